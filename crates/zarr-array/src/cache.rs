@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use zarr_codec::InnerChunkIndex;
 use zarr_grid::ChunkIndex;
 use zarr_meta::NodePath;
-use zarr_store::Version;
+use zarr_store::{CacheCounts, Version};
 
 use map::CacheMap;
 pub(crate) use nodes::{DecodeIdentity, InvalidationGuard, StoreId};
@@ -106,6 +106,18 @@ impl ChunkCache {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.0.map.bytes()
+    }
+
+    /// The lookups of chunks, inner chunks and indexes of shards since it was made.
+    ///
+    /// ```
+    /// # use zarr_array::ChunkCache;
+    /// let counts = ChunkCache::new(256 << 20).counts();
+    /// assert_eq!((counts.hits, counts.misses), (0, 0));
+    /// ```
+    #[must_use]
+    pub fn counts(&self) -> CacheCounts {
+        self.0.map.counts()
     }
 
     /// Drops everything, so that writes of others are seen.
@@ -231,6 +243,11 @@ impl ArrayCache {
 
     pub(crate) fn find(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
         self.cache.0.map.find(key, epoch)
+    }
+
+    /// Notes that an entry that was found is outdated.
+    pub(crate) fn found_outdated(&self) {
+        self.cache.0.map.found_outdated();
     }
 
     /// Keeps the entry of a chunk whose read began in this epoch.

@@ -12,7 +12,7 @@ use zarr_store::{Bytes, Error, ErrorKind, Key, Result, Version};
 use zarr_store_runtime::http::{
     Body, ContentRange, Failure, begins_as_html, encoding, failure, is_html, read_body, status_kind, validator,
 };
-use zarr_store_runtime::{Answer, Opened, RangeRequest};
+use zarr_store_runtime::{Answer, Condition, Opened, RangeRequest};
 
 use crate::requests::{Attempts, Reply};
 use crate::site::Site;
@@ -35,17 +35,17 @@ enum Outcome {
 }
 
 /// Asks for a range.
-pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, required: Option<Version>) -> Result<Answer> {
+pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, condition: Condition) -> Result<Answer> {
     let mut attempts = inner.requests.attempts();
     // A server that sends all is only asked whether the value has changed since.
     let kept = if inner.whole_only() { inner.cache.get(&key) } else { None };
-    if let (Some(required), Some((version, bytes))) = (&required, &kept)
+    if let (Some(required), Some((version, bytes))) = (condition.required(), &kept)
         && required == version
     {
         return Ok(opened_whole(bytes.clone(), Some(version.clone())));
     }
-    let kept = kept.filter(|_| required.is_none());
-    let head = match ask(&inner, &key, &range, required.as_ref(), kept.as_ref(), &mut attempts).await? {
+    let kept = kept.filter(|_| condition.required().is_none());
+    let head = match ask(&inner, &key, &range, &condition, kept.as_ref(), &mut attempts).await? {
         Outcome::Answer(answer) => return Ok(answer),
         Outcome::Whole(bytes, version) => {
             keep(&inner, &key, version.as_ref(), &bytes);
@@ -95,7 +95,8 @@ async fn read(
         if !error.is_retryable() || !attempts.pause(None).await {
             return Err(error);
         }
-        head = match ask(inner, key, range, version.as_ref(), None, attempts).await? {
+        let condition = version.clone().map_or(Condition::Any, Condition::Is);
+        head = match ask(inner, key, range, &condition, None, attempts).await? {
             Outcome::Head(next) if (&next.at, next.size, &next.version) == (&at, size, &version) => next,
             // The value has another state by now. Another get reads that.
             _ => {
@@ -111,11 +112,13 @@ async fn ask(
     inner: &Arc<Site>,
     key: &Key,
     range: &RangeRequest,
-    required: Option<&Version>,
+    condition: &Condition,
     kept: Option<&(Version, Bytes)>,
     attempts: &mut Attempts,
 ) -> Result<Outcome> {
     let refuse = |text: String| inner.requests.failed(key, ErrorKind::Io, text);
+    let required = condition.required();
+    let excluded = if let Condition::IsNot(version) = condition { Some(version) } else { None };
     let mut headers = HeaderMap::new();
     let mut set = |name: HeaderName, text: &str| {
         HeaderValue::from_str(text).is_ok_and(|value| headers.insert(name, value).is_none())
@@ -129,7 +132,7 @@ async fn ask(
     {
         return Ok(Outcome::Answer(Answer::Changed(None)));
     }
-    if let Some(version) = kept.map(|(version, _)| version.as_str()) {
+    if let Some(version) = kept.map(|(version, _)| version).or(excluded).map(Version::as_str) {
         set(if version.starts_with('"') { IF_NONE_MATCH } else { IF_MODIFIED_SINCE }, version);
     }
     let response = match inner.requests.get(key, &headers, attempts).await? {
@@ -140,6 +143,8 @@ async fn ask(
     let status = response.status();
     let answer = match (status.as_u16(), kept) {
         (200 | 206, _) => None,
+        (304, Some((version, _))) if Some(version) == excluded => Some(Answer::Same),
+        (304, None) if excluded.is_some() => Some(Answer::Same),
         (304, Some((version, bytes))) => Some(opened_whole(bytes.clone(), Some(version.clone()))),
         (404 | 410, _) => Some(Answer::Missing),
         (403, _) if inner.missing_403 => Some(Answer::Missing),

@@ -8,10 +8,10 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tokio::runtime::Handle;
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Operation, Result, Version,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Operation, Result,
 };
 use zarr_store_runtime::http::{Client, ClientOptions};
-use zarr_store_runtime::{Answer, IoRuntime, RangeRequest, Source, StoreOptions};
+use zarr_store_runtime::{Answer, Condition, IoRuntime, RangeRequest, Source, StoreOptions};
 
 use crate::answer::open;
 use crate::base::Base;
@@ -151,8 +151,8 @@ impl fmt::Display for Values {
 }
 
 impl Source for Values {
-    fn open(&self, key: &Key, range: RangeRequest, version: Option<Version>) -> BoxFuture<'static, Result<Answer>> {
-        Box::pin(open(Arc::clone(&self.0), key.clone(), range, version))
+    fn open(&self, key: &Key, range: RangeRequest, condition: Condition) -> BoxFuture<'static, Result<Answer>> {
+        Box::pin(open(Arc::clone(&self.0), key.clone(), range, condition))
     }
 
     fn whole_only(&self) -> bool {

@@ -8,7 +8,7 @@ use futures::stream::BoxStream;
 use object_store::{GetOptions, GetRange, GetResultPayload};
 use zarr_store::{BoxFuture, Bytes, Error, ErrorKind, Key, Operation, Result, Version};
 use zarr_store_runtime::http::Body;
-use zarr_store_runtime::{Answer, Opened, RangeRequest, Sizes, Source};
+use zarr_store_runtime::{Answer, Condition, Opened, RangeRequest, Sizes, Source};
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
@@ -25,8 +25,8 @@ impl fmt::Display for Values {
 }
 
 impl Source for Values {
-    fn open(&self, key: &Key, range: RangeRequest, version: Option<Version>) -> BoxFuture<'static, Result<Answer>> {
-        Box::pin(open(Arc::clone(&self.0), key.clone(), range, version))
+    fn open(&self, key: &Key, range: RangeRequest, condition: Condition) -> BoxFuture<'static, Result<Answer>> {
+        Box::pin(open(Arc::clone(&self.0), key.clone(), range, condition))
     }
 
     fn sizes(&self) -> Option<&Sizes> {
@@ -38,7 +38,7 @@ impl Source for Values {
     }
 }
 
-async fn open(inner: Arc<Bucket>, key: Key, range: RangeRequest, version: Option<Version>) -> Result<Answer> {
+async fn open(inner: Arc<Bucket>, key: Key, range: RangeRequest, condition: Condition) -> Result<Answer> {
     let path = inner.path(Operation::Get, &key)?;
     let mut options = GetOptions {
         range: match range {
@@ -51,22 +51,26 @@ async fn open(inner: Arc<Bucket>, key: Key, range: RangeRequest, version: Option
     };
     options.extensions.insert(OfValue);
     let of_generation = inner.subject.address.protocol == Protocol::Gcs;
-    match &version {
-        None => {}
-        Some(version) if of_generation && version.as_str().bytes().all(|byte| byte.is_ascii_digit()) => {
+    match &condition {
+        Condition::IsNot(version) if !of_generation && is_tag(version.as_str()) => {
+            options.if_none_match = Some(version.as_str().to_owned());
+        }
+        // A generation is excluded by a header that object_store does not have.
+        Condition::Any | Condition::IsNot(_) => {}
+        Condition::Is(version) if of_generation && version.as_str().bytes().all(|byte| byte.is_ascii_digit()) => {
             options.version = Some(version.as_str().to_owned());
         }
-        Some(version) if !of_generation && is_tag(version.as_str()) => {
+        Condition::Is(version) if !of_generation && is_tag(version.as_str()) => {
             options.if_match = Some(version.as_str().to_owned())
         }
         // A version of another store.
-        Some(_) => return Ok(Answer::Changed(None)),
+        Condition::Is(_) => return Ok(Answer::Changed(None)),
     }
     let exchange = inner.exchange();
     let result = exchange.during(inner.store.get_opts(&path, options)).await;
     let result = match result {
         Ok(result) => result,
-        Err(error) => return refused(&inner, &exchange, &key, version.is_some() && of_generation, &error).await,
+        Err(error) => return refused(&inner, &exchange, &key, (&condition, of_generation), &error).await,
     };
     let (at, size) = (result.range.clone(), result.meta.size);
     let found = inner.version(result.meta.e_tag.as_deref(), result.meta.version.as_deref());
@@ -90,7 +94,7 @@ async fn refused(
     inner: &Arc<Bucket>,
     exchange: &Exchange,
     key: &Key,
-    of_generation: bool,
+    (condition, of_generation): (&Condition, bool),
     error: &object_store::Error,
 ) -> Result<Answer> {
     let problem = exchange.seen().problem.clone();
@@ -100,8 +104,9 @@ async fn refused(
     match problem.status.as_u16() {
         404 if inner.subject.no_bucket(&problem) => {}
         // The generation is gone: there may be another.
-        404 if of_generation => {
-            let newest = Box::pin(open(Arc::clone(inner), key.clone(), RangeRequest::Bounds(0..1), None)).await?;
+        404 if of_generation && condition.required().is_some() => {
+            let newest =
+                Box::pin(open(Arc::clone(inner), key.clone(), RangeRequest::Bounds(0..1), Condition::Any)).await?;
             return Ok(match newest {
                 Answer::Opened(opened) => Answer::Changed(opened.version),
                 Answer::Missing => Answer::Missing,
@@ -110,6 +115,7 @@ async fn refused(
         }
         404 => return Ok(Answer::Missing),
         403 if inner.common.missing_403 => return Ok(Answer::Missing),
+        304 if matches!(condition, Condition::IsNot(_)) => return Ok(Answer::Same),
         412 | 304 => return Ok(Answer::Changed(None)),
         416 => return Ok(Answer::Outside(problem.size)),
         _ => {}
@@ -143,10 +149,10 @@ async fn read(mut stream: BoxStream<'static, object_store::Result<Bytes>>, expec
 
 /// The version of the value that is there, whatever it is; `None` inside if it has none that can be named.
 pub(crate) async fn look(inner: &Arc<Bucket>, key: &Key) -> Result<Option<Option<Version>>, Error> {
-    Ok(match open(Arc::clone(inner), key.clone(), RangeRequest::Bounds(0..1), None).await? {
+    Ok(match open(Arc::clone(inner), key.clone(), RangeRequest::Bounds(0..1), Condition::Any).await? {
         Answer::Missing => None,
         Answer::Changed(version) => Some(version),
-        Answer::Outside(_) => Some(None),
+        Answer::Outside(_) | Answer::Same => Some(None),
         Answer::Opened(opened) => Some(opened.version),
     })
 }

@@ -63,8 +63,30 @@ impl RangeRequest {
     }
 }
 
+/// The state of a value that a request asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Condition {
+    /// The newest one.
+    #[default]
+    Any,
+    /// The one of this version.
+    Is(Version),
+    /// The newest one, unless it is of this version.
+    IsNot(Version),
+}
+
+impl Condition {
+    /// The required version.
+    #[must_use]
+    pub fn required(&self) -> Option<&Version> {
+        if let Self::Is(version) = self { Some(version) } else { None }
+    }
+}
+
 /// The answer to a request for a range.
 pub enum Answer {
+    /// The value has the version that the request excludes.
+    Same,
     /// There is no such key.
     Missing,
     /// The value has another version than the required one: this, if the answer says so.
@@ -89,8 +111,8 @@ pub struct Opened {
 
 /// Makes requests for one range of a value each.
 pub trait Source: fmt::Display + Send + Sync {
-    /// Asks for a range: of the state `version`, if there is one.
-    fn open(&self, key: &Key, range: RangeRequest, version: Option<Version>) -> BoxFuture<'static, Result<Answer>>;
+    /// Asks for a range, of a state. A source that cannot exclude a version takes [`Condition::IsNot`] as [`Condition::Any`].
+    fn open(&self, key: &Key, range: RangeRequest, condition: Condition) -> BoxFuture<'static, Result<Answer>>;
 
     /// Where sizes are remembered, if [`RangeRequest::Last`] is not supported.
     fn sizes(&self) -> Option<&Sizes> {
@@ -135,6 +157,7 @@ pub async fn get(
         let flow = if round < RANGED_ROUNDS { state.open_ranges().await? } else { state.open_whole().await? };
         match flow {
             Flow::Missing => return Ok(None),
+            Flow::Same(version) => return Ok(Some(Fetched::unchanged(version))),
             Flow::Done(size) => return state.fetched(size).map(Some),
             Flow::Changed(found) => {
                 if let Some(required) = required {
@@ -152,6 +175,8 @@ pub async fn get(
 
 enum Flow {
     Missing,
+    /// The value has the version that the caller has.
+    Same(Version),
     /// The value has another version than the required one, or than another answer.
     Changed(Option<Version>),
     /// There are several answers, of a value of this size, and nothing says that they are of one state.
@@ -222,11 +247,18 @@ impl State<'_> {
         let concurrency = self.source.concurrency().max(1);
         for window in requests.chunks(concurrency) {
             let required = self.required.clone().or_else(|| self.version.clone());
-            let opens = window.iter().map(|range| self.source.open(self.key, range.clone(), required.clone()));
+            let excluded = self.options.if_none_match.clone().filter(|_| requests.len() == 1 && self.parts.is_empty());
+            let condition = match (required, excluded) {
+                (Some(required), _) => Condition::Is(required),
+                (None, Some(excluded)) => Condition::IsNot(excluded),
+                (None, None) => Condition::Any,
+            };
+            let opens = window.iter().map(|range| self.source.open(self.key, range.clone(), condition.clone()));
             let mut opened = Vec::with_capacity(window.len());
             for answer in all(opens).await {
                 match self.joined(answer)?? {
                     Answer::Missing => return Ok(Flow::Missing),
+                    Answer::Same => return Ok(self.same()),
                     Answer::Changed(found) => return Ok(Flow::Changed(found)),
                     Answer::Outside(None) => {}
                     Answer::Outside(Some(size)) => {
@@ -264,9 +296,11 @@ impl State<'_> {
             }
         }
         if self.size.is_none() {
-            let first = self.source.open(self.key, RangeRequest::Bounds(0..1), self.required.clone()).await?;
+            let condition = self.required.clone().map_or(Condition::Any, Condition::Is);
+            let first = self.source.open(self.key, RangeRequest::Bounds(0..1), condition).await?;
             self.size = Some(match first {
                 Answer::Missing => return Ok(Flow::Missing),
+                Answer::Same => return Ok(self.same()),
                 Answer::Changed(found) => return Ok(Flow::Changed(found)),
                 // Without a first byte there is none.
                 Answer::Outside(size) => size.unwrap_or(0),
@@ -279,6 +313,11 @@ impl State<'_> {
         self.place()?;
         let unsaid = || self.failed("the answers do not say how large the value is".to_owned());
         self.size.map(Flow::Done).ok_or_else(unsaid)
+    }
+
+    /// The end of a get of a value that the caller has.
+    fn same(&self) -> Flow {
+        self.options.if_none_match.clone().map_or(Flow::Changed(None), Flow::Same)
     }
 
     /// Compares version and ranges with the value, once its size is known.

@@ -23,7 +23,7 @@ mod options;
 mod runtime;
 mod sizes;
 
-pub use get::{Answer, Opened, RangeRequest, Source, get};
+pub use get::{Answer, Condition, Opened, RangeRequest, Source, get};
 pub use options::StoreOptions;
 pub use runtime::{IoRuntime, Task, TaskError};
 pub use sizes::Sizes;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// Parts with a lock each.
@@ -33,7 +33,28 @@ pub struct Bounded<P> {
     bytes: AtomicUsize,
     /// The part that evicts an entry next.
     turn: AtomicUsize,
-    parts: Box<[RwLock<P>]>,
+    parts: Box<[Part<P>]>,
+    outdated: AtomicU64,
+}
+
+/// A part, and its lookups: threads that use different parts do not share the counters.
+#[derive(Debug, Default)]
+struct Part<P> {
+    entries: RwLock<P>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+/// The lookups in a cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheCounts {
+    /// Lookups that found what they looked for.
+    pub hits: u64,
+    /// Lookups that did not, so that the store was asked.
+    pub misses: u64,
+    /// Hits of a cache that revalidates which turned out to be outdated, so that the store was asked all the same.
+    pub outdated: u64,
 }
 
 /// A part of a [`Bounded`].
@@ -50,8 +71,8 @@ impl<P: Evict> Bounded<P> {
     /// Empty parts that together may hold so many bytes.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
-        let parts = (0..PARTS).map(|_| RwLock::default()).collect();
-        Self { max_bytes, bytes: AtomicUsize::new(0), turn: AtomicUsize::new(0), parts }
+        let parts = (0..PARTS).map(|_| Part::default()).collect();
+        Self { max_bytes, bytes: AtomicUsize::new(0), turn: AtomicUsize::new(0), parts, outdated: AtomicU64::new(0) }
     }
 
     /// Most bytes that are held.
@@ -64,19 +85,46 @@ impl<P: Evict> Bounded<P> {
         self.bytes.load(Ordering::Relaxed)
     }
 
+    fn part(&self, hash: u64) -> &Part<P> {
+        &self.parts[hash as usize % PARTS]
+    }
+
+    /// Counts a lookup in the part of this hash.
+    pub fn looked_up(&self, hash: u64, found: bool) {
+        let part = self.part(hash);
+        if found { &part.hits } else { &part.misses }.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a hit that turned out to be outdated.
+    pub fn found_outdated(&self) {
+        self.outdated.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The lookups that were counted.
+    pub fn counts(&self) -> CacheCounts {
+        let sum = |count: fn(&Part<P>) -> &AtomicU64| {
+            self.parts.iter().map(|part| count(part).load(Ordering::Relaxed)).sum::<u64>()
+        };
+        CacheCounts {
+            hits: sum(|part| &part.hits),
+            misses: sum(|part| &part.misses),
+            outdated: self.outdated.load(Ordering::Relaxed),
+        }
+    }
+
     /// The part of this hash, for reading.
     pub fn read(&self, hash: u64) -> RwLockReadGuard<'_, P> {
-        self.parts[hash as usize % PARTS].read().unwrap_or_else(PoisonError::into_inner)
+        self.part(hash).entries.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The part of this hash, for writing. The bytes of entries that are removed have to be [released](Self::release).
     pub fn write(&self, hash: u64) -> RwLockWriteGuard<'_, P> {
-        self.parts[hash as usize % PARTS].write().unwrap_or_else(PoisonError::into_inner)
+        self.part(hash).entries.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All parts, one after the other, for writing.
     pub fn all(&self) -> impl Iterator<Item = RwLockWriteGuard<'_, P>> {
-        self.parts.iter().map(|part| part.write().unwrap_or_else(PoisonError::into_inner))
+        self.parts.iter().map(|part| part.entries.write().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Reserves `bytes` of the bound, and evicts entries of the parts in turn for that. False if they are more than the bound, or others

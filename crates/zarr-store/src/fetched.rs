@@ -34,6 +34,7 @@ pub struct Fetched {
     pub version: Option<Version>,
     /// The state of the value, where it was asked for ([`crate::GetOptions::snapshot`]) and the store can name it.
     pub snapshot: Option<Snapshot>,
+    unchanged: bool,
 }
 
 /// Memory from the buffers of the thread ([`take_buffer`]), taken when it is needed. Its length is the number of bytes that were ever
@@ -60,6 +61,18 @@ impl Fetched {
         Self::default()
     }
 
+    /// The reply that the value still has the version that the caller has ([`GetOptions::if_none_match`]), without pieces.
+    #[must_use]
+    pub fn unchanged(version: Version) -> Self {
+        Self { version: Some(version), unchanged: true, ..Self::default() }
+    }
+
+    /// Whether the value still has the version that the caller has, so that there are no pieces.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.unchanged
+    }
+
     /// The reply of a store that has the whole value at hand: the pieces that `ranges` name, lent, with the size of the value and its
     /// version.
     ///
@@ -82,6 +95,9 @@ impl Fetched {
         ranges: &[ByteRange],
         options: &GetOptions,
     ) -> Result<Self> {
+        if let Some(version) = version.clone().filter(|version| options.has(Some(version))) {
+            return Ok(Self::unchanged(version));
+        }
         let value = value.into();
         let size = value.len() as u64;
         let mut fetched = Self { size: Some(size), version, ..Self::default() };
@@ -244,6 +260,7 @@ impl fmt::Debug for Fetched {
             .field("parts", &self.parts().map(<[u8]>::len).collect::<Vec<_>>())
             .field("size", &self.size)
             .field("version", &self.version)
+            .field("unchanged", &self.unchanged)
             .finish()
     }
 }
@@ -256,7 +273,9 @@ pub(crate) fn check(
     expected: usize,
 ) -> Result<Option<Fetched>> {
     match fetched {
-        Some(fetched) if fetched.len() != expected => Err(pieces(store, key, fetched.len(), expected)),
+        Some(fetched) if fetched.len() != expected && !fetched.unchanged => {
+            Err(pieces(store, key, fetched.len(), expected))
+        }
         fetched => Ok(fetched),
     }
 }

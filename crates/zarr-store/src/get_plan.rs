@@ -52,6 +52,9 @@ impl GetPlan {
         fetched: Option<Fetched>,
     ) -> Result<Option<Fetched>> {
         let Some(mut fetched) = check(store, key, fetched, self.ranges.len())? else { return Ok(None) };
+        if fetched.is_unchanged() {
+            return Ok(Some(fetched));
+        }
         let mut sub_ranges = self.merged.sub_ranges.iter();
         let mut parts: SmallVec<[(usize, Range<usize>); 8]> = SmallVec::with_capacity(self.sources.len());
         for source in &self.sources {

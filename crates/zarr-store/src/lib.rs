@@ -58,7 +58,7 @@ pub use access_profile::{AccessProfile, StoreKind};
 pub use answer::{answer, answers};
 pub use async_as_sync::AsyncAsSync;
 pub use async_store::{AsyncStore, BoxFuture};
-pub use bounded::{Bounded, Evict, Ring, Slot};
+pub use bounded::{Bounded, CacheCounts, Evict, Ring, Slot};
 pub use buffers::{BufferUse, keep_buffer, take_buffer};
 pub use bytes::Bytes;
 pub use capabilities::Capabilities;

@@ -69,13 +69,17 @@ pub struct GetOptions {
     pub snapshot: bool,
     /// The state to read. If the value has another one by now, the get fails with [`crate::Error::Precondition`].
     pub if_match: Option<Snapshot>,
+    /// The version of the value that the caller has already. A store may then answer that the value still has it
+    /// ([`Fetched::is_unchanged`]), without its bytes; one that cannot returns the bytes.
+    pub if_none_match: Option<Version>,
     /// About how many bytes the whole value has at most, if the caller knows: by it a driver bounds the memory of gets that are under
     /// way, and decides whether to get a value in parts. It is no condition.
     pub expected_size: Option<u64>,
 }
 
 /// The newest state.
-pub(crate) static NEWEST: GetOptions = GetOptions { snapshot: false, if_match: None, expected_size: None };
+pub(crate) static NEWEST: GetOptions =
+    GetOptions { snapshot: false, if_match: None, if_none_match: None, expected_size: None };
 
 impl GetOptions {
     /// The newest state, which further gets will require.
@@ -90,16 +94,28 @@ impl GetOptions {
         Self { if_match: snapshot, ..Self::default() }
     }
 
+    /// The newest state, unless it is of this version, which the caller has.
+    #[must_use]
+    pub fn if_none_match(version: Version) -> Self {
+        Self { if_none_match: Some(version), ..Self::default() }
+    }
+
+    /// Whether a value of this version need not be returned, since the caller has it.
+    #[must_use]
+    pub fn has(&self, version: Option<&Version>) -> bool {
+        self.if_none_match.is_some() && self.if_none_match.as_ref() == version
+    }
+
     /// With this [`expected_size`](Self::expected_size) in bytes.
     #[must_use]
     pub fn expecting(self, size: impl Into<Option<u64>>) -> Self {
         Self { expected_size: size.into(), ..self }
     }
 
-    /// Whether neither a state nor a snapshot is required.
+    /// Whether neither a state nor a snapshot is required, and the caller has no version.
     #[must_use]
     pub fn is_default(&self) -> bool {
-        !self.snapshot && self.if_match.is_none()
+        !self.snapshot && self.if_match.is_none() && self.if_none_match.is_none()
     }
 
     /// Compares the version of a reply with the required one, if both are known, and sets the snapshot of the reply.

@@ -29,6 +29,7 @@ pub fn contract(store: &dyn Store) {
     listing(store);
     preconditions(store);
     states(store);
+    known_versions(store);
     partial_values(store);
     many_keys(store);
     concurrent::readers_see_whole_values(store);
@@ -341,6 +342,32 @@ fn states(store: &dyn Store) {
             }
             Err(error) => assert!(error.is_precondition(), "{store}: {range}: {error}"),
         }
+    }
+    store.erase(&key).expect("erase");
+}
+
+/// Who has a version gets the value if it has another one.
+fn known_versions(store: &dyn Store) {
+    let key = key("k/value");
+    let get = |options: &GetOptions| store.get(&key, &[ByteRange::Full], options).expect("get");
+    store.set_all(&key, b"0123").expect("set");
+    let first = store.get(&key, &[ByteRange::Full], &GetOptions::snapshot()).expect("get").expect("there");
+    if let Some(version) = first.version.clone() {
+        let known = GetOptions::if_none_match(version.clone());
+        let same = get(&known).expect("there");
+        assert_eq!(same.version.as_ref(), Some(&version), "{store}: the version of an unchanged value");
+        assert!(
+            same.is_unchanged() == same.is_empty() && (same.is_empty() || same.part(0) == b"0123"),
+            "{store}: {same:?}"
+        );
+        let several =
+            store.get(&key, &[ByteRange::Range(0..1), ByteRange::Suffix(1)], &known).expect("get").expect("there");
+        assert!(several.is_unchanged() || several.parts().eq([b"0", b"3"]), "{store}: {several:?}");
+        store.set_all(&key, b"abc").expect("set");
+        let other = get(&known).expect("there");
+        assert!(!other.is_unchanged() && other.part(0) == b"abc", "{store}: {other:?}");
+        store.erase(&key).expect("erase");
+        assert!(get(&known).is_none(), "{store}: an erased value is unchanged");
     }
     store.erase(&key).expect("erase");
 }

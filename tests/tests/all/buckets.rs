@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use zarr::prelude::*;
-use zarr::store::{AsyncAsSync, block_on};
+use zarr::store::{AsyncAsSync, Cached, block_on};
 use zarr::{AsyncStore, Dialect, ErrorKind, Store};
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};
@@ -272,4 +272,33 @@ fn reads_end_where_all_threads_of_a_pool_wait_for_them() {
     let array = zarr::open((&store, "/a")).threads(1).array().unwrap();
     let read = |_| array.read::<i8>(..).unwrap().len();
     assert_eq!(array.map_parallel((0..80).collect(), read).unwrap(), [2 << 20; 80]);
+}
+
+/// Documents and indexes of shards come again only if they have changed, and writes of others are seen.
+#[test]
+fn a_cache_of_documents_and_indexes_revalidates() {
+    let server = server(Duration::ZERO);
+    let plain = blocking(&server, "x.zarr");
+    let mut values = arrays(&plain);
+    let cached = Arc::new(Cached::revalidating(waiting(&server, "x.zarr", &[]), 1 << 20).parts_up_to(1 << 16));
+    let store: Arc<dyn Store> = Arc::new(AsyncAsSync::new(Arc::clone(&cached) as Arc<dyn AsyncStore>));
+    let point = |value: i32| {
+        let array = zarr::open((&store, "/g/sharded")).array().unwrap();
+        assert_eq!(array.read::<i32>((40, 50)).unwrap(), [value]);
+        let log = server.log();
+        server.reset_counts();
+        let asked = |logged: &zarr_testserver::Logged| (logged.if_none_match.is_some(), logged.status);
+        log.iter().map(asked).collect::<Vec<_>>()
+    };
+    server.reset_counts();
+    let at = 40 * 128 + 50;
+    // The document, the index, the inner chunk.
+    assert_eq!(point(values[at]), [(false, Some(206)), (false, Some(206)), (false, Some(206))]);
+    assert_eq!(point(values[at]), [(true, Some(304)); 3]);
+    values[at] = -1;
+    zarr::open((&plain, "/g/sharded")).array().unwrap().write((40, 50), &[-1]).unwrap();
+    server.reset_counts();
+    assert_eq!(point(-1), [(true, Some(304)), (true, Some(206)), (false, Some(206))]);
+    let counts = cached.counts();
+    assert!(counts.hits >= 5 && counts.outdated >= 1, "{counts:?}");
 }

@@ -2,7 +2,7 @@
 
 use super::{CacheEntry, CacheKey};
 use std::sync::Arc;
-use zarr_store::{Bounded, Ring};
+use zarr_store::{Bounded, CacheCounts, Ring};
 
 /// The bytes of an entry beside its content, roughly: its key twice, the slot, counters, and the reserve of maps.
 const OVERHEAD: usize = 512;
@@ -33,8 +33,19 @@ impl CacheMap {
 
     /// The entry of a key, if it is of this epoch.
     pub(super) fn find(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
-        let part = self.0.read(hash(key));
-        part.get(key, |cached| cached.epoch == epoch).map(|cached| Arc::clone(&cached.entry))
+        let hash = hash(key);
+        let found = self.0.read(hash).get(key, |cached| cached.epoch == epoch).map(|cached| Arc::clone(&cached.entry));
+        self.0.looked_up(hash, found.is_some());
+        found
+    }
+
+    /// Notes that an entry that was found is outdated.
+    pub(super) fn found_outdated(&self) {
+        self.0.found_outdated();
+    }
+
+    pub(super) fn counts(&self) -> CacheCounts {
+        self.0.counts()
     }
 
     /// Sets the entry of a key, which takes `cost` bytes. If there is no room for it, the key has no entry.

@@ -180,6 +180,9 @@ impl<'a> UncachedChunk<'a> {
             (_, Some(found)) => found.version.is_some() && found.version == entry.version,
             _ => false,
         };
+        if !is_same {
+            job.cached.cache.found_outdated();
+        }
         match found {
             _ if is_same => self.serve(&entry, job.cached, job.context, &mut job.jobs).map(|()| None),
             Some(_) => Ok(Some(self)),

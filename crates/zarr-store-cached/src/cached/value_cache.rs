@@ -9,14 +9,18 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
-use zarr_store::{AccessProfile, Bounded, ByteRange, Evict, Fetched, Key, Ring, Slot, StoreKind, Version};
+use zarr_store::{AccessProfile, Bounded, ByteRange, CacheCounts, Evict, Fetched, Key, Ring, Slot, StoreKind, Version};
 
 /// Values, parts of values, and keys that are missing in the store.
 ///
 /// A value that is read while it is written may be of before the write. So a write increments the generation of its key, before and
 /// after, and a read is cached only if the generation is still the one in which the read began.
 #[derive(Debug)]
-pub(super) struct ValueCache(Bounded<Part>);
+pub(super) struct ValueCache {
+    parts: Bounded<Part>,
+    /// Larger pieces are not kept.
+    max_piece: usize,
+}
 
 #[derive(Debug, Default)]
 struct Part {
@@ -61,17 +65,42 @@ impl Drop for InvalidationGuard<'_> {
 
 impl ValueCache {
     pub(super) fn new(max_bytes: usize) -> Self {
-        Self(Bounded::new(max_bytes))
+        Self { parts: Bounded::new(max_bytes), max_piece: usize::MAX }
+    }
+
+    /// Keeps no larger pieces.
+    pub(super) fn parts_up_to(self, max_piece: usize) -> Self {
+        Self { max_piece, ..self }
+    }
+
+    /// Most bytes that are cached.
+    pub(super) fn max_size(&self) -> usize {
+        self.parts.max_bytes()
+    }
+
+    pub(super) fn counts(&self) -> CacheCounts {
+        self.parts.counts()
+    }
+
+    /// Notes that a reply that was found is outdated.
+    pub(super) fn found_outdated(&self) {
+        self.parts.found_outdated();
     }
 
     /// How many bytes are cached.
     pub(super) fn size(&self) -> usize {
-        self.0.bytes()
+        self.parts.bytes()
     }
 
     /// The reply to a get of these ranges, if all are cached, and without ranges if the size is; `None` if the store has to be asked.
     pub(super) fn get(&self, key: &Key, ranges: &[ByteRange]) -> Option<Option<Fetched>> {
-        let part = self.0.read(hash(key));
+        let found = self.find(key, ranges);
+        self.parts.looked_up(hash(key), found.is_some());
+        found
+    }
+
+    fn find(&self, key: &Key, ranges: &[ByteRange]) -> Option<Option<Fetched>> {
+        let part = self.parts.read(hash(key));
         let value = part.values.get(key)?;
         let Some(found) = &value.state else {
             // Counts as a use of the entry.
@@ -92,7 +121,7 @@ impl ValueCache {
 
     /// The generation of a key, which a read takes before it asks the store.
     pub(super) fn generation(&self, key: &Key) -> u64 {
-        self.0.read(hash(key)).generation
+        self.parts.read(hash(key)).generation
     }
 
     /// Caches the result of a get that began in this generation.
@@ -103,28 +132,33 @@ impl ValueCache {
         });
         let size = found.as_ref().and_then(|found| found.size);
         let mut pieces: Vec<(u64, Bytes)> = Vec::new();
+        let mut has_large = false;
         for (index, range) in ranges.iter().enumerate() {
             let (Some(fetched), Some(at)) = (fetched, resolved(range, size)) else { continue };
             let bytes = fetched.part(index);
             if bytes.len() as u64 != at.end - at.start {
                 continue;
             }
+            if bytes.len() > self.max_piece {
+                has_large = true;
+                continue;
+            }
             // A lent part would hold all of a larger value in memory.
             let is_all = size == Some(bytes.len() as u64);
             pieces.push((at.start, if is_all { fetched.to_bytes(index) } else { Bytes::copy_from_slice(bytes) }));
         }
-        if pieces.is_empty() {
+        if pieces.is_empty() && !has_large {
             pieces.push((0, Bytes::new()));
         }
         for (start, bytes) in pieces {
             let cost = cost(key, &bytes);
-            if !self.0.make_room(cost) {
+            if !self.parts.make_room(cost) {
                 continue;
             }
-            let mut part = self.0.write(hash(key));
+            let mut part = self.parts.write(hash(key));
             let freed = if part.generation == generation { part.add(key, found.as_ref(), start, bytes) } else { cost };
             drop(part);
-            self.0.release(freed);
+            self.parts.release(freed);
         }
     }
 
@@ -147,19 +181,19 @@ impl ValueCache {
 
     fn invalidate(&self, key: Option<&Key>) {
         if let Some(key) = key {
-            let mut part = self.0.write(hash(key));
+            let mut part = self.parts.write(hash(key));
             part.generation += 1;
             let freed = part.remove(key);
             drop(part);
-            self.0.release(freed);
+            self.parts.release(freed);
             return;
         }
-        for mut part in self.0.all() {
+        for mut part in self.parts.all() {
             part.generation += 1;
             part.values.clear();
             let gone = part.pieces.take();
             drop(part);
-            self.0.release(gone.iter().map(|slot| slot.cost).sum());
+            self.parts.release(gone.iter().map(|slot| slot.cost).sum());
         }
     }
 }

@@ -45,6 +45,9 @@ impl FilesystemStore {
         }
         let found = version(&stat);
         options.check_version(self, key, Some(&found))?;
+        if options.has(Some(&found)) {
+            return Ok(Some(Fetched::unchanged(found)));
+        }
         let mut fetched = self.read_state(key, &file, &stat, &found, ranges)?;
         if options.snapshot {
             fetched.snapshot = Some(match OpenValue::keep(file, stat) {

@@ -42,7 +42,7 @@ impl Server {
 }
 
 impl Source for Server {
-    fn open(&self, key: &Key, range: RangeRequest, version: Option<Version>) -> BoxFuture<'static, Result<Answer>> {
+    fn open(&self, key: &Key, range: RangeRequest, condition: Condition) -> BoxFuture<'static, Result<Answer>> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         assert!(self.sizes.is_none() || !matches!(range, RangeRequest::Last(_)));
         if self.replaced.load(Ordering::Relaxed) > 0 {
@@ -56,8 +56,10 @@ impl Source for Server {
         let value = self.value.lock().expect("no panic").clone();
         let answer = if key.as_str() == "absent" {
             Answer::Missing
-        } else if version.is_some() && version != found {
+        } else if condition.required().is_some_and(|required| Some(required) != found.as_ref()) {
             Answer::Changed(found)
+        } else if found.clone().is_some_and(|found| condition == Condition::IsNot(found)) {
+            Answer::Same
         } else {
             let size = value.len() as u64;
             let at = if self.ranges { range.resolve(size) } else { Some(0..size) };
@@ -187,6 +189,22 @@ fn a_required_state() {
     let ranges = [ByteRange::Range(0..1), ByteRange::Range(5..6)];
     let found = fetch(&server, &ranges, GetOptions::default()).expect("at last as a whole").expect("there");
     assert_eq!(found.part(0), found.part(1));
+}
+
+#[test]
+fn a_known_version() {
+    let server = Arc::new(Server::of(b"0123456789"));
+    let get = |ranges: &[ByteRange], options: &GetOptions| {
+        let fetched = fetch(&server, ranges, options.clone()).expect("get").expect("there");
+        (fetched.is_unchanged(), fetched.parts().map(<[u8]>::to_vec).collect::<Vec<_>>(), server.requests())
+    };
+    let known = GetOptions::if_none_match(server.version().expect("one"));
+    assert_eq!(get(&[ByteRange::Range(0..1)], &known), (true, vec![], 1));
+    assert_eq!(get(&[ByteRange::Suffix(2)], &known), (true, vec![], 1));
+    assert_eq!(get(&[], &known), (true, vec![], 1));
+    server.replaced.store(1, Ordering::Relaxed);
+    assert_eq!(get(&[ByteRange::Range(0..1)], &known), (false, vec![vec![1]], 1));
+    assert!(!get(&[ByteRange::Range(0..1)], &known).0);
 }
 
 #[test]

@@ -173,6 +173,9 @@ impl Stored<'_> {
             fetched.version = Some(self.version(due)?);
         }
         options.check(store, key, &mut fetched)?;
+        if let Some(version) = fetched.version.clone().filter(|version| options.has(Some(version))) {
+            return Ok(Fetched::unchanged(version));
+        }
         fetched.size = Some(self.size);
         let mut total = 0_u64;
         let mut whole = None;

@@ -59,6 +59,8 @@ impl OfValue<'_> {
             // Requests at the same time are worth their cost only behind a network.
             _ if self.profile.kind != StoreKind::Remote => self.single(ranges, self.options).await,
             [] => self.single(ranges, self.options).await,
+            // One request says whether the value is the one that the caller has.
+            [_, _, ..] if self.options.if_none_match.is_some() => self.single(ranges, self.options).await,
             [range] => self.one(range).await,
             ranges => self.several(ranges).await,
         }
@@ -120,6 +122,9 @@ impl OfValue<'_> {
             error => error,
         })?;
         let Some(first) = first else { return Ok(None) };
+        if first.is_unchanged() {
+            return Ok(Some(first));
+        }
         let begun = first.part(0).len() as u64;
         let end = match (range, first.size) {
             (ByteRange::Range(_), Some(size)) if size < bounds.end => {
@@ -143,7 +148,8 @@ impl OfValue<'_> {
         let total = usize::try_from(end - bounds.start).map_err(|_| too_large())?;
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(total).map_err(|_| too_large())?;
-        let (this, same) = (*self, &GetOptions { if_match: Some(snapshot), ..self.options.clone() });
+        let (this, same) =
+            (*self, &GetOptions { if_match: Some(snapshot), if_none_match: None, ..self.options.clone() });
         let gets = (0..(rest.end - rest.start).div_ceil(part)).map(|number| {
             let start = rest.start + number * part;
             let range = ByteRange::Range(start..start.saturating_add(part).min(rest.end));
