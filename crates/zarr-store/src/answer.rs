@@ -3,6 +3,7 @@
 use crate::buffers::{BufferUse, keep_buffer};
 use crate::fetched::check;
 use crate::get_plan::GetPlan;
+use crate::trace::Span;
 use crate::{ByteRange, Error, Fetched, GetInto, GetOptions, Key, Reply, Request, Result, Store, StoreExt};
 
 /// Answers requests one after another. Values that are set directly after each other are one call of [`Store::set_many`].
@@ -18,7 +19,7 @@ pub fn answers(store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Repl
             replies.extend(values.iter().map(|_| Reply::Set));
             rest = rest.get(values.len()..).unwrap_or_default();
         } else {
-            replies.push(reply(store, request)?);
+            replies.push(traced(store, request)?);
             rest = rest.get(1..).unwrap_or_default();
         }
     }
@@ -31,9 +32,17 @@ pub fn answers(store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Repl
 /// # Errors
 /// The errors of the store.
 pub fn answer(store: &dyn Store, request: Request) -> Result<Reply> {
-    let reply = reply(store, &request);
+    let reply = traced(store, &request);
     keep_value(request);
     reply
+}
+
+/// The reply to a request, in a span of its own.
+fn traced(store: &dyn Store, request: &Request) -> Result<Reply> {
+    let span = Span::request(&store, request);
+    let reply = span.within(|| reply(store, request))?;
+    span.replied(&reply);
+    Ok(reply)
 }
 
 fn reply(store: &dyn Store, request: &Request) -> Result<Reply> {
@@ -70,8 +79,13 @@ pub(crate) fn answer_into(store: &dyn Store, request: Request, destination: Opti
         && options.is_default()
         && matches!(ranges[..], [ByteRange::Full])
     {
-        match store.get_into(key, destination)? {
-            GetInto::Found(size) => return Ok(Reply::Received(size)),
+        let span = Span::get(&store, key, ranges);
+        match span.within(|| store.get_into(key, destination))? {
+            GetInto::Found(size) => {
+                let reply = Reply::Received(size);
+                span.replied(&reply);
+                return Ok(reply);
+            }
             GetInto::Missing => return Ok(Reply::Got(None)),
             GetInto::Declined => {}
         }

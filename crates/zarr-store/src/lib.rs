@@ -12,6 +12,11 @@
 //! assert_eq!((fetched.part(0), fetched.part(1)), (&b"23"[..], &b"9"[..]));
 //! # Ok::<(), zarr_store::Error>(())
 //! ```
+//!
+//! # Features
+//! `tracing`: requests and steps of jobs as spans of the crate `tracing`, for programs that subscribe to them. `request` (debug; `store`,
+//! `operation`, `key`, `ranges`, `bytes`) is a request to a store, `wait` (trace) its wait for the [bound](Limits::requests), `step` (debug;
+//! `job`) is work between requests: decoding, encoding. Their target is `zarr`. They show no value and no secret.
 
 #![forbid(unsafe_code)]
 
@@ -50,6 +55,7 @@ mod splice;
 mod store;
 mod sync_as_async;
 pub mod testing;
+mod trace;
 mod unblock;
 mod version;
 mod wait;

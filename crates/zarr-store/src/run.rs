@@ -2,6 +2,7 @@
 
 use crate::answer::{answer_into, check_replies};
 use crate::drive::run_overlapped;
+use crate::trace::Span;
 use crate::{Job, Next, Result, Spawn, Store};
 
 /// Runs a job on a store, on this thread.
@@ -25,7 +26,7 @@ pub fn run_on<S: Spawn, J: Job>(spawn: &S, store: &dyn Store, mut job: J) -> Res
     }
     let mut replies = Vec::new();
     loop {
-        let next = job.step(&replies);
+        let next = Span::current().step::<J>().within(|| job.step(&replies));
         replies.clear();
         match next? {
             Next::Done(output) => return Ok(output),

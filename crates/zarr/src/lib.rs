@@ -69,6 +69,7 @@
 //! | `packbits` | numbers of few bits without gaps | |
 //! | `base64`, `categorize`, `object` | filters and object codecs of numcodecs | |
 //! | `conditional`, `n5`, `optional`, `reshape`, `view` | the codecs of these names | |
+//! | `tracing` | requests and steps of jobs as spans of the crate `tracing` | |
 //! | `full` | all of them | |
 //!
 //! A codec that is not in the build is an error that names its feature.

@@ -5,6 +5,7 @@ use super::parts;
 use super::permits::Permits;
 use crate::answer::{check_replies, conflict};
 use crate::get_plan::GetPlan;
+use crate::trace::Span;
 use crate::{AccessProfile, AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Reply, Request, Result};
 
 /// So many bytes a value is expected to have if nothing else is known.
@@ -33,7 +34,13 @@ async fn answer(store: &dyn AsyncStore, permits: &Permits, request: Request) -> 
     if let Request::Get { key, ranges, options } = &request {
         return parts::get(store, permits, key, ranges, options).await.map(Reply::Got).or_else(conflict);
     }
-    let _permit = permits.take().await;
+    let _permit = Span::wait().during(permits.take()).await;
+    let span = Span::request(&store, &request);
+    span.during(reply(store, request)).await
+}
+
+/// Answers a request that is no get.
+async fn reply(store: &dyn AsyncStore, request: Request) -> Result<Reply> {
     Ok(match request {
         Request::Get { .. } => Reply::Conflict,
         Request::Set { key, value, options } => {

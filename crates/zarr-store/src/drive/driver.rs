@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 use super::answer::{answers, expected_size, held_size};
 use super::future_set::FutureSet;
 use super::permits::Permits;
+use crate::trace::Span;
 use crate::{AccessProfile, AsyncStore, Error, Job, Limits, Next, Reply, Request, Result};
 
 /// A job, all jobs that it forked, and their requests. It polls requests and says which steps can be taken; it takes none itself.
@@ -30,6 +31,8 @@ pub(super) struct Driver<'s, J: Job> {
     /// How many bytes the replies take, or are expected to take, and the values that are being set.
     bytes: u64,
     output: Option<J::Output>,
+    /// The one in which the operation was called.
+    span: Span,
 }
 
 /// A job that waits: for its turn, for replies, or for the jobs that it forked.
@@ -50,6 +53,8 @@ pub(super) struct Step<J> {
     node: usize,
     job: J,
     replies: Vec<Reply>,
+    /// Of the operation.
+    span: Span,
 }
 
 /// A step that was taken.
@@ -61,8 +66,8 @@ pub(super) struct Stepped<J: Job> {
 
 impl<J: Job> Step<J> {
     pub(super) fn take(self) -> Stepped<J> {
-        let Self { node, mut job, replies } = self;
-        let next = job.step(&replies);
+        let Self { node, mut job, replies, span } = self;
+        let next = span.step::<J>().within(|| job.step(&replies));
         // Their memory is free from now on.
         drop(replies);
         Stepped { node, job, next }
@@ -85,6 +90,7 @@ impl<'s, J: Job> Driver<'s, J> {
             requests: 0,
             bytes: 0,
             output: None,
+            span: Span::current(),
         };
         let root = driver.insert(job, None);
         driver.fresh.push(root);
@@ -125,7 +131,7 @@ impl<'s, J: Job> Driver<'s, J> {
             None => return None,
         };
         let job = self.node(number)?.job.take()?;
-        Some(Step { node: number, job, replies })
+        Some(Step { node: number, job, replies, span: self.span.clone() })
     }
 
     /// Goes on with a step that was taken.
@@ -224,7 +230,8 @@ impl<'s, J: Job> Driver<'s, J> {
                 (node.requests, node.bytes) = (requests.len(), bytes);
             }
             let (store, permits) = (self.store, self.permits);
-            self.asked.push(Box::pin(async move { (number, answers(store, permits, requests).await) }));
+            let answered = self.span.during(answers(store, permits, requests));
+            self.asked.push(Box::pin(async move { (number, answered.await) }));
         }
     }
 

@@ -6,6 +6,7 @@ use super::future_set::all;
 use super::permits::Permits;
 use crate::fetched::check;
 use crate::get_plan::{GetPlan, Parts};
+use crate::trace::Span;
 use crate::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Error, Fetched, GetOptions, Key, Precondition, Result, Snapshot,
     StoreKind, Version,
@@ -68,8 +69,10 @@ impl OfValue<'_> {
 
     /// One request.
     async fn single(&self, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        let _permit = self.permits.take().await;
-        let fetched = self.store.get(self.key, ranges, options).await?;
+        let _permit = Span::wait().during(self.permits.take()).await;
+        let span = Span::get(&self.store, self.key, ranges);
+        let fetched = span.during(self.store.get(self.key, ranges, options)).await?;
+        span.got(fetched.as_ref());
         check(&self.store, self.key, fetched, ranges.len())
     }
 

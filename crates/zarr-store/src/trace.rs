@@ -1,0 +1,140 @@
+//! Spans of requests and of steps of jobs, of the crate `tracing`, by the feature of that name; without it, none of this is compiled.
+//!
+//! | span | level | its time | fields |
+//! |---|---|---|---|
+//! | `request` | debug | a request to the store | `store`, `operation`, `key`, `ranges`, `bytes` (of the reply, or set) |
+//! | `wait` | trace | a request waits until the [bound](crate::Limits::requests) allows it | |
+//! | `step` | debug | a job decodes, encodes or plans | `job` |
+//!
+//! The target is `zarr`. On stores that do not block, all are below the span in which the operation was called; so are they on other stores,
+//! but for work that is handed to other threads. `store` is the name of the store, which shows no secret, and values are never shown.
+
+#[cfg(feature = "tracing")]
+use crate::Fetched;
+use crate::{ByteRange, Reply, Request};
+use std::fmt;
+
+/// A span, if the feature is on.
+#[derive(Clone, Debug)]
+pub(crate) struct Span(#[cfg(feature = "tracing")] tracing::Span);
+
+#[cfg(feature = "tracing")]
+impl Span {
+    /// The span of the caller.
+    pub(crate) fn current() -> Self {
+        Self(tracing::Span::current())
+    }
+
+    /// Of a request to a store.
+    pub(crate) fn request(store: &dyn fmt::Display, request: &Request) -> Self {
+        let (operation, key): (_, &dyn fmt::Display) = match request {
+            Request::Get { key, ranges, .. } => return Self::get(store, key, ranges),
+            Request::Set { key, value, .. } => {
+                let span = Self::of(store, "set", key);
+                span.0.record("bytes", value.len());
+                return span;
+            }
+            Request::Erase { key } => ("erase", key),
+            Request::ErasePrefix { prefix } => ("erase_prefix", prefix),
+            Request::RenamePrefix { from, .. } => ("rename_prefix", from),
+            Request::Lock { prefix } => ("lock", prefix),
+            Request::Barrier => ("barrier", &""),
+            Request::Pause { .. } => ("pause", &""),
+            Request::List { prefix } => ("list_dir", prefix),
+            Request::ListAll { prefix } => ("list_prefix", prefix),
+            Request::Size { key } => ("size", key),
+        };
+        Self::of(store, operation, key)
+    }
+
+    /// Of a get.
+    pub(crate) fn get(store: &dyn fmt::Display, key: &dyn fmt::Display, ranges: &[ByteRange]) -> Self {
+        let span = Self::of(store, "get", key);
+        if !span.0.is_disabled() {
+            let ranges: Vec<String> = ranges.iter().map(ToString::to_string).collect();
+            span.0.record("ranges", ranges.join(", "));
+        }
+        span
+    }
+
+    fn of(store: &dyn fmt::Display, operation: &'static str, key: &dyn fmt::Display) -> Self {
+        use tracing::field::Empty;
+        Self(tracing::debug_span!(target: "zarr", "request", %store, operation, %key, ranges = Empty, bytes = Empty))
+    }
+
+    /// Of a step of a job, below the span in which the operation was called.
+    pub(crate) fn step<J>(&self) -> Self {
+        let job = std::any::type_name::<J>();
+        let job = job.split('<').next().and_then(|path| path.rsplit("::").next()).unwrap_or(job);
+        Self(tracing::debug_span!(target: "zarr", parent: &self.0, "step", job))
+    }
+
+    /// Of the wait for a permit.
+    pub(crate) fn wait() -> Self {
+        Self(tracing::trace_span!(target: "zarr", "wait"))
+    }
+
+    /// Does work in the span.
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.0.in_scope(work)
+    }
+
+    /// A future in the span.
+    pub(crate) fn during<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        tracing::Instrument::instrument(future, self.0.clone())
+    }
+
+    /// Notes the bytes of the reply to a get.
+    pub(crate) fn got(&self, fetched: Option<&Fetched>) {
+        if let (Some(fetched), false) = (fetched, self.0.is_disabled()) {
+            self.0.record("bytes", fetched.parts().map(<[u8]>::len).sum::<usize>());
+        }
+    }
+
+    /// Notes the bytes of a reply.
+    pub(crate) fn replied(&self, reply: &Reply) {
+        match reply {
+            Reply::Got(fetched) => self.got(fetched.as_ref()),
+            Reply::Received(size) => {
+                self.0.record("bytes", size);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+#[expect(clippy::unused_self, clippy::extra_unused_type_parameters, reason = "the other form has fields")]
+impl Span {
+    pub(crate) fn current() -> Self {
+        Self()
+    }
+
+    pub(crate) fn request(_: &dyn fmt::Display, _: &Request) -> Self {
+        Self()
+    }
+
+    pub(crate) fn get(_: &dyn fmt::Display, _: &dyn fmt::Display, _: &[ByteRange]) -> Self {
+        Self()
+    }
+
+    pub(crate) fn step<J>(&self) -> Self {
+        Self()
+    }
+
+    pub(crate) fn wait() -> Self {
+        Self()
+    }
+
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        work()
+    }
+
+    pub(crate) fn during<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        future
+    }
+
+    pub(crate) fn got(&self, _: Option<&crate::Fetched>) {}
+
+    pub(crate) fn replied(&self, _: &Reply) {}
+}
