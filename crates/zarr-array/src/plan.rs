@@ -1,6 +1,5 @@
 //! The plan of a read: its requests, and what they cost, without the read.
 
-use crate::read::Noted;
 use zarr_store::{ByteRange, DriverGet, Key};
 
 /// The requests that a read of a selection makes, and what they cost, by [`Array::plan`](crate::Array::plan).
@@ -64,33 +63,5 @@ impl PlannedRequest {
     pub(crate) fn new(key: &Key, get: DriverGet, round: u32) -> Self {
         let DriverGet { ranges, round: after, is_certain, .. } = get;
         Self { key: key.clone(), ranges, round: round + after, is_certain }
-    }
-}
-
-impl Plan {
-    /// Of the requests of a read.
-    pub(crate) fn new(noted: Noted) -> Self {
-        let Noted { mut requests, count, rounds, range_bytes, unsized_requests, decoded_bytes } = noted;
-        let first = |request: &PlannedRequest| request.ranges.first().map(start);
-        requests.sort_by(|a, b| (a.round, &a.key, first(a)).cmp(&(b.round, &b.key, first(b))));
-        Self {
-            requests,
-            request_count: count,
-            rounds,
-            range_bytes,
-            unsized_requests,
-            decoded_bytes: Some(decoded_bytes),
-            ..Self::default()
-        }
-    }
-}
-
-/// Where a range starts, for their order; those that count from the end come last.
-fn start(range: &ByteRange) -> (bool, u64) {
-    match range {
-        ByteRange::Full | ByteRange::First(_) => (false, 0),
-        ByteRange::Range(range) => (false, range.start),
-        ByteRange::From(start) => (false, *start),
-        ByteRange::Suffix(len) => (true, u64::MAX - len),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) use context::ReadContext;
 pub(crate) use execution::{ReadExecution, ReadPlan};
 use inner_chunks::{InnerChunkBatch, Start};
 use planning::Ahead;
-pub(crate) use planning::{Noted, PlanJob, RequestLog};
+pub(crate) use planning::{PlanJob, RequestLog};
 use shard::Source;
 use shard_regions::ShardRegions;
 use span::ChunkSpan;

@@ -108,7 +108,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
         }
         let found_missing = plan.found_missing();
         drop(reading);
-        let planned = Plan::new(log.into_noted());
+        let planned = log.into_plan();
         let looks = if found_missing { None } else { crate::read::document_key(core)? };
         Ok(Plan {
             chunks: AdvancedSelection::count_chunks(core, resolved)?,

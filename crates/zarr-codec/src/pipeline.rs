@@ -3,15 +3,17 @@
 mod build;
 mod count;
 mod shared;
+mod turned;
 
 pub(crate) use shared::Last;
 
 use crate::blocks::{Blocks, ChunkRegion, Elements};
-use crate::decode::{Access, Decode, InnerChunkIndex, Split, Step};
+use crate::decode::{Access, Decode};
 use crate::scratch::Scratch;
 use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, ElementSpec, Error, Limits, Sink, Size, View, ViewMut};
 use smallvec::SmallVec;
 use std::sync::Arc;
+use turned::Turned;
 use zarr_grid::{Region, Shape};
 
 /// Uncompressed data that is transposed is asked for in pieces so many times as large as other data.
@@ -333,7 +335,7 @@ impl Pipeline {
         }
         let inner = Arc::clone(&self.to_bytes).partial(&shape, &region, &access)?;
         Some(match order {
-            Some(order) => Box::new(Turned { order, inner }),
+            Some(order) => Box::new(Turned::new(order, inner)),
             None => inner,
         })
     }
@@ -465,39 +467,4 @@ pub fn chunk_view<'s>(
     limits: &Limits,
 ) -> Result<ViewMut<'s>, Error> {
     Element { item_size: element.item_size() }.view(scratch, shape, limits)
-}
-
-/// A decode inside of transposes: the axes of the view are permuted, no byte moves.
-#[derive(Debug)]
-struct Turned {
-    order: SmallVec<[usize; 6]>,
-    inner: Box<dyn Decode>,
-}
-
-impl Turned {
-    fn transpose(&self, split: Split) -> Split {
-        let order = match &split.order {
-            None => self.order.clone(),
-            Some(inner) => inner.iter().map(|&axis| self.order.get(axis).copied().unwrap_or(axis)).collect(),
-        };
-        Split { order: Some(order), ..split }
-    }
-}
-
-impl Decode for Turned {
-    fn step(&mut self, got: &[&[u8]], out: &mut ViewMut<'_>) -> Result<Step, Error> {
-        let step = self.inner.step(got, &mut out.reborrow().permuted(&self.order))?;
-        Ok(match step {
-            Step::Split(split) => Step::Split(Box::new(self.transpose(*split))),
-            step => step,
-        })
-    }
-
-    fn skip(&mut self) -> Option<Step> {
-        self.inner.skip()
-    }
-
-    fn split_by(&self, index: &Arc<InnerChunkIndex>) -> Option<Split> {
-        Some(self.transpose(self.inner.split_by(index)?))
-    }
 }

@@ -2,7 +2,7 @@
 //! nothing is decoded.
 
 use super::ReadJob;
-use crate::plan::PlannedRequest;
+use crate::plan::{Plan, PlannedRequest};
 use crate::{Error, Result};
 use std::sync::{Mutex, PoisonError};
 use zarr_store::{AccessProfile, ByteRange, DriverGet, Job, Next, Reply, Request};
@@ -72,16 +72,16 @@ pub(crate) struct RequestLog {
 
 /// The requests that were noted.
 #[derive(Debug, Default)]
-pub(crate) struct Noted {
-    pub(crate) requests: Vec<PlannedRequest>,
+struct Noted {
+    requests: Vec<PlannedRequest>,
     /// The number of all, listed or not.
-    pub(crate) count: u64,
-    pub(crate) rounds: u32,
+    count: u64,
+    rounds: u32,
     /// The bytes of ranges.
-    pub(crate) range_bytes: u64,
+    range_bytes: u64,
     /// Requests of which it is not known how many bytes they get.
-    pub(crate) unsized_requests: u64,
-    pub(crate) decoded_bytes: u64,
+    unsized_requests: u64,
+    decoded_bytes: u64,
 }
 
 impl RequestLog {
@@ -90,8 +90,21 @@ impl RequestLog {
         Self { profile, overlapped, noted: Mutex::default() }
     }
 
-    pub(crate) fn into_noted(self) -> Noted {
-        self.noted.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// The plan of these requests.
+    pub(crate) fn into_plan(self) -> Plan {
+        let noted = self.noted.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let Noted { mut requests, count, rounds, range_bytes, unsized_requests, decoded_bytes } = noted;
+        let first = |request: &PlannedRequest| request.ranges.first().map(start);
+        requests.sort_by(|a, b| (a.round, &a.key, first(a)).cmp(&(b.round, &b.key, first(b))));
+        Plan {
+            requests,
+            request_count: count,
+            rounds,
+            range_bytes,
+            unsized_requests,
+            decoded_bytes: Some(decoded_bytes),
+            ..Plan::default()
+        }
     }
 
     fn with<T>(&self, change: impl FnOnce(&mut Noted) -> T) -> T {
@@ -142,4 +155,14 @@ fn size(ranges: &[ByteRange]) -> Option<u64> {
         ByteRange::Suffix(len) => size.checked_add(*len),
         ByteRange::Full | ByteRange::From(_) | ByteRange::First(_) => None,
     })
+}
+
+/// Where a range starts, for their order; those that count from the end come last.
+fn start(range: &ByteRange) -> (bool, u64) {
+    match range {
+        ByteRange::Full | ByteRange::First(_) => (false, 0),
+        ByteRange::Range(range) => (false, range.start),
+        ByteRange::From(start) => (false, *start),
+        ByteRange::Suffix(len) => (true, u64::MAX - len),
+    }
 }
