@@ -46,7 +46,8 @@ use crate::write;
 /// | `concurrency` | how many requests are under way at once | `512` |
 /// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | of connections | |
 ///
-/// Of S3: `region` (else of the environment, else `us-east-1`), `requester_pays`, and those that the crate object_store knows, with or
+/// Of S3: `profile` (of `~/.aws/credentials` and `~/.aws/config`; else that of `AWS_PROFILE`, else the default one), `region` (else of the
+/// environment, else of the profile, else `us-east-1`), `requester_pays`, and those that the crate object_store knows, with or
 /// without `aws_`: `access_key_id`, `secret_access_key`, `session_token`, `virtual_hosted_style_request`, `checksum_algorithm` and
 /// others. Of Google Cloud Storage `service_account`, `service_account_key`, `bearer_token`; of Azure `account_name`, `account_key`,
 /// `sas_token` and others. They are also taken from the environment in capitals: `AWS_ACCESS_KEY_ID`, `GOOGLE_SERVICE_ACCOUNT`,

@@ -133,3 +133,47 @@ fn explain_lists_the_requests_that_a_read_makes() {
     let text = folder.ok(&["read", "x.zarr/g/plain", "--explain", "--sel", "y=300..400"]);
     assert!(text.contains("requests  3 in 1 round\n") && text.contains("\n  1  g/plain/c/5/0  all bytes\n"), "{text}");
 }
+
+#[test]
+fn credentials_come_from_a_profile() {
+    let server = TestServer::builder().credentials("AKILAB", "s3cr3t").bucket("data", Bucket::s3()).start().unwrap();
+    server.put("data", "x.zarr/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    let folder = Folder::new();
+    let profiles = format!(
+        "[default]\naws_access_key_id = none\naws_secret_access_key = none\n[lab]\naws_access_key_id = AKILAB\n\
+         aws_secret_access_key = s3cr3t\nendpoint_url = {}\nregion = us-east-1\n",
+        server.url()
+    );
+    std::fs::write(folder.path("credentials"), profiles).unwrap();
+    let run = |variables: &[(&str, &str)], options: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_zarr"));
+        command.args(["info", "s3://data/x.zarr"]).args(options).env_clear();
+        command
+            .env("AWS_SHARED_CREDENTIALS_FILE", folder.path("credentials"))
+            .env("AWS_CONFIG_FILE", folder.path("none"));
+        let ran = command.envs(variables.iter().copied()).output().unwrap();
+        (ran.status.code(), String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr))
+    };
+    for (variables, options) in [
+        (&[("AWS_PROFILE", "lab")][..], &[][..]),
+        // A profile that is an option goes before the environment; what the environment has, before a profile that it names.
+        (
+            &[("AWS_ACCESS_KEY_ID", "x"), ("AWS_SECRET_ACCESS_KEY", "y"), ("AWS_SESSION_TOKEN", "z")],
+            &["--store-option", "profile=lab"],
+        ),
+        (
+            &[
+                ("AWS_ACCESS_KEY_ID", "AKILAB"),
+                ("AWS_SECRET_ACCESS_KEY", "s3cr3t"),
+                ("AWS_ENDPOINT_URL", &server.url()),
+            ],
+            &[],
+        ),
+    ] {
+        let (code, text) = run(variables, options);
+        assert!(code == Some(0) && text.contains("Group"), "{variables:?} {options:?}: {text}");
+    }
+    let (code, text) = run(&[("AWS_PROFILE", "nobody")], &[]);
+    assert!(code != Some(0) && text.contains("there is no profile \"nobody\" in "), "{text}");
+    assert!(!text.contains("s3cr3t"), "{text}");
+}

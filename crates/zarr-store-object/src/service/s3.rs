@@ -1,10 +1,13 @@
 //! S3, and services that speak its protocol.
 
+mod profile;
+
 use object_store::ClientConfigKey;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
 use zarr_store::Result;
 
 use super::{Build, Service};
+use profile::{Profile, Shared};
 
 /// Options of this service, also with `aws_` before them.
 pub(super) const KNOWN: &[&str] = &[
@@ -42,8 +45,16 @@ const SECRET: &[&str] = &["secret_access_key", "session_token", "sse_customer_ke
 
 pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     let requester_pays = build.options.flag("requester_pays")?;
-    let mut builder = AmazonS3Builder::from_env();
-    for (key, value) in build.keys::<Key>("aws_", &[KNOWN, &["requester_pays"]].concat(), SECRET)? {
+    let profile = build.options.text("profile");
+    let given = build.keys::<Key>("aws_", &[KNOWN, &["profile", "requester_pays"]].concat(), SECRET)?;
+    let has_keys = given.iter().any(|(key, _)| *key == Key::AccessKeyId);
+    let is_anonymous = build.common.anonymous || given.iter().any(|(key, _)| *key == Key::SkipSignature);
+    let mut builder = of_environment(profile.is_none() && !has_keys);
+    if profile.is_some() || !(has_keys || is_anonymous) {
+        let found = Shared::new(&|name| std::env::var(name).ok()).profile(profile);
+        builder = with_profile(builder, found.map_err(|text| build.options.refuse(text))?, profile.is_some());
+    }
+    for (key, value) in given {
         builder = builder.with_config(key, value);
     }
     if let Some(endpoint) = build.endpoint {
@@ -72,4 +83,53 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         .with_retry(build.retry.clone())
         .build();
     build.service(built, Some(region), conditional, anonymous)
+}
+
+/// Where credentials come from. Those of two places are not mixed.
+const CREDENTIALS: [Key; 6] = [
+    Key::AccessKeyId,
+    Key::SecretAccessKey,
+    Key::Token,
+    Key::WebIdentityTokenFile,
+    Key::ContainerCredentialsRelativeUri,
+    Key::ContainerCredentialsFullUri,
+];
+
+/// The settings of the environment, in which credentials may count or not.
+fn of_environment(credentials: bool) -> AmazonS3Builder {
+    let variables =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let mut builder = AmazonS3Builder::new();
+    for (name, value) in variables.filter(|(name, _)| name.starts_with("AWS_")) {
+        if let Ok(key) = name.to_ascii_lowercase().parse::<Key>()
+            && (credentials || !CREDENTIALS.contains(&key))
+        {
+            builder = builder.with_config(key, value);
+        }
+    }
+    builder
+}
+
+/// Adds the settings of a profile: before those of the environment if the profile `is_option`, else behind them.
+fn with_profile(builder: AmazonS3Builder, profile: Profile, is_option: bool) -> AmazonS3Builder {
+    let Profile { access_key_id, secret_access_key, session_token, region, endpoint_url } = profile;
+    let is_unset =
+        |builder: &AmazonS3Builder, keys: &[Key]| keys.iter().all(|key| builder.get_config_value(key).is_none());
+    let mut builder = builder;
+    if let (Some(id), Some(secret)) = (access_key_id, secret_access_key)
+        && (is_option || is_unset(&builder, &CREDENTIALS))
+    {
+        builder = builder.with_access_key_id(id).with_secret_access_key(secret);
+        if let Some(token) = session_token {
+            builder = builder.with_token(token);
+        }
+    }
+    if let Some(region) = region.filter(|_| is_option || is_unset(&builder, &[Key::Region, Key::DefaultRegion])) {
+        builder = builder.with_region(region);
+    }
+    if let Some(endpoint) = endpoint_url.filter(|_| is_option || is_unset(&builder, &[Key::S3Endpoint, Key::Endpoint]))
+    {
+        builder = builder.with_config(Key::S3Endpoint, endpoint);
+    }
+    builder
 }
