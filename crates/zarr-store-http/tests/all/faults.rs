@@ -1,5 +1,6 @@
 //! Servers and networks that fail.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zarr_store::{AsyncStoreExt, ByteRange, Error, ErrorKind, Result, block_on};
@@ -10,7 +11,7 @@ use crate::reads::{key, open};
 
 const FAST: &[(&str, &str)] = &[("retry_deadline", "1.5"), ("timeout", "1"), ("retries", "2")];
 
-fn setup() -> (TestServer, HttpStore) {
+fn setup() -> (TestServer, Arc<HttpStore>) {
     let server = TestServer::builder()
         .bucket("data", Bucket::plain())
         .bucket("other", Bucket::plain())

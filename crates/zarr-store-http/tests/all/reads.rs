@@ -1,17 +1,16 @@
 //! What the contract of stores asks for.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use zarr_store::{AsyncStore, AsyncStoreExt, ByteRange, GetOptions, Key, Prefix, block_on, testing};
+use zarr_store::{AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, GetOptions, Key, Prefix, block_on, testing};
 use zarr_store_http::HttpStore;
 use zarr_testserver::{Bucket, Listing, TestServer};
 
-use crate::blocking::Blocking;
-
-pub(crate) fn open(url: &str, options: &[(&str, &str)]) -> HttpStore {
+pub(crate) fn open(url: &str, options: &[(&str, &str)]) -> Arc<HttpStore> {
     let options: Vec<(String, String)> =
         options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    HttpStore::open(url, &options).expect("a store")
+    Arc::new(HttpStore::open(url, &options).expect("a store"))
 }
 
 pub(crate) fn key(text: &str) -> Key {
@@ -37,8 +36,8 @@ fn it_keeps_it() {
             server.put("data", &format!("p q/{name}"), value.to_vec());
         }
         let store = open(&format!("{}/data/p%20q/", server.url()), &[]);
-        testing::contract_read(&Blocking(&store), VALUES);
-        testing::contract_read_only(&Blocking(&store));
+        testing::contract_read(&AsyncAsSync::new(store.clone()), VALUES);
+        testing::contract_read_only(&AsyncAsSync::new(store.clone()));
         assert!(!store.capabilities().list && block_on(store.list_dir(&Prefix::root())).is_err());
         assert_eq!(server.counts().heads, 0);
     }
@@ -66,7 +65,7 @@ fn the_server_of_python() {
         std::thread::sleep(Duration::from_millis(50));
     }
     let checked = std::panic::catch_unwind(|| {
-        testing::contract_read(&Blocking(&open(&format!("http://127.0.0.1:{port}"), &[])), &values);
+        testing::contract_read(&AsyncAsSync::new(open(&format!("http://127.0.0.1:{port}"), &[])), &values);
     });
     child.kill().expect("killed");
     child.wait().expect("ended");

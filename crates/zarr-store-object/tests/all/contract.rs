@@ -1,25 +1,25 @@
 //! What the contract of stores asks for.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zarr_store::{
-    AsyncStore, AsyncStoreExt, ByteRange, Bytes, GetOptions, Key, Prefix, SetOptions, Store, StoreExt, block_on,
-    testing,
+    AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, Bytes, GetOptions, Key, Prefix, SetOptions, Store, StoreExt,
+    block_on, testing,
 };
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Operation, TestServer};
 
-use crate::blocking::Blocking;
 use crate::servers::{names, open};
 
-pub(crate) fn s3(server: &TestServer, address: &str, more: &[(&str, &str)]) -> BucketStore {
+pub(crate) fn s3(server: &TestServer, address: &str, more: &[(&str, &str)]) -> Arc<BucketStore> {
     let endpoint = server.url();
     let common =
         [("endpoint", endpoint.as_str()), ("access_key_id", "testing"), ("secret_access_key", "testing-secret")];
     open(address, &[&common, more].concat())
 }
 
-pub(crate) fn gs(server: &TestServer, address: &str, more: &[(&str, &str)]) -> BucketStore {
+pub(crate) fn gs(server: &TestServer, address: &str, more: &[(&str, &str)]) -> Arc<BucketStore> {
     let endpoint = server.url();
     open(address, &[&[("endpoint", endpoint.as_str()), ("bearer_token", "token")], more].concat())
 }
@@ -35,7 +35,7 @@ fn s3_keeps_it() {
     for prefix in ["", "/p/\u{e4} b"] {
         let store = s3(&server, &format!("s3://data{prefix}"), &[]);
         block_on(testing::contract_async(&store));
-        testing::contract(&Blocking(&store));
+        testing::contract(&AsyncAsSync::new(store.clone()));
     }
     names(&s3(&server, "s3://data/names", &[]), &[]);
     assert_eq!(server.counts().heads, 0);
@@ -47,7 +47,7 @@ fn google_cloud_storage_keeps_it() {
     for prefix in ["", "/p"] {
         let store = gs(&server, &format!("gs://data{prefix}"), &[]);
         block_on(testing::contract_async(&store));
-        testing::contract(&Blocking(&store));
+        testing::contract(&AsyncAsSync::new(store.clone()));
     }
     names(&gs(&server, "gcs://data/names", &[]), &[]);
     assert_eq!(server.counts().heads, 0);
@@ -86,10 +86,10 @@ fn requests() {
     assert!(error.is_range() && server.counts().bytes_sent < 20 << 20, "{}", server.counts().bytes_sent);
     // Erasing many is one request for a page of the list, and one for all of its names.
     for i in 0..30 {
-        Blocking(&store).set_all(&crate::contract::key(&format!("many/{i}")), b"").expect("set");
+        AsyncAsSync::new(store.clone()).set_all(&crate::contract::key(&format!("many/{i}")), b"").expect("set");
     }
     server.reset_counts();
-    Blocking(&store).erase_prefix(&Prefix::new("many/").expect("a prefix")).expect("erase");
+    AsyncAsSync::new(store.clone()).erase_prefix(&Prefix::new("many/").expect("a prefix")).expect("erase");
     assert_eq!(server.counts().requests(), 2);
 }
 
@@ -151,7 +151,7 @@ fn objects_that_are_no_values() {
         server.put("data", name, "x");
     }
     let store = s3(&server, "s3://data/p", &[]);
-    let blocking = Blocking(&store);
+    let blocking = AsyncAsSync::new(store.clone());
     assert_eq!(blocking.list().expect("list"), [key("a")]);
     let listing = blocking.list_dir(&Prefix::root()).expect("list");
     assert_eq!((listing.keys, listing.prefixes.len()), (vec![key("a")], 4));
@@ -165,7 +165,8 @@ fn it_runs_on_a_runtime_of_the_program() {
     let server = TestServer::start().expect("a server");
     server.put("data", "a", "value");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let store = s3(&server, "s3://data", &[]).on_runtime(runtime.handle().clone());
+    let store = Arc::into_inner(s3(&server, "s3://data", &[])).expect("no other has it");
+    let store = store.on_runtime(runtime.handle().clone());
     let value = runtime.block_on(async { store.get_all(&key("a")).await });
     assert_eq!(value.expect("get").as_deref(), Some(&b"value"[..]));
     // And the shared threads within one.
@@ -187,9 +188,12 @@ fn pages_of_lists() {
         server.put("data", key.as_str(), "");
     }
     let store = s3(&server, "s3://data", &[]);
-    assert_eq!(Blocking(&store).list().expect("list"), keys);
-    assert_eq!(Blocking(&store).list_dir(&Prefix::new("a/").expect("a prefix")).expect("list").prefixes.len(), 1500);
+    assert_eq!(AsyncAsSync::new(store.clone()).list().expect("list"), keys);
+    assert_eq!(
+        AsyncAsSync::new(store.clone()).list_dir(&Prefix::new("a/").expect("a prefix")).expect("list").prefixes.len(),
+        1500
+    );
     assert_eq!(server.log().iter().filter(|request| request.operation == Operation::List).count(), 5);
-    Blocking(&store).erase_prefix(&Prefix::root()).expect("erase");
+    AsyncAsSync::new(store.clone()).erase_prefix(&Prefix::root()).expect("erase");
     assert_eq!(server.keys("data").len(), 0);
 }

@@ -1,21 +1,21 @@
 //! Servers and networks that fail.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zarr_store::{
-    AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, GetOptions, Precondition, Prefix, Result, SetOptions,
-    Store, StoreExt, Version, block_on,
+    AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, GetOptions, Precondition, Prefix, Result,
+    SetOptions, Store, StoreExt, Version, block_on,
 };
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};
 
-use crate::blocking::Blocking;
 use crate::contract::{gs, key, s3};
 use crate::servers::open;
 
 const FAST: &[(&str, &str)] = &[("retry_deadline", "1.5"), ("timeout", "1"), ("retries", "3")];
 
-fn setup() -> (TestServer, BucketStore) {
+fn setup() -> (TestServer, Arc<BucketStore>) {
     let server = TestServer::start().expect("a server");
     server.put("data", "a", "0123456789");
     let store = s3(&server, "s3://data", FAST);
@@ -71,9 +71,9 @@ fn faults_that_pass() {
             server.fault(Fault::new(kind.clone()).on(Operation::Put));
             put(&store, "again", Precondition::None).expect("set");
             server.fault(Fault::new(kind.clone()).on(Operation::List));
-            assert_eq!(Blocking(&store).list().expect("list"), [key("a"), key("p")], "{kind:?}");
+            assert_eq!(AsyncAsSync::new(store.clone()).list().expect("list"), [key("a"), key("p")], "{kind:?}");
             server.fault(Fault::new(kind).on(Operation::Delete));
-            Blocking(&store).erase(&key("p")).expect("erase");
+            AsyncAsSync::new(store.clone()).erase(&key("p")).expect("erase");
             assert_eq!(server.get("data", "p"), None);
         }
     }
@@ -126,7 +126,7 @@ fn faults_that_stay() {
 fn a_page_for_people_is_no_list_and_no_erasure() {
     let (server, store) = setup();
     server.fault(Fault::new(FaultKind::Html).always());
-    let blocking = Blocking(&store);
+    let blocking = AsyncAsSync::new(store.clone());
     for error in [
         blocking.list().map(drop).expect_err("list"),
         blocking.list_dir(&Prefix::root()).map(drop).expect_err("list"),
@@ -150,11 +150,11 @@ fn pages_that_repeat() {
     }
     let store = s3(&server, "s3://data", FAST);
     server.fault(Fault::new(FaultKind::DuplicatePage).on(Operation::List));
-    assert_eq!(Blocking(&store).list().expect("list").len(), 1500);
+    assert_eq!(AsyncAsSync::new(store.clone()).list().expect("list").len(), 1500);
     server.fault(Fault::new(FaultKind::Unsorted).on(Operation::List).times(2));
-    assert!(Blocking(&store).list().expect("list").is_sorted());
+    assert!(AsyncAsSync::new(store.clone()).list().expect("list").is_sorted());
     server.fault(Fault::new(FaultKind::RepeatToken).on(Operation::List).skip(1).always());
-    let error = Blocking(&store).list().expect_err("for ever");
+    let error = AsyncAsSync::new(store.clone()).list().expect_err("for ever");
     assert!(reason(&error).contains("twice"), "{}", reason(&error));
 }
 
@@ -181,7 +181,7 @@ fn what_is_refused() {
     assert!(error.kind() == ErrorKind::Denied && reason(&error).contains("missing=403"), "{}", reason(&error));
     let store = anonymous("s3://objects", &[("missing", "403")]);
     assert_eq!((value(&store, "b").expect("get"), value(&store, "a").expect("get").is_some()), (None, true));
-    assert_eq!(Blocking(&store).list().expect_err("a list is not a value").kind(), ErrorKind::Denied);
+    assert_eq!(AsyncAsSync::new(store.clone()).list().expect_err("a list is not a value").kind(), ErrorKind::Denied);
     let error = value(&s3(&server, "s3://paid", &[]), "a").expect_err("refused");
     assert!(reason(&error).contains("requester_pays=true"), "{}", reason(&error));
     assert!(value(&s3(&server, "s3://paid", &[("requester_pays", "true")]), "a").expect("get").is_some());
@@ -201,7 +201,7 @@ fn another_region() {
         gets_fail(&store, ErrorKind::Argument, &["--store-option region=eu-west-3", "us-east-1"]);
         let error = put(&store, "1", Precondition::None).expect_err("refused");
         assert!(reason(&error).contains("eu-west-3"), "{}", reason(&error));
-        assert!(reason(&Blocking(&store).list().expect_err("refused")).contains("eu-west-3"));
+        assert!(reason(&AsyncAsSync::new(store.clone()).list().expect_err("refused")).contains("eu-west-3"));
     }
     // Redirects are not followed: the other server would see signatures.
     server.clear_faults();

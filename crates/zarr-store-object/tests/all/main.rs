@@ -1,6 +1,5 @@
 //! Stores in buckets, on a server of these tests, and on others where they run.
 
-mod blocking;
 mod contract;
 mod faults;
 mod secrets;

@@ -3,17 +3,17 @@
 //! `ZARR_TEST_S3=http://127.0.0.1:5555 ZARR_TEST_AZURE=http://127.0.0.1:10000/devstoreaccount1 cargo test -p zarr-store-object
 //! servers:: -- --ignored`, with moto and azurite there, and a bucket or container `zarr-test` in each.
 
-use crate::blocking::Blocking;
-use zarr_store::{AsyncStoreExt, ErrorKind, Key, Prefix, Store, StoreExt, block_on, testing};
+use std::sync::Arc;
+use zarr_store::{AsyncAsSync, AsyncStoreExt, ErrorKind, Key, Prefix, Store, StoreExt, block_on, testing};
 use zarr_store_object::BucketStore;
 
 /// The key that azurite documents.
 const AZURITE: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==";
 
-pub(crate) fn open(url: &str, options: &[(&str, &str)]) -> BucketStore {
+pub(crate) fn open(url: &str, options: &[(&str, &str)]) -> Arc<BucketStore> {
     let options: Vec<(String, String)> =
         options.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    BucketStore::open(url, &options).expect("a store")
+    Arc::new(BucketStore::open(url, &options).expect("a store"))
 }
 
 /// A prefix of this run alone.
@@ -22,13 +22,13 @@ fn run() -> String {
     format!("{time}-{}", std::process::id())
 }
 
-fn s3(prefix: &str, more: &[(&str, &str)]) -> BucketStore {
+fn s3(prefix: &str, more: &[(&str, &str)]) -> Arc<BucketStore> {
     let endpoint = std::env::var("ZARR_TEST_S3").expect("the endpoint in ZARR_TEST_S3");
     let common = [("endpoint", endpoint.as_str()), ("access_key_id", "testing"), ("secret_access_key", "testing")];
     open(&format!("s3://zarr-test/{}/{prefix}", run()), &[&common, more].concat())
 }
 
-fn azure(prefix: &str, more: &[(&str, &str)]) -> BucketStore {
+fn azure(prefix: &str, more: &[(&str, &str)]) -> Arc<BucketStore> {
     let endpoint = std::env::var("ZARR_TEST_AZURE").expect("the endpoint in ZARR_TEST_AZURE");
     let common = [("endpoint", endpoint.as_str()), ("account_name", "devstoreaccount1"), ("account_key", AZURITE)];
     open(&format!("az://zarr-test/{}/{prefix}", run()), &[&common, more].concat())
@@ -66,8 +66,8 @@ const NAMES: &[&str] = &[
     "a.",
 ];
 
-pub(crate) fn names(store: &BucketStore, refused: &[&str]) {
-    let blocking = Blocking(store);
+pub(crate) fn names(store: &Arc<BucketStore>, refused: &[&str]) {
+    let blocking = AsyncAsSync::new(store.clone());
     let names = NAMES.iter().filter(|name| !refused.contains(name));
     let mut keys: Vec<Key> = names.map(|name| Key::new(name).expect("a key")).collect();
     keys.sort();
@@ -99,7 +99,7 @@ fn s3_keeps_the_contract() {
     for prefix in ["sync-1", "deep/er \u{e4}/2"] {
         let store = s3(prefix, &[]);
         block_on(testing::contract_async(&store));
-        testing::contract(&Blocking(&store));
+        testing::contract(&AsyncAsSync::new(store.clone()));
     }
 }
 
@@ -120,9 +120,9 @@ fn s3_without_a_bucket() {
         block_on(store.get_all(&key)).map(drop).expect_err("get"),
         block_on(store.size(&key)).map(drop).expect_err("size"),
         block_on(store.set_all(&key, "1".into())).map(drop).expect_err("set"),
-        Blocking(&store).list().map(drop).expect_err("list"),
-        Blocking(&store).erase(&key).expect_err("erase"),
-        Blocking(&store).erase_prefix(&Prefix::root()).expect_err("erase"),
+        AsyncAsSync::new(store.clone()).list().map(drop).expect_err("list"),
+        AsyncAsSync::new(store.clone()).erase(&key).expect_err("erase"),
+        AsyncAsSync::new(store.clone()).erase_prefix(&Prefix::root()).expect_err("erase"),
     ];
     for error in errors {
         let text = std::error::Error::source(&error).expect("a reason").to_string();
@@ -136,7 +136,7 @@ fn azure_keeps_the_contract() {
     for prefix in ["sync-1", "deep/er \u{e4}/2"] {
         let store = azure(prefix, &[]);
         block_on(testing::contract_async(&store));
-        testing::contract(&Blocking(&store));
+        testing::contract(&AsyncAsSync::new(store.clone()));
     }
 }
 
