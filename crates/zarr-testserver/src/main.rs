@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+mod control;
+
 use clap::{Parser, ValueEnum};
 use std::io::Write;
 use std::path::PathBuf;
@@ -37,6 +39,11 @@ struct Arguments {
     /// How many threads answer.
     #[arg(long, default_value_t = 2)]
     threads: usize,
+    /// Takes orders from standard input, one in a line, and ends with it: `latency 50ms`, `bandwidth 60M`, `bandwidth
+    /// none`, `reset` (of the counts), `counts`. The answer is a line as well: `ok`, the counts in JSON, or `error:` and
+    /// a message.
+    #[arg(long)]
+    control: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -99,6 +106,11 @@ fn run(arguments: Arguments) -> Result<(), String> {
     // Flushed, as scripts wait for this line.
     let mut output = std::io::stdout().lock();
     writeln!(output, "{}", server.url()).and_then(|()| output.flush()).map_err(|error| error.to_string())?;
+    // It is locked again for each answer.
+    drop(output);
+    if arguments.control {
+        return control::obey(&server, std::io::stdin().lock(), std::io::stdout());
+    }
     loop {
         std::thread::park();
     }
