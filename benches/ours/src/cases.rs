@@ -37,7 +37,7 @@ impl Sizes {
 
 pub(crate) const LITTLE: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
 const BIG: &str = r#"{"name":"bytes","configuration":{"endian":"big"}}"#;
-const ZSTD: &str = r#"{"name":"zstd","configuration":{"level":3,"checksum":false}}"#;
+pub(crate) const ZSTD: &str = r#"{"name":"zstd","configuration":{"level":3,"checksum":false}}"#;
 const GZIP: &str = r#"{"name":"gzip","configuration":{"level":5}}"#;
 const CRC: &str = r#"{"name":"crc32c"}"#;
 const TURN: &str = r#"{"name":"transpose","configuration":{"order":[2,1,0]}}"#;
@@ -93,7 +93,7 @@ pub(crate) fn listed_array() -> String {
     array(&[64; 3], &[32; 3], &format!("{LITTLE},{ZSTD}"), &more)
 }
 
-fn shard(chunk: &[u64], codecs: &str) -> String {
+pub(crate) fn shard(chunk: &[u64], codecs: &str) -> String {
     format!(
         r#"{{"name":"sharding_indexed","configuration":{{"chunk_shape":{chunk:?},"codecs":[{codecs}],
 "index_codecs":[{LITTLE},{CRC}],"index_location":"end"}}}}"#

@@ -24,7 +24,7 @@ pub(crate) struct Elements {
 }
 
 impl Elements {
-    fn new(data: ArrayData) -> Self {
+    pub(crate) fn new(data: ArrayData) -> Self {
         Self { data, joined: OnceLock::new() }
     }
 }
@@ -48,7 +48,11 @@ fn dims(shape: &[u64]) -> Vec<usize> {
 }
 
 fn store(directory: &Path) -> Result<Arc<dyn Store>, Failure> {
-    Ok(zarr::store::open(&directory.display().to_string())?)
+    let address = directory.display().to_string();
+    Ok(match crate::endpoint::options() {
+        Some(options) => zarr::store::open_with(&address, &options)?,
+        None => zarr::store::open(&address)?,
+    })
 }
 
 impl Library for Ours {

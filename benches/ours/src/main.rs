@@ -1,14 +1,16 @@
 //! The benchmark process of this library: `zarr-bench CASE OP PATH` as `zarr-bench-protocol` says, `zarr-bench make DIRECTORY
-//! whole|small` makes the data, `zarr-bench count CASE` is work whose
-//! instructions are counted.
+//! whole|small` makes the data (`zarr-bench make-remote` that of a server), `zarr-bench count CASE` is work whose instructions are
+//! counted. `remote` has further operations.
 
 mod cases;
 mod count;
 mod datasets;
+mod endpoint;
 mod kinds;
 mod library;
 mod make;
 mod noise;
+mod remote;
 mod tables;
 
 use zarr_bench_protocol::Failure;
@@ -18,6 +20,11 @@ fn main() -> Result<(), Failure> {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["count", case] => count::count(case),
         ["make", directory, size] => make::make(directory.as_ref(), *size == "small"),
+        ["make-remote", directory, size] => remote::make(directory.as_ref(), *size == "small"),
+        [_, "one_connection", address] => remote::one_connection(address),
+        [_, operation @ ("gap_current_thread" | "gap_multi_thread"), address] => {
+            remote::gap(address, *operation == "gap_multi_thread")
+        }
         _ => zarr_bench_protocol::run(&library::Ours),
     }
 }

@@ -8,7 +8,7 @@ use crate::noise::Noise;
 use crate::tables;
 use std::fs;
 use std::io::{BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zarr_bench_protocol::{Failure, Library};
 
 /// Random boxes of one kind.
@@ -18,15 +18,7 @@ const BOXES: usize = 400;
 /// `subsets/NAME`.
 pub(crate) fn make(directory: &Path, small: bool) -> Result<(), Failure> {
     let sizes = Sizes::new(small);
-    fs::create_dir_all(directory.join("raw"))?;
-    let raw = |name: &str, write: &dyn Fn(&mut dyn Write) -> Result<(), Failure>| -> Result<(), Failure> {
-        let path = directory.join("raw").join(format!("{name}.bin"));
-        once(&path, |path| {
-            let mut file = BufWriter::new(fs::File::create(path)?);
-            write(&mut file)?;
-            Ok(file.flush()?)
-        })
-    };
+    let raw = |name: &str, write: Content<'_>| raw_file(&directory.join("raw"), name, write).map(drop);
     raw("u16_big", &|out| ramps(sizes.big, out))?;
     raw("u16_mid", &|out| microscope(sizes.mid, out))?;
     raw("f32_mid", &|out| temperature(sizes.float, out))?;
@@ -73,8 +65,23 @@ pub(crate) fn make(directory: &Path, small: bool) -> Result<(), Failure> {
     subsets("ks", 50, sizes.partial, [50; 3])
 }
 
+/// Writes the content of a file.
+pub(crate) type Content<'c> = &'c dyn Fn(&mut dyn Write) -> Result<(), Failure>;
+
+/// Makes the file of this name with raw data in a directory, if it is not there. Returns its path.
+pub(crate) fn raw_file(directory: &Path, name: &str, write: Content<'_>) -> Result<PathBuf, Failure> {
+    fs::create_dir_all(directory)?;
+    let path = directory.join(format!("{name}.bin"));
+    once(&path, |path| {
+        let mut file = BufWriter::new(fs::File::create(path)?);
+        write(&mut file)?;
+        Ok(file.flush()?)
+    })?;
+    Ok(path)
+}
+
 /// Makes `path`, if it is not there, under another name first: a file of this name is complete.
-fn once(path: &Path, make: impl FnOnce(&Path) -> Result<(), Failure>) -> Result<(), Failure> {
+pub(crate) fn once(path: &Path, make: impl FnOnce(&Path) -> Result<(), Failure>) -> Result<(), Failure> {
     if path.exists() {
         return Ok(());
     }
@@ -153,7 +160,7 @@ fn microscope(shape: [u64; 3], out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// A smooth field of temperatures with noise, to a hundredth of a degree.
-fn temperature(shape: [u64; 3], out: &mut dyn Write) -> Result<(), Failure> {
+pub(crate) fn temperature(shape: [u64; 3], out: &mut dyn Write) -> Result<(), Failure> {
     let mut noise = Noise::new(2);
     for z in (0..shape[0]).map(|z| unit(z, shape[0])) {
         for y in (0..shape[1]).map(|y| unit(y, shape[1])) {

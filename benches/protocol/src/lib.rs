@@ -12,5 +12,5 @@ mod turns;
 
 pub use library::{Failure, Files, Library, Subset};
 pub use measure::cpu_seconds;
-pub use operations::run;
+pub use operations::{Outcome, measure, run};
 pub use turns::{best, compare, wanted};

@@ -8,19 +8,64 @@ use std::time::Instant;
 
 /// The measurements of one process.
 #[derive(Debug)]
-struct Outcome {
+pub struct Outcome {
     times: Times,
     bytes: u64,
     peak: u64,
     check: u64,
-    /// The median and the 99th percentile of single reads, in microseconds.
-    latencies: Option<(f64, f64)>,
+    /// Further numbers, by name.
+    more: Vec<(&'static str, f64)>,
 }
 
 impl Outcome {
     fn new(times: Times, bytes: u64) -> Result<Self, Failure> {
-        Ok(Self { times, bytes, peak: peak_memory()?, check: 0, latencies: None })
+        Ok(Self { times, bytes, peak: peak_memory()?, check: 0, more: Vec::new() })
     }
+
+    /// With the last of these numbers in place of the wall times, one for each timed repetition: `numbers` has one for each
+    /// repetition, timed or not.
+    #[must_use]
+    pub fn in_place_of_times(mut self, numbers: &[f64]) -> Self {
+        let untimed = numbers.len().saturating_sub(self.times.wall.len());
+        self.times.wall = numbers.iter().skip(untimed).copied().collect();
+        self
+    }
+
+    /// With a further number.
+    #[must_use]
+    pub fn and(mut self, name: &'static str, number: f64) -> Self {
+        self.more.push((name, number));
+        self
+    }
+
+    /// Prints the line of the protocol.
+    pub fn print(&self) {
+        let Self { times, bytes, peak, check, more } = self;
+        let more: String = more.iter().map(|(name, number)| format!(", \"{name}\": {number:?}")).collect();
+        println!(
+            "{{\"seconds\": {:?}, \"cpu\": {:?}, \"bytes\": {bytes}, \"peak_rss\": {peak}, \"check\": \"{check}\"{more}}}",
+            times.wall, times.cpu,
+        );
+    }
+}
+
+/// Measures `body`, which returns the bytes of elements. Those of the repetition before are dropped before the next.
+///
+/// # Errors
+/// The errors of `body`.
+pub fn measure<E: AsRef<[u8]>>(mut body: impl FnMut() -> Result<E, Failure>) -> Result<Outcome, Failure> {
+    let mut last = None;
+    let forget = |last: &mut Option<E>| {
+        *last = None;
+        Ok(())
+    };
+    let times = Times::of(&mut last, forget, |last| {
+        *last = Some(body()?);
+        Ok(())
+    })?;
+    let elements = last.as_ref().map_or(&[][..], AsRef::as_ref);
+    let outcome = Outcome::new(times, elements.len() as u64)?;
+    Ok(Outcome { check: check_sum(elements), ..outcome })
 }
 
 /// Runs the operation that the arguments of the process name, and prints the measurements.
@@ -39,6 +84,8 @@ pub fn run<L: Library>(library: &L) -> Result<(), Failure> {
         "mem_read" => read_into(library, &library.open_in_memory(files(path)?)?),
         "read" => read(library, &library.open(path)?),
         "read_all" => read_all(library, path),
+        "open" => measure(|| library.open(path).map(|_| [])),
+        "point" => point(library, path),
         "write" => write(library, path),
         "roundtrip" => copy(library, path),
         "rand" => random(library, &library.open(path)?),
@@ -60,22 +107,13 @@ pub fn run<L: Library>(library: &L) -> Result<(), Failure> {
         "ds_stored" => read(library, &library.open(&path.join("v"))?),
         _ => return unsupported(),
     }?;
-    print(&outcome);
+    outcome.print();
     Ok(())
 }
 
 fn unsupported() -> Result<(), Failure> {
     println!("{{\"unsupported\": true}}");
     Ok(())
-}
-
-fn print(outcome: &Outcome) {
-    let Outcome { times, bytes, peak, check, latencies } = outcome;
-    let latencies = latencies.map_or(String::new(), |(p50, p99)| format!(", \"p50_us\": {p50:?}, \"p99_us\": {p99:?}"));
-    println!(
-        "{{\"seconds\": {:?}, \"cpu\": {:?}, \"bytes\": {bytes}, \"peak_rss\": {peak}, \"check\": \"{check}\"{latencies}}}",
-        times.wall, times.cpu,
-    );
 }
 
 fn nothing<S>(_: &mut S) -> Result<(), Failure> {
@@ -107,18 +145,20 @@ fn read_into<L: Library>(library: &L, array: &L::Array) -> Result<Outcome, Failu
 
 fn read<L: Library>(library: &L, array: &L::Array) -> Result<Outcome, Failure> {
     let subset = whole(library, array);
-    let mut last = None;
-    let forget = |last: &mut Option<L::Elements>| {
-        *last = None;
-        Ok(())
-    };
-    let times = Times::of(&mut last, forget, |last| {
-        *last = Some(library.read(array, &subset)?);
-        Ok(())
-    })?;
-    let elements = last.as_ref().map_or(&[][..], AsRef::as_ref);
-    let outcome = Outcome::new(times, elements.len() as u64)?;
-    Ok(Outcome { check: check_sum(elements), ..outcome })
+    measure(|| library.read(array, &subset))
+}
+
+/// Opens an array, and reads the element in its middle.
+fn point<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failure> {
+    measure(|| {
+        let array = library.open(path)?;
+        let start: Vec<u64> = library.shape(&array).iter().map(|len| len / 2).collect();
+        let element = library.read(&array, &Subset { len: vec![1; start.len()], start })?;
+        // As many bytes as sums are made of.
+        let mut word = [0; 8];
+        word.iter_mut().zip(element.as_ref()).for_each(|(byte, &found)| *byte = found);
+        Ok(word)
+    })
 }
 
 /// Opens all arrays of a hierarchy of Zarr v2, and reads them one after another.
@@ -207,8 +247,8 @@ fn random<L: Library>(library: &L, array: &L::Array) -> Result<Outcome, Failure>
     }
     latencies.sort_by(f64::total_cmp);
     let percentile = |share: usize| latencies.get(latencies.len() * share / 100).map_or(0.0, |time| time * 1e6);
-    let latencies = Some((percentile(50), percentile(99)));
-    Ok(Outcome { check, latencies, ..Outcome::new(times, bytes)? })
+    let outcome = Outcome::new(times, bytes)?.and("p50_us", percentile(50)).and("p99_us", percentile(99));
+    Ok(Outcome { check, ..outcome })
 }
 
 fn partial_write<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failure> {
