@@ -6,6 +6,7 @@
 mod counts;
 mod goals;
 mod programs;
+mod remote;
 mod table;
 
 use goals::{MEASUREMENTS, Measurement};
@@ -18,28 +19,35 @@ use zarr_json::Value;
 const USAGE: &str = "\
 usage: cargo xtask bench [--peers [NAME,..]] [--former FILE] [--floor] [--only CASE:OPERATION,..] [--rounds N]
                          [--repetitions N] [--smaller]
+       cargo xtask bench --remote [--peers [NAME,..]] [--former FILE] [--only CASE:OPERATION,..] [--rounds N]
+                         [--repetitions N] [--smaller]
        cargo xtask bench --counts [--record]
 
-  --peers        other software as well: zarrs, tensorstore, zarr-python, zarr-python+zarrs
+  --peers        other software as well: zarrs, tensorstore, zarr-python, zarr-python+zarrs, xarray; with --remote
+                 zarr-python, tensorstore, zarrista, tensorstore-512
   --former       a `zarr-bench` built from another state of this library: to measure a change
   --floor        a program that does only the work that any library must do: a limit, not a peer
   --only         these measurements alone: A:read_into, C:rand:row
   --rounds       processes for each program and measurement (2)
   --repetitions  timed repetitions in each process (3)
   --smaller      an eighth of the data, for a quick look
+  --remote       reads of a server on this machine that takes 0 or 50 ms for an answer: zstd:read, one:read
   --counts       nothing of that: instructions of small pieces of work, compared with benches/counts.txt
   --record       with --counts: writes them there instead
 
 Data is made once in $BENCH_DATA, or else below target/bench. Files that programs write go to $BENCH_SCRATCH, or else to /dev/shm.";
 
 struct Options {
-    peers: Vec<&'static str>,
+    /// `Some` of none at all are all.
+    peers: Option<Vec<String>>,
     former: Option<PathBuf>,
     floor: bool,
-    only: Vec<Measurement>,
+    /// None are all.
+    only: Vec<String>,
     rounds: u32,
     repetitions: u32,
     smaller: bool,
+    remote: bool,
     counts: bool,
     record: bool,
 }
@@ -50,6 +58,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
     let folder = root.join("target").join("bench");
     fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    if options.remote {
+        let Options { peers, former, only, rounds, repetitions, smaller, .. } = options;
+        return remote::run(root, &folder, remote::Options { peers, former, only, rounds, repetitions, smaller });
+    }
+    let measurements = chosen(&options.only)?;
     let [ours, floor] = programs::ours(root)?;
     if options.counts {
         return counts::run(root, &ours, options.record);
@@ -57,13 +70,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let mut programs = vec![ours];
     programs.extend(options.former.map(Program::former));
     programs.extend(options.floor.then_some(floor));
-    for &name in &options.peers {
+    let wanted = |peer: &&str| {
+        options.peers.as_ref().is_some_and(|names| names.is_empty() || names.iter().any(|name| name == peer))
+    };
+    for name in PEERS.into_iter().filter(wanted) {
         programs.push(programs::peer(root, &folder, name)?);
     }
     let folders = Folders::new(&folder, options.smaller);
     folders.make(&programs)?;
     let mut rows = Vec::new();
-    for (index, measurement) in options.only.iter().enumerate() {
+    for (index, measurement) in measurements.iter().enumerate() {
         let mut row = Row::new();
         for round in 0..options.rounds {
             // The first program pays for memory that the system took back from the programs before.
@@ -98,13 +114,14 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
 
 fn parse(arguments: &[String]) -> Result<Options, String> {
     let mut options = Options {
-        peers: Vec::new(),
+        peers: None,
         former: None,
         floor: false,
-        only: MEASUREMENTS.to_vec(),
+        only: Vec::new(),
         rounds: 2,
         repetitions: 3,
         smaller: false,
+        remote: false,
         counts: false,
         record: false,
     };
@@ -117,23 +134,28 @@ fn parse(arguments: &[String]) -> Result<Options, String> {
             "--former" => options.former = Some(rest.next().ok_or(USAGE)?.into()),
             "--floor" => options.floor = true,
             "--smaller" => options.smaller = true,
+            "--remote" => options.remote = true,
             "--counts" => options.counts = true,
             "--record" => options.record = true,
             "--only" => {
-                let names = rest.next().ok_or(USAGE)?;
-                let find = |name: &str| MEASUREMENTS.iter().find(|it| it.name() == name).copied();
-                let all = names.split(',').map(|name| find(name).ok_or_else(|| format!("no measurement {name:?}")));
-                options.only = all.collect::<Result<_, _>>()?;
+                options.only = rest.next().ok_or(USAGE)?.split(',').map(str::to_owned).collect();
             }
             "--peers" => {
                 let names = rest.next_if(|name| !name.starts_with("--"));
-                let wanted = |peer: &&str| names.is_none_or(|names| names.split(',').any(|name| name == *peer));
-                options.peers = PEERS.into_iter().filter(wanted).collect();
+                let names = names.map(|names| names.split(',').map(str::to_owned).collect());
+                options.peers = Some(names.unwrap_or_default());
             }
             _ => return Err(USAGE.to_owned()),
         }
     }
     Ok(options)
+}
+
+/// The measurements of these names; all, if there are none.
+fn chosen(names: &[String]) -> Result<Vec<Measurement>, String> {
+    let find = |name: &String| MEASUREMENTS.iter().find(|it| it.name() == *name).copied();
+    let all = names.iter().map(|name| find(name).ok_or_else(|| format!("no measurement {name:?}")));
+    if names.is_empty() { Ok(MEASUREMENTS.to_vec()) } else { all.collect() }
 }
 
 /// Where data is.

@@ -13,7 +13,7 @@ pub(super) const OURS: &str = "ours";
 pub(super) const FLOOR: &str = "floor";
 
 /// The name of this library's program of another state.
-const FORMER: &str = "former";
+pub(super) const FORMER: &str = "former";
 
 /// The peer that data sets are compared with.
 const XARRAY: &str = "xarray";
@@ -41,7 +41,7 @@ const LACKS: [(&str, &[&str]); 4] = [
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) name: &'static str,
-    command: Vec<PathBuf>,
+    pub(super) command: Vec<PathBuf>,
 }
 
 impl Program {

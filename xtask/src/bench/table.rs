@@ -10,7 +10,7 @@ use zarr_json::Value;
 pub(super) struct Samples {
     seconds: Vec<f64>,
     cpu: Vec<f64>,
-    bytes: f64,
+    pub(super) bytes: f64,
     /// The least memory that a process got along with.
     peak: f64,
     pub(super) check: String,
@@ -36,14 +36,22 @@ impl Samples {
         true
     }
 
-    fn best(&self) -> f64 {
+    pub(super) fn best(&self) -> f64 {
         least(&self.seconds)
     }
 
-    fn median(&self) -> f64 {
+    pub(super) fn median(&self) -> f64 {
         let mut sorted = self.seconds.clone();
         sorted.sort_by(f64::total_cmp);
         sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+    }
+
+    pub(super) fn most(&self) -> f64 {
+        self.seconds.iter().copied().fold(0.0, f64::max)
+    }
+
+    pub(super) fn least_cpu(&self) -> f64 {
+        least(&self.cpu)
     }
 
     /// The last process, in a few words.
