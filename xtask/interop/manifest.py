@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+import stores
+
 
 def little(array: np.ndarray) -> np.ndarray:
     """The same elements in little-endian order."""
@@ -69,6 +71,7 @@ class Writer:
 
     def __init__(self, folder: Path):
         self.folder = folder
+        self.stores = stores.of(folder)
         self.lines = (folder / "manifest.jsonl").open("w")
 
     def add(self, name: str, store: str, path: str, array: np.ndarray, **facts) -> None:

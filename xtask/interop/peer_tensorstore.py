@@ -8,6 +8,7 @@ import numpy as np
 import tensorstore
 
 import manifest
+import stores
 import values
 from values import pick
 
@@ -38,8 +39,8 @@ def fill_json(value: np.generic):
             return part(float(value))
 
 
-def create(driver: str, path: Path, metadata: dict) -> tensorstore.TensorStore:
-    spec = {"driver": driver, "kvstore": {"driver": "file", "path": f"{path}/a/"}, "metadata": metadata}
+def create(driver: str, kvstore: dict, metadata: dict) -> tensorstore.TensorStore:
+    spec = {"driver": driver, "kvstore": kvstore, "metadata": metadata}
     return tensorstore.open(spec, create=True).result()
 
 
@@ -56,7 +57,7 @@ def v2_compressor(rng):
             return {"id": kind, "level": int(rng.integers(10))}
 
 
-def write_v2(rng, path: Path, dtype: np.dtype, lengths, fill):
+def write_v2(rng, kvstore: dict, dtype: np.dtype, lengths, fill):
     metadata = {
         "zarr_format": 2,
         "shape": lengths,
@@ -69,7 +70,7 @@ def write_v2(rng, path: Path, dtype: np.dtype, lengths, fill):
         "filters": None,
         "dimension_separator": pick(rng, "./"),
     }
-    return create("zarr", path, metadata), metadata
+    return create("zarr", kvstore, metadata), metadata
 
 
 def v3_compressors(rng, size: int) -> list:
@@ -111,7 +112,7 @@ def v3_codecs(rng, size: int, chunk, depth: int) -> list:
     return codecs + v3_compressors(rng, size)
 
 
-def write_v3(rng, path: Path, dtype: np.dtype, lengths, fill):
+def write_v3(rng, kvstore: dict, dtype: np.dtype, lengths, fill):
     chunk = values.chunks(rng, lengths)
     keys = pick(rng, ["default", "default", "v2"])
     metadata = {
@@ -128,7 +129,7 @@ def write_v3(rng, path: Path, dtype: np.dtype, lengths, fill):
     names = values.dimension_names(rng, len(lengths))
     if names is not None:
         metadata["dimension_names"] = names
-    return create("zarr3", path, metadata), metadata
+    return create("zarr3", kvstore, metadata), metadata
 
 
 def random_elements(rng, dtype: np.dtype, lengths, fill) -> np.ndarray:
@@ -151,7 +152,7 @@ def write(writer: manifest.Writer, count: int, rng) -> None:
             fill = dtype.type(pick(rng, [np.nan, np.inf, -0.0, 0.1]))
         if maker is write_v2 and rng.random() < 0.15:
             fill = None
-        store, metadata = maker(rng, writer.folder / name, dtype, lengths, fill)
+        store, metadata = maker(rng, writer.stores.tensorstore(name, "a"), dtype, lengths, fill)
         elements = random_elements(rng, dtype, lengths, fill).astype(store.dtype.numpy_dtype)
         store.write(elements).result()
         facts = {"fill": manifest.fill_hex(fill, elements)}
@@ -164,9 +165,9 @@ def write(writer: manifest.Writer, count: int, rng) -> None:
 
 
 def read(folder: Path, line: dict) -> list[str]:
-    path = folder / line["store"] / line["path"].strip("/")
-    driver = "zarr3" if (path / "zarr.json").exists() else "zarr"
-    store = tensorstore.open({"driver": driver, "kvstore": {"driver": "file", "path": f"{path}/"}}).result()
+    path, where = line["path"].strip("/"), stores.of(folder)
+    driver = "zarr3" if where.has(line["store"], f"{path}/zarr.json") else "zarr"
+    store = tensorstore.open({"driver": driver, "kvstore": where.tensorstore(line["store"], path)}).result()
     facts = {}
     elements = store.read().result()
     if driver == "zarr3":

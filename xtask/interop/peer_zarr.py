@@ -19,6 +19,7 @@ from zarr.codecs import (
 from zarr.codecs import numcodecs as numcodecs_v3
 
 import manifest
+import stores
 import values
 from values import pick
 
@@ -64,7 +65,7 @@ def v2_compressor(rng):
             return numcodecs.LZ4(acceleration=pick(rng, [1, 10]))
 
 
-def write_v2(rng, path: Path, dtype: str, lengths, fill) -> tuple[zarr.Array, str]:
+def write_v2(rng, store, path: str, dtype: str, lengths, fill) -> tuple[zarr.Array, str]:
     compressor, order, separator = v2_compressor(rng), pick(rng, "CF"), pick(rng, "./")
     filters = None
     if dtype in VARIABLE:
@@ -81,8 +82,8 @@ def write_v2(rng, path: Path, dtype: str, lengths, fill) -> tuple[zarr.Array, st
         fill_value=None if dtype not in VARIABLE and rng.random() < 0.15 else fill,
         dimension_separator=separator,
         attributes=values.attributes(rng),
-        store=path,
-        path="a",
+        store=store,
+        path=path,
         zarr_format=2,
     )
     return array, f"v2, order {order}, separator {separator}, {compressor!r}"
@@ -138,7 +139,7 @@ def v3_codecs(rng, dtype: str, chunk, depth: int) -> list:
     return codecs + v3_compressors(rng)
 
 
-def write_v3(rng, path: Path, dtype: str, lengths, fill) -> tuple[zarr.Array, str]:
+def write_v3(rng, store, path: str, dtype: str, lengths, fill) -> tuple[zarr.Array, str]:
     chunk = values.chunks(rng, lengths)
     codecs = v3_codecs(rng, dtype, chunk, pick(rng, [0, 0, 1, 1, 2]))
     keys = (pick(rng, ["default", "default", "v2"]), pick(rng, "/."))
@@ -152,8 +153,8 @@ def write_v3(rng, path: Path, dtype: str, lengths, fill) -> tuple[zarr.Array, st
         chunk_key_encoding=keys,
         dimension_names=values.dimension_names(rng, len(lengths)),
         attributes=values.attributes(rng),
-        store=path,
-        path="a",
+        store=store,
+        path=path,
         zarr_format=3,
     )
     return array, f"v3, keys {keys}, {codecs!r}"
@@ -176,20 +177,24 @@ def like_of(array: zarr.Array) -> np.ndarray:
 
 def write(writer: manifest.Writer, count: int, rng) -> None:
     for number in range(count):
-        dtype, lengths = random_dtype(rng), values.shape(rng)
-        if dtype == "bytes" and not lengths:
-            # zarr-python takes a single object for an array of it.
-            lengths = (1,)
-        fill = random_fill(rng, dtype)
         name = f"zarr-{number}"
-        maker = pick(rng, [write_v2, write_v3])
-        array, about = maker(rng, writer.folder / name, dtype, lengths, fill)
-        array[...] = values.elements(rng, dtype, lengths, fill)
-        found = facts(array)
-        if dtype in VARIABLE:
-            # Objects do not tell their type if there are none.
-            found["dtype"] = dtype
-        writer.add(name, name, "/a", elements_of(array), about=f"{dtype}, {about}", **found)
+        write_one(writer, rng, name, name, "a", pick(rng, [write_v2, write_v3]))
+
+
+def write_one(writer: manifest.Writer, rng, name: str, store: str, path: str, maker) -> None:
+    """Writes an array by `write_v2` or `write_v3`."""
+    dtype, lengths = random_dtype(rng), values.shape(rng)
+    if dtype == "bytes" and not lengths:
+        # zarr-python takes a single object for an array of it.
+        lengths = (1,)
+    fill = random_fill(rng, dtype)
+    array, about = maker(rng, writer.stores.zarr(store), path, dtype, lengths, fill)
+    array[...] = values.elements(rng, dtype, lengths, fill)
+    found = facts(array)
+    if dtype in VARIABLE:
+        # Objects do not tell their type if there are none.
+        found["dtype"] = dtype
+    writer.add(name, store, f"/{path}", elements_of(array), about=f"{dtype}, {about}", **found)
 
 
 def elements_of(array: zarr.Array) -> np.ndarray:
@@ -199,5 +204,5 @@ def elements_of(array: zarr.Array) -> np.ndarray:
 
 
 def read(folder: Path, line: dict) -> list[str]:
-    array = zarr.open_array(folder / line["store"], path=line["path"].strip("/"), mode="r")
+    array = zarr.open_array(stores.of(folder).zarr(line["store"]), path=line["path"].strip("/"), mode="r")
     return manifest.differences(line, folder, elements_of(array), **facts(array))

@@ -7,6 +7,10 @@ import numpy as np
 WORDS = ["", "a", "time", "zarr", "Grüße", "温度", "\U0001f30d", "a b", 'quote " \\ end', "x" * 40]
 
 
+# The largest number of chunks of an array.
+most_chunks = 1 << 30
+
+
 def pick(rng: np.random.Generator, options):
     """One of the options."""
     return options[int(rng.integers(len(options)))]
@@ -25,7 +29,10 @@ def shape(rng: np.random.Generator, most: int = 4000) -> tuple[int, ...]:
 
 def chunks(rng: np.random.Generator, lengths: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of chunks, at times larger than the array."""
-    return tuple(int(rng.integers(1, max(2, length + 3))) for length in lengths)
+    while True:
+        shape = tuple(int(rng.integers(1, max(2, length + 3))) for length in lengths)
+        if math.prod(-(-length // chunk) for length, chunk in zip(lengths, shape)) <= most_chunks:
+            return shape
 
 
 def inner(rng: np.random.Generator, outer: tuple[int, ...]) -> tuple[int, ...]:

@@ -1,14 +1,28 @@
 //! Programs that tasks run, built by Cargo when they are needed.
 
 use crate::interop::python;
-use std::path::Path;
+use crate::tidy;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Builds the package or workspace of a manifest into the folder `target`.
 pub(crate) fn build(manifest: &Path, target: &Path, more: &[&str]) -> Result<(), String> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = command();
     command.args(["build", "--quiet", "--manifest-path"]).arg(manifest);
     command.arg("--target-dir").arg(target).args(more);
     python::output(&mut command).map(drop)
+}
+
+/// Builds the `zarr` command beside this program; returns its path.
+pub(crate) fn build_command() -> Result<PathBuf, String> {
+    let mut command = command();
+    // Together with this program, so that the crates that both have are built once.
+    let packages = ["build", "--quiet", "--package", "xtask", "--package", "zarr-cli"];
+    python::output(command.args(packages).current_dir(tidy::root()))?;
+    let this = std::env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
+    Ok(this.with_file_name(format!("zarr{}", std::env::consts::EXE_SUFFIX)))
+}
+
+fn command() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }

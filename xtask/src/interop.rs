@@ -7,14 +7,15 @@
 
 mod codecs;
 mod datasets;
-mod manifest;
+pub(crate) mod manifest;
 mod meaning;
 mod model;
 mod names;
-mod ours;
+pub(crate) mod ours;
 pub(crate) mod python;
-mod random;
-mod theirs;
+pub(crate) mod random;
+pub(crate) mod stores;
+pub(crate) mod theirs;
 mod written;
 
 use manifest::Line;
@@ -23,6 +24,7 @@ use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use stores::Stores;
 use zarr_json::Value;
 
 const USAGE: &str = "\
@@ -37,7 +39,7 @@ usage: cargo xtask interop [--arrays N] [--peer zarr|tensorstore|xarray|numcodec
 
 /// Software to compare with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Peer {
+pub(crate) enum Peer {
     Zarr,
     Tensorstore,
     Xarray,
@@ -135,8 +137,9 @@ fn ours_reads(python: &python::Python, peer: Peer, options: &Options, folder: &P
     let lines = manifest::read(folder)?;
     let arrays = lines.len();
     let mut random = random::Random::new(options.seed);
+    let stores = Stores::directories(folder);
     let compared = lines.into_iter().map(|line| {
-        let differences = theirs::differences(&line, folder, &mut random);
+        let differences = theirs::differences(&line, folder, &stores, &mut random);
         (line, differences)
     });
     Ok(Outcome { arrays, mismatches: compared.filter(|(_, differences)| !differences.is_empty()).collect() })
@@ -144,20 +147,26 @@ fn ours_reads(python: &python::Python, peer: Peer, options: &Options, folder: &P
 
 /// Ours writes, the peer reads.
 fn reads_ours(python: &python::Python, peer: Peer, options: &Options, folder: &Path) -> Result<Outcome, String> {
-    let lines = ours::write(folder, peer, options.arrays, options.seed)?;
-    let mut results = HashMap::new();
-    for text in python.read(peer.name(), folder)?.lines() {
-        let value = Value::from_json(text).map_err(|error| format!("{peer:?} printed {text:?}: {error}"))?;
-        let id = value.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let texts = value.get("differences").and_then(Value::as_array).unwrap_or_default().iter();
-        results.insert(id, texts.map(|text| text.as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>());
-    }
+    let lines = ours::write(folder, &Stores::directories(folder), peer, options.arrays, options.seed)?;
+    let mut results = results(&python.read(peer.name(), folder)?)?;
     let arrays = lines.len();
     let compared = lines.into_iter().map(|line| {
         let differences = results.remove(&line.id).unwrap_or_else(|| vec!["was not read".to_owned()]);
         (line, differences)
     });
     Ok(Outcome { arrays, mismatches: compared.filter(|(_, differences)| !differences.is_empty()).collect() })
+}
+
+/// The differences that a peer printed, by the identifiers of what it read.
+pub(crate) fn results(output: &str) -> Result<HashMap<String, Vec<String>>, String> {
+    let mut results = HashMap::new();
+    for text in output.lines() {
+        let value = Value::from_json(text).map_err(|error| format!("the peer printed {text:?}: {error}"))?;
+        let id = value.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let texts = value.get("differences").and_then(Value::as_array).unwrap_or_default().iter();
+        results.insert(id, texts.map(|text| text.as_str().unwrap_or_default().to_owned()).collect::<Vec<_>>());
+    }
+    Ok(results)
 }
 
 fn report(peer: Peer, direction: &str, outcome: &Outcome, start: Instant) {
@@ -173,7 +182,7 @@ fn report(peer: Peer, direction: &str, outcome: &Outcome, start: Instant) {
 }
 
 /// The folder, empty.
-fn fresh(folder: &Path) -> Result<PathBuf, String> {
+pub(crate) fn fresh(folder: &Path) -> Result<PathBuf, String> {
     let in_folder = |error: std::io::Error| format!("{}: {error}", folder.display());
     if folder.exists() {
         fs::remove_dir_all(folder).map_err(in_folder)?;
@@ -183,7 +192,7 @@ fn fresh(folder: &Path) -> Result<PathBuf, String> {
 }
 
 /// A seed of few digits, another one each time.
-fn fresh_seed() -> u64 {
+pub(crate) fn fresh_seed() -> u64 {
     RandomState::new().hash_one(std::process::id()) % 1_000_000
 }
 

@@ -10,6 +10,7 @@ mod interop;
 mod matrix;
 mod package;
 mod roundtrip;
+mod servers;
 mod soak;
 mod tidy;
 
@@ -26,6 +27,7 @@ usage: cargo xtask TASK
   interop       writes arrays with other software and reads them, and the other way around
   package       makes the package of each crate, and builds it and its documentation from the packages alone
   roundtrip     converts what other software wrote into every dialect and back
+  servers       exchanges arrays with other software in the buckets of real servers, and tests stores on these
   soak          runs processes on one store, kills some of them, and checks the store at the end
   tidy          checks crate edges, `unsafe`, and the form of files";
 
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "interop" => interop::run(rest),
         Some((task, rest)) if task == "package" => package::run(rest),
         Some((task, rest)) if task == "roundtrip" => roundtrip::run(rest),
+        Some((task, rest)) if task == "servers" => servers::run(rest),
         Some((task, rest)) if task == "soak" => soak::run(rest),
         Some((task, rest)) if task == "tidy" => tidy::run(rest),
         _ => Err(USAGE.to_owned()),

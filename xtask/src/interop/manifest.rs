@@ -8,27 +8,27 @@ use zarr_json::{Map, Value};
 
 /// The properties of one array. `None`: not given, so it is not compared.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     /// Its name in the manifest.
-    pub(super) id: String,
+    pub(crate) id: String,
     /// Its store, below the folder.
-    pub(super) store: String,
+    pub(crate) store: String,
     /// Its path in the store.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// The type of its elements, see [`type_name`].
-    pub(super) dtype: String,
+    pub(crate) dtype: String,
     /// Elements per dimension.
-    pub(super) shape: Vec<u64>,
+    pub(crate) shape: Vec<u64>,
     /// The file of its elements, below the folder.
-    pub(super) values: String,
+    pub(crate) values: String,
     /// One element in hexadecimal, or null.
-    pub(super) fill: Option<Value>,
+    pub(crate) fill: Option<Value>,
     /// An object.
-    pub(super) attributes: Option<Value>,
+    pub(crate) attributes: Option<Value>,
     /// A list, or null.
-    pub(super) dimension_names: Option<Value>,
+    pub(crate) dimension_names: Option<Value>,
     /// How it is stored, for people.
-    pub(super) about: String,
+    pub(crate) about: String,
 }
 
 impl Line {
@@ -74,7 +74,7 @@ impl Line {
 }
 
 /// The lines of the manifest in `folder`.
-pub(super) fn read(folder: &Path) -> Result<Vec<Line>, String> {
+pub(crate) fn read(folder: &Path) -> Result<Vec<Line>, String> {
     let path = folder.join("manifest.jsonl");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let line = |text| Line::from_json(text).ok_or_else(|| format!("{}: {text}", path.display()));
@@ -82,14 +82,14 @@ pub(super) fn read(folder: &Path) -> Result<Vec<Line>, String> {
 }
 
 /// Writes the manifest in `folder`.
-pub(super) fn write(folder: &Path, lines: &[Line]) -> Result<(), String> {
+pub(crate) fn write(folder: &Path, lines: &[Line]) -> Result<(), String> {
     let path = folder.join("manifest.jsonl");
     let text: String = lines.iter().map(|line| format!("{}\n", line.to_json())).collect();
     fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The manifest's name of a type: numpy's, or ours for types that numpy lacks.
-pub(super) fn type_name(data_type: &DataType) -> String {
+pub(crate) fn type_name(data_type: &DataType) -> String {
     match data_type {
         DataType::String => "string".to_owned(),
         DataType::Bytes { .. } => "bytes".to_owned(),
@@ -99,7 +99,7 @@ pub(super) fn type_name(data_type: &DataType) -> String {
 }
 
 /// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a text does not fail.
         let _ = write!(text, "{byte:02x}");

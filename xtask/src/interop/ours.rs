@@ -4,8 +4,10 @@ use super::Peer;
 use super::manifest::{self, Line};
 use super::model::{Model, turned};
 use super::random::Random;
+use super::stores::Stores;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use zarr::{Array, Dialect, NewArray, NewGroup, Selection, Store};
 use zarr_dtype::{DataType, FillValue};
 use zarr_json::{Map, NamedConfig, Value};
@@ -35,7 +37,7 @@ const NUMPY: [&str; 9] = ["|S1", "|S5", "<U1", "<U7", "<M8[ns]", "<M8[D]", "<M8[
 const RAW: &str = r#"{"name": "raw_bytes", "configuration": {"length_bytes": 3}}"#;
 
 /// An array that is to be written.
-struct PlannedArray {
+pub(crate) struct PlannedArray {
     dialect: Dialect,
     data_type: String,
     shape: Vec<u64>,
@@ -47,18 +49,30 @@ struct PlannedArray {
     attributes: Map,
 }
 
-/// Writes arrays for a peer to read, and the manifest of them.
-pub(super) fn write(folder: &Path, peer: Peer, arrays: u64, seed: u64) -> Result<Vec<Line>, String> {
+/// A store that arrays are written to.
+pub(crate) struct Target<'a> {
+    /// The folder of files of values.
+    pub(crate) folder: &'a Path,
+    /// The name of the store in the manifest.
+    pub(crate) name: &'a str,
+    /// The store.
+    pub(crate) store: &'a Arc<dyn Store>,
+}
+
+/// Writes arrays into `stores` for a peer to read, and their values and the manifest of them into `folder`.
+pub(crate) fn write(folder: &Path, stores: &Stores, peer: Peer, arrays: u64, seed: u64) -> Result<Vec<Line>, String> {
     let mut random = Random::new(seed);
     let mut lines = Vec::new();
     while (lines.len() as u64) < arrays {
-        let store = format!("ours-{}", lines.len());
+        let name = format!("ours-{}", lines.len());
         let plans = match peer {
             Peer::Xarray => data_set(&mut random),
-            _ => vec![("a".to_owned(), plan(&mut random, peer))],
+            _ => {
+                let dialect = random.pick(&[Dialect::V2, Dialect::V3]);
+                vec![("a".to_owned(), plan(&mut random, peer, dialect, stores.most_chunks))]
+            }
         };
-        let address = folder.join(&store).display().to_string();
-        let opened = zarr::store::create(&address).map_err(|error| error.to_string())?;
+        let opened = stores.create(&name)?;
         if peer == Peer::Xarray
             && let Some((_, plan)) = plans.first()
         {
@@ -66,25 +80,25 @@ pub(super) fn write(folder: &Path, peer: Peer, arrays: u64, seed: u64) -> Result
             let group = zarr::Group::create(&opened, "/", group, &zarr::registry::default());
             group.map_err(|error| error.to_string())?;
         }
-        for (name, plan) in plans {
-            let line = write_one(folder, &opened, &store, &name, plan, &mut random);
-            lines.push(line.map_err(|error| format!("{store}/{name}: {error}"))?);
+        let target = Target { folder, name: &name, store: &opened };
+        for (array, plan) in plans {
+            lines.push(write_one(&target, &format!("{name}-{array}"), &format!("/{array}"), plan, &mut random)?);
         }
     }
     manifest::write(folder, &lines)?;
     Ok(lines)
 }
 
-fn write_one(
-    folder: &Path,
-    opened: &std::sync::Arc<dyn Store>,
-    store: &str,
-    name: &str,
+/// Writes an array at a path, and a file of its values that is named for `id`.
+pub(crate) fn write_one(
+    target: &Target<'_>,
+    id: &str,
+    path: &str,
     plan: PlannedArray,
     random: &mut Random,
 ) -> Result<Line, String> {
-    let text = |error: zarr::Error| error.to_string();
     let about = format!("{}, {}, chunks {:?}, {}", plan.dialect, plan.data_type, plan.chunks, plan.codecs);
+    let text = |error: zarr::Error| format!("{}{path}: {about}: {error}", target.name);
     let mut new = NewArray::new(&plan.shape, plan.data_type.as_str())
         .chunks(&plan.chunks)
         .dialect(plan.dialect)
@@ -98,17 +112,16 @@ fn write_one(
     let known = data_type_of(&plan.data_type)?;
     let fill = random.fill(&known);
     let value = FillValue::from_bytes(&known, &fill).map_err(|error| error.to_string())?.to_json(&known);
-    let path = format!("/{name}");
-    let array = zarr::create((opened, &path)).array(new.fill(value)).map_err(|error| format!("{about}: {error}"))?;
+    let array = zarr::create((target.store, path)).array(new.fill(value)).map_err(text)?;
     let fill = if known.is_variable() { fill } else { turned(&known, fill) };
-    let model = fill_in(&array, &fill, random).map_err(|error| format!("{about}: {error}"))?;
-    let values = format!("{store}-{name}.bin");
-    fs::write(folder.join(&values), model.to_file(&known)).map_err(|error| format!("{values}: {error}"))?;
+    let model = fill_in(&array, &fill, random).map_err(text)?;
+    let values = format!("{id}.bin");
+    fs::write(target.folder.join(&values), model.to_file(&known)).map_err(|error| format!("{values}: {error}"))?;
     let names = plan.dimension_names.map_or(Value::Null, Value::from);
     Ok(Line {
-        id: format!("{store}-{name}"),
-        store: store.to_owned(),
-        path,
+        id: id.to_owned(),
+        store: target.name.to_owned(),
+        path: path.to_owned(),
         dtype: manifest::type_name(&known),
         shape: plan.shape,
         values,
@@ -154,9 +167,18 @@ fn data_type_of(text: &str) -> Result<DataType, String> {
     known.map_err(|error| error.to_string())
 }
 
-/// Any array that a peer has.
-fn plan(random: &mut Random, peer: Peer) -> PlannedArray {
-    let dialect = random.pick(&[Dialect::V2, Dialect::V3]);
+/// Any array of a dialect that a peer has, of not more than so many chunks.
+pub(crate) fn plan(random: &mut Random, peer: Peer, dialect: Dialect, most_chunks: u64) -> PlannedArray {
+    loop {
+        let plan = any_plan(random, peer, dialect);
+        let chunks: u64 = plan.shape.iter().zip(&plan.chunks).map(|(len, chunk)| len.div_ceil(*chunk)).product();
+        if chunks <= most_chunks {
+            return plan;
+        }
+    }
+}
+
+fn any_plan(random: &mut Random, peer: Peer, dialect: Dialect) -> PlannedArray {
     let mut types = [NUMBERS, NUMBERS].concat();
     match (peer, dialect) {
         (Peer::Zarr, Dialect::V2) => types.extend(NUMPY.iter().chain(&["string", "bytes", "|V3"])),

@@ -86,6 +86,25 @@ impl Python {
         output(&mut command)
     }
 
+    /// Runs a script of `xtask/interop` with variables in its environment; returns its output.
+    pub(crate) fn script(
+        &self,
+        script: &str,
+        arguments: &[&str],
+        variables: &[(&str, String)],
+    ) -> Result<String, String> {
+        let mut command = Command::new(&self.program);
+        command.arg(format!("{SCRIPTS}/{script}")).args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");
+        // Modules of C and Rust may end the process by a signal: then it says where.
+        command.env("PYTHONFAULTHANDLER", "1").envs(variables.iter().map(|(name, value)| (name, value)));
+        output(&mut command)
+    }
+
+    /// A program of the environment.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        self.program.with_file_name(name)
+    }
+
     fn run(&self, arguments: &[&str]) -> Result<String, String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/peer.py")).args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");

@@ -21,7 +21,7 @@ const WORDS: [&str; 10] = [
 
 /// A source of random numbers: SplitMix64 (Steele, Lea and Flood, 2014).
 #[derive(Clone, Debug)]
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 /// A selection, and the elements that it selects: positions along each axis, and the shape of the result.
 pub(super) struct Selected {
@@ -31,7 +31,7 @@ pub(super) struct Selected {
 }
 
 impl Random {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
@@ -44,23 +44,23 @@ impl Random {
     }
 
     /// A number less than `end`, which is small and not 0.
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
     /// True that often of a hundred times.
-    pub(super) fn chance(&mut self, percent: u64) -> bool {
+    pub(crate) fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
     /// One of the options.
-    pub(super) fn pick<T: Clone>(&mut self, options: &[T]) -> T {
+    pub(crate) fn pick<T: Clone>(&mut self, options: &[T]) -> T {
         let index = self.below(options.len() as u64);
         usize::try_from(index).ok().and_then(|index| options.get(index)).expect("there are options").clone()
     }
 
     /// A text.
-    pub(super) fn word(&mut self) -> &'static str {
+    pub(crate) fn word(&mut self) -> &'static str {
         self.pick(&WORDS)
     }
 
@@ -169,7 +169,7 @@ impl Random {
     }
 
     /// A JSON object as people attach them.
-    pub(super) fn attributes(&mut self) -> Map {
+    pub(crate) fn attributes(&mut self) -> Map {
         let mut map = Map::new();
         for number in 0..self.below(5) {
             let value = self.value(2);

@@ -3,6 +3,7 @@
 use super::manifest::{self, Line};
 use super::model::{Model, turned};
 use super::random::Random;
+use super::stores::Stores;
 use std::fs;
 use std::path::Path;
 use zarr::{Array, Selection};
@@ -11,19 +12,24 @@ use zarr_json::{Map, Value};
 /// Selections that are read of each array, besides all of it.
 const SELECTIONS: usize = 4;
 
-/// The differences from the line of the manifest.
-pub(super) fn differences(line: &Line, folder: &Path, random: &mut Random) -> Vec<String> {
+/// The differences of an array in `stores` from its line of the manifest in `folder`.
+pub(crate) fn differences(line: &Line, folder: &Path, stores: &Stores, random: &mut Random) -> Vec<String> {
     let mut found = Vec::new();
-    if let Err(error) = compare(line, folder, random, &mut found) {
+    if let Err(error) = compare(line, folder, stores, random, &mut found) {
         found.push(error);
     }
     found
 }
 
-fn compare(line: &Line, folder: &Path, random: &mut Random, found: &mut Vec<String>) -> Result<(), String> {
+fn compare(
+    line: &Line,
+    folder: &Path,
+    stores: &Stores,
+    random: &mut Random,
+    found: &mut Vec<String>,
+) -> Result<(), String> {
     let text = |error: zarr::Error| error.to_string();
-    let store =
-        zarr::store::open(&folder.join(&line.store).display().to_string()).map_err(|error| text(error.into()))?;
+    let store = stores.open(&line.store)?;
     let array = zarr::open((&store, &line.path)).array().map_err(text)?;
     let mut differs = |what: &str, actual: String, expected: String| {
         if actual != expected {

@@ -1,0 +1,122 @@
+//! The `zarr` command on servers: hierarchies that it converts from there and to there, and arrays that it reads.
+
+use super::exchange::{Exchange, Outcome, compare};
+use super::hierarchies::{self, Hierarchy};
+use super::services::{MOST_CHUNKS, Service};
+use crate::cargo;
+use crate::interop::stores::Stores;
+use crate::interop::{fresh, manifest, python};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The program.
+pub(super) struct Zarr {
+    program: PathBuf,
+}
+
+impl Zarr {
+    /// Builds it.
+    pub(super) fn build() -> Result<Self, String> {
+        Ok(Self { program: cargo::build_command()? })
+    }
+
+    fn run(&self, arguments: &[&str], variables: &[(&str, String)]) -> Result<(), String> {
+        let mut command = Command::new(&self.program);
+        command.arg("--quiet").args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
+        let found = python::output(&mut command).map(drop);
+        found.map_err(|error| format!("zarr {}: {error}", arguments.join(" ")))
+    }
+
+    /// Converts the hierarchies below a prefix, which `folder` lists, to directories, which ours reads. The server is known by the
+    /// environment.
+    pub(super) fn convert_from(
+        &self,
+        service: &Service,
+        folder: &Path,
+        prefix: &str,
+        seed: u64,
+    ) -> Result<Outcome, String> {
+        let to = fresh(&folder.join("converted"))?;
+        let listed = hierarchies::read(folder)?;
+        for hierarchy in &listed {
+            let source = format!("{}/{}", service.address(prefix), hierarchy.store);
+            let target = to.join(&hierarchy.store).display().to_string();
+            self.run(&["convert", &source, &target], &service.variables())?;
+        }
+        compare_converted(folder, &Stores::directories(&to), &listed, seed)
+    }
+
+    /// Converts the hierarchies below a prefix, which `folder` lists, into another service, where ours reads them.
+    pub(super) fn convert_between(
+        &self,
+        (from, to): (&Service, &Service),
+        folder: &Path,
+        prefix: &str,
+        seed: u64,
+    ) -> Result<Outcome, String> {
+        let listed = hierarchies::read(folder)?;
+        let variables = [from.variables(), to.variables()].concat();
+        let copies = format!("{prefix}-copied");
+        for hierarchy in &listed {
+            let source = format!("{}/{}", from.address(prefix), hierarchy.store);
+            let target = format!("{}/{}", to.address(&copies), hierarchy.store);
+            self.run(&["convert", &source, &target], &variables)?;
+        }
+        compare_converted(folder, &to.stores(&copies), &listed, seed)
+    }
+
+    /// Converts directories that ours wrote into hierarchies below a prefix, which the peer reads. The server is known by options.
+    pub(super) fn convert_to(&self, exchange: &Exchange<'_>) -> Result<Outcome, String> {
+        let prefix = format!("converted-{}", exchange.client);
+        let folder = fresh(&exchange.folder.join(&prefix))?;
+        let service = exchange.service;
+        let directories = Stores::directories(&folder.join("stores")).with_most_chunks(MOST_CHUNKS);
+        hierarchies::write(&folder, &directories, exchange.count, exchange.seed, true)?;
+        let mut listed = hierarchies::read(&folder)?;
+        for hierarchy in &mut listed {
+            let target = format!("{}/{}", service.address(&prefix), hierarchy.store);
+            let source = directories.address(&hierarchy.store);
+            let options = options(service);
+            let arguments = [&["convert", source.as_str(), target.as_str()], &texts(&options)[..]].concat();
+            self.run(&arguments, &[])?;
+        }
+        exchange.read_by_peer(&folder, &prefix)
+    }
+
+    /// Reads each array below a prefix that `folder` lists as a file of values. The server is known by options.
+    pub(super) fn read(&self, service: &Service, folder: &Path, prefix: &str) -> Result<Outcome, String> {
+        let mut outcome = Outcome::default();
+        let (options, to) = (options(service), folder.join("read.bin"));
+        let file = to.display().to_string();
+        let content = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
+        for line in manifest::read(folder)? {
+            let store = format!("{}/{}", service.address(prefix), line.store);
+            let arguments = ["read", &store, &line.path, "--as", "raw", "--output", &file];
+            let done = self.run(&[&arguments, &texts(&options)[..]].concat(), &[]);
+            outcome.arrays += 1;
+            let found = done.and_then(|()| Ok(content(&to)? == content(&folder.join(&line.values))?));
+            let found = match found {
+                Ok(true) => continue,
+                Ok(false) => "other elements".to_owned(),
+                Err(error) => error,
+            };
+            outcome.differences.push(format!("{} {}: {}\n    {found}", line.store, line.path, line.about));
+        }
+        Ok(outcome)
+    }
+}
+
+/// Compares hierarchies that were converted.
+fn compare_converted(folder: &Path, stores: &Stores, listed: &[Hierarchy], seed: u64) -> Result<Outcome, String> {
+    compare(folder, stores, listed.len() as u64, seed)
+}
+
+/// The options of the command for a server.
+fn options(service: &Service) -> Vec<String> {
+    service.options().pairs().iter().map(|(name, value)| format!("--store-option={name}={value}")).collect()
+}
+
+fn texts(options: &[String]) -> Vec<&str> {
+    options.iter().map(String::as_str).collect()
+}

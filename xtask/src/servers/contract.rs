@@ -1,0 +1,64 @@
+//! The contract of stores, `zarr::store::testing`, on servers.
+
+use super::process::status;
+use super::services::{Kind, Service};
+use std::fs;
+use zarr::store::{BucketStore, block_on, testing};
+
+/// Values of files, by keys that are encoded in URLs.
+const VALUES: [(&str, &[u8]); 8] = [
+    ("zarr.json", b"{}"),
+    ("a/.zarray", b"{\"zarr_format\": 2}"),
+    ("a/0.0", &counted::<100_000>()),
+    ("a/c/0/0", b""),
+    ("a/c/0/1", b"0123456789"),
+    ("x", b"y"),
+    ("a b/\u{e4}/%20+#?&=", b"special"),
+    ("c:d/e;f", b"more"),
+];
+
+/// Bytes of which no two parts of some length are equal.
+const fn counted<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    let mut index = 0;
+    while index < N {
+        bytes[index] = (index * index / 7 % 251) as u8;
+        index += 1;
+    }
+    bytes
+}
+
+/// Checks the contract of a store on a server; returns what was checked. Panics where a store breaks the contract.
+pub(super) fn check(service: &Service) -> Result<String, String> {
+    if service.kind == Kind::Http {
+        return files(service);
+    }
+    let in_store = |error: zarr::store::Error| error.to_string();
+    let (address, options) = (service.address("contract/deep/er \u{e4}"), service.options());
+    let blocking = zarr::store::create_with(&address, &options).map_err(in_store)?;
+    testing::contract(&*blocking);
+    let store = BucketStore::open(&address, options.pairs()).map_err(in_store)?;
+    block_on(testing::contract_async(&store));
+    Ok("blocking and not".to_owned())
+}
+
+/// Reads files, on a server that keeps to ranges or does not, as its name says.
+fn files(service: &Service) -> Result<String, String> {
+    let folder = service.root.join("contract");
+    for (name, value) in VALUES {
+        let path = folder.join(name);
+        let in_file = |error: std::io::Error| format!("{}: {error}", path.display());
+        fs::create_dir_all(path.parent().unwrap_or(&folder)).map_err(in_file)?;
+        fs::write(&path, value).map_err(in_file)?;
+    }
+    let answer = status(service.port, "/contract/a/0.0", "Range: bytes=10-19\r\n");
+    let answer = answer.map_err(|error| format!("{}: {error}", service.endpoint))?;
+    let expected = if service.name == "nginx" { 206 } else { 200 };
+    if answer != expected {
+        return Err(format!("{}: status {answer} of a range, expected {expected}", service.name));
+    }
+    let store = zarr::store::open(&service.address("contract")).map_err(|error| error.to_string())?;
+    testing::contract_read(&*store, &VALUES);
+    testing::contract_read_only(&*store);
+    Ok(format!("{} files read; ranges are answered with {answer}", VALUES.len()))
+}
