@@ -97,7 +97,7 @@ impl Requests {
                 let text = format!("the server answered {}, a redirect without an address", response.status());
                 self.failed(key, ErrorKind::Io, text)
             })?;
-            if same_server(&url, &next) && next.path().strip_suffix('/') == Some(url.path()) {
+            if same_server(&url, &next) && is_directory_of(next.path(), url.path()) {
                 return Ok(Reply::Directory);
             }
             let fault = match (url.scheme(), next.scheme()) {
@@ -127,6 +127,26 @@ impl Requests {
         }
         Error::failed(&self.base, Operation::Get, key.as_str(), kind, text)
     }
+}
+
+/// Whether a path is the other one with a slash at its end. Servers may escape other characters than this store does, as nginx leaves
+/// the colon.
+fn is_directory_of(path: &str, other: &str) -> bool {
+    path.strip_suffix('/').is_some_and(|path| unescaped(path) == unescaped(other))
+}
+
+/// The bytes of a path without escapes.
+fn unescaped(path: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((&first, behind)) = rest.split_first() {
+        let digits = behind.first_chunk::<2>().filter(|_| first == b'%');
+        let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let byte = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        bytes.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { behind.get(2..).unwrap_or_default() } else { behind };
+    }
+    bytes
 }
 
 fn same_server(a: &Url, b: &Url) -> bool {

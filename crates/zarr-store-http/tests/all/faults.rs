@@ -171,6 +171,12 @@ fn redirects() {
     // A directory is no value.
     server.fault(Fault::new(FaultKind::Redirect { status: 301, location: "/data/a/".to_owned() }));
     assert_eq!(get(&store, "a", ByteRange::Full).expect("get"), None);
+    // However its name is escaped.
+    server.put("data", "c:d \u{e4}/", "a page");
+    for location in ["/data/c:d%20%C3%A4/", "/data/c%3ad%20%c3%a4/"] {
+        server.fault(Fault::new(FaultKind::Redirect { status: 301, location: location.to_owned() }));
+        assert_eq!(get(&store, "c:d \u{e4}", ByteRange::Full).expect("get"), None, "{location}");
+    }
     // Another server does not get the headers.
     let other = TestServer::builder().bucket("other", Bucket::plain()).start().expect("a server");
     other.put("other", "target", "there");
