@@ -40,8 +40,8 @@ pub struct AccessProfile {
     pub part_size: Option<u64>,
 }
 
-/// Enough for 1.6 GB/s at a latency of 100 ms.
-const BYTES_IN_FLIGHT: u64 = 160 << 20;
+/// Enough for 1.3 GB/s at a latency of 100 ms.
+const BYTES_IN_FLIGHT: u64 = 128 << 20;
 
 impl AccessProfile {
     /// Of values in memory: no range is merged, since each is lent as it is.

@@ -15,7 +15,9 @@ pub struct Limits {
     /// Requests that wait for an answer.
     pub requests: usize,
     /// Bytes that were asked for and are not yet decoded, or are encoded and not yet stored. A single step that needs more gets
-    /// them when nothing else is under way.
+    /// them when nothing else is under way. A value whose size is not known before counts with its [expected
+    /// size](crate::GetOptions::expected_size); after others of the operation have come, with no greater share of it than the largest of
+    /// these had, and a quarter more: compressed values are a fraction of what their codecs may make.
     pub bytes: u64,
 }
 

@@ -70,33 +70,74 @@ async fn reply(store: &dyn AsyncStore, request: Request) -> Result<Reply> {
     })
 }
 
-/// How many bytes of memory the answers to some requests are expected to take, and the values that these set; and how many of them they
-/// take in any case: ranges that are merged are in memory with the bytes between them.
-pub(super) fn expected_size(requests: &[Request], profile: &AccessProfile) -> (u64, u64) {
-    let (mut expected, mut certain) = (0_u64, 0_u64);
-    for request in requests {
-        match request {
-            Request::Get { ranges, options, .. } => {
-                let whole = options.expected_size.unwrap_or(USUAL_SIZE);
-                let plan = GetPlan::new(ranges, profile);
-                for range in plan.as_ref().map_or(&ranges[..], |plan| &plan.ranges) {
-                    let size = match range {
-                        ByteRange::Range(range) => range.end.saturating_sub(range.start),
-                        ByteRange::Suffix(len) => *len,
-                        ByteRange::First(len) => whole.min(*len),
-                        ByteRange::Full | ByteRange::From(_) => whole,
-                    };
-                    expected = expected.saturating_add(size);
-                    if let ByteRange::Range(_) = range {
-                        certain = certain.saturating_add(size);
+/// The bytes of memory that some requests take until their replies are used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Charge {
+    /// Of values that are set.
+    pub(super) set: u64,
+    /// Of ranges: merged ones are in memory with the bytes between them.
+    pub(super) ranges: u64,
+    /// Of values whose size is not known before, as expected.
+    pub(super) expected: u64,
+}
+
+impl Charge {
+    pub(super) fn of(requests: &[Request], profile: &AccessProfile) -> Self {
+        let mut charge = Self::default();
+        let add = |sum: &mut u64, size: u64| *sum = sum.saturating_add(size);
+        for request in requests {
+            match request {
+                Request::Get { ranges, options, .. } => {
+                    let whole = options.expected_size.unwrap_or(USUAL_SIZE);
+                    let plan = GetPlan::new(ranges, profile);
+                    for range in plan.as_ref().map_or(&ranges[..], |plan| &plan.ranges) {
+                        match range {
+                            ByteRange::Range(range) => add(&mut charge.ranges, range.end.saturating_sub(range.start)),
+                            ByteRange::Suffix(len) => add(&mut charge.ranges, *len),
+                            ByteRange::First(len) => add(&mut charge.expected, whole.min(*len)),
+                            ByteRange::Full | ByteRange::From(_) => add(&mut charge.expected, whole),
+                        }
                     }
                 }
+                Request::Set { value, .. } => add(&mut charge.set, value.len() as u64),
+                _ => {}
             }
-            Request::Set { value, .. } => expected = expected.saturating_add(value.len() as u64),
-            _ => {}
+        }
+        charge
+    }
+}
+
+/// How large values are beside their expected size.
+///
+/// What is expected is often the most that codecs make, and values that are compressed have a fraction of that. The largest fraction among
+/// the values that have come, and a quarter more, is taken for the others.
+#[derive(Debug, Default)]
+pub(super) struct Shares {
+    /// In units of 1/1024.
+    largest: Option<u64>,
+}
+
+impl Shares {
+    /// Notes replies of `held` bytes to requests.
+    pub(super) fn note(&mut self, charge: &Charge, held: u64) {
+        if charge.expected > 0 && held > charge.ranges {
+            let share = (u128::from(held - charge.ranges) << 10).div_ceil(u128::from(charge.expected));
+            let share = u64::try_from(share).unwrap_or(u64::MAX);
+            self.largest = Some(self.largest.map_or(share, |largest| largest.max(share)));
         }
     }
-    (expected, certain)
+
+    /// The bytes that requests are taken to need.
+    pub(super) fn bytes(&self, charge: &Charge) -> u64 {
+        let expected = match self.largest {
+            Some(share) => {
+                let size = (u128::from(charge.expected) * u128::from(share.saturating_add(share / 4))) >> 10;
+                charge.expected.min(u64::try_from(size).unwrap_or(u64::MAX))
+            }
+            None => charge.expected,
+        };
+        charge.set.saturating_add(charge.ranges).saturating_add(expected)
+    }
 }
 
 /// How many bytes of memory replies take.

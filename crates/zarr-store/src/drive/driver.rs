@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::task::{Context, Poll};
 
-use super::answer::{answers, expected_size, held_size};
+use super::answer::{Charge, Shares, answers, held_size};
 use super::future_set::FutureSet;
 use super::permits::Permits;
 use crate::trace::Span;
@@ -23,7 +23,8 @@ pub(super) struct Driver<'s, J: Job> {
     fresh: Vec<usize>,
     replied: VecDeque<(usize, Vec<Reply>)>,
     /// Requests of jobs that wait until the bounds allow them.
-    asking: VecDeque<(usize, Vec<Request>, u64)>,
+    asking: VecDeque<(usize, Vec<Request>, Charge)>,
+    shares: Shares,
     profile: AccessProfile,
     asked: FutureSet<'s, (usize, Result<Vec<Reply>>)>,
     /// How many requests `asked` has.
@@ -44,8 +45,8 @@ struct Node<J> {
     forked: usize,
     requests: usize,
     bytes: u64,
-    /// So many of them the replies take in any case.
-    certain: u64,
+    /// What its requests take.
+    charge: Charge,
 }
 
 /// A step that can be taken, on any thread.
@@ -85,6 +86,7 @@ impl<'s, J: Job> Driver<'s, J> {
             fresh: Vec::new(),
             replied: VecDeque::new(),
             asking: VecDeque::new(),
+            shares: Shares::default(),
             profile: store.access_profile(),
             asked: FutureSet::new(),
             requests: 0,
@@ -98,7 +100,7 @@ impl<'s, J: Job> Driver<'s, J> {
     }
 
     fn insert(&mut self, job: J, parent: Option<usize>) -> usize {
-        let node = Some(Node { job: Some(job), parent, forked: 0, requests: 0, bytes: 0, certain: 0 });
+        let node = Some(Node { job: Some(job), parent, forked: 0, requests: 0, bytes: 0, charge: Charge::default() });
         match self.free.pop() {
             Some(number) => {
                 if let Some(slot) = self.nodes.get_mut(number) {
@@ -169,12 +171,12 @@ impl<'s, J: Job> Driver<'s, J> {
             }
             // Requests run at the same time, so that none can borrow the job.
             Next::Ask(requests) | Next::FetchInto(requests) => {
-                let (bytes, certain) = expected_size(&requests, &self.profile);
+                let charge = Charge::of(&requests, &self.profile);
                 if let Some(node) = self.node(number) {
                     node.job = Some(job);
-                    node.certain = certain;
+                    node.charge = charge;
                 }
-                self.asking.push_back((number, requests, bytes));
+                self.asking.push_back((number, requests, charge));
             }
         }
         Ok(())
@@ -208,7 +210,8 @@ impl<'s, J: Job> Driver<'s, J> {
             let replies = replies?;
             let held = held_size(&replies);
             if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
-                let held = held.max(node.certain);
+                self.shares.note(&node.charge, held);
+                let held = held.max(node.charge.ranges);
                 self.requests = self.requests.saturating_sub(std::mem::take(&mut node.requests));
                 self.bytes = self.bytes.saturating_sub(std::mem::replace(&mut node.bytes, held)).saturating_add(held);
             }
@@ -217,11 +220,12 @@ impl<'s, J: Job> Driver<'s, J> {
     }
 
     fn send(&mut self) {
-        while let Some((number, requests, bytes)) = self.asking.pop_front() {
+        while let Some((number, requests, charge)) = self.asking.pop_front() {
+            let bytes = self.shares.bytes(&charge);
             let fits = (self.bytes == 0 || self.bytes.saturating_add(bytes) <= self.limits.bytes)
                 && (self.requests == 0 || self.requests + requests.len() <= self.limits.requests);
             if !fits {
-                self.asking.push_front((number, requests, bytes));
+                self.asking.push_front((number, requests, charge));
                 return;
             }
             self.bytes = self.bytes.saturating_add(bytes);

@@ -1,6 +1,7 @@
 //! One get as several requests: each range that is far from the others, and the parts of a large one, at the same time.
 
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use super::future_set::all;
 use super::permits::Permits;
@@ -149,26 +150,33 @@ impl OfValue<'_> {
         let Some(snapshot) = snapshot else { return whole().await };
         let too_large = || Error::Memory { size: end - bounds.start };
         let total = usize::try_from(end - bounds.start).map_err(|_| too_large())?;
-        let mut bytes = Vec::new();
-        bytes.try_reserve_exact(total).map_err(|_| too_large())?;
+        // Each part is copied when it comes, so that the parts and the whole are not in memory at once.
+        let joined = Mutex::new(zeroed(total).ok_or_else(too_large)?);
+        copy_to(&joined, 0, first.part(0));
         let (this, same) =
             (*self, &GetOptions { if_match: Some(snapshot), if_none_match: None, ..self.options.clone() });
+        let joined_parts = &joined;
         let gets = (0..(rest.end - rest.start).div_ceil(part)).map(|number| {
             let start = rest.start + number * part;
-            let range = ByteRange::Range(start..start.saturating_add(part).min(rest.end));
-            Box::pin(async move { this.single(&[range], same).await }) as BoxFuture<'_, Result<Option<Fetched>>>
+            let range = start..start.saturating_add(part).min(rest.end);
+            let len = range.end - range.start;
+            Box::pin(async move {
+                let Some(fetched) = this.single(&[ByteRange::Range(range)], same).await? else { return Ok(None) };
+                let bytes = fetched.part(0);
+                if bytes.len() as u64 != len {
+                    let found = format!("{} bytes of a part", bytes.len());
+                    return Err(Error::contract(&this.store, this.key, found, format!("{len}")));
+                }
+                copy_to(joined_parts, start - bounds.start, bytes);
+                Ok(Some(()))
+            }) as BoxFuture<'_, Result<Option<()>>>
         });
         let parts = all(gets.collect::<Vec<_>>(), self.permits.count()).await?;
-        bytes.extend_from_slice(first.part(0));
-        for part in parts {
-            // It was erased meanwhile.
-            let Some(part) = part else { return Err(self.changed(&first, None)) };
-            bytes.extend_from_slice(part.part(0));
+        // It was erased meanwhile.
+        if parts.iter().any(Option::is_none) {
+            return Err(self.changed(&first, None));
         }
-        if bytes.len() != total {
-            let found = format!("{} bytes in parts", bytes.len());
-            return Err(Error::contract(&self.store, self.key, found, format!("{total}")));
-        }
+        let bytes = joined.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Some(first.with_piece(bytes.into())))
     }
 
@@ -177,6 +185,20 @@ impl OfValue<'_> {
         let expected = first.version.clone().map_or(Precondition::None, Precondition::Version);
         Error::Precondition { store: self.store.to_string(), key: self.key.clone(), expected, found }
     }
+}
+
+/// Memory of zeros, which takes none before it is written to; `None` if there is not so much.
+fn zeroed(len: usize) -> Option<Vec<u8>> {
+    // It cannot be asked for fallibly, hence the attempt before.
+    Vec::<u8>::new().try_reserve_exact(len).ok()?;
+    Some(vec![0; len])
+}
+
+/// Copies a part to where it belongs.
+fn copy_to(joined: &Mutex<Vec<u8>>, at: u64, bytes: &[u8]) {
+    let mut joined = joined.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = usize::try_from(at).ok().and_then(|at| joined.get_mut(at..)?.get_mut(..bytes.len()));
+    place.into_iter().for_each(|place| place.copy_from_slice(bytes));
 }
 
 /// Whether two replies are known to be of one state of the value.

@@ -360,3 +360,37 @@ fn merged_ranges_count_with_the_bytes_between_them() {
     // Each takes more than 7 KB of the 10 that there are.
     assert_eq!((far.most.load(Ordering::SeqCst), far.requests.load(Ordering::SeqCst)), (1, 20));
 }
+
+#[test]
+fn values_count_by_the_size_of_those_before() {
+    let far = Arc::new(Far::new(AccessProfile::REMOTE.bytes_in_flight(10_000)));
+    far.values.set_all(&key("small"), &[1; 500]).expect("set");
+    /// Gets of values that are expected to be ten times as large as they are.
+    struct Compressed(usize, Option<u64>);
+    impl Job for Compressed {
+        type Output = ();
+        type Error = Error;
+
+        fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+            match (self.0, self.1) {
+                (0, _) => Ok(Next::Done(())),
+                (count, Some(expected)) if count > 1 => {
+                    self.0 = 0;
+                    Ok(Next::Fork((0..count).map(|_| Self(1, Some(expected))).collect()))
+                }
+                (_, Some(expected)) if replies.is_empty() => {
+                    let options = GetOptions::default().expecting(expected);
+                    Ok(Next::Ask(vec![Request::Get { key: key("small"), ranges: vec![ByteRange::Full], options }]))
+                }
+                _ => Ok(Next::Done(())),
+            }
+        }
+    }
+    run(&AsyncAsSync::new(far.clone()), Compressed(200, Some(5000))).expect("done");
+    // Two at first, and then as many as have 10 KB with a quarter more.
+    let most = far.most.swap(0, Ordering::SeqCst);
+    assert!((10..=16).contains(&most), "{most} at the same time");
+    // Where all have the size that is expected, the bound is as it was.
+    run(&AsyncAsSync::new(far.clone()), Compressed(50, Some(500))).expect("done");
+    assert_eq!(far.most.load(Ordering::SeqCst), 20);
+}
