@@ -1,11 +1,12 @@
 //! Groups over stores that do not block.
 
+use crate::group::Created;
 use crate::{AsyncArray, EraseProgress, Group, IntoFlow, NewArray, NewGroup, Options, Registry, Result, Walk};
 use std::fmt;
 use std::sync::Arc;
-use zarr_hierarchy::{Erasure, open_node_async};
+use zarr_hierarchy::{Erasure, open_group_async, open_node_async};
 use zarr_json::Map;
-use zarr_meta::StoredNode;
+use zarr_meta::{Copies, StoredNode};
 use zarr_store::{AsyncStore, unblock};
 
 /// A Zarr group in a store that does not block. [`Group`] has the same verbs for blocking stores.
@@ -30,6 +31,7 @@ pub struct AsyncGroup {
     store: Arc<dyn AsyncStore>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) found: StoredNode,
+    created: Created,
 }
 
 impl AsyncGroup {
@@ -38,7 +40,7 @@ impl AsyncGroup {
     /// # Errors
     /// As [`Group::open`].
     pub async fn open(store: &Arc<dyn AsyncStore>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
-        let found = open_node_async(&**store, path, None).await?;
+        let found = open_group_async(&**store, path, None, Copies::Read).await?;
         Self::from_found(store, found, registry)
     }
 
@@ -48,7 +50,7 @@ impl AsyncGroup {
     /// As [`Group::from_found`].
     pub fn from_found(store: &Arc<dyn AsyncStore>, found: StoredNode, registry: &Arc<Registry>) -> Result<Self> {
         Group::check_found(&found, &**store)?;
-        Ok(Self { store: Arc::clone(store), registry: Arc::clone(registry), found })
+        Ok(Self { store: Arc::clone(store), registry: Arc::clone(registry), found, created: Created::default() })
     }
 
     /// Creates a group at `path`, and groups above it where there are none, as [`Group::create`].
@@ -73,8 +75,9 @@ impl AsyncGroup {
 
     /// Calls a function with the group as a blocking one, on a thread of its own.
     async fn unblock<T: Send + 'static>(&self, work: impl FnOnce(&Group) -> T + Send + 'static) -> Result<T> {
-        let Self { store, registry, found } = self.clone();
-        Ok(unblock(move |unblocker| work(&Group::of_parts(unblocker.store(&store), registry, found))).await?)
+        let Self { store, registry, found, created } = self.clone();
+        let group = move |store| Group::of_parts(store, registry, found, created);
+        Ok(unblock(move |unblocker| work(&group(unblocker.store(&store)))).await?)
     }
 
     /// Replaces the attributes, as [`Group::set_attributes`].
@@ -132,7 +135,8 @@ impl AsyncGroup {
     /// # Errors
     /// As [`AsyncGroup::open`].
     pub async fn group(&self, name: &str) -> Result<Self> {
-        let found = open_node_async(&*self.store, &self.below(name)?, Some(self.found.dialect)).await?;
+        let path = self.below(name)?;
+        let found = open_group_async(&*self.store, &path, Some(self.found.dialect), Copies::Read).await?;
         Self::from_found(&self.store, found, &self.registry)
     }
 
@@ -141,6 +145,7 @@ impl AsyncGroup {
     /// # Errors
     /// As [`AsyncArray::create`].
     pub async fn create_array(&self, name: &str, new: NewArray) -> Result<AsyncArray> {
+        self.created.note();
         AsyncArray::create(&self.store, &self.below(name)?, self.array_of_its_dialect(new), &self.registry).await
     }
 
@@ -149,6 +154,7 @@ impl AsyncGroup {
     /// # Errors
     /// As [`AsyncGroup::create`].
     pub async fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
+        self.created.note();
         Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry).await
     }
 

@@ -3,10 +3,11 @@
 use crate::{Array, EraseProgress, Error, ErrorKind, IntoFlow, NewArray, Options, Registry, Result, Walk};
 use std::fmt::Display;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_hierarchy::node::{self, FindDialect};
-use zarr_hierarchy::{Erasure, WalkJob, in_store, open_node};
+use zarr_hierarchy::{Erasure, WalkJob, in_store, open_group, open_node, with_location};
 use zarr_json::{Map, Value};
-use zarr_meta::{Dialect, GroupMetadata, Node, StoredNode};
+use zarr_meta::{Copies, Dialect, GroupMetadata, Node, StoredNode};
 use zarr_store::{Store, run};
 
 /// The settings of a new group.
@@ -76,6 +77,18 @@ pub struct Group {
     store: Arc<dyn Store>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) found: StoredNode,
+    pub(crate) created: Created,
+}
+
+/// Whether nodes were created by a handle of a group or its clones: consolidated metadata that was read with the group lacks them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Created(Arc<AtomicBool>);
+
+impl Created {
+    /// Takes note that a node is created.
+    pub(crate) fn note(&self) {
+        self.0.store(true, Ordering::Release);
+    }
 }
 
 impl Group {
@@ -85,7 +98,7 @@ impl Group {
     /// [`ErrorKind::NotFound`] if there is none; the kinds of faults of its metadata; [`ErrorKind::Store`].
     pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
         let found =
-            open_node(&**store, path, None).map_err(|error| zarr_hierarchy::with_location(error, &**store, path))?;
+            open_group(&**store, path, None, Copies::Read).map_err(|error| with_location(error, &**store, path))?;
         Self::from_found(store, found, registry)
     }
 
@@ -95,11 +108,16 @@ impl Group {
     /// [`ErrorKind::NotFound`] if it is an array.
     pub fn from_found(store: &Arc<dyn Store>, found: StoredNode, registry: &Arc<Registry>) -> Result<Self> {
         Self::check_found(&found, &**store)?;
-        Ok(Self::of_parts(Arc::clone(store), Arc::clone(registry), found))
+        Ok(Self::of_parts(Arc::clone(store), Arc::clone(registry), found, Created::default()))
     }
 
-    pub(crate) fn of_parts(store: Arc<dyn Store>, registry: Arc<Registry>, found: StoredNode) -> Self {
-        Self { store, registry, found }
+    pub(crate) fn of_parts(
+        store: Arc<dyn Store>,
+        registry: Arc<Registry>,
+        found: StoredNode,
+        created: Created,
+    ) -> Self {
+        Self { store, registry, found, created }
     }
 
     /// Refuses an array.
@@ -161,7 +179,7 @@ impl Group {
     }
 
     /// The nodes directly below as the consolidated metadata of this group has them, where there is some: a copy, which may be stale.
-    /// Else as [`children`](Self::children).
+    /// That of v3, and that which came with the group from a remote store, is as it was when the group was opened. Else as [`children`](Self::children).
     ///
     /// # Errors
     /// As [`children`](Self::children).
@@ -179,7 +197,9 @@ impl Group {
     }
 
     fn walk_job(&self, depth: Option<usize>) -> WalkJob {
-        WalkJob::new(self.found.clone(), depth, self.store.capabilities().list)
+        let found = self.found.clone();
+        let found = if self.created.0.load(Ordering::Acquire) { found.without_copies() } else { found };
+        WalkJob::new(found, depth, self.store.capabilities().list)
     }
 
     fn run_walk(&self, job: WalkJob) -> Result<Walk> {
@@ -200,7 +220,7 @@ impl Group {
     /// # Errors
     /// As [`Group::open`].
     pub fn group(&self, name: &str) -> Result<Self> {
-        let found = open_node(&*self.store, &self.below(name)?, Some(self.found.dialect))?;
+        let found = open_group(&*self.store, &self.below(name)?, Some(self.found.dialect), Copies::Read)?;
         Self::from_found(&self.store, found, &self.registry)
     }
 
@@ -209,6 +229,7 @@ impl Group {
     /// # Errors
     /// As [`Array::create`].
     pub fn create_array(&self, name: &str, new: NewArray) -> Result<Array> {
+        self.created.note();
         Array::create(&self.store, &self.below(name)?, self.array_of_its_dialect(new), &self.registry)
     }
 
@@ -217,6 +238,7 @@ impl Group {
     /// # Errors
     /// As [`Group::create`].
     pub fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
+        self.created.note();
         Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry)
     }
 

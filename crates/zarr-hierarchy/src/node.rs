@@ -32,7 +32,7 @@ use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_json::Map;
-use zarr_meta::{Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode};
+use zarr_meta::{Copies, Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode};
 use zarr_store::{AccessProfile, Job, Key, Next, Prefix, Reply, Request, StoreKind};
 
 /// Finds the node at a path: asks for the documents that each dialect would have there.
@@ -79,6 +79,14 @@ impl OpenNode {
     #[must_use]
     pub fn on_store(self, profile: &AccessProfile) -> Self {
         Self { probe: self.probe.newest_first(profile.kind == StoreKind::Remote), ..self }
+    }
+
+    /// Says that a group is expected, of which all nodes may be wanted: its consolidated metadata is read with it, where each request
+    /// takes long. See [`Probe::expecting_group`].
+    #[must_use]
+    pub fn expecting_group(self, copies: Copies, profile: &AccessProfile) -> Self {
+        let is_remote = profile.kind == StoreKind::Remote;
+        if is_remote { Self { probe: self.probe.expecting_group(copies), ..self } } else { self }
     }
 
     /// Gives a listing of all documents that the node may have, so that missing documents are not asked for.

@@ -9,8 +9,9 @@ mod stale;
 
 pub use stale::{document_key, without_consolidated};
 
-use crate::NodePath;
 use crate::error::{Error, ErrorKind, Result};
+use crate::{Dialect, NodePath};
+use std::sync::Arc;
 use zarr_json::Map;
 
 /// The key of the consolidated metadata of version 2, below the prefix of the group it is for.
@@ -41,6 +42,40 @@ impl Consolidation {
             Self::Beside(name) => Some(path.key_of(name)),
             Self::OfRoot(key) if path.is_root() => Some(key.to_owned()),
             _ => None,
+        }
+    }
+}
+
+/// How a [`Probe`](crate::Probe) that expects a group takes consolidated metadata that has a document of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Copies {
+    /// It is read with the documents of the group, which say what the group is.
+    Read,
+    /// As [`Read`](Self::Read); but where the dialect is known it is read alone, and says what the group is. The documents of the
+    /// group are read only if it does not.
+    Trusted,
+}
+
+/// The document of consolidated metadata beside that of a group, as far as it was read.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Beside {
+    #[default]
+    Unknown,
+    Missing,
+    Text(Arc<[u8]>),
+}
+
+impl Beside {
+    pub(crate) fn of(text: Option<&[u8]>) -> Self {
+        text.map_or(Self::Missing, |text| Self::Text(text.into()))
+    }
+
+    /// Its content; `None` if it was not read.
+    pub(crate) fn parse(&self, dialect: Dialect, key: &str) -> Option<Result<Option<Consolidated>>> {
+        match self {
+            Self::Unknown => None,
+            Self::Missing => Some(Ok(None)),
+            Self::Text(text) => Some(Consolidated::parse_document(dialect, key, text)),
         }
     }
 }

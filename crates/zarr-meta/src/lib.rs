@@ -46,7 +46,7 @@ mod write;
 
 pub use children::Children;
 pub use chunk_key_form::ChunkKeyForm;
-pub use consolidated::Consolidated;
+pub use consolidated::{Consolidated, Copies};
 pub use convert::{CARRIED, ForDialect, Note, for_dialect, for_dialect_carrying, for_dialect_from};
 pub use dialect::Dialect;
 pub use dialect::codecs::spell_out;

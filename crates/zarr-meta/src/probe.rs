@@ -1,5 +1,6 @@
 //! Finding out which node lies at a path, without I/O.
 
+use crate::consolidated::{Beside, Copies};
 use crate::dialect::rules::Rules;
 use crate::dialect::table::{all_rules, rules};
 use crate::dialect::{detect, p2019, table, v1};
@@ -47,6 +48,12 @@ pub struct Probe {
     self_contained: bool,
     /// How many of the self-contained dialects, from the newest on, are asked for now; `None`: all at once.
     newest: Option<usize>,
+    /// Whether a group is expected, and how much its consolidated metadata is to be believed.
+    group: Option<Copies>,
+    /// The document of consolidated metadata that lies beside that of a group, as far as it was read.
+    beside: Beside,
+    /// The key of that document, once it was asked for.
+    copy_key: Option<String>,
     known: Documents,
     state: State,
     tried: Vec<String>,
@@ -75,6 +82,8 @@ pub enum ProbeStep {
 #[derive(Debug)]
 enum State {
     Start,
+    /// The consolidated metadata was requested, nothing else so far.
+    Copy,
     /// The documents so far, and whether documents that depend on others were requested.
     Documents(Documents, bool),
     Entry,
@@ -106,6 +115,9 @@ impl Probe {
             f_order_is_c: false,
             self_contained: false,
             newest: None,
+            group: None,
+            beside: Beside::default(),
+            copy_key: None,
             known: Documents::new(),
             state: State::Start,
             tried: Vec::new(),
@@ -132,6 +144,15 @@ impl Probe {
     #[must_use]
     pub fn newest_first(mut self, newest_first: bool) -> Self {
         self.newest = newest_first.then_some(1);
+        self
+    }
+
+    /// Says that a group is expected, of which all nodes may be wanted: where its dialect has consolidated metadata in a document of its
+    /// own, that is asked for at once with the documents of a group, and [`StoredNode::consolidated_beside`] has it. The documents of an
+    /// array are looked at only if there are none of a group.
+    #[must_use]
+    pub fn expecting_group(mut self, copies: Copies) -> Self {
+        self.group = Some(copies);
         self
     }
 
@@ -168,7 +189,13 @@ impl Probe {
     pub fn step(&mut self, got: &[(String, Option<Vec<u8>>)]) -> Result<ProbeStep> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Start => {
-                let mut keys: Vec<_> = self.rules().iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
+                if self.group == Some(Copies::Trusted)
+                    && self.forced.is_some()
+                    && let Some(key) = self.ask_copy()
+                {
+                    return Ok(self.need(vec![key], State::Copy));
+                }
+                let mut keys = self.first_keys();
                 keys.retain(|key| !self.known.contains(key));
                 let known = std::mem::take(&mut self.known);
                 if keys.is_empty() {
@@ -177,9 +204,19 @@ impl Probe {
                 }
                 Ok(self.need(keys, State::Documents(known, false)))
             }
+            State::Copy => {
+                self.beside = Beside::of(got.first().and_then(|(_, bytes)| bytes.as_deref()));
+                if let Some(found) = self.read_copy() {
+                    return Ok(ProbeStep::Found(Box::new(found)));
+                }
+                self.state = State::Start;
+                self.step(&[])
+            }
             State::Documents(mut documents, all) => {
                 for (key, bytes) in got {
-                    if let Some(bytes) = bytes {
+                    if Some(key) == self.copy_key.as_ref() {
+                        self.beside = Beside::of(bytes.as_deref());
+                    } else if let Some(bytes) = bytes {
                         documents.insert(key.as_str(), bytes.as_slice());
                     }
                 }
@@ -196,10 +233,18 @@ impl Probe {
                 match self.read(&documents)? {
                     Some(found) => Ok(ProbeStep::Found(Box::new(found))),
                     None if self.newest.take().is_some() && self.forced.is_none() => {
-                        let all = self.rules();
-                        let mut others: Vec<_> = all.iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
+                        let mut others = self.first_keys();
                         others.retain(|key| !self.tried.contains(key));
                         Ok(self.need(others, State::Documents(documents, false)))
+                    }
+                    None if self.group.take().is_some() => {
+                        let rules = self.rules();
+                        let arrays: Vec<_> = rules.iter().flat_map(|rules| rules.array_keys(&self.path)).collect();
+                        if arrays.is_empty() {
+                            self.state = State::Documents(documents, true);
+                            return self.step(&[]);
+                        }
+                        Ok(self.need(arrays, State::Documents(documents, false)))
                     }
                     None if self.self_contained || self.lacks_entry(&documents) => Ok(self.not_found()),
                     None if self.forced.is_some() => Ok(self.search(documents)),
@@ -247,9 +292,40 @@ impl Probe {
         self.forced.map_or_else(self_contained, |dialect| smallvec![rules(dialect)])
     }
 
+    /// The documents to be asked for first, and those of the older dialects after the newest.
+    fn first_keys(&mut self) -> Vec<String> {
+        let rules = self.rules();
+        let mut keys: Vec<_> = rules.iter().flat_map(|rules| rules.document_keys(&self.path)).collect();
+        if self.group.is_some() {
+            let arrays: Vec<_> = rules.iter().flat_map(|rules| rules.array_keys(&self.path)).collect();
+            keys.retain(|key| !arrays.contains(key));
+            keys.extend(self.ask_copy());
+        }
+        keys
+    }
+
+    /// The key of the consolidated metadata, if it has a document of its own that was not asked for yet.
+    fn ask_copy(&mut self) -> Option<String> {
+        if self.copy_key.is_some() {
+            return None;
+        }
+        self.copy_key = self.rules().iter().find_map(|rules| rules.consolidation().key(&self.path));
+        self.copy_key.clone()
+    }
+
+    /// The group as its consolidated metadata has it.
+    fn read_copy(&self) -> Option<StoredNode> {
+        let copy = self.beside.parse(self.forced?, self.copy_key.as_deref()?)?.ok()??;
+        let documents = copy.nodes(&self.path).remove(&self.path)?;
+        // What is wrong in a copy may be right in the documents.
+        let found = self.read(&documents).ok()??;
+        found.node.as_group().is_some().then_some(found)
+    }
+
     /// Begins again, now that the dialect is known.
     fn begin_again(&mut self, dialect: Dialect, documents: &Documents) -> Result<ProbeStep> {
         self.forced = Some(dialect);
+        (self.beside, self.copy_key) = (Beside::default(), None);
         self.know(documents);
         self.state = State::Start;
         self.step(&[])
@@ -269,7 +345,8 @@ impl Probe {
     }
 
     fn need(&mut self, keys: Vec<String>, state: State) -> ProbeStep {
-        self.tried.extend(keys.iter().cloned());
+        // A copy is none of the documents by which a node is found.
+        self.tried.extend(keys.iter().filter(|key| Some(*key) != self.copy_key.as_ref()).cloned());
         self.state = state;
         ProbeStep::Need(keys)
     }
@@ -312,6 +389,7 @@ impl Probe {
                 fallback_keys: parsed.fallback_keys,
                 fallback: parsed.fallback,
                 codecs_if_c_order: parsed.codecs_if_c_order,
+                beside: self.beside.clone(),
             };
             return Ok(Some(if self.f_order_is_c { found.v1_f_order_is_c() } else { found }));
         }

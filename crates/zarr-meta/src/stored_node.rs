@@ -1,6 +1,7 @@
 //! A node that was found.
 
 use crate::chunk_key_form::ChunkKeyForm;
+use crate::consolidated::{Beside, Consolidated, document_key};
 use crate::conventions::Convention;
 use crate::dialect::table::rules;
 use crate::{Dialect, Documents, Error, GroupMetadata, Node, NodePath, Warning};
@@ -44,6 +45,7 @@ pub struct StoredNode {
     /// The codecs for chunks in C order, where the document says F and that is in doubt; see
     /// [`v1_f_order_is_c`](Self::v1_f_order_is_c).
     pub codecs_if_c_order: Option<Vec<NamedConfig>>,
+    pub(crate) beside: Beside,
 }
 
 /// The keys that belong to a node and to all nodes below it.
@@ -89,6 +91,7 @@ impl StoredNode {
             fallback_keys: Vec::new(),
             fallback: None,
             codecs_if_c_order: None,
+            beside: Beside::default(),
         }
     }
 
@@ -138,6 +141,27 @@ impl StoredNode {
             None => Ok(self.node.attributes()),
             Some(error) => Err(error),
         }
+    }
+
+    /// The consolidated metadata that lies in a document beside that of the group ([`document_key`]), if that was read with the group
+    /// ([`Probe::expecting_group`](crate::Probe::expecting_group)); `None` if it was not read.
+    ///
+    /// The inner `None` says that there is no such document, or none of a format that is known.
+    ///
+    /// # Errors
+    /// As [`Consolidated::parse_document`].
+    pub fn consolidated_beside(&self) -> Option<Result<Option<Consolidated>, Error>> {
+        self.beside.parse(self.dialect, &document_key(self)?)
+    }
+
+    /// The same node without consolidated metadata that was read with it: it is asked for again where it is wanted.
+    #[must_use]
+    pub fn without_copies(mut self) -> Self {
+        self.beside = Beside::default();
+        if let Node::Group(group) = &mut self.node {
+            group.consolidated = None;
+        }
+        self
     }
 
     /// The node with other attributes. Dimension names that come from attributes follow them.

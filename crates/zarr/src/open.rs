@@ -9,8 +9,8 @@ use std::sync::Arc;
 use zarr_array::{
     Array, AsyncArray, AsyncGroup, ChunkCache, Group, MissingChunks, NewArray, NewGroup, Options, Registry, Result,
 };
-use zarr_hierarchy::{in_store, open_node, open_node_async, with_location};
-use zarr_meta::{Dialect, StoredNode};
+use zarr_hierarchy::{in_store, open_group, open_group_async, open_node, open_node_async, with_location};
+use zarr_meta::{Copies, Dialect, StoredNode};
 use zarr_store::{AsyncStore, Store};
 
 /// Begins to open an array or group.
@@ -173,27 +173,31 @@ impl Open {
     /// # Errors
     /// The errors of [`Array::open`] and of opening the store.
     pub fn array(self) -> Result<Array> {
-        let (store, Bound { node, registry, options }) = self.find()?;
+        let (store, Bound { node, registry, options }) = self.find(None)?;
         Array::from_found(&store, node, &registry, options)
     }
 
-    /// Opens the group.
+    /// Opens the group. From a remote store its consolidated metadata comes with it: see [`open_group`].
     ///
     /// # Errors
     /// The errors of [`Group::open`] and of opening the store.
     pub fn group(self) -> Result<Group> {
-        let (store, Bound { node, registry, .. }) = self.find()?;
+        self.group_with(Copies::Read)
+    }
+
+    fn group_with(self, copies: Copies) -> Result<Group> {
+        let (store, Bound { node, registry, .. }) = self.find(Some(copies))?;
         Group::from_found(&store, node, &registry)
     }
 
-    /// Opens the group as a data set. With [`Open::options`] its arrays are opened.
+    /// Opens the group as a data set, from its consolidated metadata where there is some. With [`Open::options`] its arrays are opened.
     ///
     /// # Errors
     /// As [`group`](Self::group), and of [`Dataset::open`](crate::dataset::Dataset::open).
     #[cfg(feature = "dataset")]
     pub fn dataset(self) -> Result<crate::dataset::Dataset> {
         let options = crate::dataset::DatasetOptions::default().arrays(self.options.clone());
-        crate::dataset::Dataset::open_with(&self.group()?, &options)
+        crate::dataset::Dataset::open_with(&self.group_with(Copies::Trusted)?, &options)
     }
 
     /// Opens the array or group, whichever there is.
@@ -201,16 +205,21 @@ impl Open {
     /// # Errors
     /// As [`array`](Self::array) and [`group`](Self::group).
     pub fn node(self) -> Result<Opened> {
-        let (store, Bound { node, registry, options }) = self.find()?;
+        let (store, Bound { node, registry, options }) = self.find(None)?;
         match node.node.as_array() {
             Some(_) => Array::from_found(&store, node, &registry, options).map(Opened::Array),
             None => Group::from_found(&store, node, &registry).map(Opened::Group),
         }
     }
 
-    fn find(self) -> Result<(Arc<dyn Store>, Bound)> {
+    /// `copies`: a group is expected.
+    fn find(self, copies: Option<Copies>) -> Result<(Arc<dyn Store>, Bound)> {
         let (store, path) = self.location.open(&self.access)?;
-        let found = open_node(&*store, &path, self.dialect).map_err(|error| with_location(error, &*store, &path))?;
+        let found = match copies {
+            None => open_node(&*store, &path, self.dialect),
+            Some(copies) => open_group(&*store, &path, self.dialect, copies),
+        };
+        let found = found.map_err(|error| with_location(error, &*store, &path))?;
         let bound = Self::bound(self.options, self.registry, found, &*store)?;
         Ok((store, bound))
     }
@@ -223,7 +232,7 @@ impl Open<dyn AsyncStore> {
     /// # Errors
     /// As [`AsyncArray::open`].
     pub async fn array(self) -> Result<AsyncArray> {
-        let (store, Bound { node, registry, options }) = self.find().await?;
+        let (store, Bound { node, registry, options }) = self.find(false).await?;
         AsyncArray::from_found(&store, node, &registry, options)
     }
 
@@ -232,7 +241,7 @@ impl Open<dyn AsyncStore> {
     /// # Errors
     /// As [`AsyncGroup::open`].
     pub async fn group(self) -> Result<AsyncGroup> {
-        let (store, Bound { node, registry, .. }) = self.find().await?;
+        let (store, Bound { node, registry, .. }) = self.find(true).await?;
         AsyncGroup::from_found(&store, node, &registry)
     }
 
@@ -241,12 +250,15 @@ impl Open<dyn AsyncStore> {
     /// # Errors
     /// The errors of [`open_node_async`] and of [`strict`](Self::strict).
     pub async fn found(self) -> Result<StoredNode> {
-        Ok(self.find().await?.1.node)
+        Ok(self.find(false).await?.1.node)
     }
 
-    async fn find(self) -> Result<(Arc<dyn AsyncStore>, Bound)> {
+    async fn find(self, expects_group: bool) -> Result<(Arc<dyn AsyncStore>, Bound)> {
         let (store, path) = self.location.opened();
-        let found = open_node_async(&*store, &path, self.dialect).await?;
+        let found = match expects_group {
+            false => open_node_async(&*store, &path, self.dialect).await?,
+            true => open_group_async(&*store, &path, self.dialect, Copies::Read).await?,
+        };
         let bound = Self::bound(self.options, self.registry, found, &*store)?;
         Ok((store, bound))
     }

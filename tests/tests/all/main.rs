@@ -39,6 +39,7 @@ mod missing;
 mod model;
 mod objects;
 mod older;
+mod opening;
 mod overtaken;
 mod packages;
 mod plans;

@@ -116,12 +116,14 @@ impl WalkJob {
     fn consolidated(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let Some(root) = self.walk.nodes.first().cloned() else { return Ok(Next::Done(self.finish())) };
         let key = zarr_meta::consolidated::document_key(&root);
-        if let (Some(key), false) = (&key, self.asked_consolidated) {
+        let known = root.consolidated_beside();
+        if let (Some(key), None, false) = (&key, &known, self.asked_consolidated) {
             self.asked_consolidated = true;
             return Ok(Next::Ask(vec![get_document(Key::new(key)?)]));
         }
         self.asked_consolidated = true;
         let beside = match (&key, replies.first()) {
+            _ if known.is_some() => known.unwrap_or(Ok(None)),
             (Some(key), Some(Reply::Got(Some(fetched)))) => {
                 Consolidated::parse_document(self.dialect, key, fetched.part(0))
             }

@@ -22,6 +22,11 @@ pub(crate) trait Rules: Sync {
     /// The keys of the documents that a node at `path` may have.
     fn document_keys(&self, path: &NodePath) -> Vec<String>;
 
+    /// Those of the [`document_keys`](Self::document_keys) that a group has no document at.
+    fn array_keys(&self, _path: &NodePath) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Further keys, where they depend on the documents at the first ones.
     fn more_keys(&self, _path: &NodePath, _documents: &Documents) -> Vec<String> {
         Vec::new()

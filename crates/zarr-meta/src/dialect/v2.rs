@@ -68,6 +68,10 @@ impl Rules for V2 {
         [ARRAY, GROUP, ATTRIBUTES].iter().map(|name| path.key_of(name)).collect()
     }
 
+    fn array_keys(&self, path: &NodePath) -> Vec<String> {
+        vec![path.key_of(ARRAY)]
+    }
+
     fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
         parse::parse(&path.key_prefix(), documents)
     }

@@ -1,7 +1,7 @@
 //! Finding nodes.
 
 use crate::store::Store;
-use zarr_meta::{Dialect, ErrorKind, MAX_DOCUMENT_SIZE, NodePath, Probe, ProbeStep};
+use zarr_meta::{Copies, Dialect, ErrorKind, MAX_DOCUMENT_SIZE, NodePath, Probe, ProbeStep};
 
 const GROUP3: &str = r#"{"zarr_format":3,"node_type":"group"}"#;
 const GROUP2: &str = r#"{"zarr_format":2}"#;
@@ -37,6 +37,46 @@ fn the_newest_dialect_may_be_asked_for_alone() {
     assert!(
         matches!(store.run(none).unwrap(), ProbeStep::NotFound { tried } if tried.contains(&"c/.zgroup".to_owned()))
     );
+}
+
+#[test]
+fn an_expected_group_comes_with_its_consolidated_metadata() {
+    let need = |probe: &mut Probe, got: &[(String, Option<Vec<u8>>)]| match probe.step(got).unwrap() {
+        ProbeStep::Need(keys) => keys,
+        step => panic!("{step:?}"),
+    };
+    let none = |keys: &[String]| keys.iter().map(|key| (key.clone(), None)).collect::<Vec<_>>();
+    let a = || NodePath::parse("/a").unwrap();
+    let mut probe = Probe::new(a(), None).newest_first(true).can_list(false).expecting_group(Copies::Trusted);
+    let keys = need(&mut probe, &[]);
+    assert_eq!(keys, ["a/zarr.json"]);
+    let keys = need(&mut probe, &none(&keys));
+    assert_eq!(keys, ["a/.zgroup", "a/.zattrs", "a/.zmetadata"]);
+    let keys = need(&mut probe, &none(&keys));
+    assert_eq!(keys, ["a/.zarray"]);
+    // The documents of other dialects.
+    let keys = need(&mut probe, &none(&keys));
+    assert!(keys.contains(&"zarr.json".to_owned()), "{keys:?}");
+    let ProbeStep::NotFound { tried } = probe.step(&none(&keys)).unwrap() else { unreachable!() };
+    assert!(tried.contains(&"a/.zarray".to_owned()) && !tried.contains(&"a/.zmetadata".to_owned()), "{tried:?}");
+
+    let copy =
+        r#"{"zarr_consolidated_format": 1, "metadata": {".zgroup": {"zarr_format": 2}, ".zattrs": {"of": "copy"}}}"#;
+    let store = Store::with(&[("a/.zgroup", GROUP2), ("a/.zattrs", r#"{"of": "group"}"#), ("a/.zmetadata", copy)]);
+    for (dialect, copies, of) in [
+        (None, Copies::Read, "group"),
+        (None, Copies::Trusted, "group"),
+        (Some(Dialect::V2), Copies::Read, "group"),
+        (Some(Dialect::V2), Copies::Trusted, "copy"),
+    ] {
+        let probe = Probe::new(a(), dialect).newest_first(true).expecting_group(copies);
+        let ProbeStep::Found(found) = store.run(probe).unwrap() else { unreachable!() };
+        assert_eq!(found.attributes().unwrap().get("of").and_then(|of| of.as_str()), Some(of));
+        assert_eq!(found.consolidated_beside().unwrap().unwrap().unwrap().documents.len(), 2);
+        assert!(found.without_copies().consolidated_beside().is_none());
+    }
+    // Where it was not asked for, nobody knows whether it is there.
+    assert!(store.found("/a").consolidated_beside().is_none());
 }
 
 #[test]
