@@ -45,3 +45,6 @@ mod recipes {}
 
 #[doc = include_str!("../../docs/guide/data-sets.md")]
 mod data_sets {}
+
+#[doc = include_str!("../../docs/guide/remote.md")]
+mod remote {}
