@@ -23,6 +23,15 @@ pub(crate) fn build_command() -> Result<PathBuf, String> {
     Ok(this.with_file_name(format!("zarr{}", std::env::consts::EXE_SUFFIX)))
 }
 
+/// Cargo, without the variables by which the Cargo that runs this program describes its package. Build scripts that depend on these (that
+/// of ring) would else run again, and all that depends on their crates would be built again, at each change between both.
 fn command() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in std::env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
 }

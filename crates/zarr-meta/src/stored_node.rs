@@ -1,7 +1,7 @@
 //! A node that was found.
 
 use crate::chunk_key_form::ChunkKeyForm;
-use crate::consolidated::{Beside, Consolidated, document_key};
+use crate::consolidated::{Beside, Consolidated};
 use crate::conventions::Convention;
 use crate::dialect::table::rules;
 use crate::{Dialect, Documents, Error, GroupMetadata, Node, NodePath, Warning};
@@ -143,7 +143,8 @@ impl StoredNode {
         }
     }
 
-    /// The consolidated metadata that lies in a document beside that of the group ([`document_key`]), if that was read with the group
+    /// The consolidated metadata that lies in a document beside that of the group
+    /// ([`document_key`](crate::consolidated::document_key)), if that was read with the group
     /// ([`Probe::expecting_group`](crate::Probe::expecting_group)); `None` if it was not read.
     ///
     /// The inner `None` says that there is no such document, or none of a format that is known.
@@ -151,7 +152,8 @@ impl StoredNode {
     /// # Errors
     /// As [`Consolidated::parse_document`].
     pub fn consolidated_beside(&self) -> Option<Result<Option<Consolidated>, Error>> {
-        self.beside.parse(self.dialect, &document_key(self)?)
+        self.node.as_group()?;
+        self.beside.parse(self.dialect, &rules(self.dialect).consolidation().key(&self.path)?)
     }
 
     /// The same node without consolidated metadata that was read with it: it is asked for again where it is wanted.

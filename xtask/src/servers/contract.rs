@@ -57,7 +57,8 @@ fn files(service: &Service) -> Result<String, String> {
     if answer != expected {
         return Err(format!("{}: status {answer} of a range, expected {expected}", service.name));
     }
-    let store = zarr::store::open(&service.address("contract")).map_err(|error| error.to_string())?;
+    let store =
+        zarr::store::open_with(&service.address("contract"), &service.options()).map_err(|error| error.to_string())?;
     testing::contract_read(&*store, &VALUES);
     testing::contract_read_only(&*store);
     Ok(format!("{} files read; ranges are answered with {answer}", VALUES.len()))

@@ -81,6 +81,8 @@ impl Service {
             Kind::Azure => {
                 options.set("endpoint", &self.endpoint).set("account_name", ACCOUNT).set("account_key", ACCOUNT_KEY)
             }
+            // It lets five connections wait and drops others, which are opened again after a second, or time out.
+            Kind::Http if self.name == "http.server" => options.set("concurrency", "4"),
             Kind::Http => options,
         }
     }
