@@ -158,10 +158,13 @@ impl Array {
     /// The code of the read finds them. It gets one thing, the indexes of the shards that the selection meets, since they say where inner
     /// chunks are; these requests are in the plan as well. Nothing else is fetched, and nothing is decoded.
     ///
-    /// Some requests nobody can know before: a chunk that is not stored may be looked for elsewhere, where metadata leaves its key open;
-    /// the document is looked at again ([`Plan::if_missing`]); a chunk that others replace meanwhile is read again. Files may be read in
-    /// pieces of an uncompressed chunk where the plan has the chunk whole, if the output does not lie side by side in memory. What a
-    /// [cache](Options::cache) has is not taken into account.
+    /// The read may make others in these cases:
+    /// - A chunk that is not stored is looked for elsewhere, where the metadata leaves its key open; the document is looked at again
+    ///   ([`Plan::if_missing`]); a chunk that others replace meanwhile is read again.
+    /// - A shard that is asked for whole, by the number of bytes that its codecs make at most, and has more, is read by its index.
+    /// - Of files, an uncompressed chunk that the plan has whole is read in pieces where the output does not lie side by side in memory,
+    ///   or begins at an unfavourable address.
+    /// - The plan is one without the [cache](Options::cache) of the array. Reads through a cache get chunks whole, and not what it has.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the selection lies outside of the array, [`crate::ErrorKind::Limit`] if it has more bytes than

@@ -23,14 +23,14 @@ use zarr_store::{ByteRange, DriverGet, Key};
 pub struct Plan {
     /// The requests, by round, key and range: all, or the first 131,072 that were planned of more.
     pub requests: Vec<PlannedRequest>,
-    /// The number of all requests.
+    /// The number of all requests that are [certain](PlannedRequest::is_certain); the fields below are of these, too.
     pub request_count: u64,
     /// How many requests follow each other at least, each waiting for the reply to one before: the latencies that the read takes, if
     /// the store is far and the bounds of requests and bytes in flight allow all of a round at once.
     pub rounds: u32,
     /// The bytes of all requests for ranges.
     pub range_bytes: u64,
-    /// How many requests are for values, or rests of values, whose size is not known before.
+    /// How many requests are for values whose size is not known before.
     pub unsized_requests: u64,
     /// The chunks that the selection meets: shards, if the array is sharded.
     pub chunks: u64,
@@ -52,9 +52,10 @@ pub struct PlannedRequest {
     pub key: Key,
     /// The ranges of its value.
     pub ranges: Vec<ByteRange>,
-    /// How many rounds of requests come before it.
+    /// How many rounds of requests come before it: 0 for the first ones.
     pub round: u32,
-    /// Whether it is made whatever the size of the value: not so the parts of a large value whose size is not known before.
+    /// Whether it is made whatever the size of the value. Else it stands for the rest of a large value whose size is not known before:
+    /// none or several requests, in parts of [`AccessProfile::part_size`](zarr_store::AccessProfile::part_size), in one more round.
     pub is_certain: bool,
 }
 

@@ -54,7 +54,8 @@ impl<S> Cached<S> {
 
     /// As [`new`](Self::new), but each get asks the store whether the value still has the version of the cached parts, and gets no bytes
     /// if it has ([`GetOptions::if_none_match`]). For values that others write to as well: each get costs a request, and sees their
-    /// writes. Values without versions, and missing keys, are asked for each time.
+    /// writes. Values without versions, and missing keys, are asked for each time; so are values of Google Cloud Storage, and of servers that
+    /// name no ETag, since they cannot leave out bytes of a known version.
     #[must_use]
     pub fn revalidating(store: S, max_bytes: usize) -> Self {
         Self { revalidates: true, ..Self::new(store, max_bytes) }
@@ -127,7 +128,10 @@ impl<S: fmt::Display> Cached<S> {
         match (reply, cached) {
             (Ok(Some(reply)), Some(cached)) if reply.is_unchanged() => Ok(cached),
             (reply, cached) => {
-                if cached.is_some() {
+                let version = |fetched: &Option<Fetched>| fetched.as_ref().and_then(|fetched| fetched.version.clone());
+                if let (Ok(reply), Some(cached)) = (&reply, &cached)
+                    && version(reply) != version(cached)
+                {
                     self.cache.found_outdated();
                 }
                 self.insert(key, ranges, generation, reply)

@@ -118,7 +118,11 @@ async fn ask(
 ) -> Result<Outcome> {
     let refuse = |text: String| inner.requests.failed(key, ErrorKind::Io, text);
     let required = condition.required();
-    let excluded = if let Condition::IsNot(version) = condition { Some(version) } else { None };
+    // A server may take a value for unchanged that has an older time than the one that it is asked about.
+    let excluded = match condition {
+        Condition::IsNot(version) if version.as_str().starts_with('"') => Some(version),
+        _ => None,
+    };
     let mut headers = HeaderMap::new();
     let mut set = |name: HeaderName, text: &str| {
         HeaderValue::from_str(text).is_ok_and(|value| headers.insert(name, value).is_none())

@@ -108,10 +108,10 @@ pub(crate) fn conflict(error: Error) -> Result<Reply> {
 /// A get with its ranges merged as the profile of the store allows, cut back into the requested ranges.
 fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
     let Some(plan) = GetPlan::new(ranges, &store.access_profile()) else {
-        return check(&store, key, store.get(key, ranges, options)?, ranges.len());
+        return check(&store, key, store.get(key, ranges, options)?, ranges.len(), options);
     };
     let fetched = store.get(key, &plan.ranges, options).map_err(|error| plan.blame(error, ranges))?;
-    plan.cut(&store, key, fetched)
+    plan.cut(&store, key, fetched, options)
 }
 
 /// Checks the number of replies once for all jobs: a reply too few must not look like a missing value.

@@ -27,7 +27,7 @@ pub trait StoreExt: Store {
     /// # Errors
     /// As [`Store::get`].
     fn get_ranges(&self, key: &Key, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
-        check(&self, key, self.get(key, ranges, &NEWEST)?, ranges.len())
+        check(&self, key, self.get(key, ranges, &NEWEST)?, ranges.len(), &NEWEST)
     }
 
     /// For each key and range, in order, the bytes, or `None` if there is no such key.
@@ -122,7 +122,7 @@ pub trait AsyncStoreExt: AsyncStore {
     fn get_ranges<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
             let fetched = self.get(key, ranges, &NEWEST).await?;
-            check(&self, key, fetched, ranges.len())
+            check(&self, key, fetched, ranges.len(), &NEWEST)
         })
     }
 

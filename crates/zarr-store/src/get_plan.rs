@@ -50,8 +50,9 @@ impl GetPlan {
         store: &dyn std::fmt::Display,
         key: &Key,
         fetched: Option<Fetched>,
+        options: &GetOptions,
     ) -> Result<Option<Fetched>> {
-        let Some(mut fetched) = check(store, key, fetched, self.ranges.len())? else { return Ok(None) };
+        let Some(mut fetched) = check(store, key, fetched, self.ranges.len(), options)? else { return Ok(None) };
         if fetched.is_unchanged() {
             return Ok(Some(fetched));
         }
@@ -108,21 +109,23 @@ impl Parts {
         Some(Self { bounds, part })
     }
 
-    /// The ranges of the parts, of a value that is expected to have `expected` bytes.
-    fn ranges(&self, range: &ByteRange, expected: Option<u64>) -> impl Iterator<Item = ByteRange> {
+    /// The ranges of the parts, as far as they are known before the first has come, and whether each is certain: of a value whose size is
+    /// not known the first is, and the rest is one range.
+    fn ranges(&self, range: &ByteRange) -> Vec<(ByteRange, bool)> {
         let Self { bounds, part } = self;
-        let end =
-            if let ByteRange::Range(_) = range { bounds.end } else { bounds.end.min(expected.unwrap_or(bounds.end)) };
-        let (start, part, is_bounded) = (bounds.start, *part, matches!(range, ByteRange::Range(_)));
-        (0..end.saturating_sub(start).div_ceil(part)).map(move |number| {
-            let from = start + number * part;
-            if number == 0 && !is_bounded {
-                return ByteRange::First(part);
-            }
-            ByteRange::Range(from..from.saturating_add(part).min(end))
-        })
+        if !matches!(range, ByteRange::Range(_)) {
+            return vec![(ByteRange::First(*part), true), (ByteRange::From(*part), false)];
+        }
+        let count = (bounds.end - bounds.start).div_ceil(*part);
+        let listed = count.min(MAX_PARTS);
+        let bound = |number: u64| bounds.start + number * part;
+        let end = |number: u64| if number + 1 == listed { bounds.end } else { bound(number + 1) };
+        (0..listed).map(|number| (ByteRange::Range(bound(number)..end(number)), true)).collect()
     }
 }
+
+/// So many parts of a range are listed at most; the last one is then the rest.
+const MAX_PARTS: u64 = 1 << 16;
 
 /// A get that a driver makes to answer a [`Request::Get`](crate::Request::Get).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,14 +135,15 @@ pub struct DriverGet {
     pub ranges: Vec<ByteRange>,
     /// How many replies it waits for: 0, or 1 for the parts of a large value that follow the first.
     pub round: u32,
-    /// Whether it is made whatever the size of the value: not so the parts of a value whose size is not known before.
+    /// Whether it is made whatever the size of the value. Else it is the rest of a value whose size is not known before, which is got in
+    /// parts if there is one.
     pub is_certain: bool,
 }
 
 impl DriverGet {
     /// The gets of a store with this profile that a driver makes of some ranges of a value: it merges ranges that lie near each other, and,
     /// if requests are under way at the same time (`overlapped`, as for stores that do not block), gets each range by itself, large ones in
-    /// parts. Of a value whose size is not known, the parts are those of the expected size.
+    /// parts.
     ///
     /// ```
     /// use zarr_store::{AccessProfile, ByteRange, DriverGet, GetOptions};
@@ -160,11 +164,10 @@ impl DriverGet {
                 gets.push(certain(vec![range]));
                 continue;
             };
-            let is_bounded = matches!(range, ByteRange::Range(_));
-            gets.extend(parts.ranges(&range, options.expected_size).enumerate().map(|(number, part)| Self {
+            gets.extend(parts.ranges(&range).into_iter().enumerate().map(|(number, (part, is_certain))| Self {
                 ranges: vec![part],
                 round: u32::from(number > 0),
-                is_certain: is_bounded || number == 0,
+                is_certain,
             }));
         }
         gets

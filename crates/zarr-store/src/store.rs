@@ -140,7 +140,15 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
             self.capabilities().conditional,
             key,
             parts,
-            &|| check(&Named(self), key, self.get(key, &[ByteRange::Full], &GetOptions::default())?, 1),
+            &|| {
+                check(
+                    &Named(self),
+                    key,
+                    self.get(key, &[ByteRange::Full], &GetOptions::default())?,
+                    1,
+                    &GetOptions::default(),
+                )
+            },
             &|value, options| self.set(key, value, options),
         )
     }

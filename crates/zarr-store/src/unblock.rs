@@ -51,8 +51,9 @@ pub async fn unblock<T: Send + 'static>(work: impl FnOnce(&Unblocker) -> T + Sen
     let exchange = Arc::new(Exchange::<T>::default());
     let requests = Arc::clone(&exchange.requests);
     let done = Ended(Arc::clone(&exchange));
+    let span = crate::trace::Span::current();
     let run = move || {
-        let outcome = catch_unwind(AssertUnwindSafe(|| work(&Unblocker(requests))));
+        let outcome = catch_unwind(AssertUnwindSafe(|| span.within(|| work(&Unblocker(requests)))));
         done.end(outcome);
     };
     let spawned = std::thread::Builder::new().name("zarr-blocking".to_owned()).spawn(run);

@@ -144,7 +144,15 @@ impl<'a> ChunkBatch<'a> {
                 }
             }
         }
-        Ok(if needed.is_empty() { Ahead::Next(requests.into_vec()) } else { Ahead::Depends(needed) })
+        let further = requests.into_vec();
+        match (needed.is_empty(), further.is_empty()) {
+            (true, _) => Ok(Ahead::Next(further)),
+            (false, true) => Ok(Ahead::Depends(needed)),
+            // The codecs of all chunks are the same.
+            (false, false) => {
+                Err(crate::Error::internal("of the chunks of a plan some depend on replies, and some do not"))
+            }
+        }
     }
 
     /// The inner chunks that are left to be read.

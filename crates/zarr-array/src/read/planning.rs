@@ -9,7 +9,7 @@ use zarr_store::{AccessProfile, ByteRange, DriverGet, Job, Next, Reply, Request}
 
 /// How a job goes on without replies.
 pub(super) enum Ahead<N> {
-    /// So.
+    /// By this step, which depends on no reply.
     Next(N),
     /// Its next step depends on the replies to these of its requests.
     Depends(Vec<Request>),
@@ -127,17 +127,21 @@ impl RequestLog {
         for request in requests {
             let Request::Get { key, ranges, options } = request else { continue };
             for get in DriverGet::of(ranges, options, &self.profile, self.overlapped) {
-                after = after.max(round + get.round + 1);
+                if get.is_certain {
+                    after = after.max(round + get.round + 1);
+                }
                 gets.push(PlannedRequest::new(key, get, round));
             }
         }
         self.with(|noted| {
             noted.rounds = noted.rounds.max(after);
             for get in gets {
-                noted.count += 1;
-                match size(&get.ranges) {
-                    Some(size) => noted.range_bytes = noted.range_bytes.saturating_add(size),
-                    None => noted.unsized_requests += 1,
+                if get.is_certain {
+                    noted.count += 1;
+                    match size(&get.ranges) {
+                        Some(size) => noted.range_bytes = noted.range_bytes.saturating_add(size),
+                        None => noted.unsized_requests += 1,
+                    }
                 }
                 if noted.requests.len() < MAX_LISTED {
                     noted.requests.push(get);

@@ -173,6 +173,16 @@ fn credentials_come_from_a_profile() {
         let (code, text) = run(variables, options);
         assert!(code == Some(0) && text.contains("Group"), "{variables:?} {options:?}: {text}");
     }
+    // Keys of the environment need no profile, and options come before the endpoint of one.
+    let keys = [("AWS_ACCESS_KEY_ID", "AKILAB"), ("AWS_SECRET_ACCESS_KEY", "s3cr3t"), ("AWS_PROFILE", "nobody")];
+    let url = server.url();
+    let (code, text) = run(&keys, &["--store-option", &format!("endpoint={url}")]);
+    assert!(code == Some(0), "{text}");
+    let (code, text) = run(
+        &[("AWS_PROFILE", "lab")],
+        &["--store-option", "endpoint_url=http://127.0.0.1:1", "--store-option", "retries=0"],
+    );
+    assert!(code != Some(0), "{text}");
     let (code, text) = run(&[("AWS_PROFILE", "nobody")], &[]);
     assert!(code != Some(0) && text.contains("there is no profile \"nobody\" in "), "{text}");
     assert!(!text.contains("s3cr3t"), "{text}");

@@ -48,12 +48,19 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     let profile = build.options.text("profile");
     let given = build.keys::<Key>("aws_", &[KNOWN, &["profile", "requester_pays"]].concat(), SECRET)?;
     let has_keys = given.iter().any(|(key, _)| *key == Key::AccessKeyId);
-    let is_anonymous = build.common.anonymous || given.iter().any(|(key, _)| *key == Key::SkipSignature);
+    let is_anonymous =
+        build.common.anonymous || given.iter().any(|(key, value)| *key == Key::SkipSignature && value == "true");
+    let has_endpoint = given.iter().any(|(key, _)| *key == Key::Endpoint);
     let mut builder = of_environment(profile.is_none() && !has_keys);
-    if profile.is_some() || !(has_keys || is_anonymous) {
-        let found = Shared::new(&|name| std::env::var(name).ok()).profile(profile);
-        builder = with_profile(builder, found.map_err(|text| build.options.refuse(text))?, profile.is_some());
-    }
+    let in_environment = CREDENTIALS.iter().any(|key| builder.get_config_value(key).is_some());
+    let found = match Shared::new(&|name| std::env::var(name).ok()).profile(profile) {
+        Ok(found) => found,
+        // Its credentials are not needed.
+        Err(_) if profile.is_none() && (has_keys || is_anonymous || in_environment) => Profile::default(),
+        Err(text) => return Err(build.options.refuse(text)),
+    };
+    let takes_keys = !(has_keys || is_anonymous || (in_environment && profile.is_none()));
+    builder = with_profile(builder, found, takes_keys, profile.is_some() && !has_endpoint);
     for (key, value) in given {
         builder = builder.with_config(key, value);
     }
@@ -110,26 +117,28 @@ fn of_environment(credentials: bool) -> AmazonS3Builder {
     builder
 }
 
-/// Adds the settings of a profile: before those of the environment if the profile `is_option`, else behind them.
-fn with_profile(builder: AmazonS3Builder, profile: Profile, is_option: bool) -> AmazonS3Builder {
+/// Adds the settings of a profile, its credentials if they are wanted; before those of the environment if it `is_first`, else behind them.
+fn with_profile(builder: AmazonS3Builder, profile: Profile, takes_keys: bool, is_first: bool) -> AmazonS3Builder {
     let Profile { access_key_id, secret_access_key, session_token, region, endpoint_url } = profile;
     let is_unset =
         |builder: &AmazonS3Builder, keys: &[Key]| keys.iter().all(|key| builder.get_config_value(key).is_none());
     let mut builder = builder;
-    if let (Some(id), Some(secret)) = (access_key_id, secret_access_key)
-        && (is_option || is_unset(&builder, &CREDENTIALS))
-    {
+    if let (Some(id), Some(secret), true) = (access_key_id, secret_access_key, takes_keys) {
         builder = builder.with_access_key_id(id).with_secret_access_key(secret);
         if let Some(token) = session_token {
             builder = builder.with_token(token);
         }
     }
-    if let Some(region) = region.filter(|_| is_option || is_unset(&builder, &[Key::Region, Key::DefaultRegion])) {
+    if let Some(region) = region.filter(|_| is_first || is_unset(&builder, &[Key::Region, Key::DefaultRegion])) {
         builder = builder.with_region(region);
     }
-    if let Some(endpoint) = endpoint_url.filter(|_| is_option || is_unset(&builder, &[Key::S3Endpoint, Key::Endpoint]))
-    {
-        builder = builder.with_config(Key::S3Endpoint, endpoint);
+    if let Some(endpoint) = endpoint_url {
+        // That for S3 alone goes before options of the name `endpoint_url`.
+        if is_first {
+            builder = builder.with_config(Key::S3Endpoint, endpoint);
+        } else if is_unset(&builder, &[Key::S3Endpoint, Key::Endpoint]) {
+            builder = builder.with_config(Key::Endpoint, endpoint);
+        }
     }
     builder
 }

@@ -40,8 +40,8 @@ pub(super) async fn get(
         }
     };
     match plan {
-        None => check(&store, key, fetched?, ranges.len()),
-        Some(plan) => plan.cut(&store, key, fetched.map_err(|error| plan.blame(error, ranges))?),
+        None => check(&store, key, fetched?, ranges.len(), options),
+        Some(plan) => plan.cut(&store, key, fetched.map_err(|error| plan.blame(error, ranges))?, options),
     }
 }
 
@@ -74,7 +74,7 @@ impl OfValue<'_> {
         let span = Span::get(&self.store, self.key, ranges);
         let fetched = span.during(self.store.get(self.key, ranges, options)).await?;
         span.got(fetched.as_ref());
-        check(&self.store, self.key, fetched, ranges.len())
+        check(&self.store, self.key, fetched, ranges.len(), options)
     }
 
     /// All ranges at the same time, which must turn out to be of one state of the value.

@@ -41,6 +41,8 @@ pub(super) fn run(
     let item = if array.data_type().is_variable() { VARIABLE } else { array.data_type().item_size() as u64 };
     let mut pieces = Pieces::new(&selection, &resolved, item, &array.part_shape(), PIECE);
     let mut explained = Explained::default();
+    let none = (!array.data_type().is_variable()).then_some(0);
+    (explained.plan.selected_bytes, explained.plan.decoded_bytes) = (none, none);
     while let Some(piece) = pieces.next()? {
         explained.add(array.plan(piece.selection)?);
     }
@@ -73,7 +75,7 @@ impl Explained {
         all.range_bytes += plan.range_bytes;
         all.unsized_requests += plan.unsized_requests;
         all.chunks += plan.chunks;
-        let sum = |all: Option<u64>, plan: Option<u64>| Some(all.unwrap_or(0) + plan?);
+        let sum = |all: Option<u64>, plan: Option<u64>| Some(all? + plan?);
         all.selected_bytes = sum(all.selected_bytes, plan.selected_bytes);
         all.decoded_bytes = sum(all.decoded_bytes, plan.decoded_bytes);
         let left = MOST.saturating_sub(all.requests.len());
@@ -129,7 +131,7 @@ impl Explained {
             text.push('\n');
         }
         for (request, key) in plan.requests.iter().zip(&keys) {
-            let perhaps = if request.is_certain { "" } else { "  if the value is so large" };
+            let perhaps = if request.is_certain { "" } else { "  in parts, if the value is so large" };
             text.push_str(&format!("{:>3}  {}  {}{perhaps}\n", request.round + 1, padded(key, width), ranges(request)));
         }
         let others = plan.request_count.saturating_sub(keys.len() as u64);

@@ -89,6 +89,11 @@ impl<'e> Shared<'e> {
             region: take("region"),
             endpoint_url: take("endpoint_url"),
         };
+        if named.is_some() && profile.access_key_id.is_some() != profile.secret_access_key.is_some() {
+            return Err(format!(
+                "profile {name:?} has one of aws_access_key_id and aws_secret_access_key, expected both or neither"
+            ));
+        }
         match other {
             Some(way) if named.is_some() && profile.access_key_id.is_none() => Err(format!(
                 "profile {name:?} has its credentials by {way}, which is not supported: put them into the environment with \
