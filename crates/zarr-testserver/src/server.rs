@@ -15,8 +15,11 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
+
+/// So many connections may wait to be accepted: clients that open hundreds at once would else wait a second for some of them.
+const BACKLOG: u32 = 4096;
 
 /// Settings of a server before it starts.
 #[derive(Clone, Debug)]
@@ -77,13 +80,15 @@ impl Builder {
             .thread_name("zarr-testserver")
             .enable_all()
             .build()?;
-        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
         let listener = {
             let _inside = runtime.enter();
-            TcpListener::from_std(listener)?
+            let socket = TcpSocket::new_v4()?;
+            #[cfg(unix)]
+            socket.set_reuseaddr(true)?;
+            socket.bind((Ipv4Addr::LOCALHOST, port).into())?;
+            socket.listen(BACKLOG)?
         };
+        let address = listener.local_addr()?;
         let shared = Arc::new(Shared::default());
         *shared.settings_mut() = settings;
         for (name, options) in buckets {
