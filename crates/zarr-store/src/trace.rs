@@ -13,6 +13,8 @@
 use crate::Fetched;
 use crate::{ByteRange, Reply, Request};
 use std::fmt;
+#[cfg(feature = "tracing")]
+use tracing::level_filters::LevelFilter;
 
 /// A span, if the feature is on.
 #[derive(Clone, Debug)]
@@ -22,7 +24,8 @@ pub(crate) struct Span(#[cfg(feature = "tracing")] tracing::Span);
 impl Span {
     /// The span of the caller.
     pub(crate) fn current() -> Self {
-        Self(tracing::Span::current())
+        // Looked up only where somebody listens: reads of single elements are that short.
+        Self(if LevelFilter::current() == LevelFilter::OFF { tracing::Span::none() } else { tracing::Span::current() })
     }
 
     /// Of a request to a store.
@@ -64,9 +67,12 @@ impl Span {
 
     /// Of a step of a job, below the span in which the operation was called.
     pub(crate) fn step<J>(&self) -> Self {
-        let job = std::any::type_name::<J>();
-        let job = job.split('<').next().and_then(|path| path.rsplit("::").next()).unwrap_or(job);
-        Self(tracing::debug_span!(target: "zarr", parent: &self.0, "step", job))
+        let span = tracing::debug_span!(target: "zarr", parent: &self.0, "step", job = tracing::field::Empty);
+        if !span.is_disabled() {
+            let job = std::any::type_name::<J>();
+            span.record("job", job.split('<').next().and_then(|path| path.rsplit("::").next()).unwrap_or(job));
+        }
+        Self(span)
     }
 
     /// Of the wait for a permit.
