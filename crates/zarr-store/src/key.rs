@@ -66,6 +66,9 @@ impl Key {
     /// The fault of a text as a key; `None` if it is one.
     #[must_use]
     pub fn fault(text: &str) -> Option<KeyFault> {
+        if is_plain(text) {
+            return None;
+        }
         if text.is_empty() {
             return Some(KeyFault::Empty);
         }
@@ -77,6 +80,18 @@ impl Key {
         }
         text.split('/').find_map(segment_fault)
     }
+}
+
+/// Whether nothing in a key has to be looked at twice, as in nearly all keys of chunks.
+fn is_plain(text: &str) -> bool {
+    let mut before = b'/';
+    for &byte in text.as_bytes() {
+        if matches!(byte, 0 | b'\\' | b':') || (before == b'/' && matches!(byte, b'/' | b'.')) {
+            return false;
+        }
+        before = byte;
+    }
+    before != b'/'
 }
 
 fn segment_fault(segment: &str) -> Option<KeyFault> {
