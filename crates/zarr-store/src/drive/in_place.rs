@@ -26,7 +26,7 @@ pub async fn run_async<J: Job>(store: &dyn AsyncStore, job: J) -> Result<J::Outp
 /// # Errors
 /// The job's own, and the store's.
 pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, limits: Limits) -> Result<J::Output, J::Error> {
-    let permits = Permits::new(limits.requests);
+    let permits = Permits::new(limits);
     let mut driver = Driver::new(store, &permits, limits, job);
     let mut steps = 0_usize;
     poll_fn(|context| {

@@ -19,7 +19,7 @@ pub(crate) fn run_overlapped<S: Spawn, J: Job>(
     job: J,
 ) -> Result<J::Output, J::Error> {
     let limits = spawn.limits(&store.access_profile());
-    let permits = Permits::new(limits.requests);
+    let permits = Permits::new(limits);
     let unpark = Unpark::this_thread();
     let steps =
         Steps { todo: Mutex::default(), taken: Mutex::default(), waker: Waker::from(Arc::clone(&unpark)), unpark };

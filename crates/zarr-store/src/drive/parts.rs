@@ -171,7 +171,7 @@ impl OfValue<'_> {
                 Ok(Some(()))
             }) as BoxFuture<'_, Result<Option<()>>>
         });
-        let parts = all(gets.collect::<Vec<_>>(), self.permits.count()).await?;
+        let parts = all(gets.collect::<Vec<_>>(), self.permits.parts(part)).await?;
         // It was erased meanwhile.
         if parts.iter().any(Option::is_none) {
             return Err(self.changed(&first, None));

@@ -5,9 +5,13 @@ use std::future::poll_fn;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 
+use crate::Limits;
+
 /// A number of permits, which go to those that wait in the order in which they asked.
 pub(super) struct Permits {
     count: usize,
+    /// How many bytes of one value may be under way in parts that are copied to the value when they have come.
+    part_bytes: u64,
     state: Mutex<State>,
 }
 
@@ -20,10 +24,10 @@ struct State {
 }
 
 impl Permits {
-    pub(super) fn new(count: usize) -> Self {
-        let count = count.max(1);
+    pub(super) fn new(limits: Limits) -> Self {
+        let count = limits.requests.max(1);
         let state = Mutex::new(State { free: count, waiting: BTreeMap::new(), queue: VecDeque::new(), next: 0 });
-        Self { count, state }
+        Self { count, part_bytes: limits.bytes / 2, state }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -33,6 +37,11 @@ impl Permits {
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.count
+    }
+
+    /// How many parts of this size of one value are under way at once: the value takes memory besides.
+    pub(super) fn parts(&self, part: u64) -> usize {
+        usize::try_from(self.part_bytes / part.max(1)).unwrap_or(usize::MAX).clamp(1, self.count)
     }
 
     /// Waits for a permit, which is free again when it is dropped.
@@ -127,7 +136,8 @@ mod tests {
 
     #[test]
     fn permits_go_in_order_and_none_is_lost() {
-        let permits = Permits::new(2);
+        let permits = Permits::new(Limits { requests: 2, bytes: 64 });
+        assert_eq!([1, 16, 20, 100].map(|part| permits.parts(part)), [2, 2, 1, 1]);
         let mut takes: Vec<BoxFuture<'_, Permit<'_>>> = (0..6).map(|_| Box::pin(permits.take()) as _).collect();
         let mut held: Vec<_> = takes.iter_mut().take(5).map(poll).collect();
         assert_eq!(held.iter().map(Option::is_some).collect::<Vec<_>>(), [true, true, false, false, false]);
