@@ -158,3 +158,28 @@ impl ArrayData {
         self.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect()
     }
 }
+
+/// Copies elements, which go to the heap of the output if they are of variable length.
+pub(crate) fn copy_elements(source: &View<'_>, out: &mut ViewMut<'_>) -> Result<()> {
+    let Some(heap) = source.heap() else {
+        out.copy_from(source);
+        return Ok(());
+    };
+    let mut elements = Vec::with_capacity(source.len());
+    let is_whole = source.all(|item| {
+        let element = HeapRef::from_item(item).and_then(|element| heap.get(element));
+        elements.extend(element);
+        element.is_some()
+    });
+    if !is_whole || elements.len() != out.len() {
+        return Err(Error::internal("an element to be copied is not in its heap"));
+    }
+    let mut elements = elements.into_iter();
+    zarr_codec::write_variable("copy", out, Vec::new(), |block| {
+        if let Some(element) = elements.next() {
+            block.extend_from_slice(element);
+        }
+        Ok(())
+    })?;
+    Ok(())
+}

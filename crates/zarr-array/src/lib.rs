@@ -24,6 +24,7 @@
 
 mod accessors;
 mod advanced_selection;
+mod appender;
 mod array;
 mod async_array;
 mod async_group;
@@ -58,6 +59,7 @@ mod typed;
 mod verbs;
 mod write;
 
+pub use appender::{Appender, AsyncAppender};
 pub use array::Array;
 pub use async_array::AsyncArray;
 pub use async_group::AsyncGroup;

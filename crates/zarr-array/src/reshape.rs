@@ -263,7 +263,7 @@ fn resized(core: &ArrayCore, shape: &[u64]) -> Result<(ArrayMetadata, ChunkGrid)
 }
 
 /// The shape of an array to which data of shape `added` is appended along `axis`, and where it goes.
-fn appended(core: &ArrayCore, axis: usize, added: &[usize]) -> Result<(Shape, Region)> {
+pub(crate) fn appended(core: &ArrayCore, axis: usize, added: &[usize]) -> Result<(Shape, Region)> {
     let old = &core.metadata().shape;
     let fits = added.len() == old.len()
         && axis < old.len()

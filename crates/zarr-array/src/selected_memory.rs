@@ -115,6 +115,15 @@ fn check_view(shape: &[usize], item: usize, heap: bool, element: &ElementSpec, r
     if shape != expected.as_slice() {
         return Err(Error::argument(format!("memory of shape {shape:?}, expected {:?}", expected.as_slice())));
     }
+    check_item(shape, item, heap, element)
+}
+
+/// Checks that the elements of a view are as those of an array lie in memory.
+pub(crate) fn check_items(data: &View<'_>, element: &ElementSpec) -> Result<()> {
+    check_item(data.shape(), data.item_size(), data.heap().is_some(), element)
+}
+
+fn check_item(shape: &[usize], item: usize, heap: bool, element: &ElementSpec) -> Result<()> {
     if item != element.item_size() {
         let message =
             format!("memory with items of {item} bytes, expected {} of {}", element.item_size(), element.data_type);

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
 mod appenders;
+mod appending;
 mod attributes;
 mod blocks;
 #[cfg(target_os = "linux")]

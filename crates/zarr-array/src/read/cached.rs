@@ -14,11 +14,11 @@ use super::requests::{Requests, groups};
 use super::shard::{ShardGeneration, Source};
 use super::span::ChunkSpan;
 use crate::cache::{CacheEntry, CacheKey, Content};
+use crate::data::copy_elements;
 use crate::jobs::too_few_chunks;
 use crate::{ArrayData, Error, Result, jobs};
 use std::sync::Arc;
 use zarr_codec::{Split, ViewMut};
-use zarr_dtype::HeapRef;
 use zarr_grid::{ChunkOverlap, Region};
 use zarr_store::{GetOptions, Reply, Request, Snapshot, Version};
 
@@ -81,7 +81,7 @@ impl<'a, 'j> Lookup<'a, 'j> {
         let revalidates = cached.revalidates(source);
         if !revalidates && let Some(CacheEntry { content: Content::Elements(data), .. }) = found.as_deref() {
             cached.doubt();
-            return copy(data, &overlap.region, &mut out);
+            return copy_elements(&data.view().window(&overlap.region), &mut out);
         }
         let Some(read) = source.chunk_read(context, overlap, out)? else { return Ok(()) };
         let is_shard = source.generation().map_or(cached.cache.sharded, |generation| generation.has_inner_shards);
@@ -242,7 +242,7 @@ impl<'a> UncachedChunk<'a> {
         cached.doubt();
         match &entry.content {
             Content::Missing => self.read.fill_missing(context),
-            Content::Elements(data) => copy(data, &self.read.region, &mut self.read.out),
+            Content::Elements(data) => copy_elements(&data.view().window(&self.read.region), &mut self.read.out),
             Content::Index(index) => {
                 let split = self.read.partial(context).and_then(|decode| decode.split_by(&index.index));
                 let split = split.ok_or_else(|| Error::internal("the cached index of the shard is of another grid"))?;
@@ -269,32 +269,4 @@ impl<'a> UncachedChunk<'a> {
         }
         Ok(())
     }
-}
-
-/// Copies a region of decoded elements.
-fn copy(data: &ArrayData, region: &Region, out: &mut ViewMut<'_>) -> Result<()> {
-    let view = data.view();
-    let source = view.window(region);
-    let Some(heap) = data.heap() else {
-        out.copy_from(&source);
-        return Ok(());
-    };
-    // The elements go to the heap of the output.
-    let mut elements = Vec::with_capacity(source.len());
-    let is_whole = source.all(|item| {
-        let element = HeapRef::from_item(item).and_then(|element| heap.get(element));
-        elements.extend(element);
-        element.is_some()
-    });
-    if !is_whole || elements.len() != out.len() {
-        return Err(Error::internal("a cached element is not in the heap of its chunk"));
-    }
-    let mut elements = elements.into_iter();
-    zarr_codec::write_variable("cache", out, Vec::new(), |block| {
-        if let Some(element) = elements.next() {
-            block.extend_from_slice(element);
-        }
-        Ok(())
-    })?;
-    Ok(())
 }

@@ -1,0 +1,323 @@
+//! Elements that come piece by piece along one axis: kept until they fill chunks, and published together.
+
+use crate::core::ArrayCore;
+use crate::data::copy_elements;
+use crate::drive::{Blocking, Drive, Waiting, now};
+use crate::{Array, ArrayData, AsyncArray, Error, Result, WriteFrom, reshape, selected_memory};
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_codec::View;
+use zarr_grid::{ChunkGrid, Region, Shape};
+
+/// So many bytes are kept before they are written, if whole chunks (or shards) are fewer.
+const BUFFER_SIZE: u64 = 64 << 20;
+
+/// Appends elements to an array piece by piece, in whole chunks or shards ([`Array::appender`]).
+///
+/// Pieces are kept in memory until they fill all chunks (of sharded arrays: shards) side by side along the other axes, and further ones up to
+/// [`buffer_size`](Self::buffer_size). Then they are written by one [`Array::append`], which publishes them with one change of the document.
+/// So no chunk is written twice, and many small pieces cost few requests. Others see nothing of elements that are kept.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::{Array, NewArray, Registry, Store};
+/// # let mut registry = Registry::default();
+/// # registry.codecs.add(zarr_codec_bytes::BYTES);
+/// # let registry = Arc::new(registry);
+/// # let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+/// let new = NewArray::new(&[0, 3], "int16").chunks(&[100, 3]).codecs(r#"["bytes"]"#)?;
+/// let mut array = Array::create(&store, "/measured", new, &registry)?;
+/// let mut appender = array.appender(0)?;
+/// for row in 0..250_i16 {
+///     appender.append(&[row, row + 1, row + 2])?;
+/// }
+/// appender.finish()?;
+/// assert_eq!(array.shape(), [250, 3]);
+/// assert_eq!(array.read::<i16>((249, ..))?, [249, 250, 251]);
+/// # Ok::<(), zarr_array::Error>(())
+/// ```
+///
+/// # Errors, and the end
+/// An append that fails keeps what it has taken: [`len`](Self::len) says how many elements along the axis were taken in all, and
+/// [`flush`](Self::flush) tries again. What is kept when the appender is dropped is written as well, but only
+/// [`finish`](Self::finish) reports that it could not be.
+#[derive(Debug)]
+pub struct Appender<'a> {
+    array: &'a mut Array,
+    kept: Kept,
+}
+
+impl<'a> Appender<'a> {
+    pub(crate) fn new(array: &'a mut Array, axis: usize) -> Result<Self> {
+        let kept = Kept::new(&array.core, axis)?;
+        Ok(Self { array, kept })
+    }
+
+    /// Keeps at most so many bytes, 64 MiB by default. If the chunks side by side along the other axes take more, one layer of them is kept.
+    #[must_use]
+    pub fn buffer_size(mut self, bytes: u64) -> Self {
+        self.kept.limit = bytes;
+        self
+    }
+
+    /// Appends elements, as [`Array::append`] takes them: they have the array's shape but for the axis; a slice is in C order, and says
+    /// by its length how many are added.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if shapes or types do not fit, and nothing is taken then;
+    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if there is no memory to keep a layer of chunks; the errors of [`Array::append`].
+    pub fn append(&mut self, elements: impl WriteFrom) -> Result<()> {
+        let Array { store, core } = &mut *self.array;
+        now(self.kept.append(&Blocking(&**store), core, elements))
+    }
+
+    /// Writes all that is kept, also if it fills no chunk, and publishes it.
+    ///
+    /// # Errors
+    /// Those of [`Array::append`].
+    pub fn flush(&mut self) -> Result<()> {
+        let Array { store, core } = &mut *self.array;
+        now(self.kept.flush(&Blocking(&**store), core))
+    }
+
+    /// Writes all that is kept, and ends.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush). What could not be written is lost.
+    pub fn finish(mut self) -> Result<()> {
+        let flushed = self.flush();
+        self.kept.clear();
+        flushed
+    }
+
+    /// How many elements along the axis were taken so far, be they published or kept.
+    pub fn len(&self) -> u64 {
+        self.kept.published.saturating_add(self.kept.filled)
+    }
+
+    /// Whether nothing was taken so far.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many elements along the axis are kept, and not yet published.
+    pub fn kept(&self) -> u64 {
+        self.kept.filled
+    }
+}
+
+impl Drop for Appender<'_> {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            // `finish` is there for those who want to know.
+            drop(self.flush());
+        }
+    }
+}
+
+/// As [`Appender`], for arrays over stores that do not block ([`AsyncArray::appender`]).
+///
+/// What is kept when it is dropped is lost: nothing can wait then. [`finish`](Self::finish) writes it.
+#[derive(Debug)]
+pub struct AsyncAppender<'a> {
+    array: &'a mut AsyncArray,
+    kept: Kept,
+}
+
+impl<'a> AsyncAppender<'a> {
+    pub(crate) fn new(array: &'a mut AsyncArray, axis: usize) -> Result<Self> {
+        let kept = Kept::new(&array.core, axis)?;
+        Ok(Self { array, kept })
+    }
+
+    /// Keeps at most so many bytes, as [`Appender::buffer_size`].
+    #[must_use]
+    pub fn buffer_size(mut self, bytes: u64) -> Self {
+        self.kept.limit = bytes;
+        self
+    }
+
+    /// Appends elements, as [`Appender::append`]. If the future is dropped, some of them may be taken: see [`len`](Self::len).
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn append(&mut self, elements: impl WriteFrom) -> Result<()> {
+        let AsyncArray { store, core } = &mut *self.array;
+        self.kept.append(&Waiting(&**store), core, elements).await
+    }
+
+    /// Writes all that is kept, as [`Appender::flush`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn flush(&mut self) -> Result<()> {
+        let AsyncArray { store, core } = &mut *self.array;
+        self.kept.flush(&Waiting(&**store), core).await
+    }
+
+    /// Writes all that is kept, and ends.
+    ///
+    /// # Errors
+    /// As [`flush`](Self::flush). What could not be written is lost.
+    pub async fn finish(mut self) -> Result<()> {
+        self.flush().await
+    }
+
+    /// How many elements along the axis were taken so far, be they published or kept.
+    pub fn len(&self) -> u64 {
+        self.kept.published.saturating_add(self.kept.filled)
+    }
+
+    /// Whether nothing was taken so far.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many elements along the axis are kept, and not yet published.
+    pub fn kept(&self) -> u64 {
+        self.kept.filled
+    }
+}
+
+/// Elements that are not yet written.
+#[derive(Debug)]
+struct Kept {
+    axis: usize,
+    /// Bytes that are kept at most, unless a layer of chunks has more.
+    limit: u64,
+    /// Room for elements up to the end of some chunk. Those from `filled` on mean nothing.
+    data: Option<ArrayData>,
+    /// How many elements along the axis are kept.
+    filled: u64,
+    /// How many were written.
+    published: u64,
+}
+
+impl Kept {
+    fn new(core: &ArrayCore, axis: usize) -> Result<Self> {
+        let rank = core.grid.rank();
+        if axis >= rank {
+            let message = format!("dimension {axis} to append along, expected one of {rank}");
+            return Err(core.locate(Error::argument(message)));
+        }
+        Ok(Self { axis, limit: BUFFER_SIZE, data: None, filled: 0, published: 0 })
+    }
+
+    fn clear(&mut self) {
+        (self.data, self.filled) = (None, 0);
+    }
+
+    async fn append<D: Drive>(&mut self, drive: &D, core: &mut Arc<ArrayCore>, elements: impl WriteFrom) -> Result<()> {
+        let elements = elements.elements(core.data_type()).map_err(|error| core.locate(error))?;
+        let data = elements.appended(core.element(), core.grid.shape(), self.axis);
+        let data = data.map_err(|error| core.locate(error))?;
+        let (_, region) = reshape::appended(core, self.axis, data.shape())?;
+        selected_memory::check_items(&data, core.element()).map_err(|error| core.locate(error))?;
+        let total = region.axes().get(self.axis).map_or(0, |axis| axis.len);
+        let mut taken = 0;
+        while taken < total {
+            // Elements that fill chunks by themselves need not be copied.
+            let whole = if self.filled == 0 { self.whole(core, total - taken) } else { 0 };
+            if whole > 0 {
+                let part = data.window(&along(self.axis, data.shape(), taken..taken + whole));
+                *core = reshape::append(drive, core, self.axis, part).await?;
+                self.published += whole;
+                taken += whole;
+                continue;
+            }
+            let room = self.room(core)?;
+            let more = (total - taken).min(room - self.filled);
+            self.keep(&data.window(&along(self.axis, data.shape(), taken..taken + more)), more)?;
+            taken += more;
+            if self.filled == room {
+                self.flush(drive, core).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn flush<D: Drive>(&mut self, drive: &D, core: &mut Arc<ArrayCore>) -> Result<()> {
+        let Some(data) = self.data.as_ref().filter(|_| self.filled > 0) else { return Ok(()) };
+        let view = data.view();
+        let part = view.window(&along(self.axis, view.shape(), 0..self.filled));
+        *core = reshape::append(drive, core, self.axis, part).await?;
+        self.published += self.filled;
+        self.clear();
+        Ok(())
+    }
+
+    /// How many of the next `count` elements along the axis are as many as would be kept, and end with a chunk; else 0.
+    fn whole(&self, core: &ArrayCore, count: u64) -> u64 {
+        let end = self.end(core);
+        let whole = chunk_along(&core.grid, self.axis, end.saturating_add(count)).start.saturating_sub(end);
+        if whole >= self.most(core) { whole } else { 0 }
+    }
+
+    /// How many elements along the axis are kept before they are written: up to the end of a chunk, and at least 1.
+    fn most(&self, core: &ArrayCore) -> u64 {
+        let end = self.end(core);
+        let within = end.saturating_add(self.limit / self.layer(core));
+        let first = chunk_along(&core.grid, self.axis, end).end;
+        first.max(chunk_along(&core.grid, self.axis, within).start).saturating_sub(end).max(1)
+    }
+
+    /// As many as there is memory for, which is made if there is none.
+    fn room(&mut self, core: &ArrayCore) -> Result<u64> {
+        let data = match &self.data {
+            Some(data) => data,
+            None => {
+                let mut shape = Shape::from_slice(core.grid.shape());
+                if let Some(len) = shape.get_mut(self.axis) {
+                    *len = self.most(core);
+                }
+                let data = ArrayData::zeroed(core.element(), &shape).map_err(|error| core.locate(error))?;
+                self.data.insert(data)
+            }
+        };
+        Ok(data.shape().get(self.axis).copied().unwrap_or_default())
+    }
+
+    /// Copies `count` elements along the axis behind those that are kept.
+    fn keep(&mut self, part: &View<'_>, count: u64) -> Result<()> {
+        let Some(data) = &mut self.data else { return Err(Error::internal("no room for elements to keep")) };
+        let out = data.view_mut();
+        let region = along(self.axis, out.shape(), self.filled..self.filled + count);
+        copy_elements(part, &mut out.window(&region))?;
+        self.filled += count;
+        Ok(())
+    }
+
+    /// Where the next elements along the axis will be written.
+    fn end(&self, core: &ArrayCore) -> u64 {
+        core.grid.shape().get(self.axis).copied().unwrap_or_default()
+    }
+
+    /// The bytes of the elements with one index along the axis, at least 1.
+    fn layer(&self, core: &ArrayCore) -> u64 {
+        let others = core.grid.shape().iter().enumerate().filter(|(axis, _)| *axis != self.axis);
+        let count = others.fold(core.element().item_size() as u64, |size, (_, &len)| size.saturating_mul(len));
+        count.max(1)
+    }
+}
+
+/// The elements `range` along an axis, of data of a shape.
+fn along(axis: usize, shape: &[usize], range: Range<u64>) -> Region {
+    let ranges =
+        shape.iter().enumerate().map(|(other, &len)| if other == axis { range.clone() } else { 0..len as u64 });
+    Region::from_ranges(&ranges.collect::<Vec<_>>())
+}
+
+/// The elements along an axis of the chunk that has, or will have, the one at `position`. Of a grid that cannot grow so far, it alone.
+fn chunk_along(grid: &ChunkGrid, axis: usize, position: u64) -> Range<u64> {
+    let mut shape: Shape = grid.shape().iter().map(|&len| len.max(1)).collect();
+    let mut element = Shape::from_elem(0, shape.len());
+    let found = (|| {
+        *shape.get_mut(axis)? = position.checked_add(1)?;
+        *element.get_mut(axis)? = position;
+        let grown = grid.resized(&shape).ok()?;
+        let chunk = grown.chunk_at(&element).ok()?;
+        let start = grown.chunk_region(&chunk).axes().get(axis)?.start;
+        Some(start..start.checked_add(*grown.chunk_shape(&chunk).get(axis)?)?)
+    })();
+    found.unwrap_or(position..position.saturating_add(1))
+}
