@@ -62,11 +62,11 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         let Options { peers, former, only, rounds, repetitions, smaller, .. } = options;
         return remote::run(root, &folder, remote::Options { peers, former, only, rounds, repetitions, smaller });
     }
+    if options.counts {
+        return counts::run(root, options.record);
+    }
     let measurements = chosen(&options.only)?;
     let [ours, floor] = programs::ours(root)?;
-    if options.counts {
-        return counts::run(root, &ours, options.record);
-    }
     let mut programs = vec![ours];
     programs.extend(options.former.map(Program::former));
     programs.extend(options.floor.then_some(floor));

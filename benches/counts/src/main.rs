@@ -1,10 +1,13 @@
-//! Small, fixed pieces of work whose instructions are counted: `zarr-bench count CASE`.
+//! Small, fixed pieces of work whose instructions are counted: `zarr-bench-counts CASE`. It has the features of these alone, so that it is
+//! built soon.
 
 use std::sync::Arc;
 use zarr::registry::Registry;
 use zarr::store::MemoryStore;
 use zarr::{Array, NewArray, Store};
-use zarr_bench_protocol::Failure;
+
+/// What went wrong.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const LITTLE: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
 const BIG: &str = r#"{"name":"bytes","configuration":{"endian":"big"}}"#;
@@ -12,10 +15,14 @@ const TURN: &str = r#"{"name":"transpose","configuration":{"order":[2,1,0]}}"#;
 const BLOSC: &str = r#"{"name":"blosc","configuration":{"cname":"blosclz","clevel":9,"shuffle":"bitshuffle","typesize":2,"blocksize":0}}"#;
 
 /// The cases, by name.
-pub(crate) const CASES: [&str; 7] = ["plain", "turned", "blosc", "shard", "element", "bool", "text"];
+const CASES: [&str; 7] = ["plain", "turned", "blosc", "shard", "element", "bool", "text"];
+
+fn main() -> Result<(), Failure> {
+    count(&std::env::args().nth(1).unwrap_or_default())
+}
 
 /// Writes a small array and reads it, so often that reading is nearly all of the work.
-pub(crate) fn count(case: &str) -> Result<(), Failure> {
+fn count(case: &str) -> Result<(), Failure> {
     let shard = format!(
         r#"{{"name":"sharding_indexed","configuration":{{"chunk_shape":[8,8,8],"codecs":[{LITTLE}],"index_codecs":[{LITTLE}]}}}}"#
     );

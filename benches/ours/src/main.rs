@@ -1,9 +1,7 @@
 //! The benchmark process of this library: `zarr-bench CASE OP PATH` as `zarr-bench-protocol` says, `zarr-bench make DIRECTORY
-//! whole|small` makes the data (`zarr-bench make-remote` that of a server), `zarr-bench count CASE` is work whose instructions are
-//! counted. `remote` has further operations.
+//! whole|small` makes the data (`zarr-bench make-remote` that of a server). `remote` has further operations.
 
 mod cases;
-mod count;
 mod datasets;
 mod endpoint;
 mod kinds;
@@ -18,7 +16,6 @@ use zarr_bench_protocol::Failure;
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["count", case] => count::count(case),
         ["make", directory, size] => make::make(directory.as_ref(), *size == "small"),
         ["make-remote", directory, size] => remote::make(directory.as_ref(), *size == "small"),
         [_, "one_connection", address] => remote::one_connection(address),

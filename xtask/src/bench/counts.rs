@@ -3,7 +3,7 @@
 //! Instructions do not depend on the other work of a machine, so that a small loss shows. They do not show waits for
 //! memory: times show these.
 
-use super::programs::Program;
+use crate::cargo;
 use crate::interop::python::output;
 use std::fs;
 use std::path::Path;
@@ -17,11 +17,14 @@ const TOLERANCE: f64 = 0.05;
 const PROCESSOR: &str = "# Processor: ";
 
 /// Counts all cases, and compares them with `benches/counts.txt`, or replaces that file if `record`.
-pub(super) fn run(root: &Path, ours: &Program, record: bool) -> Result<(), String> {
+pub(super) fn run(root: &Path, record: bool) -> Result<(), String> {
     if output(Command::new("valgrind").arg("--version")).is_err() {
         println!("valgrind is not installed: instructions are not counted");
         return Ok(());
     }
+    let target = root.join("target");
+    cargo::build(&root.join("Cargo.toml"), &target, &["--release", "--package", "zarr-bench-counts"])?;
+    let program = target.join("release").join("zarr-bench-counts");
     let path = root.join("benches").join("counts.txt");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
     let here = processor();
@@ -38,7 +41,7 @@ pub(super) fn run(root: &Path, ours: &Program, record: bool) -> Result<(), Strin
             continue;
         };
         let before: f64 = before.parse().map_err(|_| format!("{}: no number in {line:?}", path.display()))?;
-        let count = count(ours, case)?;
+        let count = count(&program, case)?;
         let change = count as f64 / before - 1.0;
         println!("{case:<10} {count:>12} instructions  {:+.1} %", change * 100.0);
         recorded += &format!("{case} {count}\n");
@@ -71,15 +74,14 @@ fn processor() -> String {
 }
 
 /// The instructions that a case takes.
-fn count(ours: &Program, case: &str) -> Result<u64, String> {
-    let program = ours.command();
+fn count(program: &Path, case: &str) -> Result<u64, String> {
     let mut command = Command::new("valgrind");
     // Its messages go to its standard error, and from there to standard output.
     command.args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1"]);
     // The instruction sets that valgrind knows.
     command.env("ZARR_ISA", "avx2");
     // Threads that wait for work count as well.
-    command.env("RAYON_NUM_THREADS", "1").arg(program.get_program()).args(["count", case]);
+    command.env("RAYON_NUM_THREADS", "1").arg(program).arg(case);
     let said = output(&mut command)?;
     let collected = said.lines().find_map(|line| line.split_once("Collected : "));
     let number = collected.and_then(|(_, number)| number.trim().parse().ok());
