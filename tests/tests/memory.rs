@@ -134,6 +134,46 @@ fn a_million_chunks_are_planned_without_holding_them() {
     assert!(cached.peak < bound + (4 << 20), "{cached:?}");
 }
 
+/// Writes points to an array of `chunks` chunks, and returns the memory that it took.
+fn write_points(new: NewArray, points: Vec<i64>, element: u8) -> Taken {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let array: Array = zarr::create((&store, "/a")).array(new).unwrap();
+    let array = array.with(Options::default().threads(NonZeroUsize::new(2))).unwrap();
+    let elements = vec![element; points.len()];
+    let selection = Selection::coordinates(vec![points]);
+    array.write(Selection::coordinates(vec![vec![0]]), &[element]).unwrap();
+    let (written, taken) = taken(|| array.write(selection, &elements));
+    written.unwrap();
+    taken
+}
+
+#[test]
+fn points_in_many_chunks_are_written_without_holding_these() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    // Of distinct chunks. They are the fill value and not stored, so that all that is held is of the write.
+    let count = 300_000;
+    let new = NewArray::new(&[count], "uint8").chunks(&[1]).codecs(r#"["bytes"]"#).unwrap().fill(7);
+    let taken = write_points(new, (0..count as i64).rev().collect(), 7);
+    // Some numbers for each point: a job and a request for each would take many times as much.
+    assert!(taken.peak < 72 * count as usize + (1 << 20), "{taken:?}");
+}
+
+#[test]
+fn points_in_many_shards_are_written_without_holding_these() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    const SHARDS: i64 = 64;
+    const SHARD: i64 = 1 << 20;
+    let new = NewArray::new(&[(SHARDS * SHARD) as u64], "uint8").chunks(&[1 << 16]).shards(&[SHARD as u64]).fill(7);
+    let new = new.codecs(r#"["bytes"]"#).unwrap();
+    // Inner chunks of fill values are not stored, so that each shard that is stored is small.
+    let points = (0..SHARDS).flat_map(|shard| (0..16).map(move |chunk| shard * SHARD + chunk * (1 << 16) + 5));
+    let empty = write_points(new.clone(), points.clone().collect(), 7);
+    assert!(empty.peak < 2 << 20, "{empty:?}");
+    // 64 MiB are stored; some values more are held meanwhile.
+    let full = write_points(new, points.collect(), 8);
+    assert!(full.peak < (SHARDS + 16) as usize * SHARD as usize, "{full:?}");
+}
+
 #[test]
 fn an_index_that_says_too_much_takes_little() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);

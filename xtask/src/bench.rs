@@ -201,7 +201,7 @@ impl Folders {
         let empty = self.data.join("empty").join(&array);
         match operation {
             "write" | "append" => path = copied(&empty, &self.scratch.join(&array))?,
-            "partial_write" => path = copied(&path, &self.scratch.join(&array))?,
+            "partial_write" | "write_points" | "write_mask" => path = copied(&path, &self.scratch.join(&array))?,
             "roundtrip" => {
                 command.env("BENCH_OUT", copied(&empty, &self.scratch.join(&array))?);
             }

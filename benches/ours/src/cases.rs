@@ -22,16 +22,20 @@ pub(crate) struct Sizes {
     pub(crate) tiny: [u64; 2],
     /// Of the arrays for partial writes, the beginning of `u16_big`.
     pub(crate) partial: [u64; 3],
+    /// Of the arrays for writes of single elements, the beginning of `f32_mid`.
+    pub(crate) plane: [u64; 2],
 }
 
 impl Sizes {
     pub(crate) fn new(small: bool) -> Self {
         if small {
             let (mid, partial) = ([128, 256, 512], [256, 256, 256]);
-            return Self { big: [256, 512, 512], mid, float: [128, 256, 256], tiny: [1280, 2560], partial };
+            let (float, tiny) = ([128, 256, 256], [1280, 2560]);
+            return Self { big: [256, 512, 512], mid, float, tiny, partial, plane: [2048; 2] };
         }
         let (mid, partial) = ([256, 512, 1024], [256, 512, 512]);
-        Self { big: [512, 1024, 1024], mid, float: [256, 512, 512], tiny: [5120, 10240], partial }
+        let (float, tiny) = ([256, 512, 512], [5120, 10240]);
+        Self { big: [512, 1024, 1024], mid, float, tiny, partial, plane: [4096; 2] }
     }
 }
 
@@ -73,14 +77,26 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
         v3("JB", &mid, &cube, BIG, u16_mid),
         v3("KB", &partial, &cube, &blosc, u16_big),
         v3("KS", &partial, &fit(partial), &shard(&[32; 3], &blosc), u16_big),
+        plane("P", &sizes.plane, &[256; 2], LITTLE),
+        plane("PS", &sizes.plane, &[2048; 2], &shard(&[256; 2], LITTLE)),
         v3("O", &[0, 512, 512], &[16, 256, 256], LITTLE, None),
     ]
 }
 
+/// An array of float32 of two axes in Zarr v3.
+fn plane(name: &'static str, shape: &[u64], chunk: &[u64], codecs: &str) -> Case {
+    let metadata = array_of("float32", shape, chunk, codecs, "");
+    Case { name, document: "zarr.json", metadata, raw: Some("f32_mid") }
+}
+
 /// An array of uint16 in Zarr v3.
 fn array(shape: &[u64], chunk: &[u64], codecs: &str, more: &str) -> String {
+    array_of("uint16", shape, chunk, codecs, more)
+}
+
+fn array_of(data_type: &str, shape: &[u64], chunk: &[u64], codecs: &str, more: &str) -> String {
     format!(
-        r#"{{"zarr_format":3,"node_type":"array","shape":{shape:?},"data_type":"uint16","fill_value":0,
+        r#"{{"zarr_format":3,"node_type":"array","shape":{shape:?},"data_type":"{data_type}","fill_value":0,
 "chunk_grid":{{"name":"regular","configuration":{{"chunk_shape":{chunk:?}}}}},
 "chunk_key_encoding":{{"name":"default","configuration":{{"separator":"/"}}}},"codecs":[{codecs}]{more}}}"#
     )

@@ -109,6 +109,20 @@ impl Library for Ours {
         Ok(array.write(selection(subset), view)?)
     }
 
+    fn write_points(&self, array: &Array, coordinates: &[Vec<i64>], elements: &[u8]) -> Result<Option<()>, Failure> {
+        let item = self.item_size(array);
+        let view = View::new(elements, item, &[elements.len() / item])?;
+        array.write(Selection::coordinates(coordinates.to_vec()), view)?;
+        Ok(Some(()))
+    }
+
+    fn write_mask(&self, array: &Array, mask: &[bool], elements: &[u8]) -> Result<Option<()>, Failure> {
+        let item = self.item_size(array);
+        let view = View::new(elements, item, &[elements.len() / item])?;
+        array.write(Selection::mask(array.shape(), mask.to_vec())?, view)?;
+        Ok(Some(()))
+    }
+
     fn input(&self, array: &Array, raw: Vec<u8>) -> Result<Elements, Failure> {
         let (data_type, shape) = (array.data_type(), array.shape());
         let lines = || raw.split(|&byte| byte == b'\n').map(<[u8]>::to_vec);

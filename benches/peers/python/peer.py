@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,12 @@ class Tensorstore:
 
     def write(self, array, where, elements):
         array[where].write(elements).result()
+
+    def write_points(self, array, rows, columns, elements):
+        array.vindex[rows, columns].write(elements).result()
+
+    def write_mask(self, array, mask, elements):
+        array[mask].write(elements).result()
 
     def resize(self, array, shape):
         return array.resize(exclusive_max=shape).result()
@@ -108,6 +115,12 @@ class ZarrPython:
 
     def write(self, array, where, elements):
         array[where] = elements
+
+    def write_points(self, array, rows, columns, elements):
+        array.set_coordinate_selection((rows, columns), elements)
+
+    def write_mask(self, array, mask, elements):
+        array.set_mask_selection(mask, elements)
 
     def resize(self, array, shape):
         array.resize(tuple(shape))
@@ -285,6 +298,30 @@ def partial_write(library, directory):
     return measure(body) | {"bytes": sum(elements.nbytes for _, elements in wanted)}
 
 
+def mixed(numbers):
+    """Numbers without a pattern, the same as benches/protocol has."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
+
+
+def scattered_write(library, directory, as_mask):
+    array = library.open(directory)
+    size, columns = int(np.prod(array.shape)), array.shape[1]
+    if as_mask:
+        mask = mixed(np.arange(size, dtype=np.uint64)) % np.uint64(8) == 0
+        positions, mask = np.flatnonzero(mask), mask.reshape(array.shape)
+    else:
+        positions = (mixed(np.arange(10_000, dtype=np.uint64)) % np.uint64(size)).astype(np.int64)
+    elements, rows, columns = (positions % 1000).astype(np.float32), positions // columns, positions % columns
+    if as_mask:
+        result = measure(lambda: library.write_mask(array, mask, elements))
+    else:
+        result = measure(lambda: library.write_points(array, rows, columns, elements))
+    result |= {"peak_rss": peak_memory(), "bytes": elements.nbytes}
+    return result | {"check": check_sum(library.read(array, ...))}
+
+
 def append(library, directory):
     array = library.open(directory)
     rows, rest = library.chunks(array)[0], list(array.shape[1:])
@@ -336,6 +373,7 @@ def main():
     else:
         operations = {"read": read, "read_all": read_all, "write": write, "roundtrip": roundtrip}
         operations |= {"partial_write": partial_write, "append": append}
+        operations |= {f"write_{what}": partial(scattered_write, as_mask=what == "mask") for what in ("points", "mask")}
         if operation not in operations:
             return print(json.dumps({"unsupported": True}))
         result = operations[operation](library, directory)

@@ -83,6 +83,27 @@ pub trait Library {
     /// The errors of the library.
     fn write(&self, array: &Self::Array, subset: &Subset, elements: &[u8]) -> Result<(), Failure>;
 
+    /// Writes single elements: `coordinates` has a list for each axis. `None` if the library cannot.
+    ///
+    /// # Errors
+    /// The errors of the library.
+    fn write_points(
+        &self,
+        _: &Self::Array,
+        _coordinates: &[Vec<i64>],
+        _elements: &[u8],
+    ) -> Result<Option<()>, Failure> {
+        Ok(None)
+    }
+
+    /// Writes the elements whose entry in `mask`, in C order of the array, is true. `None` if the library cannot.
+    ///
+    /// # Errors
+    /// The errors of the library.
+    fn write_mask(&self, _: &Self::Array, _mask: &[bool], _elements: &[u8]) -> Result<Option<()>, Failure> {
+        Ok(None)
+    }
+
     /// The elements of a whole array as the library takes them: `raw` has their bytes, or a line for each if they are of
     /// variable length.
     ///

@@ -94,6 +94,10 @@ pub fn run<L: Library>(library: &L) -> Result<(), Failure> {
             None => return unsupported(),
         },
         "partial_write" => partial_write(library, path),
+        "write_points" | "write_mask" => match scattered_write(library, path, operation == "write_mask")? {
+            Some(outcome) => Ok(outcome),
+            None => return unsupported(),
+        },
         "list" => list(library, path),
         "append" => append(library, path),
         "ds_open" => match library.open_dataset(path)? {
@@ -264,6 +268,46 @@ fn partial_write<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failur
         |()| subsets.iter().zip(&data).try_for_each(|(subset, elements)| library.write(&array, subset, elements));
     let times = Times::of(&mut (), nothing, |_| write(()))?;
     Outcome::new(times, data.iter().map(|elements| elements.len() as u64).sum())
+}
+
+/// Single elements of an array of two axes of float32, at random: 10,000 points, or a mask of an eighth of all. What is written to a
+/// position depends on it alone, so that it does not matter which of two values for one position stays.
+fn scattered_write<L: Library>(library: &L, path: &Path, as_mask: bool) -> Result<Option<Outcome>, Failure> {
+    const POINTS: u64 = 10_000;
+    let array = library.open(path)?;
+    let shape = library.shape(&array);
+    let [rows, columns] = shape[..] else { return Err(format!("an array of shape {shape:?}").into()) };
+    let mask: Vec<bool> = if as_mask { (0..rows * columns).map(|at| mixed(at) % 8 == 0).collect() } else { Vec::new() };
+    let positions: Vec<u64> = match as_mask {
+        true => (0..).zip(&mask).filter_map(|(at, &taken)| taken.then_some(at)).collect(),
+        false => (0..POINTS).map(|number| mixed(number) % (rows * columns)).collect(),
+    };
+    let coordinates = [
+        positions.iter().map(|at| (at / columns) as i64).collect::<Vec<_>>(),
+        positions.iter().map(|at| (at % columns) as i64).collect::<Vec<_>>(),
+    ];
+    let elements: Vec<u8> = positions.iter().flat_map(|at| ((at % 1000) as f32).to_ne_bytes()).collect();
+    let mut done = Some(());
+    let times = Times::of(&mut done, nothing, |done| {
+        *done = match as_mask {
+            true => library.write_mask(&array, &mask, &elements)?,
+            false => library.write_points(&array, &coordinates, &elements)?,
+        };
+        Ok(())
+    })?;
+    if done.is_none() {
+        return Ok(None);
+    }
+    let outcome = Outcome::new(times, elements.len() as u64)?;
+    let check = check_sum(library.read(&array, &whole(library, &array))?.as_ref());
+    Ok(Some(Outcome { check, ..outcome }))
+}
+
+/// A number without a pattern (the finalizer of SplitMix64).
+fn mixed(number: u64) -> u64 {
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
 }
 
 fn list<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failure> {

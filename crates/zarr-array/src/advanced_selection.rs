@@ -1,15 +1,12 @@
 //! Advanced selections, in numpy's sense: orthogonal ones with lists, coordinates, masks. None of them is one region.
 //!
 //! A [`ChunkSelection`] has the selected elements of one chunk: their bounding box, and the runs that are copied between the box and
-//! the output. Reads take chunk selections in batches, through a staging buffer. Writes take them one by one, each with the stored
-//! elements of the box, so that a write changes no other element.
+//! the output. Reads take chunk selections in batches, through a staging buffer. Writes need no boxes: they have the elements of each
+//! chunk from [`zarr_grid::SelectedElements`].
 
-use crate::buffer::Buffer;
 use crate::core::ArrayCore;
 use crate::{Error, Result};
-use std::sync::Arc;
-use zarr_codec::{ElementSpec, View, ViewMut};
-use zarr_dtype::Heap;
+use zarr_codec::ElementSpec;
 use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlap, ChunkSelection, ChunkSelections, CopyRun, Region, Resolved};
 
 /// The most bytes of a batch; a single box may be larger.
@@ -55,23 +52,6 @@ impl AdvancedSelection {
             Resolved::Box(selected) => Ok(core.grid.intersect(&selected.region).len()),
             _ => Ok(ChunkSelections::new(resolved, &core.grid)?.len()),
         }
-    }
-
-    /// The writes of all chunks. `data` has the C-order bytes of the whole selection, with elements of `item` bytes; the bytes of
-    /// elements of variable length are in `heap`.
-    pub(crate) fn writes<'a>(
-        &'a self,
-        item: usize,
-        data: &'a [u8],
-        heap: Option<&'a Arc<Heap>>,
-    ) -> impl Iterator<Item = ChunkSelectionWrite<'a>> {
-        self.chunks.iter().map(move |selection| ChunkSelectionWrite {
-            grid: &self.grid,
-            selection,
-            data,
-            heap: heap.cloned(),
-            item,
-        })
     }
 
     /// All chunk selections in batches.
@@ -130,44 +110,6 @@ pub(crate) fn region(grid: &ChunkGrid, overlap: &ChunkOverlap) -> Result<Region>
     Ok(Region::new(shifted)?)
 }
 
-/// The selection in one chunk, and its elements to be written.
-#[derive(Clone, Debug)]
-pub(crate) struct ChunkSelectionWrite<'a> {
-    grid: &'a ChunkGrid,
-    pub(crate) selection: ChunkSelection<'a>,
-    /// The C-order bytes of the whole selection.
-    data: &'a [u8],
-    heap: Option<Arc<Heap>>,
-    item: usize,
-}
-
-impl ChunkSelectionWrite<'_> {
-    /// The box as a region of the array.
-    pub(crate) fn region(&self) -> Result<Region> {
-        region(self.grid, &self.selection.overlap)
-    }
-
-    /// Memory for the box.
-    pub(crate) fn buffer(&self) -> Result<Buffer> {
-        Buffer::zeroed(usize::try_from(box_size(&self.selection.overlap, self.item)).unwrap_or(usize::MAX))
-    }
-
-    /// The box in that memory.
-    pub(crate) fn view_mut<'b>(&self, buffer: &'b mut Buffer) -> Result<ViewMut<'b>> {
-        box_view(buffer.as_bytes_mut(), self.item, &self.selection.overlap, self.heap.clone())
-    }
-
-    /// The same, to be read.
-    pub(crate) fn view<'b>(&self, buffer: &'b Buffer) -> Result<View<'b>> {
-        Ok(View::new(buffer.as_bytes(), self.item, &box_shape(&self.selection.overlap))?.with_heap(self.heap.clone()))
-    }
-
-    /// Copies the elements into the box.
-    pub(crate) fn gather(&self, buffer: &mut Buffer) -> Result<()> {
-        copy_runs(&self.selection, self.item, |run| (run.to, run.from), self.data, buffer.as_bytes_mut())
-    }
-}
-
 /// Copies the runs of a chunk selection between its box and the output, whose elements have `item` bytes. `ends` returns the first element of a
 /// run in `source` and in `target`.
 pub(crate) fn copy_runs(
@@ -193,24 +135,11 @@ pub(crate) fn copy_runs(
     }
 }
 
-/// The box of a chunk selection in memory.
-pub(crate) fn box_view<'b>(
-    bytes: &'b mut [u8],
-    item: usize,
-    overlap: &ChunkOverlap,
-    heap: Option<Arc<Heap>>,
-) -> Result<ViewMut<'b>> {
-    Ok(ViewMut::new(bytes, item, &box_shape(overlap))?.with_heap(heap))
-}
-
-fn box_shape(overlap: &ChunkOverlap) -> Vec<usize> {
-    overlap.out_shape.iter().map(|&len| len as usize).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Array, NewArray, Registry, Store};
+    use std::sync::Arc;
     use zarr_grid::Selection;
     use zarr_store::MemoryStore;
 

@@ -78,14 +78,8 @@ pub(crate) async fn append<D: Drive>(
     let appended = Appended::new(drive, &newest, axis, data).await?;
     if let Some(region) = &appended.region {
         let data = appended.data.clone();
-        let job = WriteJob::new(
-            &appended.grown,
-            region,
-            data,
-            BESIDE_ELEMENTS,
-            drive.capabilities(),
-            &drive.access_profile(),
-        );
+        let store = (drive.capabilities(), &drive.access_profile());
+        let job = WriteJob::new(&appended.grown, region, data, BESIDE_ELEMENTS, store);
         drive.run(&appended.grown, job).await?;
     }
     barrier(drive, &newest).await?;
@@ -208,9 +202,8 @@ async fn fill<D: Drive>(drive: &D, core: &ArrayCore, region: &Region) -> Result<
         .map_err(|_| Error::argument("the shape has more elements than can be addressed"))?;
     // All elements are the one item.
     let view = View::from_strides(&item, item.len(), &shape, 0, &vec![0; shape.len()])?.with_heap(heap);
-    drive
-        .run(core, WriteJob::new(core, region, view, BESIDE_ELEMENTS, drive.capabilities(), &drive.access_profile()))
-        .await
+    let store = (drive.capabilities(), &drive.access_profile());
+    drive.run(core, WriteJob::new(core, region, view, BESIDE_ELEMENTS, store)).await
 }
 
 /// The elements that a larger grid has and a smaller one has not, in boxes.

@@ -10,7 +10,7 @@ use crate::{chunk_keys, create, jobs, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{Cast, CastElement, Element, cast_items};
-use zarr_grid::{ChunkIndex, Region, Resolved};
+use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};
 use zarr_store::{Bytes, Durability, Key};
 
 /// The verbs of an array in a store.
@@ -138,20 +138,16 @@ impl<'a, D: Drive> Verbs<'a, D> {
     /// Writes a view of elements to a selection.
     pub(crate) async fn write_view(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
         self.find_chunk_location().await?;
-        let (capabilities, profile) = (self.drive.capabilities(), self.drive.access_profile());
+        let (core, store) = (self.core, (self.drive.capabilities(), &self.drive.access_profile()));
         if let Resolved::Box(selected) = resolved {
             let flipped = selected_memory::flipped_view(data, &selected.flipped);
-            let region = &selected.region;
-            let job = WriteJob::new(self.core, region, flipped, Durability::None, capabilities, &profile);
-            return self.drive.run(self.core, job).await;
+            let job = WriteJob::new(core, &selected.region, flipped, Durability::None, store);
+            return self.drive.run(core, job).await;
         }
-        let selection = AdvancedSelection::new(self.core, resolved)?;
         let bytes = selected_memory::contiguous(&data)?;
-        for write in selection.writes(self.core.element().item_size(), &bytes, data.heap()) {
-            let job = WriteJob::chunk_selection(self.core, write, capabilities, &profile)?;
-            self.drive.run(self.core, job).await?;
-        }
-        Ok(())
+        let data = View::new(&bytes, data.item_size(), data.shape())?.with_heap(data.heap().cloned());
+        let chunks = SelectedElements::new(resolved)?.by_chunk(&core.grid)?;
+        self.drive.run(core, WriteJob::selected(core, &chunks, data, store)).await
     }
 
     /// The encoded bytes of a chunk.

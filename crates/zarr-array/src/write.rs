@@ -1,15 +1,13 @@
-//! Writing as jobs: a region is divided by chunk. Each chunk is encoded and set, or read, patched and set.
+//! Writing as jobs: a region or a selection is divided by chunk. Each chunk is encoded and set, or read, patched and set.
 
-use crate::advanced_selection::ChunkSelectionWrite;
-use crate::buffer::Buffer;
 use crate::cache::InvalidationGuard;
 use crate::core::ArrayCore;
 use crate::jobs::too_few_chunks;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::ops::Range;
 use std::sync::Arc;
-use zarr_codec::View;
-use zarr_grid::{ChunkOverlap, ChunkOverlaps, Region};
+use zarr_codec::{Patch, View};
+use zarr_grid::{ChunkIndex, ChunkOverlaps, ElementsByChunk, Region};
 use zarr_store::{
     AccessProfile, BufferUse, ByteRange, Capabilities, Durability, GetOptions, Job, Key, Next, Precondition, Reply,
     Request, SetOptions, StoreKind, backoff, take_buffer,
@@ -24,10 +22,10 @@ const GROUP_LEN: u64 = 64;
 /// How often a partial write is begun again when others keep changing the chunk in between.
 const MAX_TRIES: u32 = 1000;
 
-/// Writes a region of an array, chunk by chunk.
+/// Writes elements of an array, chunk by chunk.
 #[derive(Debug)]
 pub(crate) enum WriteJob<'a> {
-    /// Chunks that are not begun, by their numbers among the chunks that the region overlaps.
+    /// Chunks that are not begun, by their numbers among the chunks that have new elements.
     Span { context: Arc<WriteContext<'a>>, numbers: Range<u64> },
     /// Chunks under way.
     Chunks(Chunks<'a>),
@@ -69,8 +67,7 @@ impl ChunkStates {
 #[derive(Debug)]
 pub(crate) struct WriteContext<'a> {
     core: &'a ArrayCore,
-    overlaps: ChunkOverlaps,
-    data: Data<'a>,
+    elements: Elements<'a>,
     /// The store keeps preconditions.
     conditional: bool,
     /// How many chunks a job writes together.
@@ -81,37 +78,36 @@ pub(crate) struct WriteContext<'a> {
     states: Option<ChunkStates>,
 }
 
-/// The elements that are written to a region.
-#[derive(Clone, Debug)]
-enum Data<'a> {
-    /// All of it.
-    All(View<'a>),
-    /// Some elements of it. The region lies in one chunk.
-    Selection(Arc<ChunkSelectionWrite<'a>>),
+/// The elements that are written, divided by chunk: shards, if the array is sharded. So each stored value is read and written once.
+#[derive(Debug)]
+enum Elements<'a> {
+    /// All of a region.
+    Region(ChunkOverlaps, View<'a>),
+    /// Selected ones. The view has all of the selection, in C order.
+    Selected(&'a ElementsByChunk<'a>, View<'a>),
 }
 
-impl Data<'_> {
-    /// Whether all elements of the region are written, so that stored elements do not matter where it is a whole chunk.
-    fn is_all(&self) -> bool {
+impl Elements<'_> {
+    /// How many chunks have some.
+    fn count_chunks(&self) -> u64 {
         match self {
-            Self::All(_) => true,
-            Self::Selection(write) => write.selection.is_full(),
+            Self::Region(overlaps, _) => overlaps.len(),
+            Self::Selected(chunks, _) => chunks.len(),
         }
     }
 }
 
 impl<'a> WriteJob<'a> {
-    /// Writes `data`, which has the region's shape, to `region` of an array in a store with these capabilities. Chunks that keep
-    /// other elements are replaced with this durability.
+    /// Writes `data`, which has the region's shape, to `region` of an array in a store with these capabilities and this profile. Chunks
+    /// that keep other elements are replaced with this durability.
     pub(crate) fn new(
         core: &'a ArrayCore,
         region: &Region,
         data: View<'a>,
         durability: Durability,
-        capabilities: Capabilities,
-        profile: &AccessProfile,
+        store: (Capabilities, &AccessProfile),
     ) -> Self {
-        Self::of(core, region, Data::All(data), durability, capabilities, profile, None)
+        Self::of(core, Elements::Region(core.grid.intersect(region), data), durability, store, None)
     }
 
     /// As [`new`](Self::new), but only of the chunks in `states`, each on the condition that it is still in its state. Otherwise
@@ -121,39 +117,35 @@ impl<'a> WriteJob<'a> {
         region: &Region,
         data: View<'a>,
         states: ChunkStates,
-        (capabilities, profile): (Capabilities, &AccessProfile),
+        store: (Capabilities, &AccessProfile),
     ) -> Self {
-        Self::of(core, region, Data::All(data), Durability::File, capabilities, profile, Some(states))
+        Self::of(core, Elements::Region(core.grid.intersect(region), data), Durability::File, store, Some(states))
     }
 
-    /// Writes the elements of a selection that lie in one chunk, to a store with these capabilities.
-    pub(crate) fn chunk_selection(
+    /// Writes selected elements, divided by chunk. `data` has all of the selection, in C order.
+    pub(crate) fn selected(
         core: &'a ArrayCore,
-        write: ChunkSelectionWrite<'a>,
-        capabilities: Capabilities,
-        profile: &AccessProfile,
-    ) -> Result<Self> {
-        let (region, data) = (write.region()?, Data::Selection(Arc::new(write)));
-        Ok(Self::of(core, &region, data, Durability::None, capabilities, profile, None))
+        chunks: &'a ElementsByChunk<'a>,
+        data: View<'a>,
+        store: (Capabilities, &AccessProfile),
+    ) -> Self {
+        Self::of(core, Elements::Selected(chunks, data), Durability::None, store, None)
     }
 
     fn of(
         core: &'a ArrayCore,
-        region: &Region,
-        data: Data<'a>,
+        elements: Elements<'a>,
         durability: Durability,
-        capabilities: Capabilities,
-        profile: &AccessProfile,
+        (capabilities, profile): (Capabilities, &AccessProfile),
         states: Option<ChunkStates>,
     ) -> Self {
-        let overlaps = core.grid.intersect(region);
-        let numbers = states.as_ref().map_or(0..overlaps.len(), |states| states.numbers.clone());
+        let numbers = states.as_ref().map_or(0..elements.count_chunks(), |states| states.numbers.clone());
         // Where each request waits for long, chunks are better apart; and chunks of unknown size may be large.
         let apart = profile.kind == StoreKind::Remote || core.element().is_variable();
         let size = core.codecs.decoded_size(&core.grid.largest_chunk_shape());
         let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
         let conditional = capabilities.conditional;
-        let context = WriteContext { core, overlaps, data, conditional, group, durability, states };
+        let context = WriteContext { core, elements, conditional, group, durability, states };
         Self::Span { context: Arc::new(context), numbers }
     }
 
@@ -171,18 +163,15 @@ impl<'a> WriteJob<'a> {
     /// The first request for each chunk. One that is written whole is encoded for it, and needs no other request.
     fn begin(&mut self, context: &WriteContext<'a>, numbers: Range<u64>) -> Result<Next<Self>> {
         let (mut requests, mut parts, mut whole) = (Vec::new(), Vec::new(), Vec::new());
-        let mut cursor = context.overlaps.cursor_at(numbers.start);
         for number in numbers {
-            let overlap = cursor.overlap().ok_or_else(too_few_chunks)?;
-            let mut chunk = WriteChunk::new(context, number, overlap)?;
-            if context.core.grid.covers_chunk(overlap) && context.data.is_all() {
+            let mut chunk = WriteChunk::new(context, number)?;
+            if chunk.covers {
                 requests.push(chunk.whole().map_err(|error| chunk.locate(error))?);
                 whole.extend(chunk.invalidation.take());
             } else {
                 requests.push(chunk.get());
                 parts.push((requests.len() - 1, chunk));
             }
-            cursor.advance();
         }
         *self = Self::Chunks(Chunks { parts, _whole: whole, conditional: context.states.is_some() });
         Ok(Next::Ask(requests))
@@ -244,8 +233,10 @@ impl Job for WriteJob<'_> {
 pub(crate) struct WriteChunk<'a> {
     core: &'a ArrayCore,
     key: Key,
-    overlap: ChunkOverlap,
-    data: Data<'a>,
+    index: ChunkIndex,
+    patch: Patch<'a>,
+    /// Whether no element of the chunk that lies in the array stays.
+    covers: bool,
     conditional: bool,
     durability: Durability,
     /// The state that it must still be in.
@@ -256,68 +247,57 @@ pub(crate) struct WriteChunk<'a> {
 }
 
 impl<'a> WriteChunk<'a> {
-    fn new(context: &WriteContext<'a>, number: u64, overlap: &ChunkOverlap) -> Result<Self> {
+    fn new(context: &WriteContext<'a>, number: u64) -> Result<Self> {
+        let core = context.core;
+        let (index, patch, covers) = match &context.elements {
+            Elements::Region(overlaps, data) => {
+                let overlap = overlaps.get(number);
+                let covers = core.grid.covers_chunk(&overlap);
+                let window = data.window(&overlap.output());
+                (overlap.index, Patch::region(&overlap.shape, overlap.region, window), covers)
+            }
+            Elements::Selected(chunks, data) => {
+                let (index, elements) = chunks.get(number).ok_or_else(too_few_chunks)?;
+                let covers = elements.cover(&core.grid.chunk_region(&index).shape());
+                let patch = Patch::selected(&core.grid.chunk_shape(&index), elements, data)?;
+                (index, patch, covers)
+            }
+        };
         Ok(Self {
-            core: context.core,
-            key: context.core.key(&overlap.index)?,
-            overlap: overlap.clone(),
-            data: match &context.data {
-                Data::All(data) => Data::All(data.window(&overlap.output())),
-                part => part.clone(),
-            },
+            core,
+            key: core.key(&index)?,
+            patch,
+            covers,
             conditional: context.conditional,
             durability: context.durability,
             state: context.states.as_ref().map(|states| states.of(number)).transpose()?,
             tries: 0,
-            invalidation: context.core.invalidation(Some(&overlap.index)),
+            invalidation: core.invalidation(Some(&index)),
+            index,
         })
     }
 
-    /// The elements of the chunk's region. Where the write has only some of them, the others come from the value `old`.
-    /// They lie in the caller's memory, or else in `buffer`.
-    fn elements<'v>(&'v self, old: Option<&[u8]>, buffer: &'v mut Option<Buffer>) -> Result<View<'v>> {
-        let write = match &self.data {
-            Data::All(data) => return Ok(data.clone()),
-            Data::Selection(write) => write,
-        };
-        let buffer = buffer.insert(write.buffer()?);
-        if !write.selection.is_full() {
-            let mut view = write.view_mut(buffer)?;
-            match old {
-                Some(old) => self.core.codecs.decode(old, &self.overlap.shape, &self.overlap.region, &mut view)?,
-                None => self.core.element().fill(&mut view)?,
-            }
-        }
-        write.gather(buffer)?;
-        write.view(buffer)
-    }
-
-    /// The request that writes all of the chunk.
+    /// The request that writes all of the chunk. At the edge of the array the overhang is written as fill value, since chunks are stored
+    /// at full size.
     fn whole(&self) -> Result<Request> {
         let key = self.key.clone();
-        let mut buffer = None;
-        let data = self.elements(None, &mut buffer)?;
-        if self.may_omit(&data) {
+        if self.may_omit() {
             return Ok(Request::Erase { key });
         }
         let mut value = take_buffer(BufferUse::Append);
-        if self.overlap.region.is_whole(&self.overlap.shape) {
-            self.core.codecs.encode(&data, &mut value)?;
-        } else {
-            // At the edge of the array: the overhang is written as fill value, since chunks are stored at full size.
-            self.core.codecs.patch(None, &self.overlap.shape, &self.overlap.region, &data, &mut value)?;
-        }
+        self.core.codecs.patch(None, &self.patch, &mut value)?;
         Ok(Request::set(key, value, self.state.clone().unwrap_or_default()))
     }
 
-    /// Whether the chunk need not be stored. One with a condition is stored: a missing chunk does not show who wrote it.
-    fn may_omit(&self, data: &View<'_>) -> bool {
+    /// Whether a chunk of these elements alone need not be stored. One with a condition is stored: a missing chunk does not show who
+    /// wrote it.
+    fn may_omit(&self) -> bool {
         let is_kept = self.core.options.write_empty_chunks || self.state.is_some();
-        !is_kept && self.core.element().may_omit(data)
+        !is_kept && self.patch.may_omit(self.core.element())
     }
 
     fn get(&self) -> Request {
-        let (codecs, shape) = (&self.core.codecs, &self.overlap.shape);
+        let (codecs, shape) = (&self.core.codecs, self.patch.shape());
         let options = GetOptions::default().expecting(codecs.encoded_size(shape).bound(codecs.decoded_size(shape)));
         Request::Get { key: self.key.clone(), ranges: vec![ByteRange::Full], options }
     }
@@ -347,13 +327,11 @@ impl<'a> WriteChunk<'a> {
         if self.state.as_ref().is_some_and(|state| *state != when) {
             return Err(changed());
         }
-        let mut buffer = None;
-        let data = self.elements(old, &mut buffer)?;
-        if old.is_none() && self.may_omit(&data) {
+        if old.is_none() && self.may_omit() {
             return Ok(None);
         }
         let mut value = take_buffer(BufferUse::Append);
-        self.core.codecs.patch(old, &self.overlap.shape, &self.overlap.region, &data, &mut value)?;
+        self.core.codecs.patch(old, &self.patch, &mut value)?;
         let when = if self.conditional { when } else { Precondition::None };
         let options = SetOptions::when(when).durable(self.durability);
         Ok(Some(Request::Set { key: self.key.clone(), value, options }))
@@ -361,7 +339,7 @@ impl<'a> WriteChunk<'a> {
 
     fn locate(&self, error: Error) -> Error {
         error.at(|location| {
-            location.chunk = Some(self.overlap.index.clone());
+            location.chunk = Some(self.index.clone());
             location.key = Some(self.key.to_string());
         })
     }

@@ -3,7 +3,9 @@
 use crate::config::BytesConfig;
 use crate::slab::{NAME, SlabDecode, check_len, dims};
 use std::sync::Arc;
-use zarr_codec::{Access, ArrayToBytes, BuildContext, CodecEntry, Decode, Error, Size, View, ViewMut, add_missing};
+use zarr_codec::{
+    Access, ArrayToBytes, BuildContext, CodecEntry, Decode, Error, Patch, Size, View, ViewMut, add_missing,
+};
 use zarr_dtype::{DataType, Layout, SwapRun};
 use zarr_grid::{Region, element_count};
 use zarr_json::NamedConfig;
@@ -148,15 +150,16 @@ impl ArrayToBytes for BytesCodec {
         )?))
     }
 
-    fn patch(
-        &self,
-        old: Option<&[u8]>,
-        shape: &[u64],
-        region: &Region,
-        new: &View<'_>,
-        out: &mut Vec<u8>,
-    ) -> Option<Result<(), Error>> {
-        Some(self.splice(old?, shape, region, new, out))
+    fn patch(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Option<Result<(), Error>> {
+        let old = old?;
+        match patch.as_region() {
+            Some((region, new)) => Some(self.splice(old, patch.shape(), region, new, out)),
+            // Single elements that are encoded as they are.
+            None if self.swaps.is_empty() && self.any_bits => {
+                Some(self.copy(old, patch.shape(), out).and_then(|mut copy| patch.apply(&mut copy)))
+            }
+            None => None,
+        }
     }
 }
 
@@ -170,11 +173,15 @@ impl BytesCodec {
         out: &mut Vec<u8>,
     ) -> Result<(), Error> {
         self.check_all(new)?;
+        self.copy(old, shape, out)?.window(region).copy_swapped(new, &self.swaps);
+        Ok(())
+    }
+
+    /// Appends an encoded chunk, whose elements can then be replaced.
+    fn copy<'o>(&self, old: &[u8], shape: &[u64], out: &'o mut Vec<u8>) -> Result<ViewMut<'o>, Error> {
         self.items(old, shape)?.append_to(out)?;
         let start = out.len() - old.len();
-        let copy = out.get_mut(start..).unwrap_or_default();
-        ViewMut::new(copy, self.item, &dims(shape))?.window(region).copy_swapped(new, &self.swaps);
-        Ok(())
+        ViewMut::new(out.get_mut(start..).unwrap_or_default(), self.item, &dims(shape))
     }
 }
 

@@ -3,11 +3,11 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::testing::{self, array_to_bytes, build, chunk_round_trip, corrupt_chunk, decode_parts, element};
 use zarr_codec::{
-    Access, BuildContext, Codecs, Config, ElementSpec, Error, ErrorKind, Limits, Pipeline, Size, Step, View, ViewMut,
-    Warnings,
+    Access, BuildContext, Codecs, Config, ElementSpec, Error, ErrorKind, Limits, Patch, Pipeline, Size, Step, View,
+    ViewMut, Warnings,
 };
 use zarr_dtype::{DataType, FillValue};
-use zarr_grid::{AxisRange, Region};
+use zarr_grid::{AxisRange, Region, SelectedElements, Selection};
 use zarr_json::{NamedConfig, Value};
 use zarr_store::ByteRange;
 
@@ -247,19 +247,39 @@ fn patches_replace_a_region() {
             let new = vec![0xC3; dims.iter().product::<usize>() * 2];
             let new = View::new(&new, 2, &dims).unwrap();
             let mut patched = vec![9];
-            chain.patch(Some(&old), &[5, 6], &region, &new, &mut patched).unwrap();
+            chain.patch(Some(&old), &Patch::region(&[5, 6], region.clone(), new.clone()), &mut patched).unwrap();
             let mut model = items.clone();
             ViewMut::new(&mut model, 2, &[5, 6]).unwrap().window(&region).copy_from(&new);
             assert_eq!(testing::read(&chain, &patched[1..], &[5, 6], &Region::whole(&[5, 6]), false), model);
         }
-        let short = chain.patch(
-            Some(&old[1..]),
-            &[5, 6],
-            &Region::whole(&[5, 6]),
-            &View::new(&items, 2, &[5, 6]).unwrap(),
-            &mut Vec::new(),
-        );
+        let row = View::new(&items[..12], 2, &[1, 6]).unwrap();
+        let row = Patch::region(&[5, 6], Region::from_ranges(&[0..1, 0..6]), row);
+        let short = chain.patch(Some(&old[1..]), &row, &mut Vec::new());
         assert!(short.is_err());
+    }
+}
+
+#[test]
+fn patches_replace_single_elements() {
+    let points = Selection::coordinates(vec![vec![4, 0, 4, 2], vec![5, 1, 5, 0]]).resolve(&[5, 6]).unwrap();
+    for endian in ["little", "big"] {
+        let chain = chain("int16", endian);
+        let mut model = counting(2 * 5 * 6);
+        let mut old = Vec::new();
+        chain.encode(&View::new(&model, 2, &[5, 6]).unwrap(), &mut old).unwrap();
+        let new = [1_u8, 2, 3, 4, 5, 6, 7, 8];
+        let patch = |output: &[usize]| {
+            Patch::selected(&[5, 6], SelectedElements::new(&points).unwrap(), &View::new(&new, 2, output).unwrap())
+        };
+        let patch = patch(&[4]).unwrap();
+        let mut patched = vec![9];
+        chain.patch(Some(&old), &patch, &mut patched).unwrap();
+        // The last of two values for one element stays.
+        for (element, item) in [(29, [5, 6]), (1, [3, 4]), (12, [7, 8])] {
+            model[2 * element..][..2].copy_from_slice(&item);
+        }
+        assert_eq!(testing::read(&chain, &patched[1..], &[5, 6], &Region::whole(&[5, 6]), false), model);
+        assert!(chain.patch(Some(&old[1..]), &patch, &mut Vec::new()).is_err());
     }
 }
 

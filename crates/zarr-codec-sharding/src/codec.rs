@@ -3,7 +3,7 @@
 use crate::read;
 use crate::sharding::Sharding;
 use std::sync::Arc;
-use zarr_codec::{Access, ArrayToBytes, Decode, Error, Size, View, ViewMut};
+use zarr_codec::{Access, ArrayToBytes, Decode, Error, Patch, Size, View, ViewMut};
 use zarr_grid::{Region, Shape};
 
 impl ArrayToBytes for Sharding {
@@ -39,14 +39,7 @@ impl ArrayToBytes for Sharding {
         Some(Box::new(read::Shard::new(self, grid, region.clone())))
     }
 
-    fn patch(
-        &self,
-        old: Option<&[u8]>,
-        shape: &[u64],
-        region: &Region,
-        new: &View<'_>,
-        out: &mut Vec<u8>,
-    ) -> Option<Result<(), Error>> {
-        Some(self.write_part(old, shape, region, new, out))
+    fn patch(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Option<Result<(), Error>> {
+        Some(self.write_part(old, patch, out))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::index::{Location, part};
 use crate::sharding::Sharding;
-use zarr_codec::{Error, View};
+use zarr_codec::{Error, Patch, View};
 use zarr_grid::{ChunkGrid, ChunkOverlap, Region};
 
 /// Offset and length of an inner chunk that is not stored.
@@ -27,45 +27,26 @@ impl Sharding {
         })
     }
 
-    /// Appends the shard `old` (or one without inner chunks) with `region` replaced by `new`. Inner chunks that the region does not
+    /// Appends the shard `old` (or one without inner chunks) with the elements of `patch` replaced. Inner chunks that it does not
     /// meet are copied as bytes, not decoded; bytes between inner chunks are dropped.
-    pub(crate) fn write_part(
-        &self,
-        old: Option<&[u8]>,
-        shape: &[u64],
-        region: &Region,
-        new: &View<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        let grid = self.grid(shape)?;
+    pub(crate) fn write_part(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        let grid = self.grid(patch.shape())?;
         let old = old.map(|old| Ok::<_, Error>((old, self.index.find(old, &grid.grid_shape())?))).transpose()?;
-        let overlaps = grid.intersect(region);
-        // The chunks of a region are a subsequence of all chunks, in the same order.
-        let mut touched = overlaps.cursor();
+        let parts = patch.by_chunk(&grid)?;
         self.write(&grid, out, |position, out| {
             let before = match &old {
                 Some((old, index)) => index.range(position)?.map(|range| part(old, &range)).transpose()?,
                 None => None,
             };
-            let Some(overlap) = touched.overlap().filter(|overlap| overlap.index.as_slice() == position) else {
+            let Some(patch) = parts.at(position) else {
                 out.extend_from_slice(before.unwrap_or_default());
                 return Ok(before.is_some());
             };
-            let window = window(new, overlap);
-            let missing = self.codecs.element().may_omit(&window);
-            let stored = if overlap.region.is_whole(&overlap.shape) {
-                if !missing {
-                    self.codecs.encode(&window, out)?;
-                }
-                !missing
-            } else if before.is_none() && missing {
-                false
-            } else {
-                self.codecs.patch(before, &overlap.shape, &overlap.region, &window, out)?;
-                true
-            };
-            touched.advance();
-            Ok(stored)
+            if patch.may_omit(self.codecs.element()) && (before.is_none() || patch.covers()) {
+                return Ok(false);
+            }
+            self.codecs.patch(before, &patch, out)?;
+            Ok(true)
         })
     }
 

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::testing::{chunk_round_trip, corrupt_chunk, element, pipeline, read};
-use zarr_codec::{Codecs, Error, ErrorKind, Pipeline, View};
-use zarr_grid::Region;
+use zarr_codec::{Codecs, Error, ErrorKind, Patch, Pipeline, View};
+use zarr_grid::{AxisSelection, Region, SelectedElements, Selection};
 
 fn codecs() -> Codecs {
     let mut codecs = Codecs::default();
@@ -172,8 +172,79 @@ proptest! {
         let region = Region::from_ranges(&[rows, columns]);
         let data = items(new.into_iter());
         let mut patched = Vec::new();
-        codecs.patch(Some(&old), &shape, &region, &View::new(&data, 2, &dims).unwrap(), &mut patched).unwrap();
+        let patch = Patch::region(&shape, region, View::new(&data, 2, &dims).unwrap());
+        codecs.patch(Some(&old), &patch, &mut patched).unwrap();
         let all = read(codecs, &patched, &shape, &Region::whole(&shape), true);
         prop_assert_eq!(all, items(model.into_iter()));
     }
+
+    #[test]
+    fn patches_of_single_elements_equal_the_model(
+        which in 0usize..7,
+        points in prop::collection::vec((0i64..8, 0i64..12), 0..120),
+        lists in any::<bool>(),
+        seed in 0u16..3,
+        absent in any::<bool>(),
+        old in any::<bool>(),
+    ) {
+        let codecs = &chains()[which];
+        let shape = [8u64, 12];
+        let mut model: Vec<u16> = (0..96).map(|i| if absent || !old { 0 } else { i * 3 }).collect();
+        let mut before = Vec::new();
+        codecs.encode(&View::new(&items(model.iter().copied()), 2, &[8, 12]).unwrap(), &mut before).unwrap();
+        let (rows, columns): (Vec<i64>, Vec<i64>) = points.into_iter().unzip();
+        let (selection, positions) = if lists {
+            let (rows, columns) = (rows.into_iter().take(9).collect::<Vec<_>>(), columns.into_iter().take(20).collect::<Vec<_>>());
+            let positions = rows.iter().flat_map(|&y| columns.iter().map(move |&x| (y, x))).collect::<Vec<_>>();
+            (Selection::Axes(vec![AxisSelection::Indices(rows), AxisSelection::Indices(columns)]), positions)
+        } else {
+            let positions = rows.iter().copied().zip(columns.iter().copied()).collect();
+            (Selection::coordinates(vec![rows, columns]), positions)
+        };
+        let new: Vec<u16> = (0..positions.len()).map(|i| seed * (i as u16 + 1)).collect();
+        for (&(y, x), &value) in positions.iter().zip(&new) {
+            model[(y * 12 + x) as usize] = value;
+        }
+        let resolved = selection.resolve(&shape).unwrap();
+        let data = items(new.into_iter());
+        let output = View::new(&data, 2, &[positions.len()]).unwrap();
+        let patch = Patch::selected(&shape, SelectedElements::new(&resolved).unwrap(), &output).unwrap();
+        let mut patched = Vec::new();
+        codecs.patch(old.then_some(&*before), &patch, &mut patched).unwrap();
+        let all = read(codecs, &patched, &shape, &Region::whole(&shape), true);
+        prop_assert_eq!(all, items(model.iter().copied()));
+        // Inner chunks that became empty and had no old elements are not stored.
+        if !old && model.iter().all(|&element| element == 0) {
+            prop_assert_eq!(patched.len(), before.len());
+        }
+    }
+}
+
+#[test]
+fn a_patch_decodes_only_inner_chunks_that_keep_elements() {
+    let codecs = chain(&shard([2, 3], &format!("{BYTES}, {CRC}"), BYTES, "end"));
+    let mut old = Vec::new();
+    codecs.encode(&View::new(&items(1..97), 2, &[8, 12]).unwrap(), &mut old).unwrap();
+    // All but the last inner chunk are broken.
+    let broken = 15 * 16;
+    old[..broken].iter_mut().step_by(16).for_each(|byte| *byte ^= 1);
+    let patch = |points: &[(i64, i64)]| {
+        let (rows, columns) = points.iter().copied().unzip();
+        let resolved = Selection::coordinates(vec![rows, columns]).resolve(&[8, 12]).unwrap();
+        let data = items((0..points.len()).map(|i| 500 + i as u16));
+        let output = View::new(&data, 2, &[points.len()]).unwrap();
+        let patch = Patch::selected(&[8, 12], SelectedElements::new(&resolved).unwrap(), &output).unwrap();
+        let mut patched = Vec::new();
+        codecs.patch(Some(&old), &patch, &mut patched).map(|()| patched)
+    };
+    let patched = patch(&[(7, 11), (6, 9)]).unwrap();
+    assert_eq!(patched[..broken], old[..broken]);
+    let last = Region::from_ranges(&[6..8, 9..12]);
+    assert_eq!(read(&codecs, &patched, &[8, 12], &last, true), items([501, 83, 84, 94, 95, 500].into_iter()));
+    // One that keeps an element is decoded; one that keeps none is not.
+    let mut points = vec![(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)];
+    assert!(matches!(patch(&points), Err(Error::Checksum { .. })));
+    points.push((1, 2));
+    let patched = patch(&points).unwrap();
+    assert_eq!(read(&codecs, &patched, &[8, 12], &Region::from_ranges(&[0..2, 0..3]), true), items(500..506));
 }

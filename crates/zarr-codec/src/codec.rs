@@ -1,7 +1,7 @@
 //! The three kinds of codecs.
 
 use crate::decode::{Access, Decode};
-use crate::{Blocks, ElementSpec, Error, Scratch, Sink, Size, Source, View, ViewMut};
+use crate::{Blocks, ElementSpec, Error, Patch, Scratch, Sink, Size, Source, View, ViewMut};
 use std::fmt::Debug;
 use std::sync::Arc;
 use zarr_grid::{Region, Shape};
@@ -126,17 +126,10 @@ pub trait ArrayToBytes: Debug + Send + Sync {
         None
     }
 
-    /// Appends to `out` the chunk `old` (or one of fill values) with `region` replaced by `new`, better than by decoding and
+    /// Appends to `out` the chunk `old` (or one of fill values) with the elements of `patch` replaced, better than by decoding and
     /// encoding all of it. `None` (the default): it cannot.
-    fn patch(
-        &self,
-        old: Option<&[u8]>,
-        shape: &[u64],
-        region: &Region,
-        new: &View<'_>,
-        out: &mut Vec<u8>,
-    ) -> Option<Result<(), Error>> {
-        let _ = (old, shape, region, new, out);
+    fn patch(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Option<Result<(), Error>> {
+        let _ = (old, patch, out);
         None
     }
 }

@@ -10,8 +10,9 @@ pub(crate) use shared::Last;
 use crate::blocks::{Blocks, ChunkRegion, Elements};
 use crate::decode::{Access, Decode};
 use crate::scratch::Scratch;
-use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, ElementSpec, Error, Limits, Sink, Size, View, ViewMut};
+use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, ElementSpec, Error, Limits, Patch, Sink, Size, View, ViewMut};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::sync::Arc;
 use turned::Turned;
 use zarr_grid::{Region, Shape};
@@ -340,63 +341,52 @@ impl Pipeline {
         })
     }
 
-    /// Appends to `out` the chunk `old` (or one of fill values) with `region` replaced by `new`.
+    /// Appends to `out` the chunk `old` (or one of fill values) with the elements of `patch` replaced. Where none stay, `old` is not
+    /// looked at.
     ///
     /// # Errors
     /// As [`encode`](Self::encode), and [`decode`](Self::decode) for `old`.
-    pub fn patch(
-        &self,
-        old: Option<&[u8]>,
-        shape: &[u64],
-        region: &Region,
-        new: &View<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), Error> {
-        if let Some(done) = self.patch_parts(old, shape, region, new, out) {
+    pub fn patch(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        if let Some(chunk) = patch.as_whole() {
+            return self.encode(chunk, out);
+        }
+        let covers = patch.covers();
+        let old = old.filter(|_| !covers);
+        if let Some(done) = self.patch_parts(old, patch, out) {
             return done;
         }
+        let shape = patch.shape();
         let mut scratch = Scratch::take();
-        let heap = new.heap().cloned();
+        let heap = patch.chunk_heap(&self.element);
         let mut chunk = chunk_view(&mut scratch, &self.element, shape, &self.limits)?.with_heap(heap);
         match old {
             Some(old) => self.decode(old, shape, &Region::whole(shape), &mut chunk)?,
+            None if covers => {}
             None => self.element.fill(&mut chunk)?,
         }
-        chunk.reborrow().window(region).copy_from(new);
+        patch.apply(&mut chunk)?;
         self.encode(&chunk.as_view(), out)
     }
 
     /// Patches by the array-to-bytes codec, if it can and nothing in front of it changes values.
-    fn patch_parts(
-        &self,
-        old: Option<&[u8]>,
-        shape: &[u64],
-        region: &Region,
-        new: &View<'_>,
-        out: &mut Vec<u8>,
-    ) -> Option<Result<(), Error>> {
-        let mut shape = Shape::from_slice(shape);
-        let (mut region, mut new) = (region.clone(), new.clone());
+    fn patch_parts(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Option<Result<(), Error>> {
+        let mut patch = Cow::Borrowed(patch);
         for codec in &self.array {
-            let encoded = codec.encoded_shape(&shape).ok()?;
-            let order = codec.permutation()?;
-            shape = encoded;
-            (region, new) = (region.permuted(order), new.permuted(order));
+            patch = Cow::Owned(patch.permuted(codec.permutation()?));
         }
         if self.bytes.is_empty() {
-            return self.to_bytes.patch(old, &shape, &region, &new, out);
+            return self.to_bytes.patch(old, &patch, out);
         }
         let Some(old) = old else {
             let mut plain = Scratch::empty();
-            let done = self.to_bytes.patch(None, &shape, &region, &new, &mut plain)?;
+            let done = self.to_bytes.patch(None, &patch, &mut plain)?;
             return Some(done.and_then(|()| Self::encode_bytes(&self.bytes, plain, out)));
         };
         let mut patched = None;
-        let decoded = self.decode_bytes(old, self.to_bytes.encoded_size(&shape), None, None, |decoded| {
+        let decoded = self.decode_bytes(old, self.to_bytes.encoded_size(patch.shape()), None, None, |decoded| {
             let Plain::Bytes(bytes) = decoded else { return Ok(()) };
             let mut plain = Scratch::empty();
-            patched =
-                self.to_bytes.patch(Some(bytes), &shape, &region, &new, &mut plain).map(|done| done.map(|()| plain));
+            patched = self.to_bytes.patch(Some(bytes), &patch, &mut plain).map(|done| done.map(|()| plain));
             Ok(())
         });
         match decoded {

@@ -26,7 +26,7 @@ pub struct CopyRun {
     pub len: u64,
 }
 
-/// A selection, divided by chunk.
+/// A selection, divided by chunk, for reads; [`SelectedElements`](crate::SelectedElements) is for writes.
 ///
 /// Each chunk that holds a selected element occurs once, so that no chunk is decoded twice. Of each chunk only the
 /// smallest box (with a common step, for lists) around the selected elements is needed. Lists and ranges cost the sum
@@ -199,21 +199,7 @@ impl ChunkSelection<'_> {
         self.is_window
     }
 
-    /// Whether every element of the box is selected, so that a write needs no old elements of it.
-    pub fn is_full(&self) -> bool {
-        match &self.maps {
-            Maps::Orthogonal { axes, .. } => {
-                axes.iter().zip(&self.overlap.out_shape).all(|(map, &len)| map.distinct() == len)
-            }
-            // The number of elements of a chunk fits, and a box is not larger.
-            Maps::Coordinates(group) => Some(group.distinct()) == element_count(&self.overlap.out_shape),
-        }
-    }
-
     /// Calls `each` for all runs of elements between the box and the output, also if the box is a window of the output.
-    ///
-    /// Where an element is selected more than once, runs come in ascending order of the output: when they are copied from
-    /// the output to the box, the last value stays, as in numpy.
     pub fn copy_runs(&self, mut each: impl FnMut(CopyRun)) {
         // Neighbouring runs are joined: whole rows of the box that are whole rows of the output become one.
         let mut pending: Option<CopyRun> = None;
@@ -238,7 +224,7 @@ impl ChunkSelection<'_> {
 }
 
 /// How many elements further the next position of each axis lies, in C order. The shape's product fits 64 bits.
-fn strides(shape: &[u64]) -> Shape {
+pub(crate) fn strides(shape: &[u64]) -> Shape {
     let mut strides = Shape::from_elem(1, shape.len());
     for axis in (1..shape.len()).rev() {
         strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);

@@ -19,8 +19,10 @@ mod error;
 mod grid;
 mod key;
 mod overlaps;
+mod points_by_chunk;
 mod region;
 mod resolved;
+mod selected_elements;
 mod selection;
 mod shape;
 
@@ -31,5 +33,6 @@ pub use key::{ChunkKeyEncoding, Separator};
 pub use overlaps::{AxisOverlap, AxisOverlaps, ChunkOverlap, ChunkOverlapIter, ChunkOverlaps, Cursor};
 pub use region::{AxisRange, Region};
 pub use resolved::{AxisIndices, BoxSelection, CoordinateSelection, OrthogonalSelection, Resolved, SelectedIndex};
+pub use selected_elements::{ElementsByChunk, SelectedElements};
 pub use selection::{AxisSelection, IntoSelection, Selection};
 pub use shape::{ChunkIndex, Shape, element_count, total_size};

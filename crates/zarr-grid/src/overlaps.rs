@@ -161,7 +161,7 @@ impl AxisOverlaps {
     }
 
     /// The number of the overlap with a chunk, by its index along the axis; `None` if the range steps over it.
-    fn position(&self, chunk: u64) -> Option<u64> {
+    pub(crate) fn position(&self, chunk: u64) -> Option<u64> {
         let (mut from, mut to) = (0, self.len);
         while from < to {
             let middle = from + (to - from) / 2;

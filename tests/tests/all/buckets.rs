@@ -156,6 +156,41 @@ fn requests_under_way_are_bounded_and_overlap() {
 }
 
 #[test]
+fn points_are_written_with_bounded_requests_that_overlap() {
+    let server = server(Duration::from_millis(10));
+    let store = waiting(&server, "x.zarr", &[]);
+    let mut values = arrays(&(Arc::new(AsyncAsSync::new(Arc::clone(&store))) as Arc<dyn Store>));
+    for (path, shards) in [("/g/plain", 16), ("/g/sharded", 4)] {
+        // One of two elements, so that every chunk is met.
+        let points: Vec<i64> = (0..values.len() as i64).filter(|at| at % 2 == 1).collect();
+        let coordinates = |points: &[i64]| {
+            zarr::grid::Selection::coordinates(vec![
+                points.iter().map(|at| at / 128).collect(),
+                points.iter().map(|at| at % 128).collect(),
+            ])
+        };
+        let new: Vec<i32> = points.iter().map(|&at| -(at as i32)).collect();
+        points.iter().zip(&new).for_each(|(&at, &element)| values[at as usize] = element);
+        let most = 3;
+        let options = Options::default().requests_in_flight(std::num::NonZeroUsize::new(most));
+        let blocking: Arc<dyn Store> = Arc::new(AsyncAsSync::new(Arc::clone(&store)));
+        let array = zarr::open((&blocking, path)).options(options.clone()).array().unwrap();
+        server.reset_counts();
+        array.write(coordinates(&points), &new).unwrap();
+        let counts = server.counts();
+        assert_eq!((counts.gets, counts.puts, counts.most_in_flight), (shards, shards, most as u64), "{counts:?}");
+        assert_eq!(array.read::<i32>(..).unwrap(), values);
+        let array = block_on(zarr::open((&store, path)).options(options).array()).unwrap();
+        server.reset_counts();
+        block_on(array.write(coordinates(&points), &new)).unwrap();
+        let counts = server.counts();
+        assert_eq!((counts.gets, counts.puts, counts.most_in_flight), (shards, shards, most as u64), "{counts:?}");
+        assert_eq!(block_on(array.read::<i32>(..)).unwrap(), values);
+        values = (0..16 << 10).collect();
+    }
+}
+
+#[test]
 fn other_tasks_go_on_beside_a_read() {
     let server = server(Duration::ZERO);
     let store = waiting(&server, "x.zarr", &[]);

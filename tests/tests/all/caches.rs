@@ -58,7 +58,7 @@ impl<T: Sample> Trial<T> {
 
     fn read(&self, random: &mut Random) -> Result<(), TestCaseError> {
         let chunks = self.chunks();
-        let selection = selection(random, &self.model.shape, &chunks, false);
+        let selection = selection(random, &self.model.shape, &chunks);
         let expected = self.model.read(&selection, &chunks);
         let number = random.below(2);
         let found = self.cached[number].read::<T>(selection.clone());
@@ -71,7 +71,7 @@ impl<T: Sample> Trial<T> {
 
     fn write(&mut self, random: &mut Random) -> Result<(), TestCaseError> {
         let chunks = self.chunks();
-        let selection = selection(random, &self.model.shape, &chunks, true);
+        let selection = selection(random, &self.model.shape, &chunks);
         let (start, step) = (random.below(5), [0, 1, 1, 7][random.below(4)]);
         let elements = self.model.write(&selection, &chunks, |i| T::sample(start + i * step));
         let number = random.below(2);
@@ -83,7 +83,7 @@ impl<T: Sample> Trial<T> {
     /// By an array that has no cache.
     fn write_unseen(&mut self, random: &mut Random) -> Result<(), TestCaseError> {
         let chunks = self.chunks();
-        let selection = selection(random, &self.model.shape, &chunks, true);
+        let selection = selection(random, &self.model.shape, &chunks);
         let elements = self.model.write(&selection, &chunks, |i| T::sample(i + 1));
         prop_assert!(self.other.write(selection.clone(), &elements).is_ok());
         if !self.revalidates {

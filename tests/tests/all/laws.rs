@@ -31,7 +31,7 @@ impl<T: Sample> Trial<T> {
     }
 
     fn read(&self, random: &mut Random) -> Result<(), TestCaseError> {
-        let selection = selection(random, &self.model.shape, &self.chunks, false);
+        let selection = selection(random, &self.model.shape, &self.chunks);
         let expected = self.model.read(&selection, &self.chunks);
         let found = self.array.read::<T>(selection.clone());
         prop_assert_eq!(found.as_ref().ok(), Some(&expected), "{:?}: {:?}", selection, found.as_ref().err());
@@ -41,7 +41,7 @@ impl<T: Sample> Trial<T> {
     }
 
     fn write(&mut self, random: &mut Random) -> Result<(), TestCaseError> {
-        let selection = selection(random, &self.model.shape, &self.chunks, true);
+        let selection = selection(random, &self.model.shape, &self.chunks);
         // All alike often, so that chunks become and cease to be nothing but fill values.
         let (start, step) = (random.below(5), [0, 1, 1, 7][random.below(4)]);
         let elements = self.model.write(&selection, &self.chunks, |i| T::sample(start + i * step));

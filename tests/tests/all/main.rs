@@ -47,6 +47,7 @@ mod plans;
 mod requests;
 mod same_verbs;
 mod scale;
+mod scattered_writes;
 mod selections;
 mod small_floats;
 mod sparse;

@@ -3,15 +3,15 @@
 use zarr_grid::{AxisRange, AxisSelection, Region, Selection};
 use zarr_tests::Random;
 
-/// A selection in an array of `shape`, whose axes have `chunks` chunks. `once`: of no element twice.
-pub(crate) fn selection(random: &mut Random, shape: &[u64], chunks: &[Vec<u64>], once: bool) -> Selection {
+/// A selection in an array of `shape`, whose axes have `chunks` chunks. It may have elements more than once.
+pub(crate) fn selection(random: &mut Random, shape: &[u64], chunks: &[Vec<u64>]) -> Selection {
     match random.below(12) {
         0 => Selection::all(),
         1 => mask(random, shape),
-        2 if !shape.is_empty() => points(random, shape, once),
+        2 if !shape.is_empty() => points(random, shape),
         3 => Selection::Region(region(random, shape)),
         4 => blocks(random, chunks),
-        _ => axes(random, shape, once),
+        _ => axes(random, shape),
     }
 }
 
@@ -22,14 +22,10 @@ fn mask(random: &mut Random, shape: &[u64]) -> Selection {
     Selection::mask(shape, mask).unwrap()
 }
 
-fn points(random: &mut Random, shape: &[u64], once: bool) -> Selection {
-    let count = if shape.contains(&0) { 0 } else { random.below(8) };
-    let mut points: Vec<Vec<u64>> =
+fn points(random: &mut Random, shape: &[u64]) -> Selection {
+    let count = if shape.contains(&0) { 0 } else { [random.below(8), random.below(100)][random.below(2)] };
+    let points: Vec<Vec<u64>> =
         (0..count).map(|_| shape.iter().map(|&len| random.below(len as usize) as u64).collect()).collect();
-    if once {
-        points.sort();
-        points.dedup();
-    }
     let coordinate = |axis: usize| {
         let mut list: Vec<i64> = points.iter().map(|point: &Vec<u64>| point[axis] as i64).collect();
         if random.below(2) == 0 {
@@ -62,9 +58,9 @@ fn blocks(random: &mut Random, chunks: &[Vec<u64>]) -> Selection {
     Selection::blocks(Selection::Axes(chunks.iter().map(axis).collect())).unwrap()
 }
 
-fn axes(random: &mut Random, shape: &[u64], once: bool) -> Selection {
+fn axes(random: &mut Random, shape: &[u64]) -> Selection {
     let given = random.below(shape.len() + 1);
-    let mut axes: Vec<AxisSelection> = shape[..given].iter().map(|&len| axis(random, len, once)).collect();
+    let mut axes: Vec<AxisSelection> = shape[..given].iter().map(|&len| axis(random, len)).collect();
     match random.below(4) {
         // The axes behind an ellipsis are the last ones.
         0 => {
@@ -73,7 +69,7 @@ fn axes(random: &mut Random, shape: &[u64], once: bool) -> Selection {
             axes.push(AxisSelection::Ellipsis);
             let back = random.below(shape.len() - front + 1);
             let last = &shape[shape.len() - back..];
-            axes.extend(last.iter().map(|&len| axis(random, len, once)));
+            axes.extend(last.iter().map(|&len| axis(random, len)));
         }
         1 => axes.push(AxisSelection::Ellipsis),
         _ => {}
@@ -81,20 +77,14 @@ fn axes(random: &mut Random, shape: &[u64], once: bool) -> Selection {
     Selection::Axes(axes)
 }
 
-fn axis(random: &mut Random, len: u64, once: bool) -> AxisSelection {
+fn axis(random: &mut Random, len: u64) -> AxisSelection {
     let size = len as usize;
     let end = len as i64;
     match random.below(8) {
         0 if len > 0 => AxisSelection::Index(random.below(2 * size) as i64 - end),
         1 if len > 0 => {
             let mut list: Vec<i64> = (0..random.below(7)).map(|_| random.below(size) as i64).collect();
-            if once {
-                list.sort_unstable();
-                list.dedup();
-                if random.below(2) == 0 {
-                    list.reverse();
-                }
-            } else if random.below(2) == 0 {
+            if random.below(2) == 0 {
                 list.iter_mut().for_each(|position| *position -= end);
             }
             AxisSelection::Indices(list)

@@ -32,7 +32,7 @@ fn a_write_of_whole_chunks_and_of_parts_takes_no_other_reply() {
     let write = |core, range: std::ops::Range<u64>| {
         let data = View::new(&[7; 5][..usize::try_from(range.end - range.start).unwrap()], 1, &[4]);
         let region = Region::from_ranges(std::slice::from_ref(&range));
-        WriteJob::new(core, &region, data.unwrap(), Durability::None, ALL, &AccessProfile::MEMORY)
+        WriteJob::new(core, &region, data.unwrap(), Durability::None, (ALL, &AccessProfile::MEMORY))
     };
     // A get and a set for each part.
     answered_wrongly(1, |core| write(core, 0..4));

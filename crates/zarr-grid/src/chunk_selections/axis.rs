@@ -138,14 +138,6 @@ impl AxisMap<'_> {
         }
     }
 
-    /// How many positions of the box are used.
-    pub(super) fn distinct(&self) -> u64 {
-        match self {
-            Self::Range { len, .. } => *len,
-            Self::List(steps) => 1 + steps.windows(2).filter(|pair| pair[0].from != pair[1].from).count() as u64,
-        }
-    }
-
     /// Runs of positions that are consecutive in the box and in the output.
     fn runs(&self, mut each: impl FnMut(CopyRun)) {
         match self {

@@ -1,10 +1,10 @@
-use core::cmp::Ordering;
 use std::sync::Arc;
 
 use super::{CopyRun, strides};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::grid::{AxisChunk, ChunkGrid};
 use crate::overlaps::ChunkOverlap;
+use crate::points_by_chunk::PointsByChunk;
 use crate::region::AxisRange;
 use crate::resolved::CoordinateSelection;
 use crate::shape::Shape;
@@ -14,45 +14,26 @@ use crate::shape::Shape;
 pub(super) struct CoordinateGroups {
     grid: ChunkGrid,
     positions: Arc<[u64]>,
-    /// Indices into the selection, sorted by chunk, then by position, then by themselves.
-    order: Vec<usize>,
-    /// Where in `order` each group begins, and the end of the last.
-    bounds: Vec<usize>,
+    /// Of each chunk sorted by position, then by their numbers.
+    points: PointsByChunk,
 }
 
 impl CoordinateGroups {
     pub(super) fn new(grid: &ChunkGrid, selection: &CoordinateSelection) -> Result<Self> {
         let rank = grid.rank();
         let positions = selection.positions().clone();
-        let mut chunks = Vec::with_capacity(positions.len());
-        for point in positions.chunks_exact(rank.max(1)) {
-            for (axis, (&found, &len)) in point.iter().zip(grid.shape()).enumerate() {
-                let chunk = grid.locate(axis, found).filter(|_| found < len);
-                let chunk = chunk.ok_or(Error::OutOfBounds { what: "index", axis, found: found.into(), len })?;
-                chunks.push(chunk.index);
-            }
-        }
-        let of = |numbers: &[u64], point: usize, other: usize| -> Ordering {
-            numbers[point * rank..][..rank].cmp(&numbers[other * rank..][..rank])
-        };
-        let mut order: Vec<usize> = (0..selection.len()).collect();
-        order.sort_by(|&a, &b| of(&chunks, a, b).then_with(|| of(&positions, a, b)));
-        let breaks = order.windows(2).enumerate().filter(|(_, pair)| of(&chunks, pair[0], pair[1]).is_ne());
-        let mut bounds: Vec<usize> = breaks.map(|(i, _)| i + 1).collect();
-        if !order.is_empty() {
-            bounds.insert(0, 0);
-            bounds.push(order.len());
-        }
-        Ok(Self { grid: grid.clone(), positions, order, bounds })
+        let position = |point: usize, axis: usize| positions[point * rank + axis];
+        let mut points = PointsByChunk::new(grid, selection.len(), |slot| slot, position)?;
+        points.sort_each(|a, b| positions[a * rank..][..rank].cmp(&positions[b * rank..][..rank]));
+        Ok(Self { grid: grid.clone(), positions, points })
     }
 
     pub(super) fn len(&self) -> u64 {
-        self.bounds.len().saturating_sub(1) as u64
+        self.points.len() as u64
     }
 
     pub(super) fn get(&self, i: u64) -> Option<(ChunkOverlap, CoordinateGroup<'_>)> {
-        let i = usize::try_from(i).ok()?;
-        let points = &self.order[*self.bounds.get(i)?..*self.bounds.get(i.checked_add(1)?)?];
+        let (_, points) = self.points.get(usize::try_from(i).ok()?)?;
         let mut overlap = ChunkOverlap::default();
         let mut origin = Shape::new();
         for axis in 0..self.grid.rank() {
@@ -95,11 +76,5 @@ impl CoordinateGroup<'_> {
 
     pub(super) fn copy_runs(&self, each: &mut impl FnMut(CopyRun)) {
         self.steps().for_each(|(from, to)| each(CopyRun { from, to, len: 1 }));
-    }
-
-    /// How many elements of the box are selected.
-    pub(super) fn distinct(&self) -> u64 {
-        let mut last = None;
-        self.steps().filter(|&(from, _)| last.replace(from) != Some(from)).count() as u64
     }
 }

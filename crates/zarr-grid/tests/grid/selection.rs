@@ -1,5 +1,8 @@
 use proptest::prelude::*;
-use zarr_grid::{AxisSelection, ChunkGrid, ChunkSelections, Error, IntoSelection, Resolved, Selection};
+use std::collections::BTreeMap;
+use zarr_grid::{
+    AxisSelection, ChunkGrid, ChunkSelections, Error, IntoSelection, Resolved, SelectedElements, Selection,
+};
 
 use crate::model::{Case, case, number, positions, product};
 
@@ -81,7 +84,6 @@ fn gathered(parts: &ChunkSelections, case: &Case) -> Vec<usize> {
                 out[to] = elements[from];
             }
         });
-        assert_eq!(part.is_full(), used.iter().all(|used| *used));
         // The box is no larger than it has to be.
         let shape = overlap.region.shape();
         for (axis, &len) in shape.iter().enumerate() {
@@ -102,6 +104,93 @@ fn gathered(parts: &ChunkSelections, case: &Case) -> Vec<usize> {
     out
 }
 
+/// The numbers of the elements that a selection divided by chunk brings, with all that holds of the chunks checked.
+fn divided(resolved: &Resolved, case: &Case) -> Vec<usize> {
+    let mut out = vec![usize::MAX; resolved.len_checked().unwrap() as usize];
+    let chunks = SelectedElements::new(resolved).unwrap().by_chunk(&case.grid).unwrap();
+    let mut indices = Vec::new();
+    for i in 0..chunks.len() {
+        let (chunk, elements) = chunks.get(i).unwrap();
+        let shape = case.grid.chunk_shape(&chunk);
+        let found = pairs(&elements, &shape);
+        assert!(!found.is_empty());
+        assert_eq!(pairs(&chunks.at(&chunk).unwrap(), &shape), found);
+        for &(from, to) in &found {
+            let start = case.grid.chunk_region(&chunk);
+            let position = unravel(from, &shape);
+            let element: Vec<u64> = position.iter().zip(start.axes()).map(|(at, axis)| at + axis.start).collect();
+            assert_eq!(out[to as usize], usize::MAX, "every index of the output occurs once");
+            out[to as usize] = number(&element, case.shape());
+        }
+        check_inner(&elements, &shape, &found);
+        indices.push(chunk.to_vec());
+    }
+    assert!(indices.windows(2).all(|pair| pair[0] < pair[1]), "each chunk once, in order");
+    assert!(chunks.get(chunks.len()).is_none());
+    let all: Vec<Vec<u64>> = case.grid.grid_shape().iter().map(|&count| (0..count).collect()).collect();
+    assert!(product(&all).iter().all(|chunk| chunks.at(chunk).is_some() == indices.contains(chunk)));
+    out
+}
+
+/// The elements of a chunk divided again, by inner chunks, in both orders of the axes.
+fn check_inner(elements: &SelectedElements<'_>, shape: &[u64], expected: &[(u64, u64)]) {
+    let distinct: BTreeMap<_, _> = expected.iter().copied().collect();
+    assert_eq!(elements.cover(shape), distinct.len() as u64 == shape.iter().product::<u64>());
+    let order: Vec<usize> = (0..shape.len()).rev().collect();
+    let turned: Vec<u64> = order.iter().map(|&axis| shape[axis]).collect();
+    let inner: Vec<u64> = turned.iter().map(|&len| 1.max(len / 2)).collect();
+    let grid = ChunkGrid::regular(&turned, &inner).unwrap();
+    let chunks = elements.permuted(&order);
+    let chunks = chunks.by_chunk(&grid).unwrap();
+    let mut found = Vec::new();
+    for i in 0..chunks.len() {
+        let (chunk, elements) = chunks.get(i).unwrap();
+        for (from, to) in pairs(&elements, &inner) {
+            let position = unravel(from, &inner);
+            let axes = position.iter().zip(&chunk).zip(&inner).map(|((at, chunk), len)| at + chunk * len);
+            let mut element: Vec<u64> = axes.collect();
+            element.reverse();
+            found.push((number(&element, shape) as u64, to));
+        }
+    }
+    found.sort_unstable();
+    let mut expected = expected.to_vec();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+/// The index of each element in a chunk of `shape`, and that in the output: of an element that is selected again the last comes last.
+fn pairs(elements: &SelectedElements<'_>, shape: &[u64]) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    let mut last = BTreeMap::new();
+    assert!(elements.runs(shape, |run| {
+        for i in 0..run.len {
+            last.insert(run.from + i, run.to + i);
+            found.push((run.from + i, run.to + i));
+        }
+        run.len > 0
+    }));
+    assert!(found.iter().all(|(from, to)| last[from] >= *to));
+    let mut count = 0;
+    assert_eq!(elements.runs(shape, |_| std::mem::replace(&mut count, 1) == 1), found.is_empty());
+    assert_eq!(count, usize::from(!found.is_empty()), "ended after the first run");
+    found
+}
+
+fn unravel(mut index: u64, shape: &[u64]) -> Vec<u64> {
+    let mut position: Vec<u64> = shape
+        .iter()
+        .rev()
+        .map(|&len| {
+            let at = index % len;
+            index /= len;
+            at
+        })
+        .collect();
+    position.reverse();
+    position
+}
+
 proptest! {
     #[test]
     fn selections_equal_numpy((case, axes) in case_and_axes()) {
@@ -119,6 +208,7 @@ proptest! {
         let lists: Vec<Vec<u64>> = model.into_iter().map(|(all, _)| all).collect();
         let elements: Vec<usize> = product(&lists).iter().map(|element| number(element, case.shape())).collect();
         prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements.clone());
+        prop_assert_eq!(divided(&found, &case), elements.clone());
         if let Some(region) = found.as_region() {
             let axes: Vec<Vec<u64>> = region.axes().iter().map(positions).collect();
             let ascending: Vec<usize> = product(&axes).iter().map(|element| number(element, case.shape())).collect();
@@ -140,7 +230,8 @@ proptest! {
         let result_shape = found.result_shape();
         prop_assert_eq!(result_shape.as_slice(), [points.len() as u64]);
         let elements: Vec<usize> = points.iter().map(|point| number(point, case.shape())).collect();
-        prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements);
+        prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements.clone());
+        prop_assert_eq!(divided(&found, &case), elements);
     }
 
     #[test]
@@ -149,7 +240,8 @@ proptest! {
         let mask: Vec<bool> = bits.into_iter().cycle().take(count).collect();
         let elements: Vec<usize> = (0..count).filter(|&i| mask[i]).collect();
         let found = Selection::mask(case.shape(), mask).unwrap().resolve(case.shape()).unwrap();
-        prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements);
+        prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements.clone());
+        prop_assert_eq!(divided(&found, &case), elements);
     }
 
     #[test]

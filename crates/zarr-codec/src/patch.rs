@@ -1,0 +1,280 @@
+//! What is written to a chunk that keeps other elements.
+
+use crate::element::is_repeated;
+use crate::{ElementSpec, Error, View, ViewMut};
+use std::sync::Arc;
+use zarr_dtype::{Heap, HeapRef};
+use zarr_grid::{ChunkGrid, ChunkOverlaps, CopyRun, ElementsByChunk, Region, SelectedElements, Shape};
+
+/// New elements of a chunk: those of a region, or single ones.
+#[derive(Clone, Debug)]
+pub struct Patch<'a> {
+    /// The shape of the chunk.
+    shape: Shape,
+    elements: Elements<'a>,
+}
+
+#[derive(Clone, Debug)]
+enum Elements<'a> {
+    /// All of a region, in its shape.
+    Region(Region, View<'a>),
+    /// Selected ones.
+    Selected(SelectedElements<'a>, Output<'a>),
+}
+
+/// The elements of a whole selection, in C order.
+#[derive(Clone, Debug)]
+struct Output<'a> {
+    items: &'a [u8],
+    /// Bytes of one.
+    item: usize,
+    heap: Option<Arc<Heap>>,
+}
+
+/// A [`Patch`] divided by inner chunk.
+#[derive(Debug)]
+pub struct PatchByChunk<'a>(ByChunk<'a>, ChunkGrid);
+
+#[derive(Debug)]
+enum ByChunk<'a> {
+    Region(ChunkOverlaps, View<'a>),
+    Selected(ElementsByChunk<'a>, Output<'a>),
+}
+
+impl<'a> Patch<'a> {
+    /// All elements of a region of a chunk of `shape`. `elements` has the region's shape.
+    pub fn region(shape: &[u64], region: Region, elements: View<'a>) -> Self {
+        Self { shape: shape.into(), elements: Elements::Region(region, elements) }
+    }
+
+    /// The elements of a selection that lie in a chunk of `shape`. `output` has all elements of the selection, in C order.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] if they do not lie one behind the other.
+    pub fn selected(shape: &[u64], selected: SelectedElements<'a>, output: &View<'a>) -> Result<Self, Error> {
+        let (item, heap) = (output.item_size(), output.heap().cloned());
+        let items = output.as_contiguous().ok_or_else(|| misfit(output.size(), output.shape(), item))?;
+        Ok(Self { shape: shape.into(), elements: Elements::Selected(selected, Output { items, item, heap }) })
+    }
+
+    /// The shape of the chunk.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The region and its elements, if these are not single ones.
+    pub fn as_region(&self) -> Option<(&Region, &View<'a>)> {
+        match &self.elements {
+            Elements::Region(region, elements) => Some((region, elements)),
+            Elements::Selected(..) => None,
+        }
+    }
+
+    /// The whole chunk, if it lies in memory as a region.
+    pub fn as_whole(&self) -> Option<&View<'a>> {
+        self.as_region().filter(|(region, _)| region.is_whole(&self.shape)).map(|(_, elements)| elements)
+    }
+
+    /// Whether no element of the chunk stays.
+    pub fn covers(&self) -> bool {
+        match &self.elements {
+            Elements::Region(region, _) => region.is_whole(&self.shape),
+            Elements::Selected(selected, _) => selected.cover(&self.shape),
+        }
+    }
+
+    /// Whether all new elements are the fill value, and a chunk of nothing else may be left out ([`ElementSpec::may_omit`]).
+    pub fn may_omit(&self, element: &ElementSpec) -> bool {
+        match &self.elements {
+            Elements::Region(_, elements) => element.may_omit(elements),
+            Elements::Selected(selected, output) => {
+                element.may_omit_empty_chunks
+                    && selected.runs(&self.shape, |run| output.run(run).is_ok_and(|run| output.are_fill(run, element)))
+            }
+        }
+    }
+
+    /// The patch of the transposed chunk: its axis `i` is axis `order[i]` of this one.
+    ///
+    /// # Panics
+    /// If `order` is no permutation of the axes: orders come from codecs, which check theirs when built.
+    #[must_use]
+    pub fn permuted(&self, order: &[usize]) -> Self {
+        let shape = order.iter().filter_map(|&axis| self.shape.get(axis).copied()).collect();
+        let elements = match &self.elements {
+            Elements::Region(region, elements) => {
+                Elements::Region(region.permuted(order), elements.clone().permuted(order))
+            }
+            Elements::Selected(selected, output) => Elements::Selected(selected.permuted(order), output.clone()),
+        };
+        Self { shape, elements }
+    }
+
+    /// The patch divided by the chunks of `grid`, a grid on the chunk.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if elements do not lie in the grid.
+    pub fn by_chunk(&self, grid: &ChunkGrid) -> Result<PatchByChunk<'a>, Error> {
+        let divided = match &self.elements {
+            Elements::Region(region, elements) => ByChunk::Region(grid.intersect(region), elements.clone()),
+            Elements::Selected(selected, output) => {
+                let divided = selected.by_chunk(grid).map_err(|error| Error::Argument { what: error.to_string() })?;
+                ByChunk::Selected(divided, output.clone())
+            }
+        };
+        Ok(PatchByChunk(divided, grid.clone()))
+    }
+
+    /// A heap for the chunk's elements if they are of variable length, in which old elements may lie beside the new ones.
+    pub(crate) fn chunk_heap(&self, element: &ElementSpec) -> Option<Arc<Heap>> {
+        match &self.elements {
+            Elements::Region(_, elements) => elements.heap().cloned(),
+            Elements::Selected(..) => element.new_heap(),
+        }
+    }
+
+    /// Copies the new elements into `chunk`, which has the chunk's shape. Single ones need a chunk in C order.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] if it has another shape or order, [`Error::Encode`] if elements are not in the heap that they refer to.
+    pub fn apply(&self, chunk: &mut ViewMut<'_>) -> Result<(), Error> {
+        if !chunk.shape().iter().map(|&len| len as u64).eq(self.shape.iter().copied()) {
+            return Err(misfit(chunk.size(), chunk.shape(), chunk.item_size()));
+        }
+        let (selected, output) = match &self.elements {
+            Elements::Region(region, elements) => {
+                chunk.reborrow().window(region).copy_from(elements);
+                return Ok(());
+            }
+            Elements::Selected(selected, output) => (selected, output),
+        };
+        let heap = chunk.heap().cloned();
+        let (size, item) = (chunk.size(), chunk.item_size());
+        let Some(target) = chunk.as_contiguous().filter(|_| item == output.item) else {
+            return Err(misfit(size, &[], item));
+        };
+        match heap {
+            None => each(selected, &self.shape, |run| {
+                copy(output.run(run)?, slice(target, run.from, run.len, item)?);
+                Ok(())
+            }),
+            Some(heap) => output.move_to(&heap, selected, &self.shape, target),
+        }
+    }
+}
+
+impl PatchByChunk<'_> {
+    /// The new elements of the chunk with this index; `None` if it has none.
+    pub fn at(&self, chunk: &[u64]) -> Option<Patch<'_>> {
+        match &self.0 {
+            ByChunk::Region(overlaps, elements) => {
+                let overlap = overlaps.get(overlaps.position(chunk)?);
+                let elements = elements.window(&overlap.output());
+                Some(Patch { shape: overlap.shape, elements: Elements::Region(overlap.region, elements) })
+            }
+            ByChunk::Selected(divided, output) => {
+                let elements = Elements::Selected(divided.at(chunk)?, output.clone());
+                Some(Patch { shape: self.1.chunk_shape(chunk), elements })
+            }
+        }
+    }
+}
+
+impl Output<'_> {
+    /// The items of a run.
+    fn run(&self, run: CopyRun) -> Result<&[u8], Error> {
+        let (start, len) = (run.to as usize * self.item, run.len as usize * self.item);
+        self.items
+            .get(start..)
+            .and_then(|items| items.get(..len))
+            .ok_or_else(|| misfit(self.items.len(), &[], self.item))
+    }
+
+    /// Whether items are all the fill value.
+    fn are_fill(&self, items: &[u8], element: &ElementSpec) -> bool {
+        let fill = element.fill.bytes();
+        if !element.is_variable() {
+            return is_repeated(items, fill);
+        }
+        items.chunks(HeapRef::SIZE).all(|item| self.content(item).is_ok_and(|content| content == fill))
+    }
+
+    /// The bytes of an element of variable length.
+    fn content(&self, item: &[u8]) -> Result<&[u8], Error> {
+        let content = HeapRef::from_item(item).and_then(|element| match &self.heap {
+            Some(heap) => heap.get(element),
+            None => (element.len == 0).then_some(&[][..]),
+        });
+        content.ok_or_else(|| Error::Encode { codec: "heap", what: "an element is not in the heap".to_owned() })
+    }
+
+    /// Writes elements of variable length to a chunk in C order, and adds their bytes to its heap. So the heap of the chunk goes when
+    /// the chunk is encoded, and that of the selection does not grow.
+    fn move_to(
+        &self,
+        heap: &Arc<Heap>,
+        selected: &SelectedElements<'_>,
+        shape: &[u64],
+        target: &mut [u8],
+    ) -> Result<(), Error> {
+        let mut bytes = Vec::new();
+        each(selected, shape, |run| {
+            for item in self.run(run)?.chunks(HeapRef::SIZE) {
+                bytes.extend_from_slice(self.content(item)?);
+            }
+            Ok(())
+        })?;
+        let block = heap.add(bytes);
+        let mut offset = 0;
+        each(selected, shape, |run| {
+            let target = slice(target, run.from, run.len, HeapRef::SIZE)?;
+            for (item, target) in self.run(run)?.chunks(HeapRef::SIZE).zip(target.chunks_mut(HeapRef::SIZE)) {
+                let len = HeapRef::from_item(item).map_or(0, |element| element.len);
+                let moved = if len == 0 { HeapRef::default() } else { HeapRef { block, len, offset } };
+                target.copy_from_slice(&moved.to_bytes());
+                offset += u64::from(len);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Calls `body` with each run of selected elements of a chunk, until it fails.
+fn each(
+    selected: &SelectedElements<'_>,
+    shape: &[u64],
+    mut body: impl FnMut(CopyRun) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut done = Ok(());
+    selected.runs(shape, |run| {
+        done = body(run);
+        done.is_ok()
+    });
+    done
+}
+
+fn slice(items: &mut [u8], start: u64, len: u64, item: usize) -> Result<&mut [u8], Error> {
+    let size = items.len();
+    let items = items.get_mut(start as usize * item..).and_then(|items| items.get_mut(..len as usize * item));
+    items.ok_or_else(|| misfit(size, &[], item))
+}
+
+/// Copies bytes; single elements of the common sizes without a call.
+fn copy(source: &[u8], target: &mut [u8]) {
+    fn items<const N: usize>(source: &[u8], target: &mut [u8]) -> bool {
+        match (<&[u8; N]>::try_from(source), <&mut [u8; N]>::try_from(&mut *target)) {
+            (Ok(source), Ok(target)) => {
+                *target = *source;
+                true
+            }
+            _ => false,
+        }
+    }
+    if !(items::<4>(source, target) || items::<8>(source, target) || items::<1>(source, target)) {
+        target.copy_from_slice(source);
+    }
+}
+
+fn misfit(found: usize, shape: &[usize], item: usize) -> Error {
+    Error::Buffer { found: found as u64, shape: shape.into(), item }
+}

@@ -1,0 +1,268 @@
+use smallvec::SmallVec;
+
+use crate::chunk_selections::{CopyRun, strides};
+use crate::element_count;
+use crate::error::{Error, Result};
+use crate::grid::ChunkGrid;
+use crate::region::AxisRange;
+use crate::resolved::{AxisIndices, Resolved, SelectedIndex};
+
+mod by_chunk;
+pub use by_chunk::ElementsByChunk;
+
+/// The selected elements that lie in an array, a chunk of it, or an inner chunk of that, and their indices in the output.
+///
+/// Of the array ([`new`](Self::new)) they are divided by chunk, and of each chunk by inner chunk ([`by_chunk`](Self::by_chunk)), each in
+/// one pass over the elements of coordinates and masks; of lists and ranges over the positions of each axis.
+///
+/// # Example
+/// ```
+/// # use zarr_grid::{ChunkGrid, SelectedElements, Selection};
+/// let grid = ChunkGrid::regular(&[100], &[10])?;
+/// let selection: Selection = "[91, 3, 3, 7]".parse()?;
+/// let resolved = selection.resolve(grid.shape())?;
+/// let elements = SelectedElements::new(&resolved)?;
+/// let chunks = elements.by_chunk(&grid)?;
+/// assert_eq!(chunks.len(), 2);
+/// let (chunk, elements) = chunks.get(0).unwrap();
+/// let mut found = Vec::new();
+/// elements.runs(&[10], |run| {
+///     found.push((run.from, run.to, run.len));
+///     true
+/// });
+/// // The element that is selected twice ends with its last index.
+/// assert_eq!((chunk[0], found), (0, vec![(3, 1, 1), (3, 2, 1), (7, 3, 1)]));
+/// # Ok::<(), zarr_grid::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct SelectedElements<'a>(Kind<'a>);
+
+#[derive(Debug, Clone)]
+enum Kind<'a> {
+    Orthogonal(SmallVec<[AxisPart<'a>; 6]>),
+    Coordinates(Points<'a>),
+}
+
+/// The selected positions of one axis.
+#[derive(Debug, Clone, Copy)]
+struct AxisPart<'a> {
+    positions: AxisPositions<'a>,
+    /// How many elements further the next index of the output along this axis lies.
+    stride: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum AxisPositions<'a> {
+    /// The output index of the first position is `out`; those of the others follow it, downwards if flipped.
+    Range { range: AxisRange, out: u64, flipped: bool },
+    /// In ascending order. They count from `origin`.
+    List { indices: &'a [SelectedIndex], origin: u64 },
+}
+
+/// Single elements.
+#[derive(Debug, Clone)]
+struct Points<'a> {
+    /// The coordinates of all points of the selection, and how many each has.
+    positions: &'a [u64],
+    rank: usize,
+    set: PointSet<'a>,
+    /// For each axis, which coordinate it is, and the position that it begins at.
+    axes: SmallVec<[(usize, u64); 6]>,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum PointSet<'a> {
+    /// So many from the first on.
+    All(usize),
+    /// These, in ascending order.
+    Some(&'a [usize]),
+}
+
+impl<'a> SelectedElements<'a> {
+    /// All elements of a selection.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] if there are more than fit 64 bits.
+    pub fn new(resolved: &'a Resolved) -> Result<Self> {
+        let output_shape = resolved.output_shape();
+        element_count(&output_shape).ok_or(Error::Overflow { what: "the number of selected elements" })?;
+        let strides = strides(&output_shape);
+        let range = |range: AxisRange, flipped: bool| {
+            let flipped = flipped && range.len > 1;
+            AxisPositions::Range { range, out: if flipped { range.len - 1 } else { 0 }, flipped }
+        };
+        let part = |(positions, stride)| AxisPart { positions, stride };
+        Ok(Self(match resolved {
+            Resolved::Box(selected) => {
+                let axes = selected.region.axes().iter().zip(&selected.flipped);
+                Kind::Orthogonal(axes.map(|(axis, flipped)| range(*axis, *flipped)).zip(strides).map(part).collect())
+            }
+            Resolved::Orthogonal(selected) => {
+                let axes = selected.axes().iter().map(|axis| match axis {
+                    AxisIndices::Range { range: positions, flipped } => range(*positions, *flipped),
+                    AxisIndices::List(indices) => AxisPositions::List { indices, origin: 0 },
+                });
+                Kind::Orthogonal(axes.zip(strides).map(part).collect())
+            }
+            Resolved::Coordinates(selected) => Kind::Coordinates(Points {
+                positions: selected.positions(),
+                rank: selected.rank(),
+                set: PointSet::All(selected.len()),
+                axes: (0..selected.rank()).map(|axis| (axis, 0)).collect(),
+            }),
+        }))
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        match &self.0 {
+            Kind::Orthogonal(axes) => axes.len(),
+            Kind::Coordinates(points) => points.axes.len(),
+        }
+    }
+
+    /// The elements divided by the chunks of `grid`, which divides what they lie in.
+    ///
+    /// # Errors
+    /// [`Error::Rank`] or [`Error::OutOfBounds`] if they do not lie in an array with this grid.
+    pub fn by_chunk(&self, grid: &ChunkGrid) -> Result<ElementsByChunk<'a>> {
+        ElementsByChunk::new(self, grid)
+    }
+
+    /// The same elements with the axes of what they lie in in another order: axis `i` of the result is axis `order[i]` of these. Numbers
+    /// that are no axis contribute nothing.
+    #[must_use]
+    pub fn permuted(&self, order: &[usize]) -> Self {
+        Self(match &self.0 {
+            Kind::Orthogonal(axes) => {
+                Kind::Orthogonal(order.iter().filter_map(|&axis| axes.get(axis).copied()).collect())
+            }
+            Kind::Coordinates(points) => {
+                let axes = order.iter().filter_map(|&axis| points.axes.get(axis).copied()).collect();
+                Kind::Coordinates(Points { axes, ..points.clone() })
+            }
+        })
+    }
+
+    /// Whether each element of a chunk of `shape` is selected.
+    pub fn cover(&self, shape: &[u64]) -> bool {
+        match &self.0 {
+            Kind::Orthogonal(axes) => {
+                axes.len() == shape.len()
+                    && axes.iter().zip(shape).all(|(axis, &len)| axis.positions.count_distinct() == len)
+            }
+            Kind::Coordinates(points) => points.cover(shape),
+        }
+    }
+
+    /// Calls `each` with all runs of elements that follow each other both in a chunk of `shape` ([`CopyRun::from`]) and in the output
+    /// ([`CopyRun::to`]), until it says `false`; whether it never did. `shape` is that of what the elements lie in.
+    ///
+    /// Where an element is selected more than once, its last index in the output comes last: when runs are copied to the chunk, that
+    /// value stays, as in numpy.
+    pub fn runs(&self, shape: &[u64], mut each: impl FnMut(CopyRun) -> bool) -> bool {
+        let strides = strides(shape);
+        let mut pending: Option<CopyRun> = None;
+        let mut add = |next: CopyRun| match &mut pending {
+            Some(run) if run.from + run.len == next.from && run.to + run.len == next.to => {
+                run.len += next.len;
+                true
+            }
+            _ => pending.replace(next).is_none_or(&mut each),
+        };
+        let goes_on = match &self.0 {
+            Kind::Orthogonal(axes) => product(axes, &strides, CopyRun { from: 0, to: 0, len: 1 }, &mut add),
+            Kind::Coordinates(points) => {
+                points.each(&strides, |from, point| add(CopyRun { from, to: point as u64, len: 1 }))
+            }
+        };
+        goes_on && pending.is_none_or(each)
+    }
+}
+
+impl AxisPositions<'_> {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Range { range, .. } => range.len,
+            Self::List { indices, .. } => indices.len() as u64,
+        }
+    }
+
+    /// A position, and its index in the output.
+    fn get(&self, i: u64) -> (u64, u64) {
+        match self {
+            Self::Range { range, out, flipped } => {
+                (range.start + i * range.step, if *flipped { out - i } else { out + i })
+            }
+            Self::List { indices, origin } => {
+                let index = indices[i as usize];
+                (index.position - origin, index.out)
+            }
+        }
+    }
+
+    fn count_distinct(&self) -> u64 {
+        match self {
+            Self::Range { range, .. } => range.len,
+            Self::List { indices, .. } => {
+                let changes = indices.windows(2).filter(|pair| pair[0].position != pair[1].position).count();
+                (changes + usize::from(!indices.is_empty())) as u64
+            }
+        }
+    }
+}
+
+/// All combinations of positions of the axes, the last axis fastest.
+fn product(axes: &[AxisPart<'_>], strides: &[u64], at: CopyRun, each: &mut impl FnMut(CopyRun) -> bool) -> bool {
+    let (Some((axis, inner)), Some((stride, inner_strides))) = (axes.split_first(), strides.split_first()) else {
+        return each(at);
+    };
+    if let (AxisPositions::Range { range: AxisRange { start, len, step: 1 }, out, flipped: false }, 1, 1, []) =
+        (axis.positions, axis.stride, *stride, inner)
+    {
+        return len == 0 || each(CopyRun { from: at.from + start, to: at.to + out, len });
+    }
+    (0..axis.positions.len()).all(|i| {
+        let (position, out) = axis.positions.get(i);
+        let at = CopyRun { from: at.from + position * stride, to: at.to + out * axis.stride, len: 1 };
+        product(inner, inner_strides, at, each)
+    })
+}
+
+impl Points<'_> {
+    fn len(&self) -> usize {
+        match self.set {
+            PointSet::All(count) => count,
+            PointSet::Some(points) => points.len(),
+        }
+    }
+
+    /// Calls `each` with the index of each point in a chunk with these strides and its number, until it says `false`; whether it
+    /// never did.
+    fn each(&self, strides: &[u64], mut each: impl FnMut(u64, usize) -> bool) -> bool {
+        let mut visit = |point: usize| {
+            let position = &self.positions[point * self.rank..][..self.rank];
+            let axes = self.axes.iter().zip(strides);
+            each(axes.map(|(&(axis, origin), stride)| (position[axis] - origin) * stride).sum(), point)
+        };
+        match self.set {
+            PointSet::All(count) => (0..count).all(&mut visit),
+            PointSet::Some(points) => points.iter().all(|&point| visit(point)),
+        }
+    }
+
+    fn cover(&self, shape: &[u64]) -> bool {
+        let Some(count) = element_count(shape).filter(|&count| count <= self.len() as u64) else { return false };
+        let mut seen = vec![0_u64; (count as usize).div_ceil(64)];
+        let mut missing = count;
+        self.each(&strides(shape), |at, _| {
+            if let Some(word) = seen.get_mut((at / 64) as usize) {
+                let bit = 1 << (at % 64);
+                missing -= u64::from(*word & bit == 0);
+                *word |= bit;
+            }
+            missing > 0
+        });
+        missing == 0
+    }
+}
