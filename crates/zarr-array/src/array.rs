@@ -185,7 +185,7 @@ impl Array {
     /// # Errors
     /// As [`read_data`](Self::read_data).
     pub fn read_stored(&self, region: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
-        if chunks.len() as u64 >= self.core.grid.intersect(region).len() / 2 {
+        if chunks.len() as u64 >= self.core.grid.intersect(region).len() {
             return self.read_data(region);
         }
         now(self.verbs().read_stored(region, chunks))

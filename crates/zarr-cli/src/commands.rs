@@ -16,6 +16,7 @@ mod list;
 mod migrate;
 mod read;
 mod remove;
+mod skipped;
 mod tree;
 mod write;
 
@@ -27,6 +28,7 @@ use clap::{Parser, Subcommand};
 const EXIT_CODES: &str = "\
 Exit codes:
   0    Done, and all output was written
+  1    Done with --keep-going, but for the chunks that are listed
   2    The arguments are wrong, or ask for something that is not possible
   3    There is no such store, node or input file
   4    Data or metadata is invalid or cannot be read

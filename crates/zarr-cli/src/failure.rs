@@ -40,6 +40,8 @@ pub(crate) struct Facts {
 /// The exit code of the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
+    /// It was done, but for chunks that cannot be read.
+    Skipped = 1,
     /// The command was used wrongly.
     #[default]
     Usage = 2,
@@ -63,6 +65,11 @@ impl Failure {
     /// Other data than Zarr (a file of numpy) is invalid.
     pub(crate) fn data(kind: &'static str, message: impl Into<String>) -> Self {
         Self::new(kind, Exit::Data, message)
+    }
+
+    /// All was done but for some chunks.
+    pub(crate) fn skipped(message: impl Into<String>) -> Self {
+        Self::new("skipped", Exit::Skipped, message)
     }
 
     fn new(kind: &'static str, exit: Exit, message: impl Into<String>) -> Self {

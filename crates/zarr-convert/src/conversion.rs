@@ -5,34 +5,42 @@
 
 mod copy;
 mod destination;
+mod fingerprint;
 mod finish_move;
 mod hierarchy;
+mod journal;
 mod links;
 mod migrate;
 mod options;
+mod part;
 mod plan;
 mod progress;
+mod reached;
 mod reencode;
+mod run;
+mod skipped;
 mod slabs;
 mod sparse;
 mod target;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod work;
+mod workers;
 
-use progress::Reporter;
 use std::sync::Arc;
 use zarr_array::Registry;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
-use zarr_hierarchy::node::ListNode;
-use zarr_hierarchy::{Error, Result, consolidate};
+use zarr_hierarchy::{Error, Result};
 use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode};
-use zarr_store::{Store, StoreExt, run};
+use zarr_store::{Store, StoreExt};
 
 pub use finish_move::finish_move;
 pub use migrate::{Migration, MigrationState};
 pub use options::ConvertOptions;
+pub use part::Part;
 pub use progress::Progress;
+pub use skipped::SkippedChunk;
 pub use transfer::Transfer;
 pub use zarr_hierarchy::IntoFlow;
 
@@ -208,83 +216,6 @@ impl Conversion {
     /// Bytes of the elements of all nodes.
     pub fn size(&self) -> u128 {
         self.nodes.iter().fold(0, |sum: u128, node| sum.saturating_add(node.size))
-    }
-
-    /// Writes everything to `target`. The source is not changed.
-    ///
-    /// The metadata of an array is written after all its chunks: an array that is there is complete, also if the
-    /// conversion is interrupted.
-    ///
-    /// # Errors
-    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there are nodes in the way and [`ConvertOptions::overwrite`] is not set,
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the target is the source or a chunk needs more memory than there may be;
-    /// the errors of reading and writing arrays; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress`
-    /// cancels.
-    pub fn run<F: IntoFlow>(&self, target: &Arc<dyn Store>, progress: impl Fn(Progress<'_>) -> F + Sync) -> Result<()> {
-        self.run_reporting(target, &Reporter::new(&|event| progress(event).into_flow()))
-    }
-
-    fn run_reporting(&self, target: &Arc<dyn Store>, reporter: &Reporter<'_>) -> Result<()> {
-        if is_same(&self.source, target) {
-            self.check_apart().map_err(|error| error.at(|location| location.store = Some(target.to_string())))?;
-        }
-        let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
-        let existing = destination::prepare(target, self).map_err(in_target)?;
-        let mut finished = destination::Finished::new(target);
-        let written = self.write_nodes(target, &existing, &mut finished, reporter);
-        // Also the documents before the failed one.
-        let ended = finished.create().map_err(in_target);
-        written.and(ended)?;
-        for group in &self.consolidate {
-            consolidate(&**target, &group.to_string(), None)?;
-        }
-        self.list_in(&**target, true).map_err(in_target)?;
-        target.flush().map_err(|error| in_target(error.into()))
-    }
-
-    /// Adds the node that went to a path of its own to the lists of the group there, or takes it out of the lists of
-    /// its old group.
-    fn list_in(&self, store: &dyn Store, is_there: bool) -> Result<()> {
-        let (from, to) = self.paths();
-        let Some(root) = self.nodes.iter().find(|node| node.path == to) else { return Ok(()) };
-        if self.options.to.is_none() {
-            return Ok(());
-        }
-        let is_array = root.target.as_array().is_some();
-        let path = if is_there { to } else { from };
-        run(store, ListNode::new(path, is_array, is_there, store.capabilities()))
-    }
-
-    /// Writes the chunks of all nodes, and hands over their documents.
-    fn write_nodes(
-        &self,
-        target: &Arc<dyn Store>,
-        existing: &destination::ExistingDocuments,
-        finished: &mut destination::Finished<'_>,
-        reporter: &Reporter<'_>,
-    ) -> Result<()> {
-        let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
-        for planned in &self.nodes {
-            reporter.begin(planned)?;
-            let documents = destination::NodeDocuments::new(planned, existing.entry())?;
-            let advance = |bytes: u128| reporter.done(bytes);
-            if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
-                // Chunks of a former node, or of a conversion that was interrupted, would become chunks of the new
-                // array.
-                destination::check_free(&**target, planned).map_err(in_target)?;
-                destination::erase_chunks(&**target, documents.found()).map_err(in_target)?;
-            }
-            match planned.how {
-                Action::Group if existing.is_there(&planned.path) => continue,
-                // It is implicit there, too.
-                Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
-                Action::Group | Action::Keep => {}
-                Action::CopyChunks => copy::copy(self, planned, documents.found(), target, &advance)?,
-                Action::Reencode => reencode::reencode(self, planned, documents.found(), target, &advance)?,
-            }
-            finished.add(documents).map_err(in_target)?;
-        }
-        Ok(())
     }
 
     /// The path of the node that is converted: in the source, and in the target.

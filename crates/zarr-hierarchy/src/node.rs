@@ -18,7 +18,7 @@ pub use ancestors::Ancestors;
 pub use claim::{AwaitClaim, Claim, DropClaim, TakeClaim, unclaimed};
 pub use create::{CreateNode, create};
 pub use dialect::{DEFAULT_DIALECT, FindDialect, same_hierarchy};
-pub use erase::{EraseBroken, EraseNode, MIGRATION_RECORD};
+pub use erase::{CONVERSION_JOURNAL, EraseBroken, EraseNode, MIGRATION_RECORD};
 pub use hints::with_location;
 pub use listed::ListNode;
 pub use newest::{Newest, ReadNewest};

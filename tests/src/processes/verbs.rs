@@ -40,6 +40,8 @@ pub(super) enum Verb {
     Attributes,
     /// `convert` of a group of two arrays into other chunks in another store.
     Convert,
+    /// `convert --resume` of them, in small slabs.
+    Resume,
     /// `migrate` into another dialect.
     Migrate,
     /// `migrate --finish`.
@@ -48,7 +50,7 @@ pub(super) enum Verb {
     Undo,
 }
 
-pub(super) const VERBS: [(&str, Verb); 13] = [
+pub(super) const VERBS: [(&str, Verb); 14] = [
     ("remove", Verb::Remove),
     ("remove_group", Verb::RemoveGroup),
     ("overwrite", Verb::Overwrite),
@@ -59,6 +61,7 @@ pub(super) const VERBS: [(&str, Verb); 13] = [
     ("grow", Verb::Grow),
     ("attributes", Verb::Attributes),
     ("convert", Verb::Convert),
+    ("resume", Verb::Resume),
     ("migrate", Verb::Migrate),
     ("finish", Verb::Finish),
     ("undo", Verb::Undo),
@@ -67,7 +70,10 @@ pub(super) const VERBS: [(&str, Verb); 13] = [
 impl Verb {
     /// Whether all that it did is on the disk when it returns.
     pub(super) fn ends_with_a_flush(self) -> bool {
-        matches!(self, Self::Move | Self::MoveOver | Self::Convert | Self::Migrate | Self::Finish | Self::Undo)
+        matches!(
+            self,
+            Self::Move | Self::MoveOver | Self::Convert | Self::Resume | Self::Migrate | Self::Finish | Self::Undo
+        )
     }
 }
 
@@ -258,6 +264,13 @@ impl Scenario {
                 let options = ConvertOptions::default().chunks(chunks).overwrite(overwrite);
                 Conversion::plan(store, &registry, options)?.run(&stores.target, |_| {})
             }
+            Verb::Resume => {
+                let chunks = (self.layout != Layout::Sharded).then(|| vec![4, COLUMNS]);
+                // A few chunks.
+                let memory = 24 * CHUNK_ROWS * COLUMNS * 4;
+                let options = ConvertOptions::default().chunks(chunks).memory(memory).overwrite(overwrite).resume(true);
+                Conversion::plan(store, &registry, options)?.run(&stores.target, |_| {})
+            }
             Verb::Migrate => Migration::plan(store, &registry, self.other_dialect())?.run(|_| {}),
             Verb::Finish => Migration::finish(store, Some(self.other_dialect())),
             Verb::Undo => Migration::undo(store, Some(self.other_dialect())),
@@ -268,7 +281,10 @@ impl Scenario {
     /// it. An error that nothing is left to do is no fault.
     pub(super) fn rerun(self, stores: &Stores) -> Result<bool> {
         let again = match self.run(stores) {
-            Err(error) if error.kind() == ErrorKind::Exists && matches!(self.verb, Verb::Move | Verb::Convert) => {
+            Err(error)
+                if error.kind() == ErrorKind::Exists
+                    && matches!(self.verb, Verb::Move | Verb::Convert | Verb::Resume) =>
+            {
                 self.run_with(stores, true)
             }
             done => done,
@@ -330,7 +346,7 @@ impl Scenario {
                 Verb::Grow if is_a => {
                     check(store, &path, None, &|seen| whole(seen) || seen.holds(1, rows + MORE_ROWS, rows));
                 }
-                Verb::Convert => {
+                Verb::Convert | Verb::Resume => {
                     check(store, &path, None, &whole);
                     check(&stores.target, &path, None, &or_unfinished);
                 }
@@ -399,26 +415,30 @@ impl Scenario {
             }
             Verb::Grow => check(store, "/g/a", &|seen| seen.holds(1, rows + MORE_ROWS, rows)),
             Verb::Attributes => check(store, "/g/a", &whole),
-            Verb::Convert => ["/g/a", "/g/b"].iter().for_each(|path| check(&stores.target, path, &whole)),
+            Verb::Convert | Verb::Resume => {
+                ["/g/a", "/g/b"].iter().for_each(|path| check(&stores.target, path, &whole));
+            }
             Verb::Migrate | Verb::Finish | Verb::Undo => {
                 ["/g/a", "/g/b"].iter().for_each(|path| check(store, path, &whole));
             }
         }
-        if let Err(error) = self.check_keys(store) {
+        let checked = match self.verb {
+            Verb::Resume => self.check_keys(stores, |stores| &stores.target),
+            Verb::Finish | Verb::Undo => self.check_keys(stores, |stores| &stores.main),
+            _ => Ok(()),
+        };
+        if let Err(error) = checked {
             faults.push(error.to_string());
         }
         faults
     }
 
-    /// Of a migration that is over, checks that nothing of the other hierarchy is left.
-    fn check_keys(self, store: &Arc<dyn Store>) -> Result<()> {
-        if !matches!(self.verb, Verb::Finish | Verb::Undo) {
-            return Ok(());
-        }
+    /// Checks that a store has the keys that it has if nothing interrupts the verb, and no others.
+    fn check_keys(self, stores: &Stores, store: fn(&Stores) -> &Arc<dyn Store>) -> Result<()> {
         let undisturbed = Stores::in_memory();
         self.prepare(&undisturbed)?;
         self.run(&undisturbed)?;
-        let (found, expected) = (contents(store)?, contents(&undisturbed.main)?);
+        let (found, expected) = (contents(store(stores))?, contents(store(&undisturbed))?);
         let (found, expected) = (keys(&found), keys(&expected));
         let apart = |of: &[&str], other: &[&str]| -> Vec<String> {
             of.iter().filter(|key| !other.contains(key)).map(|&key| key.to_owned()).collect()

@@ -45,6 +45,7 @@ mod overtaken;
 mod packages;
 mod plans;
 mod requests;
+mod resumed;
 mod same_verbs;
 mod scale;
 mod scattered_writes;

@@ -2,6 +2,7 @@
 
 use super::bar::Bar;
 use super::dry_run;
+use super::skipped::Skipped;
 use crate::args::{Loss, dialect};
 use crate::codecs;
 use crate::context::{Context, node_path};
@@ -12,7 +13,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use zarr::convert::{Action, Conversion, ConvertOptions, Migration, PlannedNode, Progress, Shards};
+use zarr::convert::{Action, Conversion, ConvertOptions, Migration, Part, PlannedNode, Progress, Shards};
 use zarr::dataset::{Dataset, DatasetOptions};
 use zarr::meta::json::Map;
 use zarr::store::StoreAddress;
@@ -56,6 +57,20 @@ pub(crate) struct Convert {
     /// Replace existing nodes in DST.
     #[arg(long)]
     overwrite: bool,
+    /// Go on where a run with the same options was interrupted; begin if there was none.
+    #[arg(long)]
+    resume: bool,
+    /// Go on where a chunk of SRC cannot be read or decoded: its elements get the fill value, and the chunks are listed at the end, with
+    /// exit code 1.
+    #[arg(long)]
+    keep_going: bool,
+    /// Write part I of N alone, as any process on any machine can at the same time as others write others; one that was
+    /// interrupted goes on when it is run again. The nodes are there after --finish.
+    #[arg(long, value_name = "I/N", value_parser = part, conflicts_with_all = ["overwrite", "resume", "dry_run"])]
+    part: Option<Part>,
+    /// Check that all parts are written, and write the documents. The other options are those of the parts.
+    #[arg(long, conflicts_with_all = ["part", "overwrite", "resume", "dry_run"])]
+    finish: bool,
     /// Write nothing: show the result and the cost for each node, and metadata that DST cannot express.
     #[arg(long)]
     dry_run: bool,
@@ -76,7 +91,10 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         .shards(shards)
         .codecs(args.codecs.as_deref().map(|text| codecs::parse(text, &context.registry)).transpose()?)
         .node(args.node.as_deref().map(node_path).transpose()?)
-        .overwrite(args.overwrite);
+        .overwrite(args.overwrite)
+        .resume(args.resume)
+        .keep_going(args.keep_going)
+        .part(args.part);
     let source = context.open_store(&from)?;
     let options = if args.variables.is_empty() { options } else { of_variables(context, args, &source, options)? };
     if args.dry_run {
@@ -87,8 +105,17 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     // Nothing is created at the target before the plan is complete.
     let target = context.create_store(&to)?;
     Migration::check_settled(&target)?;
-    carry_out(context, &conversion, |progress| conversion.run(&target, progress))?;
-    summarize(context, args, &conversion, started)
+    let skipped = carry_out(context, &conversion, |progress| match args.finish {
+        true => conversion.finish(&target, progress),
+        false => conversion.run(&target, progress),
+    })?;
+    summarize(context, args, &conversion, &skipped, started)?;
+    skipped.check()
+}
+
+/// A part of a conversion.
+fn part(text: &str) -> Result<Part, String> {
+    text.parse().map_err(|error: zarr::Error| error.message().to_owned())
 }
 
 /// The same options for the chosen variables alone.
@@ -111,20 +138,30 @@ fn of_variables(
     Ok(options.arrays(arrays.collect::<Vec<_>>()))
 }
 
-/// Carries out the plan by `run`, and prints losses and progress.
+/// Carries out the plan by `run`, and prints losses and progress. Gives the chunks that were left out.
 pub(crate) fn carry_out(
     context: &Context,
     conversion: &Conversion,
     run: impl FnOnce(&(dyn Fn(Progress<'_>) + Sync)) -> zarr::Result<()>,
-) -> Result<()> {
+) -> Result<Skipped> {
     context.some_warnings(conversion.left_out());
     if !context.global.quiet {
         warn(conversion.nodes());
     }
     let bar = Bar::new(conversion.size(), context.global.quiet);
-    let done = run(&|progress| bar.show(progress));
+    let skipped = Skipped::default();
+    let done = run(&|progress| {
+        skipped.add(&progress);
+        bar.show(progress);
+    });
     bar.finish();
-    Ok(done?)
+    match done {
+        Ok(()) => Ok(skipped),
+        Err(error) => {
+            skipped.print();
+            Err(error.into())
+        }
+    }
 }
 
 /// Warns of lost metadata. Metadata that only moved is not lost.
@@ -159,7 +196,13 @@ pub(crate) fn facts(node: &PlannedNode) -> Map {
     }
 }
 
-fn summarize(context: &Context, args: &Convert, conversion: &Conversion, started: Instant) -> Result<()> {
+fn summarize(
+    context: &Context,
+    args: &Convert,
+    conversion: &Conversion,
+    skipped: &Skipped,
+    started: Instant,
+) -> Result<()> {
     let count = |how: Action| conversion.nodes().iter().filter(|node| node.how == how).count() as u64;
     let (groups, copied, recoded) = (count(Action::Group), count(Action::CopyChunks), count(Action::Reencode));
     if context.global.json {
@@ -169,14 +212,21 @@ fn summarize(context: &Context, args: &Convert, conversion: &Conversion, started
             "groups": groups,
             "arrays": copied + recoded,
             "bytes": conversion.size(),
+            "part": or_null(args.part.map(|part| part.to_string())),
             "nodes": conversion.nodes().iter().map(facts).collect::<Vec<_>>(),
+            "skipped": skipped.to_json(),
         });
     }
+    skipped.print();
     if context.global.quiet {
         return Ok(());
     }
     let plural =
         |number: u64, noun: &str| format!("{} {noun}{}", number::grouped(number), if number == 1 { "" } else { "s" });
+    if let Some(part) = args.part {
+        let seconds = started.elapsed().as_secs_f64();
+        return output::print(&format!("{}: part {part} in {seconds:.1} s\n", escape::line(&args.target)));
+    }
     let text = format!(
         "{}: {}, {} ({} copied, {} encoded again), {} in {:.1} s\n",
         escape::line(&args.target),

@@ -14,6 +14,9 @@ use zarr::store::MemoryStore;
 pub(crate) struct Copy {
     #[command(flatten)]
     nodes: Nodes,
+    /// Go on where a chunk of SRC cannot be read: its elements get the fill value, and the chunks are listed at the end, with exit code 1.
+    #[arg(long)]
+    keep_going: bool,
 }
 
 /// Move a node with everything below it, within a store or to another.
@@ -35,19 +38,22 @@ struct Nodes {
     /// Replace an existing node, with everything below it.
     #[arg(long)]
     overwrite: bool,
+    /// Go on where a run with the same options was interrupted; begin if there was none.
+    #[arg(long)]
+    resume: bool,
     #[command(flatten)]
     meaning: ByConvention,
 }
 
 pub(crate) fn run(context: &Context, args: &Copy) -> Result<()> {
-    carry_over(context, &args.nodes, false)
+    carry_over(context, &args.nodes, args.keep_going, false)
 }
 
 pub(crate) fn run_move(context: &Context, args: &Move) -> Result<()> {
-    carry_over(context, &args.nodes, true)
+    carry_over(context, &args.nodes, false, true)
 }
 
-fn carry_over(context: &Context, args: &Nodes, is_move: bool) -> Result<()> {
+fn carry_over(context: &Context, args: &Nodes, keep_going: bool, is_move: bool) -> Result<()> {
     let ((from_address, from), (to_address, to)) =
         (context.node_address(&args.source)?, context.node_address(&args.target)?);
     context.share_options(&[&from_address, &to_address])?;
@@ -70,7 +76,8 @@ fn carry_over(context: &Context, args: &Nodes, is_move: bool) -> Result<()> {
     if is_move {
         Migration::check_settled(&source)?;
     }
-    let options = args.meaning.apply(ConvertOptions::default()).overwrite(args.overwrite).options(context.options());
+    let options = args.meaning.apply(ConvertOptions::default()).overwrite(args.overwrite).resume(args.resume);
+    let options = options.keep_going(keep_going).options(context.options());
     let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
     // A store is created only if the copy is possible.
     let target = if is_new && planned.is_ok() { context.create_store(&to_address)? } else { target };
@@ -93,6 +100,10 @@ fn carry_over(context: &Context, args: &Nodes, is_move: bool) -> Result<()> {
         {
             Ok(())
         }
-        done => done,
+        Err(error) => Err(error),
+        Ok(skipped) => {
+            skipped.print();
+            skipped.check()
+        }
     }
 }

@@ -19,5 +19,6 @@ mod nodes;
 mod objects;
 mod output;
 mod read_write;
+mod resumed;
 mod tables;
 mod times;

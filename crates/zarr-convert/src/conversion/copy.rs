@@ -1,10 +1,13 @@
 //! Copying chunks as they are stored.
 
+use super::skipped::{SkippedChunk, is_of_chunk};
+use super::work::Work;
+use super::workers::{in_parallel, lock};
 use super::{Conversion, PlannedNode, target};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use zarr_array::Array;
 use zarr_grid::{ChunkIndex, Region};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
@@ -26,7 +29,7 @@ pub(super) fn copy(
     planned: &PlannedNode,
     written: &StoredNode,
     destination: &Arc<dyn Store>,
-    advance: &(dyn Fn(u128) -> Result<()> + Sync),
+    work: &Work<'_>,
 ) -> Result<()> {
     let source = &conversion.source;
     let locate = |error: Error| {
@@ -36,62 +39,88 @@ pub(super) fn copy(
     };
     let from = ChunkKeys::new(&planned.source).map_err(locate)?;
     let to = ChunkKeys::new(written).map_err(locate)?;
+    let counts = from.grid().grid_shape();
+    work.begin(written, &vec![1; counts.len()], &counts)?;
     let chunks = from.stored(&**source).map_err(locate)?;
     let elements = |chunk: &[u64]| from.grid().chunk_region(chunk).len_checked().unwrap_or(0);
     let all = zarr_grid::total_size(from.grid().shape(), 1).max(1);
     let share = |chunk: &[u64]| (planned.size as f64 * (elements(chunk) as f64 / all as f64)) as u128;
-    let one = |(key, chunk): &(Key, ChunkIndex)| {
+    let missing =
+        Mutex::new(MissingChunks { conversion, planned, written, destination, arrays: None, encoded: HashMap::new() });
+    let writes_missing = !target::missing_may_stay(&planned.source, written);
+    let done = Mutex::new(0_u128);
+    let one = |(chunk, key): (ChunkIndex, Option<Key>)| {
         let located = |error: Error| {
-            locate(error.at(|location| (location.chunk, location.key) = (Some(chunk.clone()), Some(key.to_string()))))
+            let key = key.as_ref().map(ToString::to_string);
+            locate(error.at(|location| (location.chunk, location.key) = (Some(chunk.clone()), key)))
         };
-        // A key that is gone since it was listed is a missing chunk.
-        if let Some(value) = value_within(&**source, key, conversion.options.memory).map_err(located)? {
-            destination.set_all(&to.key(chunk)?, &value).map_err(|error| located(error.into()))?;
+        let value = match &key {
+            None => None,
+            Some(key) => match value_within(&**source, key, conversion.options.memory).map_err(located) {
+                Err(error) if work.keeps_going() && is_of_chunk(&error) => {
+                    work.skip(&SkippedChunk::new(&planned.source.path, &chunk, &error))?;
+                    None
+                }
+                value => value?,
+            },
+        };
+        match value {
+            Some(value) => {
+                destination.set_all(&to.key(&chunk)?, &value).map_err(|error| located(error.into()))?;
+            }
+            // A key that is gone since it was listed is a missing chunk, too.
+            None if writes_missing => lock(&missing).write(&chunk)?,
+            None => {}
         }
-        advance(share(chunk))
+        work.end_unit(&chunk, 1)?;
+        let share = share(&chunk);
+        *lock(&done) += share;
+        work.advance(share)
     };
-    let mut done: u128 = chunks.iter().map(|(_, chunk)| share(chunk)).sum();
-    in_parallel(threads(conversion, &chunks, &**source, &**destination)?, &chunks, &one)?;
-    if !target::missing_may_stay(&planned.source, written) {
-        let stored = chunks.into_iter().map(|(_, chunk)| chunk).collect();
-        let one = |chunk: &ChunkIndex| advance(share(chunk)).map(|()| share(chunk));
-        done += write_missing(conversion, planned, written, destination, &stored, &one)?;
-    }
-    advance(planned.size.saturating_sub(done))
+    let threads = threads(conversion, &chunks, &**source, &**destination)?;
+    let is_left = |chunk: &ChunkIndex| {
+        let is_left = work.has(chunk, &chunk.iter().map(|&index| index..index + 1).collect::<Vec<_>>());
+        if !is_left {
+            let share = share(chunk);
+            *lock(&done) += share;
+            work.pass(share);
+        }
+        is_left
+    };
+    let mut stored = chunks.into_iter().peekable();
+    let overlaps = from.grid().intersect(&Region::whole(from.grid().shape()));
+    let every = (0..overlaps.len()).map(|chunk| overlaps.get(chunk).index);
+    let chunks: Box<dyn Iterator<Item = (ChunkIndex, Option<Key>)> + Send + '_> = match writes_missing {
+        true => Box::new(every.map(move |chunk| {
+            let key = stored.next_if(|(_, next)| *next == chunk).map(|(key, _)| key);
+            (chunk, key)
+        })),
+        false => Box::new(stored.map(|(key, chunk)| (chunk, Some(key)))),
+    };
+    let chunks = chunks.filter(|(chunk, _)| is_left(chunk)).inspect(|(chunk, _)| work.begin_unit(chunk));
+    in_parallel(threads, chunks, &one)?;
+    let done = *lock(&done);
+    work.advance(planned.size.saturating_sub(done))
 }
 
-/// Writes the chunks that are not stored, with the fill value of the source, and calls `advance` for each. Returns the sum of its
-/// results.
-fn write_missing(
-    conversion: &Conversion,
-    planned: &PlannedNode,
-    written: &StoredNode,
-    destination: &Arc<dyn Store>,
-    stored: &BTreeSet<ChunkIndex>,
-    advance: &dyn Fn(&ChunkIndex) -> Result<u128>,
-) -> Result<u128> {
-    let keys = ChunkKeys::new(written)?;
-    let grid = keys.grid();
-    let whole = Region::whole(grid.shape());
-    if grid.intersect(&whole).iter().all(|overlap| stored.contains(&overlap.index)) {
-        // Chunks may be copied without their codecs, which only missing ones need.
-        return Ok(0);
-    }
-    let open = |store: &Arc<dyn Store>, found: &StoredNode| {
-        Array::from_found(store, found.clone(), &conversion.registry, conversion.options.options.clone())
-    };
-    let (source, sink) = (open(&conversion.source, &planned.source)?, open(destination, written)?);
-    // Chunks that hold as many elements along each axis are encoded to the same bytes.
-    let mut encoded: HashMap<Vec<u64>, Vec<u8>> = HashMap::new();
-    let (item_size, memory) = (sink.data_type().item_size() as u64, conversion.options.memory);
-    let mut done = 0;
-    for overlap in grid.intersect(&whole).iter() {
-        let chunk = overlap.index;
-        if stored.contains(&chunk) {
-            continue;
-        }
-        let region = grid.chunk_region(&chunk);
-        let (shape, key) = (region.shape().to_vec(), keys.key(&chunk)?);
+/// Chunks that are not stored, and are written with the fill value of the source.
+struct MissingChunks<'c> {
+    conversion: &'c Conversion,
+    planned: &'c PlannedNode,
+    written: &'c StoredNode,
+    destination: &'c Arc<dyn Store>,
+    /// Opened with the first one: chunks may be copied without their codecs, which only missing ones need.
+    arrays: Option<(Array, Array)>,
+    /// Chunks that hold as many elements along each axis are encoded to the same bytes.
+    encoded: HashMap<Vec<u64>, Vec<u8>>,
+}
+
+impl MissingChunks<'_> {
+    fn write(&mut self, chunk: &ChunkIndex) -> Result<()> {
+        let Self { conversion, planned, written, destination, arrays, encoded } = self;
+        let keys = ChunkKeys::new(written)?;
+        let region = keys.grid().chunk_region(chunk);
+        let (shape, key) = (region.shape().to_vec(), keys.key(chunk)?);
         let located = |error: Error| {
             error.at_path(&planned.path).at(|location| {
                 (location.chunk, location.key) = (Some(chunk.clone()), Some(key.to_string()));
@@ -99,23 +128,31 @@ fn write_missing(
         };
         if let Some(bytes) = encoded.get(&shape) {
             destination.set_all(&key, bytes).map_err(|error| located(error.into()))?;
-            done += advance(&chunk)?;
-            continue;
+            return Ok(());
         }
-        let size = zarr_grid::total_size(&shape, item_size);
+        let (source, sink) = match arrays {
+            Some(arrays) => arrays,
+            None => {
+                let open = |store: &Arc<dyn Store>, found: &StoredNode| {
+                    Array::from_found(store, found.clone(), &conversion.registry, conversion.options.options.clone())
+                };
+                arrays.insert((open(&conversion.source, &planned.source)?, open(destination, written)?))
+            }
+        };
+        let memory = conversion.options.memory;
+        let size = zarr_grid::total_size(&shape, sink.data_type().item_size() as u64);
         if size > memory.into() {
             let message = format!("the chunk has {size} bytes, more than the {memory} of memory allowed");
             return Err(located(Error::argument(message).with_hint("allow more memory")));
         }
-        sink.write(&region, source.read_data(&region)?.view())?;
+        sink.write(&region, source.read_stored(&region, &[])?.view())?;
         if encoded.len() < DISTINCT
             && let Some(bytes) = destination.get_all(&key).map_err(|error| located(error.into()))?
         {
             encoded.insert(shape, bytes.to_vec());
         }
-        done += advance(&chunk)?;
+        Ok(())
     }
-    Ok(done)
 }
 
 /// A value that may be held in memory, by one request.
@@ -149,40 +186,13 @@ fn threads(
     let step = (chunks.len() / SAMPLES).max(1);
     let samples: Vec<&Key> = chunks.iter().step_by(step).map(|(key, _)| key).collect();
     let largest = AtomicU64::new(1);
-    let one = |key: &&Key| {
+    let one = |key: &Key| {
         if let Some(size) = source.size(key).ok().flatten() {
             largest.fetch_max(size, Ordering::Relaxed);
         }
         Ok(())
     };
-    in_parallel(if is_remote { samples.len() } else { 1 }, &samples, &one)?;
+    in_parallel(if is_remote { samples.len() } else { 1 }, samples.iter().copied(), &one)?;
     let room = conversion.options.memory / largest.into_inner().saturating_mul(2).max(1);
     Ok(wanted.min(usize::try_from(room).unwrap_or(usize::MAX)).min(chunks.len()).max(1))
-}
-
-/// Calls `one` for each item on several threads; after the first error no further items are begun. Copying waits for
-/// stores and computes nothing, so that it stays off the threads that decode.
-fn in_parallel<T: Sync>(threads: usize, items: &[T], one: &(dyn Fn(&T) -> Result<()> + Sync)) -> Result<()> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let work = || {
-        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if failed.load(Ordering::Relaxed) {
-                break;
-            }
-            if let Err(error) = one(item) {
-                failed.store(true, Ordering::Relaxed);
-                return Err(error);
-            }
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut done = work();
-        for other in others {
-            let result = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            done = done.and(result);
-        }
-        done
-    })
 }

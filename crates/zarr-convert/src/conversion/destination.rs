@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use zarr_array::{Group, NewGroup};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::jobs::{DOCUMENT, InSteps, Made, document_options};
-use zarr_hierarchy::node::{Ancestors, EraseBroken, EraseNode, order, reread, same_hierarchy, unclaimed};
+use zarr_hierarchy::node::{
+    Ancestors, CONVERSION_JOURNAL, EraseBroken, EraseNode, order, reread, same_hierarchy, unclaimed,
+};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::{Key, Precondition, Prefix, Store, StoreExt, run};
@@ -31,9 +33,22 @@ impl ExistingDocuments {
     }
 }
 
+/// What becomes of nodes that are in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InTheWay {
+    /// They are an error.
+    Refuse,
+    Erase,
+    /// They are of this conversion.
+    Keep,
+}
+
 /// Makes sure that nothing is in the way, or erases it if that is allowed.
-pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<ExistingDocuments> {
-    let overwrite = conversion.options.overwrite;
+pub(super) fn prepare(
+    target: &Arc<dyn Store>,
+    conversion: &Conversion,
+    in_the_way: InTheWay,
+) -> Result<ExistingDocuments> {
     let (_, path) = conversion.paths();
     let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else {
         return Ok(ExistingDocuments::default());
@@ -56,7 +71,9 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
         }
         existing.kept.push(above);
     }
-    clear(target, &path, overwrite)?;
+    if in_the_way != InTheWay::Keep {
+        clear(target, &path, in_the_way == InTheWay::Erase)?;
+    }
     // A copy of all metadata would not know the new node.
     run(&**target, Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities()))?;
     if let Some(name) = zarr_meta::entry_point_key(dialect)
@@ -64,7 +81,17 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
     {
         existing.entry.insert(name, entry.part(0));
     }
-    // Groups above a node that goes to a path of its own are no part of the conversion.
+    Ok(existing)
+}
+
+/// Creates the groups above a node that goes to a path of its own, which are no part of the conversion.
+pub(super) fn make_parents(
+    target: &Arc<dyn Store>,
+    conversion: &Conversion,
+    existing: &ExistingDocuments,
+) -> Result<()> {
+    let (_, path) = conversion.paths();
+    let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(()) };
     if let (Some(_), Some(parent)) = (&conversion.options.to, path.parent())
         && !dialect.implies_groups()
         && !existing.is_there(&parent)
@@ -72,7 +99,7 @@ pub(super) fn prepare(target: &Arc<dyn Store>, conversion: &Conversion) -> Resul
         let new = NewGroup::default().dialect(dialect);
         Group::create(target, &parent.to_string(), new, &conversion.registry)?;
     }
-    Ok(existing)
+    Ok(())
 }
 
 /// Makes sure that there is no node at `path`. Keys of no node are never erased.
@@ -80,8 +107,9 @@ fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()
     let found = match open_node(&**target, &path.to_string(), None) {
         Err(error) if error.is_not_found() => {
             let prefix = Prefix::new(&path.key_prefix())?;
+            let is_journal = |key: &Key| key.name().starts_with(CONVERSION_JOURNAL);
             let listing = if target.capabilities().list { target.list_dir(&prefix)? } else { Default::default() };
-            if overwrite || (listing.keys.is_empty() && listing.prefixes.is_empty()) {
+            if overwrite || (listing.keys.iter().all(is_journal) && listing.prefixes.is_empty()) {
                 return Ok(());
             }
             return Err(exists(path, "there are other files already", "--overwrite writes between them"));
@@ -116,8 +144,12 @@ pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()
     }
 }
 
-/// Erases the values under the keys of the chunks of an array.
-pub(super) fn erase_chunks(store: &dyn Store, array: &StoredNode) -> Result<()> {
+/// Erases the values under the keys of the chunks of an array, of those chunks that `is_own` names; `None` is a chunk beyond the shape.
+pub(super) fn erase_chunks(
+    store: &dyn Store,
+    array: &StoredNode,
+    is_own: &dyn Fn(Option<&[u64]>) -> bool,
+) -> Result<()> {
     if !store.capabilities().list {
         return Ok(());
     }
@@ -125,7 +157,8 @@ pub(super) fn erase_chunks(store: &dyn Store, array: &StoredNode) -> Result<()> 
     let prefixes: BTreeSet<&str> = keys.prefixes().collect();
     for prefix in prefixes {
         let stored = store.list_prefix(&Prefix::new(prefix)?)?;
-        stored.iter().filter(|key| keys.has_form(key)).try_for_each(|key| store.erase(key))?;
+        let is_left = |key: &&Key| keys.has_form(key) && is_own(keys.chunk_at(key).as_deref());
+        stored.iter().filter(is_left).try_for_each(|key| store.erase(key))?;
     }
     Ok(())
 }
@@ -184,6 +217,22 @@ impl NodeDocuments {
     /// The node as it will be found.
     pub(super) fn found(&self) -> &StoredNode {
         &self.found
+    }
+
+    /// The documents, each with its key; without a document, none is to be there.
+    pub(super) fn changes(&self) -> impl Iterator<Item = (&str, Option<&[u8]>)> {
+        self.changes.iter().map(|(key, document)| (key.as_str(), document.as_deref()))
+    }
+
+    /// Whether all of them are in a store as they would be written.
+    pub(super) fn are_stored(&self, target: &dyn Store) -> Result<bool> {
+        for (key, document) in self.changes() {
+            let stored = target.get_ranges(&Key::new(key)?, &[DOCUMENT])?;
+            if stored.as_ref().map(|stored| stored.part(0)) != document {
+                return Ok(false);
+            }
+        }
+        Ok(!self.changes.is_empty())
     }
 
     /// Writes the documents, that last which makes them a node.

@@ -1,7 +1,7 @@
 //! The rest of a move that was interrupted while it erased the source.
 
-use super::is_same;
 use super::links::check_links;
+use super::{is_same, journal};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
@@ -47,7 +47,13 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
             }
             // The copy is on the disk before the rest is gone.
             target.barrier().map_err(|error| in_store(&**target, error.into()))?;
-            rest.erase(&**source).map(|()| true).map_err(in_source)
+            rest.erase(&**source).map_err(in_source)?;
+            journal::erase_ended(&**target, &to).map_err(|error| in_store(&**target, error))?;
+            Ok(true)
+        }
+        // Nothing is left but the journal.
+        Ok(rest) if !is_implied && rest.is_empty() => {
+            journal::erase_ended(&**target, &to).map_err(|error| in_store(&**target, error))
         }
         // A group that is there is in the way of no other message.
         Ok(_) => Ok(false),
@@ -130,7 +136,11 @@ impl Rest {
 
     /// Whether a move may have left this. Of an implicit group, a node has to be gone.
     fn is_of_move(&self, is_implied: bool) -> bool {
-        (self.has_gaps || !is_implied) && !(self.documents.is_empty() && self.chunks.is_empty())
+        (self.has_gaps || !is_implied) && !self.is_empty()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.documents.is_empty() && self.chunks.is_empty()
     }
 
     /// Erases documents and then chunks, as the move did.

@@ -9,6 +9,7 @@ use self::record::{Entry, Record, Side};
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
 use super::progress::Reporter;
+use super::work::Work;
 use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, reencode, target};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -71,7 +72,7 @@ impl Migration {
     }
 
     /// As [`plan`](Self::plan), with options about members that the dialect cannot express, how arrays are read and
-    /// written, and how much memory may be used. Options about nodes, chunks and codecs are ignored.
+    /// written, and how much memory may be used. Options about nodes, chunks, codecs, parts and interruptions are ignored.
     ///
     /// # Errors
     /// As [`plan`](Self::plan).
@@ -169,13 +170,13 @@ impl Migration {
         for planned in conversion.nodes().iter().rev() {
             reporter.begin(planned)?;
             let documents = NodeDocuments::new(planned, &zarr_meta::Documents::new())?;
-            let advance = |bytes: u128| reporter.done(bytes);
+            let work = Work::unrecorded(reporter);
             match planned.how {
                 Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
                 Action::Group => {}
-                Action::Keep => advance(planned.size)?,
-                Action::CopyChunks => copy::copy(conversion, planned, documents.found(), store, &advance)?,
-                Action::Reencode => reencode::reencode(conversion, planned, documents.found(), store, &advance)?,
+                Action::Keep => reporter.done(planned.size)?,
+                Action::CopyChunks => copy::copy(conversion, planned, documents.found(), store, &work)?,
+                Action::Reencode => reencode::reencode(conversion, planned, documents.found(), store, &work)?,
             }
             written.push(documents);
         }

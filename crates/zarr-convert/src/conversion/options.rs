@@ -1,6 +1,6 @@
 //! Options of conversions.
 
-use super::Shards;
+use super::{Part, Shards};
 use zarr_array::Options;
 use zarr_codec::CodecList;
 use zarr_meta::conventions::Conventions;
@@ -47,6 +47,17 @@ pub struct ConvertOptions {
     pub memory: u64,
     /// Whether nodes that are in the way are erased.
     pub overwrite: bool,
+    /// Whether to go on where an earlier run with the same options was interrupted, whose journal is in the target. Without a
+    /// journal the conversion begins as usual.
+    pub resume: bool,
+    /// Whether to go on where a chunk of the source cannot be read or decoded: it is reported
+    /// ([`Progress::Skipped`](super::Progress::Skipped)), and its elements have the fill value in the target.
+    pub keep_going: bool,
+    /// Do this part alone, which any process may do on any machine, at the same time as others do others. A part that was interrupted
+    /// goes on where it stopped when it is run again. All parts have the same options, but for
+    /// [`threads`](zarr_array::Options#structfield.threads). No node is there until
+    /// [`Conversion::finish`](super::Conversion::finish). By default all is done by one process.
+    pub part: Option<Part>,
     /// How arrays are read and written.
     pub options: Options,
 }
@@ -66,6 +77,9 @@ impl Default for ConvertOptions {
             conventions: Conventions::Detect,
             memory: 1 << 30,
             overwrite: false,
+            resume: false,
+            keep_going: false,
+            part: None,
             options: Options::default(),
         }
     }
@@ -153,6 +167,27 @@ impl ConvertOptions {
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
+        self
+    }
+
+    /// Sets [`resume`](Self#structfield.resume).
+    #[must_use]
+    pub fn resume(mut self, resume: bool) -> Self {
+        self.resume = resume;
+        self
+    }
+
+    /// Sets [`keep_going`](Self#structfield.keep_going).
+    #[must_use]
+    pub fn keep_going(mut self, keep_going: bool) -> Self {
+        self.keep_going = keep_going;
+        self
+    }
+
+    /// Sets [`part`](Self#structfield.part).
+    #[must_use]
+    pub fn part(mut self, part: impl Into<Option<Part>>) -> Self {
+        self.part = part.into();
         self
     }
 

@@ -1,6 +1,7 @@
 //! The progress reports of a conversion, and its cancellation.
 
 use super::PlannedNode;
+use super::skipped::SkippedChunk;
 use std::ops::ControlFlow;
 use zarr_hierarchy::{IntoFlow, Result};
 
@@ -15,8 +16,12 @@ use zarr_hierarchy::{IntoFlow, Result};
 pub enum Progress<'a> {
     /// A node is begun.
     Begin(&'a PlannedNode),
-    /// So many bytes of elements, as [`PlannedNode::size`] counts them, are done.
+    /// So many bytes of elements, as [`PlannedNode::size`] counts them, are done. A conversion that is resumed begins with the bytes
+    /// that were done before.
     Done(u128),
+    /// A chunk of the source cannot be read, and is left out: see [`ConvertOptions::keep_going`](super::ConvertOptions::keep_going). Each is
+    /// reported once, and once more where a conversion is resumed.
+    Skipped(&'a SkippedChunk),
 }
 
 /// The function that is told of progress.
@@ -35,6 +40,11 @@ impl<'a> Reporter<'a> {
     /// Tells of so many bytes of elements that are done.
     pub(super) fn done(&self, bytes: u128) -> Result<()> {
         self.report(Progress::Done(bytes))
+    }
+
+    /// Tells of a chunk that cannot be read.
+    pub(super) fn skipped(&self, chunk: &SkippedChunk) -> Result<()> {
+        self.report(Progress::Skipped(chunk))
     }
 
     fn report(&self, progress: Progress<'_>) -> Result<()> {

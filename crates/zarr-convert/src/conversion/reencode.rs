@@ -1,11 +1,14 @@
 //! Decoding and encoding an array, slab by slab.
 
+use super::skipped::{is_of_chunk, read_good};
 use super::slabs::{COMFORT, Slabs};
 use super::sparse::{SparsePart, SparseParts};
+use super::work::Work;
+use super::workers::{in_parallel, lock};
 use super::{Conversion, ConvertOptions, PlannedNode, target};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use zarr_array::{Array, ArrayData, MissingChunks, Options};
 use zarr_grid::{AxisRange, ChunkIndex, Region};
 use zarr_hierarchy::{Error, Result};
@@ -26,13 +29,14 @@ pub(super) fn check(source: &Array, sink: &Array, options: &ConvertOptions) -> R
     plan.map(drop).ok_or_else(|| too_large(sink, item, options.memory))
 }
 
-/// Reads all elements of a node and writes them to `target`, in slabs of whole chunks of the new array.
+/// Reads all elements of a node and writes them to `target`, in slabs of whole chunks of the new array. Two slabs are under way at a
+/// time: one is read while the other is written.
 pub(super) fn reencode(
     conversion: &Conversion,
     planned: &PlannedNode,
     written: &StoredNode,
     target: &Arc<dyn Store>,
-    advance: &(dyn Fn(u128) -> Result<()> + Sync),
+    work: &Work<'_>,
 ) -> Result<()> {
     let open = |store: &Arc<dyn Store>, found: &StoredNode, options: &Options| {
         Array::from_found(store, found.clone(), &conversion.registry, options.clone())
@@ -40,59 +44,167 @@ pub(super) fn reencode(
     let options = &conversion.options.options;
     let source = open(&conversion.source, &planned.source, options)?;
     let sink = open(target, written, options)?;
-    let item = item_size(&source)?;
+    let item = item_size(&source, work.keeps_going())?;
     let too_large = || too_large(&sink, item, conversion.options.memory);
-    let plan = ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
+    let plan = &ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
     let options = options.clone().threads(plan.threads.or(options.threads));
-    let (source, sink) = (source.with(options.clone())?, sink.with(options)?);
+    let reencoding = Reencoding { source: source.with(options.clone())?, sink: sink.with(options)?, work, plan, item };
+    let Reencoding { source, sink, .. } = &reencoding;
+    work.begin(written, plan.slabs.chunks(), plan.slabs.counts())?;
     let same_fill = source.fill_value() == sink.fill_value();
     let stored = match target::missing_stay(&planned.source, written, same_fill) {
-        true => some_stored(&source)?,
+        true => some_stored(source)?,
         // A missing chunk reads as another value in the target: all chunks are written.
         false => None,
     };
     let logical = source.data_type().item_size() as u64;
-    let size = |region: &Region| region.len_checked().unwrap_or(u64::MAX).saturating_mul(item);
-    let mut done: u128 = 0;
-    let mut advanced = |region: &Region| {
-        let bytes = zarr_grid::total_size(&region.shape(), logical);
-        done = done.saturating_add(bytes);
-        advance(bytes)
+    let done = Mutex::new(0_u128);
+    let count = |unit: &Unit| {
+        let regions = unit.parts.as_ref().map(|parts| parts.iter().map(|part| part.region.clone()).collect::<Vec<_>>());
+        let regions = regions.unwrap_or_else(|| vec![plan.slabs.region(&unit.slab)]);
+        let bytes = regions.iter().map(|region| zarr_grid::total_size(&region.shape(), logical)).sum::<u128>();
+        *lock(&done) += bytes;
+        bytes
     };
-    let Some(stored) = stored else {
-        for slab in plan.slabs.all() {
-            let region = plan.slabs.region(&slab);
-            sink.write(&region, source.read_data(&region)?.view())?;
-            advanced(&region)?;
+    let is_left = |unit: &Unit| {
+        let is_left = work.has(&unit.slab, &plan.slabs.chunks_of(&unit.slab));
+        if !is_left {
+            work.pass(count(unit));
         }
-        return advance(planned.size.saturating_sub(done));
+        is_left
     };
-    let mut parts =
-        SparseParts::new(source.chunk_grid(), stored, &plan.slabs, item, written.may_omit_empty_chunks).peekable();
-    while parts.peek().is_some() {
-        let mut batch = Vec::new();
-        let mut batch_size = 0_u64;
-        while let Some(part) = parts.next_if(|part| {
-            let grown = batch_size.saturating_add(size(&part.region));
-            batch.is_empty() || (grown <= plan.room && batch.len() < BATCH)
-        }) {
-            batch_size = batch_size.saturating_add(size(&part.region));
-            batch.push(part);
+    let elides = written.may_omit_empty_chunks;
+    let units: Box<dyn Iterator<Item = Unit> + Send + '_> = match stored {
+        None => Box::new(plan.slabs.all().map(|slab| Unit { slab, parts: None })),
+        Some(stored) => {
+            let mut parts = SparseParts::new(source.chunk_grid(), stored, &plan.slabs, item, elides).peekable();
+            Box::new(std::iter::from_fn(move || {
+                let first = parts.next()?;
+                let slab = first.slab(&plan.slabs);
+                let mut of_slab = vec![first];
+                of_slab.extend(std::iter::from_fn(|| parts.next_if(|part| part.slab(&plan.slabs) == slab)));
+                Some(Unit { slab, parts: Some(of_slab) })
+            }))
         }
-        let regions: Vec<Region> = batch.iter().map(|part| part.region.clone()).collect();
-        let reencoded = source.map_parallel(batch, |part| reencode_part(&source, &sink, &part))?;
-        reencoded.into_iter().collect::<Result<()>>()?;
-        regions.iter().try_for_each(&mut advanced)?;
-    }
-    advance(planned.size.saturating_sub(done))
+    };
+    let mut units = units.filter(is_left).inspect(|unit| work.begin_unit(&unit.slab)).peekable();
+    // Small parts of several slabs are done together, so that there is something to do for all threads.
+    let batches = std::iter::from_fn(move || {
+        let mut batch = vec![units.next()?];
+        let size =
+            |unit: &Unit| unit.parts.as_ref().map_or((u64::MAX, 1), |parts| (bytes_of(parts, item), parts.len()));
+        let (mut bytes, mut count) = batch.first().map_or((0, 0), size);
+        while bytes < plan.room && count < BATCH {
+            let Some(next) = units.peek() else { break };
+            let (more, parts) = size(next);
+            (bytes, count) = (bytes.saturating_add(more), count + parts);
+            if bytes > plan.room || count > BATCH {
+                break;
+            }
+            batch.extend(units.next());
+        }
+        Some(batch)
+    });
+    let one = |batch: Vec<Unit>| {
+        reencoding.write(&batch)?;
+        let bytes: u128 = batch.iter().map(count).sum();
+        batch.iter().try_for_each(|unit| work.end_unit(&unit.slab, unit.chunks(&plan.slabs)))?;
+        work.advance(bytes)
+    };
+    let is_remote = conversion.source.as_async().is_some() || target.as_async().is_some();
+    let is_alone = source.options().threads == NonZeroUsize::new(1) && !is_remote;
+    in_parallel(if is_alone { 1 } else { plan.workers }, batches, &one)?;
+    let done = *lock(&done);
+    work.advance(planned.size.saturating_sub(done))
 }
 
-/// Reads the stored chunks of a part, and writes the chunks that it meets.
-fn reencode_part(source: &Array, sink: &Array, part: &SparsePart) -> Result<()> {
-    let data = source.read_stored(&part.region, &part.stored)?;
-    match part.met(source.chunk_grid(), sink.chunk_grid()) {
-        None => sink.write(&part.region, data.view()),
-        Some(met) => write_met(sink, &part.region, &data, &met),
+/// Bytes of the elements of parts.
+fn bytes_of(parts: &[SparsePart], item: u64) -> u64 {
+    let size = |part: &SparsePart| part.region.len_checked().unwrap_or(u64::MAX).saturating_mul(item);
+    parts.iter().fold(0, |sum: u64, part| sum.saturating_add(size(part)))
+}
+
+/// A slab of which some is to be read and written.
+struct Unit {
+    slab: ChunkIndex,
+    /// The parts that meet stored chunks; `None`: all of it.
+    parts: Option<Vec<SparsePart>>,
+}
+
+impl Unit {
+    /// The chunks of the new array that it has.
+    fn chunks(&self, slabs: &Slabs) -> u64 {
+        match &self.parts {
+            Some(parts) => parts.iter().fold(0, |sum, part| sum.saturating_add(part.count())),
+            None => {
+                slabs.chunks_of(&self.slab).iter().fold(1, |count, range| count.saturating_mul(range.end - range.start))
+            }
+        }
+    }
+}
+
+/// An array that is decoded and encoded again.
+struct Reencoding<'a> {
+    source: Array,
+    sink: Array,
+    work: &'a Work<'a>,
+    plan: &'a ReencodePlan,
+    /// Bytes of an element.
+    item: u64,
+}
+
+impl Reencoding<'_> {
+    fn write(&self, batch: &[Unit]) -> Result<()> {
+        let mut parts: Vec<&SparsePart> = Vec::new();
+        for unit in batch {
+            match &unit.parts {
+                Some(some) => parts.extend(some),
+                None => {
+                    let region = self.plan.slabs.region(&unit.slab);
+                    self.sink.write(&region, self.read(&region, None)?.view())?;
+                }
+            }
+        }
+        let mut rest = &parts[..];
+        while !rest.is_empty() {
+            let mut bytes = 0_u64;
+            let fits = |part: &&&SparsePart| {
+                bytes = bytes.saturating_add(bytes_of(std::slice::from_ref(**part), self.item));
+                bytes <= self.plan.room
+            };
+            let count = rest.iter().take(BATCH).take_while(fits).count().max(1);
+            let (now, later) = rest.split_at(count);
+            let done = self.source.map_parallel(now.to_vec(), |part| self.write_part(part))?;
+            done.into_iter().collect::<Result<()>>()?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// Reads the stored chunks of a part, and writes the chunks that it meets.
+    fn write_part(&self, part: &SparsePart) -> Result<()> {
+        let data = self.read(&part.region, Some(&part.stored))?;
+        match part.met(self.source.chunk_grid(), self.sink.chunk_grid()) {
+            None => self.sink.write(&part.region, data.view()),
+            Some(met) => write_met(&self.sink, &part.region, &data, &met),
+        }
+    }
+
+    /// Reads a region, of which these chunks are stored, or all.
+    fn read(&self, region: &Region, stored: Option<&[ChunkIndex]>) -> Result<ArrayData> {
+        let read = match stored {
+            // Where there are many, it takes less to ask for all.
+            Some(stored) if (stored.len() as u64) < self.source.chunk_grid().intersect(region).len() / 2 => {
+                self.source.read_stored(region, stored)
+            }
+            _ => self.source.read_data(region),
+        };
+        match read {
+            Err(error) if self.work.keeps_going() && is_of_chunk(&error) => {
+                read_good(&self.source, region, stored, &|chunk| self.work.skip(&chunk))
+            }
+            read => read,
+        }
     }
 }
 
@@ -100,13 +212,16 @@ struct ReencodePlan {
     slabs: Slabs,
     /// Bytes of elements that may be held where parts are smaller than slabs.
     room: u64,
+    /// So many slabs may be under way at once.
+    workers: usize,
     /// Fewer than were asked for, where memory does not suffice for all.
     threads: Option<NonZeroUsize>,
 }
 
 impl ReencodePlan {
-    /// The most threads for which memory suffices, and slabs for the memory that they leave; `None` if a chunk is too
-    /// large.
+    /// Two slabs of half the memory, or one where chunks are too large for that, and the most threads for which the rest suffices;
+    /// `None` if a chunk is too large. Slabs are the same however many threads there are: a run that resumes, and one that does another
+    /// part, may have others.
     fn new(source: &Array, sink: &Array, item: u64, options: &ConvertOptions) -> Option<Self> {
         let bytes = |shape: &[u64]| zarr_grid::element_count(shape)?.checked_mul(item);
         let memory = options.memory - OVERHEAD.min(options.memory / 4);
@@ -115,12 +230,15 @@ impl ReencodePlan {
         let for_thread = bytes(&part)?.max(bytes(&sink.chunk_grid().largest_chunk_shape())?).checked_mul(2)?;
         let wanted = options.options.threads.or_else(|| std::thread::available_parallelism().ok());
         let wanted = wanted.map_or(1, usize::from);
-        (1..=wanted).rev().find_map(|threads| {
-            let budget = memory.checked_sub(for_thread.checked_mul(threads as u64)?)?;
+        [(2, for_thread.max(memory / 4)), (2, for_thread), (1, for_thread)].into_iter().find_map(|(workers, kept)| {
+            let budget = memory.checked_sub(kept)? / workers;
             let slabs = Slabs::plan(sink.chunk_grid(), &part, item, budget)?;
+            let rest = memory.saturating_sub(slabs.size(item).saturating_mul(workers));
+            let threads = usize::try_from(rest / for_thread.max(1)).unwrap_or(usize::MAX).clamp(1, wanted);
             Some(Self {
                 slabs,
                 room: budget.min(COMFORT),
+                workers: usize::try_from(workers).unwrap_or(1),
                 threads: NonZeroUsize::new(threads).filter(|_| threads < wanted),
             })
         })
@@ -186,7 +304,7 @@ fn too_large(sink: &Array, item: u64, memory: u64) -> Error {
 }
 
 /// Bytes that an element takes in memory. Elements of variable length are looked at at a few positions.
-fn item_size(source: &Array) -> Result<u64> {
+fn item_size(source: &Array, keeps_going: bool) -> Result<u64> {
     let item = source.data_type().item_size() as u64;
     if !source.data_type().is_variable() {
         return Ok(item);
@@ -200,7 +318,10 @@ fn item_size(source: &Array) -> Result<u64> {
             start..start + part
         };
         let ranges: Vec<_> = source.shape().iter().zip(&part).map(range).collect();
-        let data = source.read_data(Region::from_ranges(&ranges))?;
+        let data = match source.read_data(Region::from_ranges(&ranges)) {
+            Err(error) if keeps_going && is_of_chunk(&error) => continue,
+            data => data?,
+        };
         elements += data.len() as u64;
         bytes += data.heap().map_or(0, |heap| heap.size());
     }

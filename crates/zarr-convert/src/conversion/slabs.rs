@@ -76,12 +76,29 @@ impl Slabs {
         &self.chunks
     }
 
-    /// The elements of a slab.
-    pub(super) fn region(&self, slab: &[u64]) -> Region {
+    /// How many slabs there are along each axis.
+    pub(super) fn counts(&self) -> &[u64] {
+        self.slab_grid.shape()
+    }
+
+    /// The chunks of a slab along each axis.
+    pub(super) fn chunks_of(&self, slab: &[u64]) -> Vec<Range<u64>> {
         let range = |((axis, &slab), &taken): ((usize, &u64), &u64)| {
             slab * taken..((slab + 1) * taken).min(self.grid.chunk_count(axis))
         };
-        self.region_of(&slab.iter().enumerate().zip(&self.chunks).map(range).collect::<Vec<_>>())
+        slab.iter().enumerate().zip(&self.chunks).map(range).collect()
+    }
+
+    /// The elements of a slab.
+    pub(super) fn region(&self, slab: &[u64]) -> Region {
+        self.region_of(&self.chunks_of(slab))
+    }
+
+    /// Bytes of the elements of the largest slab.
+    pub(super) fn size(&self, item: u64) -> u64 {
+        let largest = self.grid.largest_chunk_shape();
+        let axes = self.grid.shape().iter().zip(&largest).zip(&self.chunks);
+        axes.fold(item, |size, ((&len, &chunk), &taken)| size.saturating_mul(chunk.saturating_mul(taken).min(len)))
     }
 
     /// The elements of a box of chunks, given along each axis.

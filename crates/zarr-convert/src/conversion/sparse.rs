@@ -14,7 +14,7 @@ const FEW: u64 = 4096;
 /// Boxes of whole chunks of the new array that hold all elements of the chunks that are stored.
 ///
 /// The array is divided in two, and each half again, until a part lies in one slab and much of it is stored, or it is
-/// small. Parts that meet no stored chunk are dropped at each step.
+/// small. Parts that meet no stored chunk are dropped at each step. The parts of a slab follow each other, and slabs come in C order.
 #[derive(Debug)]
 pub(super) struct SparseParts<'a> {
     source: &'a ChunkGrid,
@@ -88,10 +88,8 @@ impl<'a> SparseParts<'a> {
     fn cut(&self, part: &mut SparsePart) -> Option<(usize, u64)> {
         let slabs = |(range, &taken): (&Range<u64>, &u64)| (range.start / taken, range.end.saturating_sub(1) / taken);
         let slabs = part.chunks.iter().zip(self.slabs.chunks()).map(slabs);
-        let longest = slabs.enumerate().max_by_key(|(_, (first, last))| last - first);
-        if let Some((axis, (first, last))) = longest
-            && last > first
-        {
+        // The first axis of several slabs, so that slabs come in C order.
+        if let Some((axis, (first, last))) = slabs.enumerate().find(|(_, (first, last))| last > first) {
             // At the end of a slab, where as little is decoded twice as may be.
             let taken = self.slabs.chunks().get(axis).copied().unwrap_or(1);
             return Some((axis, (first + (last - first).div_ceil(2)) * taken));
@@ -153,6 +151,16 @@ impl Iterator for SparseParts<'_> {
 }
 
 impl SparsePart {
+    /// The slab that it lies in.
+    pub(super) fn slab(&self, slabs: &Slabs) -> ChunkIndex {
+        self.chunks.iter().zip(slabs.chunks()).map(|(range, &taken)| range.start / taken).collect()
+    }
+
+    /// How many chunks of the new array it has.
+    pub(super) fn count(&self) -> u64 {
+        self.chunks.iter().fold(1, |count, range| count.saturating_mul(range.end - range.start))
+    }
+
     /// Its chunks that are to be written, in grids of the source and of the new array; `None` for all.
     pub(super) fn met(&self, source: &ChunkGrid, sink: &ChunkGrid) -> Option<BTreeSet<ChunkIndex>> {
         let common = |chunk: &ChunkIndex| source.chunk_region(chunk).overlap(&self.region);
@@ -188,8 +196,12 @@ mod tests {
             };
 
             let mut written = BTreeSet::new();
+            let mut before: Option<ChunkIndex> = None;
             for part in SparseParts::new(&source, stored.iter().cloned().collect(), &slabs, item, elides) {
                 prop_assert!(part.region.len_checked().unwrap() <= budget);
+                let slab = part.slab(&slabs);
+                prop_assert!(before.is_none_or(|before| before <= slab), "slabs come in C order");
+                before = Some(slab);
                 let of_part: Vec<ChunkIndex> = source.intersect(&part.region).iter().map(|overlap| overlap.index).collect();
                 let of_part: Vec<ChunkIndex> = of_part.into_iter().filter(|chunk| stored.contains(chunk)).collect();
                 prop_assert_eq!(&part.stored, &of_part);

@@ -1,8 +1,9 @@
 //! Copying and moving nodes, within a store or from one to another.
 
+use super::destination::{self, InTheWay};
 use super::links::check_links;
 use super::progress::Reporter;
-use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, destination, finish_move, is_same};
+use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, finish_move, is_same, journal};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use zarr_hierarchy::in_store;
 use zarr_hierarchy::node::{Ancestors, EraseNode, parse_path, same_hierarchy};
 use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
-use zarr_store::{Prefix, Store, run};
+use zarr_store::{Prefix, Store, StoreExt, run};
 
 impl Conversion {
     /// Plans to copy the node at `from`, with all below it, to `to` in a store which may be the same. It takes the dialect of the
@@ -122,6 +123,12 @@ impl<'p> Transfer<'p> {
         self
     }
 
+    /// Whether to go on where an earlier run was interrupted: see [`ConvertOptions::resume`](ConvertOptions#structfield.resume).
+    pub fn resume(mut self, resume: bool) -> Self {
+        self.options.resume = resume;
+        self
+    }
+
     /// Calls a function with the progress, which may cancel: see [`Progress`].
     pub fn progress<F: IntoFlow>(mut self, progress: impl Fn(Progress<'_>) -> F + Send + Sync + 'p) -> Self {
         self.report = Some(Arc::new(move |event: Progress<'_>| progress(event).into_flow()));
@@ -193,6 +200,9 @@ impl Conversion {
             self.check_apart().map_err(|error| in_store(target, error))?;
         }
         let in_target = |error: Error| in_store(target, error);
+        if self.options.part.is_some() || self.options.keep_going {
+            return Err(Error::argument("a move is done by one process, and leaves no chunk out"));
+        }
         self.check_whole(&**target, &to).map_err(in_target)?;
         let check_links = || match self.nodes.first() {
             Some(first) => check_links(&*self.source, &first.source).map_err(|error| in_store(&self.source, error)),
@@ -203,7 +213,13 @@ impl Conversion {
             check_links()?;
             self.check_complete().map_err(|error| in_store(&self.source, error))?;
         }
-        if Arc::ptr_eq(&self.source, target) && self.can_rename(&from, &to) && self.rename(target).map_err(in_target)? {
+        let journal = journal::key(&to, None)?;
+        let is_resumed = self.options.resume && target.exists(&journal)?;
+        if Arc::ptr_eq(&self.source, target)
+            && !is_resumed
+            && self.can_rename(&from, &to)
+            && self.rename(target).map_err(in_target)?
+        {
             self.list_in(&**target, true).map_err(in_target)?;
             target.flush().map_err(|error| in_target(error.into()))?;
             // It is done: there is nothing left to be cancelled.
@@ -213,14 +229,15 @@ impl Conversion {
         }
         check_links()?;
         self.check_complete().map_err(|error| in_store(&self.source, error))?;
-        self.run_reporting(target, reporter)?;
+        let journal = self.write(target, reporter, true)?;
         let source = &*self.source;
         let copied = self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
         self.list_in(source, false).map_err(|error| in_store(source, error))?;
         if let Some(erase) = EraseNode::moved(&copied, source.capabilities()) {
             run(source, erase).map_err(|error| in_store(source, error))?;
         }
-        source.flush().map_err(|error| in_store(source, error.into()))
+        source.flush().map_err(|error| in_store(source, error.into()))?;
+        journal.erase().map_err(in_target)
     }
 
     /// Checks that all that there is in the source is copied, and can be erased as one hierarchy.
@@ -278,7 +295,9 @@ impl Conversion {
     /// Renames the node, after the node in the way is erased; false if the store does not rename.
     fn rename(&self, store: &Arc<dyn Store>) -> Result<bool> {
         let (from, to) = self.paths();
-        destination::prepare(store, self)?;
+        let in_the_way = if self.options.overwrite { InTheWay::Erase } else { InTheWay::Refuse };
+        let existing = destination::prepare(store, self, in_the_way)?;
+        destination::make_parents(store, self, &existing)?;
         if let Some(root) = self.nodes.first() {
             run(&**store, Ancestors::of_erased(&root.source, store.capabilities()))?;
         }

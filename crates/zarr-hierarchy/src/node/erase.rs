@@ -12,6 +12,10 @@ use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
 /// The key at the root under which the state of a migration is recorded. No dialect has it for a document or a chunk.
 pub const MIGRATION_RECORD: &str = ".zmigration";
 
+/// The beginning of the last segment of the keys beside a node under which the progress of a conversion to the node is recorded. No dialect
+/// has such keys for documents or chunks.
+pub const CONVERSION_JOURNAL: &str = ".zconversion";
+
 /// Erases a node: documents first, and chunks when there is no document any more that shows them. An erase that is
 /// interrupted leaves no array that reads fill values for erased chunks. The node's own documents come after the
 /// documents of the nodes below, so that it can be repeated as long as there are any; but they come first where the

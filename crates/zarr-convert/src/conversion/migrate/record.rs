@@ -1,5 +1,6 @@
 //! The record of a migration in its store, by which it is completed or undone.
 
+use super::super::fingerprint::hashes;
 use std::collections::BTreeSet;
 use std::fmt;
 pub(super) use zarr_hierarchy::node::MIGRATION_RECORD as KEY;
@@ -172,13 +173,6 @@ impl Entry {
         let parsed = NodePath::parse(path.text()?).map_err(|_| path.invalid("the path of a node"))?;
         Ok(Self { path: parsed, keys: [keys("old")?, keys("new")?], hashes, arrays })
     }
-}
-
-/// Hashes of the documents of a node, but for white space at their ends, by FNV-1a of 64 bits: nobody gains by two that are equal.
-fn hashes(found: &StoredNode) -> Vec<(String, String)> {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    let hash = |text: &[u8]| format!("{:016x}", text.trim_ascii_end().iter().fold(0xcbf2_9ce4_8422_2325, step));
-    found.own_documents().filter_map(|key| Some((key.to_owned(), hash(found.documents.get(key)?)))).collect()
 }
 
 /// A key that may be erased.

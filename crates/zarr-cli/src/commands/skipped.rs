@@ -1,0 +1,58 @@
+//! Chunks that a conversion left out, since they cannot be read.
+
+use crate::failure::{Failure, Result};
+use crate::number;
+use crate::object::{object, or_null};
+use crate::report;
+use std::sync::{Mutex, PoisonError};
+use zarr::convert::{Progress, SkippedChunk};
+use zarr::meta::json::Value;
+
+/// The chunks that were left out so far.
+#[derive(Debug, Default)]
+pub(crate) struct Skipped(Mutex<Vec<SkippedChunk>>);
+
+impl Skipped {
+    /// Adds the chunk, if progress is about one.
+    pub(crate) fn add(&self, progress: &Progress<'_>) {
+        if let Progress::Skipped(chunk) = progress {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push((*chunk).clone());
+        }
+    }
+
+    /// The chunks, sorted.
+    fn sorted(&self) -> Vec<SkippedChunk> {
+        let mut chunks = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        chunks.sort();
+        chunks
+    }
+
+    /// Prints them all, since they are nowhere else.
+    pub(crate) fn print(&self) {
+        self.sorted().iter().for_each(|chunk| report::warning(&format!("left out: {chunk}")));
+    }
+
+    pub(crate) fn to_json(&self) -> Vec<Value> {
+        let facts = |chunk: &SkippedChunk| {
+            Value::from(object! {
+                "path": chunk.path.to_string(),
+                "chunk": chunk.chunk.clone(),
+                "key": or_null(chunk.key.as_deref()),
+                "cause": chunk.cause.as_str(),
+            })
+        };
+        self.sorted().iter().map(facts).collect()
+    }
+
+    /// An error if there are any.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.sorted().len() as u64 {
+            0 => Ok(()),
+            1 => Err(Failure::skipped("a chunk could not be read; its elements have the fill value")),
+            count => {
+                let count = number::grouped(count);
+                Err(Failure::skipped(format!("{count} chunks could not be read; their elements have the fill value")))
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Hashes by which documents are known again.
+
+use zarr_meta::StoredNode;
+
+/// FNV-1a of 64 bits: nobody gains by two texts that have the same hash.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fingerprint(u64);
+
+impl Fingerprint {
+    pub(super) const fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    /// The hash of all texts so far and this one.
+    #[must_use]
+    pub(super) fn with(self, text: &[u8]) -> Self {
+        let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        Self(text.iter().fold(self.0, step))
+    }
+
+    /// As [`with`](Self::with), apart from the texts before and after it.
+    #[must_use]
+    pub(super) fn with_part(self, text: &[u8]) -> Self {
+        self.with(&(text.len() as u64).to_le_bytes()).with(text)
+    }
+
+    pub(super) fn hex(self) -> String {
+        format!("{:016x}", self.0)
+    }
+}
+
+/// The documents of a node, each with its hash but for white space at its end.
+pub(super) fn hashes(found: &StoredNode) -> Vec<(String, String)> {
+    let hash = |text: &[u8]| Fingerprint::new().with(text.trim_ascii_end()).hex();
+    found.own_documents().filter_map(|key| Some((key.to_owned(), hash(found.documents.get(key)?)))).collect()
+}

@@ -1,0 +1,96 @@
+//! Which conversion a journal is of.
+
+use super::super::destination::NodeDocuments;
+use super::super::fingerprint::{Fingerprint, hashes};
+use super::super::{Conversion, Shards};
+use zarr_hierarchy::Result;
+use zarr_json::{Map, Value};
+
+/// What two runs must have in common so that one goes on with the work of the other: members, of which an error names the one that
+/// differs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Identity(Map);
+
+/// The member for the number of parts.
+const PARTS: &str = "parts";
+
+impl Identity {
+    /// Of a conversion, in so many parts.
+    pub(crate) fn of(conversion: &Conversion, parts: Option<u64>) -> Result<Self> {
+        let options = &conversion.options;
+        let (from, to) = conversion.paths();
+        let (mut before, mut after) = (Fingerprint::new(), Fingerprint::new());
+        for planned in &conversion.nodes {
+            before = before.with_part(planned.source.path.to_string().as_bytes());
+            for (key, hash) in hashes(&planned.source) {
+                before = before.with_part(key.as_bytes()).with_part(hash.as_bytes());
+            }
+            let documents = NodeDocuments::new(planned, &zarr_meta::Documents::new())?;
+            after =
+                after.with_part(planned.path.to_string().as_bytes()).with_part(format!("{:?}", planned.how).as_bytes());
+            for (key, document) in documents.changes() {
+                after = after.with_part(key.as_bytes()).with_part(document.unwrap_or_default());
+            }
+        }
+        let lengths = |lengths: &Option<Vec<u64>>| lengths.clone().map_or(Value::Null, Value::from);
+        let shards = match &options.shards {
+            None => Value::Null,
+            Some(Shards::None) => Value::from("none"),
+            Some(Shards::Of(shape)) => Value::from(shape.clone()),
+        };
+        let mut map = Map::new();
+        map.insert("source", address(&conversion.source.to_string()));
+        map.insert("from", from.to_string());
+        map.insert("to", to.to_string());
+        map.insert("dialect", conversion.nodes.first().map_or(Value::Null, |node| Value::from(node.dialect.name())));
+        map.insert("chunks", lengths(&options.chunks));
+        map.insert("shards", shards);
+        map.insert("carry", options.carry);
+        map.insert("literal", options.literal);
+        map.insert("keep_going", options.keep_going);
+        map.insert(PARTS, parts.map_or(Value::Null, Value::from));
+        // It decides which slabs there are, and so what a part is.
+        map.insert("memory", parts.map_or(Value::Null, |_| Value::from(options.memory)));
+        map.insert("nodes", conversion.nodes.len() as u64);
+        map.insert("source_documents", before.hex());
+        map.insert("target_documents", after.hex());
+        Ok(Self(map))
+    }
+
+    pub(super) fn from_map(map: &Map) -> Self {
+        Self(map.clone())
+    }
+
+    pub(super) fn to_value(&self) -> Value {
+        Value::Object(self.0.clone())
+    }
+
+    /// In how many parts, if it is done in parts.
+    pub(super) fn parts(&self) -> Option<u64> {
+        self.0.get(PARTS).and_then(Value::as_u64)
+    }
+
+    /// In which way another run, `now`, differs from this one.
+    pub(super) fn difference(&self, now: &Self) -> Option<String> {
+        let null = Value::Null;
+        let (name, before, now) = now.0.iter().find_map(|(name, now)| {
+            let before = self.0.get(name).unwrap_or(&null);
+            (!before.semantically_eq(now)).then_some((name, before, now))
+        })?;
+        let shown = |value: &Value| if value.is_null() { "none".to_owned() } else { value.excerpt() };
+        Some(match name {
+            "source_documents" => "documents of the source have changed since".to_owned(),
+            "target_documents" => {
+                "nodes would be written with other documents: codecs, or another option, are others".to_owned()
+            }
+            "keep_going" => "one of them keeps going where chunks cannot be read".to_owned(),
+            _ => format!("{name}: {} there, {} now", shown(before), shown(now)),
+        })
+    }
+}
+
+/// The address of a store; the real one of a directory, which may be called by several names.
+fn address(text: &str) -> String {
+    let real = std::fs::canonicalize(text.strip_prefix("file://").unwrap_or(text)).ok();
+    real.and_then(|path| path.to_str().map(str::to_owned)).unwrap_or_else(|| text.to_owned())
+}

@@ -1,0 +1,117 @@
+//! The parts of a conversion that several processes do.
+
+use std::fmt;
+use std::str::FromStr;
+use zarr_hierarchy::{Error, Result};
+
+/// One of the parts of a conversion, each of which any process does on any machine: see
+/// [`ConvertOptions::part`](super::ConvertOptions#structfield.part).
+///
+/// ```
+/// use zarr_convert::Part;
+///
+/// let part: Part = "2/4".parse()?;
+/// assert_eq!(part, Part::new(2, 4)?);
+/// assert!(Part::new(5, 4).is_err());
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    number: u64,
+    of: u64,
+}
+
+/// More than anybody has processes for: each part has a key in the store.
+const MOST: u64 = 100_000;
+
+impl Part {
+    /// Part `number`, counted from 1, of so many.
+    ///
+    /// # Errors
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if there is no such part, or there are more than 100,000.
+    pub fn new(number: u64, of: u64) -> Result<Self> {
+        if number == 0 || number > of || of > MOST {
+            let message =
+                format!("found part {number} of {of}, expected one of 1 to the number of parts, {MOST} at most");
+            return Err(Error::argument(message));
+        }
+        Ok(Self { number, of })
+    }
+
+    /// Its number, from 1.
+    pub fn number(self) -> u64 {
+        self.number
+    }
+
+    /// How many parts there are.
+    pub fn of(self) -> u64 {
+        self.of
+    }
+
+    /// Whether a unit of the array with this number among the nodes is of this part; `counts` are the units along each axis. Units
+    /// that follow each other are of different parts, so that all parts have as much to do, wherever chunks are stored.
+    pub(super) fn has(self, node: usize, unit: &[u64], counts: &[u64]) -> bool {
+        let of = u128::from(self.of);
+        let add = |sum: u128, (&index, &count): (&u64, &u64)| (sum * (u128::from(count) % of) + u128::from(index)) % of;
+        let position = unit.iter().zip(counts).fold(0, add);
+        (position + node as u128) % of == u128::from(self.number - 1)
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+impl FromStr for Part {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
+        let Some((number, of)) = numbers else {
+            return Err(Error::argument(format!("found {text:?}, expected a part as 2/4: the second of four")));
+        };
+        Self::new(number, of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn each_unit_is_of_one_part_and_parts_are_even(
+            counts in proptest::collection::vec(1_u64..7, 0..4),
+            of in 1_u64..9,
+            node in 0_usize..20,
+        ) {
+            let total: u64 = counts.iter().product();
+            let mut sizes = vec![0_u64; of as usize];
+            for mut position in 0..total {
+                let mut unit = vec![0; counts.len()];
+                for (index, count) in unit.iter_mut().zip(&counts).rev() {
+                    (*index, position) = (position % count, position / count);
+                }
+                let parts: Vec<u64> =
+                    (1..=of).filter(|&number| Part::new(number, of).unwrap().has(node, &unit, &counts)).collect();
+                prop_assert_eq!(parts.len(), 1);
+                sizes[parts[0] as usize - 1] += 1;
+            }
+            prop_assert!(sizes.iter().max().unwrap() - sizes.iter().min().unwrap() <= 1, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn parts_are_read_from_texts() {
+        assert_eq!("3/12".parse::<Part>().unwrap().to_string(), "3/12");
+        for text in ["", "3", "0/2", "3/2", "1/0", "a/b", "1/2/3", "1/1000000"] {
+            assert!(text.parse::<Part>().is_err(), "{text}");
+        }
+        let huge = [u64::MAX - 1, u64::MAX - 1, 5];
+        let parts = (1..=7).filter(|&number| Part::new(number, 7).unwrap().has(3, &huge, &[u64::MAX, u64::MAX, 6]));
+        assert_eq!(parts.count(), 1);
+    }
+}

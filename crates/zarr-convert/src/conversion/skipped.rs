@@ -1,0 +1,105 @@
+//! Chunks of the source that cannot be read.
+
+use std::fmt;
+use zarr_array::{Array, ArrayData};
+use zarr_grid::{ChunkIndex, Region};
+use zarr_hierarchy::{Error, ErrorKind, Result};
+use zarr_json::pointer::At;
+use zarr_json::{Map, Value};
+use zarr_meta::NodePath;
+
+/// A chunk of the source that could not be read or decoded. Where a conversion
+/// [keeps going](super::ConvertOptions#structfield.keep_going), its elements have the fill value in the target.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct SkippedChunk {
+    /// The array in the source.
+    pub path: NodePath,
+    /// The index of the chunk (or shard).
+    pub chunk: Vec<u64>,
+    /// Its key in the source, if it is known.
+    pub key: Option<String>,
+    /// Why it could not be read.
+    pub cause: String,
+}
+
+impl fmt::Display for SkippedChunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: chunk {:?}: ", self.path, self.chunk)?;
+        if let Some(key) = &self.key {
+            write!(f, "key {key}: ")?;
+        }
+        f.write_str(&self.cause)
+    }
+}
+
+impl SkippedChunk {
+    pub(super) fn new(path: &NodePath, chunk: &[u64], error: &Error) -> Self {
+        let mut cause = error.message().to_owned();
+        let first = std::error::Error::source(error);
+        for source in std::iter::successors(first, |source| source.source()).map(ToString::to_string) {
+            if !cause.contains(&source) {
+                cause = format!("{cause}: {source}");
+            }
+        }
+        Self { path: path.clone(), chunk: chunk.to_vec(), key: error.location().key.clone(), cause }
+    }
+
+    pub(super) fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("path", self.path.to_string());
+        map.insert("chunk", self.chunk.clone());
+        if let Some(key) = &self.key {
+            map.insert("key", key.as_str());
+        }
+        map.insert("cause", self.cause.as_str());
+        Value::Object(map)
+    }
+
+    pub(super) fn parse(at: &At<'_>) -> Result<Self, zarr_meta::Error> {
+        let path = at.member("path")?;
+        let key = match at.get("key") {
+            Some(key) => Some(key.text()?.to_owned()),
+            None => None,
+        };
+        Ok(Self {
+            path: NodePath::parse(path.text()?).map_err(|_| path.invalid("the path of a node"))?,
+            chunk: at.member("chunk")?.sizes()?,
+            key,
+            cause: at.member("cause")?.text()?.to_owned(),
+        })
+    }
+}
+
+/// Whether an error is one of a chunk, and others may be readable.
+pub(super) fn is_of_chunk(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::CorruptChunk | ErrorKind::ChecksumMismatch | ErrorKind::ShardIndex | ErrorKind::Store
+    )
+}
+
+/// Reads a region of which some chunks cannot be read: these have the fill value, and each is told to `skip`. `chunks`: those that are
+/// stored, or all.
+pub(super) fn read_good(
+    source: &Array,
+    region: &Region,
+    chunks: Option<&[ChunkIndex]>,
+    skip: &dyn Fn(SkippedChunk) -> Result<()>,
+) -> Result<ArrayData> {
+    let grid = source.chunk_grid();
+    let all: Vec<ChunkIndex> = match chunks {
+        Some(chunks) => chunks.to_vec(),
+        None => grid.intersect(region).iter().map(|overlap| overlap.index).collect(),
+    };
+    let mut good = Vec::new();
+    for chunk in all {
+        let Some(common) = grid.chunk_region(&chunk).overlap(region) else { continue };
+        match source.read_data(&common) {
+            Ok(_) => good.push(chunk),
+            Err(error) if is_of_chunk(&error) => skip(SkippedChunk::new(source.path(), &chunk, &error))?,
+            Err(error) => return Err(error),
+        }
+    }
+    source.read_stored(region, &good)
+}

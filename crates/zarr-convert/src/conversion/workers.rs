@@ -1,0 +1,38 @@
+//! Threads that read and write for a conversion. They wait for stores, so that they are none of the threads that decode.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use zarr_hierarchy::Result;
+
+/// Calls `one` for each item on several threads, in their order; after the first error no further items are begun.
+pub(super) fn in_parallel<T>(
+    threads: usize,
+    items: impl Iterator<Item = T> + Send,
+    one: &(dyn Fn(T) -> Result<()> + Sync),
+) -> Result<()> {
+    let (items, failed) = (Mutex::new(items), AtomicBool::new(false));
+    let work = || {
+        while !failed.load(Ordering::Relaxed) {
+            let Some(item) = lock(&items).next() else { break };
+            if let Err(error) = one(item) {
+                failed.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut done = work();
+        for other in others {
+            let result = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            done = done.and(result);
+        }
+        done
+    })
+}
+
+/// Locks, whatever became of the thread that held the lock: a panic ends the conversion.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
