@@ -99,7 +99,7 @@ fn a_conversion_that_was_stopped_at_any_call_is_resumed() {
                 Err(error) if is_complete => assert_eq!(error.kind(), ErrorKind::Exists),
                 done => done.unwrap(),
             }
-            assert_eq!(contents(&target), expected, "{name}: stopped after {left} calls");
+            assert!(contents(&target) == expected, "{name}: stopped after {left} calls");
             for key in watched.sets() {
                 assert!(!is_chunk(&key) || !before_entry.contains(&key), "{name}, {left}: {key} was set twice");
             }
@@ -193,9 +193,9 @@ fn overwriting_begins_anew_after_any_stop() {
     let begun = options().chunks(vec![1, 1]).overwrite(true);
     let expected = converted(&source, &begun);
     for left in 0.. {
-        // An older hierarchy is in the way, of which nothing may stay.
+        // Other arrays are in the way, of which nothing may stay.
         let target = memory();
-        plan(&source, options().dialect(Dialect::V2)).run(&target, |_| {}).unwrap();
+        plan(&source, options()).run(&target, |_| {}).unwrap();
         if plan(&source, begun.clone()).run(&Failing::after(&target, left).store(), |_| {}).is_ok() {
             break;
         }
@@ -204,7 +204,7 @@ fn overwriting_begins_anew_after_any_stop() {
             _ => begun.clone().resume(true),
         };
         plan(&source, again).run(&target, |_| {}).unwrap();
-        assert_eq!(contents(&target), expected, "stopped after {left} calls");
+        assert!(contents(&target) == expected, "stopped after {left} calls");
     }
 }
 

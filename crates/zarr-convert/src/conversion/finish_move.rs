@@ -48,12 +48,12 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
             // The copy is on the disk before the rest is gone.
             target.barrier().map_err(|error| in_store(&**target, error.into()))?;
             rest.erase(&**source).map_err(in_source)?;
-            journal::erase_ended(&**target, &to).map_err(|error| in_store(&**target, error))?;
+            journal::erase_ended(&**source, &from, &**target, &to).map_err(|error| in_store(&**target, error))?;
             Ok(true)
         }
         // Nothing is left but the journal.
         Ok(rest) if !is_implied && rest.is_empty() => {
-            journal::erase_ended(&**target, &to).map_err(|error| in_store(&**target, error))
+            journal::erase_ended(&**source, &from, &**target, &to).map_err(|error| in_store(&**target, error))
         }
         // A group that is there is in the way of no other message.
         Ok(_) => Ok(false),

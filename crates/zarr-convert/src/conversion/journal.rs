@@ -47,6 +47,8 @@ struct Held {
     /// Of the node after them, if it is begun.
     units: Option<Units>,
     skipped: BTreeSet<SkippedChunk>,
+    /// Whether the last entry lacks some of them.
+    has_more_skipped: bool,
     /// Chunks since the last entry.
     fresh: u64,
 }
@@ -152,7 +154,7 @@ impl Journal {
         state: State,
         found: Option<Found>,
     ) -> Result<Self> {
-        let held = Held { state, done: 0, units: None, skipped: BTreeSet::new(), fresh: 0 };
+        let held = Held { state, done: 0, units: None, skipped: BTreeSet::new(), has_more_skipped: false, fresh: 0 };
         let version = found.map(|found| found.version);
         let journal = Self::new(target, key, identity.clone(), false, held, version);
         // Without it, nothing says what the chunks are that follow.
@@ -165,7 +167,8 @@ impl Journal {
         found.entry()?;
         let Entry { identity, state, done, array, skipped } = found.entry?;
         let units = array.map(|array| Units::new(Some(array), &[]));
-        let held = Held { state, done, units, skipped: skipped.into_iter().collect(), fresh: 0 };
+        let held =
+            Held { state, done, units, skipped: skipped.into_iter().collect(), has_more_skipped: false, fresh: 0 };
         let journal = Self::new(target, found.key, identity, true, held, Some(found.version));
         if target.capabilities().conditional {
             journal.write(Durability::File)?;
@@ -202,7 +205,17 @@ impl Journal {
 
     /// Adds a chunk that cannot be read; false if it is known.
     pub(super) fn skip(&self, chunk: &SkippedChunk) -> bool {
-        lock(&self.held).skipped.insert(chunk.clone())
+        let mut held = lock(&self.held);
+        let is_new = held.skipped.insert(chunk.clone());
+        held.has_more_skipped |= is_new;
+        is_new
+    }
+
+    /// Writes an entry if there are chunks that cannot be read and no entry has: before the document of their array, after which nobody
+    /// reads them again.
+    pub(super) fn record_skipped(&self) -> Result<()> {
+        let has_more = lock(&self.held).has_more_skipped;
+        if has_more { self.record() } else { Ok(()) }
     }
 
     /// Whether all chunks of a node were stored by an earlier run.
@@ -281,7 +294,7 @@ impl Journal {
         let begun = Instant::now();
         let entry = {
             let mut held = lock(&self.held);
-            held.fresh = 0;
+            (held.fresh, held.has_more_skipped) = (0, false);
             Entry {
                 identity: self.identity.clone(),
                 state: held.state,
@@ -339,13 +352,13 @@ pub(super) fn erase_parts(store: &dyn Store, path: &NodePath) -> Result<()> {
     keys.iter().filter(|key| is_part(key)).try_for_each(|key| Ok(store.erase(key)?))
 }
 
-/// Erases the journal of a move to `path` whose end was interrupted, if there is one: false if not.
-pub(super) fn erase_ended(store: &dyn Store, path: &NodePath) -> Result<bool> {
-    let key = key(path, None)?;
-    match Found::read(store, &key)? {
-        Some(found) if found.state()? == State::Ending => {
-            store.erase(&key)?;
-            store.flush()?;
+/// Erases the journal of a move whose end was interrupted, from the node at `from` to that at `to`, if there is one: false if not.
+pub(super) fn erase_ended(source: &dyn Store, from: &NodePath, target: &dyn Store, to: &NodePath) -> Result<bool> {
+    let key = key(to, None)?;
+    match Found::read(target, &key)? {
+        Some(found) if found.state()? == State::Ending && found.entry()?.identity.is_from(source, from) => {
+            target.erase(&key)?;
+            target.flush()?;
             Ok(true)
         }
         _ => Ok(false),

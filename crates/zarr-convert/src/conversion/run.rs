@@ -313,7 +313,7 @@ impl Conversion {
             }
             journal.end_node(node);
             if let Some(finished) = &mut finished {
-                finished.add(documents).map_err(in_target)?;
+                journal.record_skipped().and_then(|()| finished.add(documents)).map_err(in_target)?;
             }
         }
         Ok(())

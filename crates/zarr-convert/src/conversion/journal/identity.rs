@@ -5,6 +5,8 @@ use super::super::fingerprint::{Fingerprint, hashes};
 use super::super::{Conversion, Shards};
 use zarr_hierarchy::Result;
 use zarr_json::{Map, Value};
+use zarr_meta::NodePath;
+use zarr_store::Store;
 
 /// What two runs must have in common so that one goes on with the work of the other: members, of which an error names the one that
 /// differs.
@@ -63,6 +65,12 @@ impl Identity {
 
     pub(super) fn to_value(&self) -> Value {
         Value::Object(self.0.clone())
+    }
+
+    /// Whether the node at `from` in a store is converted.
+    pub(super) fn is_from(&self, source: &dyn Store, from: &NodePath) -> bool {
+        let is = |name: &str, text: &str| self.0.get(name).and_then(Value::as_str) == Some(text);
+        is("source", &address(&source.to_string())) && is("from", &from.to_string())
     }
 
     /// In how many parts, if it is done in parts.
