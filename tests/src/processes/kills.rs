@@ -21,7 +21,7 @@ pub(super) fn of_verb(verb: Verb, scale: Scale) -> Result<Tally> {
     let mut random = Random::new(verb as u64);
     // As long as the verb takes in each layout if it is not killed.
     let mut times = [None; LAYOUTS.len()];
-    let (wanted, mut kills) = (scale.of(6, ROUNDS), 0);
+    let (wanted, mut kills) = (scale.of(6, if verb == Verb::Resume { 100 } else { ROUNDS }), 0);
     for round in 0..3 * wanted {
         if kills == wanted {
             break;

@@ -3,6 +3,7 @@
 mod failing;
 mod left_out;
 mod parts;
+mod slabs;
 
 use crate::interrupted::DIALECTS;
 use failing::{Contents, Failing, contents};
