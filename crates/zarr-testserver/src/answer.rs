@@ -40,17 +40,23 @@ pub(crate) async fn answer(
         // The body is not read, so another request cannot follow.
         reply.set(http::header::CONNECTION, "close");
         let logged = Request::faulty(&method, &uri).logged(Operation::Other);
-        let tracker = Tracker::new(connection, shared.tally.begin(logged));
+        let tracker = Tracker::new(connection, shared.tally.begin(logged).0);
         return Ok(response(reply, &method, None, settings.bandwidth, tracker));
     };
     let options = shared.values().buckets.get(&request.bucket).map(|contents| contents.options).unwrap_or_default();
     let logged = request.logged(request.operation(&options));
-    let mut tracker = Tracker::new(connection.clone(), shared.tally.begin(logged.clone()));
+    let (number, in_flight) = shared.tally.begin(logged.clone());
+    let mut tracker = Tracker::new(connection.clone(), number);
     let body = match read(&connection, body, settings.bandwidth).await {
         Ok(body) => Some(body),
         Err(Unread::TooLarge) => None,
         Err(Unread::Gone) => return Err(Closed),
     };
+    if settings.capacity.is_some_and(|most| in_flight > most) {
+        shared.tally.refused();
+        let reply = Refusal::new(503, "SlowDown", "Please reduce your request rate.").into_xml(&logged.path);
+        return Ok(response(reply, &request.method, None, settings.bandwidth, tracker));
+    }
     let fault = shared.faults.take(&logged);
     let delay = if let Some(FaultKind::Delay(delay)) = &fault { settings.latency + *delay } else { settings.latency };
     if !delay.is_zero() {

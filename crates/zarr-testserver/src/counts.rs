@@ -46,6 +46,8 @@ pub struct Counts {
     pub aborted: u64,
     /// Connections that were made.
     pub connections: u64,
+    /// Requests that were refused because too many were being answered.
+    pub refused: u64,
 }
 
 impl Counts {
@@ -114,8 +116,8 @@ impl Tally {
         state.log.clear();
     }
 
-    /// Counts a request, and returns its number for [`Tally::answered`].
-    pub(crate) fn begin(&self, logged: Logged) -> u64 {
+    /// Counts a request, and returns its number for [`Tally::answered`], and how many are in flight with it.
+    pub(crate) fn begin(&self, logged: Logged) -> (u64, u64) {
         let mut state = self.lock();
         let State { counts, in_flight, log, first } = &mut *state;
         *match logged.operation {
@@ -133,7 +135,11 @@ impl Tally {
             *first += 1;
         }
         log.push_back(logged);
-        *first + log.len() as u64 - 1
+        (*first + log.len() as u64 - 1, *in_flight)
+    }
+
+    pub(crate) fn refused(&self) {
+        self.lock().counts.refused += 1;
     }
 
     pub(crate) fn answered(&self, number: u64, status: u16) {

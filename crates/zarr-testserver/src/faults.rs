@@ -100,16 +100,35 @@ pub struct Fault {
     method: Option<String>,
     path: Option<String>,
     condition: Option<Condition>,
+    chance: Option<Chance>,
     skip: u64,
     times: u64,
 }
 
 type Condition = Arc<dyn Fn(&Logged) -> bool + Send + Sync>;
 
+/// Some of a hundred, by numbers that are the same each time.
+#[derive(Clone, Copy, Debug)]
+struct Chance {
+    percent: u64,
+    state: u64,
+}
+
+impl Chance {
+    fn comes_up(&mut self) -> bool {
+        // SplitMix64.
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut number = self.state;
+        number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (number ^ (number >> 31)) % 100 < self.percent
+    }
+}
+
 impl Fault {
     /// A fault of the next request, whatever it is.
     pub fn new(kind: FaultKind) -> Self {
-        Self { kind, operation: None, method: None, path: None, condition: None, skip: 0, times: 1 }
+        Self { kind, operation: None, method: None, path: None, condition: None, chance: None, skip: 0, times: 1 }
     }
 
     /// Only for requests that ask for this.
@@ -130,6 +149,11 @@ impl Fault {
     /// Only for requests for which this is true. The status of the request is not known yet.
     pub fn when(self, condition: impl Fn(&Logged) -> bool + Send + Sync + 'static) -> Self {
         Self { condition: Some(Arc::new(condition)), ..self }
+    }
+
+    /// Only for so many of a hundred requests, without a pattern, but the same ones each time.
+    pub fn percent(self, percent: u64) -> Self {
+        Self { chance: Some(Chance { percent, state: percent }), ..self }
     }
 
     /// The first `count` requests of these have no fault from this rule.
@@ -164,6 +188,7 @@ impl fmt::Debug for Fault {
             .field("method", &self.method)
             .field("path", &self.path)
             .field("has_condition", &self.condition.is_some())
+            .field("percent", &self.chance.map(|chance| chance.percent))
             .field("skip", &self.skip)
             .field("times", &self.times)
             .finish()
@@ -179,8 +204,13 @@ impl Script {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn push(&self, fault: Fault) {
-        self.lock().push(fault);
+    pub(crate) fn push(&self, mut fault: Fault) {
+        let mut rules = self.lock();
+        if let Some(chance) = &mut fault.chance {
+            // Rules of one percentage are not for the same requests.
+            chance.state ^= (rules.len() as u64) << 32;
+        }
+        rules.push(fault);
     }
 
     pub(crate) fn clear(&self) {
@@ -200,7 +230,7 @@ impl Script {
                 rules.remove(index);
                 continue;
             }
-            if rule.matches(request) {
+            if rule.matches(request) && rule.chance.as_mut().is_none_or(Chance::comes_up) {
                 if rule.skip == 0 {
                     if rule.times != u64::MAX {
                         rule.times -= 1;
@@ -253,5 +283,16 @@ mod tests {
         assert_eq!(script.len(), 1);
         script.clear();
         assert_eq!(script.len(), 0);
+    }
+
+    #[test]
+    fn some_of_a_hundred() {
+        for percent in [0, 1, 10, 50, 100] {
+            let script = Script::default();
+            script.push(Fault::new(FaultKind::Html).percent(percent).always());
+            let found = (0..2000).filter(|_| script.take(&get("/b/c")).is_some()).count() as u64;
+            let slack = if percent % 100 == 0 { 0 } else { 90.min(percent * 15) };
+            assert!(found.abs_diff(percent * 20) <= slack, "{found} of {percent}");
+        }
     }
 }

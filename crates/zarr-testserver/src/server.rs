@@ -270,6 +270,11 @@ impl TestServer {
         self.shared.settings_mut().bandwidth = bytes_per_second;
     }
 
+    /// How many requests are answered at the same time: more get 503 `SlowDown` at once. By default as many as come.
+    pub fn set_capacity(&self, capacity: Option<u64>) {
+        self.shared.settings_mut().capacity = capacity;
+    }
+
     /// Changes what [`Builder::credentials`] sets, an access key and its secret, for requests to come.
     pub fn set_credentials(&self, credentials: Option<(&str, &str)>) {
         let credentials = credentials.map(|(access_key, secret)| {

@@ -13,6 +13,8 @@ pub(crate) struct Settings {
     /// In bytes/s, of each connection.
     pub(crate) bandwidth: Option<u64>,
     pub(crate) credentials: Option<Arc<Credentials>>,
+    /// How many requests are answered at the same time.
+    pub(crate) capacity: Option<u64>,
 }
 
 /// An access key of S3 and its secret.

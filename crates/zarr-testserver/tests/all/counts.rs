@@ -170,3 +170,24 @@ async fn a_dropped_server_stops() {
     tokio::time::sleep(Duration::from_millis(50)).await;
     assert!(http().get(url).send().await.unwrap_err().is_connect());
 }
+
+#[tokio::test]
+async fn more_requests_than_a_server_has_capacity_for_are_refused() {
+    let server = TestServer::builder().latency(Duration::from_millis(50)).start().unwrap();
+    server.put(BUCKET, "key", "value");
+    server.set_capacity(Some(3));
+    let (client, url) = (http(), format!("{}/{BUCKET}/key", server.url()));
+    let gets = (0..10).map(|_| {
+        let (client, url) = (client.clone(), url.clone());
+        tokio::spawn(async move { get(&client, &url, &[]).await.status().as_u16() })
+    });
+    let mut found = Vec::new();
+    for get in gets.collect::<Vec<_>>() {
+        found.push(get.await.unwrap());
+    }
+    let refused = found.iter().filter(|status| **status == 503).count();
+    assert!(refused >= 5 && found.iter().all(|status| [200, 503].contains(status)), "{found:?}");
+    assert_eq!(server.counts().refused, refused as u64);
+    server.set_capacity(None);
+    assert_eq!(get(&client, &url, &[]).await.status().as_u16(), 200);
+}
