@@ -319,6 +319,7 @@ impl Array {
     /// # Errors
     /// [`crate::ErrorKind::Conflict`] naming an attribute that another writer changed as well; [`crate::ErrorKind::Store`].
     pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
+        self.core.check_writers(self.store.capabilities(), "a change of attributes")?;
         let found = zarr_hierarchy::set_attributes(&*self.store, &self.core.found, attributes)?;
         self.core = Arc::new(self.core.with_found(found)?);
         Ok(())

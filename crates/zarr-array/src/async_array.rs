@@ -269,6 +269,7 @@ impl AsyncArray {
     /// # Errors
     /// As there.
     pub async fn set_attributes(&mut self, attributes: Map) -> Result<()> {
+        self.core.check_writers(self.store.capabilities(), "a change of attributes")?;
         let found = zarr_hierarchy::set_attributes_async(&*self.store, &self.core.found, attributes).await?;
         self.core = Arc::new(self.core.with_found(found)?);
         Ok(())
@@ -280,6 +281,7 @@ impl AsyncArray {
     /// As there.
     pub async fn set_dimension_names<N: AsRef<str>>(&mut self, names: &[N]) -> Result<()> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        self.core.check_writers(self.store.capabilities(), "a change of metadata")?;
         let found = zarr_hierarchy::set_dimension_names_async(&*self.store, &self.core.found, &names).await?;
         self.core = Arc::new(self.core.with_found(found)?);
         Ok(())

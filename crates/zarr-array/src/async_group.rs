@@ -4,7 +4,7 @@ use crate::group::Created;
 use crate::{AsyncArray, EraseProgress, Group, IntoFlow, NewArray, NewGroup, Options, Registry, Result, Walk};
 use std::fmt;
 use std::sync::Arc;
-use zarr_hierarchy::{Erasure, open_group_async, open_node_async};
+use zarr_hierarchy::{Erasure, check_strict_writers, open_group_async, open_node_async};
 use zarr_json::Map;
 use zarr_meta::{Copies, StoredNode};
 use zarr_store::{AsyncStore, unblock};
@@ -32,6 +32,7 @@ pub struct AsyncGroup {
     pub(crate) registry: Arc<Registry>,
     pub(crate) found: StoredNode,
     created: Created,
+    strict_writers: bool,
 }
 
 impl AsyncGroup {
@@ -50,7 +51,14 @@ impl AsyncGroup {
     /// As [`Group::from_found`].
     pub fn from_found(store: &Arc<dyn AsyncStore>, found: StoredNode, registry: &Arc<Registry>) -> Result<Self> {
         Group::check_found(&found, &**store)?;
-        Ok(Self { store: Arc::clone(store), registry: Arc::clone(registry), found, created: Created::default() })
+        let (store, registry) = (Arc::clone(store), Arc::clone(registry));
+        Ok(Self { store, registry, found, created: Created::default(), strict_writers: false })
+    }
+
+    /// The group, and what is opened from it, with or without [`Options::strict_writers`].
+    #[must_use]
+    pub fn with_strict_writers(self, strict_writers: bool) -> Self {
+        Self { strict_writers, ..self }
     }
 
     /// Creates a group at `path`, and groups above it where there are none, as [`Group::create`].
@@ -75,7 +83,7 @@ impl AsyncGroup {
 
     /// Calls a function with the group as a blocking one, on a thread of its own.
     async fn unblock<T: Send + 'static>(&self, work: impl FnOnce(&Group) -> T + Send + 'static) -> Result<T> {
-        let Self { store, registry, found, created } = self.clone();
+        let Self { store, registry, found, created, .. } = self.clone();
         let group = move |store| Group::of_parts(store, registry, found, created);
         Ok(unblock(move |unblocker| work(&group(unblocker.store(&store)))).await?)
     }
@@ -85,6 +93,10 @@ impl AsyncGroup {
     /// # Errors
     /// As there.
     pub async fn set_attributes(&mut self, attributes: Map) -> Result<()> {
+        if self.strict_writers {
+            check_strict_writers(self.store.capabilities(), "a change of attributes")
+                .map_err(|error| self.with_location(error))?;
+        }
         self.found = zarr_hierarchy::set_attributes_async(&*self.store, &self.found, attributes).await?;
         Ok(())
     }
@@ -127,7 +139,8 @@ impl AsyncGroup {
     /// As [`AsyncArray::open`].
     pub async fn array(&self, name: &str) -> Result<AsyncArray> {
         let found = open_node_async(&*self.store, &self.below(name)?, Some(self.found.dialect)).await?;
-        AsyncArray::from_found(&self.store, found, &self.registry, Options::default())
+        let options = Options::default().strict_writers(self.strict_writers);
+        AsyncArray::from_found(&self.store, found, &self.registry, options)
     }
 
     /// Opens a group below, by its path relative to this group.
@@ -137,7 +150,7 @@ impl AsyncGroup {
     pub async fn group(&self, name: &str) -> Result<Self> {
         let path = self.below(name)?;
         let found = open_group_async(&*self.store, &path, Some(self.found.dialect), Copies::Read).await?;
-        Self::from_found(&self.store, found, &self.registry)
+        Ok(Self::from_found(&self.store, found, &self.registry)?.with_strict_writers(self.strict_writers))
     }
 
     /// Creates an array below, in the dialect of this group.

@@ -46,6 +46,7 @@ impl Array {
     /// [`crate::ErrorKind::Argument`] if there are not as many names as dimensions; as [`set_attributes`](Self::set_attributes).
     pub fn set_dimension_names<N: AsRef<str>>(&mut self, names: &[N]) -> Result<()> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+        self.core.check_writers(self.store().capabilities(), "a change of metadata")?;
         let found = zarr_hierarchy::set_dimension_names(&**self.store(), &self.core.found, &names)?;
         self.core = Arc::new(self.core.with_found(found)?);
         Ok(())

@@ -12,7 +12,7 @@ use zarr_hierarchy::check_warnings;
 use zarr_hierarchy::chunk_keys::{ChunkLocation, other_locations};
 use zarr_meta::codec_names::codec_named;
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
-use zarr_store::Key;
+use zarr_store::{Capabilities, Key};
 
 /// An opened array without its store.
 pub(crate) struct ArrayCore {
@@ -266,6 +266,14 @@ impl ArrayCore {
             location.store = Some(self.store.clone());
             location.path = Some(self.path().to_string());
         })
+    }
+
+    /// Refuses a change of which the store may lose what others write meanwhile, if so asked.
+    pub(crate) fn check_writers(&self, capabilities: Capabilities, what: &str) -> Result<()> {
+        if !self.options.strict_writers {
+            return Ok(());
+        }
+        zarr_hierarchy::check_strict_writers(capabilities, what).map_err(|error| self.locate(error))
     }
 
     /// Checks that elements are values of type `T`.

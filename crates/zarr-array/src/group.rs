@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_hierarchy::node::{self, FindDialect};
-use zarr_hierarchy::{Erasure, WalkJob, in_store, open_group, open_node, with_location};
+use zarr_hierarchy::{Erasure, WalkJob, check_strict_writers, in_store, open_group, open_node, with_location};
 use zarr_json::{Map, Value};
 use zarr_meta::{Copies, Dialect, GroupMetadata, Node, StoredNode};
 use zarr_store::{Store, run};
@@ -78,6 +78,7 @@ pub struct Group {
     pub(crate) registry: Arc<Registry>,
     pub(crate) found: StoredNode,
     pub(crate) created: Created,
+    pub(crate) strict_writers: bool,
 }
 
 /// Whether nodes were created by a handle of a group or its clones: consolidated metadata that was read with the group lacks them.
@@ -117,7 +118,13 @@ impl Group {
         found: StoredNode,
         created: Created,
     ) -> Self {
-        Self { store, registry, found, created }
+        Self { store, registry, found, created, strict_writers: false }
+    }
+
+    /// The group, and what is opened from it, with or without [`Options::strict_writers`].
+    #[must_use]
+    pub fn with_strict_writers(self, strict_writers: bool) -> Self {
+        Self { strict_writers, ..self }
     }
 
     /// Refuses an array.
@@ -157,6 +164,10 @@ impl Group {
     /// # Errors
     /// As there.
     pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
+        if self.strict_writers {
+            check_strict_writers(self.store.capabilities(), "a change of attributes")
+                .map_err(|error| self.with_location(error))?;
+        }
         self.found = zarr_hierarchy::set_attributes(&*self.store, &self.found, attributes)?;
         Ok(())
     }
@@ -212,7 +223,8 @@ impl Group {
     /// As [`Array::open`].
     pub fn array(&self, name: &str) -> Result<Array> {
         let found = open_node(&*self.store, &self.below(name)?, Some(self.found.dialect))?;
-        Array::from_found(&self.store, found, &self.registry, Options::default())
+        let options = Options::default().strict_writers(self.strict_writers);
+        Array::from_found(&self.store, found, &self.registry, options)
     }
 
     /// Opens a group below, by its path relative to this group.
@@ -221,7 +233,7 @@ impl Group {
     /// As [`Group::open`].
     pub fn group(&self, name: &str) -> Result<Self> {
         let found = open_group(&*self.store, &self.below(name)?, Some(self.found.dialect), Copies::Read)?;
-        Self::from_found(&self.store, found, &self.registry)
+        Ok(Self::from_found(&self.store, found, &self.registry)?.with_strict_writers(self.strict_writers))
     }
 
     /// Creates an array below, in the dialect of this group.

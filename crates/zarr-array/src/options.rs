@@ -53,6 +53,10 @@ pub struct Options {
     /// [`InvalidMetadata`](crate::ErrorKind::InvalidMetadata) names the first place. By default that is read, and
     /// [`Array::warnings`](crate::Array::warnings) says so.
     pub strict: bool,
+    /// Whether a write of a part of a chunk, an append, another shape and other metadata are refused, before anything is written, in a
+    /// store that does not set values on conditions ([`Capabilities::conditional`](zarr_store::Capabilities)): what another writes at
+    /// the same time may be lost there. By default they are done, and no other may write at the same time.
+    pub strict_writers: bool,
     /// How many threads read, decode, encode and write; arrays that ask for the same number share them. By default rayon's global
     /// pool: one for each core. Not used without the feature `parallel`.
     pub threads: Option<NonZeroUsize>,

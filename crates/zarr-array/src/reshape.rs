@@ -29,6 +29,7 @@ const BATCH: usize = 1024;
 /// Gives an array another shape.
 pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Result<Arc<ArrayCore>> {
     resized(core, shape)?;
+    core.check_writers(drive.capabilities(), "another shape")?;
     let _lock = lock(drive, core).await?;
     let (newest, documents) = newest(drive, core).await?;
     let old = newest.metadata().shape.clone();
@@ -70,6 +71,7 @@ pub(crate) async fn append<D: Drive>(
     axis: usize,
     data: View<'_>,
 ) -> Result<Arc<ArrayCore>> {
+    core.check_writers(drive.capabilities(), "an append")?;
     let lock = lock(drive, core).await?;
     if drive.capabilities().conditional && !lock.excludes_processes() {
         return claimed::append(drive, core, axis, data).await;

@@ -137,8 +137,16 @@ impl<'a, D: Drive> Verbs<'a, D> {
 
     /// Writes a view of elements to a selection.
     pub(crate) async fn write_view(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
+        let capabilities = self.drive.capabilities();
+        let is_part = |core| match resolved {
+            Resolved::Box(selected) => WriteJob::has_parts(core, &selected.region),
+            _ => true,
+        };
+        if self.core.options.strict_writers && is_part(self.core) {
+            self.core.check_writers(capabilities, "a write of a part of a chunk")?;
+        }
         self.find_chunk_location().await?;
-        let (core, store) = (self.core, (self.drive.capabilities(), &self.drive.access_profile()));
+        let (core, store) = (self.core, (capabilities, &self.drive.access_profile()));
         if let Resolved::Box(selected) = resolved {
             let flipped = selected_memory::flipped_view(data, &selected.flipped);
             let job = WriteJob::new(core, &selected.region, flipped, Durability::None, store);

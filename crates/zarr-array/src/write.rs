@@ -122,6 +122,14 @@ impl<'a> WriteJob<'a> {
         Self::of(core, Elements::Region(core.grid.intersect(region), data), Durability::File, store, Some(states))
     }
 
+    /// Whether some chunk is written in part, so that its other elements are read before.
+    pub(crate) fn has_parts(core: &ArrayCore, region: &Region) -> bool {
+        let overlaps = core.grid.intersect(region);
+        // Along each axis only the first and the last chunk may be cut.
+        let ends = [overlaps.iter().next(), overlaps.len().checked_sub(1).map(|last| overlaps.get(last))];
+        !ends.iter().flatten().all(|overlap| core.grid.covers_chunk(overlap))
+    }
+
     /// Writes selected elements, divided by chunk. `data` has all of the selection, in C order.
     pub(crate) fn selected(
         core: &'a ArrayCore,

@@ -36,6 +36,10 @@ pub(crate) struct Global {
     /// Refuse documents with deviations from the specification that else cause a warning.
     #[arg(long, global = true)]
     pub(crate) strict: bool,
+    /// Refuse to write parts of chunks, to append and to change metadata in a store that does not set values on conditions, where what
+    /// another writes at the same time may be lost.
+    #[arg(long, global = true)]
+    pub(crate) strict_writers: bool,
     /// An option of a store that is given by its address, such as journal=wal; can be given again. Where a command has two addresses,
     /// each store takes those that it knows.
     #[arg(long = "store-option", global = true, value_name = "NAME=VALUE", value_parser = store_option)]

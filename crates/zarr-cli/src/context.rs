@@ -134,6 +134,16 @@ impl Context {
             .refuse_fallbacks(refuse_fallbacks)
             .fallback_type(fallback_type)
             .strict(strict)
+            .strict_writers(self.global.strict_writers)
+    }
+
+    /// With --strict-writers, refuses a change of metadata in a store that may lose what others write meanwhile.
+    pub(crate) fn check_writers(&self, store: &dyn Store, what: &str) -> Result<()> {
+        if !self.global.strict_writers {
+            return Ok(());
+        }
+        let refused = zarr::hierarchy::check_strict_writers(store.capabilities(), what);
+        Ok(refused.map_err(|error| zarr::hierarchy::with_location(error, store, "/"))?)
     }
 
     /// The options of a conversion that may take so many bytes of memory.

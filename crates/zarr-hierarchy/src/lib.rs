@@ -49,4 +49,4 @@ pub use hierarchy::{
 };
 pub use node::with_location;
 pub use progress::IntoFlow;
-pub use strict::{check_strictly, check_warnings};
+pub use strict::{check_strict_writers, check_strictly, check_warnings};

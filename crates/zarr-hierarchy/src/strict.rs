@@ -1,7 +1,8 @@
-//! Nodes that are refused although they can be read.
+//! Nodes that are refused although they can be read, and changes although they can be made.
 
 use crate::{Error, ErrorKind, Result};
 use zarr_meta::{StoredNode, Warning};
+use zarr_store::Capabilities;
 
 /// Refuses a node in whose documents something is odd, as the option `strict` of arrays does, of which the codecs are looked at
 /// as well.
@@ -27,4 +28,35 @@ pub fn check_warnings(found: &StoredNode, warnings: &[Warning]) -> Result<()> {
         location.key = Some(warning.key.clone()).filter(|key| !key.is_empty());
         location.pointer = Some(warning.pointer.clone()).filter(|pointer| !pointer.is_empty());
     }))
+}
+
+/// Refuses a change of which a store without conditional sets ([`Capabilities::conditional`]) may lose what others write meanwhile, as
+/// the option `strict_writers` of arrays and groups does before anything is written. `what` names the change.
+///
+/// # Errors
+/// [`ErrorKind::Argument`] if the store has these capabilities, which says why.
+pub fn check_strict_writers(capabilities: Capabilities, what: &str) -> Result<()> {
+    if capabilities.conditional {
+        return Ok(());
+    }
+    let message = format!(
+        "{what} is refused by strict writers: the store does not set values on conditions, so that what another writes at the same \
+         time may be lost"
+    );
+    let hint = "whole chunks can be written; without strict writers no other may write at the same time";
+    Err(Error::argument(message).with_hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stores_without_conditions_are_refused() {
+        let plain = Capabilities::none().write(true);
+        assert!(check_strict_writers(plain.conditional(true), "an append").is_ok());
+        let error = check_strict_writers(plain, "an append").expect_err("no conditions");
+        assert_eq!(error.kind(), ErrorKind::Argument);
+        assert!(error.to_string().contains("an append is refused by strict writers"), "{error}");
+    }
 }

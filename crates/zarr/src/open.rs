@@ -146,6 +146,12 @@ impl<S: AnyStore + ?Sized> Open<S> {
         self
     }
 
+    /// Whether changes are refused of which the store may lose what others write meanwhile; see [`Options::strict_writers`].
+    pub fn strict_writers(mut self, strict_writers: bool) -> Self {
+        self.options.strict_writers = strict_writers;
+        self
+    }
+
     /// All that it takes to open a node that was looked for in a store.
     fn bound(options: Options, registry: Option<Arc<Registry>>, found: StoredNode, store: &S) -> Result<Bound> {
         let path = Some(found.path.to_string());
@@ -186,8 +192,8 @@ impl Open {
     }
 
     fn group_with(self, copies: Copies) -> Result<Group> {
-        let (store, Bound { node, registry, .. }) = self.find(Some(copies))?;
-        Group::from_found(&store, node, &registry)
+        let (store, Bound { node, registry, options }) = self.find(Some(copies))?;
+        Ok(Group::from_found(&store, node, &registry)?.with_strict_writers(options.strict_writers))
     }
 
     /// Opens the group as a data set, from its consolidated metadata where there is some. With [`Open::options`] its arrays are opened.
@@ -208,7 +214,10 @@ impl Open {
         let (store, Bound { node, registry, options }) = self.find(None)?;
         match node.node.as_array() {
             Some(_) => Array::from_found(&store, node, &registry, options).map(Opened::Array),
-            None => Group::from_found(&store, node, &registry).map(Opened::Group),
+            None => {
+                let group = Group::from_found(&store, node, &registry)?;
+                Ok(Opened::Group(group.with_strict_writers(options.strict_writers)))
+            }
         }
     }
 
@@ -241,8 +250,8 @@ impl Open<dyn AsyncStore> {
     /// # Errors
     /// As [`AsyncGroup::open`].
     pub async fn group(self) -> Result<AsyncGroup> {
-        let (store, Bound { node, registry, .. }) = self.find(true).await?;
-        AsyncGroup::from_found(&store, node, &registry)
+        let (store, Bound { node, registry, options }) = self.find(true).await?;
+        Ok(AsyncGroup::from_found(&store, node, &registry)?.with_strict_writers(options.strict_writers))
     }
 
     /// Finds the node, be it an array or a group, for the functions of [`hierarchy`](crate::hierarchy).

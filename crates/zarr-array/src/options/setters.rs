@@ -70,6 +70,13 @@ impl Options {
         self
     }
 
+    /// Sets [`strict_writers`](Self#structfield.strict_writers).
+    #[must_use]
+    pub fn strict_writers(mut self, strict_writers: bool) -> Self {
+        self.strict_writers = strict_writers;
+        self
+    }
+
     /// Sets [`threads`](Self#structfield.threads).
     #[must_use]
     pub fn threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {

@@ -187,3 +187,28 @@ fn credentials_come_from_a_profile() {
     assert!(code != Some(0) && text.contains("there is no profile \"nobody\" in "), "{text}");
     assert!(!text.contains("s3cr3t"), "{text}");
 }
+
+/// A bucket whose service does not know conditions of puts.
+#[test]
+fn strict_writers_refuse_changes_that_may_lose_those_of_others() {
+    let (folder, server) =
+        (Folder::new(), TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap());
+    let given = [options(&server).to_vec(), vec!["--store-option".to_owned(), "conditional_put=disabled".to_owned()]];
+    let options = given.concat();
+    let new = ["--shape", "4", "--dtype", "int8", "--chunks", "2"];
+    folder.ok(&all(&[&["create", "s3://data/x.zarr", "g/a"], &new[..]].concat(), &options));
+    std::fs::write(folder.path("one.json"), "[7]").unwrap();
+    std::fs::write(folder.path("two.json"), "[7, 8]").unwrap();
+    let one = ["write", "s3://data/x.zarr/g/a", "--from", "one.json", "--select", "1:2"];
+    let append = ["append", "s3://data/x.zarr/g/a", "--from", "one.json"];
+    let attribute = ["attrs", "s3://data/x.zarr/g", "--set", "a=1"];
+    for verb in [&one[..], &append, &attribute, &["consolidate", "s3://data/x.zarr"]] {
+        let ran = folder.run(&all(&[verb, &["--strict-writers"]].concat(), &options));
+        assert!(ran.code != Some(0) && ran.err.contains("refused by strict writers"), "{verb:?}: {}", ran.err);
+    }
+    let two = ["write", "s3://data/x.zarr/g/a", "--from", "two.json", "--select", "2:4", "--strict-writers"];
+    folder.ok(&all(&two, &options));
+    assert_eq!(folder.ok(&all(&["read", "s3://data/x.zarr/g/a", "--as", "csv"], &options)).lines().count(), 4);
+    folder.ok(&all(&one, &options));
+    folder.ok(&all(&attribute, &options));
+}
