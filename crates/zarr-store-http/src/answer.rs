@@ -10,11 +10,11 @@ use reqwest::header::{
 use reqwest::{Response, StatusCode};
 use zarr_store::{Bytes, Error, ErrorKind, Key, Result, Version};
 use zarr_store_runtime::http::{
-    Body, ContentRange, Failure, begins_as_html, encoding, failure, is_html, read_body, status_kind, validator,
+    Body, ContentRange, Failure, begins_as_html, encoding, failure, in_time, is_html, read_body, status_kind, validator,
 };
-use zarr_store_runtime::{Answer, Condition, Opened, RangeRequest};
+use zarr_store_runtime::{Answer, Attempts, Condition, Opened, RangeRequest};
 
-use crate::requests::{Attempts, Reply};
+use crate::requests::Reply;
 use crate::site::Site;
 
 /// An answer whose body is still to be read.
@@ -45,7 +45,7 @@ pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, condit
         return Ok(opened_whole(bytes.clone(), Some(version.clone())));
     }
     let kept = kept.filter(|_| condition.required().is_none());
-    let head = match ask(&inner, &key, &range, &condition, kept.as_ref(), &mut attempts).await? {
+    let head = match ask_until_it_comes(&inner, &key, &range, &condition, kept.as_ref(), &mut attempts).await? {
         Outcome::Answer(answer) => return Ok(answer),
         Outcome::Whole(bytes, version) => {
             keep(&inner, &key, version.as_ref(), &bytes);
@@ -54,13 +54,13 @@ pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, condit
         Outcome::Head(head) => head,
     };
     let (at, size, version) = (head.at.clone(), head.size, head.version.clone());
-    let body = async move { read(&inner, &key, &range, head, &mut attempts).await };
+    let body = async move { read(&inner, &key, &range, head, attempts).await };
     Ok(Answer::Opened(Opened { at, size, version, body: Box::pin(body) }))
 }
 
 fn opened_whole(bytes: Bytes, version: Option<Version>) -> Answer {
     let size = bytes.len() as u64;
-    Answer::Opened(Opened { at: 0..size, size, version, body: Box::pin(async { Ok(bytes) }) })
+    Answer::Opened(Opened { at: 0..size, size, version, body: Box::pin(async { Ok(Some(bytes)) }) })
 }
 
 /// Keeps a value of a server that does not know ranges.
@@ -70,41 +70,63 @@ fn keep(inner: &Site, key: &Key, version: Option<&Version>, bytes: &Bytes) {
     }
 }
 
-/// Reads the body of an answer, or of another one to the same request if it ends too soon.
+/// Reads the body of an answer, or of another one to the same request if it ends too soon. `None` if the value was replaced meanwhile.
 async fn read(
     inner: &Arc<Site>,
     key: &Key,
     range: &RangeRequest,
     mut head: Head,
-    attempts: &mut Attempts,
-) -> Result<Bytes> {
+    mut attempts: Attempts,
+) -> Result<Option<Bytes>> {
     loop {
         let (at, size, version, whole) = (head.at, head.size, head.version, head.whole);
         let html = is_html(head.response.headers());
-        let failure = match read_body(head.response, at.end - at.start).await {
+        let failure = match read_body(head.response, at.end - at.start, &mut attempts).await {
             Ok(bytes) => {
                 if whole {
                     check_page(inner, key, html, &bytes)?;
                     keep(inner, key, version.as_ref(), &bytes);
                 }
-                return Ok(bytes);
+                return Ok(Some(bytes));
             }
             Err(failure) => failure,
         };
-        let error = inner.requests.transport(key, failure);
-        if !error.is_retryable() || !attempts.pause(None).await {
-            return Err(error);
+        if !inner.requests.goes_on(&failure, &mut attempts).await {
+            return Err(inner.requests.transport(key, failure, &attempts));
         }
         let condition = version.clone().map_or(Condition::Any, Condition::Is);
-        head = match ask(inner, key, range, &condition, None, attempts).await? {
+        head = match ask_until_it_comes(inner, key, range, &condition, None, &mut attempts).await? {
             Outcome::Head(next) if (&next.at, next.size, &next.version) == (&at, size, &version) => next,
-            // The value has another state by now. Another get reads that.
-            _ => {
-                let text = "the value was replaced while it was read".to_owned();
-                return Err(inner.requests.failed(key, ErrorKind::Transient, text));
-            }
+            // The value has another state by now.
+            _ => return Ok(None),
         };
     }
+}
+
+/// Asks for a range, again where an answer whose length is not known beforehand ends too soon.
+async fn ask_until_it_comes(
+    inner: &Arc<Site>,
+    key: &Key,
+    range: &RangeRequest,
+    condition: &Condition,
+    kept: Option<&(Version, Bytes)>,
+    attempts: &mut Attempts,
+) -> Result<Outcome> {
+    loop {
+        let failure = match ask(inner, key, range, condition, kept, attempts).await? {
+            Asked::Outcome(outcome) => return Ok(outcome),
+            Asked::Cut(failure) => failure,
+        };
+        if !inner.requests.goes_on(&failure, attempts).await {
+            return Err(inner.requests.transport(key, failure, attempts));
+        }
+    }
+}
+
+enum Asked {
+    Outcome(Outcome),
+    /// An answer with all of the value, whose length is not known, ended too soon.
+    Cut(Failure),
 }
 
 /// Asks for a range, and checks the head of the answer.
@@ -115,7 +137,8 @@ async fn ask(
     condition: &Condition,
     kept: Option<&(Version, Bytes)>,
     attempts: &mut Attempts,
-) -> Result<Outcome> {
+) -> Result<Asked> {
+    let answered = |answer| Asked::Outcome(Outcome::Answer(answer));
     let refuse = |text: String| inner.requests.failed(key, ErrorKind::Io, text);
     let required = condition.required();
     // A server may take a value for unchanged that has an older time than the one that it is asked about.
@@ -134,7 +157,7 @@ async fn ask(
     if let Some(version) = required.map(Version::as_str)
         && !set(if version.starts_with('"') { IF_MATCH } else { IF_UNMODIFIED_SINCE }, version)
     {
-        return Ok(Outcome::Answer(Answer::Changed(None)));
+        return Ok(answered(Answer::Changed(None)));
     }
     if let Some(version) = kept.map(|(version, _)| version).or(excluded).map(Version::as_str) {
         set(if version.starts_with('"') { IF_NONE_MATCH } else { IF_MODIFIED_SINCE }, version);
@@ -142,7 +165,7 @@ async fn ask(
     let response = match inner.requests.get(key, &headers, attempts).await? {
         Reply::Answer(response) => response,
         // A prefix is no value.
-        Reply::Directory => return Ok(Outcome::Answer(Answer::Missing)),
+        Reply::Directory => return Ok(answered(Answer::Missing)),
     };
     let status = response.status();
     let answer = match (status.as_u16(), kept) {
@@ -170,7 +193,7 @@ async fn ask(
         }
     };
     if let Some(answer) = answer {
-        return Ok(Outcome::Answer(answer));
+        return Ok(answered(answer));
     }
     let headers = response.headers();
     if let Some(encoding) = encoding(headers) {
@@ -181,12 +204,12 @@ async fn ask(
     }
     let version = validator(headers).map(|text| Version::new(&text));
     if required.is_some() && version.as_ref() != required {
-        return Ok(Outcome::Answer(Answer::Changed(version)));
+        return Ok(answered(Answer::Changed(version)));
     }
     if status == StatusCode::PARTIAL_CONTENT {
-        part(inner, key, range, response, version)
+        part(inner, key, range, response, version).map(Asked::Outcome)
     } else {
-        whole(inner, key, range, response, version).await
+        whole(inner, key, range, response, version, attempts).await
     }
 }
 
@@ -240,7 +263,8 @@ async fn whole(
     range: &RangeRequest,
     mut response: Response,
     version: Option<Version>,
-) -> Result<Outcome> {
+    attempts: &mut Attempts,
+) -> Result<Asked> {
     let html = is_html(response.headers());
     if html && is_document(key) {
         return Err(page(inner, key));
@@ -252,21 +276,27 @@ async fn whole(
             inner.found_whole();
         }
         bounded(inner, key, size)?;
-        return Ok(Outcome::Head(Head { response, at: 0..size, size, version, whole: true }));
+        return Ok(Asked::Outcome(Outcome::Head(Head { response, at: 0..size, size, version, whole: true })));
     }
     // Only the end of the body says how long it is.
     if !html && range.header().is_some() {
         inner.found_whole();
     }
-    let transport = |failure: Failure| inner.requests.transport(key, failure);
-    let mut body = Body::new(inner.max_value).map_err(transport)?;
-    while let Some(chunk) = response.chunk().await.map_err(|error| transport(failure(error)))? {
-        bounded(inner, key, body.len() + chunk.len() as u64)?;
-        body.push(chunk).map_err(transport)?;
+    let mut body = Body::new(inner.max_value).map_err(|failure| inner.requests.transport(key, failure, attempts))?;
+    loop {
+        match in_time(attempts, response.chunk()).await.and_then(|chunk| chunk.map_err(failure)) {
+            Ok(None) => break,
+            Ok(Some(chunk)) => {
+                bounded(inner, key, body.len() + chunk.len() as u64)?;
+                attempts.received(chunk.len() as u64);
+                body.push(chunk).map_err(|failure| inner.requests.transport(key, failure, attempts))?;
+            }
+            Err(failure) => return Ok(Asked::Cut(failure)),
+        }
     }
     let bytes = body.into_bytes();
     check_page(inner, key, html, &bytes)?;
-    Ok(Outcome::Whole(bytes, version))
+    Ok(Asked::Outcome(Outcome::Whole(bytes, version)))
 }
 
 fn content_range(headers: &HeaderMap) -> Option<ContentRange> {

@@ -1,11 +1,12 @@
 //! Requests: redirects, attempts, failures.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Response, Url};
-use zarr_store::{Error, ErrorKind, Key, Operation, Result, backoff};
-use zarr_store_runtime::http::{Client, Failure, failure, is_retryable, retry_after, status_kind};
+use zarr_store::{Error, ErrorKind, Key, Operation, Result};
+use zarr_store_runtime::http::{Client, Failure, failure, in_time, is_retryable, retry_after, status_kind};
+use zarr_store_runtime::{Again, Attempts, Hedge, Retry, Throttle};
 
 use crate::base::{Base, shown};
 
@@ -20,8 +21,9 @@ pub(crate) struct Requests {
     pub(crate) headers: HeaderMap,
     /// Texts that no message may show.
     pub(crate) secrets: Vec<String>,
-    pub(crate) retries: u32,
-    pub(crate) retry_deadline: Duration,
+    pub(crate) retry: Retry,
+    pub(crate) throttle: Arc<Throttle>,
+    pub(crate) hedge: Hedge,
 }
 
 /// An answer, or what a redirect says.
@@ -31,52 +33,70 @@ pub(crate) enum Reply {
     Directory,
 }
 
-/// How often one request is tried.
-pub(crate) struct Attempts {
-    left: u32,
-    count: u32,
-    deadline: Option<Instant>,
+/// Why there is no answer.
+enum Fault {
+    Failure(Failure),
+    /// Another attempt would have the same.
+    Error(Error),
 }
 
-impl Attempts {
-    /// Waits before the next attempt: as long as the server asks for, or a little longer each time. False if there is none.
-    pub(crate) async fn pause(&mut self, asked: Option<Duration>) -> bool {
-        let Some(left) = self.left.checked_sub(1) else { return false };
-        let due = Duration::from_millis(100 << self.count.min(6)).min(Duration::from_secs(5));
-        let wait = asked.unwrap_or(due / 2) + backoff(self.count).min(due / 2);
-        let time = self.deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()));
-        if wait >= time {
-            return false;
-        }
-        (self.left, self.count) = (left, self.count + 1);
-        tokio::time::sleep(wait).await;
-        true
-    }
+/// Whether a failure of this kind may pass.
+fn is_passing(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient)
 }
 
 impl Requests {
     pub(crate) fn attempts(&self) -> Attempts {
-        Attempts { left: self.retries, count: 0, deadline: Instant::now().checked_add(self.retry_deadline) }
+        Attempts::new(self.retry, 0)
     }
 
     /// The answer to a GET, after redirects, and after further attempts where a failure may pass.
     pub(crate) async fn get(&self, key: &Key, headers: &HeaderMap, attempts: &mut Attempts) -> Result<Reply> {
         loop {
-            let (error, asked) = match self.get_once(key, headers).await {
+            attempts.begin();
+            let Some(permit) = self.throttle.enter(attempts).await else {
+                let text = "the server has too many requests: there was no turn for this one".to_owned();
+                return Err(self.failed(key, ErrorKind::Throttled, text + &self.tail(key, attempts)));
+            };
+            let reply = in_time(attempts, self.hedge.first(|| self.get_once(key, headers))).await;
+            let (failure, again) = match reply.unwrap_or_else(|late| Err(Fault::Failure(late))) {
                 Ok(Reply::Answer(response)) if is_retryable(response.status()) => {
                     let (status, asked) = (response.status(), retry_after(response.headers()));
-                    (self.failed(key, status_kind(status), format!("the server answered {status}")), asked)
+                    let kind = status_kind(status);
+                    if kind == ErrorKind::Throttled {
+                        permit.throttled()
+                    } else {
+                        permit.accepted()
+                    }
+                    (
+                        Failure::new(kind, format!("the server answered {status}")),
+                        asked.map_or(Again::Later, Again::After),
+                    )
                 }
-                Err(error) if error.is_retryable() => (error, None),
-                other => return other,
+                Ok(reply) => {
+                    permit.accepted();
+                    return Ok(reply);
+                }
+                Err(Fault::Error(error)) => return Err(error),
+                Err(Fault::Failure(failure)) => {
+                    drop(permit);
+                    let broken = failure.kind == ErrorKind::Transient && !failure.unsent;
+                    (failure, if broken { Again::Reconnect } else { Again::Later })
+                }
             };
-            if !attempts.pause(asked).await {
-                return Err(error);
+            if !is_passing(failure.kind) || !attempts.pause(again).await {
+                return Err(self.transport(key, failure, attempts));
             }
         }
     }
 
-    async fn get_once(&self, key: &Key, headers: &HeaderMap) -> Result<Reply> {
+    /// Waits before another attempt after a body that ended too soon. False if there is to be none.
+    pub(crate) async fn goes_on(&self, failure: &Failure, attempts: &mut Attempts) -> bool {
+        let again = if failure.kind == ErrorKind::Transient { Again::Reconnect } else { Again::Later };
+        is_passing(failure.kind) && attempts.pause(again).await
+    }
+
+    async fn get_once(&self, key: &Key, headers: &HeaderMap) -> Result<Reply, Fault> {
         let first = self.base.of(key);
         let mut url = first.clone();
         for _ in 0..=REDIRECTS {
@@ -86,16 +106,16 @@ impl Requests {
             if same {
                 request = request.headers(self.headers.clone());
             }
-            let request = request.build().map_err(|error| self.transport(key, failure(error)))?;
+            let request = request.build().map_err(|error| Fault::Failure(failure(error)))?;
             let sent = self.client.execute(request, 0).await;
-            let response = sent.map_err(|error| self.transport(key, failure(error)))?;
+            let response = sent.map_err(|error| Fault::Failure(failure(error)))?;
             if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
                 return Ok(Reply::Answer(response));
             }
             let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
             let next = location.and_then(|location| url.join(location).ok()).ok_or_else(|| {
                 let text = format!("the server answered {}, a redirect without an address", response.status());
-                self.failed(key, ErrorKind::Io, text)
+                Fault::Error(self.failed(key, ErrorKind::Io, text))
             })?;
             if same_server(&url, &next) && is_directory_of(next.path(), url.path()) {
                 return Ok(Reply::Directory);
@@ -107,16 +127,23 @@ impl Requests {
             };
             if let Some(fault) = fault {
                 let text = format!("the server redirects to {}, {fault}", shown(&next));
-                return Err(self.failed(key, ErrorKind::Io, text));
+                return Err(Fault::Error(self.failed(key, ErrorKind::Io, text)));
             }
             url = next;
         }
         let text = format!("more than {REDIRECTS} redirects, the last one to {}", shown(&url));
-        Err(self.failed(key, ErrorKind::Io, text))
+        Err(Fault::Error(self.failed(key, ErrorKind::Io, text)))
     }
 
-    pub(crate) fn transport(&self, key: &Key, failure: Failure) -> Error {
-        self.failed(key, failure.kind, failure.text)
+    /// The error for a failure of the last one of some attempts.
+    pub(crate) fn transport(&self, key: &Key, failure: Failure, attempts: &Attempts) -> Error {
+        let tail = if is_passing(failure.kind) { self.tail(key, attempts) } else { String::new() };
+        self.failed(key, failure.kind, failure.text + &tail)
+    }
+
+    /// What a message says of a request that was tried again.
+    fn tail(&self, key: &Key, attempts: &Attempts) -> String {
+        format!(" (GET {}: {attempts})", shown(&self.base.of(key)))
     }
 
     pub(crate) fn failed(&self, key: &Key, kind: ErrorKind, mut text: String) -> Error {

@@ -11,7 +11,7 @@ use zarr_store::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Operation, Result,
 };
 use zarr_store_runtime::http::{Client, ClientOptions};
-use zarr_store_runtime::{Answer, Condition, IoRuntime, RangeRequest, Source, StoreOptions};
+use zarr_store_runtime::{Answer, Condition, Hedge, IoRuntime, RangeRequest, Retry, Source, StoreOptions, Throttle};
 
 use crate::answer::open;
 use crate::base::Base;
@@ -23,12 +23,13 @@ const KNOWN: &[&str] = &[
     "allow_invalid_certificates",
     "concurrency",
     "connect_timeout",
+    "deadline",
     "header.NAME",
+    "hedge",
     "max_value",
     "missing",
     "proxy_url",
     "retries",
-    "retry_deadline",
     "timeout",
     "user_agent",
 ];
@@ -50,12 +51,13 @@ const KNOWN: &[&str] = &[
 /// |---|---|---|
 /// | `header.NAME` | a header of each request: `header.Authorization` | |
 /// | `missing` | `403`: a refused value counts as missing | `404`, and 410 |
-/// | `timeout` | seconds after which a request fails to which nothing comes | `15` |
+/// | `deadline` | seconds after which a request has failed, with all its attempts; it has more time for bytes that come: as long as 64 KiB/s need | `30` |
+/// | `timeout` | seconds after which an attempt fails to which nothing comes | a third of `deadline` |
 /// | `connect_timeout` | seconds that opening a connection may take | `5` |
-/// | `retries` | how often a request is tried again after a failure that may pass | `10` |
-/// | `retry_deadline` | seconds after which it is tried no more | `30` |
+/// | `retries` | how often a request is tried again, at most | no bound but `deadline` |
 /// | `max_value` | bytes of one answer | 2 GiB |
-/// | `concurrency` | how many requests are under way at once | `256` |
+/// | `concurrency` | how many requests are under way at once; fewer while the server says that it has too many | `256` |
+/// | `hedge` | `true`: a get whose answer takes longer than 95 of 100 others did is sent a second time, at most 2 of 100 | `false` |
 /// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | of connections | |
 pub struct HttpStore {
     inner: Arc<Site>,
@@ -96,7 +98,8 @@ impl HttpStore {
             }
         };
         let mut client = ClientOptions::default();
-        client.timeout = options.duration("timeout")?.unwrap_or(client.timeout);
+        let retry = Retry::take(&mut options)?;
+        client.timeout = retry.timeout;
         client.connect_timeout = options.duration("connect_timeout")?.unwrap_or(client.connect_timeout);
         client.proxy = options.text("proxy_url").map(str::to_owned);
         if let Some(name) = options.text("user_agent") {
@@ -105,12 +108,12 @@ impl HttpStore {
         client.allow_invalid_certificates = options.flag("allow_invalid_certificates")?.unwrap_or(false);
         let concurrency =
             options.number("concurrency", 1, 4096)?.and_then(|number| usize::try_from(number).ok()).unwrap_or(256);
-        let retries = options.number("retries", 0, 1000)?.and_then(|number| u32::try_from(number).ok()).unwrap_or(10);
-        let retry_deadline = options.duration("retry_deadline")?.unwrap_or(Duration::from_secs(30));
         let max_value = options.number("max_value", 1, 1 << 53)?.unwrap_or(2 << 30);
+        let hedge = Hedge::new(options.flag("hedge")?.unwrap_or(false));
         options.finish(KNOWN)?;
         let client = Client::new(&client).map_err(|text| options.refuse(text))?;
-        let requests = Requests { base, client, headers, secrets, retries, retry_deadline };
+        let requests =
+            Requests { base, client, headers, secrets, retry, throttle: Arc::new(Throttle::new(concurrency)), hedge };
         let inner = Site {
             requests,
             missing_403,

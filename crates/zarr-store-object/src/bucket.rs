@@ -5,7 +5,7 @@ use std::sync::Arc;
 use object_store::ObjectStore;
 use object_store::path::Path;
 use zarr_store::{Error, ErrorKind, Key, Operation, Result, Version};
-use zarr_store_runtime::Sizes;
+use zarr_store_runtime::{Attempts, Remembered, Sizes};
 
 use crate::address::Protocol;
 use crate::exchange::Exchange;
@@ -21,11 +21,14 @@ pub(crate) struct Bucket {
     pub(crate) conditional: bool,
     /// Azure has no requests for the end of a value.
     pub(crate) sizes: Option<Sizes>,
+    /// The ids of the puts that led to values.
+    pub(crate) writes: Remembered<String>,
 }
 
 impl Bucket {
-    pub(crate) fn exchange(&self) -> Exchange {
-        Exchange::new(self.common.retry_deadline)
+    /// What will be seen of an operation, of which a request sends so many bytes. Its time begins.
+    pub(crate) fn exchange(&self, sent: u64) -> Exchange {
+        Exchange::new(Attempts::new(self.common.retry, sent))
     }
 
     /// The object of a key.

@@ -1,6 +1,7 @@
 //! The HTTP service below object_store: it checks answers and notes what object_store does not tell.
 
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -13,7 +14,10 @@ use object_store::client::{
 use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE};
 use reqwest::{Body, Method, Request, Response, StatusCode};
 use zarr_store::ErrorKind;
-use zarr_store_runtime::http::{Client, ContentRange, Failure, encoding, failure, is_html, is_retryable, read_begin};
+use zarr_store_runtime::http::{
+    Client, ContentRange, Failure, encoding, failure, in_time, is_html, is_retryable, read_begin,
+};
+use zarr_store_runtime::{Again, Attempts, Hedge, Retry, Throttle};
 
 use crate::exchange::{Exchange, Problem};
 use crate::listing::keys_alone;
@@ -31,9 +35,15 @@ const METADATA_TIME: Duration = Duration::from_secs(2);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OfValue;
 
-/// Gives object_store the client of a store, whatever options it has of its own.
+/// Gives object_store the client of a store, whatever options it has of its own. It tries requests again, but for conditional puts,
+/// of which it may have to be found out first what became of them.
 #[derive(Clone, Debug)]
-pub(crate) struct Connector(pub(crate) Client);
+pub(crate) struct Connector {
+    pub(crate) client: Client,
+    pub(crate) retry: Retry,
+    pub(crate) throttle: Arc<Throttle>,
+    pub(crate) hedge: Arc<Hedge>,
+}
 
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
@@ -76,57 +86,161 @@ impl HttpService for Connector {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let exchange = Exchange::current();
         let purpose = Purpose::of(&request);
-        let uri = request.uri().to_string();
-        let ranged = request.headers().contains_key(RANGE);
-        let upload = request.body().content_length() as u64;
-        let request = convert(request)?;
-        let metadata = matches!(request.url().host_str(), Some(host) if host.starts_with("169.254.") || host.starts_with("metadata"));
-        let sent = self.0.execute(request, upload);
-        let response = if metadata {
-            match tokio::time::timeout(METADATA_TIME, sent).await {
-                Ok(result) => result,
-                Err(_) => {
-                    return Err(no_credentials(&exchange, "no service for credentials answers".to_owned(), false));
+        // The request for a value, with others for what is left of it, has one deadline, as each page of a list has.
+        let mut attempts = if matches!(purpose, Purpose::Get | Purpose::Put { .. }) {
+            exchange.attempts()
+        } else {
+            Attempts::new(self.retry, request.body().content_length() as u64)
+        };
+        loop {
+            attempts.begin();
+            let result = self.attempt(&exchange, purpose, &request, &mut attempts).await;
+            let again = {
+                let mut seen = exchange.seen();
+                if purpose != Purpose::Credentials {
+                    seen.attempts = attempts.clone();
                 }
+                seen.again.filter(|_| result.is_failure() && purpose != (Purpose::Put { conditional: true }))
+            };
+            let paused = match again {
+                Some(again) => attempts.pause(again).await,
+                None => false,
+            };
+            if !paused {
+                return result.0;
+            }
+        }
+    }
+}
+
+/// The outcome of an attempt.
+struct Attempt(Result<HttpResponse, HttpError>);
+
+impl Attempt {
+    fn is_failure(&self) -> bool {
+        self.0.as_ref().map_or(true, |answer| !answer.status().is_success())
+    }
+}
+
+impl Connector {
+    /// Makes a request, and notes in `exchange` what comes of it.
+    async fn attempt(
+        &self,
+        exchange: &Exchange,
+        purpose: Purpose,
+        request: &HttpRequest,
+        attempts: &mut Attempts,
+    ) -> Attempt {
+        {
+            let mut seen = exchange.seen();
+            (seen.problem, seen.failure, seen.again) = (None, None, None);
+            seen.request = shown(request);
+        }
+        if purpose == Purpose::Credentials {
+            return Attempt(self.credentials(exchange, request, attempts).await);
+        }
+        let Some(permit) = self.throttle.enter(attempts).await else {
+            let text = "the service has too many requests: there was no turn for this one";
+            return Attempt(Err(failed(exchange, purpose, Failure::new(ErrorKind::Throttled, text), None)));
+        };
+        let sent = match purpose {
+            Purpose::Get => in_time(attempts, self.hedge.first(|| self.send(request))).await,
+            _ => in_time(attempts, self.send(request)).await,
+        };
+        let response = match sent.and_then(|sent| sent) {
+            Ok(response) => response,
+            Err(failure) => return Attempt(Err(no_answer(exchange, purpose, failure))),
+        };
+        if !response.status().is_success() {
+            let (answer, is_throttled) = problem(exchange, purpose, response, attempts).await;
+            if is_throttled {
+                permit.throttled()
+            } else {
+                permit.accepted()
+            }
+            return Attempt(Ok(answer));
+        }
+        permit.accepted();
+        let ranged = request.headers().contains_key(RANGE);
+        let checked = match purpose {
+            Purpose::Get => check_value(exchange, response, ranged),
+            Purpose::List => check_page(exchange, request.uri().to_string(), response, attempts).await,
+            Purpose::Erase => {
+                read_page(response, attempts).await.map(|(status, headers, body)| answer(status, headers, body))
+            }
+            Purpose::Put { .. } | Purpose::Credentials => Ok(into_response(response)),
+        };
+        Attempt(checked.map_err(|failure| {
+            let again = again(&failure);
+            failed(exchange, purpose, failure, again)
+        }))
+    }
+
+    /// Makes a request for credentials.
+    async fn credentials(
+        &self,
+        exchange: &Exchange,
+        request: &HttpRequest,
+        attempts: &Attempts,
+    ) -> Result<HttpResponse, HttpError> {
+        let host = request.uri().host().unwrap_or_default();
+        // Outside of a cloud there is no service to ask again.
+        let of_cloud = host.starts_with("169.254.") || host.starts_with("metadata");
+        let sent = in_time(attempts, self.send(request));
+        let sent = if of_cloud {
+            match tokio::time::timeout(METADATA_TIME, sent).await {
+                Ok(sent) => sent,
+                Err(_) => Err(Failure::new(ErrorKind::TimedOut, "no service for credentials answers")),
             }
         } else {
             sent.await
         };
-        let response = match response {
-            Ok(response) => response,
-            Err(error) if purpose == Purpose::Credentials => {
-                return Err(no_credentials(&exchange, failure(error).text, !metadata));
+        let (result, text, again) = match sent.and_then(|sent| sent) {
+            Ok(response) => {
+                let status = response.status();
+                let text = (!status.is_success()).then(|| format!("their service answered {status}"));
+                (Ok(into_response(response)), text, is_retryable(status).then_some(Again::Later))
             }
-            Err(error) => return Err(no_answer(&exchange, purpose, failure(error))),
+            Err(failure) => {
+                let error = HttpError::new(HttpErrorKind::Unknown, io::Error::other(failure.text.clone()));
+                let again = again(&failure);
+                (Err(error), Some(failure.text), again)
+            }
         };
-        if purpose == Purpose::Credentials {
-            let status = response.status();
-            exchange.seen().credentials = (!status.is_success()).then(|| format!("their service answered {status}"));
-            return Ok(into_response(response));
-        }
-        if !response.status().is_success() {
-            return Ok(problem(&exchange, purpose, response).await);
-        }
-        {
-            let mut seen = exchange.seen();
-            (seen.problem, seen.failure) = (None, None);
-        }
-        let checked = match purpose {
-            Purpose::Get => check_value(&exchange, response, ranged),
-            Purpose::List => check_page(&exchange, uri, response).await,
-            _ => Ok(into_response(response)),
-        };
-        checked.map_err(|text| {
-            exchange.seen().failure = Some(Failure::new(ErrorKind::Io, text.clone()));
-            HttpError::new(HttpErrorKind::Decode, io::Error::other(text))
-        })
+        let mut seen = exchange.seen();
+        seen.credentials = text;
+        seen.again = again.filter(|_| !of_cloud);
+        result
+    }
+
+    async fn send(&self, request: &HttpRequest) -> Result<Response, Failure> {
+        let sent = request.body().content_length() as u64;
+        self.client.execute(convert(request.clone())?, sent).await.map_err(failure)
     }
 }
 
-fn convert(request: HttpRequest) -> Result<Request, HttpError> {
+/// A request for messages.
+fn shown(request: &HttpRequest) -> String {
+    let uri = request.uri();
+    // An address may have a signature in its query, and a name and password before its host.
+    let authority = uri.authority().map_or("", |authority| authority.as_str());
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    format!("{} {}://{host}{}", request.method(), uri.scheme_str().unwrap_or("http"), uri.path())
+}
+
+/// When a request may be tried again that failed so.
+pub(crate) fn again(failure: &Failure) -> Option<Again> {
+    match failure.kind {
+        ErrorKind::Transient => Some(Again::Reconnect),
+        ErrorKind::TimedOut | ErrorKind::Throttled => Some(Again::Later),
+        _ => None,
+    }
+}
+
+fn convert(request: HttpRequest) -> Result<Request, Failure> {
     let (parts, body) = request.into_parts();
-    let refuse = |text: &str| HttpError::new(HttpErrorKind::Decode, io::Error::other(text.to_owned()));
-    let url = parts.uri.to_string().parse().map_err(|_| refuse("the address of a request is no URL"))?;
+    let refuse = |_| Failure::new(ErrorKind::Io, "the address of a request is no URL");
+    let url = parts.uri.to_string().parse().map_err(refuse)?;
     let mut converted = Request::new(parts.method, url);
     *converted.headers_mut() = parts.headers;
     if body.content_length() > 0 {
@@ -140,7 +254,7 @@ fn into_response(response: Response) -> HttpResponse {
     let (status, headers) = (response.status(), response.headers().clone());
     let body = Body::from(response).map_err(|error| {
         let failure = failure(error);
-        let error = HttpError::new(http_kind(&failure, true), io::Error::other(failure.text.clone()));
+        let error = HttpError::new(HttpErrorKind::Unknown, io::Error::other(failure.text.clone()));
         Exchange::current().seen().failure = Some(failure);
         error
     });
@@ -154,61 +268,50 @@ fn answer(status: StatusCode, headers: HeaderMap, body: impl Into<HttpResponseBo
     answer
 }
 
-/// Notes that credentials could not be had.
-fn no_credentials(exchange: &Exchange, text: String, retry: bool) -> HttpError {
-    let error = io::Error::other(text.clone());
-    exchange.seen().credentials = Some(text);
-    // Outside of a cloud there is no service to ask again.
-    HttpError::new(if retry { HttpErrorKind::Request } else { HttpErrorKind::Unknown }, error)
+/// Notes a failure without an answer.
+fn no_answer(exchange: &Exchange, purpose: Purpose, failure: Failure) -> HttpError {
+    let again = if failure.unsent { again(&failure).map(|_| Again::Later) } else { again(&failure) };
+    failed(exchange, purpose, failure, again)
 }
 
-/// Notes a failure without an answer, and says whether object_store may try again.
-fn no_answer(exchange: &Exchange, purpose: Purpose, failure: Failure) -> HttpError {
-    let kind = http_kind(&failure, purpose == Purpose::Erase);
-    let error = io::Error::other(failure.text.clone());
+/// Notes a failure.
+fn failed(exchange: &Exchange, purpose: Purpose, failure: Failure, again: Option<Again>) -> HttpError {
+    let error = HttpError::new(HttpErrorKind::Unknown, io::Error::other(failure.text.clone()));
     let mut seen = exchange.seen();
     seen.maybe_set |= !failure.unsent && matches!(purpose, Purpose::Put { conditional: true });
-    (seen.problem, seen.failure) = (None, Some(failure));
-    HttpError::new(kind, error)
+    (seen.problem, seen.failure, seen.again) = (None, Some(failure), again);
+    error
 }
 
-/// A kind that lets object_store try again where that is right: a request that may have reached the server only if it changes nothing,
-/// or changes the same again.
-fn http_kind(failure: &Failure, repeatable: bool) -> HttpErrorKind {
-    match failure.kind {
-        _ if failure.unsent => HttpErrorKind::Connect,
-        ErrorKind::TimedOut if !repeatable => HttpErrorKind::Timeout,
-        ErrorKind::Transient if !repeatable => HttpErrorKind::Interrupted,
-        ErrorKind::TimedOut | ErrorKind::Transient => HttpErrorKind::Request,
-        _ => HttpErrorKind::Unknown,
-    }
-}
-
-/// Notes an answer that is an error, and waits as long as it asks for, if a retry may follow.
-async fn problem(exchange: &Exchange, purpose: Purpose, response: Response) -> HttpResponse {
+/// Notes an answer that is an error. Whether it says that there are too many requests comes with it.
+async fn problem(
+    exchange: &Exchange,
+    purpose: Purpose,
+    response: Response,
+    attempts: &Attempts,
+) -> (HttpResponse, bool) {
     let (status, headers) = (response.status(), response.headers().clone());
-    let body = read_begin(response, MAX_ERROR).await;
+    // What does not come in time says nothing.
+    let body = in_time(attempts, read_begin(response, MAX_ERROR)).await.unwrap_or_default();
     let problem = Problem::new(status, &headers, &body);
-    let wait = problem.wait.filter(|wait| is_retryable(status) && *wait < exchange.time_left());
-    {
-        let mut seen = exchange.seen();
-        seen.maybe_set |= status.is_server_error() && matches!(purpose, Purpose::Put { conditional: true });
-        (seen.problem, seen.failure) = (Some(problem), None);
-    }
-    if let Some(wait) = wait {
-        tokio::time::sleep(wait).await;
-    }
+    let is_throttled = problem.kind() == ErrorKind::Throttled;
+    let mut seen = exchange.seen();
+    // A service that has too many requests says so before it begins.
+    let may_be_done = status.is_server_error() && !is_throttled;
+    seen.maybe_set |= may_be_done && matches!(purpose, Purpose::Put { conditional: true });
+    (seen.again, seen.problem, seen.failure) = (problem.again(), Some(problem), None);
     // The text is nobody's any more, and may be of another encoding than object_store reads.
-    answer(status, headers, Bytes::new())
+    (answer(status, headers, Bytes::new()), is_throttled)
 }
 
 /// Refuses an answer that is no value as it is stored.
-fn check_value(exchange: &Exchange, response: Response, ranged: bool) -> Result<HttpResponse, String> {
+fn check_value(exchange: &Exchange, response: Response, ranged: bool) -> Result<HttpResponse, Failure> {
+    let refuse = |text: String| Err(Failure::new(ErrorKind::Io, text));
     let headers = response.headers();
     let stored =
         headers.get("x-goog-stored-content-encoding").and_then(|value| value.to_str().ok()).unwrap_or("identity");
     if let Some(encoding) = encoding(headers).or_else(|| (stored != "identity").then(|| stored.to_owned())) {
-        return Err(format!(
+        return refuse(format!(
             "the value comes encoded as {encoding}, expected the bytes of the value (Content-Encoding: identity)"
         ));
     }
@@ -232,20 +335,18 @@ fn check_value(exchange: &Exchange, response: Response, ranged: bool) -> Result<
         if let (Some(at), Some(length)) = (at, length)
             && at.end - at.start != length
         {
-            return Err(format!(
-                "the answer has bytes {}..{}, and Content-Length says {length} bytes",
-                at.start, at.end
-            ));
+            let text = format!("the answer has bytes {}..{}, and Content-Length says {length} bytes", at.start, at.end);
+            return Err(Failure::new(ErrorKind::Transient, text));
         }
     }
     if !ranged || response.status() == StatusCode::PARTIAL_CONTENT {
         let page = is_html(headers) && !headers.contains_key(ETAG);
-        return if page { Err(page_for_people()) } else { Ok(into_response(response)) };
+        return if page { refuse(page_for_people()) } else { Ok(into_response(response)) };
     }
     if is_html(headers) {
-        return Err(page_for_people());
+        return refuse(page_for_people());
     }
-    Err(format!("the service answered {} to a request for a range, expected 206 with this range", response.status()))
+    refuse(format!("the service answered {} to a request for a range, expected 206 with this range", response.status()))
 }
 
 fn page_for_people() -> String {
@@ -254,33 +355,52 @@ fn page_for_people() -> String {
         .to_owned()
 }
 
-/// Reads a page of a list and takes out what is no key.
-async fn check_page(exchange: &Exchange, uri: String, mut response: Response) -> Result<HttpResponse, String> {
+/// Reads the body of an answer that has no value.
+async fn read_page(
+    mut response: Response,
+    attempts: &mut Attempts,
+) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
     let (status, headers) = (response.status(), response.headers().clone());
     let mut page = Vec::new();
     loop {
-        match response.chunk().await {
+        match in_time(attempts, response.chunk()).await.and_then(|chunk| chunk.map_err(failure)) {
             Ok(Some(chunk)) if page.len() + chunk.len() > MAX_PAGE => {
-                return Err(format!("a page of the list has more than {MAX_PAGE} bytes"));
+                let text = format!("the answer has more than {MAX_PAGE} bytes");
+                return Err(Failure::new(ErrorKind::Io, text));
             }
-            Ok(Some(chunk)) => page.extend_from_slice(&chunk),
-            Ok(None) => break,
-            Err(error) => {
-                return Err(format!("a page of the list ended after {} bytes: {}", page.len(), failure(error).text));
+            Ok(Some(chunk)) => {
+                attempts.received(chunk.len() as u64);
+                page.extend_from_slice(&chunk);
+            }
+            Ok(None) => return Ok((status, headers, page)),
+            Err(mut failure) => {
+                failure.text = format!("the answer ended after {} bytes: {}", page.len(), failure.text);
+                return Err(failure);
             }
         }
     }
-    let page = String::from_utf8(page).map_err(|_| "a page of the list is no UTF-8".to_owned())?;
+}
+
+/// Reads a page of a list and takes out what is no key.
+async fn check_page(
+    exchange: &Exchange,
+    uri: String,
+    response: Response,
+    attempts: &mut Attempts,
+) -> Result<HttpResponse, Failure> {
+    let refuse = |text: &str| Failure::new(ErrorKind::Io, text);
+    let (status, headers, page) = read_page(response, attempts).await?;
+    let page = String::from_utf8(page).map_err(|_| refuse("a page of the list is no UTF-8"))?;
     let Some(page) = keys_alone(&page) else {
         let what = if is_html(&headers) {
             page_for_people()
         } else {
             "found another document, or a page without its continuation, expected a page of a list".to_owned()
         };
-        return Err(what);
+        return Err(refuse(&what));
     };
     if !exchange.seen().pages.insert(uri) {
-        return Err("the service returned a page of the list twice, and would go on".to_owned());
+        return Err(refuse("the service returned a page of the list twice, and would go on"));
     }
     Ok(answer(status, headers, page))
 }

@@ -1,12 +1,14 @@
 //! What was seen of the requests of one operation.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use std::{collections::HashSet, future::Future};
 
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_RANGE, HeaderMap};
-use zarr_store_runtime::http::{ContentRange, Failure, begins_as_html, is_html, retry_after};
+use zarr_store::ErrorKind;
+use zarr_store_runtime::http::{ContentRange, Failure, begins_as_html, is_html, retry_after, status_kind};
+use zarr_store_runtime::{Again, Attempts, Retry};
 
 use crate::listing::unescape;
 
@@ -16,11 +18,17 @@ tokio::task_local! {
 }
 
 /// What was seen of the requests of one operation: the errors of object_store do not say all of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Exchange(Arc<Mutex<Seen>>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Seen {
+    /// The last request, as messages name it: its method, and its address without what may be secret in it.
+    pub(crate) request: String,
+    /// The attempts at it.
+    pub(crate) attempts: Attempts,
+    /// Another attempt may succeed.
+    pub(crate) again: Option<Again>,
     /// The last answer that is an error.
     pub(crate) problem: Option<Problem>,
     /// The last failure without an answer, or with one that is none of the service.
@@ -31,14 +39,32 @@ pub(crate) struct Seen {
     pub(crate) maybe_set: bool,
     /// The pages of a list that came.
     pub(crate) pages: HashSet<String>,
-    /// Retries end here.
-    pub(crate) deadline: Option<Instant>,
+}
+
+impl Seen {
+    /// What a message of an error of this kind says of the request: ` (GET http://host/bucket/key: 3 attempts in 1.4 s)`.
+    pub(crate) fn tail(&self, kind: ErrorKind) -> String {
+        let may_pass = matches!(kind, ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient);
+        if self.request.is_empty() || !(may_pass || self.attempts.made() > 1) {
+            return String::new();
+        }
+        format!(" ({}: {})", self.request, self.attempts)
+    }
 }
 
 impl Exchange {
-    /// Of an operation whose retries end after `time`.
-    pub(crate) fn new(time: Duration) -> Self {
-        let seen = Seen { deadline: Instant::now().checked_add(time), ..Seen::default() };
+    /// Of an operation with these attempts at a request.
+    pub(crate) fn new(attempts: Attempts) -> Self {
+        let seen = Seen {
+            request: String::new(),
+            attempts,
+            again: None,
+            problem: None,
+            failure: None,
+            credentials: None,
+            maybe_set: false,
+            pages: HashSet::new(),
+        };
         Self(Arc::new(Mutex::new(seen)))
     }
 
@@ -49,17 +75,24 @@ impl Exchange {
 
     /// That of the operation which this task does.
     pub(crate) fn current() -> Self {
-        CURRENT.try_with(Clone::clone).unwrap_or_default()
+        CURRENT.try_with(Clone::clone).unwrap_or_else(|_| Self::new(Attempts::new(Retry::default(), 0)))
     }
 
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How long retries may still take.
-    pub(crate) fn time_left(&self) -> Duration {
-        let deadline = self.seen().deadline;
-        deadline.map_or(Duration::MAX, |deadline| deadline.saturating_duration_since(Instant::now()))
+    /// The attempts at the last request, of which others may follow.
+    pub(crate) fn attempts(&self) -> Attempts {
+        self.seen().attempts.clone()
+    }
+
+    /// Waits before another attempt. False if there is to be none.
+    pub(crate) async fn pause(&self, again: Again) -> bool {
+        let mut attempts = self.attempts();
+        let goes_on = attempts.pause(again).await;
+        self.seen().attempts = attempts;
+        goes_on
     }
 }
 
@@ -110,6 +143,18 @@ impl Problem {
             wait: retry_after(headers),
             foreign: !of_service && (is_html(headers) || begins_as_html(body.as_bytes())),
         }
+    }
+
+    /// The kind of the error.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        // S3 says so with the status 400.
+        if self.is(&["RequestTimeout"]) { ErrorKind::TimedOut } else { status_kind(self.status) }
+    }
+
+    /// Whether another attempt may succeed, and when.
+    pub(crate) fn again(&self) -> Option<Again> {
+        let may_pass = matches!(self.kind(), ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient);
+        may_pass.then(|| self.wait.map_or(Again::Later, Again::After))
     }
 
     /// Whether the service says this code.

@@ -1,7 +1,6 @@
 //! Errors of requests as errors of the store.
 
 use zarr_store::{Error, ErrorKind, Operation};
-use zarr_store_runtime::http::status_kind;
 
 use crate::address::{Address, Protocol};
 use crate::exchange::{Exchange, Problem};
@@ -29,14 +28,14 @@ impl Subject {
     ) -> Error {
         let seen = exchange.seen();
         if let Some(problem) = &seen.problem {
-            return self.refused(problem, operation, key);
+            return self.refused(problem, &seen.tail(problem.kind()), operation, key);
         }
         if let Some(text) = &seen.credentials {
             let text = format!("no credentials: {text}; {}", self.advice());
             return self.failed(operation, key, ErrorKind::Denied, text);
         }
         if let Some(failure) = &seen.failure {
-            return self.failed(operation, key, failure.kind, failure.text.clone());
+            return self.failed(operation, key, failure.kind, failure.text.clone() + &seen.tail(failure.kind));
         }
         drop(seen);
         let mut text = error.to_string();
@@ -51,8 +50,8 @@ impl Subject {
         self.failed(operation, key, ErrorKind::Io, text)
     }
 
-    /// The error for an answer that refuses a request.
-    pub(crate) fn refused(&self, problem: &Problem, operation: Operation, key: &str) -> Error {
+    /// The error for an answer that refuses a request, of which `tail` says more.
+    pub(crate) fn refused(&self, problem: &Problem, tail: &str, operation: Operation, key: &str) -> Error {
         let (status, text) = (problem.status, problem.text());
         if self.no_bucket(problem) {
             let text = format!("there is no {} {:?}: {text}", self.address.protocol.bucket(), self.address.bucket);
@@ -82,8 +81,8 @@ impl Subject {
             "RequestTimeTooSkewed",
             "InvalidAuthenticationInfo",
         ];
-        let kind = if problem.is(&expired) { ErrorKind::Denied } else { status_kind(status) };
-        let text = if kind == ErrorKind::Denied { format!("{text}; {}", self.advice()) } else { text };
+        let kind = if problem.is(&expired) { ErrorKind::Denied } else { problem.kind() };
+        let text = if kind == ErrorKind::Denied { format!("{text}; {}", self.advice()) } else { text + tail };
         self.failed(operation, key, kind, text)
     }
 
@@ -147,7 +146,7 @@ mod tests {
         let region = (address.protocol == Protocol::S3).then(|| "us-east-1".to_owned());
         let subject = Subject { address, region, secrets: vec!["SENTINEL".to_owned()], anonymous: false };
         let problem = Problem::new(StatusCode::from_u16(status).expect("a status"), &HeaderMap::new(), body.as_bytes());
-        let error = subject.refused(&problem, Operation::Get, "a/b");
+        let error = subject.refused(&problem, "", Operation::Get, "a/b");
         assert!(error.to_string().ends_with(": get a/b"), "{error}");
         let text = std::error::Error::source(&error).expect("a reason").to_string();
         (error.kind(), text)

@@ -26,5 +26,6 @@ mod read;
 mod service;
 mod store;
 mod write;
+mod writes;
 
 pub use store::BucketStore;

@@ -10,7 +10,7 @@ use crate::bucket::Bucket;
 
 pub(crate) async fn list_dir(inner: Arc<Bucket>, prefix: Prefix) -> Result<Listing> {
     let above = path(&inner, Operation::List, &prefix)?;
-    let exchange = inner.exchange();
+    let exchange = inner.exchange(0);
     let found = exchange.during(inner.store.list_with_delimiter(above.as_ref())).await;
     let found = found.map_err(|error| inner.error(&exchange, Operation::List, shown(&prefix), &error))?;
     let address = &inner.subject.address;
@@ -24,7 +24,7 @@ pub(crate) async fn list_dir(inner: Arc<Bucket>, prefix: Prefix) -> Result<Listi
 
 pub(crate) async fn list_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<Vec<Key>> {
     let above = path(&inner, Operation::List, &prefix)?;
-    let exchange = inner.exchange();
+    let exchange = inner.exchange(0);
     let listed = async {
         let mut objects = inner.store.list(above.as_ref());
         let mut keys = Vec::new();

@@ -1,19 +1,21 @@
 //! Gets.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use object_store::{GetOptions, GetRange, GetResultPayload};
-use zarr_store::{BoxFuture, Bytes, Error, ErrorKind, Key, Operation, Result, Version};
-use zarr_store_runtime::http::Body;
+use object_store::{Attribute, GetOptions, GetRange, GetResultPayload};
+use zarr_store::{BoxFuture, Bytes, ErrorKind, Key, Operation, Result, Version};
+use zarr_store_runtime::http::{Body, Failure, in_time};
 use zarr_store_runtime::{Answer, Condition, Opened, RangeRequest, Sizes, Source};
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
-use crate::connector::OfValue;
+use crate::connector::{OfValue, again};
 use crate::exchange::Exchange;
+use crate::writes;
 
 /// The values of a store.
 pub(crate) struct Values(pub(crate) Arc<Bucket>);
@@ -39,7 +41,42 @@ impl Source for Values {
 }
 
 async fn open(inner: Arc<Bucket>, key: Key, range: RangeRequest, condition: Condition) -> Result<Answer> {
-    let path = inner.path(Operation::Get, &key)?;
+    let exchange = inner.exchange(0);
+    Ok(match ask(&inner, &exchange, &key, range, condition).await? {
+        Asked::Answer(answer) => answer,
+        Asked::Coming(coming) => {
+            let (at, size, version) = (coming.at.clone(), coming.size, coming.version.clone());
+            let body = async move { body(&inner, &exchange, &key, coming).await };
+            Answer::Opened(Opened { at, size, version, body: Box::pin(body) })
+        }
+    })
+}
+
+enum Asked {
+    /// One without bytes.
+    Answer(Answer),
+    Coming(Coming),
+}
+
+/// An answer whose bytes are still to be read.
+struct Coming {
+    at: Range<u64>,
+    size: u64,
+    version: Option<Version>,
+    /// The ids of the puts that led to the value.
+    writes: Option<String>,
+    stream: BoxStream<'static, object_store::Result<Bytes>>,
+}
+
+/// Asks for a range, of a state.
+async fn ask(
+    inner: &Arc<Bucket>,
+    exchange: &Exchange,
+    key: &Key,
+    range: RangeRequest,
+    condition: Condition,
+) -> Result<Asked> {
+    let path = inner.path(Operation::Get, key)?;
     let mut options = GetOptions {
         range: match range {
             RangeRequest::All => None,
@@ -64,29 +101,62 @@ async fn open(inner: Arc<Bucket>, key: Key, range: RangeRequest, condition: Cond
             options.if_match = Some(version.as_str().to_owned())
         }
         // A version of another store.
-        Condition::Is(_) => return Ok(Answer::Changed(None)),
+        Condition::Is(_) => return Ok(Asked::Answer(Answer::Changed(None))),
     }
-    let exchange = inner.exchange();
     let result = exchange.during(inner.store.get_opts(&path, options)).await;
     let result = match result {
         Ok(result) => result,
-        Err(error) => return refused(&inner, &exchange, &key, (&condition, of_generation), &error).await,
+        Err(error) => {
+            let answer = refused(inner, exchange, key, (&condition, of_generation), &error).await?;
+            return Ok(Asked::Answer(answer));
+        }
     };
     let (at, size) = (result.range.clone(), result.meta.size);
-    let found = inner.version(result.meta.e_tag.as_deref(), result.meta.version.as_deref());
+    let version = inner.version(result.meta.e_tag.as_deref(), result.meta.version.as_deref());
+    let writes = result.attributes.get(&Attribute::Metadata(writes::NAME.into())).map(|ids| ids.to_string());
+    if let (Some(version), Some(writes)) = (&version, &writes) {
+        inner.writes.insert(key, version.clone(), writes.clone());
+    }
     #[expect(clippy::infallible_destructuring_match, reason = "there may be files with other features")]
     let stream = match result.payload {
         GetResultPayload::Stream(stream) => stream,
     };
+    Ok(Asked::Coming(Coming { at, size, version, writes, stream }))
+}
+
+/// Reads the bytes of an answer, and of further ones where one ends too soon. `None` if the value was replaced meanwhile.
+async fn body(inner: &Arc<Bucket>, exchange: &Exchange, key: &Key, coming: Coming) -> Result<Option<Bytes>> {
+    let Coming { at, size, version, mut stream, .. } = coming;
     let expected = at.end - at.start;
-    let body = async move {
-        let read = exchange.during(read(stream, expected)).await;
-        read.map_err(|error| match error {
-            ReadError::Body(kind, text) => inner.subject.failed(Operation::Get, key.as_str(), kind, text),
-            ReadError::Store(error) => inner.error(&exchange, Operation::Get, key.as_str(), &error),
-        })
+    let failed = |failure: &Failure| {
+        let text = failure.text.clone() + &exchange.seen().tail(failure.kind);
+        inner.subject.failed(Operation::Get, key.as_str(), failure.kind, text)
     };
-    Ok(Answer::Opened(Opened { at, size, version: found, body: Box::pin(body) }))
+    let mut body = Body::new(expected).map_err(|failure| failed(&failure))?;
+    loop {
+        let failure = match read(exchange, stream, &mut body, expected).await {
+            Ok(()) => return Ok(Some(body.into_bytes())),
+            Err(failure) => failure,
+        };
+        let Some(again) = again(&failure) else { return Err(failed(&failure)) };
+        if !exchange.pause(again).await {
+            return Err(failed(&failure));
+        }
+        let (rest, condition) = match &version {
+            Some(version) => (at.start + body.len()..at.end, Condition::Is(version.clone())),
+            // Nothing says that the rest would be of the same state.
+            None => {
+                body = Body::new(expected).map_err(|failure| failed(&failure))?;
+                (at.clone(), Condition::Any)
+            }
+        };
+        match ask(inner, exchange, key, RangeRequest::Bounds(rest.clone()), condition).await? {
+            Asked::Coming(next) if (&next.at, next.size, &next.version) == (&rest, size, &version) => {
+                stream = next.stream;
+            }
+            _ => return Ok(None),
+        }
+    }
 }
 
 /// What an answer that is an error says of the value.
@@ -105,12 +175,12 @@ async fn refused(
         404 if inner.subject.no_bucket(&problem) => {}
         // The generation is gone: there may be another.
         404 if of_generation && condition.required().is_some() => {
-            let newest =
-                Box::pin(open(Arc::clone(inner), key.clone(), RangeRequest::Bounds(0..1), Condition::Any)).await?;
+            let exchange = Exchange::new(exchange.attempts());
+            let newest = Box::pin(ask(inner, &exchange, key, RangeRequest::Bounds(0..1), Condition::Any)).await?;
             return Ok(match newest {
-                Answer::Opened(opened) => Answer::Changed(opened.version),
-                Answer::Missing => Answer::Missing,
-                _ => Answer::Changed(None),
+                Asked::Coming(coming) => Answer::Changed(coming.version),
+                Asked::Answer(Answer::Missing) => Answer::Missing,
+                Asked::Answer(_) => Answer::Changed(None),
             });
         }
         404 => return Ok(Answer::Missing),
@@ -120,39 +190,65 @@ async fn refused(
         416 => return Ok(Answer::Outside(problem.size)),
         _ => {}
     }
-    Err(inner.subject.refused(&problem, Operation::Get, key.as_str()))
+    Err(inner.error(exchange, Operation::Get, key.as_str(), error))
 }
 
-enum ReadError {
-    Body(ErrorKind, String),
-    Store(object_store::Error),
+/// Reads what is left of a body, as long as there is time for it.
+async fn read(
+    exchange: &Exchange,
+    mut stream: BoxStream<'static, object_store::Result<Bytes>>,
+    body: &mut Body,
+    expected: u64,
+) -> Result<(), Failure> {
+    while body.len() < expected {
+        let failure = match in_time(&exchange.attempts(), exchange.during(stream.next())).await {
+            Ok(Some(Ok(chunk))) if body.len() + chunk.len() as u64 > expected => {
+                let text = format!("the body has more than the expected {expected} bytes");
+                Failure::new(ErrorKind::Transient, text)
+            }
+            Ok(Some(Ok(chunk))) => {
+                exchange.seen().attempts.received(chunk.len() as u64);
+                body.push(chunk)?;
+                continue;
+            }
+            Ok(None) => Failure::new(ErrorKind::Transient, "the body is too short"),
+            // Why was noted when it happened.
+            Ok(Some(Err(error))) => {
+                let noted = exchange.seen().failure.clone();
+                noted.unwrap_or_else(|| Failure::new(ErrorKind::Io, error.to_string()))
+            }
+            Err(late) => late,
+        };
+        let text = format!("the body ended after {} of {expected} bytes: {}", body.len(), failure.text);
+        return Err(Failure::new(failure.kind, text));
+    }
+    Ok(())
 }
 
-/// Reads a body. object_store asks again for the rest of one that ends too soon, as long as the ETag is the same.
-async fn read(mut stream: BoxStream<'static, object_store::Result<Bytes>>, expected: u64) -> Result<Bytes, ReadError> {
-    let failed = |failure: zarr_store_runtime::http::Failure| ReadError::Body(failure.kind, failure.text);
-    let mut body = Body::new(expected).map_err(failed)?;
-    while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(ReadError::Store)?;
-        if body.len() + chunk.len() as u64 > expected {
-            let text = format!("the body has more than the expected {expected} bytes");
-            return Err(ReadError::Body(ErrorKind::Transient, text));
+/// The value that is there, whatever it is.
+pub(crate) struct There {
+    /// `None` if it has none that can be named.
+    pub(crate) version: Option<Version>,
+    /// The ids of the puts that led to it.
+    pub(crate) writes: String,
+}
+
+/// Looks at the value that is there, within the time of an operation that is under way.
+pub(crate) async fn look(inner: &Arc<Bucket>, key: &Key, operation: &Exchange) -> Result<Option<There>> {
+    let exchange = Exchange::new(operation.attempts());
+    // An empty value has no first byte.
+    for range in [RangeRequest::Bounds(0..1), RangeRequest::All] {
+        match ask(inner, &exchange, key, range, Condition::Any).await? {
+            Asked::Coming(mut coming) => {
+                // A body of one byte is read, so that its connection can serve the next request.
+                if coming.at.end - coming.at.start <= 1 {
+                    drop(in_time(&exchange.attempts(), exchange.during(coming.stream.next())).await);
+                }
+                return Ok(Some(There { version: coming.version, writes: coming.writes.unwrap_or_default() }));
+            }
+            Asked::Answer(Answer::Outside(_)) => {}
+            Asked::Answer(_) => return Ok(None),
         }
-        body.push(chunk).map_err(failed)?;
     }
-    if body.len() < expected {
-        let text = format!("the body has {} bytes, expected {expected}", body.len());
-        return Err(ReadError::Body(ErrorKind::Transient, text));
-    }
-    Ok(body.into_bytes())
-}
-
-/// The version of the value that is there, whatever it is; `None` inside if it has none that can be named.
-pub(crate) async fn look(inner: &Arc<Bucket>, key: &Key) -> Result<Option<Option<Version>>, Error> {
-    Ok(match open(Arc::clone(inner), key.clone(), RangeRequest::Bounds(0..1), Condition::Any).await? {
-        Answer::Missing => None,
-        Answer::Changed(version) => Some(version),
-        Answer::Outside(_) | Answer::Same => Some(None),
-        Answer::Opened(opened) => Some(opened.version),
-    })
+    Ok(Some(There { version: None, writes: String::new() }))
 }

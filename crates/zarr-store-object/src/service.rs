@@ -7,13 +7,11 @@ mod gcs;
 #[cfg(feature = "s3")]
 mod s3;
 
+use object_store::{ObjectStore, RetryConfig};
 use std::sync::Arc;
-use std::time::Duration;
-
-use object_store::{BackoffConfig, ObjectStore, RetryConfig};
 use zarr_store::Result;
-use zarr_store_runtime::StoreOptions;
 use zarr_store_runtime::http::{Client, ClientOptions};
+use zarr_store_runtime::{Hedge, Retry, StoreOptions, Throttle};
 
 use crate::address::{Address, Protocol};
 use crate::connector::Connector;
@@ -25,11 +23,12 @@ const KNOWN: &[&str] = &[
     "anonymous",
     "concurrency",
     "connect_timeout",
+    "deadline",
     "endpoint",
+    "hedge",
     "missing",
     "proxy_url",
     "retries",
-    "retry_deadline",
     "timeout",
     "user_agent",
 ];
@@ -51,8 +50,7 @@ pub(crate) struct Common {
     /// An answer with 403 says that there is no such key.
     pub(crate) missing_403: bool,
     pub(crate) concurrency: usize,
-    pub(crate) retry_deadline: Duration,
-    retries: usize,
+    pub(crate) retry: Retry,
     anonymous: bool,
     allow_http: bool,
 }
@@ -81,10 +79,9 @@ impl Service {
                     .refuse(format!("option missing: found {other:?}, expected 403 (refused is missing) or 404")));
             }
         };
+        let attempts = Retry::take(&mut options)?;
         let mut client = ClientOptions::default();
-        if let Some(timeout) = options.duration("timeout")? {
-            client.timeout = timeout;
-        }
+        client.timeout = attempts.timeout;
         if let Some(timeout) = options.duration("connect_timeout")? {
             client.connect_timeout = timeout;
         }
@@ -98,20 +95,12 @@ impl Service {
         let common = Common {
             missing_403,
             concurrency: number(options.number("concurrency", 1, 4096)?, 512),
-            retry_deadline: options.duration("retry_deadline")?.unwrap_or(Duration::from_secs(30)),
-            retries: number(options.number("retries", 0, 1000)?, 10),
+            retry: attempts,
             anonymous: options.flag("anonymous")?.unwrap_or(false),
             allow_http: options.flag("allow_http")?.unwrap_or(false),
         };
-        let retry = RetryConfig {
-            backoff: BackoffConfig {
-                init_backoff: Duration::from_millis(100),
-                max_backoff: Duration::from_secs(5),
-                base: 2.0,
-            },
-            max_retries: common.retries,
-            retry_timeout: common.retry_deadline,
-        };
+        // The connector tries again. Both would multiply.
+        let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
         let mut secrets = Vec::new();
         // A proxy may be given with a password.
         secrets.extend(
@@ -121,7 +110,10 @@ impl Service {
                 .filter_map(|url| url.split_once("://")?.1.rsplit_once('@'))
                 .map(|(user, _)| user.to_owned()),
         );
-        let connector = Connector(Client::new(&client).map_err(|text| options.refuse(text))?);
+        let client = Client::new(&client).map_err(|text| options.refuse(text))?;
+        let hedge = Arc::new(Hedge::new(options.flag("hedge")?.unwrap_or(false)));
+        let throttle = Arc::new(Throttle::new(common.concurrency));
+        let connector = Connector { client, retry: attempts, throttle, hedge };
         let endpoint = options.text("endpoint");
         let build = Build { address, options, common, connector, retry, endpoint, secrets };
         match address.protocol {

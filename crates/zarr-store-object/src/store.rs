@@ -10,7 +10,7 @@ use zarr_store::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Operation,
     Prefix, Result, SetOptions, Version,
 };
-use zarr_store_runtime::{IoRuntime, Sizes};
+use zarr_store_runtime::{IoRuntime, Remembered, Sizes};
 
 use crate::address::{Address, Protocol};
 use crate::bucket::Bucket;
@@ -39,11 +39,12 @@ use crate::write;
 /// | `endpoint` | the address of the service: `https://host:port` | that of the provider |
 /// | `allow_http` | `true`: the endpoint may be unencrypted. An endpoint of this machine always may | `false` |
 /// | `missing` | `403`: a refused value counts as missing, as in public buckets that may not be listed | `404` |
-/// | `timeout` | seconds after which a request fails to which nothing comes | `15` |
+/// | `deadline` | seconds after which a request has failed, with all its attempts; it has more time for bytes that come or go: as long as 64 KiB/s need | `30` |
+/// | `timeout` | seconds after which an attempt fails to which nothing comes | a third of `deadline` |
 /// | `connect_timeout` | seconds that opening a connection may take | `5` |
-/// | `retries` | how often a request is tried again after a failure that may pass | `10` |
-/// | `retry_deadline` | seconds after which it is tried no more | `30` |
-/// | `concurrency` | how many requests are under way at once | `512` |
+/// | `retries` | how often a request is tried again, at most | no bound but `deadline` |
+/// | `concurrency` | how many requests are under way at once; fewer while the service says that it has too many | `512` |
+/// | `hedge` | `true`: a get whose answer takes longer than 95 of 100 others did is sent a second time, at most 2 of 100 | `false` |
 /// | `proxy_url`, `user_agent`, `allow_invalid_certificates` | of connections | |
 ///
 /// Of S3: `profile` (of `~/.aws/credentials` and `~/.aws/config`; else that of `AWS_PROFILE`, else the default one), `region` (else of the
@@ -70,7 +71,7 @@ impl BucketStore {
         let Service { store, region, conditional, anonymous, secrets, common } = Service::open(&address, options)?;
         let sizes = (address.protocol == Protocol::Azure).then(Sizes::default);
         let subject = Subject { address, region, secrets, anonymous };
-        let inner = Bucket { subject, store, common, conditional, sizes };
+        let inner = Bucket { subject, store, common, conditional, sizes, writes: Remembered::default() };
         Ok(Self { inner: Arc::new(inner), runtime: Arc::new(IoRuntime::new()) })
     }
 

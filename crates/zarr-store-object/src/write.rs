@@ -1,77 +1,198 @@
 //! Sets and erasures.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
-use object_store::{PutMode, PutOptions, PutPayload, UpdateVersion};
-use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Prefix, Result, Version, backoff};
+use object_store::{Attribute, PutMode, PutOptions, PutPayload, UpdateVersion};
+use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Prefix, Result, Version};
+use zarr_store_runtime::Again;
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
 use crate::connector::OfValue;
-use crate::read::look;
+use crate::exchange::Exchange;
+use crate::read::{There, look};
+use crate::writes::{self, Fate};
 
 pub(crate) async fn set(inner: Arc<Bucket>, key: Key, value: Bytes, when: Precondition) -> Result<Option<Version>> {
     let path = inner.path(Operation::Set, &key)?;
     let Some(mode) = mode(&inner, &when) else { return Err(unmet(&inner, &key, &when, None)) };
-    let exchange = inner.exchange();
-    let mut attempt = 0;
-    loop {
-        let mut options = PutOptions { mode: mode.clone(), ..PutOptions::default() };
-        options.extensions.insert(OfValue);
-        let put = inner.store.put_opts(&path, PutPayload::from(value.clone()), options);
-        let error = match exchange.during(put).await {
-            Ok(put) => return done(&inner, &key, &when, put.e_tag.as_deref(), put.version.as_deref()),
-            Err(error) => error,
+    if when != Precondition::None {
+        return Conditional { inner, key, path, value, when, mode }.set().await;
+    }
+    let exchange = inner.exchange(value.len() as u64);
+    let put = inner.store.put_opts(&path, PutPayload::from(value), options(mode));
+    match exchange.during(put).await {
+        Ok(put) => Ok(inner.version(put.e_tag.as_deref(), put.version.as_deref())),
+        Err(error) => Err(inner.error(&exchange, Operation::Set, key.as_str(), &error)),
+    }
+}
+
+fn options(mode: PutMode) -> PutOptions {
+    let mut options = PutOptions { mode, ..PutOptions::default() };
+    options.extensions.insert(OfValue);
+    options
+}
+
+/// A put on a condition, which may have to find out what became of an earlier attempt.
+struct Conditional {
+    inner: Arc<Bucket>,
+    key: Key,
+    path: Path,
+    value: Bytes,
+    when: Precondition,
+    mode: PutMode,
+}
+
+/// What a look at the value says of an attempt that was refused or has no answer.
+enum Outcome {
+    /// It has set the value.
+    Set(Version),
+    /// The condition holds: it can be made again.
+    Holds,
+    /// Another value is there, of this version.
+    Unmet(Option<Version>),
+    /// Another value is there, and an earlier attempt may have set the one before.
+    Unknown,
+}
+
+impl Conditional {
+    async fn set(self) -> Result<Option<Version>> {
+        let Self { inner, key, when, .. } = &self;
+        let before = match when {
+            Precondition::Version(version) => inner.writes.get(key).filter(|(of, _)| of == version).map(|(_, ids)| ids),
+            _ => None,
         };
-        let (problem, maybe_set) = {
-            let seen = exchange.seen();
-            (seen.problem.clone().filter(|problem| !problem.foreign), seen.maybe_set)
-        };
-        let status =
-            problem.as_ref().filter(|problem| !inner.subject.no_bucket(problem)).map(|problem| problem.status.as_u16());
-        let conditional = when != Precondition::None;
-        match status {
-            // There is no such key, so that it does not have the version.
-            Some(412 | 304 | 404) if conditional && maybe_set => {
-                let text = "an earlier attempt had no answer, and the precondition does not hold any more: the value may be set";
-                return Err(inner.subject.failed(Operation::Set, key.as_str(), ErrorKind::Transient, text.to_owned()));
-            }
-            Some(412 | 304) if conditional => return Err(unmet(&inner, &key, &when, None)),
-            Some(404) if matches!(when, Precondition::Version(_)) => return Err(unmet(&inner, &key, &when, None)),
-            // Another put was under way. It may have failed, so that there is no value yet.
-            Some(409) if when == Precondition::NotExists => match look(&inner, &key).await? {
-                Some(found) if !maybe_set => return Err(unmet(&inner, &key, &when, found)),
-                Some(_) => {
-                    let text = "an earlier attempt had no answer, and there is a value now: it may be this one";
-                    return Err(inner.subject.failed(
-                        Operation::Set,
-                        key.as_str(),
-                        ErrorKind::Transient,
-                        text.to_owned(),
-                    ));
+        let ids = writes::Put::new(when, before.as_deref());
+        let exchange = inner.exchange(self.value.len() as u64);
+        // An attempt without an answer, which may take effect later.
+        let mut in_flight = false;
+        loop {
+            let mut options = options(self.mode.clone());
+            options.attributes.insert(Attribute::Metadata(writes::NAME.into()), ids.as_str().to_owned().into());
+            let put = inner.store.put_opts(&self.path, PutPayload::from(self.value.clone()), options);
+            let error = match exchange.during(put).await {
+                Ok(put) => {
+                    let version = inner.version(put.e_tag.as_deref(), put.version.as_deref());
+                    let Some(version) = version else {
+                        let text = "the value is set, but the service did not name its version";
+                        return Err(self.failed(ErrorKind::Io, text));
+                    };
+                    inner.writes.insert(key, version.clone(), ids.as_str().to_owned());
+                    return Ok(Some(version));
                 }
-                None => {
-                    let pause = backoff(attempt).max(Duration::from_millis(20));
-                    attempt += 1;
-                    if exchange.time_left() <= pause {
-                        let text = "others set the value at the same time again and again".to_owned();
-                        return Err(inner.subject.failed(Operation::Set, key.as_str(), ErrorKind::Throttled, text));
+                Err(error) => error,
+            };
+            let Refused { again, look, lost, unmet: is_unmet, competes } = self.refused(&exchange);
+            in_flight |= lost;
+            if look {
+                match self.look(&exchange, &ids, is_unmet).await? {
+                    Outcome::Set(version) => return Ok(Some(version)),
+                    // What was answered has had no effect, and will have none.
+                    Outcome::Holds => exchange.seen().maybe_set = in_flight,
+                    Outcome::Unmet(found) => return Err(unmet(inner, key, when, found)),
+                    Outcome::Unknown => {
+                        let text =
+                            "an earlier attempt had no answer, and the value was replaced since: it may have been set";
+                        return Err(self.failed(ErrorKind::Transient, text));
                     }
-                    tokio::time::sleep(pause).await;
                 }
-            },
-            Some(409) if conditional => {
-                let problem = problem.map(|problem| problem.text()).unwrap_or_default();
-                let text = format!("others set the value at the same time: {problem}");
-                return Err(inner.subject.failed(Operation::Set, key.as_str(), ErrorKind::Throttled, text));
             }
-            _ => return Err(inner.error(&exchange, Operation::Set, key.as_str(), &error)),
+            let goes_on = match again {
+                Some(again) => exchange.pause(again).await,
+                None => false,
+            };
+            if !goes_on && competes {
+                let text = format!(
+                    "others set the value at the same time again and again{}",
+                    exchange.seen().tail(ErrorKind::Throttled)
+                );
+                return Err(self.failed(ErrorKind::Throttled, &text));
+            }
+            if !goes_on {
+                return Err(inner.error(&exchange, Operation::Set, key.as_str(), &error));
+            }
         }
     }
+
+    /// What is to be done after an attempt that has not set the value, as far as its answer says.
+    fn refused(&self, exchange: &Exchange) -> Refused {
+        let seen = exchange.seen();
+        let subject = &self.inner.subject;
+        let problem = seen.problem.as_ref().filter(|problem| !problem.foreign && !subject.no_bucket(problem));
+        let Some(status) = problem.map(|problem| problem.status.as_u16()) else {
+            // Without an answer it may be set, unless the request was not even sent.
+            let is_lost = seen.failure.as_ref().is_some_and(|failure| !failure.unsent) && seen.again.is_some();
+            return Refused { again: seen.again, look: is_lost, lost: is_lost, unmet: false, competes: false };
+        };
+        let of_version = matches!(self.when, Precondition::Version(_));
+        let again = seen.again;
+        let refused = Refused { again: Some(Again::Later), look: true, lost: false, unmet: false, competes: false };
+        match status {
+            // What a proxy has repeated may be refused for what it has done before.
+            412 | 304 => Refused { unmet: true, ..refused },
+            // There is no such key, so that it does not have the version.
+            404 if of_version => Refused { unmet: true, ..refused },
+            // Another put was under way, which may fail as well.
+            409 => Refused { competes: true, ..refused },
+            // The service refuses before it begins.
+            429 | 503 => Refused { again, look: false, ..refused },
+            _ => Refused { again, look: again.is_some(), ..refused },
+        }
+    }
+
+    /// Looks what is there, after an attempt whose condition is not met, or may have been.
+    async fn look(&self, exchange: &Exchange, ids: &writes::Put, is_unmet: bool) -> Result<Outcome> {
+        let maybe_set = exchange.seen().maybe_set;
+        let there = match look(&self.inner, &self.key, exchange).await {
+            Ok(there) => there,
+            // Nothing else is to be found out.
+            Err(_) if is_unmet && !maybe_set => return Ok(Outcome::Unmet(None)),
+            Err(error) => {
+                let kind = error.kind();
+                return Err(Error::failed(&self.inner.subject.address, Operation::Set, self.key.as_str(), kind, error));
+            }
+        };
+        let Some(There { version, writes }) = there else {
+            return Ok(match (&self.when, maybe_set) {
+                (Precondition::NotExists, _) => Outcome::Holds,
+                (_, true) => Outcome::Unknown,
+                (_, false) => Outcome::Unmet(None),
+            });
+        };
+        let fate = ids.fate(&writes);
+        let holds = matches!(&self.when, Precondition::Version(due) if Some(due) == version.as_ref());
+        Ok(match (fate, version) {
+            (Fate::Newest, Some(version)) => Outcome::Set(version),
+            // The version is gone, and no request that requires it succeeds.
+            (Fate::Newest | Fate::BuiltOn, _) => Outcome::Set(Version::new(&format!("\"replaced-{}\"", ids.own()))),
+            // Refused though the condition holds: it was not met a moment ago.
+            (_, found) if holds && is_unmet && !maybe_set => Outcome::Unmet(found),
+            _ if holds => Outcome::Holds,
+            (Fate::Unknown, _) if maybe_set => Outcome::Unknown,
+            (_, found) => Outcome::Unmet(found),
+        })
+    }
+
+    fn failed(&self, kind: ErrorKind, text: &str) -> Error {
+        self.inner.subject.failed(Operation::Set, self.key.as_str(), kind, text.to_owned())
+    }
+}
+
+/// What is to be done after an attempt that has not set the value.
+struct Refused {
+    /// It may be made again.
+    again: Option<Again>,
+    /// The value that is there has to be looked at first.
+    look: bool,
+    /// It has no answer.
+    lost: bool,
+    /// The service says that the condition does not hold.
+    unmet: bool,
+    /// Other puts were under way.
+    competes: bool,
 }
 
 /// The mode of a put; `None` if the version is none of this store, so that no value has it.
@@ -92,22 +213,6 @@ fn mode(inner: &Bucket, when: &Precondition) -> Option<PutMode> {
             PutMode::Update(UpdateVersion { e_tag, version })
         }
     })
-}
-
-/// The version of a value that was just set.
-fn done(
-    inner: &Bucket,
-    key: &Key,
-    when: &Precondition,
-    tag: Option<&str>,
-    generation: Option<&str>,
-) -> Result<Option<Version>> {
-    let version = inner.version(tag, generation);
-    if version.is_none() && *when != Precondition::None {
-        let text = "the value is set, but the service did not name its version";
-        return Err(inner.subject.failed(Operation::Set, key.as_str(), ErrorKind::Io, text.to_owned()));
-    }
-    Ok(version)
 }
 
 fn unmet(inner: &Bucket, key: &Key, expected: &Precondition, found: Option<Version>) -> Error {
@@ -132,7 +237,7 @@ async fn erase_all(
     subject: &str,
     names: stream::BoxStream<'static, object_store::Result<Path>>,
 ) -> Result<()> {
-    let exchange = inner.exchange();
+    let exchange = inner.exchange(0);
     let erased = async {
         let mut results = inner.store.delete_stream(names);
         while let Some(result) = results.next().await {

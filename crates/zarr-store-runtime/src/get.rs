@@ -105,8 +105,8 @@ pub struct Opened {
     pub size: u64,
     /// Its version, if the server names one by which a later request can require it.
     pub version: Option<Version>,
-    /// Reads the bytes.
-    pub body: BoxFuture<'static, Result<Bytes>>,
+    /// Reads the bytes; `None` if the value was replaced before all of them came.
+    pub body: BoxFuture<'static, Result<Option<Bytes>>>,
 }
 
 /// Makes requests for one range of a value each.
@@ -290,7 +290,9 @@ impl State<'_> {
             if self.size.is_some_and(|size| size > most) {
                 return Ok(Flow::Changed(self.version.take()));
             }
-            self.read(opened).await?;
+            if !self.read(opened).await? {
+                return Ok(Flow::Changed(None));
+            }
             if whole.is_some() {
                 break;
             }
@@ -331,8 +333,8 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Reads the bodies of the answers that the ranges need.
-    async fn read(&mut self, opened: Vec<Opened>) -> Result<()> {
+    /// Reads the bodies of the answers that the ranges need. False if the value was replaced meanwhile.
+    async fn read(&mut self, opened: Vec<Opened>) -> Result<bool> {
         self.place()?;
         let needed = |answer: &Opened| {
             // A body of one byte is read, so that its connection can serve the next request.
@@ -342,14 +344,14 @@ impl State<'_> {
         let (ats, bodies): (Vec<Range<u64>>, Vec<_>) =
             opened.into_iter().filter(needed).map(|answer| (answer.at, answer.body)).unzip();
         for (at, bytes) in ats.into_iter().zip(all(bodies.into_iter()).await) {
-            let bytes = self.joined(bytes)??;
+            let Some(bytes) = self.joined(bytes)?? else { return Ok(false) };
             if bytes.len() as u64 != at.end - at.start {
                 let text = format!("found {} bytes, expected bytes {}..{}", bytes.len(), at.start, at.end);
                 return Err(self.failed(text));
             }
             self.parts.push((at, bytes));
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The bytes of the ranges.

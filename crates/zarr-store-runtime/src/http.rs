@@ -12,8 +12,8 @@ use reqwest::header::{
 use reqwest::{Method, Request, RequestBuilder, Response, StatusCode, Url, redirect};
 use zarr_store::ErrorKind;
 
-/// Bytes of an upload that a network takes in a second, at least: an upload has so much more time.
-const SLOWEST_UPLOAD: u64 = 64 << 10;
+use crate::Attempts;
+use crate::retry::moving;
 
 /// Bytes that are allocated for a body before they are there.
 const FIRST_ALLOCATION: u64 = 16 << 20;
@@ -89,7 +89,7 @@ impl Client {
         if request.method() == Method::GET {
             return self.reads.execute(request).await;
         }
-        *request.timeout_mut() = Some(self.timeout + Duration::from_secs(upload / SLOWEST_UPLOAD));
+        *request.timeout_mut() = Some(self.timeout + moving(upload));
         self.writes.execute(request).await
     }
 }
@@ -271,29 +271,40 @@ pub fn validator(headers: &HeaderMap) -> Option<String> {
     (age >= Duration::from_secs(60)).then(|| text.to_owned())
 }
 
-/// Reads a body of `expected` bytes.
+/// Reads a body of `expected` bytes, as long as there is time for it.
 ///
 /// # Errors
 /// If it is shorter or longer, the connection ends, or there is no memory for it.
-pub async fn read_body(mut response: Response, expected: u64) -> Result<Bytes, Failure> {
+pub async fn read_body(mut response: Response, expected: u64, attempts: &mut Attempts) -> Result<Bytes, Failure> {
     let wrong =
         |found: String| Failure::new(ErrorKind::Transient, format!("the body has {found} bytes, expected {expected}"));
     let mut body = Body::new(expected)?;
     loop {
-        match response.chunk().await {
+        match in_time(attempts, response.chunk()).await.and_then(|chunk| chunk.map_err(failure)) {
             Ok(Some(chunk)) if body.len() + chunk.len() as u64 > expected => {
                 return Err(wrong(format!("more than {}", body.len())));
             }
-            Ok(Some(chunk)) => body.push(chunk)?,
+            Ok(Some(chunk)) => {
+                attempts.received(chunk.len() as u64);
+                body.push(chunk)?;
+            }
             Ok(None) if body.len() < expected => return Err(wrong(body.len().to_string())),
             Ok(None) => return Ok(body.into_bytes()),
-            Err(error) => {
-                let mut failure = failure(error);
+            Err(mut failure) => {
                 failure.text = format!("the body ended after {} of {expected} bytes: {}", body.len(), failure.text);
                 return Err(failure);
             }
         }
     }
+}
+
+/// The outcome of a part of a request, if there is time for it.
+///
+/// # Errors
+/// If there is not: of the kind [`ErrorKind::TimedOut`].
+pub async fn in_time<T>(attempts: &Attempts, future: impl Future<Output = T>) -> Result<T, Failure> {
+    let late = |_| Failure::new(ErrorKind::TimedOut, "timed out: the server does not go on");
+    tokio::time::timeout(attempts.left(), future).await.map_err(late)
 }
 
 /// Reads at most `most` bytes of the body of an answer with an error.

@@ -4,6 +4,8 @@
 //!   its own, or block on them in a thread without one, and dropping one ends its request.
 //! - [`get`]: gets of several ranges, all of one state of the value, over requests for one range each ([`Source`]).
 //! - [`http`]: a client, and the checks of an answer.
+//! - [`Retry`] and [`Attempts`]: attempts at a request within a deadline. [`Throttle`]: as many requests as a server can bear.
+//!   [`Hedge`]: second requests in the place of slow ones.
 //! - [`StoreOptions`]: options as texts.
 //!
 //! ```
@@ -18,12 +20,18 @@
 #![forbid(unsafe_code)]
 
 mod get;
+mod hedge;
 pub mod http;
 mod options;
+mod remembered;
+mod retry;
 mod runtime;
-mod sizes;
+mod throttle;
 
 pub use get::{Answer, Condition, Opened, RangeRequest, Source, get};
+pub use hedge::Hedge;
 pub use options::StoreOptions;
+pub use remembered::{Remembered, Sizes};
+pub use retry::{Again, Attempts, Retry};
 pub use runtime::{IoRuntime, Task, TaskError};
-pub use sizes::Sizes;
+pub use throttle::{Permit, Throttle};

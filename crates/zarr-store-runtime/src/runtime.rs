@@ -75,8 +75,8 @@ impl IoRuntime {
 
     /// Ends after a time, by the timer of the runtime.
     pub async fn sleep(&self, duration: Duration) {
-        // Without a runtime there is no pause.
-        drop(self.spawn(tokio::time::sleep(duration)).await);
+        // The timer is made there as well: the caller may be on no runtime. Without one there is no pause.
+        drop(self.spawn(async move { tokio::time::sleep(duration).await }).await);
     }
 
     fn handle(&self) -> Result<&Handle, TaskError> {
@@ -184,6 +184,13 @@ mod tests {
         assert_eq!(name.expect("a result").as_deref(), Some("zarr-io"));
         // Another has the same threads.
         assert_eq!(block_on(IoRuntime::new().spawn(async { 7 })).expect("a result"), 7);
+    }
+
+    #[test]
+    fn a_pause_needs_no_runtime_of_the_caller() {
+        let start = Instant::now();
+        block_on(IoRuntime::new().sleep(Duration::from_millis(30)));
+        assert!(start.elapsed() >= Duration::from_millis(30));
     }
 
     #[test]

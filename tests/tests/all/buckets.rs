@@ -260,7 +260,7 @@ fn faults_are_errors_or_pass_and_never_fill_values() {
     ];
     for (kind, passes) in faults {
         let server = server(Duration::ZERO);
-        let store = waiting(&server, "x.zarr", &[("retry_deadline", "3"), ("timeout", "2"), ("retries", "2")]);
+        let store = waiting(&server, "x.zarr", &[("deadline", "3"), ("timeout", "2"), ("retries", "2")]);
         let store: Arc<dyn Store> = Arc::new(AsyncAsSync::new(store));
         let values = arrays(&store);
         let array = zarr::open((&store, "/g/plain")).array().unwrap();

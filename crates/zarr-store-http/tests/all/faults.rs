@@ -9,7 +9,7 @@ use zarr_testserver::{Bucket, Fault, FaultKind, TestServer};
 
 use crate::reads::{key, open};
 
-const FAST: &[(&str, &str)] = &[("retry_deadline", "1.5"), ("timeout", "1"), ("retries", "2")];
+const FAST: &[(&str, &str)] = &[("deadline", "1.5"), ("timeout", "1"), ("retries", "2")];
 
 fn setup() -> (TestServer, Arc<HttpStore>) {
     let server = TestServer::builder()
@@ -219,4 +219,77 @@ fn nobody_listens() {
         "{}",
         reason(&error)
     );
+}
+
+/// Within the deadline a server may be gone for a while. After it the error says what was tried.
+#[test]
+fn a_server_that_is_gone_for_a_while() {
+    let server = Arc::new(setup().0);
+    let url = format!("{}/data?sig=SENTINEL", server.url());
+    for kind in [FaultKind::DropBefore, FaultKind::status(503), FaultKind::Truncate(3)] {
+        server.fault(Fault::new(kind.clone()).always());
+        let up = {
+            let server = Arc::clone(&server);
+            std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_millis(400));
+                server.clear_faults();
+            })
+        };
+        let found = get(&open(&url, &[("deadline", "5")]), "a", ByteRange::Range(2..8));
+        up.join().expect("no panic");
+        assert_eq!(found.expect("get").as_deref(), Some(&b"234567"[..]));
+        server.fault(Fault::new(kind.clone()).always());
+        let begun = Instant::now();
+        let error = get(&open(&url, &[("deadline", "1")]), "a", ByteRange::Range(2..8)).expect_err("gone");
+        assert!(begun.elapsed() < Duration::from_millis(1400), "{kind:?}: {:?}", begun.elapsed());
+        let (text, request) = (reason(&error), format!("(GET {}/data/a: ", server.url()));
+        assert!(error.is_retryable() && text.contains(&request) && text.contains(" attempts in "), "{kind:?}: {text}");
+        server.clear_faults();
+    }
+}
+
+/// A value that is replaced while its body is read is read again.
+#[test]
+fn a_cut_body_of_a_value_that_was_replaced() {
+    let (server, _) = setup();
+    let store = open(&format!("{}/data", server.url()), &[]);
+    for round in 0..4_u8 {
+        server.put("data", "a", vec![round; 100_000]);
+        server.fault(Fault::new(FaultKind::Truncate(50_000)));
+        server.fault(Fault::new(FaultKind::Change(vec![100 + round; 100_000].into())));
+        let value = get(&store, "a", ByteRange::Full).expect("get").expect("there");
+        assert!(value.iter().all(|byte| *byte == 100 + round), "{:?}", &value[49_990..50_010]);
+    }
+}
+
+/// A server that has too many requests has fewer of them soon.
+#[test]
+fn fewer_requests_are_under_way_while_the_server_has_too_many() {
+    let (server, _) = setup();
+    let store = open(&format!("{}/data", server.url()), &[]);
+    server.set_latency(Duration::from_millis(10));
+    server.set_capacity(Some(4));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let read = |each: usize| {
+        runtime.block_on(async {
+            let workers: Vec<_> = (0..30)
+                .map(|_| {
+                    let store = Arc::clone(&store);
+                    tokio::spawn(async move {
+                        for _ in 0..each {
+                            assert!(store.get_all(&key("a")).await.expect("get").is_some());
+                        }
+                    })
+                })
+                .collect();
+            for worker in workers {
+                worker.await.expect("no panic");
+            }
+        });
+    };
+    read(8);
+    server.reset_counts();
+    read(8);
+    let counts = server.counts();
+    assert!(counts.most_in_flight <= 12 && counts.refused < 120, "{counts:?}");
 }

@@ -2,5 +2,7 @@
 
 mod contract;
 mod faults;
+mod retries;
 mod secrets;
 mod servers;
+mod writers;

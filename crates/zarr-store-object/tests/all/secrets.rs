@@ -51,7 +51,7 @@ fn no_text_shows_a_secret() {
         FaultKind::Status { status, headers: Vec::new(), body: body.into() }
     };
     let endpoint = server.url();
-    let fast = [("retry_deadline", "1"), ("retries", "1"), ("timeout", "1")];
+    let fast = [("deadline", "1"), ("retries", "1"), ("timeout", "1")];
     let closed = ("endpoint", "http://127.0.0.1:1");
     let (s3_secret, sas) = (("secret_access_key", SENTINEL), format!("sv=2020&sig={SENTINEL}%3D"));
     let service = format!(

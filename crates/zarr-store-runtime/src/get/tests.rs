@@ -15,6 +15,8 @@ struct Server {
     requests: AtomicUsize,
     /// Changes the value before each answer that requires no version, so many times.
     replaced: AtomicUsize,
+    /// So many bodies are not read to their end, since the value is replaced meanwhile.
+    cut: AtomicUsize,
     named: bool,
     ranges: bool,
     says_size: bool,
@@ -67,6 +69,8 @@ impl Source for Server {
                 None => Answer::Outside(self.says_size.then_some(size)),
                 Some(at) => {
                     let bytes = Bytes::copy_from_slice(&value[at.start as usize..at.end as usize]);
+                    let cut = self.cut.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+                    let bytes = cut.is_err().then_some(bytes);
                     Answer::Opened(Opened { at, size, version: found, body: Box::pin(async { Ok(bytes) }) })
                 }
             }
@@ -214,4 +218,23 @@ fn headers() {
     assert_eq!(text(RangeRequest::Bounds(2..5)), "bytes=2-4");
     assert_eq!(text(RangeRequest::From(2)), "bytes=2-");
     assert_eq!(text(RangeRequest::Last(2)), "bytes=-2");
+}
+
+#[test]
+fn a_body_that_is_cut_by_a_replacement_is_read_again() {
+    for cut in [1, 3] {
+        let server = Arc::new(Server::of(b"0123456789"));
+        server.cut.store(cut, Ordering::Relaxed);
+        let ranges = [ByteRange::Range(0..1), ByteRange::Suffix(2)];
+        let fetched = fetch(&server, &ranges, GetOptions::default()).expect("get").expect("there");
+        assert_eq!((fetched.part(0), fetched.part(1)), (&b"0"[..], &b"89"[..]));
+        assert_eq!(server.cut.load(Ordering::Relaxed), 0);
+    }
+    let server = Arc::new(Server::of(b"0123456789"));
+    let first = fetch(&server, &[], GetOptions::snapshot()).expect("get").expect("there");
+    server.cut.store(1, Ordering::Relaxed);
+    let same = GetOptions::if_match(first.snapshot.clone());
+    assert!(fetch(&server, &[ByteRange::Full], same).expect_err("another state").is_precondition());
+    server.cut.store(usize::MAX, Ordering::Relaxed);
+    assert!(fetch(&server, &[ByteRange::Full], GetOptions::default()).expect_err("for ever").is_retryable());
 }

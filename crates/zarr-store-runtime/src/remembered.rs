@@ -1,40 +1,49 @@
-//! Sizes of values, remembered.
+//! What is known of values, remembered.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarr_store::{Key, Version};
 
-/// How many sizes are remembered.
+/// How many values are remembered.
 const MOST: usize = 4096;
 
-/// The sizes of values in bytes, each of one version: for stores whose servers cannot give the end of a value without its size.
-#[derive(Debug, Default)]
-pub struct Sizes(Mutex<HashMap<Key, (Version, u64)>>);
+/// A fact about each of some values, in one version.
+#[derive(Debug)]
+pub struct Remembered<T>(Mutex<HashMap<Key, (Version, T)>>);
 
-impl Sizes {
-    /// The version of the value at `key` that was seen last, and its size.
+/// The sizes of values in bytes: for stores whose servers cannot give the end of a value without its size.
+pub type Sizes = Remembered<u64>;
+
+impl<T> Default for Remembered<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Clone> Remembered<T> {
+    /// The version of the value at `key` that was seen last, and the fact.
     #[must_use]
-    pub fn get(&self, key: &Key) -> Option<(Version, u64)> {
+    pub fn get(&self, key: &Key) -> Option<(Version, T)> {
         self.map().get(key).cloned()
     }
 
-    /// Remembers the size of a version.
-    pub fn insert(&self, key: &Key, version: Version, size: u64) {
+    /// Remembers the fact about a version.
+    pub fn insert(&self, key: &Key, version: Version, fact: T) {
         let mut map = self.map();
-        // Another request learns a size again, so that it matters little which are forgotten.
+        // A request learns it again, so that it matters little which are forgotten.
         if map.len() >= MOST && !map.contains_key(key) {
             map.clear();
         }
-        map.insert(key.clone(), (version, size));
+        map.insert(key.clone(), (version, fact));
     }
 
-    /// Forgets the size of the value at `key`.
+    /// Forgets the value at `key`.
     pub fn remove(&self, key: &Key) {
         self.map().remove(key);
     }
 
-    fn map(&self) -> MutexGuard<'_, HashMap<Key, (Version, u64)>> {
+    fn map(&self) -> MutexGuard<'_, HashMap<Key, (Version, T)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,0 +1,180 @@
+//! Second requests in the place of reads that are slow.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// How many of the last answers say what is slow.
+const SAMPLE: usize = 128;
+
+/// So many of them have to be known.
+const LEAST: usize = 64;
+
+/// Of so many requests one may have a second.
+const SHARE: u64 = 50;
+
+/// Makes a request for a value again where the answer takes longer than 95 of 100 others did, and takes the first answer. At most 2 of
+/// 100 requests have such a second. A store has one for all its requests.
+#[derive(Debug)]
+pub struct Hedge {
+    is_on: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// How long the last answers took.
+    times: VecDeque<Duration>,
+    requests: u64,
+    seconds: u64,
+}
+
+impl Hedge {
+    /// One that makes second requests, or none ever.
+    #[must_use]
+    pub fn new(is_on: bool) -> Self {
+        Self { is_on, state: Mutex::default() }
+    }
+
+    /// The first answer of one request, or two of the same. If one of two fails the other is waited for.
+    ///
+    /// # Errors
+    /// Those of the requests.
+    pub async fn first<T, E, F: Future<Output = Result<T, E>>>(&self, send: impl Fn() -> F) -> Result<T, E> {
+        if !self.is_on {
+            return send().await;
+        }
+        let start = Instant::now();
+        let mut first = pin!(send());
+        let slow = self.begin();
+        let result = match tokio::time::timeout(slow, first.as_mut()).await {
+            Ok(result) => result,
+            Err(_) if !self.take() => first.await,
+            Err(_) => {
+                let second = pin!(send());
+                let mut both = [Some(first), Some(second)];
+                poll_fn(|context| {
+                    for at in [0, 1] {
+                        let Some(Poll::Ready(result)) = both[at].as_mut().map(|sent| sent.as_mut().poll(context))
+                        else {
+                            continue;
+                        };
+                        both[at] = None;
+                        if result.is_ok() || both.iter().all(Option::is_none) {
+                            return Poll::Ready(result);
+                        }
+                    }
+                    Poll::Pending
+                })
+                .await
+            }
+        };
+        if result.is_ok() {
+            self.note(start.elapsed());
+        }
+        result
+    }
+
+    /// A request begins: how long its answer may take before it is slow.
+    fn begin(&self) -> Duration {
+        let mut state = self.state();
+        state.requests += 1;
+        if state.times.len() < LEAST {
+            return Duration::MAX;
+        }
+        let mut times: Vec<Duration> = state.times.iter().copied().collect();
+        let at = times.len() * 95 / 100;
+        *times.select_nth_unstable(at).1
+    }
+
+    /// Whether one may have a second.
+    fn take(&self) -> bool {
+        let mut state = self.state();
+        let may = (state.seconds + 1) * SHARE <= state.requests;
+        state.seconds += u64::from(may);
+        may
+    }
+
+    fn note(&self, time: Duration) {
+        let mut state = self.state();
+        if state.times.len() == SAMPLE {
+            state.times.pop_front();
+        }
+        state.times.push_back(time);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    /// Requests of 2 ms, of which every `slow`-th takes 300 ms. Returns how many there were, and how many results came late.
+    fn run(hedge: &Hedge, slow: u64) -> (u64, usize) {
+        let count = AtomicU64::new(0);
+        let send = || {
+            let number = count.fetch_add(1, Ordering::Relaxed);
+            async move {
+                let time = if number % slow == slow - 1 { 300 } else { 2 };
+                tokio::time::sleep(Duration::from_millis(time)).await;
+                Ok::<u64, ()>(number)
+            }
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        let late = runtime.block_on(async {
+            let mut late = 0;
+            for _ in 0..300 {
+                let start = Instant::now();
+                hedge.first(&send).await.expect("a result");
+                late += usize::from(start.elapsed() >= Duration::from_millis(250));
+            }
+            late
+        });
+        (count.into_inner(), late)
+    }
+
+    #[test]
+    fn slow_answers_are_overtaken() {
+        let (requests, late) = run(&Hedge::new(true), 100);
+        assert!(late <= 1 && (302..=306).contains(&requests), "{late} late, {requests} requests");
+        assert_eq!(run(&Hedge::new(false), 100), (300, 3));
+    }
+
+    #[test]
+    fn second_requests_are_few() {
+        let (requests, late) = run(&Hedge::new(true), 10);
+        assert!(requests <= 306 && late > 10, "{late} late, {requests} requests");
+    }
+
+    #[test]
+    fn the_other_of_two_is_waited_for_if_one_fails() {
+        let hedge = Hedge::new(true);
+        {
+            let mut state = hedge.state();
+            state.times.extend([Duration::from_millis(1); LEAST]);
+            state.requests = 1000;
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        for (first, second, due) in
+            [((50, true), (5, false), Ok(0)), ((20, false), (90, true), Ok(1)), ((20, false), (5, false), Err(0))]
+        {
+            let count = AtomicU64::new(0);
+            let result = runtime.block_on(hedge.first(|| {
+                let number = count.fetch_add(1, Ordering::Relaxed);
+                let (time, is_good) = if number == 0 { first } else { second };
+                async move {
+                    tokio::time::sleep(Duration::from_millis(time)).await;
+                    if is_good { Ok(number) } else { Err(number) }
+                }
+            }));
+            assert_eq!((result, count.into_inner()), (due, 2));
+        }
+    }
+}

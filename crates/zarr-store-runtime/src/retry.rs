@@ -1,0 +1,235 @@
+//! Attempts at one request: how many, how long, with what pauses in between.
+
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+use std::time::{Duration, Instant};
+
+use zarr_store::Result;
+
+use crate::StoreOptions;
+
+/// Bytes that a network moves in a second, at least: a request has so much more time for those that it moves.
+pub(crate) const SLOWEST: u64 = 64 << 10;
+
+/// The first pause, about: the following ones grow to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_millis(50);
+
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// How the requests of a store are tried again after a failure that may pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Retry {
+    /// All attempts at a request, with the pauses between them, end after so long. Bytes that come or go give a request more time: as
+    /// long as 64 KiB/s need for them.
+    pub deadline: Duration,
+    /// An attempt fails to which nothing comes for so long.
+    pub timeout: Duration,
+    /// How often a request is tried again, at most.
+    pub retries: u32,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self::within(Duration::from_secs(30))
+    }
+}
+
+impl Retry {
+    /// With this deadline, a third of it for each attempt, and as many attempts as it has time for.
+    #[must_use]
+    pub fn within(deadline: Duration) -> Self {
+        Self { deadline, timeout: deadline / 3, retries: u32::MAX }
+    }
+
+    /// Takes the options `deadline`, `timeout` and `retries`.
+    ///
+    /// # Errors
+    /// If one is no time, or no number.
+    pub fn take(options: &mut StoreOptions<'_>) -> Result<Self> {
+        let mut retry = options.duration("deadline")?.map_or_else(Self::default, Self::within);
+        retry.timeout = options.duration("timeout")?.unwrap_or(retry.timeout);
+        if let Some(retries) = options.number("retries", 0, 1000)? {
+            retry.retries = u32::try_from(retries).unwrap_or(u32::MAX);
+        }
+        Ok(retry)
+    }
+}
+
+/// The attempts at one request.
+#[derive(Clone, Debug)]
+pub struct Attempts {
+    retry: Retry,
+    start: Instant,
+    /// `None`: it lies beyond what the clock can say.
+    end: Option<Instant>,
+    made: u32,
+    given_up: bool,
+}
+
+/// Why a request is tried again, which says how long to wait before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// The connection broke, as one does that a server has closed while it was not used: the first time another one is tried at once.
+    Reconnect,
+    /// Something else failed.
+    Later,
+    /// The server asks to wait for so long.
+    After(Duration),
+}
+
+impl Attempts {
+    /// None yet, at a request that sends so many bytes. The time begins.
+    #[must_use]
+    pub fn new(retry: Retry, sent: u64) -> Self {
+        let start = Instant::now();
+        let end = start.checked_add(retry.deadline).and_then(|end| end.checked_add(moving(sent)));
+        Self { retry, start, end, made: 0, given_up: false }
+    }
+
+    /// One more attempt begins.
+    pub fn begin(&mut self) {
+        self.made += 1;
+    }
+
+    /// How many there were.
+    #[must_use]
+    pub fn made(&self) -> u32 {
+        self.made
+    }
+
+    /// How much time is left.
+    #[must_use]
+    pub fn left(&self) -> Duration {
+        self.end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()))
+    }
+
+    /// So many bytes came, which gives the request more time.
+    pub fn received(&mut self, bytes: u64) {
+        self.excuse(moving(bytes));
+    }
+
+    /// The request has so much more time.
+    pub(crate) fn excuse(&mut self, time: Duration) {
+        self.end = self.end.and_then(|end| end.checked_add(time));
+    }
+
+    /// Waits before the next attempt. False if there is to be none: then there will not be one later either.
+    pub async fn pause(&mut self, again: Again) -> bool {
+        let longest = LONGEST_PAUSE.min(self.retry.deadline / 8);
+        let due = FIRST_PAUSE.min(self.retry.deadline / 100).saturating_mul(1 << self.made.saturating_sub(1).min(16));
+        let due = due.min(longest);
+        let left = self.left();
+        let wait = match again {
+            Again::Reconnect if self.made <= 1 => Duration::ZERO,
+            Again::Reconnect | Again::Later => due / 2 + chance(due / 2),
+            // Others were asked to wait for as long.
+            Again::After(asked) => asked.saturating_add(chance(due.min(left.saturating_sub(asked) / 2))),
+        };
+        self.given_up |= self.made > self.retry.retries || wait >= left;
+        if !self.given_up {
+            tokio::time::sleep(wait).await;
+        }
+        !self.given_up
+    }
+}
+
+/// How many attempts there were, and how long they took: `3 attempts in 1.4 s`.
+impl fmt::Display for Attempts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let attempts = if self.made == 1 { "attempt" } else { "attempts" };
+        write!(f, "{} {attempts} in {:.1} s", self.made, self.start.elapsed().as_secs_f64())
+    }
+}
+
+/// How long a slow network moves so many bytes.
+pub(crate) fn moving(bytes: u64) -> Duration {
+    Duration::from_millis(bytes.saturating_mul(1000) / SLOWEST)
+}
+
+/// A time up to this one, by chance.
+fn chance(most: Duration) -> Duration {
+    let most = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
+    // The only source of random numbers in the standard library.
+    Duration::from_nanos(if most == 0 { 0 } else { RandomState::new().hash_one(()) % most })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
+    }
+
+    /// As long as it goes on: how many attempts there are, and how long they take.
+    async fn all(retry: Retry, again: Again) -> (u32, Duration) {
+        let mut attempts = Attempts::new(retry, 0);
+        loop {
+            attempts.begin();
+            if !attempts.pause(again).await {
+                // There is no way back.
+                assert!(!attempts.pause(Again::Reconnect).await);
+                return (attempts.made, attempts.start.elapsed());
+            }
+        }
+    }
+
+    #[test]
+    fn the_deadline_ends_them() {
+        let retry = Retry::within(Duration::from_millis(400));
+        let (made, took) = run(all(retry, Again::Later));
+        assert!((8..200).contains(&made) && took > Duration::from_millis(250), "{made}, {took:?}");
+        assert!(took < Duration::from_millis(500), "{took:?}");
+        assert_eq!(run(all(Retry { retries: 2, ..retry }, Again::Later)).0, 3);
+        assert_eq!(run(all(Retry { retries: 0, ..retry }, Again::Later)).0, 1);
+    }
+
+    #[test]
+    fn a_server_may_ask_to_wait() {
+        let retry = Retry::within(Duration::from_millis(400));
+        let (made, took) = run(all(retry, Again::After(Duration::from_millis(150))));
+        assert!((2..=3).contains(&made) && took >= Duration::from_millis(150), "{made}, {took:?}");
+        // Longer than there is time: it is not asked again.
+        let (made, took) = run(all(retry, Again::After(Duration::from_secs(60))));
+        assert!(made == 1 && took < Duration::from_millis(100), "{made}, {took:?}");
+    }
+
+    #[test]
+    fn one_retry_is_immediate() {
+        let retry = Retry::within(Duration::from_secs(100));
+        run(async {
+            let mut attempts = Attempts::new(retry, 0);
+            attempts.begin();
+            assert!(attempts.pause(Again::Reconnect).await && attempts.start.elapsed() < Duration::from_millis(20));
+            attempts.begin();
+            assert!(attempts.pause(Again::Reconnect).await && attempts.start.elapsed() >= Duration::from_millis(50));
+            assert!(attempts.to_string().starts_with("2 attempts in 0."), "{attempts}");
+        });
+    }
+
+    #[test]
+    fn bytes_give_time() {
+        let retry = Retry::within(Duration::from_secs(1));
+        let mut attempts = Attempts::new(retry, 10 * SLOWEST);
+        assert!(attempts.left() > Duration::from_secs(10) && attempts.left() <= Duration::from_secs(11));
+        attempts.received(5 * SLOWEST);
+        assert!(attempts.left() > Duration::from_secs(15) && attempts.left() <= Duration::from_secs(16));
+    }
+
+    #[test]
+    fn options() {
+        let take = |given: &[(&str, &str)]| {
+            let given: Vec<(String, String)> =
+                given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            Retry::take(&mut StoreOptions::new("s", &given))
+        };
+        assert_eq!(take(&[]).expect("defaults"), Retry::default());
+        assert_eq!(Retry::default().timeout, Duration::from_secs(10));
+        let retry = take(&[("deadline", "60s"), ("retries", "4")]).expect("options");
+        let (deadline, timeout) = (Duration::from_secs(60), Duration::from_secs(20));
+        assert_eq!(retry, Retry { deadline, timeout, retries: 4 });
+        assert!(take(&[("deadline", "never")]).is_err());
+    }
+}

@@ -1,0 +1,242 @@
+//! How many requests a store has under way, as far as its server can bear.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio::sync::Notify;
+
+use crate::Attempts;
+
+/// A limit of the requests that a store waits for an answer to, shared by all operations: a server that says it has too many halves it,
+/// and each round of answers without that raises it by one, up to the most that there may be.
+///
+/// A request has a permit until its answer begins to come: one that a reader is still to read keeps none, since the reader may wait
+/// for further answers first.
+#[derive(Debug)]
+pub struct Throttle {
+    most: usize,
+    state: Mutex<State>,
+    /// Somebody may go on.
+    freed: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    limit: f64,
+    under_way: usize,
+    /// When the limit was lowered last.
+    lowered: Option<Instant>,
+    /// Answers that were none of a server with too many requests.
+    accepted: u64,
+}
+
+impl Throttle {
+    /// At most so many at the same time, and so many to begin with.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        let most = most.max(1);
+        let state = State { limit: most as f64, under_way: 0, lowered: None, accepted: 0 };
+        Self { most, state: Mutex::new(state), freed: Notify::new() }
+    }
+
+    /// How many may be under way now.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.state().limit as usize
+    }
+
+    /// Waits until there may be another request; `None` if that takes longer than there is time. Time counts only while no request of
+    /// the store has success: a queue that moves is no failure.
+    pub async fn enter(self: &Arc<Self>, attempts: &mut Attempts) -> Option<Permit> {
+        loop {
+            let (start, accepted) = (Instant::now(), self.state().accepted);
+            let entered = tokio::time::timeout(attempts.left(), self.free()).await;
+            let moves = self.state().accepted != accepted;
+            if moves {
+                attempts.excuse(start.elapsed());
+            }
+            match entered {
+                Ok(permit) => return Some(permit),
+                Err(_) if moves => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    async fn free(self: &Arc<Self>) -> Permit {
+        loop {
+            // In the queue before the look at the state, so that no wake in between is lost.
+            let mut freed = pin!(self.freed.notified());
+            freed.as_mut().enable();
+            {
+                let mut state = self.state();
+                if (state.under_way as f64) < state.limit.floor() {
+                    state.under_way += 1;
+                    return Permit { throttle: Arc::clone(self), start: Instant::now(), answer: None };
+                }
+            }
+            freed.await;
+        }
+    }
+
+    fn end(&self, start: Instant, answer: Option<Answered>) {
+        let free = {
+            let mut state = self.state();
+            match answer {
+                Some(Answered::Accepted) => {
+                    state.accepted += 1;
+                    state.limit = (state.limit + 1.0 / state.limit).min(self.most as f64);
+                }
+                // Of the requests that were under way when the limit was lowered, many will have the same answer.
+                Some(Answered::Throttled) if state.lowered.is_none_or(|lowered| lowered < start) => {
+                    let found = state.limit.min(state.under_way as f64);
+                    state.limit = (found / 2.0).max(1.0);
+                    state.lowered = Some(Instant::now());
+                }
+                Some(Answered::Throttled) | None => {}
+            }
+            state.under_way -= 1;
+            (state.limit as usize).saturating_sub(state.under_way)
+        };
+        // The one that ends, and one more if the limit has risen.
+        (0..free.min(2)).for_each(|_| self.freed.notify_one());
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Answered {
+    Accepted,
+    Throttled,
+}
+
+/// A request may be under way. It is none any more when this is dropped.
+#[must_use = "a request is under way as long as there is its permit"]
+pub struct Permit {
+    throttle: Arc<Throttle>,
+    start: Instant,
+    answer: Option<Answered>,
+}
+
+impl Permit {
+    /// There is an answer.
+    pub fn accepted(mut self) {
+        self.answer = Some(Answered::Accepted);
+    }
+
+    /// The server has too many requests.
+    pub fn throttled(mut self) {
+        self.answer = Some(Answered::Throttled);
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.throttle.end(self.start, self.answer);
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").field("start", &self.start).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Retry;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime").block_on(future)
+    }
+
+    fn attempts(millis: u64) -> Attempts {
+        Attempts::new(Retry::within(Duration::from_millis(millis)), 0)
+    }
+
+    #[test]
+    fn a_throttled_round_halves_once_and_rounds_of_success_raise_it() {
+        run(async {
+            let throttle = Arc::new(Throttle::new(8));
+            let mut permits = Vec::new();
+            for _ in 0..8 {
+                permits.push(throttle.enter(&mut attempts(100)).await.expect("free"));
+            }
+            assert!(throttle.enter(&mut attempts(20)).await.is_none(), "a ninth");
+            permits.into_iter().for_each(Permit::throttled);
+            assert_eq!(throttle.limit(), 4);
+            for _ in 0..10 {
+                throttle.enter(&mut attempts(100)).await.expect("free").throttled();
+            }
+            assert_eq!(throttle.limit(), 1, "one at least");
+            for due in 2..=8 {
+                for _ in 0..due {
+                    throttle.enter(&mut attempts(100)).await.expect("free").accepted();
+                }
+                assert_eq!(throttle.limit(), due, "after a round of {due}");
+            }
+            for _ in 0..100 {
+                throttle.enter(&mut attempts(100)).await.expect("free").accepted();
+            }
+            assert_eq!(throttle.limit(), 8, "the most");
+        });
+    }
+
+    /// Many wait, some are dropped while they wait, some are throttled: all others come to their end, never more than the limit at once.
+    #[test]
+    fn nobody_waits_for_ever() {
+        let now = Arc::new(AtomicUsize::new(0));
+        let throttle = Arc::new(Throttle::new(5));
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build();
+        runtime.expect("a runtime").block_on(async {
+            let mut tasks = Vec::new();
+            for number in 0..400_u64 {
+                let (throttle, now) = (Arc::clone(&throttle), Arc::clone(&now));
+                tasks.push(tokio::spawn(async move {
+                    if number % 3 == 0 {
+                        let _ = tokio::time::timeout(Duration::from_micros(number * 7), throttle.free()).await;
+                        return;
+                    }
+                    let permit = throttle.enter(&mut attempts(20_000)).await.expect("a turn");
+                    assert!(now.fetch_add(1, Ordering::SeqCst) < 5);
+                    tokio::time::sleep(Duration::from_micros(300)).await;
+                    now.fetch_sub(1, Ordering::SeqCst);
+                    if number % 50 == 1 { permit.throttled() } else { permit.accepted() }
+                }));
+            }
+            for task in tasks {
+                task.await.expect("no panic");
+            }
+        });
+        assert_eq!(throttle.state().under_way, 0);
+    }
+
+    /// A queue that moves gives time; one of a server that answers nothing but that it has too many does not.
+    #[test]
+    fn waiting_for_others_is_no_failure() {
+        run(async {
+            let throttle = Arc::new(Throttle::new(1));
+            let held = throttle.enter(&mut attempts(100)).await.expect("free");
+            let mut waiting = attempts(200);
+            let (entered, ()) = tokio::join!(throttle.enter(&mut waiting), async {
+                tokio::time::sleep(Duration::from_millis(150)).await;
+                held.accepted();
+            });
+            assert!(waiting.left() > Duration::from_millis(150), "{:?}", waiting.left());
+            let mut second = attempts(200);
+            let (none, ()) = tokio::join!(throttle.enter(&mut second), async {
+                tokio::time::sleep(Duration::from_millis(300)).await;
+                entered.expect("a turn").throttled();
+            });
+            assert!(none.is_none());
+        });
+    }
+}
