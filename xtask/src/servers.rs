@@ -141,6 +141,7 @@ fn compare(
     if service.kind != Kind::Http {
         totals.add(service.name, "zarr convert from there", || zarr.convert_from(service, &lists, prefix, seed))?;
         totals.add(service.name, "zarr convert to there", || zarr.convert_to(&exchange))?;
+        totals.add(service.name, "zarr write by 8 at once", || zarr.write_parts(service, &exchange.folder))?;
     }
     Ok(())
 }

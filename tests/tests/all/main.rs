@@ -44,6 +44,7 @@ mod opening;
 mod overtaken;
 mod packages;
 mod plans;
+mod remote_writers;
 mod requests;
 mod resumed;
 mod same_verbs;

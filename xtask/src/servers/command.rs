@@ -10,6 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// How many processes write at the same time.
+const WRITERS: u32 = 8;
+/// How often.
+const ROUNDS: u32 = 6;
+
 /// The program.
 pub(super) struct Zarr {
     program: PathBuf,
@@ -22,10 +27,48 @@ impl Zarr {
     }
 
     fn run(&self, arguments: &[&str], variables: &[(&str, String)]) -> Result<(), String> {
+        let found = python::output(&mut self.command(arguments, variables)).map(drop);
+        found.map_err(|error| format!("zarr {}: {error}", arguments.join(" ")))
+    }
+
+    fn command(&self, arguments: &[&str], variables: &[(&str, String)]) -> Command {
         let mut command = Command::new(&self.program);
         command.arg("--quiet").args(arguments).envs(variables.iter().map(|(name, value)| (name, value)));
-        let found = python::output(&mut command).map(drop);
-        found.map_err(|error| format!("zarr {}: {error}", arguments.join(" ")))
+        command
+    }
+
+    /// Processes that write elements of one chunk at the same time: which of them are there in the end.
+    pub(super) fn write_parts(&self, service: &Service, folder: &Path) -> Result<Outcome, String> {
+        let (address, options) = (service.address("parts.zarr"), options(service));
+        let (shape, variables) = ((WRITERS * ROUNDS).to_string(), service.variables());
+        let new = ["create", &address, "a", "--shape", &shape, "--chunks", &shape, "--dtype", "int32", "--overwrite"];
+        self.run(&[&new, &texts(&options)[..]].concat(), &variables)?;
+        let in_file = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+        for round in 0..ROUNDS {
+            let mut writers = Vec::new();
+            for at in (0..WRITERS).map(|writer| writer * ROUNDS + round) {
+                let file = folder.join(format!("part-{at}.json"));
+                fs::write(&file, format!("[{}]", at + 1)).map_err(|error| in_file(&file, error))?;
+                let (from, select) = (file.display().to_string(), format!("{at}:{}", at + 1));
+                let write = ["write", &address, "a", "--from", &from, "--select", &select, "--strict-writers"];
+                let mut command = self.command(&[&write, &texts(&options)[..]].concat(), &variables);
+                writers.push((at, command.spawn().map_err(|error| in_file(&self.program, error))?));
+            }
+            for (at, mut writer) in writers {
+                let status = writer.wait().map_err(|error| in_file(&self.program, error))?;
+                if !status.success() {
+                    return Err(format!("zarr write of element {at}: {status}"));
+                }
+            }
+        }
+        let array = zarr::store::open_with(&address, &service.options()).map_err(zarr::Error::from);
+        let array = array.and_then(|store| zarr::open((&store, "/a")).array());
+        let found = array.and_then(|array| array.read::<i32>(..)).map_err(|error| error.to_string())?;
+        let mut outcome = Outcome { arrays: 1, ..Outcome::default() };
+        for (at, found) in found.into_iter().enumerate().filter(|(at, found)| *at as i32 + 1 != *found) {
+            outcome.differences.push(format!("{address}: element {at} is {found}, although its write succeeded"));
+        }
+        Ok(outcome)
     }
 
     /// Converts the hierarchies below a prefix, which `folder` lists, to directories, which ours reads. The server is known by the
