@@ -48,6 +48,18 @@ pub(crate) fn limits(core: &ArrayCore, profile: &AccessProfile) -> Limits {
     in_flight(core, Pool::default()).limits(profile)
 }
 
+/// How many threads decode and encode for an array.
+pub(crate) fn threads(core: &ArrayCore) -> usize {
+    #[cfg(feature = "parallel")]
+    let threads = core.options.threads.map_or_else(rayon::current_num_threads, NonZeroUsize::get);
+    #[cfg(not(feature = "parallel"))]
+    let threads = {
+        let _ = core;
+        1
+    };
+    threads
+}
+
 /// Where jobs of an array run.
 fn pool(core: &ArrayCore) -> Result<Pool, Error> {
     let pool = in_flight(core, Pool::of_forks());

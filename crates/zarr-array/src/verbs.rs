@@ -138,11 +138,11 @@ impl<'a, D: Drive> Verbs<'a, D> {
     /// Writes a view of elements to a selection.
     pub(crate) async fn write_view(&self, resolved: &Resolved, data: View<'_>) -> Result<()> {
         let capabilities = self.drive.capabilities();
-        let is_part = |core| match resolved {
-            Resolved::Box(selected) => WriteJob::has_parts(core, &selected.region),
+        let is_part = || match resolved {
+            Resolved::Box(selected) => WriteJob::has_parts(self.core, &selected.region),
             _ => true,
         };
-        if self.core.options.strict_writers && is_part(self.core) {
+        if self.core.options.strict_writers && is_part() {
             self.core.check_writers(capabilities, "a write of a part of a chunk")?;
         }
         self.find_chunk_location().await?;

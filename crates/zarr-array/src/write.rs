@@ -1,16 +1,19 @@
 //! Writing as jobs: a region or a selection is divided by chunk. Each chunk is encoded and set, or read, patched and set.
 
+mod divided;
+
 use crate::cache::InvalidationGuard;
 use crate::core::ArrayCore;
 use crate::jobs::too_few_chunks;
-use crate::{Error, ErrorKind, Result, jobs};
+use crate::{Error, ErrorKind, Result, execute, jobs};
+use divided::{DividedChunk, Run};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Patch, View};
 use zarr_grid::{ChunkIndex, ChunkOverlaps, ElementsByChunk, Region};
 use zarr_store::{
-    AccessProfile, BufferUse, ByteRange, Capabilities, Durability, GetOptions, Job, Key, Next, Precondition, Reply,
-    Request, SetOptions, StoreKind, backoff, take_buffer,
+    AccessProfile, BufferUse, ByteRange, Capabilities, Durability, Fetched, GetOptions, Job, Key, Next, Precondition,
+    Reply, Request, SetOptions, StoreKind, backoff, take_buffer,
 };
 
 /// How many jobs a job forks into at most; larger plans fork again.
@@ -29,6 +32,10 @@ pub(crate) enum WriteJob<'a> {
     Span { context: Arc<WriteContext<'a>>, numbers: Range<u64> },
     /// Chunks under way.
     Chunks(Chunks<'a>),
+    /// A shard whose inner chunks are encoded by jobs that it forked.
+    Divided(Box<DividedChunk<'a>>),
+    /// Some of these inner chunks.
+    Run(Run<'a>),
 }
 
 /// The chunks of a group whose requests are under way.
@@ -76,6 +83,8 @@ pub(crate) struct WriteContext<'a> {
     durability: Durability,
     /// The states that the chunks must still be in.
     states: Option<ChunkStates>,
+    /// Whether there are threads for the inner chunks of each shard.
+    divides: bool,
 }
 
 /// The elements that are written, divided by chunk: shards, if the array is sharded. So each stored value is read and written once.
@@ -153,7 +162,8 @@ impl<'a> WriteJob<'a> {
         let size = core.codecs.decoded_size(&core.grid.largest_chunk_shape());
         let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
         let conditional = capabilities.conditional;
-        let context = WriteContext { core, elements, conditional, group, durability, states };
+        let divides = numbers.end - numbers.start < execute::threads(core) as u64;
+        let context = WriteContext { core, elements, conditional, group, durability, states, divides };
         Self::Span { context: Arc::new(context), numbers }
     }
 
@@ -174,6 +184,12 @@ impl<'a> WriteJob<'a> {
         for number in numbers {
             let mut chunk = WriteChunk::new(context, number)?;
             if chunk.covers {
+                if context.group == 1 {
+                    match DividedChunk::whole(chunk)? {
+                        Ok(divided) => return Ok(divided.fork(self)),
+                        Err(undivided) => chunk = undivided,
+                    }
+                }
                 requests.push(chunk.whole().map_err(|error| chunk.locate(error))?);
                 whole.extend(chunk.invalidation.take());
             } else {
@@ -193,6 +209,14 @@ impl<'a> WriteJob<'a> {
                 Reply::Set | Reply::Erased => {}
                 Reply::Conflict if conditional => return Err(changed()),
                 _ => return Err(jobs::unfit()),
+            }
+        }
+        if let ([(0, _)], [reply]) = (&parts[..], replies)
+            && let Some((_, chunk)) = parts.pop()
+        {
+            match DividedChunk::part(chunk, reply)? {
+                Ok(divided) => return Ok(divided.fork(self)),
+                Err(undivided) => parts.push((0, undivided)),
             }
         }
         let mut requests = Vec::new();
@@ -230,6 +254,8 @@ impl Job for WriteJob<'_> {
             }
             Self::Span { context, numbers } => self.begin(&context, numbers),
             Self::Chunks(chunks) => self.go_on(chunks, replies),
+            Self::Divided(divided) => divided.set(self),
+            Self::Run(run) => run.encode().map(Next::Done),
         }
     }
 }
@@ -250,6 +276,8 @@ pub(crate) struct WriteChunk<'a> {
     /// The state that it must still be in.
     state: Option<Precondition>,
     tries: u32,
+    /// Whether there are threads for its inner chunks.
+    divides: bool,
     /// When dropped, invalidates the cached elements of the chunk.
     invalidation: Option<InvalidationGuard>,
 }
@@ -280,6 +308,7 @@ impl<'a> WriteChunk<'a> {
             durability: context.durability,
             state: context.states.as_ref().map(|states| states.of(number)).transpose()?,
             tries: 0,
+            divides: context.divides,
             invalidation: core.invalidation(Some(&index)),
             index,
         })
@@ -312,12 +341,8 @@ impl<'a> WriteChunk<'a> {
 
     /// Takes the reply to the last request, and returns the next one; `None` if the part of the chunk is written.
     fn take(&mut self, reply: &Reply) -> Result<Option<Request>> {
-        let (old, when) = match reply {
-            Reply::Got(None) => (None, Precondition::NotExists),
-            Reply::Got(Some(fetched)) => {
-                let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
-                (Some(fetched.part(0)), when)
-            }
+        let (old, options) = match reply {
+            Reply::Got(found) => self.found(found.as_ref())?,
             Reply::Conflict if self.state.is_some() => return Err(changed()),
             // Others write to the chunk as well: after a pause, one of several succeeds.
             Reply::Conflict if self.tries < MAX_TRIES => {
@@ -332,25 +357,38 @@ impl<'a> WriteChunk<'a> {
             Reply::Set => return Ok(None),
             _ => return Err(jobs::unfit()),
         };
-        if self.state.as_ref().is_some_and(|state| *state != when) {
-            return Err(changed());
-        }
         if old.is_none() && self.may_omit() {
             return Ok(None);
         }
         let mut value = take_buffer(BufferUse::Append);
         self.core.codecs.patch(old, &self.patch, &mut value)?;
-        let when = if self.conditional { when } else { Precondition::None };
-        let options = SetOptions::when(when).durable(self.durability);
         Ok(Some(Request::Set { key: self.key.clone(), value, options }))
     }
 
-    fn locate(&self, error: Error) -> Error {
-        error.at(|location| {
-            location.chunk = Some(self.index.clone());
-            location.key = Some(self.key.to_string());
-        })
+    /// The bytes of the chunk as it is stored, and how the patched chunk is set.
+    fn found<'f>(&self, found: Option<&'f Fetched>) -> Result<(Option<&'f [u8]>, SetOptions)> {
+        let when = match found {
+            None => Precondition::NotExists,
+            Some(fetched) => fetched.version.clone().map_or(Precondition::None, Precondition::Version),
+        };
+        if self.state.as_ref().is_some_and(|state| *state != when) {
+            return Err(changed());
+        }
+        let when = if self.conditional { when } else { Precondition::None };
+        Ok((found.map(|fetched| fetched.part(0)), SetOptions::when(when).durable(self.durability)))
     }
+
+    fn locate(&self, error: Error) -> Error {
+        locate(error, &self.index, &self.key)
+    }
+}
+
+/// Adds a chunk and its key to an error.
+fn locate(error: Error, chunk: &ChunkIndex, key: &Key) -> Error {
+    error.at(|location| {
+        location.chunk = Some(chunk.clone());
+        location.key = Some(key.to_string());
+    })
 }
 
 /// A chunk is not in the state any more that was seen.

@@ -2,8 +2,9 @@
 
 use crate::read;
 use crate::sharding::Sharding;
+use crate::split::ShardSplit;
 use std::sync::Arc;
-use zarr_codec::{Access, ArrayToBytes, Decode, Error, Patch, Size, View, ViewMut};
+use zarr_codec::{Access, ArrayToBytes, Decode, EncodeSplit, Error, Patch, Size, View, ViewMut};
 use zarr_grid::{Region, Shape};
 
 impl ArrayToBytes for Sharding {
@@ -27,7 +28,8 @@ impl ArrayToBytes for Sharding {
     }
 
     fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        self.write_all(chunk, out)
+        let shape: Shape = chunk.shape().iter().map(|&len| len as u64).collect();
+        self.write_part(None, &Patch::region(&shape, Region::whole(&shape), chunk.clone()), out)
     }
 
     fn decode(&self, encoded: &[u8], shape: &[u64], region: &Region, out: &mut ViewMut<'_>) -> Result<(), Error> {
@@ -41,5 +43,15 @@ impl ArrayToBytes for Sharding {
 
     fn patch(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Option<Result<(), Error>> {
         Some(self.write_part(old, patch, out))
+    }
+
+    fn split_encode(
+        self: Arc<Self>,
+        old: Option<&[u8]>,
+        shape: &[u64],
+        region: &Region,
+    ) -> Option<Result<Box<dyn EncodeSplit>, Error>> {
+        let split = ShardSplit::new(self, old, shape, region.clone());
+        Some(split.map(|split| Box::new(split) as Box<dyn EncodeSplit>))
     }
 }

@@ -29,6 +29,7 @@ mod codec;
 mod index;
 mod read;
 mod sharding;
+mod split;
 mod typed;
 mod write;
 

@@ -2,81 +2,59 @@
 
 use crate::index::{Location, part};
 use crate::sharding::Sharding;
-use zarr_codec::{Error, Patch, View};
-use zarr_grid::{ChunkGrid, ChunkOverlap, Region};
+use std::ops::Range;
+use zarr_codec::{Error, InnerChunkIndex, Patch, PatchByChunk};
+use zarr_grid::{ChunkGrid, ChunkOverlaps, Region, Shape};
 
 /// Offset and length of an inner chunk that is not stored.
 const ABSENT: (u64, u64) = (u64::MAX, u64::MAX);
 
+/// The inner chunks of a shard that is written, and the ones it has.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) grid: ChunkGrid,
+    /// Inner chunks per axis.
+    counts: Shape,
+    pub(crate) all: ChunkOverlaps,
+    old: Option<InnerChunkIndex>,
+    /// Bytes of the index.
+    index_size: usize,
+}
+
+impl Plan {
+    /// Where an inner chunk is in `old`.
+    fn before<'o>(&self, old: Option<&'o [u8]>, index: &[u64]) -> Result<Option<&'o [u8]>, Error> {
+        let (Some(old), Some(entries)) = (old, &self.old) else { return Ok(None) };
+        entries.range(index)?.map(|range| part(old, &range)).transpose()
+    }
+}
+
 impl Sharding {
-    /// Appends a whole shard. Inner chunks that may be missing are not stored.
-    pub(crate) fn write_all(&self, shard: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        let shape: Vec<u64> = shard.shape().iter().map(|&len| len as u64).collect();
-        let grid = self.grid(&shape)?;
-        let overlaps = grid.intersect(&Region::whole(&shape));
-        let mut cursor = overlaps.cursor();
-        self.write(&grid, out, |_, out| {
-            let Some(overlap) = cursor.overlap() else { return Ok(false) };
-            let chunk = window(shard, overlap);
-            let stored = !self.codecs.element().may_omit(&chunk);
-            if stored {
-                self.codecs.encode(&chunk, out)?;
-            }
-            cursor.advance();
-            Ok(stored)
-        })
-    }
-
-    /// Appends the shard `old` (or one without inner chunks) with the elements of `patch` replaced. Inner chunks that it does not
-    /// meet are copied as bytes, not decoded; bytes between inner chunks are dropped.
-    pub(crate) fn write_part(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        let grid = self.grid(patch.shape())?;
-        let old = old.map(|old| Ok::<_, Error>((old, self.index.find(old, &grid.grid_shape())?))).transpose()?;
-        let parts = patch.by_chunk(&grid)?;
-        self.write(&grid, out, |position, out| {
-            let before = match &old {
-                Some((old, index)) => index.range(position)?.map(|range| part(old, &range)).transpose()?,
-                None => None,
-            };
-            let Some(patch) = parts.at(position) else {
-                out.extend_from_slice(before.unwrap_or_default());
-                return Ok(before.is_some());
-            };
-            if patch.may_omit(self.codecs.element()) && (before.is_none() || patch.covers()) {
-                return Ok(false);
-            }
-            self.codecs.patch(before, &patch, out)?;
-            Ok(true)
-        })
-    }
-
-    /// Appends a shard whose inner chunks `write_chunk` appends one after another, in C order of `grid`; it says whether
-    /// it stored the one asked for.
-    fn write(
-        &self,
-        grid: &ChunkGrid,
-        out: &mut Vec<u8>,
-        mut write_chunk: impl FnMut(&[u64], &mut Vec<u8>) -> Result<bool, Error>,
-    ) -> Result<(), Error> {
+    /// The plan to replace elements of the shard `old`, or of one without inner chunks.
+    pub(crate) fn plan(&self, old: Option<&[u8]>, shape: &[u64]) -> Result<Plan, Error> {
+        let grid = self.grid(shape)?;
         let counts = grid.grid_shape();
-        let size = self.index.size(&counts)? as usize;
+        let index_size = usize::try_from(self.index.size(&counts)?).unwrap_or(usize::MAX);
+        let old = old.map(|old| self.index.find(old, &counts)).transpose()?;
+        let all = grid.intersect(&Region::whole(shape));
+        Ok(Plan { grid, counts, all, old, index_size })
+    }
+
+    /// Appends the shard `old` (or one without inner chunks) with the elements of `patch` replaced. Inner chunks that may be missing are
+    /// not stored. Those that it does not meet are copied as bytes, not decoded; bytes between inner chunks are dropped.
+    pub(crate) fn write_part(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
+        let plan = self.plan(old, patch.shape())?;
         let start = out.len();
+        out.reserve(old.map_or(0, <[u8]>::len));
         if self.index.location == Location::Start {
-            out.resize(start + size, 0);
+            out.resize(start + plan.index_size, 0);
         }
-        let mut entries = Vec::new();
-        let shape: Vec<u64> = counts.iter().zip(&self.chunk_shape).map(|(count, len)| count * len).collect();
-        for overlap in grid.intersect(&Region::whole(&shape)).iter() {
-            let offset = (out.len() - start) as u64;
-            let stored = write_chunk(&overlap.index, out)?;
-            let len = (out.len() - start) as u64 - offset;
-            entries.push(if stored { (offset, len) } else { ABSENT });
-        }
+        let lengths = self.write_run(&plan, 0..plan.all.len(), old, &patch.by_chunk(&plan.grid)?, out)?;
         match self.index.location {
-            Location::End => self.index.encode(&entries, &counts, out),
+            Location::End => self.write_index(&plan, lengths, out),
             Location::Start => {
-                let mut index = Vec::with_capacity(size);
-                self.index.encode(&entries, &counts, &mut index)?;
+                let mut index = Vec::with_capacity(plan.index_size);
+                self.write_index(&plan, lengths, &mut index)?;
                 if let Some(target) = out.get_mut(start..start + index.len()) {
                     target.copy_from_slice(&index);
                 }
@@ -84,9 +62,66 @@ impl Sharding {
             }
         }
     }
-}
 
-/// The part of `data` that belongs into `overlap`.
-fn window<'a>(data: &View<'a>, overlap: &ChunkOverlap) -> View<'a> {
-    data.window(&overlap.output())
+    /// Appends a run of all inner chunks. Returns the number of bytes of each, `None` for those that are not stored.
+    pub(crate) fn write_run(
+        &self,
+        plan: &Plan,
+        run: Range<u64>,
+        old: Option<&[u8]>,
+        new: &PatchByChunk<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Vec<Option<u64>>, Error> {
+        let mut lengths = Vec::new();
+        let mut all = plan.all.cursor_at(run.start);
+        for _ in run {
+            let Some(position) = all.overlap() else { break };
+            let start = out.len();
+            let before = plan.before(old, &position.index)?;
+            let stored = match new.at(&position.index) {
+                Some(patch) => self.write_chunk(before, &patch, out)?,
+                None => {
+                    out.extend_from_slice(before.unwrap_or_default());
+                    before.is_some()
+                }
+            };
+            lengths.push(stored.then(|| (out.len() - start) as u64));
+            all.advance();
+        }
+        Ok(lengths)
+    }
+
+    /// Appends an inner chunk with new elements; it says whether that is stored.
+    fn write_chunk(&self, before: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Result<bool, Error> {
+        if patch.may_omit(self.codecs.element()) && (before.is_none() || patch.covers()) {
+            return Ok(false);
+        }
+        self.codecs.patch(before, patch, out)?;
+        Ok(true)
+    }
+
+    /// Appends the index of inner chunks of these lengths.
+    pub(crate) fn write_index(
+        &self,
+        plan: &Plan,
+        lengths: impl IntoIterator<Item = Option<u64>>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Error> {
+        let mut end = match self.index.location {
+            Location::Start => plan.index_size as u64,
+            Location::End => 0,
+        };
+        let entry = |len: Option<u64>| {
+            let Some(len) = len else { return ABSENT };
+            let offset = end;
+            end += len;
+            (offset, len)
+        };
+        let entries: Vec<_> = lengths.into_iter().map(entry).collect();
+        if entries.len() as u64 != plan.all.len() {
+            let what = format!("{} entries for {:?} inner chunks", entries.len(), plan.counts);
+            return Err(Error::ShardIndex { what });
+        }
+        self.index.encode(&entries, &plan.counts, out)
+    }
 }

@@ -1,7 +1,7 @@
 //! The three kinds of codecs.
 
 use crate::decode::{Access, Decode};
-use crate::{Blocks, ElementSpec, Error, Patch, Scratch, Sink, Size, Source, View, ViewMut};
+use crate::{Blocks, ElementSpec, EncodeSplit, Error, Patch, Scratch, Sink, Size, Source, View, ViewMut};
 use std::fmt::Debug;
 use std::sync::Arc;
 use zarr_grid::{Region, Shape};
@@ -130,6 +130,21 @@ pub trait ArrayToBytes: Debug + Send + Sync {
     /// encoding all of it. `None` (the default): it cannot.
     fn patch(&self, old: Option<&[u8]>, patch: &Patch<'_>, out: &mut Vec<u8>) -> Option<Result<(), Error>> {
         let _ = (old, patch, out);
+        None
+    }
+
+    /// The inner chunks that [`encode`](Self::encode) encodes, if `region` is the whole chunk and there is no `old`, or else
+    /// [`patch`](Self::patch), as runs that can be encoded at the same time. `None` (the default): a chunk is encoded as a whole.
+    ///
+    /// # Errors
+    /// If `old` is no such chunk.
+    fn split_encode(
+        self: Arc<Self>,
+        old: Option<&[u8]>,
+        shape: &[u64],
+        region: &Region,
+    ) -> Option<Result<Box<dyn EncodeSplit>, Error>> {
+        let _ = (old, shape, region);
         None
     }
 }

@@ -3,6 +3,7 @@
 mod build;
 mod count;
 mod shared;
+mod split;
 mod turned;
 
 pub(crate) use shared::Last;
@@ -314,20 +315,9 @@ impl Pipeline {
         if !self.bytes.is_empty() {
             return None;
         }
-        let mut shape = Shape::from_slice(shape);
-        let mut region = region.clone();
-        let mut order: Option<SmallVec<[usize; 6]>> = None;
-        for codec in &self.array {
-            // A codec that changes values needs all of them.
-            let encoded = codec.encoded_shape(&shape).ok()?;
-            let permutation = codec.permutation()?;
-            shape = encoded;
-            region = region.permuted(permutation);
-            order = Some(match order {
-                None => permutation.into(),
-                Some(before) => permutation.iter().map(|&axis| before.get(axis).copied().unwrap_or(axis)).collect(),
-            });
-        }
+        // A codec that changes values needs all of them.
+        let (shape, order) = self.permutation(shape)?;
+        let region = order.as_ref().map_or_else(|| region.clone(), |order| region.permuted(order));
         let mut access = *access;
         if order.is_some() {
             // A thin slab of a transposed chunk is a thin slice of each row of the output: lines of the cache are written in
@@ -339,6 +329,23 @@ impl Pipeline {
             Some(order) => Box::new(Turned::new(order, inner)),
             None => inner,
         })
+    }
+
+    /// What the array-to-array codecs do to a chunk of `shape`, if they only permute its axes: the shape that comes out, and the
+    /// permutation of all of them.
+    fn permutation(&self, shape: &[u64]) -> Option<(Shape, Option<SmallVec<[usize; 6]>>)> {
+        let mut shape = Shape::from_slice(shape);
+        let mut order: Option<SmallVec<[usize; 6]>> = None;
+        for codec in &self.array {
+            let encoded = codec.encoded_shape(&shape).ok()?;
+            let permutation = codec.permutation()?;
+            shape = encoded;
+            order = Some(match order {
+                None => permutation.into(),
+                Some(before) => permutation.iter().map(|&axis| before.get(axis).copied().unwrap_or(axis)).collect(),
+            });
+        }
+        Some((shape, order))
     }
 
     /// Appends to `out` the chunk `old` (or one of fill values) with the elements of `patch` replaced. Where none stay, `old` is not

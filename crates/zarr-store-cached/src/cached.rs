@@ -200,6 +200,11 @@ impl<S: Store> Store for Cached<S> {
         self.store.set(key, value, options)
     }
 
+    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
+        let _guard = self.cache.invalidate_around(key);
+        self.store.set_pieces(key, pieces, options)
+    }
+
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         let _guard: Vec<_> = values.iter().map(|(key, _)| self.cache.invalidate_around(key)).collect();
         self.store.set_many(values)
@@ -265,6 +270,18 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
         Box::pin(async move {
             let _guard = self.cache.invalidate_around(key);
             self.store.set(key, value, options).await
+        })
+    }
+
+    fn set_pieces<'a>(
+        &'a self,
+        key: &'a Key,
+        pieces: Vec<Bytes>,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            let _guard = self.cache.invalidate_around(key);
+            self.store.set_pieces(key, pieces, options).await
         })
     }
 

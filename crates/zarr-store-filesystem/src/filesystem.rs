@@ -268,7 +268,11 @@ impl Store for FilesystemStore {
     }
 
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        self.install(key, value, &options.when, options.durability).map(Some)
+        self.install(key, &[value], &options.when, options.durability).map(Some)
+    }
+
+    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
+        self.install(key, pieces, &options.when, options.durability).map(Some)
     }
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {

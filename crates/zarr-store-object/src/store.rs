@@ -139,7 +139,17 @@ impl AsyncStore for BucketStore {
         options: &'a SetOptions,
     ) -> BoxFuture<'a, Result<Option<Version>>> {
         let (set, when) = (key.clone(), options.when.clone());
-        self.run(Operation::Set, key.as_str(), |inner| write::set(inner, set, value, when))
+        self.run(Operation::Set, key.as_str(), |inner| write::set(inner, set, value.into(), when))
+    }
+
+    fn set_pieces<'a>(
+        &'a self,
+        key: &'a Key,
+        pieces: Vec<Bytes>,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        let (set, when) = (key.clone(), options.when.clone());
+        self.run(Operation::Set, key.as_str(), |inner| write::set(inner, set, pieces.into_iter().collect(), when))
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

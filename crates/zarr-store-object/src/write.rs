@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Attribute, PutMode, PutOptions, PutPayload, UpdateVersion};
@@ -16,14 +15,19 @@ use crate::exchange::Exchange;
 use crate::read::{There, look};
 use crate::writes::{self, Fate};
 
-pub(crate) async fn set(inner: Arc<Bucket>, key: Key, value: Bytes, when: Precondition) -> Result<Option<Version>> {
+pub(crate) async fn set(
+    inner: Arc<Bucket>,
+    key: Key,
+    value: PutPayload,
+    when: Precondition,
+) -> Result<Option<Version>> {
     let path = inner.path(Operation::Set, &key)?;
     let Some(mode) = mode(&inner, &when) else { return Err(unmet(&inner, &key, &when, None)) };
     if when != Precondition::None {
         return Conditional { inner, key, path, value, when, mode }.set().await;
     }
-    let exchange = inner.exchange(value.len() as u64);
-    let put = inner.store.put_opts(&path, PutPayload::from(value), options(mode));
+    let exchange = inner.exchange(value.content_length() as u64);
+    let put = inner.store.put_opts(&path, value, options(mode));
     match exchange.during(put).await {
         Ok(put) => Ok(inner.version(put.e_tag.as_deref(), put.version.as_deref())),
         Err(error) => Err(inner.error(&exchange, Operation::Set, key.as_str(), &error)),
@@ -41,7 +45,7 @@ struct Conditional {
     inner: Arc<Bucket>,
     key: Key,
     path: Path,
-    value: Bytes,
+    value: PutPayload,
     when: Precondition,
     mode: PutMode,
 }
@@ -66,13 +70,13 @@ impl Conditional {
             _ => None,
         };
         let ids = writes::Put::new(when, before.as_deref());
-        let exchange = inner.exchange(self.value.len() as u64);
+        let exchange = inner.exchange(self.value.content_length() as u64);
         // An attempt without an answer, which may take effect later.
         let mut in_flight = false;
         loop {
             let mut options = options(self.mode.clone());
             options.attributes.insert(Attribute::Metadata(writes::NAME.into()), ids.as_str().to_owned().into());
-            let put = inner.store.put_opts(&self.path, PutPayload::from(self.value.clone()), options);
+            let put = inner.store.put_opts(&self.path, self.value.clone(), options);
             let error = match exchange.during(put).await {
                 Ok(put) => {
                     let version = inner.version(put.e_tag.as_deref(), put.version.as_deref());

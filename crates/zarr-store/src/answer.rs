@@ -49,6 +49,10 @@ fn reply(store: &dyn Store, request: &Request) -> Result<Reply> {
     Ok(match request {
         Request::Get { key, ranges, options } => get(store, key, ranges, options).map(Reply::Got).or_else(conflict)?,
         Request::Set { key, value, options } => store.set(key, value, options).map(|_| Reply::Set).or_else(conflict)?,
+        Request::SetPieces { key, pieces, options } => {
+            let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
+            store.set_pieces(key, &pieces, options).map(|_| Reply::Set).or_else(conflict)?
+        }
         Request::Erase { key } => {
             store.erase(key)?;
             Reply::Erased
@@ -95,8 +99,12 @@ pub(crate) fn answer_into(store: &dyn Store, request: Request, destination: Opti
 
 /// Keeps the memory of a value that was set.
 fn keep_value(request: Request) {
-    if let Request::Set { value, .. } = request {
-        keep_buffer(BufferUse::Append, value);
+    match request {
+        Request::Set { value, .. } => keep_buffer(BufferUse::Append, value),
+        Request::SetPieces { pieces, .. } => {
+            pieces.into_iter().for_each(|piece| keep_buffer(BufferUse::Append, piece));
+        }
+        _ => {}
     }
 }
 

@@ -54,6 +54,11 @@ impl Store for AsyncAsSync {
         block_on(self.0.set(key, Bytes::copy_from_slice(value), options))
     }
 
+    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
+        let pieces = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
+        block_on(self.0.set_pieces(key, pieces, options))
+    }
+
     fn erase(&self, key: &Key) -> Result<()> {
         block_on(self.0.erase(key))
     }
@@ -106,7 +111,7 @@ impl Store for AsyncAsSync {
 #[deny(clippy::missing_trait_methods)]
 impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
     crate::delegate_async! { |this| **this;
-        get, set, erase, list_dir, list_prefix, erase_prefix, rename_prefix, try_lock, pause, take_warnings, flush, barrier,
+        get, set, set_pieces, erase, list_dir, list_prefix, erase_prefix, rename_prefix, try_lock, pause, take_warnings, flush, barrier,
         capabilities, access_profile
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::capabilities::{check_writable, refuse};
+use crate::pieces::join_pieces;
 use crate::{
     AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result,
     SetOptions, Version,
@@ -43,6 +44,16 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         let _ = (key, value, options);
         let refused = refuse(&self.to_string(), Operation::Set);
         Box::pin(async { refused })
+    }
+
+    /// Sets the value at `key` to pieces, one behind the other; as [`crate::Store::set_pieces`].
+    fn set_pieces<'a>(
+        &'a self,
+        key: &'a Key,
+        pieces: Vec<Bytes>,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move { self.set(key, join_pieces(&pieces)?.into(), options).await })
     }
 
     /// Removes `key`; as [`crate::Store::erase`].

@@ -141,6 +141,11 @@ impl<S: Store> Store for Counted<S> {
         self.store.set(key, value, options)
     }
 
+    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
+        self.tally.set(pieces.iter().map(|piece| piece.len()).sum());
+        self.store.set_pieces(key, pieces, options)
+    }
+
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         add(&self.tally.sets, values.len());
         add(&self.tally.bytes_written, values.iter().map(|(_, value)| value.len()).sum());
@@ -220,6 +225,16 @@ impl<S: AsyncStore> AsyncStore for Counted<S> {
     ) -> BoxFuture<'a, Result<Option<Version>>> {
         self.tally.set(value.len());
         self.store.set(key, value, options)
+    }
+
+    fn set_pieces<'a>(
+        &'a self,
+        key: &'a Key,
+        pieces: Vec<Bytes>,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        self.tally.set(pieces.iter().map(Bytes::len).sum());
+        self.store.set_pieces(key, pieces, options)
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

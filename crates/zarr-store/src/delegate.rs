@@ -22,7 +22,7 @@
 ///     }
 ///
 ///     zarr_store::delegate! { |this| this.0;
-///         get, get_into, set, set_many, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
+///         get, get_into, set, set_pieces, set_many, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
 ///         as_async, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
@@ -40,6 +40,9 @@ macro_rules! delegate {
         get_into(key: &$crate::Key, into: &mut [u8]) -> $crate::Result<$crate::GetInto> } };
     (@set |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         set(key: &$crate::Key, value: &[u8], options: &$crate::SetOptions) -> $crate::Result<Option<$crate::Version>> } };
+    (@set_pieces |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        set_pieces(key: &$crate::Key, pieces: &[&[u8]], options: &$crate::SetOptions)
+            -> $crate::Result<Option<$crate::Version>> } };
     (@set_many |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         set_many(values: &[(&$crate::Key, &[u8])]) -> $crate::Result<()> } };
     (@erase |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

@@ -28,6 +28,17 @@ macro_rules! delegate_async {
             $store.set(key, value, options)
         }
     };
+    (@set_pieces |$this:ident| $store:expr) => {
+        fn set_pieces<'a>(
+            &'a self,
+            key: &'a $crate::Key,
+            pieces: Vec<$crate::Bytes>,
+            options: &'a $crate::SetOptions,
+        ) -> $crate::BoxFuture<'a, $crate::Result<Option<$crate::Version>>> {
+            let $this = self;
+            $store.set_pieces(key, pieces, options)
+        }
+    };
     (@erase |$this:ident| $store:expr) => {
         fn erase<'a>(&'a self, key: &'a $crate::Key) -> $crate::BoxFuture<'a, $crate::Result<()>> {
             let $this = self;

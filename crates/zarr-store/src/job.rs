@@ -69,6 +69,15 @@ pub enum Request {
         /// The precondition and the durability.
         options: SetOptions,
     },
+    /// Set a value to pieces that follow each other, as [`crate::Store::set_pieces`] does; the reply is that to `Set`.
+    SetPieces {
+        /// The key.
+        key: Key,
+        /// The pieces of the new value.
+        pieces: Vec<Vec<u8>>,
+        /// The precondition and the durability.
+        options: SetOptions,
+    },
     /// Remove a key.
     Erase {
         /// The key.

@@ -44,6 +44,7 @@ mod limits;
 mod listing;
 mod lock;
 mod memory;
+mod pieces;
 mod prefix;
 mod prefixed;
 mod range;

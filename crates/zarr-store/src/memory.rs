@@ -10,6 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use bytes::Bytes;
 
+use crate::pieces::join_pieces;
 use crate::{
     AccessProfile, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result,
     SetOptions, Snapshot, Store, Version,
@@ -108,6 +109,10 @@ impl Store for MemoryStore {
 
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
         self.set_bytes(key, Bytes::copy_from_slice(value), &options.when).map(Some)
+    }
+
+    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
+        self.set_bytes(key, join_pieces(pieces)?.into(), &options.when).map(Some)
     }
 
     fn erase(&self, key: &Key) -> Result<()> {

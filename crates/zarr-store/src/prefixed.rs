@@ -81,6 +81,10 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.set(&self.down(key)?, value, options).map_err(|error| self.lift(error))
     }
 
+    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
+        self.store.set_pieces(&self.down(key)?, pieces, options).map_err(|error| self.lift(error))
+    }
+
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         let keys = values.iter().map(|(key, _)| self.down(key)).collect::<Result<Vec<_>>>()?;
         let values: Vec<_> = keys.iter().zip(values).map(|(key, (_, value))| (key, *value)).collect();
@@ -157,6 +161,18 @@ impl<S: AsyncStore> AsyncStore for Prefixed<S> {
         Box::pin(async move {
             let key = self.down(key)?;
             self.store.set(&key, value, options).await.map_err(|error| self.lift(error))
+        })
+    }
+
+    fn set_pieces<'a>(
+        &'a self,
+        key: &'a Key,
+        pieces: Vec<Bytes>,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            let key = self.down(key)?;
+            self.store.set_pieces(&key, pieces, options).await.map_err(|error| self.lift(error))
         })
     }
 

@@ -24,6 +24,10 @@ impl<S: Store> Store for ReadOnly<S> {
         refuse(self, Operation::Set)
     }
 
+    fn set_pieces(&self, _key: &Key, _pieces: &[&[u8]], _options: &SetOptions) -> Result<Option<Version>> {
+        refuse(self, Operation::Set)
+    }
+
     fn set_many(&self, _values: &[(&Key, &[u8])]) -> Result<()> {
         refuse(self, Operation::Set)
     }
@@ -69,6 +73,15 @@ impl<S: Store> Store for ReadOnly<S> {
 #[deny(clippy::missing_trait_methods)]
 impl<S: AsyncStore> AsyncStore for ReadOnly<S> {
     fn set<'a>(&'a self, _: &'a Key, _: Bytes, _: &'a SetOptions) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async { refuse(self, Operation::Set) })
+    }
+
+    fn set_pieces<'a>(
+        &'a self,
+        _: &'a Key,
+        _: Vec<Bytes>,
+        _: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
         Box::pin(async { refuse(self, Operation::Set) })
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::capabilities::{check_writable, refuse};
 use crate::fetched::check;
+use crate::pieces::join_pieces;
 use crate::splice::splice_and_set;
 use crate::{
     AccessProfile, AsyncStore, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation,
@@ -66,6 +67,15 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
         let _ = (key, value, options);
         refuse(&Named(self), Operation::Set)
+    }
+
+    /// Sets the value at `key` to `pieces`, one behind the other, as [`Store::set`] does. By default they are brought together; a
+    /// store overrides this if it can do without the memory for that.
+    ///
+    /// # Errors
+    /// As [`Store::set`]; [`crate::Error::Memory`] if the value does not fit.
+    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
+        self.set(key, &join_pieces(pieces)?, options)
     }
 
     /// Sets values in this order, each as [`Store::set`] does without a precondition. A store overrides this if it can do a part of

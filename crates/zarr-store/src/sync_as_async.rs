@@ -53,6 +53,18 @@ impl AsyncStore for SyncAsAsync {
         Box::pin(async move { self.0.set(key, &value, options) })
     }
 
+    fn set_pieces<'a>(
+        &'a self,
+        key: &'a Key,
+        pieces: Vec<Bytes>,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
+            self.0.set_pieces(key, &pieces, options)
+        })
+    }
+
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move { self.0.erase(key) })
     }

@@ -10,7 +10,8 @@ mod concurrent;
 mod wrong_replies;
 
 use crate::{
-    ByteRange, Error, ErrorKind, GetInto, GetOptions, Key, Listing, Precondition, Prefix, Store, StoreExt, Version,
+    ByteRange, Error, ErrorKind, GetInto, GetOptions, Key, Listing, Precondition, Prefix, SetOptions, Store, StoreExt,
+    Version,
 };
 
 pub use altered::Altered;
@@ -30,6 +31,7 @@ pub fn contract(store: &dyn Store) {
     preconditions(store);
     states(store);
     known_versions(store);
+    pieces(store);
     partial_values(store);
     many_keys(store);
     concurrent::readers_see_whole_values(store);
@@ -79,6 +81,7 @@ pub fn contract_read_only(store: &dyn Store) {
     let refusals = [
         store.set_all(&key, b"value").map(drop),
         store.set_if(&key, b"value", &Precondition::NotExists).map(drop),
+        store.set_pieces(&key, &[b"va", b"lue"], &SetOptions::default()).map(drop),
         store.set_many(&[(&key, b"value")]),
         store.set_partial(&key, &[(0, b"value")]),
         store.erase(&key),
@@ -369,6 +372,34 @@ fn known_versions(store: &dyn Store) {
         store.erase(&key).expect("erase");
         assert!(get(&known).is_none(), "{store}: an erased value is unchanged");
     }
+    store.erase(&key).expect("erase");
+}
+
+/// A value in pieces is set as one that is whole.
+fn pieces(store: &dyn Store) {
+    let key = key("pieces/value");
+    let set = |pieces: &[&[u8]], when| store.set_pieces(&key, pieces, &SetOptions::when(when));
+    let large = [7; 100_000];
+    let values: [&[&[u8]]; 5] = [&[b"a", b"", b"bc"], &[], &[&large, b"end"], &[b"", b""], &[b"one"]];
+    for pieces in values {
+        set(pieces, Precondition::None).expect("set");
+        check_value(store, &key, &pieces.concat());
+    }
+    if store.capabilities().conditional {
+        let is = |value: &[u8]| assert_eq!(store.get_all(&key).expect("get").as_deref(), Some(value), "{store}");
+        let refused = |when| {
+            let error = set(&[b"re", b"fused"], when).expect_err("the precondition does not hold");
+            assert!(error.is_precondition(), "{store}: {error}");
+        };
+        refused(Precondition::NotExists);
+        is(b"one");
+        let first = set(&[b"t", b"wo"], Precondition::None).expect("set").expect("a version");
+        let second = set(&[b"th", b"ree"], Precondition::Version(first.clone())).expect("set").expect("a version");
+        assert_ne!(first, second, "{store}");
+        refused(Precondition::Version(first));
+        is(b"three");
+    }
+    check_listing(store, std::slice::from_ref(&key));
     store.erase(&key).expect("erase");
 }
 

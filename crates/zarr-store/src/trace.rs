@@ -37,6 +37,11 @@ impl Span {
                 span.0.record("bytes", value.len());
                 return span;
             }
+            Request::SetPieces { key, pieces, .. } => {
+                let span = Self::of(store, "set", key);
+                span.0.record("bytes", pieces.iter().map(Vec::len).sum::<usize>());
+                return span;
+            }
             Request::Erase { key } => ("erase", key),
             Request::ErasePrefix { prefix } => ("erase_prefix", prefix),
             Request::RenamePrefix { from, .. } => ("rename_prefix", from),

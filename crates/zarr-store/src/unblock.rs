@@ -238,6 +238,18 @@ impl AsyncStore for Sent {
         })
     }
 
+    fn set_pieces<'a>(
+        &'a self,
+        key: &'a Key,
+        pieces: Vec<Bytes>,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        let (owned, options) = (key.clone(), options.clone());
+        self.send(Operation::Set, key.as_str(), |store| {
+            Box::pin(async move { store.set_pieces(&owned, pieces, &options).await })
+        })
+    }
+
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         let owned = key.clone();
         self.send(Operation::Erase, key.as_str(), |store| Box::pin(async move { store.erase(&owned).await }))

@@ -52,8 +52,14 @@ enum Unnamed<T> {
 }
 
 impl FilesystemStore {
-    /// Replaces a value if `when` holds, with the durability that is asked for.
-    pub(super) fn install(&self, key: &Key, value: &[u8], when: &Precondition, asked: Durability) -> Result<Version> {
+    /// Replaces a value, given in pieces, if `when` holds, with the durability that is asked for.
+    pub(super) fn install(
+        &self,
+        key: &Key,
+        value: &[&[u8]],
+        when: &Precondition,
+        asked: Durability,
+    ) -> Result<Version> {
         let how = SetOptions::when(when.clone()).durable(self.level(asked));
         self.put(&mut None, key, value, &how, &|file| self.vfs.stat_file(file).map(|stat| version(&stat)))
     }
@@ -68,7 +74,7 @@ impl FilesystemStore {
         let mut open_dir = None;
         let how = SetOptions::default().durable(self.options.durability);
         for (key, value) in values {
-            self.put(&mut open_dir, key, value, &how, &|_| Ok(()))?;
+            self.put(&mut open_dir, key, &[value], &how, &|_| Ok(()))?;
         }
         Ok(())
     }
@@ -78,7 +84,7 @@ impl FilesystemStore {
         &self,
         open_dir: &mut Option<OpenDir<'k>>,
         key: &'k Key,
-        value: &[u8],
+        value: &[&[u8]],
         how: &SetOptions,
         stat: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<T> {
@@ -120,7 +126,7 @@ impl FilesystemStore {
         &self,
         opened: &mut OpenDir<'_>,
         key: &Key,
-        value: &[u8],
+        value: &[&[u8]],
         how: &SetOptions,
         stat: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<io::Result<T>> {
@@ -146,7 +152,7 @@ impl FilesystemStore {
         &self,
         directory: &Directory,
         key: &Key,
-        value: &[u8],
+        value: &[&[u8]],
         how: &SetOptions,
         stat: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<Unnamed<T>> {
@@ -179,7 +185,7 @@ impl FilesystemStore {
         &self,
         opened: &mut OpenDir<'_>,
         key: &Key,
-        value: &[u8],
+        value: &[&[u8]],
         how: &SetOptions,
         stat: &dyn Fn(&File) -> io::Result<T>,
     ) -> Result<io::Result<T>> {
@@ -203,7 +209,7 @@ impl FilesystemStore {
     fn fill_named<T>(
         &self,
         file: File,
-        value: &[u8],
+        value: &[&[u8]],
         durability: Durability,
         stat: &dyn Fn(&File) -> io::Result<T>,
     ) -> io::Result<T> {
@@ -220,11 +226,11 @@ impl FilesystemStore {
     fn fill<T>(
         &self,
         file: &File,
-        value: &[u8],
+        value: &[&[u8]],
         durability: Durability,
         stat: &dyn Fn(&File) -> io::Result<T>,
     ) -> io::Result<T> {
-        self.vfs.write(file, value)?;
+        value.iter().try_for_each(|piece| self.vfs.write(file, piece))?;
         self.vfs.stamp(file, now())?;
         if durability != Durability::None {
             self.vfs.sync_file(file)?;

@@ -46,6 +46,10 @@ async fn reply(store: &dyn AsyncStore, request: Request) -> Result<Reply> {
         Request::Set { key, value, options } => {
             store.set(&key, value.into(), &options).await.map(|_| Reply::Set).or_else(conflict)?
         }
+        Request::SetPieces { key, pieces, options } => {
+            let pieces = pieces.into_iter().map(Into::into).collect();
+            store.set_pieces(&key, pieces, &options).await.map(|_| Reply::Set).or_else(conflict)?
+        }
         Request::Erase { key } => {
             store.erase(&key).await?;
             Reply::Erased
@@ -100,6 +104,9 @@ impl Charge {
                     }
                 }
                 Request::Set { value, .. } => add(&mut charge.set, value.len() as u64),
+                Request::SetPieces { pieces, .. } => {
+                    pieces.iter().for_each(|piece| add(&mut charge.set, piece.len() as u64));
+                }
                 _ => {}
             }
         }

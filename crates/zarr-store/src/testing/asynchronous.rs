@@ -17,6 +17,7 @@ pub async fn contract_async(store: &dyn AsyncStore) {
     values(store).await;
     listing(store).await;
     preconditions(store).await;
+    pieces(store).await;
     store.flush().await.expect("flush");
     store.erase_prefix(&root).await.expect("erase");
     assert_eq!(store.list_prefix(&root).await.expect("list"), [], "{store}: everything is erased");
@@ -104,4 +105,24 @@ async fn preconditions(store: &dyn AsyncStore) {
         Ok(state) => assert_eq!(state.expect("there").part(0), b"3", "{store}: bytes of another state"),
         Err(error) => assert!(error.is_precondition(), "{store}: {error}"),
     }
+}
+
+async fn pieces(store: &dyn AsyncStore) {
+    let key = key("pieces/value");
+    let set = |pieces: Vec<&'static [u8]>, when| {
+        let pieces = pieces.into_iter().map(Bytes::from_static).collect();
+        let key = &key;
+        async move { store.set_pieces(key, pieces, &SetOptions::when(when)).await }
+    };
+    for pieces in [vec![&b"a"[..], b"", b"bc"], vec![], vec![&[7; 100_000], b"end"], vec![b"one"]] {
+        let value = pieces.concat();
+        set(pieces, Precondition::None).await.expect("set");
+        assert_eq!(get_all(store, &key).await.as_deref(), Some(&value[..]), "{store}");
+    }
+    if store.capabilities().conditional {
+        let refused = set(vec![b"re", b"fused"], Precondition::NotExists).await.expect_err("there");
+        assert!(refused.is_precondition(), "{store}: {refused}");
+        assert_eq!(get_all(store, &key).await.as_deref(), Some(&b"one"[..]), "{store}");
+    }
+    store.erase(&key).await.expect("erase");
 }

@@ -1,0 +1,71 @@
+//! Writing in runs of inner chunks.
+
+use crate::index::Location;
+use crate::sharding::Sharding;
+use crate::write::Plan;
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_codec::{EncodeSplit, EncodedRun, Error, Patch, Scratch, View};
+use zarr_grid::{ChunkOverlaps, Region, Shape};
+
+/// The inner chunks of a shard that are written, of a region.
+#[derive(Debug)]
+pub(crate) struct ShardSplit {
+    codec: Arc<Sharding>,
+    plan: Plan,
+    shape: Shape,
+    region: Region,
+    /// The inner chunks that the region meets: a subsequence of all, in the same order.
+    touched: ChunkOverlaps,
+}
+
+impl ShardSplit {
+    /// To replace `region` of the shard `old`, or of one without inner chunks.
+    pub(crate) fn new(codec: Arc<Sharding>, old: Option<&[u8]>, shape: &[u64], region: Region) -> Result<Self, Error> {
+        let plan = codec.plan(old, shape)?;
+        let touched = plan.grid.intersect(&region);
+        Ok(Self { codec, plan, shape: shape.into(), region, touched })
+    }
+
+    /// The positions, among all inner chunks, that a run of the touched ones is written with: those of the run, of the ones in front of it,
+    /// and, if it is the last, of the ones behind it.
+    fn positions(&self, run: &Range<u64>) -> Range<u64> {
+        let (all, touched) = (&self.plan.all, &self.touched);
+        let position = |number| all.position(&touched.get(number).index).unwrap_or(all.len());
+        let start = run.start.checked_sub(1).map_or(0, |before| position(before) + 1);
+        let end = match run.end {
+            end if end >= touched.len() => all.len(),
+            0 => 0,
+            end => position(end - 1) + 1,
+        };
+        start..end
+    }
+}
+
+impl EncodeSplit for ShardSplit {
+    fn count(&self) -> u64 {
+        self.touched.len()
+    }
+
+    fn encode(&self, run: Range<u64>, old: Option<&[u8]>, new: &View<'_>) -> Result<EncodedRun, Error> {
+        let patch = Patch::region(&self.shape, self.region.clone(), new.clone());
+        let new = patch.by_chunk(&self.plan.grid)?;
+        let mut bytes = Scratch::empty();
+        let lengths = self.codec.write_run(&self.plan, self.positions(&run), old, &new, &mut bytes)?;
+        let mut bytes = std::mem::take(&mut *bytes);
+        // All runs of a shard are held at the same time.
+        bytes.shrink_to_fit();
+        Ok(EncodedRun::new(bytes, lengths))
+    }
+
+    fn join(&self, runs: Vec<EncodedRun>) -> Result<Vec<Vec<u8>>, Error> {
+        let mut index = Vec::new();
+        let lengths = runs.iter().flat_map(|run| run.lengths.iter().copied());
+        self.codec.write_index(&self.plan, lengths, &mut index)?;
+        let inner_chunks = runs.into_iter().map(|run| run.bytes);
+        Ok(match self.codec.index.location {
+            Location::Start => std::iter::once(index).chain(inner_chunks).collect(),
+            Location::End => inner_chunks.chain([index]).collect(),
+        })
+    }
+}

@@ -1,0 +1,53 @@
+//! Encoding in runs of inner chunks.
+
+use super::Pipeline;
+use crate::{EncodeSplit, EncodedRun, Error, View};
+use smallvec::SmallVec;
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_grid::Region;
+
+impl Pipeline {
+    /// The inner chunks that [`encode`](Self::encode) encodes, if `region` is the whole chunk and there is no `old`, or else
+    /// [`patch`](Self::patch), as runs that can be encoded at the same time. `None` if a chunk is encoded as a whole: it is no shard, or
+    /// the bytes of a shard are encoded once more.
+    ///
+    /// # Errors
+    /// If `old` is no such chunk.
+    pub fn split_encode(
+        &self,
+        old: Option<&[u8]>,
+        shape: &[u64],
+        region: &Region,
+    ) -> Option<Result<Box<dyn EncodeSplit>, Error>> {
+        if !self.bytes.is_empty() {
+            return None;
+        }
+        let (shape, order) = self.permutation(shape)?;
+        let to_bytes = Arc::clone(&self.to_bytes);
+        let Some(order) = order else { return to_bytes.split_encode(old, &shape, region) };
+        let inner = to_bytes.split_encode(old, &shape, &region.permuted(&order))?;
+        Some(inner.map(|inner| Box::new(TurnedSplit { order, inner }) as Box<dyn EncodeSplit>))
+    }
+}
+
+/// Inner chunks behind transposes: the axes of the view are permuted, no byte moves.
+#[derive(Debug)]
+struct TurnedSplit {
+    order: SmallVec<[usize; 6]>,
+    inner: Box<dyn EncodeSplit>,
+}
+
+impl EncodeSplit for TurnedSplit {
+    fn count(&self) -> u64 {
+        self.inner.count()
+    }
+
+    fn encode(&self, run: Range<u64>, old: Option<&[u8]>, new: &View<'_>) -> Result<EncodedRun, Error> {
+        self.inner.encode(run, old, &new.clone().permuted(&self.order))
+    }
+
+    fn join(&self, runs: Vec<EncodedRun>) -> Result<Vec<Vec<u8>>, Error> {
+        self.inner.join(runs)
+    }
+}

@@ -1,0 +1,12 @@
+//! Values in pieces.
+
+use crate::{Error, Result};
+
+/// The pieces, one behind the other.
+pub(crate) fn join_pieces<P: AsRef<[u8]>>(pieces: &[P]) -> Result<Vec<u8>> {
+    let size = pieces.iter().map(|piece| piece.as_ref().len()).fold(0, usize::saturating_add);
+    let mut value = Vec::new();
+    value.try_reserve_exact(size).map_err(|_| Error::Memory { size: size as u64 })?;
+    pieces.iter().for_each(|piece| value.extend_from_slice(piece.as_ref()));
+    Ok(value)
+}
