@@ -146,6 +146,49 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
+    fn joined_runs_equal_the_whole(
+        which in 0usize..7,
+        start in (0u64..8, 0u64..12),
+        len in (1u64..9, 1u64..13),
+        seed in 0u16..3,
+        old in proptest::option::of(any::<bool>()),
+        ends in proptest::collection::vec(0u64..17, 0..5),
+    ) {
+        let codecs = &chains()[which];
+        let shape = [8u64, 12];
+        let old = old.map(|absent| {
+            let mut old = Vec::new();
+            let data = items((0..96).map(|i| if absent { 0 } else { i * 3 }));
+            codecs.encode(&View::new(&data, 2, &[8, 12]).unwrap(), &mut old).unwrap();
+            old
+        });
+        let (rows, columns) = (start.0..(start.0 + len.0).min(8), start.1..(start.1 + len.1).min(12));
+        let dims = [(rows.end - rows.start) as usize, (columns.end - columns.start) as usize];
+        let region = Region::from_ranges(&[rows, columns]);
+        // Some inner chunks have nothing but fill values.
+        let data = items((0..dims[0] * dims[1]).map(|i| if i < 20 { 0 } else { seed * i as u16 }));
+        let new = View::new(&data, 2, &dims).unwrap();
+        let mut whole = Vec::new();
+        codecs.patch(old.as_deref(), &shape, &region, &new, &mut whole).unwrap();
+        let Some(split) = codecs.split_encode(old.as_deref(), &shape, &region) else {
+            // The bytes of these shards are encoded once more.
+            prop_assert!(which >= 5);
+            return Ok(());
+        };
+        prop_assert!(which < 5);
+        let split = split.unwrap();
+        let mut ends: Vec<u64> = ends.into_iter().map(|end| end.min(split.count())).chain([0, split.count()]).collect();
+        ends.sort_unstable();
+        let encode = |run: &[u64]| split.encode(run[0]..run[1], old.as_deref(), &new).unwrap();
+        let runs: Vec<_> = ends.windows(2).filter(|run| run[0] < run[1]).map(encode).collect();
+        prop_assert_eq!(split.join(runs.clone()).unwrap().concat(), whole);
+        // Inner chunks that are left out are noticed.
+        let mut fewer = runs;
+        fewer.pop();
+        prop_assert_eq!(split.join(fewer).unwrap_err().kind(), ErrorKind::ShardIndex);
+    }
+
+    #[test]
     fn patches_equal_the_model(
         which in 0usize..7,
         start in (0u64..8, 0u64..12),

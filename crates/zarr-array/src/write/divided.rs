@@ -143,3 +143,6 @@ impl Run<'_> {
 fn lock(run: &Mutex<Option<EncodedRun>>) -> MutexGuard<'_, Option<EncodedRun>> {
     run.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(all(test, feature = "parallel"))]
+mod tests;
