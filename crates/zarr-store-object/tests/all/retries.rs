@@ -214,7 +214,7 @@ fn read_many(store: &Arc<BucketStore>, count: usize, at_once: usize) {
             let store = Arc::clone(store);
             tokio::spawn(async move {
                 for _ in 0..count / at_once {
-                    let value = store.get_all(&key("a")).await.unwrap_or_else(|error| panic!("{}", reason(&error)));
+                    let value = store.get_all(&key("a")).await.expect("get");
                     assert_eq!(value.as_deref(), Some(&b"0123456789"[..]));
                 }
             })
