@@ -204,6 +204,32 @@ fn an_index_that_says_too_much_takes_little() {
     }
 }
 
+#[test]
+fn a_large_shard_is_written_without_a_second_copy() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    const SIDE: u64 = 8192;
+    const SIZE: usize = 4 * (SIDE * SIDE) as usize;
+    let folder = tempfile::tempdir().unwrap();
+    let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
+    let elements: Vec<u32> = (1..=(SIDE * SIDE) as u32).collect();
+    for (name, location) in [("/end", "end"), ("/start", "start")] {
+        let codecs = format!(
+            r#"[{{"name": "sharding_indexed", "configuration": {{
+                "chunk_shape": [256, 256], "index_location": "{location}",
+                "index_codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}],
+                "codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}]
+            }}}}]"#
+        );
+        let new = NewArray::new(&[SIDE, SIDE], "uint32").chunks(&[SIDE, SIDE]).codecs(&*codecs).unwrap();
+        let array = zarr::create((&store, name)).array(new).unwrap();
+        let (written, taken) = taken(|| array.write(.., &elements));
+        written.unwrap();
+        // The value, and for each thread a run that grows.
+        assert!(taken.peak >= SIZE && taken.peak < SIZE + (64 << 20), "{taken:?}");
+        assert_eq!(array.read::<u32>((SIDE - 1, SIDE - 1)).unwrap(), [(SIDE * SIDE) as u32]);
+    }
+}
+
 /// A decoded size beyond the bound that a caller gives is an error, whatever memory it would take.
 #[test]
 fn decoding_slices_takes_no_more_than_its_bound() {

@@ -1,5 +1,7 @@
 //! Shards that are divided have the bytes of shards that are encoded as a whole.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use super::*;
 use crate::{Array, ErrorKind, NewArray, Options, Registry, Store};
 use std::num::NonZeroUsize;
