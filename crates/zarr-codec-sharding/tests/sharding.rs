@@ -169,7 +169,8 @@ proptest! {
         let data = items((0..dims[0] * dims[1]).map(|i| if i < 20 { 0 } else { seed * i as u16 }));
         let new = View::new(&data, 2, &dims).unwrap();
         let mut whole = Vec::new();
-        codecs.patch(old.as_deref(), &shape, &region, &new, &mut whole).unwrap();
+        let patch = Patch::region(&shape, region.clone(), new.clone());
+        codecs.patch(old.as_deref(), &patch, &mut whole).unwrap();
         let Some(split) = codecs.split_encode(old.as_deref(), &shape, &region) else {
             // The bytes of these shards are encoded once more.
             prop_assert!(which >= 5);

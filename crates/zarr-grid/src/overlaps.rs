@@ -162,6 +162,12 @@ impl AxisOverlaps {
 
     /// The number of the overlap with a chunk, by its index along the axis; `None` if the range steps over it.
     pub(crate) fn position(&self, chunk: u64) -> Option<u64> {
+        // Where no chunk is skipped, numbers follow each other.
+        if let [only] = self.segments.as_slice()
+            && only.range.step < only.chunk_len
+        {
+            return chunk.checked_sub(only.chunk + only.skip).filter(|&number| number < self.len);
+        }
         let (mut from, mut to) = (0, self.len);
         while from < to {
             let middle = from + (to - from) / 2;

@@ -157,14 +157,16 @@ fn writers_of_points_in_the_same_chunks_lose_nothing() {
 
 #[test]
 fn points_of_structs_are_written_whole_and_read_by_field() {
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let fields = r#"{"name": "struct", "configuration": {"fields": [
+        {"name": "x", "data_type": "int32"}, {"name": "y", "data_type": "float64"}]}}"#;
     for (path, new) in [
         (
             "/plain",
             NewArray::new(&[50], r#"[["x", ">i4"], ["y", "<f8"]]"#).chunks(&[8]).dialect(zarr_array::Dialect::V2),
         ),
-        ("/sharded", NewArray::new(&[50], r#"[["x", "<i4"], ["y", "<f8"]]"#).chunks(&[4]).shards(&[16])),
+        ("/sharded", NewArray::new(&[50], fields).chunks(&[4]).shards(&[16])),
     ] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let array: Array = zarr::create((&store, path)).array(new).unwrap();
         let (mut xs, mut ys) = (vec![0_i32; 50], vec![0.0_f64; 50]);
         let points = [49_i64, 3, 17, 3, 0, 48];

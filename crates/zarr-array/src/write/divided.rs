@@ -72,7 +72,9 @@ impl<'a> DividedChunk<'a> {
         if !is_large || is_copied || (old.is_none() && chunk.may_omit()) {
             return Ok(Err(chunk));
         }
-        let Some(split) = chunk.core.codecs.split_encode(old, chunk.patch.shape(), region) else { return Ok(Err(chunk)) };
+        let Some(split) = chunk.core.codecs.split_encode(old, chunk.patch.shape(), region) else {
+            return Ok(Err(chunk));
+        };
         let split = split.map_err(|error| chunk.locate(error.into()))?;
         let count = split.count();
         let len = RUN_SIZE.div_ceil((size / count.max(1)).max(1)).max(count.div_ceil(MAX_RUNS));

@@ -96,7 +96,7 @@ fn one_shard_is_divided_where_there_are_threads_for_it() {
         let view = View::new(&data, 4, &[(rows.end - rows.start) as usize, 1024]).unwrap();
         let region = Region::from_ranges(&[rows, 0..1024]);
         let all = Capabilities::none().write(true).conditional(true);
-        let mut job = WriteJob::new(&array.core, &region, view, Durability::None, all, &AccessProfile::MEMORY);
+        let mut job = WriteJob::new(&array.core, &region, view, Durability::None, (all, &AccessProfile::MEMORY));
         match job.step(&[]).unwrap() {
             Next::Fork(runs) => runs.len(),
             _ => 0,
