@@ -13,7 +13,7 @@ use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_json::Map;
 use zarr_meta::{Copies, Dialect, NodePath, StoredNode};
-use zarr_store::{AsyncStore, Store, run, run_async};
+use zarr_store::{AccessProfile, AsyncStore, Capabilities, Store, StoreKind, run, run_async};
 
 /// Finds the node at `path` (`/a/b`), in whatever dialect it is, or only in the one given.
 ///
@@ -61,17 +61,22 @@ pub async fn open_group_async(
 }
 
 /// As [`open_node`], and if no dialect is given, looks whether there are nodes of others at the same path: a warning of the node
-/// [names](zarr_meta::Warning::hides) each of their dialects.
+/// [names](zarr_meta::Warning::hides) each of their dialects. Behind a network, where that would cost another round of requests, it does
+/// not look: [`walk`] finds them.
 ///
 /// # Errors
 /// As [`open_node`].
 pub fn open_node_and_others(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
     let found = open_node(store, path, dialect)?;
-    if dialect.is_some() || !store.capabilities().list {
+    if dialect.is_some() || !looks_for_others(store.capabilities(), &store.access_profile()) {
         return Ok(found);
     }
     let walk = run(store, MixedWalkJob::new(found.clone(), Some(0))).map_err(|error| in_store(store, error))?;
     Ok(walk.nodes.into_iter().next().unwrap_or(found))
+}
+
+fn looks_for_others(capabilities: Capabilities, profile: &AccessProfile) -> bool {
+    capabilities.list && profile.kind != StoreKind::Remote
 }
 
 /// As [`open_node_and_others`], on a store that does not block.
@@ -84,7 +89,7 @@ pub async fn open_node_and_others_async(
     dialect: Option<Dialect>,
 ) -> Result<StoredNode> {
     let found = open_node_async(store, path, dialect).await?;
-    if dialect.is_some() || !store.capabilities().list {
+    if dialect.is_some() || !looks_for_others(store.capabilities(), &store.access_profile()) {
         return Ok(found);
     }
     let walk = run_async(store, MixedWalkJob::new(found.clone(), Some(0))).await;

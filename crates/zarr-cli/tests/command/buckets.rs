@@ -26,6 +26,9 @@ fn hierarchies_go_to_a_bucket_and_back() {
     server.reset_counts();
     assert!(folder.ok(&all(&["tree", "s3://data/y.zarr"], &options)).contains("(40, 6)"));
     assert_eq!(server.counts().heads, 0);
+    server.reset_counts();
+    folder.ok(&all(&["read", "s3://data/y.zarr/g/a", "--select", "3, 0"], &options));
+    assert_eq!(server.counts().requests(), 2, "the document and the chunk");
     folder.ok(&all(&["convert", "s3://data/y.zarr", "z.zarr"], &options));
     assert_eq!(folder.ok(&["read", "z.zarr", "g/a"]), values);
     folder.ok(&all(
