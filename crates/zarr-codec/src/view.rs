@@ -53,8 +53,8 @@ impl Geometry {
     }
 
     fn len(&self) -> usize {
-        // Other lengths of an empty view may be any.
-        if self.is_empty() { 0 } else { self.shape.iter().product() }
+        // Other lengths of an empty view may be any, and so may all lengths if elements have no bytes.
+        if self.is_empty() { 0 } else { self.shape.iter().fold(1, |count: usize, &len| count.saturating_mul(len)) }
     }
 
     fn is_empty(&self) -> bool {
