@@ -277,7 +277,8 @@ fn scattered_write<L: Library>(library: &L, path: &Path, as_mask: bool) -> Resul
     let array = library.open(path)?;
     let shape = library.shape(&array);
     let [rows, columns] = shape[..] else { return Err(format!("an array of shape {shape:?}").into()) };
-    let mask: Vec<bool> = if as_mask { (0..rows * columns).map(|at| mixed(at) % 8 == 0).collect() } else { Vec::new() };
+    let mask: Vec<bool> =
+        if as_mask { (0..rows * columns).map(|at| mixed(at).is_multiple_of(8)).collect() } else { Vec::new() };
     let positions: Vec<u64> = match as_mask {
         true => (0..).zip(&mask).filter_map(|(at, &taken)| taken.then_some(at)).collect(),
         false => (0..POINTS).map(|number| mixed(number) % (rows * columns)).collect(),

@@ -47,12 +47,29 @@ pub struct Appender<'a> {
     kept: Kept,
 }
 
-impl<'a> Appender<'a> {
-    pub(crate) fn new(array: &'a mut Array, axis: usize) -> Result<Self> {
-        let kept = Kept::new(&array.core, axis)?;
-        Ok(Self { array, kept })
+impl Array {
+    /// Appends elements piece by piece along `axis`, in whole chunks: see [`Appender`].
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such dimension.
+    pub fn appender(&mut self, axis: usize) -> Result<Appender<'_>> {
+        let kept = Kept::new(&self.core, axis)?;
+        Ok(Appender { array: self, kept })
     }
+}
 
+impl AsyncArray {
+    /// Appends elements piece by piece along `axis`, in whole chunks: see [`AsyncAppender`].
+    ///
+    /// # Errors
+    /// As [`Array::appender`](crate::Array::appender).
+    pub fn appender(&mut self, axis: usize) -> Result<AsyncAppender<'_>> {
+        let kept = Kept::new(&self.core, axis)?;
+        Ok(AsyncAppender { array: self, kept })
+    }
+}
+
+impl Appender<'_> {
     /// Keeps at most so many bytes, 64 MiB by default. If the chunks side by side along the other axes take more, one layer of them is kept.
     #[must_use]
     pub fn buffer_size(mut self, bytes: u64) -> Self {
@@ -124,12 +141,7 @@ pub struct AsyncAppender<'a> {
     kept: Kept,
 }
 
-impl<'a> AsyncAppender<'a> {
-    pub(crate) fn new(array: &'a mut AsyncArray, axis: usize) -> Result<Self> {
-        let kept = Kept::new(&array.core, axis)?;
-        Ok(Self { array, kept })
-    }
-
+impl AsyncAppender<'_> {
     /// Keeps at most so many bytes, as [`Appender::buffer_size`].
     #[must_use]
     pub fn buffer_size(mut self, bytes: u64) -> Self {

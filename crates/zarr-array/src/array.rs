@@ -6,8 +6,7 @@ use crate::create::NewArray;
 use crate::drive::{Blocking, now};
 use crate::verbs::{self, Verbs};
 use crate::{
-    Appender, ArrayData, EraseProgress, IntoFlow, Options, Plan, ReadInto, Registry, Result, WriteFrom, execute,
-    reshape,
+    ArrayData, EraseProgress, IntoFlow, Options, Plan, ReadInto, Registry, Result, WriteFrom, execute, reshape,
 };
 use std::sync::Arc;
 use zarr_codec::ViewMut;
@@ -303,14 +302,6 @@ impl Array {
         let data = data.map_err(|error| self.core.locate(error))?;
         self.core = now(reshape::append(&Blocking(&*self.store), &self.core, axis, data))?;
         Ok(())
-    }
-
-    /// Appends elements piece by piece along `axis`, in whole chunks: see [`Appender`].
-    ///
-    /// # Errors
-    /// [`crate::ErrorKind::Argument`] if there is no such dimension.
-    pub fn appender(&mut self, axis: usize) -> Result<Appender<'_>> {
-        Appender::new(self, axis)
     }
 
     /// Replaces the attributes. Everything else in the documents stays as it was, and so do attributes that others changed since

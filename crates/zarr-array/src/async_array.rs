@@ -5,8 +5,7 @@ use crate::core::ArrayCore;
 use crate::drive::{Waiting, now};
 use crate::verbs::{self, Verbs};
 use crate::{
-    Array, ArrayData, ArraySizes, AsyncAppender, EraseProgress, IntoFlow, NewArray, Options, Plan, ReadInto, Registry,
-    Result,
+    Array, ArrayData, ArraySizes, EraseProgress, IntoFlow, NewArray, Options, Plan, ReadInto, Registry, Result,
 };
 use crate::{WriteFrom, reshape};
 use std::sync::Arc;
@@ -254,14 +253,6 @@ impl AsyncArray {
         let data = data.map_err(|error| self.core.locate(error))?;
         self.core = reshape::append(&Waiting(&*self.store), &self.core, axis, data).await?;
         Ok(())
-    }
-
-    /// Appends elements piece by piece along `axis`, in whole chunks: see [`AsyncAppender`].
-    ///
-    /// # Errors
-    /// As [`Array::appender`](crate::Array::appender).
-    pub fn appender(&mut self, axis: usize) -> Result<AsyncAppender<'_>> {
-        AsyncAppender::new(self, axis)
     }
 
     /// Replaces the attributes, as [`Array::set_attributes`](crate::Array::set_attributes).

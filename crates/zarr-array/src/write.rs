@@ -89,6 +89,7 @@ pub(crate) struct WriteContext<'a> {
 
 /// The elements that are written, divided by chunk: shards, if the array is sharded. So each stored value is read and written once.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for a whole write")]
 enum Elements<'a> {
     /// All of a region.
     Region(ChunkOverlaps, View<'a>),

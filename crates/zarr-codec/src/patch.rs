@@ -36,6 +36,7 @@ struct Output<'a> {
 pub struct PatchByChunk<'a>(ByChunk<'a>, ChunkGrid);
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one for a shard")]
 enum ByChunk<'a> {
     Region(ChunkOverlaps, View<'a>),
     Selected(ElementsByChunk<'a>, Output<'a>),
