@@ -7,7 +7,7 @@
 use crate::core::ArrayCore;
 use crate::{Error, Result};
 use zarr_codec::ElementSpec;
-use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlap, ChunkSelection, ChunkSelections, CopyRun, Region, Resolved};
+use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlap, ChunkSelection, ChunkSelections, Region, Resolved};
 
 /// The most bytes of a batch; a single box may be larger.
 const MAX_BATCH_SIZE: u64 = 64 << 20;
@@ -110,19 +110,11 @@ pub(crate) fn region(grid: &ChunkGrid, overlap: &ChunkOverlap) -> Result<Region>
     Ok(Region::new(shifted)?)
 }
 
-/// Copies the runs of a chunk selection between its box and the output, whose elements have `item` bytes. `ends` returns the first element of a
-/// run in `source` and in `target`.
-pub(crate) fn copy_runs(
-    selection: &ChunkSelection<'_>,
-    item: usize,
-    ends: impl Fn(CopyRun) -> (u64, u64),
-    source: &[u8],
-    target: &mut [u8],
-) -> Result<()> {
+/// Copies the runs of a chunk selection from its box to the output, whose elements have `item` bytes.
+pub(crate) fn copy_runs(selection: &ChunkSelection<'_>, item: usize, source: &[u8], target: &mut [u8]) -> Result<()> {
     let mut fits = true;
     selection.copy_runs(|run| {
-        let (from, to) = ends(run);
-        let [from, to, len] = [from, to, run.len].map(|elements| elements as usize * item);
+        let [from, to, len] = [run.from, run.to, run.len].map(|elements| elements as usize * item);
         match (target.get_mut(to..to + len), source.get(from..from + len)) {
             (Some(target), Some(source)) => target.copy_from_slice(source),
             _ => fits = false,

@@ -3,7 +3,7 @@
 use crate::core::ArrayCore;
 use crate::data::copy_elements;
 use crate::drive::{Blocking, Drive, Waiting, now};
-use crate::{Array, ArrayData, AsyncArray, Error, Result, WriteFrom, reshape, selected_memory};
+use crate::{Array, ArrayData, AsyncArray, Error, ErrorKind, Result, WriteFrom, reshape, selected_memory};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::View;
@@ -11,12 +11,15 @@ use zarr_grid::{ChunkGrid, Region, Shape};
 
 /// So many bytes are kept before they are written, if whole chunks (or shards) are fewer.
 const BUFFER_SIZE: u64 = 64 << 20;
+/// Elements of variable length are not written before they have so many bytes.
+const LEAST: u64 = 64 << 10;
 
 /// Appends elements to an array piece by piece, in whole chunks or shards ([`Array::appender`]).
 ///
 /// Pieces are kept in memory until they fill all chunks (of sharded arrays: shards) side by side along the other axes, and further ones up to
 /// [`buffer_size`](Self::buffer_size). Then they are written by one [`Array::append`], which publishes them with one change of the document.
-/// So no chunk is written twice, and many small pieces cost few requests. Others see nothing of elements that are kept.
+/// So no chunk is written twice, but for one in which the array or a [`flush`](Self::flush) ends, and many small pieces cost few requests.
+/// Others see nothing of elements that are kept.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -38,9 +41,12 @@ const BUFFER_SIZE: u64 = 64 << 20;
 /// ```
 ///
 /// # Errors, and the end
-/// An append that fails keeps what it has taken: [`len`](Self::len) says how many elements along the axis were taken in all, and
-/// [`flush`](Self::flush) tries again. What is kept when the appender is dropped is written as well, but only
-/// [`finish`](Self::finish) reports that it could not be.
+/// Elements that are kept are encoded when they are written: a value that a codec refuses fails the flush.
+///
+/// After an error of the store nobody knows whether the elements were published: the appender takes nothing more then, so that none is
+/// appended twice, and the shape of the array, opened again, says what is there. After other errors [`flush`](Self::flush) may be tried
+/// again; [`len`](Self::len) says how many elements along the axis were taken in all. What is kept when the appender is dropped is
+/// written as well, unless something failed before, but only [`finish`](Self::finish) reports that it could not be.
 #[derive(Debug)]
 pub struct Appender<'a> {
     array: &'a mut Array,
@@ -125,7 +131,7 @@ impl Appender<'_> {
 
 impl Drop for Appender<'_> {
     fn drop(&mut self) {
-        if !std::thread::panicking() {
+        if !std::thread::panicking() && !self.kept.has_failed {
             // `finish` is there for those who want to know.
             drop(self.flush());
         }
@@ -149,7 +155,8 @@ impl AsyncAppender<'_> {
         self
     }
 
-    /// Appends elements, as [`Appender::append`]. If the future is dropped, some of them may be taken: see [`len`](Self::len).
+    /// Appends elements, as [`Appender::append`]. If the future is dropped while elements are published, nobody knows whether they were:
+    /// the appender takes nothing more then, as after an error of the store.
     ///
     /// # Errors
     /// As there.
@@ -203,6 +210,10 @@ struct Kept {
     filled: u64,
     /// How many were written.
     published: u64,
+    /// Whether something failed.
+    has_failed: bool,
+    /// Whether elements may have been published without an answer that says so.
+    is_uncertain: bool,
 }
 
 impl Kept {
@@ -212,7 +223,15 @@ impl Kept {
             let message = format!("dimension {axis} to append along, expected one of {rank}");
             return Err(core.locate(Error::argument(message)));
         }
-        Ok(Self { axis, limit: BUFFER_SIZE, data: None, filled: 0, published: 0 })
+        Ok(Self {
+            axis,
+            limit: BUFFER_SIZE,
+            data: None,
+            filled: 0,
+            published: 0,
+            has_failed: false,
+            is_uncertain: false,
+        })
     }
 
     fn clear(&mut self) {
@@ -225,6 +244,7 @@ impl Kept {
         let data = data.map_err(|error| core.locate(error))?;
         let (_, region) = reshape::appended(core, self.axis, data.shape())?;
         selected_memory::check_items(&data, core.element()).map_err(|error| core.locate(error))?;
+        self.check_certain(core)?;
         let total = region.axes().get(self.axis).map_or(0, |axis| axis.len);
         let mut taken = 0;
         while taken < total {
@@ -232,8 +252,7 @@ impl Kept {
             let whole = if self.filled == 0 { self.whole(core, total - taken) } else { 0 };
             if whole > 0 {
                 let part = data.window(&along(self.axis, data.shape(), taken..taken + whole));
-                *core = reshape::append(drive, core, self.axis, part).await?;
-                self.published += whole;
+                self.publish(drive, core, part, whole).await?;
                 taken += whole;
                 continue;
             }
@@ -241,7 +260,7 @@ impl Kept {
             let more = (total - taken).min(room - self.filled);
             self.keep(&data.window(&along(self.axis, data.shape(), taken..taken + more)), more)?;
             taken += more;
-            if self.filled == room {
+            if self.filled == room || self.is_large() {
                 self.flush(drive, core).await?;
             }
         }
@@ -249,13 +268,52 @@ impl Kept {
     }
 
     async fn flush<D: Drive>(&mut self, drive: &D, core: &mut Arc<ArrayCore>) -> Result<()> {
-        let Some(data) = self.data.as_ref().filter(|_| self.filled > 0) else { return Ok(()) };
+        self.check_certain(core)?;
+        let Some(data) = self.data.take().filter(|_| self.filled > 0) else { return Ok(()) };
         let view = data.view();
         let part = view.window(&along(self.axis, view.shape(), 0..self.filled));
-        *core = reshape::append(drive, core, self.axis, part).await?;
-        self.published += self.filled;
-        self.clear();
+        let published = self.publish(drive, core, part, self.filled).await;
+        match published {
+            Ok(()) => self.clear(),
+            Err(_) => self.data = Some(data),
+        }
+        published
+    }
+
+    /// Appends `count` elements along the axis to the array.
+    async fn publish<D: Drive>(
+        &mut self,
+        drive: &D,
+        core: &mut Arc<ArrayCore>,
+        part: View<'_>,
+        count: u64,
+    ) -> Result<()> {
+        // Until there is an answer; the future may be dropped.
+        (self.has_failed, self.is_uncertain) = (true, true);
+        let appended = reshape::append(drive, core, self.axis, part).await;
+        self.is_uncertain = appended
+            .as_ref()
+            .is_err_and(|error| matches!(error.kind(), ErrorKind::Store | ErrorKind::Cancelled | ErrorKind::Internal));
+        *core = appended?;
+        self.has_failed = false;
+        self.published += count;
         Ok(())
+    }
+
+    /// Nothing is appended when it is not known whether it is there.
+    fn check_certain(&self, core: &ArrayCore) -> Result<()> {
+        if !self.is_uncertain {
+            return Ok(());
+        }
+        let message = "an append had no answer before, and may have published its elements";
+        let error = Error::new(ErrorKind::Store, message);
+        Err(core.locate(error.with_hint("open the array again: its shape says whether they are there")))
+    }
+
+    /// Whether elements of variable length have as many bytes as are kept at most.
+    fn is_large(&self) -> bool {
+        let heap = self.data.as_ref().and_then(ArrayData::heap);
+        heap.is_some_and(|heap| heap.size() >= self.limit.max(LEAST))
     }
 
     /// How many of the next `count` elements along the axis are as many as would be kept, and end with a chunk; else 0.

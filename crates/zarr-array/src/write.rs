@@ -134,6 +134,10 @@ impl<'a> WriteJob<'a> {
 
     /// Whether some chunk is written in part, so that its other elements are read before.
     pub(crate) fn has_parts(core: &ArrayCore, region: &Region) -> bool {
+        let lengths = core.grid.largest_chunk_shape();
+        if region.axes().iter().zip(&lengths).any(|(axis, &len)| axis.step > 1 && len > 1) {
+            return true;
+        }
         let overlaps = core.grid.intersect(region);
         // Along each axis only the first and the last chunk may be cut.
         let ends = [overlaps.iter().next(), overlaps.len().checked_sub(1).map(|last| overlaps.get(last))];

@@ -1,8 +1,12 @@
 //! Appenders, which keep pieces until they fill chunks, beside appends of the pieces themselves.
 
 use proptest::prelude::*;
+use std::fmt;
 use std::sync::Arc;
-use zarr::store::{Counted, MemoryStore, SyncAsAsync, block_on};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use zarr::store::{
+    Counted, Error, ErrorKind as Kind, Key, MemoryStore, Operation, SetOptions, SyncAsAsync, Version, block_on,
+};
 use zarr::{Array, AsyncStore, ErrorKind, NewArray, Store};
 use zarr_array::View;
 
@@ -183,4 +187,65 @@ fn others_append_in_between() {
     let elements = zarr::open((&store, "/a")).array().unwrap().read::<i16>(..).unwrap();
     let (own, others): (Vec<i16>, Vec<i16>) = elements.into_iter().partition(|&element| element < 100);
     assert_eq!((own, others), ((0..10).collect(), vec![100, 103, 106, 109]));
+}
+
+/// A store whose sets of documents are done, and have no answer, if a test says so.
+#[derive(Debug, Default)]
+struct Silent {
+    store: MemoryStore,
+    is_silent: AtomicBool,
+}
+
+impl fmt::Display for Silent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Store for Silent {
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
+        let done = self.store.set(key, value, options)?;
+        match key.name() == "zarr.json" && self.is_silent.load(Relaxed) {
+            true => Err(Error::failed(&self.store, Operation::Set, key.as_str(), Kind::TimedOut, "no answer")),
+            false => Ok(done),
+        }
+    }
+
+    zarr_store::delegate! { |this| this.store;
+        get, get_into, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, as_async, find_link, parent,
+        try_lock, take_warnings, flush, barrier, capabilities, access_profile
+    }
+}
+
+/// Elements that may be published are not appended once more, by nobody.
+#[test]
+fn nothing_is_appended_twice() {
+    let silent = Arc::new(Silent::default());
+    let store: Arc<dyn Store> = silent.clone();
+    let mut array = zarr::create((&store, "/a")).array(NewArray::new(&[0], "int16").chunks(&[4])).unwrap();
+    let mut appender = array.appender(0).unwrap();
+    appender.append(&[1_i16, 2, 3]).unwrap();
+    silent.is_silent.store(true, Relaxed);
+    assert_eq!(appender.flush().unwrap_err().kind(), ErrorKind::Store);
+    silent.is_silent.store(false, Relaxed);
+    for result in [appender.flush(), appender.append(&[4_i16])] {
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains("may have published its elements"), "{text}");
+    }
+    drop(appender);
+    assert_eq!(zarr::open((&store, "/a")).array().unwrap().read::<i16>(..).unwrap(), [1, 2, 3]);
+}
+
+/// Texts count with their bytes.
+#[test]
+fn texts_are_written_when_they_are_large() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let mut array = zarr::create((&store, "/a")).array(NewArray::new(&[0], "string").chunks(&[1000])).unwrap();
+    let mut appender = array.appender(0).unwrap().buffer_size(1 << 20);
+    for _ in 0..300 {
+        appender.append(&["x".repeat(10 << 10)]).unwrap();
+        assert!(appender.kept() <= 103, "{} texts of 10 KiB are kept", appender.kept());
+    }
+    appender.finish().unwrap();
+    assert_eq!(array.shape(), [300]);
 }

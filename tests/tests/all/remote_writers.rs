@@ -152,6 +152,10 @@ fn strict_writers_refuse_stores_without_conditions() {
     let plain = open(&server, &[("conditional_put", "disabled")]);
     let new = NewArray::new(&[6, 4], "int16").chunks(&[2, 4]).codecs("bytes").unwrap();
     zarr::create((&plain, "/g/a")).array(new).unwrap().write(.., &[7_i16; 24]).unwrap();
+    let grid = zarr::json!({"kind": "inline", "chunk_shapes": [[1, 3, 1]]});
+    let grid = zarr_meta::NamedConfig::with("rectilinear", grid.as_object().unwrap().clone());
+    zarr::create((&plain, "/g/b")).array(NewArray::new(&[5], "int16").chunk_grid(grid)).unwrap();
+    let steps = zarr::open((&plain, "/g/b")).strict_writers(true).array().unwrap();
     let before = server.keys("data").into_iter().map(|key| (server.etag("data", &key), key)).collect::<Vec<_>>();
     let mut array = zarr::open((&plain, "/g/a")).strict_writers(true).array().unwrap();
     let mut group = zarr::open((&plain, "/g")).strict_writers(true).group().unwrap();
@@ -162,6 +166,8 @@ fn strict_writers_refuse_stores_without_conditions() {
         array.write(0..5, &[1_i16; 20]),
         array.write((.., 1..), &[1_i16; 18]),
         array.write((vec![true, false, true, false, false, false], ..), &[1_i16; 8]),
+        // The first and the last chunk as a whole, and a part of the one between them.
+        steps.write("::2", &[1_i16; 3]),
         array.append(0, &[1_i16; 4]),
         array.resize(&[8, 4]),
         array.resize(&[2, 4]),

@@ -39,8 +39,6 @@ impl<'p> SelectionBatchRead<'p> {
     /// Copies the elements to `out`, the C-order bytes of the output.
     pub(super) fn scatter(&self, out: &mut [u8]) -> Result<()> {
         let boxes = self.batch.chunks.iter().zip(self.staged.bytes());
-        boxes.into_iter().try_for_each(|(selection, bytes)| {
-            copy_runs(selection, self.batch.item, |run| (run.from, run.to), bytes, out)
-        })
+        boxes.into_iter().try_for_each(|(selection, bytes)| copy_runs(selection, self.batch.item, bytes, out))
     }
 }
