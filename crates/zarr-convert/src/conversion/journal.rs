@@ -11,6 +11,7 @@ use entry::Entry;
 pub(super) use entry::State;
 pub(super) use identity::Identity;
 use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -34,6 +35,8 @@ pub(super) struct Journal {
     target: Arc<dyn Store>,
     key: Key,
     identity: Identity,
+    /// Of this run alone: another run writes other entries, also in stores whose versions are hashes of values.
+    run: u64,
     is_resumed: bool,
     held: Mutex<Held>,
     written: Mutex<Written>,
@@ -165,7 +168,7 @@ impl Journal {
     /// Goes on with a journal that was found. Another process that still does fails then.
     pub(super) fn resume(target: &Arc<dyn Store>, found: Found) -> Result<Self> {
         found.entry()?;
-        let Entry { identity, state, done, array, skipped } = found.entry?;
+        let Entry { identity, state, done, array, skipped, .. } = found.entry?;
         let units = array.map(|array| Units::new(Some(array), &[]));
         let held =
             Held { state, done, units, skipped: skipped.into_iter().collect(), has_more_skipped: false, fresh: 0 };
@@ -186,7 +189,8 @@ impl Journal {
     ) -> Self {
         let written = Written { version, at: Instant::now(), cost: Duration::ZERO };
         let (held, written) = (Mutex::new(held), Mutex::new(written));
-        Self { target: Arc::clone(target), key, identity, is_resumed, held, written }
+        let run = RandomState::new().hash_one(&key);
+        Self { target: Arc::clone(target), key, identity, run, is_resumed, held, written }
     }
 
     /// Whether an earlier run began it.
@@ -297,6 +301,7 @@ impl Journal {
             (held.fresh, held.has_more_skipped) = (0, false);
             Entry {
                 identity: self.identity.clone(),
+                run: self.run,
                 state: held.state,
                 done: held.done,
                 array: held.units.as_ref().map(Units::reached),
@@ -304,6 +309,10 @@ impl Journal {
             }
         };
         let capabilities = self.target.capabilities();
+        if capabilities.appears_at_flush {
+            // Nothing that an interrupted run has set is there for another one.
+            return Ok(());
+        }
         if capabilities.durable {
             // An entry survives no loss of power in which chunks are lost that it has.
             self.target.barrier()?;
@@ -330,7 +339,9 @@ impl Journal {
 
     /// Erases the journal: the conversion is over.
     pub(super) fn erase(self) -> Result<()> {
-        self.target.erase(&self.key)?;
+        if !self.target.capabilities().appears_at_flush {
+            self.target.erase(&self.key)?;
+        }
         Ok(self.target.flush()?)
     }
 }

@@ -71,8 +71,8 @@ impl Conversion {
         } else {
             let mut finished = Finished::new(target);
             let written = self.write_nodes(target, &existing, Some(&mut finished), &journal, reporter);
-            // Also the documents before the failed one.
-            let ended = finished.create().map_err(in_target);
+            // Also the documents before the failed one, but nothing by a run that another one took over from.
+            let ended = journal.record().and_then(|()| finished.create()).map_err(in_target);
             if written.is_err() || ended.is_err() {
                 // The error is what went wrong first.
                 let _ = journal.record();
@@ -133,6 +133,10 @@ impl Conversion {
         if self.options.overwrite {
             let error = Error::argument("a part of a conversion replaces no nodes");
             return Err(in_target(error.with_hint("erase the nodes before the first part begins")));
+        }
+        if target.capabilities().appears_at_flush {
+            let error = Error::argument("the parts of a conversion need a store whose values appear when they are set");
+            return Err(in_target(error.with_hint("convert into a directory or a bucket")));
         }
         let identity = Identity::of(self, Some(part.of())).map_err(in_target)?;
         let existing = self.join_parts(target, &identity).map_err(in_target)?;

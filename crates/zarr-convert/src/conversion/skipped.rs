@@ -73,10 +73,12 @@ impl SkippedChunk {
 
 /// Whether an error is one of a chunk, and others may be readable.
 pub(super) fn is_of_chunk(error: &Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::CorruptChunk | ErrorKind::ChecksumMismatch | ErrorKind::ShardIndex | ErrorKind::Store
-    )
+    match error.kind() {
+        ErrorKind::CorruptChunk | ErrorKind::ChecksumMismatch | ErrorKind::ShardIndex => true,
+        // What may pass is no fault of the chunk.
+        ErrorKind::Store => !error.is_retryable(),
+        _ => false,
+    }
 }
 
 /// Reads a region of which some chunks cannot be read: these have the fill value, and each is told to `skip`. `chunks`: those that are

@@ -7,7 +7,7 @@ use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress,
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use zarr_array::Registry;
+use zarr_array::{Array, Registry};
 use zarr_hierarchy::in_store;
 use zarr_hierarchy::node::{Ancestors, EraseNode, parse_path, same_hierarchy};
 use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node};
@@ -230,6 +230,9 @@ impl Conversion {
         check_links()?;
         self.check_complete().map_err(|error| in_store(&self.source, error))?;
         let journal = self.write(target, reporter, true)?;
+        if journal.is_resumed() {
+            self.check_copied(target).map_err(in_target)?;
+        }
         let source = &*self.source;
         let copied = self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
         self.list_in(source, false).map_err(|error| in_store(source, error))?;
@@ -252,6 +255,37 @@ impl Conversion {
             }
         };
         Err(Error::argument(message).with_hint("copy it, and then erase it").at_path(&root.source.path))
+    }
+
+    /// Checks that what earlier runs copied is there, as far as nodes and the number of their chunks show it: somebody may have erased it
+    /// since.
+    fn check_copied(&self, target: &Arc<dyn Store>) -> Result<()> {
+        let chunks = |store: &Arc<dyn Store>, found: &StoredNode| {
+            let array = Array::from_found(store, found.clone(), &self.registry, self.options.options.clone())?;
+            array.stored_chunks().map(|chunks| chunks.len())
+        };
+        let lists = [&self.source, target].iter().all(|store| store.capabilities().list);
+        for planned in self.nodes.iter().filter(|planned| !planned.source.implicit) {
+            let message = "the copy that was made before is gone, or lacks chunks; nothing was erased";
+            let gone = || Error::new(ErrorKind::Conflict, message).with_hint("--overwrite copies all of it again");
+            let copy = match open_node(&**target, &planned.path.to_string(), Some(planned.dialect)) {
+                Ok(copy) => copy,
+                Err(error) if error.is_not_found() => return Err(gone().at_path(&planned.path)),
+                Err(error) => return Err(error),
+            };
+            if planned.source.node.as_array().is_none() || !lists {
+                continue;
+            }
+            let (there, left) = (chunks(target, &copy)?, chunks(&self.source, &planned.source)?);
+            let is_whole = match planned.how {
+                Action::CopyChunks => there >= left,
+                _ => there > 0 || left == 0,
+            };
+            if !is_whole {
+                return Err(gone().at_path(&planned.path));
+            }
+        }
+        Ok(())
     }
 
     /// Checks that the source has the nodes that were copied, and no others: nodes that were created or changed

@@ -39,7 +39,7 @@ use target::{Stamp, Target};
 
 /// The capabilities of a store in a zip file that is written.
 pub(super) const CAPABILITIES: Capabilities =
-    opened::CAPABILITIES.write(true).conditional(true).durable(true).erases_at_once(true);
+    opened::CAPABILITIES.write(true).conditional(true).durable(true).erases_at_once(true).appears_at_flush(true);
 
 /// Values of up to so many bytes are written together with their local header, by one call.
 const TOGETHER: usize = 64 << 10;

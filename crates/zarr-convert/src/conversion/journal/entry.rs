@@ -39,6 +39,8 @@ impl State {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) identity: Identity,
+    /// The run that wrote it.
+    pub(super) run: u64,
     pub(super) state: State,
     /// All chunks of so many nodes are stored.
     pub(super) done: usize,
@@ -52,6 +54,7 @@ impl Entry {
         let mut document = Map::new();
         document.insert("zarr_conversion", VERSION);
         document.insert("identity", self.identity.to_value());
+        document.insert("run", format!("{:016x}", self.run));
         document.insert("state", self.state.name());
         document.insert("done", self.done as u64);
         document.insert("array", self.array.as_ref().map_or(Value::Null, Reached::to_value));
@@ -74,12 +77,14 @@ impl Entry {
         let named = state.text()?;
         let known = State::ALL.into_iter().find(|state| state.name() == named);
         let done = at.member("done")?;
+        let run = at.member("run")?;
         let array = match at.get_non_null("array") {
             Some(array) => Some(Reached::parse(&array)?),
             None => None,
         };
         Ok(Self {
             identity: Identity::from_map(at.member("identity")?.object()?),
+            run: u64::from_str_radix(run.text()?, 16).map_err(|_| run.invalid("a hexadecimal number"))?,
             state: known.ok_or_else(|| state.invalid("clearing, writing, written or ending"))?,
             done: usize::try_from(done.size()?).map_err(|_| done.invalid("a number of nodes"))?,
             array,
@@ -103,7 +108,7 @@ mod tests {
         };
         for state in State::ALL {
             let skipped = vec![skipped.clone(), SkippedChunk { key: None, ..skipped.clone() }];
-            let entry = Entry { identity: Identity::default(), state, done: 3, array: None, skipped };
+            let entry = Entry { identity: Identity::default(), run: 7, state, done: 3, array: None, skipped };
             let text = entry.to_text();
             let again = Entry::from_text(&text).unwrap();
             assert_eq!((again.to_text(), again.state, again.skipped), (text, state, entry.skipped));
@@ -112,13 +117,20 @@ mod tests {
 
     #[test]
     fn broken_journals_are_errors_that_say_where() {
-        let entry =
-            Entry { identity: Identity::default(), state: State::Writing, done: 0, array: None, skipped: vec![] };
+        let entry = Entry {
+            identity: Identity::default(),
+            run: 7,
+            state: State::Writing,
+            done: 0,
+            array: None,
+            skipped: vec![],
+        };
         let text = entry.to_text();
         for (part, with, said) in [
             ("\"zarr_conversion\":1", "\"zarr_conversion\":2", "/zarr_conversion"),
             ("\"writing\"", "\"sleeping\"", "/state"),
             ("\"done\":0", "\"done\":-1", "/done"),
+            ("\"0000000000000007\"", "\"x\"", "/run"),
             ("\"array\":null", "\"array\":{\"unit\":[1],\"before\":[1,2],\"also\":[]}", "/array/before"),
             ("\"skipped\":[]", "\"skipped\":[{\"path\":\"/a\"}]", "/skipped/0"),
             ("{", "", ""),
