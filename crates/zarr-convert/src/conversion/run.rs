@@ -132,7 +132,9 @@ impl Conversion {
         self.check_target(target)?;
         if self.options.overwrite {
             let error = Error::argument("a part of a conversion replaces no nodes");
-            return Err(in_target(error.with_hint("erase the nodes before the first part begins")));
+            return Err(in_target(
+                error.with_hint("to begin anew, erase the target, and the keys beside it that begin with .zconversion"),
+            ));
         }
         if target.capabilities().appears_at_flush {
             let error = Error::argument("the parts of a conversion need a store whose values appear when they are set");
