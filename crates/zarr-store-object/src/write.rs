@@ -143,6 +143,8 @@ impl Conditional {
             409 => Refused { competes: true, ..refused },
             // The service refuses before it begins.
             429 | 503 => Refused { again, look: false, ..refused },
+            // A proxy gave up, and the service may still be at it.
+            502 | 504 => Refused { again, look: again.is_some(), lost: true, ..refused },
             _ => Refused { again, look: again.is_some(), ..refused },
         }
     }

@@ -57,6 +57,9 @@ impl Retry {
     }
 }
 
+/// How often a request is tried again at most: bytes that come give it more time, also those of answers that are cut again and again.
+const MOST: u32 = 100;
+
 /// The attempts at one request.
 #[derive(Clone, Debug)]
 pub struct Attempts {
@@ -127,7 +130,7 @@ impl Attempts {
             // Others were asked to wait for as long.
             Again::After(asked) => asked.saturating_add(chance(due.min(left.saturating_sub(asked) / 2))),
         };
-        self.given_up |= self.made > self.retry.retries || wait >= left;
+        self.given_up |= self.made > self.retry.retries.min(MOST) || wait >= left;
         if !self.given_up {
             tokio::time::sleep(wait).await;
         }
@@ -216,6 +219,20 @@ mod tests {
         assert!(attempts.left() > Duration::from_secs(10) && attempts.left() <= Duration::from_secs(11));
         attempts.received(5 * SLOWEST);
         assert!(attempts.left() > Duration::from_secs(15) && attempts.left() <= Duration::from_secs(16));
+    }
+
+    #[test]
+    fn answers_that_are_cut_again_and_again_end() {
+        let retry = Retry::within(Duration::from_millis(20));
+        run(async {
+            let mut attempts = Attempts::new(retry, 0);
+            attempts.begin();
+            while attempts.pause(Again::Later).await {
+                attempts.begin();
+                attempts.received(100 * SLOWEST);
+            }
+            assert_eq!(attempts.made(), MOST + 1);
+        });
     }
 
     #[test]
