@@ -35,7 +35,8 @@ usage: cargo xtask bench [--peers [NAME,..]] [--former FILE] [--floor] [--only C
   --counts       nothing of that: instructions of small pieces of work, compared with benches/counts.txt
   --record       with --counts: writes them there instead
 
-Data is made once in $BENCH_DATA, or else below target/bench. Files that programs write go to $BENCH_SCRATCH, or else to /dev/shm.";
+Data is made once in $BENCH_DATA, or else below target/bench. Files that programs write go to $BENCH_SCRATCH, or else to /dev/shm.
+BENCH_DURABILITY=file: this library waits for the disk for each chunk, as zarrs and tensorstore do.";
 
 struct Options {
     /// `Some` of none at all are all.
@@ -200,7 +201,7 @@ impl Folders {
         }
         let empty = self.data.join("empty").join(&array);
         match operation {
-            "write" | "append" => path = copied(&empty, &self.scratch.join(&array))?,
+            "write" | "append" | "append_rows" => path = copied(&empty, &self.scratch.join(&array))?,
             "partial_write" | "write_points" | "write_mask" => path = copied(&path, &self.scratch.join(&array))?,
             "roundtrip" => {
                 command.env("BENCH_OUT", copied(&empty, &self.scratch.join(&array))?);

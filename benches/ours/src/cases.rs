@@ -24,6 +24,8 @@ pub(crate) struct Sizes {
     pub(crate) partial: [u64; 3],
     /// Of the arrays for writes of single elements, the beginning of `f32_mid`.
     pub(crate) plane: [u64; 2],
+    /// Of all of `f32_mid` along two axes, and of `f32_sparse`.
+    pub(crate) sheet: [u64; 2],
 }
 
 impl Sizes {
@@ -31,11 +33,11 @@ impl Sizes {
         if small {
             let (mid, partial) = ([128, 256, 512], [256, 256, 256]);
             let (float, tiny) = ([128, 256, 256], [1280, 2560]);
-            return Self { big: [256, 512, 512], mid, float, tiny, partial, plane: [2048; 2] };
+            return Self { big: [256, 512, 512], mid, float, tiny, partial, plane: [2048; 2], sheet: [2048, 4096] };
         }
         let (mid, partial) = ([256, 512, 1024], [256, 512, 512]);
         let (float, tiny) = ([256, 512, 512], [5120, 10240]);
-        Self { big: [512, 1024, 1024], mid, float, tiny, partial, plane: [4096; 2] }
+        Self { big: [512, 1024, 1024], mid, float, tiny, partial, plane: [4096; 2], sheet: [8192; 2] }
     }
 }
 
@@ -79,11 +81,16 @@ pub(crate) fn cases(sizes: &Sizes) -> Vec<Case> {
         v3("KS", &partial, &fit(partial), &shard(&[32; 3], &blosc), u16_big),
         plane("P", &sizes.plane, &[256; 2], LITTLE),
         plane("PS", &sizes.plane, &[2048; 2], &shard(&[256; 2], LITTLE)),
+        Case { raw: None, ..plane("R", &[sizes.sheet.iter().product()], &[2048], LITTLE) },
+        Case { raw: None, ..plane("Q", &sizes.sheet, &[599, 613], LITTLE) },
+        Case { raw: None, ..plane("Z", &sizes.sheet, &[256; 2], LITTLE) },
+        v3("S", &big, &big, &shard(&[64, 64, 128], &zstd), None),
         v3("O", &[0, 512, 512], &[16, 256, 256], LITTLE, None),
+        v3("OR", &[0, 4096], &[100, 4096], &zstd, None),
     ]
 }
 
-/// An array of float32 of two axes in Zarr v3.
+/// An array of float32 in Zarr v3.
 fn plane(name: &'static str, shape: &[u64], chunk: &[u64], codecs: &str) -> Case {
     let metadata = array_of("float32", shape, chunk, codecs, "");
     Case { name, document: "zarr.json", metadata, raw: Some("f32_mid") }

@@ -7,7 +7,7 @@ use zarr::dtype::DataType;
 use zarr::grid::{Region, Selection};
 use zarr::hierarchy::Node;
 use zarr::options::ChunkCache;
-use zarr::store::{Key, MemoryStore, StoreExt};
+use zarr::store::{Key, MemoryStore, StoreExt, StoreOptions};
 use zarr::{Array, ArrayData, Options, Store};
 use zarr_bench_protocol::{Failure, Files, Library, Subset};
 
@@ -49,7 +49,9 @@ fn dims(shape: &[u64]) -> Vec<usize> {
 
 fn store(directory: &Path) -> Result<Arc<dyn Store>, Failure> {
     let address = directory.display().to_string();
-    Ok(match crate::endpoint::options() {
+    let durability = std::env::var("BENCH_DURABILITY").ok();
+    let durability = durability.map(|level| StoreOptions::new().set("durability", level));
+    Ok(match crate::endpoint::options().or(durability) {
         Some(options) => zarr::store::open_with(&address, &options)?,
         None => zarr::store::open(&address)?,
     })
@@ -142,6 +144,17 @@ impl Library for Ours {
 
     fn resize(&self, array: &mut Array, shape: &[u64]) -> Result<(), Failure> {
         Ok(array.resize(shape)?)
+    }
+
+    fn append_rows(&self, directory: &Path, row: &[u8], count: u64) -> Result<(), Failure> {
+        let mut array = self.open(directory)?;
+        let item = self.item_size(&array);
+        let row = View::new(row, item, &[1, row.len() / item])?;
+        let mut appender = array.appender(0)?;
+        for _ in 0..count {
+            appender.append(row.clone())?;
+        }
+        Ok(appender.finish().map(drop)?)
     }
 
     fn open_dataset(&self, directory: &Path) -> Result<Option<u64>, Failure> {

@@ -22,6 +22,7 @@ pub(crate) fn make(directory: &Path, small: bool) -> Result<(), Failure> {
     raw("u16_big", &|out| ramps(sizes.big, out))?;
     raw("u16_mid", &|out| microscope(sizes.mid, out))?;
     raw("f32_mid", &|out| temperature(sizes.float, out))?;
+    raw("f32_sparse", &|out| sparse(sizes.sheet, out))?;
     raw("u16_tiny", &|out| hashes(sizes.tiny.iter().product(), out))?;
     for (kind, seed) in KINDS.iter().zip(11..) {
         raw(kind.name, &|out| {
@@ -174,6 +175,19 @@ pub(crate) fn temperature(shape: [u64; 3], out: &mut dyn Write) -> Result<(), Fa
             }
             out.write_all(&row)?;
         }
+    }
+    Ok(())
+}
+
+/// Zeros, but for one in a hundred squares of 256 elements.
+fn sparse(shape: [u64; 2], out: &mut dyn Write) -> Result<(), Failure> {
+    const SQUARE: u64 = 256;
+    for y in 0..shape[0] {
+        let element = |x: u64| {
+            let square = y / SQUARE * shape[1].div_ceil(SQUARE) + x / SQUARE;
+            if square % 100 == 50 { (x % 1000) as f32 + 0.5 } else { 0.0 }
+        };
+        out.write_all(&(0..shape[1]).flat_map(|x| element(x).to_le_bytes()).collect::<Vec<u8>>())?;
     }
     Ok(())
 }

@@ -341,6 +341,24 @@ def append(library, directory):
     return measure(body, before) | {"bytes": elements.nbytes * times}
 
 
+def append_rows(library, directory):
+    columns = library.open(directory).shape[1]
+    row = (np.arange(columns * 2) & 0x3F).astype(np.uint8).view(np.uint16).reshape(1, columns)
+
+    def before():
+        erase_chunks(directory)
+        library.resize(library.open(directory), [0, columns])
+
+    def body():
+        array = library.open(directory)
+        for number_ in range(1000):
+            array = library.resize(array, [number_ + 1, columns])
+            library.write(array, slice(number_, number_ + 1), row)
+
+    result = measure(body, before) | {"bytes": row.nbytes * 1000}
+    return result | {"check": check_sum(library.read(library.open(directory), ...))}
+
+
 def of_datasets(library, operation, directory):
     last = []
     if operation == "ds_open":
@@ -372,7 +390,7 @@ def main():
         result = measure(lambda: counts.append(library.list(directory, case == "LC"))) | {"check": counts[-1]}
     else:
         operations = {"read": read, "read_all": read_all, "write": write, "roundtrip": roundtrip}
-        operations |= {"partial_write": partial_write, "append": append}
+        operations |= {"partial_write": partial_write, "append": append, "append_rows": append_rows}
         operations |= {f"write_{what}": partial(scattered_write, as_mask=what == "mask") for what in ("points", "mask")}
         if operation not in operations:
             return print(json.dumps({"unsupported": True}))

@@ -126,6 +126,22 @@ pub trait Library {
     /// The errors of the library.
     fn resize(&self, array: &mut Self::Array, shape: &[u64]) -> Result<(), Failure>;
 
+    /// Opens the array of two axes in a directory, and appends `row` to it, `count` times, each time so that it may be the last: by whatever the
+    /// library offers for that.
+    ///
+    /// # Errors
+    /// The errors of the library.
+    fn append_rows(&self, directory: &Path, row: &[u8], count: u64) -> Result<(), Failure> {
+        let mut array = self.open(directory)?;
+        let shape = self.shape(&array);
+        let (start, columns) = (shape[0], shape[1]);
+        for number in start..start + count {
+            self.resize(&mut array, &[number + 1, columns])?;
+            self.write(&array, &Subset { start: vec![number, 0], len: vec![1, columns] }, row)?;
+        }
+        Ok(())
+    }
+
     /// Opens a data set with decoded data types and the coordinates that are indexes, and says how many variables there are; `None`
     /// if the library has no data sets.
     ///

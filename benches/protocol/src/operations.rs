@@ -100,6 +100,7 @@ pub fn run<L: Library>(library: &L) -> Result<(), Failure> {
         },
         "list" => list(library, path),
         "append" => append(library, path),
+        "append_rows" => append_rows(library, path),
         "ds_open" => match library.open_dataset(path)? {
             Some(count) => open_dataset(library, path, count),
             None => return unsupported(),
@@ -318,6 +319,22 @@ fn list<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failure> {
         Ok(())
     })?;
     Ok(Outcome { check: count, ..Outcome::new(times, 0)? })
+}
+
+/// Appends 1,000 rows of an array of two axes, one after another.
+fn append_rows<L: Library>(library: &L, path: &Path) -> Result<Outcome, Failure> {
+    const ROWS: u64 = 1000;
+    let array = library.open(path)?;
+    let columns = library.shape(&array)[1];
+    let row: Vec<u8> = (0..columns as usize * library.item_size(&array)).map(|index| (index & 0x3f) as u8).collect();
+    let before = |_: &mut ()| {
+        erase_chunks(path)?;
+        library.resize(&mut library.open(path)?, &[0, columns])
+    };
+    let times = Times::of(&mut (), before, |()| library.append_rows(path, &row, ROWS))?;
+    let array = library.open(path)?;
+    let check = check_sum(library.read(&array, &whole(library, &array))?.as_ref());
+    Ok(Outcome { check, ..Outcome::new(times, row.len() as u64 * ROWS)? })
 }
 
 /// Grows an array by one row of chunks and writes that, many times.

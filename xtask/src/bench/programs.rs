@@ -24,9 +24,9 @@ pub(super) const PEERS: [&str; 5] = ["zarrs", "tensorstore", "zarr-python", "zar
 /// A peer needs so long for these that it does each once, without a repetition to warm up.
 const SLOW: [(&str, &[&str]); 4] = [
     ("zarrs", &["JT"]),
-    ("tensorstore", &["I", "IS"]),
-    ("zarr-python", &["C", "G", "I", "IS", "KS"]),
-    ("zarr-python+zarrs", &["I", "JT"]),
+    ("tensorstore", &["I", "IS", "R"]),
+    ("zarr-python", &["C", "G", "I", "IS", "KS", "OR", "R", "S"]),
+    ("zarr-python+zarrs", &["I", "JT", "OR", "R"]),
 ];
 
 /// Data types that a peer does not have, by the cases of them.
