@@ -18,6 +18,7 @@ mod progress;
 mod reached;
 mod reencode;
 mod run;
+mod scratch;
 mod skipped;
 mod slabs;
 mod sparse;

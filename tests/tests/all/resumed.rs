@@ -4,6 +4,7 @@ mod failing;
 mod gone;
 mod left_out;
 mod parts;
+mod scratch;
 mod slabs;
 
 use crate::interrupted::DIALECTS;

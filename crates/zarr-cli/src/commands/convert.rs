@@ -54,6 +54,10 @@ pub(crate) struct Convert {
     /// How much memory may be used for data.
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
     memory: u64,
+    /// Where elements are put down in between, uncompressed, if --memory is too small to write chunks of the new shape without decoding those
+    /// of SRC many times; by default in DST. They are erased at the end.
+    #[arg(long, value_name = "URL")]
+    scratch: Option<String>,
     /// Replace existing nodes in DST.
     #[arg(long)]
     overwrite: bool,
@@ -95,6 +99,10 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         .resume(args.resume)
         .keep_going(args.keep_going)
         .part(args.part);
+    let options = match args.scratch.as_deref().filter(|_| !args.dry_run) {
+        Some(scratch) => options.scratch(context.create_store(&context.store_address(scratch)?)?),
+        None => options,
+    };
     let source = context.open_store(&from)?;
     let options = if args.variables.is_empty() { options } else { of_variables(context, args, &source, options)? };
     if args.dry_run {

@@ -28,6 +28,8 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// Where chunks have to reach the disk before the entry that says that they are there, at most one in so many parts of the time is
 /// spent on that.
 const SHARE: u32 = 20;
+/// In the keys of elements between reading and writing.
+const SCRATCH: &str = ".scratch";
 
 /// The journal while a conversion runs.
 #[derive(Debug)]
@@ -76,10 +78,22 @@ pub(super) struct Found {
 
 /// The key of the journal of a conversion to `path`, beside the node, or of one part.
 pub(super) fn key(path: &NodePath, part: Option<Part>) -> Result<Key> {
+    key_of(path, &of_part(part))
+}
+
+fn of_part(part: Option<Part>) -> String {
+    part.map_or_else(String::new, |part| format!(".{}-of-{}", part.number(), part.of()))
+}
+
+fn key_of(path: &NodePath, what: &str) -> Result<Key> {
     let above = path.parent().map_or_else(String::new, |parent| parent.key_prefix());
-    let part = part.map_or_else(String::new, |part| format!(".{}-of-{}", part.number(), part.of()));
     let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
-    Ok(Key::new(&format!("{above}{CONVERSION_JOURNAL}{part}{name}"))?)
+    Ok(Key::new(&format!("{above}{CONVERSION_JOURNAL}{what}{name}"))?)
+}
+
+/// The key of elements that a conversion, or one part, puts down between reading and writing.
+pub(super) fn scratch_key(path: &NodePath, part: Option<Part>, number: u64) -> Result<Key> {
+    key_of(path, &format!("{}{}.{number}", SCRATCH, of_part(part)))
 }
 
 impl Found {
@@ -361,6 +375,28 @@ pub(super) fn erase_parts(store: &dyn Store, path: &NodePath) -> Result<()> {
     };
     let keys = store.list_dir(&Prefix::new(&above)?)?.keys;
     keys.iter().filter(|key| is_part(key)).try_for_each(|key| Ok(store.erase(key)?))
+}
+
+/// Erases elements that an interrupted conversion to `path`, or a part of it, put down between reading and writing, as far as a store lists
+/// them.
+pub(super) fn erase_scratch(store: &dyn Store, path: &NodePath) -> Result<()> {
+    if !store.capabilities().list {
+        return Ok(());
+    }
+    let above = path.parent().map_or_else(String::new, |parent| parent.key_prefix());
+    let (start, end) =
+        (format!("{CONVERSION_JOURNAL}{SCRATCH}."), path.name().map_or_else(String::new, |name| format!("-{name}")));
+    let is_number = |text: &str| text.parse::<u64>().is_ok();
+    let is_part = |text: &str| text.split_once("-of-").is_some_and(|(number, of)| is_number(number) && is_number(of));
+    let is_scratch = |key: &&Key| {
+        let rest = key.name().strip_prefix(&start).and_then(|rest| rest.strip_suffix(&end));
+        rest.is_some_and(|rest| match rest.split_once('.') {
+            Some((part, number)) => is_part(part) && is_number(number),
+            None => is_number(rest),
+        })
+    };
+    let keys = store.list_dir(&Prefix::new(&above)?)?.keys;
+    keys.iter().filter(is_scratch).try_for_each(|key| Ok(store.erase(key)?))
 }
 
 /// Erases the journal of a move whose end was interrupted, from the node at `from` to that at `to`, if there is one: false if not.

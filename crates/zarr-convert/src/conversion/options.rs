@@ -1,10 +1,12 @@
 //! Options of conversions.
 
 use super::{Part, Shards};
+use std::sync::Arc;
 use zarr_array::Options;
 use zarr_codec::CodecList;
 use zarr_meta::conventions::Conventions;
 use zarr_meta::{Dialect, NodePath};
+use zarr_store::Store;
 
 /// Options of a [`Conversion`](super::Conversion): a default, and a method for each.
 ///
@@ -45,6 +47,11 @@ pub struct ConvertOptions {
     pub conventions: Conventions,
     /// How many bytes of memory may be used for data. Default 1 GiB.
     pub memory: u64,
+    /// Where elements are put down between reading and writing, uncompressed, if an array is to be encoded again and the memory is too small to
+    /// read it in the parts in which it is written: when each chunk would be decoded three times or more. Up to as many bytes as the elements
+    /// of the array have, which are erased at the end. By default in the target, beside the node; in zip files, which take nothing that is
+    /// erased again, chunks are decoded several times instead.
+    pub scratch: Option<Arc<dyn Store>>,
     /// Whether nodes that are in the way are erased.
     pub overwrite: bool,
     /// Whether to go on where an earlier run with the same options was interrupted, whose journal is in the target. Without a
@@ -76,6 +83,7 @@ impl Default for ConvertOptions {
             literal: false,
             conventions: Conventions::Detect,
             memory: 1 << 30,
+            scratch: None,
             overwrite: false,
             resume: false,
             keep_going: false,
@@ -160,6 +168,13 @@ impl ConvertOptions {
     #[must_use]
     pub fn memory(mut self, memory: u64) -> Self {
         self.memory = memory;
+        self
+    }
+
+    /// Sets [`scratch`](Self#structfield.scratch).
+    #[must_use]
+    pub fn scratch(mut self, scratch: impl Into<Option<Arc<dyn Store>>>) -> Self {
+        self.scratch = scratch.into();
         self
     }
 

@@ -1,5 +1,6 @@
 //! Decoding and encoding an array, slab by slab.
 
+use super::scratch::{Scratch, ScratchName};
 use super::skipped::{is_of_chunk, read_good};
 use super::slabs::{COMFORT, Slabs};
 use super::sparse::{SparsePart, SparseParts};
@@ -48,74 +49,46 @@ pub(super) fn reencode(
     let too_large = || too_large(&sink, item, conversion.options.memory);
     let plan = &ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
     let options = options.clone().threads(plan.threads.or(options.threads));
-    let reencoding = Reencoding { source: source.with(options.clone())?, sink: sink.with(options)?, work, plan, item };
-    let Reencoding { source, sink, .. } = &reencoding;
+    let (source, sink) = (source.with(options.clone())?, sink.with(options)?);
     work.begin(written, plan.slabs.chunks(), plan.slabs.counts())?;
     let same_fill = source.fill_value() == sink.fill_value();
     let stored = match target::missing_stay(&planned.source, written, same_fill) {
-        true => some_stored(source)?,
+        true => some_stored(&source)?,
         // A missing chunk reads as another value in the target: all chunks are written.
         false => None,
     };
-    let logical = source.data_type().item_size() as u64;
-    let done = Mutex::new(0_u128);
-    let count = |unit: &Unit| {
-        let regions = unit.parts.as_ref().map(|parts| parts.iter().map(|part| part.region.clone()).collect::<Vec<_>>());
-        let regions = regions.unwrap_or_else(|| vec![plan.slabs.region(&unit.slab)]);
-        let bytes = regions.iter().map(|region| zarr_grid::total_size(&region.shape(), logical)).sum::<u128>();
-        *lock(&done) += bytes;
-        bytes
-    };
-    let is_left = |unit: &Unit| {
-        let is_left = work.has(&unit.slab, &plan.slabs.chunks_of(&unit.slab));
-        if !is_left {
-            work.pass(count(unit));
-        }
-        is_left
-    };
-    let elides = written.may_omit_empty_chunks;
-    let units: Box<dyn Iterator<Item = Unit> + Send + '_> = match stored {
-        None => Box::new(plan.slabs.all().map(|slab| Unit { slab, parts: None })),
-        Some(stored) => {
-            let mut parts = SparseParts::new(source.chunk_grid(), stored, &plan.slabs, item, elides).peekable();
-            Box::new(std::iter::from_fn(move || {
-                let first = parts.next()?;
-                let slab = first.slab(&plan.slabs);
-                let mut of_slab = vec![first];
-                of_slab.extend(std::iter::from_fn(|| parts.next_if(|part| part.slab(&plan.slabs) == slab)));
-                Some(Unit { slab, parts: Some(of_slab) })
-            }))
-        }
-    };
-    let mut units = units.filter(is_left).inspect(|unit| work.begin_unit(&unit.slab)).peekable();
-    // Small parts of several slabs are done together, so that there is something to do for all threads.
-    let batches = std::iter::from_fn(move || {
-        let mut batch = vec![units.next()?];
-        let size =
-            |unit: &Unit| unit.parts.as_ref().map_or((u64::MAX, 1), |parts| (bytes_of(parts, item), parts.len()));
-        let (mut bytes, mut count) = batch.first().map_or((0, 0), size);
-        while bytes < plan.room && count < BATCH {
-            let Some(next) = units.peek() else { break };
-            let (more, parts) = size(next);
-            (bytes, count) = (bytes.saturating_add(more), count + parts);
-            if bytes > plan.room || count > BATCH {
-                break;
-            }
-            batch.extend(units.next());
-        }
-        Some(batch)
-    });
-    let one = |batch: Vec<Unit>| {
-        reencoding.write(&batch)?;
-        let bytes: u128 = batch.iter().map(count).sum();
-        batch.iter().try_for_each(|unit| work.end_unit(&unit.slab, unit.chunks(&plan.slabs)))?;
-        work.advance(bytes)
-    };
     let is_remote = conversion.source.as_async().is_some() || target.as_async().is_some();
     let is_alone = source.options().threads == NonZeroUsize::new(1) && !is_remote;
-    in_parallel(if is_alone { 1 } else { plan.workers }, batches, &one)?;
-    let done = *lock(&done);
+    let workers = if is_alone { 1 } else { plan.workers };
+    // Where most chunks are missing, the others alone are read, slab by slab.
+    let all = zarr_grid::total_size(&source.chunk_grid().grid_shape(), 1);
+    let is_dense = stored.as_ref().is_none_or(|stored| stored.len() as u128 >= all / 2);
+    let scratch = is_dense.then(|| scratch(conversion, &source, plan, target)).flatten();
+    let stored = stored.filter(|_| scratch.is_none());
+    let reencoding = Reencoding { source, sink, work, plan, item, scratch, done: Mutex::new(0) };
+    let elides = written.may_omit_empty_chunks;
+    let done = reencoding.run(stored, elides, workers).map(|()| *lock(&reencoding.done));
+    let erased = reencoding.scratch.as_ref().map_or(Ok(()), Scratch::erase);
+    // An error of the work says more than one of what is erased after it.
+    let done = done?;
+    erased?;
     work.advance(planned.size.saturating_sub(done))
+}
+
+/// A plan to put elements down in between, if that saves much.
+fn scratch<'a>(
+    conversion: &Conversion,
+    source: &Array,
+    plan: &'a ReencodePlan,
+    target: &Arc<dyn Store>,
+) -> Option<Scratch<'a>> {
+    let (part, (_, path)) = (conversion.options.part, conversion.paths());
+    let (store, name) = match &conversion.options.scratch {
+        Some(scratch) => (scratch, ScratchName::elsewhere(&target.to_string(), &path, part).ok()?),
+        None if target.capabilities().appears_at_flush => return None,
+        None => (target, ScratchName::beside(path, part)),
+    };
+    Scratch::plan(source, &plan.slabs, plan.budget, store, name)
 }
 
 /// Bytes of the elements of parts.
@@ -151,9 +124,85 @@ struct Reencoding<'a> {
     plan: &'a ReencodePlan,
     /// Bytes of an element.
     item: u64,
+    /// Where elements are between reading and writing, if they are put down.
+    scratch: Option<Scratch<'a>>,
+    /// Bytes of elements that were reported as done.
+    done: Mutex<u128>,
 }
 
 impl Reencoding<'_> {
+    /// Writes all units that are left, of which chunks are stored in the source.
+    fn run(&self, stored: Option<Vec<ChunkIndex>>, elides: bool, workers: usize) -> Result<()> {
+        let (plan, work, item) = (self.plan, self.work, self.item);
+        if let Some(scratch) = &self.scratch {
+            let is_left = |slab: &ChunkIndex| work.has(slab, &plan.slabs.chunks_of(slab));
+            let advance = |bytes: u128| self.advance(bytes / 2);
+            scratch.fill(workers, &is_left, &|region| self.read(region, None), &advance)?;
+        }
+        let units: Box<dyn Iterator<Item = Unit> + Send + '_> = match stored {
+            None => Box::new(plan.slabs.all().map(|slab| Unit { slab, parts: None })),
+            Some(stored) => {
+                let mut parts =
+                    SparseParts::new(self.source.chunk_grid(), stored, &plan.slabs, item, elides).peekable();
+                Box::new(std::iter::from_fn(move || {
+                    let first = parts.next()?;
+                    let slab = first.slab(&plan.slabs);
+                    let mut of_slab = vec![first];
+                    of_slab.extend(std::iter::from_fn(|| parts.next_if(|part| part.slab(&plan.slabs) == slab)));
+                    Some(Unit { slab, parts: Some(of_slab) })
+                }))
+            }
+        };
+        let is_left = |unit: &Unit| {
+            let is_left = work.has(&unit.slab, &plan.slabs.chunks_of(&unit.slab));
+            if !is_left {
+                let bytes = self.bytes(unit);
+                *lock(&self.done) += bytes;
+                work.pass(bytes);
+            }
+            is_left
+        };
+        let mut units = units.filter(is_left).inspect(|unit| work.begin_unit(&unit.slab)).peekable();
+        // Small parts of several slabs are done together, so that there is something to do for all threads.
+        let batches = std::iter::from_fn(move || {
+            let mut batch = vec![units.next()?];
+            let size =
+                |unit: &Unit| unit.parts.as_ref().map_or((u64::MAX, 1), |parts| (bytes_of(parts, item), parts.len()));
+            let (mut bytes, mut count) = batch.first().map_or((0, 0), size);
+            while bytes < plan.room && count < BATCH {
+                let Some(next) = units.peek() else { break };
+                let (more, parts) = size(next);
+                (bytes, count) = (bytes.saturating_add(more), count + parts);
+                if bytes > plan.room || count > BATCH {
+                    break;
+                }
+                batch.extend(units.next());
+            }
+            Some(batch)
+        });
+        in_parallel(workers, batches, &|batch: Vec<Unit>| {
+            self.write(&batch)?;
+            batch.iter().try_for_each(|unit| work.end_unit(&unit.slab, unit.chunks(&plan.slabs)))?;
+            let bytes: u128 = batch.iter().map(|unit| self.bytes(unit)).sum();
+            self.advance(if self.scratch.is_some() { bytes.div_ceil(2) } else { bytes })
+        })
+    }
+
+    /// Bytes of the elements of a unit, as they are counted for progress.
+    fn bytes(&self, unit: &Unit) -> u128 {
+        let size = |region: &Region| zarr_grid::total_size(&region.shape(), self.source.data_type().item_size() as u64);
+        match &unit.parts {
+            Some(parts) => parts.iter().map(|part| size(&part.region)).sum(),
+            None => size(&self.plan.slabs.region(&unit.slab)),
+        }
+    }
+
+    /// Reports bytes of elements that are done.
+    fn advance(&self, bytes: u128) -> Result<()> {
+        *lock(&self.done) += bytes;
+        self.work.advance(bytes)
+    }
+
     fn write(&self, batch: &[Unit]) -> Result<()> {
         let mut parts: Vec<&SparsePart> = Vec::new();
         for unit in batch {
@@ -161,7 +210,10 @@ impl Reencoding<'_> {
                 Some(some) => parts.extend(some),
                 None => {
                     let region = self.plan.slabs.region(&unit.slab);
-                    self.sink.write(&region, self.read(&region, None)?.view())?;
+                    match &self.scratch {
+                        Some(scratch) => self.sink.write(&region, scratch.read(&unit.slab)?.view())?,
+                        None => self.sink.write(&region, self.read(&region, None)?.view())?,
+                    }
                 }
             }
         }
@@ -210,6 +262,8 @@ impl Reencoding<'_> {
 
 struct ReencodePlan {
     slabs: Slabs,
+    /// Bytes of elements of a slab at most.
+    budget: u64,
     /// Bytes of elements that may be held where parts are smaller than slabs.
     room: u64,
     /// So many slabs may be under way at once.
@@ -237,6 +291,7 @@ impl ReencodePlan {
             let threads = usize::try_from(rest / for_thread.max(1)).unwrap_or(usize::MAX).clamp(1, wanted);
             Some(Self {
                 slabs,
+                budget,
                 room: budget.min(COMFORT),
                 workers: usize::try_from(workers).unwrap_or(1),
                 threads: NonZeroUsize::new(threads).filter(|_| threads < wanted),

@@ -40,6 +40,10 @@ impl Conversion {
             Some(part) => self.write_part(target, part, &reporter),
             None => {
                 let journal = self.write(target, &reporter, false)?;
+                if journal.is_resumed() {
+                    let (_, path) = self.paths();
+                    journal::erase_scratch(&**target, &path).map_err(|error| in_store(target, error))?;
+                }
                 journal.erase().map_err(|error| in_store(target, error))
             }
         }
@@ -122,6 +126,7 @@ impl Conversion {
         let (_, path) = self.paths();
         let existing = destination::prepare(target, self, InTheWay::Erase)?;
         journal::erase_parts(&**target, &path)?;
+        journal::erase_scratch(&**target, &path)?;
         journal.enter(State::Writing)?;
         Ok(existing)
     }
@@ -216,7 +221,8 @@ impl Conversion {
         journal.skipped().iter().try_for_each(|chunk| reporter.skipped(chunk))?;
         self.end(target)?;
         let (_, path) = self.paths();
-        journal::erase_parts(&**target, &path).and_then(|()| journal.erase()).map_err(in_target)
+        let erased = journal::erase_scratch(&**target, &path).and_then(|()| journal::erase_parts(&**target, &path));
+        erased.and_then(|()| journal.erase()).map_err(in_target)
     }
 
     /// The journal that all parts share, and how many there are.

@@ -66,6 +66,50 @@ impl Slabs {
         (0..overlaps.len()).map(move |slab| overlaps.get(slab).index)
     }
 
+    /// The slabs that have elements of a region, in C order.
+    pub(super) fn meeting(&self, region: &Region) -> impl Iterator<Item = ChunkIndex> + Send {
+        let met = self.grid.intersect(region);
+        // Chunks are in C order, so that the first and the last have the least and the greatest index along each axis.
+        let ends = met.len().checked_sub(1).map(|last| (met.get(0).index, met.get(last).index));
+        let (first, last) = ends.unwrap_or_default();
+        let range = |((first, last), taken): ((&u64, &u64), &u64)| first / taken..last / taken + 1;
+        let ranges: Vec<_> = first.iter().zip(&last).zip(&self.chunks).map(range).collect();
+        let slabs = (met.len() > 0).then(|| self.slab_grid.intersect(&Region::from_ranges(&ranges)));
+        slabs.into_iter().flat_map(|slabs| (0..slabs.len()).map(move |slab| slabs.get(slab).index))
+    }
+
+    /// The number of a slab among all, in C order.
+    pub(super) fn number(&self, slab: &[u64]) -> u64 {
+        slab.iter().zip(self.counts()).fold(0, |number, (index, count)| number * count + index)
+    }
+
+    /// The shape of the largest slab.
+    pub(super) fn shape(&self) -> Vec<u64> {
+        self.axes(&[]).map(|axis| axis.extent()).collect()
+    }
+
+    /// How many times parts of this shape are decoded on average, if each slab decodes those that it meets.
+    pub(super) fn decoding(&self, parts: &[u64]) -> f64 {
+        self.axes(parts).map(|axis| axis.decoded() as f64 / axis.len.div_ceil(axis.part).max(1) as f64).product()
+    }
+
+    /// Into how many pieces slabs and parts of this shape cut the array.
+    pub(super) fn pieces(&self, parts: &[u64]) -> f64 {
+        self.axes(parts).map(|axis| axis.decoded() as f64).product()
+    }
+
+    fn axes(&self, parts: &[u64]) -> impl Iterator<Item = Axis> {
+        let largest = self.grid.largest_chunk_shape();
+        let of = move |(axis, &taken): (usize, &u64)| Axis {
+            len: self.grid.shape().get(axis).copied().unwrap_or_default(),
+            chunk: largest.get(axis).copied().unwrap_or(1),
+            part: parts.get(axis).map_or(1, |&part| part.max(1)),
+            count: self.grid.chunk_count(axis),
+            taken,
+        };
+        self.chunks.iter().enumerate().map(of)
+    }
+
     /// The grid that the array is written with.
     pub(super) fn grid(&self) -> &ChunkGrid {
         &self.grid
@@ -96,9 +140,7 @@ impl Slabs {
 
     /// Bytes of the elements of the largest slab.
     pub(super) fn size(&self, item: u64) -> u64 {
-        let largest = self.grid.largest_chunk_shape();
-        let axes = self.grid.shape().iter().zip(&largest).zip(&self.chunks);
-        axes.fold(item, |size, ((&len, &chunk), &taken)| size.saturating_mul(chunk.saturating_mul(taken).min(len)))
+        size(&self.axes(&[]).collect::<Vec<_>>(), item)
     }
 
     /// The elements of a box of chunks, given along each axis.
