@@ -12,7 +12,7 @@ use zarr_store::{Bytes, Error, ErrorKind, Key, Result, Version};
 use zarr_store_runtime::http::{
     Body, ContentRange, Failure, begins_as_html, encoding, failure, in_time, is_html, read_body, status_kind, validator,
 };
-use zarr_store_runtime::{Answer, Attempts, Condition, Opened, RangeRequest};
+use zarr_store_runtime::{Answer, Attempts, Condition, Opened, Permit, RangeRequest};
 
 use crate::requests::Reply;
 use crate::site::Site;
@@ -20,6 +20,7 @@ use crate::site::Site;
 /// An answer whose body is still to be read.
 struct Head {
     response: Response,
+    permit: Permit,
     at: Range<u64>,
     size: u64,
     version: Option<Version>,
@@ -81,7 +82,7 @@ async fn read(
     loop {
         let (at, size, version, whole) = (head.at, head.size, head.version, head.whole);
         let html = is_html(head.response.headers());
-        let failure = match read_body(head.response, at.end - at.start, &mut attempts).await {
+        let failure = match read_body(head.response, head.permit, at.end - at.start, &mut attempts).await {
             Ok(bytes) => {
                 if whole {
                     check_page(inner, key, html, &bytes)?;
@@ -162,8 +163,8 @@ async fn ask(
     if let Some(version) = kept.map(|(version, _)| version).or(excluded).map(Version::as_str) {
         set(if version.starts_with('"') { IF_NONE_MATCH } else { IF_MODIFIED_SINCE }, version);
     }
-    let response = match inner.requests.get(key, &headers, attempts).await? {
-        Reply::Answer(response) => response,
+    let (response, permit) = match inner.requests.get(key, &headers, attempts).await? {
+        Reply::Answer(response, permit) => (response, permit),
         // A prefix is no value.
         Reply::Directory => return Ok(answered(Answer::Missing)),
     };
@@ -207,9 +208,9 @@ async fn ask(
         return Ok(answered(Answer::Changed(version)));
     }
     if status == StatusCode::PARTIAL_CONTENT {
-        part(inner, key, range, response, version).map(Asked::Outcome)
+        part(inner, key, range, (response, permit), version).map(Asked::Outcome)
     } else {
-        whole(inner, key, range, response, version, attempts).await
+        whole(inner, key, range, (response, permit), version, attempts).await
     }
 }
 
@@ -218,7 +219,7 @@ fn part(
     inner: &Site,
     key: &Key,
     range: &RangeRequest,
-    response: Response,
+    (response, permit): (Response, Permit),
     version: Option<Version>,
 ) -> Result<Outcome> {
     let refuse = |text: String| Err(inner.requests.failed(key, ErrorKind::Io, text));
@@ -253,7 +254,7 @@ fn part(
     }
     bounded(inner, key, at.end - at.start)?;
     let whole = at == (0..size);
-    Ok(Outcome::Head(Head { response, at, size, version, whole }))
+    Ok(Outcome::Head(Head { response, permit, at, size, version, whole }))
 }
 
 /// An answer with all of the value.
@@ -261,7 +262,7 @@ async fn whole(
     inner: &Site,
     key: &Key,
     range: &RangeRequest,
-    mut response: Response,
+    (mut response, permit): (Response, Permit),
     version: Option<Version>,
     attempts: &mut Attempts,
 ) -> Result<Asked> {
@@ -276,7 +277,7 @@ async fn whole(
             inner.found_whole();
         }
         bounded(inner, key, size)?;
-        return Ok(Asked::Outcome(Outcome::Head(Head { response, at: 0..size, size, version, whole: true })));
+        return Ok(Asked::Outcome(Outcome::Head(Head { response, permit, at: 0..size, size, version, whole: true })));
     }
     // Only the end of the body says how long it is.
     if !html && range.header().is_some() {
@@ -288,6 +289,7 @@ async fn whole(
             Ok(None) => break,
             Ok(Some(chunk)) => {
                 bounded(inner, key, body.len() + chunk.len() as u64)?;
+                permit.moved();
                 attempts.received(chunk.len() as u64);
                 body.push(chunk).map_err(|failure| inner.requests.transport(key, failure, attempts))?;
             }

@@ -6,7 +6,7 @@ use reqwest::header::{HeaderMap, LOCATION};
 use reqwest::{Response, Url};
 use zarr_store::{Error, ErrorKind, Key, Operation, Result};
 use zarr_store_runtime::http::{Client, Failure, failure, in_time, is_retryable, retry_after, status_kind};
-use zarr_store_runtime::{Again, Attempts, Hedge, Retry, Throttle};
+use zarr_store_runtime::{Again, Attempts, Hedge, Permit, Retry, Throttle};
 
 use crate::base::{Base, shown};
 
@@ -28,9 +28,23 @@ pub(crate) struct Requests {
 
 /// An answer, or what a redirect says.
 pub(crate) enum Reply {
-    Answer(Response),
+    /// It is under way until its body is read, and the permit dropped.
+    Answer(Response, Permit),
     /// The server knows a directory of this name.
     Directory,
+}
+
+/// What one attempt has.
+enum Got {
+    Answer(Response),
+    Directory,
+}
+
+impl Got {
+    /// Whether it is what was asked for, and no reason for another attempt.
+    fn is_good(&self) -> bool {
+        !matches!(self, Self::Answer(response) if is_retryable(response.status()))
+    }
 }
 
 /// Why there is no answer.
@@ -58,9 +72,9 @@ impl Requests {
                 let text = "the server has too many requests: there was no turn for this one".to_owned();
                 return Err(self.failed(key, ErrorKind::Throttled, text + &self.tail(key, attempts)));
             };
-            let reply = in_time(attempts, self.hedge.first(|| self.get_once(key, headers))).await;
+            let reply = in_time(attempts, self.hedge.first(|| self.get_once(key, headers), Got::is_good)).await;
             let (failure, again) = match reply.unwrap_or_else(|late| Err(Fault::Failure(late))) {
-                Ok(Reply::Answer(response)) if is_retryable(response.status()) => {
+                Ok(Got::Answer(response)) if is_retryable(response.status()) => {
                     let (status, asked) = (response.status(), retry_after(response.headers()));
                     let kind = status_kind(status);
                     if kind == ErrorKind::Throttled {
@@ -73,9 +87,12 @@ impl Requests {
                         asked.map_or(Again::Later, Again::After),
                     )
                 }
-                Ok(reply) => {
+                Ok(got) => {
                     permit.accepted();
-                    return Ok(reply);
+                    return Ok(match got {
+                        Got::Answer(response) => Reply::Answer(response, permit),
+                        Got::Directory => Reply::Directory,
+                    });
                 }
                 Err(Fault::Error(error)) => return Err(error),
                 Err(Fault::Failure(failure)) => {
@@ -96,7 +113,7 @@ impl Requests {
         is_passing(failure.kind) && attempts.pause(again).await
     }
 
-    async fn get_once(&self, key: &Key, headers: &HeaderMap) -> Result<Reply, Fault> {
+    async fn get_once(&self, key: &Key, headers: &HeaderMap) -> Result<Got, Fault> {
         let first = self.base.of(key);
         let mut url = first.clone();
         for _ in 0..=REDIRECTS {
@@ -110,7 +127,7 @@ impl Requests {
             let sent = self.client.execute(request, 0).await;
             let response = sent.map_err(|error| Fault::Failure(failure(error)))?;
             if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
-                return Ok(Reply::Answer(response));
+                return Ok(Got::Answer(response));
             }
             let location = response.headers().get(LOCATION).and_then(|location| location.to_str().ok());
             let next = location.and_then(|location| url.join(location).ok()).ok_or_else(|| {
@@ -118,7 +135,7 @@ impl Requests {
                 Fault::Error(self.failed(key, ErrorKind::Io, text))
             })?;
             if same_server(&url, &next) && is_directory_of(next.path(), url.path()) {
-                return Ok(Reply::Directory);
+                return Ok(Got::Directory);
             }
             let fault = match (url.scheme(), next.scheme()) {
                 ("https", "http") => Some("from an encrypted connection to one that is not"),

@@ -4,6 +4,8 @@ mod plan;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -253,20 +255,29 @@ impl State<'_> {
                 (None, Some(excluded)) => Condition::IsNot(excluded),
                 (None, None) => Condition::Any,
             };
-            let opens = window.iter().map(|range| self.source.open(self.key, range.clone(), condition.clone()));
+            let wanted = Arc::new(Wanted {
+                ranges: self.ranges.to_vec(),
+                most,
+                is_alone: requests.len() == 1 && self.parts.is_empty(),
+                has_whole: AtomicBool::new(false),
+            });
+            let answers = window.iter().map(|range| {
+                let answer = self.source.open(self.key, range.clone(), condition.clone());
+                Box::pin(read_wanted(answer, Arc::clone(&wanted))) as BoxFuture<'static, Result<Read>>
+            });
             let mut opened = Vec::with_capacity(window.len());
-            for answer in all(opens).await {
+            for answer in all(answers).await {
                 match self.joined(answer)?? {
-                    Answer::Missing => return Ok(Flow::Missing),
-                    Answer::Same => return Ok(self.same()),
-                    Answer::Changed(found) => return Ok(Flow::Changed(found)),
-                    Answer::Outside(None) => {}
-                    Answer::Outside(Some(size)) => {
+                    Read::Answer(Answer::Missing) => return Ok(Flow::Missing),
+                    Read::Answer(Answer::Same) => return Ok(self.same()),
+                    Read::Answer(Answer::Changed(found)) => return Ok(Flow::Changed(found)),
+                    Read::Answer(_) => {}
+                    Read::Outside(size) => {
                         if *self.size.get_or_insert(size) != size {
                             return Ok(Flow::Changed(None));
                         }
                     }
-                    Answer::Opened(answer) => {
+                    Read::Opened(answer) => {
                         let first = opened.is_empty() && self.parts.is_empty();
                         if *self.size.get_or_insert(answer.size) != answer.size
                             || (!first && self.version != answer.version)
@@ -279,10 +290,9 @@ impl State<'_> {
                 }
             }
             // A server that does not know ranges has sent it all.
-            let whole = opened.iter().position(|answer| Some(answer.at.end - answer.at.start) == self.size);
-            if let Some(whole) = whole {
-                opened = vec![opened.swap_remove(whole)];
-            } else if self.version.is_none()
+            let is_whole = opened.iter().any(|answer| Some(answer.at.end - answer.at.start) == self.size);
+            if !is_whole
+                && self.version.is_none()
                 && let (Some(size), true) = (self.size, requests.len() > 1 || !self.parts.is_empty())
             {
                 return Ok(Flow::NoVersion(size));
@@ -290,10 +300,10 @@ impl State<'_> {
             if self.size.is_some_and(|size| size > most) {
                 return Ok(Flow::Changed(self.version.take()));
             }
-            if !self.read(opened).await? {
+            if !self.keep(opened)? {
                 return Ok(Flow::Changed(None));
             }
-            if whole.is_some() {
+            if is_whole {
                 break;
             }
         }
@@ -333,18 +343,12 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Reads the bodies of the answers that the ranges need. False if the value was replaced meanwhile.
-    async fn read(&mut self, opened: Vec<Opened>) -> Result<bool> {
+    /// Keeps the bytes that were read. False if the value was replaced meanwhile.
+    fn keep(&mut self, opened: Vec<Head>) -> Result<bool> {
         self.place()?;
-        let needed = |answer: &Opened| {
-            // A body of one byte is read, so that its connection can serve the next request.
-            let probe = answer.at.end - answer.at.start <= 1;
-            probe || self.places.iter().any(|at| !at.is_empty() && covers(&answer.at, at))
-        };
-        let (ats, bodies): (Vec<Range<u64>>, Vec<_>) =
-            opened.into_iter().filter(needed).map(|answer| (answer.at, answer.body)).unzip();
-        for (at, bytes) in ats.into_iter().zip(all(bodies.into_iter()).await) {
-            let Some(bytes) = self.joined(bytes)?? else { return Ok(false) };
+        for Head { at, bytes, .. } in opened {
+            let Some(bytes) = bytes else { continue };
+            let Some(bytes) = bytes? else { return Ok(false) };
             if bytes.len() as u64 != at.end - at.start {
                 let text = format!("found {} bytes, expected bytes {}..{}", bytes.len(), at.start, at.end);
                 return Err(self.failed(text));
@@ -383,6 +387,67 @@ impl State<'_> {
     fn failed(&self, text: String) -> Error {
         Error::failed(&self.source, Operation::Get, self.key.as_str(), ErrorKind::Io, text)
     }
+}
+
+/// Which bodies are read. Each is read as soon as its head is there, or dropped: one that waited for the heads of others would keep a
+/// connection while these wait for theirs.
+struct Wanted {
+    ranges: Vec<ByteRange>,
+    /// A larger value is not read.
+    most: u64,
+    /// There is one answer only: it is of one state without a version.
+    is_alone: bool,
+    /// An answer has all of the value.
+    has_whole: AtomicBool,
+}
+
+impl Wanted {
+    fn has(&self, answer: &Opened) -> bool {
+        let len = answer.at.end - answer.at.start;
+        // A body of one byte is read, so that its connection can serve the next request.
+        if len <= 1 {
+            return true;
+        }
+        let is_whole = len == answer.size;
+        if answer.size > self.most || (answer.version.is_none() && !is_whole && !self.is_alone) {
+            return false;
+        }
+        // Where a range is not inside the value no byte is needed.
+        let places: Option<Vec<_>> = self.ranges.iter().map(|range| range.resolve(answer.size)).collect();
+        let is_needed = places.is_some_and(|places| places.iter().any(|at| !at.is_empty() && covers(&answer.at, at)));
+        // A server that does not know ranges sends all of it each time.
+        is_needed && !(is_whole && self.has_whole.swap(true, Ordering::Relaxed))
+    }
+}
+
+/// An answer with what was read of it.
+enum Read {
+    /// One without bytes.
+    Answer(Answer),
+    /// The range begins behind the end of a value of this size.
+    Outside(u64),
+    Opened(Head),
+}
+
+struct Head {
+    at: Range<u64>,
+    size: u64,
+    version: Option<Version>,
+    /// The outcome of reading the body, if it was wanted.
+    bytes: Option<Result<Option<Bytes>>>,
+}
+
+async fn read_wanted(answer: BoxFuture<'static, Result<Answer>>, wanted: Arc<Wanted>) -> Result<Read> {
+    Ok(match answer.await? {
+        Answer::Opened(opened) => {
+            let is_wanted = wanted.has(&opened);
+            let Opened { at, size, version, body } = opened;
+            let bytes = if is_wanted { Some(body.await) } else { None };
+            Read::Opened(Head { at, size, version, bytes })
+        }
+        Answer::Outside(Some(size)) => Read::Outside(size),
+        answer => Read::Answer(answer),
+    })
 }
 
 fn covers(part: &Range<u64>, at: &Range<u64>) -> bool {

@@ -39,11 +39,17 @@ impl Hedge {
         Self { is_on, state: Mutex::default() }
     }
 
-    /// The first answer of one request, or two of the same. If one of two fails the other is waited for.
+    /// The first answer of one request, or two of the same. If one of two fails, or has an answer that is not `good`, the other is
+    /// waited for.
     ///
     /// # Errors
     /// Those of the requests.
-    pub async fn first<T, E, F: Future<Output = Result<T, E>>>(&self, send: impl Fn() -> F) -> Result<T, E> {
+    pub async fn first<T, E, F: Future<Output = Result<T, E>>>(
+        &self,
+        send: impl Fn() -> F,
+        good: impl Fn(&T) -> bool,
+    ) -> Result<T, E> {
+        let is_good = |result: &Result<T, E>| result.as_ref().is_ok_and(&good);
         if !self.is_on {
             return send().await;
         }
@@ -63,7 +69,7 @@ impl Hedge {
                             continue;
                         };
                         both[at] = None;
-                        if result.is_ok() || both.iter().all(Option::is_none) {
+                        if is_good(&result) || both.iter().all(Option::is_none) {
                             return Poll::Ready(result);
                         }
                     }
@@ -72,7 +78,7 @@ impl Hedge {
                 .await
             }
         };
-        if result.is_ok() {
+        if is_good(&result) {
             self.note(start.elapsed());
         }
         result
@@ -132,7 +138,7 @@ mod tests {
             let mut late = 0;
             for _ in 0..300 {
                 let start = Instant::now();
-                hedge.first(&send).await.expect("a result");
+                hedge.first(&send, |_| true).await.expect("a result");
                 late += usize::from(start.elapsed() >= Duration::from_millis(250));
             }
             late
@@ -158,7 +164,7 @@ mod tests {
         let hedge = Hedge::new(true);
         {
             let mut state = hedge.state();
-            state.times.extend([Duration::from_millis(1); LEAST]);
+            state.times.extend([Duration::from_millis(1); SAMPLE]);
             state.requests = 1000;
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
@@ -166,15 +172,23 @@ mod tests {
             [((50, true), (5, false), Ok(0)), ((20, false), (90, true), Ok(1)), ((20, false), (5, false), Err(0))]
         {
             let count = AtomicU64::new(0);
-            let result = runtime.block_on(hedge.first(|| {
-                let number = count.fetch_add(1, Ordering::Relaxed);
-                let (time, is_good) = if number == 0 { first } else { second };
-                async move {
-                    tokio::time::sleep(Duration::from_millis(time)).await;
-                    if is_good { Ok(number) } else { Err(number) }
+            let send = |refuses: bool| {
+                let count = &count;
+                move || {
+                    let number = count.fetch_add(1, Ordering::Relaxed) % 2;
+                    let (time, is_good) = if number == 0 { first } else { second };
+                    async move {
+                        tokio::time::sleep(Duration::from_millis(time)).await;
+                        if is_good || refuses { Ok((number, is_good)) } else { Err(number) }
+                    }
                 }
-            }));
-            assert_eq!((result, count.into_inner()), (due, 2));
+            };
+            let result = runtime.block_on(hedge.first(send(false), |_| true));
+            assert_eq!(result.map(|(number, _)| number), due);
+            // An answer that asks for another attempt is no better than none.
+            let result = runtime.block_on(hedge.first(send(true), |(_, is_good)| *is_good));
+            assert_eq!(result, Ok(due.map_or_else(|number| (number, false), |number| (number, true))));
+            assert_eq!(count.load(Ordering::Relaxed), 4);
         }
     }
 }

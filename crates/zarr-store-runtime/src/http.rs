@@ -12,8 +12,8 @@ use reqwest::header::{
 use reqwest::{Method, Request, RequestBuilder, Response, StatusCode, Url, redirect};
 use zarr_store::ErrorKind;
 
-use crate::Attempts;
 use crate::retry::moving;
+use crate::{Attempts, Permit};
 
 /// Bytes that are allocated for a body before they are there.
 const FIRST_ALLOCATION: u64 = 16 << 20;
@@ -271,11 +271,16 @@ pub fn validator(headers: &HeaderMap) -> Option<String> {
     (age >= Duration::from_secs(60)).then(|| text.to_owned())
 }
 
-/// Reads a body of `expected` bytes, as long as there is time for it.
+/// Reads a body of `expected` bytes, as long as there is time for it. The request is under way until then.
 ///
 /// # Errors
 /// If it is shorter or longer, the connection ends, or there is no memory for it.
-pub async fn read_body(mut response: Response, expected: u64, attempts: &mut Attempts) -> Result<Bytes, Failure> {
+pub async fn read_body(
+    mut response: Response,
+    permit: Permit,
+    expected: u64,
+    attempts: &mut Attempts,
+) -> Result<Bytes, Failure> {
     let wrong =
         |found: String| Failure::new(ErrorKind::Transient, format!("the body has {found} bytes, expected {expected}"));
     let mut body = Body::new(expected)?;
@@ -285,6 +290,7 @@ pub async fn read_body(mut response: Response, expected: u64, attempts: &mut Att
                 return Err(wrong(format!("more than {}", body.len())));
             }
             Ok(Some(chunk)) => {
+                permit.moved();
                 attempts.received(chunk.len() as u64);
                 body.push(chunk)?;
             }

@@ -69,6 +69,7 @@ pub struct Attempts {
     end: Option<Instant>,
     made: u32,
     given_up: bool,
+    kept_back: Duration,
 }
 
 /// Why a request is tried again, which says how long to wait before.
@@ -88,7 +89,7 @@ impl Attempts {
     pub fn new(retry: Retry, sent: u64) -> Self {
         let start = Instant::now();
         let end = start.checked_add(retry.deadline).and_then(|end| end.checked_add(moving(sent)));
-        Self { retry, start, end, made: 0, given_up: false }
+        Self { retry, start, end, made: 0, given_up: false, kept_back: Duration::ZERO }
     }
 
     /// One more attempt begins.
@@ -111,6 +112,23 @@ impl Attempts {
     /// So many bytes came, which gives the request more time.
     pub fn received(&mut self, bytes: u64) {
         self.excuse(moving(bytes));
+    }
+
+    /// Keeps a quarter of the deadline back, for finding out at the end what became of the attempts.
+    pub fn keep_back(&mut self) {
+        let time = self.retry.deadline / 4;
+        if let Some(end) = self.end.and_then(|end| end.checked_sub(time)) {
+            (self.end, self.kept_back) = (Some(end), time);
+        }
+    }
+
+    /// These attempts with the time that was kept back, for finding out what became of them.
+    #[must_use]
+    pub fn with_kept_back(mut self) -> Self {
+        let time = std::mem::take(&mut self.kept_back);
+        self.excuse(time);
+        self.given_up = false;
+        self
     }
 
     /// The request has so much more time.
@@ -219,6 +237,16 @@ mod tests {
         assert!(attempts.left() > Duration::from_secs(10) && attempts.left() <= Duration::from_secs(11));
         attempts.received(5 * SLOWEST);
         assert!(attempts.left() > Duration::from_secs(15) && attempts.left() <= Duration::from_secs(16));
+    }
+
+    #[test]
+    fn time_that_is_kept_back() {
+        let mut attempts = Attempts::new(Retry::within(Duration::from_secs(8)), SLOWEST);
+        attempts.keep_back();
+        assert!(attempts.left() > Duration::from_secs(6) && attempts.left() <= Duration::from_secs(7));
+        let found_out = attempts.clone().with_kept_back();
+        assert!(found_out.left() > Duration::from_secs(8) && found_out.left() <= Duration::from_secs(9));
+        assert!(found_out.with_kept_back().left() <= Duration::from_secs(9), "once");
     }
 
     #[test]

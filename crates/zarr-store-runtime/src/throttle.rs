@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -9,14 +10,16 @@ use tokio::sync::Notify;
 
 use crate::Attempts;
 
-/// A limit of the requests that a store waits for an answer to, shared by all operations: a server that says it has too many halves it,
-/// and each round of answers without that raises it by one, up to the most that there may be.
+/// A limit of the requests that a store has under way, shared by all operations: a server that says it has too many halves it, and each
+/// round of answers without that raises it by one, up to the most that there may be.
 ///
-/// A request has a permit until its answer begins to come: one that a reader is still to read keeps none, since the reader may wait
-/// for further answers first.
+/// A request has a permit until the last byte of its answer has come, so that the limit is one of connections as well. Whoever has a permit
+/// must not wait for another before the answer is read: two who did that would wait for each other.
 #[derive(Debug)]
 pub struct Throttle {
     most: usize,
+    /// Counts answers, other than those of a server with too many requests, and pieces of their bodies.
+    moved: AtomicU64,
     state: Mutex<State>,
     /// Somebody may go on.
     freed: Notify,
@@ -28,8 +31,6 @@ struct State {
     under_way: usize,
     /// When the limit was lowered last.
     lowered: Option<Instant>,
-    /// Answers that were none of a server with too many requests.
-    accepted: u64,
 }
 
 impl Throttle {
@@ -37,8 +38,8 @@ impl Throttle {
     #[must_use]
     pub fn new(most: usize) -> Self {
         let most = most.max(1);
-        let state = State { limit: most as f64, under_way: 0, lowered: None, accepted: 0 };
-        Self { most, state: Mutex::new(state), freed: Notify::new() }
+        let state = State { limit: most as f64, under_way: 0, lowered: None };
+        Self { most, moved: AtomicU64::new(0), state: Mutex::new(state), freed: Notify::new() }
     }
 
     /// How many may be under way now.
@@ -47,13 +48,13 @@ impl Throttle {
         self.state().limit as usize
     }
 
-    /// Waits until there may be another request; `None` if that takes longer than there is time. Time counts only while no request of
-    /// the store has success: a queue that moves is no failure.
+    /// Waits until there may be another request; `None` if that takes longer than there is time. Time counts only while no answer to a
+    /// request of the store comes: a queue that moves is no failure.
     pub async fn enter(self: &Arc<Self>, attempts: &mut Attempts) -> Option<Permit> {
         loop {
-            let (start, accepted) = (Instant::now(), self.state().accepted);
+            let (start, moved) = (Instant::now(), self.moved.load(Ordering::Relaxed));
             let entered = tokio::time::timeout(attempts.left(), self.free()).await;
-            let moves = self.state().accepted != accepted;
+            let moves = self.moved.load(Ordering::Relaxed) != moved;
             if moves {
                 attempts.excuse(start.elapsed());
             }
@@ -74,33 +75,20 @@ impl Throttle {
                 let mut state = self.state();
                 if (state.under_way as f64) < state.limit.floor() {
                     state.under_way += 1;
-                    return Permit { throttle: Arc::clone(self), start: Instant::now(), answer: None };
+                    return Permit { throttle: Arc::clone(self), start: Instant::now() };
                 }
             }
             freed.await;
         }
     }
 
-    fn end(&self, start: Instant, answer: Option<Answered>) {
+    /// Changes the state, and wakes those who may go on by that: for the request that ends, and one more if the limit has risen.
+    fn change(&self, change: impl FnOnce(&mut State)) {
         let free = {
             let mut state = self.state();
-            match answer {
-                Some(Answered::Accepted) => {
-                    state.accepted += 1;
-                    state.limit = (state.limit + 1.0 / state.limit).min(self.most as f64);
-                }
-                // Of the requests that were under way when the limit was lowered, many will have the same answer.
-                Some(Answered::Throttled) if state.lowered.is_none_or(|lowered| lowered < start) => {
-                    let found = state.limit.min(state.under_way as f64);
-                    state.limit = (found / 2.0).max(1.0);
-                    state.lowered = Some(Instant::now());
-                }
-                Some(Answered::Throttled) | None => {}
-            }
-            state.under_way -= 1;
+            change(&mut state);
             (state.limit as usize).saturating_sub(state.under_way)
         };
-        // The one that ends, and one more if the limit has risen.
         (0..free.min(2)).for_each(|_| self.freed.notify_one());
     }
 
@@ -109,35 +97,42 @@ impl Throttle {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Answered {
-    Accepted,
-    Throttled,
-}
-
 /// A request may be under way. It is none any more when this is dropped.
 #[must_use = "a request is under way as long as there is its permit"]
 pub struct Permit {
     throttle: Arc<Throttle>,
     start: Instant,
-    answer: Option<Answered>,
 }
 
 impl Permit {
-    /// There is an answer.
-    pub fn accepted(mut self) {
-        self.answer = Some(Answered::Accepted);
+    /// There is an answer, whose body may still be to come.
+    pub fn accepted(&self) {
+        self.moved();
+        let most = self.throttle.most as f64;
+        self.throttle.change(|state| state.limit = (state.limit + 1.0 / state.limit).min(most));
+    }
+
+    /// A piece of the body has come.
+    pub fn moved(&self) {
+        self.throttle.moved.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The server has too many requests.
-    pub fn throttled(mut self) {
-        self.answer = Some(Answered::Throttled);
+    pub fn throttled(self) {
+        self.throttle.change(|state| {
+            // Of the requests that were under way when the limit was lowered, many will have the same answer.
+            if state.lowered.is_none_or(|lowered| lowered < self.start) {
+                let found = state.limit.min(state.under_way as f64);
+                state.limit = (found / 2.0).max(1.0);
+                state.lowered = Some(Instant::now());
+            }
+        });
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.throttle.end(self.start, self.answer);
+        self.throttle.change(|state| state.under_way -= 1);
     }
 }
 
@@ -151,7 +146,7 @@ impl fmt::Debug for Permit {
 mod tests {
     use super::*;
     use crate::Retry;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
     use std::time::Duration;
 
     fn run<T>(future: impl Future<Output = T>) -> T {
@@ -227,10 +222,16 @@ mod tests {
             let held = throttle.enter(&mut attempts(100)).await.expect("free");
             let mut waiting = attempts(200);
             let (entered, ()) = tokio::join!(throttle.enter(&mut waiting), async {
-                tokio::time::sleep(Duration::from_millis(150)).await;
+                tokio::time::sleep(Duration::from_millis(100)).await;
                 held.accepted();
+                // Its body comes.
+                for _ in 0..6 {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    held.moved();
+                }
+                drop(held);
             });
-            assert!(waiting.left() > Duration::from_millis(150), "{:?}", waiting.left());
+            assert!(entered.is_some() && waiting.left() > Duration::from_millis(50), "{:?}", waiting.left());
             let mut second = attempts(200);
             let (none, ()) = tokio::join!(throttle.enter(&mut second), async {
                 tokio::time::sleep(Duration::from_millis(300)).await;

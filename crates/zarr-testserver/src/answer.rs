@@ -73,6 +73,9 @@ pub(crate) async fn answer(
             None => operate(&shared, &settings, &mut request, body, options.face, fault.as_ref()),
         },
     };
+    if let Some(FaultKind::DelayAfter(delay)) = &fault {
+        tokio::time::sleep(*delay).await;
+    }
     if matches!(fault, Some(FaultKind::DropAfter)) {
         tracker.close();
         return Err(Closed);

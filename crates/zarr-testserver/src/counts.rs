@@ -75,6 +75,10 @@ pub struct Logged {
     pub if_match: Option<String>,
     /// The header `If-None-Match`.
     pub if_none_match: Option<String>,
+    /// The object that the request copies: the header `x-amz-copy-source` or `x-goog-copy-source`.
+    pub copy_source: Option<String>,
+    /// When the request was signed: the header `x-amz-date`.
+    pub signed: Option<String>,
     /// The status of the answer. `None` while there is none, and where the connection was closed without one.
     pub status: Option<u16>,
 }

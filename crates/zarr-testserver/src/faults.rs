@@ -43,6 +43,15 @@ pub enum FaultKind {
 
     /// The operation is done, and the connection closed without an answer.
     DropAfter,
+    /// The operation is done, and the answer comes after so long.
+    DelayAfter(Duration),
+    /// Of the objects that a request of S3 is to remove together, the first `count` stay, and the answer has this code for each.
+    Leave {
+        /// How many.
+        count: usize,
+        /// For example `SlowDown`.
+        code: String,
+    },
     /// The connection is closed after so many bytes of the body. The headers promise all of them.
     Truncate(usize),
     /// The header `Content-Length` has this number, and the body as many bytes as there are up to it. If it has fewer
@@ -262,6 +271,8 @@ mod tests {
             range: None,
             if_match: None,
             if_none_match: None,
+            copy_source: None,
+            signed: None,
             status: None,
         }
     }

@@ -105,6 +105,8 @@ impl Request {
             range: header("range"),
             if_match: header("if-match"),
             if_none_match: header("if-none-match"),
+            copy_source: header("x-amz-copy-source").or_else(|| header("x-goog-copy-source")),
+            signed: header("x-amz-date"),
             status: None,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::Call;
 use super::condition::Condition;
+use crate::faults::FaultKind;
 use crate::reply::{Refusal, Reply};
 use crate::xml::{Xml, contents, text};
 use http::StatusCode;
@@ -41,13 +42,25 @@ pub(super) fn several(call: &Call<'_>) -> Result<Reply, Refusal> {
         return Err(malformed());
     }
     let is_quiet = text(document, "Quiet").is_some_and(|text| text.trim() == "true");
+    let (left, code) = match call.fault {
+        Some(FaultKind::Leave { count, code }) => (keys.len().min(*count), code.as_str()),
+        _ => (0, ""),
+    };
+    let (left, keys) = keys.split_at(left);
     call.with(|contents| {
-        for key in &keys {
+        for key in keys {
             contents.objects.remove(key);
         }
         Ok(Reply::xml(Xml::document("DeleteResult", |xml| {
             for key in keys.iter().filter(|_| !is_quiet) {
                 xml.inside("Deleted", "", |xml| xml.text("Key", key));
+            }
+            for key in left {
+                xml.inside("Error", "", |xml| {
+                    xml.text("Key", key);
+                    xml.text("Code", code);
+                    xml.text("Message", "It was left.");
+                });
             }
         })))
     })
