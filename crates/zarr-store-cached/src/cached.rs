@@ -10,8 +10,8 @@ use bytes::Bytes;
 
 use value_cache::{ValueCache, with_version};
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, CacheCounts, Capabilities, Fetched, GetInto, GetOptions, Key,
-    Listing, Lock, Prefix, Result, SetOptions, Store, Version,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, CacheCounts, Capabilities, Copied, CopySource, Fetched, GetInto,
+    GetOptions, Key, Listing, Lock, Prefix, Result, SetOptions, Store, Version,
 };
 
 /// Another store, with a cache in memory of values, parts of values and missing keys.
@@ -210,6 +210,11 @@ impl<S: Store> Store for Cached<S> {
         self.store.set_many(values)
     }
 
+    fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {
+        let _guard = self.cache.invalidate_around(to);
+        self.store.copy(from, to)
+    }
+
     fn erase(&self, key: &Key) -> Result<()> {
         let _guard = self.cache.invalidate_around(key);
         self.store.erase(key)
@@ -231,7 +236,7 @@ impl<S: Store> Store for Cached<S> {
     }
 
     zarr_store::delegate! { |this| this.store;
-        list_dir, list_prefix, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities,
+        copy_source, list_dir, list_prefix, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities,
         access_profile
     }
 }
@@ -282,6 +287,17 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
         Box::pin(async move {
             let _guard = self.cache.invalidate_around(key);
             self.store.set_pieces(key, pieces, options).await
+        })
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        self.store.copy_source(key)
+    }
+
+    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
+        Box::pin(async move {
+            let _guard = self.cache.invalidate_around(to);
+            self.store.copy(from, to).await
         })
     }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Fetched, GetInto, GetOptions, Key, Listing, Lock, Prefix,
-    Result, SetOptions, Store, Version, block_on,
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Fetched, GetInto, GetOptions, Key, Listing,
+    Lock, Prefix, Result, SetOptions, Store, Version, block_on,
 };
 
 /// An [`AsyncStore`] as a blocking store: each operation waits on the calling thread, and jobs have many requests under way.
@@ -57,6 +57,14 @@ impl Store for AsyncAsSync {
     fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
         let pieces = pieces.iter().map(|piece| Bytes::copy_from_slice(piece)).collect();
         block_on(self.0.set_pieces(key, pieces, options))
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        self.0.copy_source(key)
+    }
+
+    fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {
+        block_on(self.0.copy(from, to))
     }
 
     fn erase(&self, key: &Key) -> Result<()> {
@@ -111,8 +119,8 @@ impl Store for AsyncAsSync {
 #[deny(clippy::missing_trait_methods)]
 impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
     crate::delegate_async! { |this| **this;
-        get, set, set_pieces, erase, list_dir, list_prefix, erase_prefix, rename_prefix, try_lock, pause, take_warnings, flush, barrier,
-        capabilities, access_profile
+        get, set, set_pieces, copy_source, copy, erase, list_dir, list_prefix, erase_prefix, rename_prefix, try_lock, pause,
+        take_warnings, flush, barrier, capabilities, access_profile
     }
 }
 

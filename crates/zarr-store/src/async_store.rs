@@ -9,8 +9,8 @@ use bytes::Bytes;
 use crate::capabilities::{check_writable, refuse};
 use crate::pieces::join_pieces;
 use crate::{
-    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result,
-    SetOptions, Version,
+    AccessProfile, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Listing, Lock,
+    Operation, Prefix, Result, SetOptions, Version,
 };
 
 /// A future on the heap.
@@ -54,6 +54,18 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         options: &'a SetOptions,
     ) -> BoxFuture<'a, Result<Option<Version>>> {
         Box::pin(async move { self.set(key, join_pieces(&pieces)?.into(), options).await })
+    }
+
+    /// Where the value at `key` lies; as [`crate::Store::copy_source`].
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        let _ = key;
+        None
+    }
+
+    /// Sets the value at `to` to one in the same service; as [`crate::Store::copy`].
+    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
+        let _ = (from, to);
+        Box::pin(async { Ok(Copied::Declined) })
     }
 
     /// Removes `key`; as [`crate::Store::erase`].

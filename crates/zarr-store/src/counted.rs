@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 
 use crate::{
-    AsyncStore, BoxFuture, ByteRange, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result, SetOptions, Store,
-    Version,
+    AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result,
+    SetOptions, Store, Version,
 };
 
 /// Another store that counts the requests to it: for tests of plans.
@@ -39,7 +39,7 @@ pub struct Counts {
     pub gets: u64,
     /// Ranges in those gets.
     pub ranges: u64,
-    /// Sets, partial ones included.
+    /// Sets, partial ones and copies included.
     pub sets: u64,
     /// Erases, of prefixes included.
     pub erases: u64,
@@ -100,6 +100,11 @@ impl Tally {
         fetched
     }
 
+    fn copied(&self, copied: Copied) -> Copied {
+        add(&self.sets, usize::from(copied == Copied::Done));
+        copied
+    }
+
     fn set(&self, size: usize) {
         add(&self.sets, 1);
         add(&self.bytes_written, size);
@@ -152,6 +157,10 @@ impl<S: Store> Store for Counted<S> {
         self.store.set_many(values)
     }
 
+    fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {
+        Ok(self.tally.copied(self.store.copy(from, to)?))
+    }
+
     fn erase(&self, key: &Key) -> Result<()> {
         add(&self.tally.erases, 1);
         self.store.erase(key)
@@ -198,7 +207,7 @@ impl<S: Store> Store for Counted<S> {
     }
 
     crate::delegate! { |this| this.store;
-        find_link, parent, try_lock, take_warnings, capabilities, access_profile
+        copy_source, find_link, parent, try_lock, take_warnings, capabilities, access_profile
     }
 }
 
@@ -237,6 +246,10 @@ impl<S: AsyncStore> AsyncStore for Counted<S> {
         self.store.set_pieces(key, pieces, options)
     }
 
+    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
+        Box::pin(async move { Ok(self.tally.copied(self.store.copy(from, to).await?)) })
+    }
+
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         add(&self.tally.erases, 1);
         self.store.erase(key)
@@ -273,7 +286,7 @@ impl<S: AsyncStore> AsyncStore for Counted<S> {
     }
 
     crate::delegate_async! { |this| this.store;
-        try_lock, pause, take_warnings, capabilities, access_profile
+        copy_source, try_lock, pause, take_warnings, capabilities, access_profile
     }
 }
 

@@ -22,7 +22,7 @@
 ///     }
 ///
 ///     zarr_store::delegate! { |this| this.0;
-///         get, get_into, set, set_pieces, set_many, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
+///         get, get_into, set, set_pieces, set_many, copy_source, copy, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
 ///         as_async, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
@@ -45,6 +45,10 @@ macro_rules! delegate {
             -> $crate::Result<Option<$crate::Version>> } };
     (@set_many |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         set_many(values: &[(&$crate::Key, &[u8])]) -> $crate::Result<()> } };
+    (@copy_source |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        copy_source(key: &$crate::Key) -> Option<$crate::CopySource> } };
+    (@copy |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        copy(from: &$crate::CopySource, to: &$crate::Key) -> $crate::Result<$crate::Copied> } };
     (@erase |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         erase(key: &$crate::Key) -> $crate::Result<()> } };
     (@list_dir |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

@@ -39,6 +39,22 @@ macro_rules! delegate_async {
             $store.set_pieces(key, pieces, options)
         }
     };
+    (@copy_source |$this:ident| $store:expr) => {
+        fn copy_source(&self, key: &$crate::Key) -> Option<$crate::CopySource> {
+            let $this = self;
+            $store.copy_source(key)
+        }
+    };
+    (@copy |$this:ident| $store:expr) => {
+        fn copy<'a>(
+            &'a self,
+            from: &'a $crate::CopySource,
+            to: &'a $crate::Key,
+        ) -> $crate::BoxFuture<'a, $crate::Result<$crate::Copied>> {
+            let $this = self;
+            $store.copy(from, to)
+        }
+    };
     (@erase |$this:ident| $store:expr) => {
         fn erase<'a>(&'a self, key: &'a $crate::Key) -> $crate::BoxFuture<'a, $crate::Result<()>> {
             let $this = self;

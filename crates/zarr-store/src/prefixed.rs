@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::{
-    AsyncStore, BoxFuture, ByteRange, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock, Prefix, Result,
-    SetOptions, Store, Version,
+    AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
+    Prefix, Result, SetOptions, Store, Version,
 };
 
 /// The keys under a prefix of another store, as a store of their own.
@@ -89,6 +89,14 @@ impl<S: Store> Store for Prefixed<S> {
         let keys = values.iter().map(|(key, _)| self.down(key)).collect::<Result<Vec<_>>>()?;
         let values: Vec<_> = keys.iter().zip(values).map(|(key, (_, value))| (key, *value)).collect();
         self.store.set_many(&values).map_err(|error| self.lift(error))
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        self.store.copy_source(&self.down(key).ok()?)
+    }
+
+    fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {
+        self.store.copy(from, &self.down(to)?)
     }
 
     fn erase(&self, key: &Key) -> Result<()> {
@@ -174,6 +182,14 @@ impl<S: AsyncStore> AsyncStore for Prefixed<S> {
             let key = self.down(key)?;
             self.store.set_pieces(&key, pieces, options).await.map_err(|error| self.lift(error))
         })
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        self.store.copy_source(&self.down(key).ok()?)
+    }
+
+    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
+        Box::pin(async move { self.store.copy(from, &self.down(to)?).await })
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::capabilities::refuse;
-use crate::{AsyncStore, BoxFuture, Capabilities, Key, Lock, Operation, Prefix, Result, SetOptions, Store, Version};
+use crate::{
+    AsyncStore, BoxFuture, Capabilities, Copied, CopySource, Key, Lock, Operation, Prefix, Result, SetOptions, Store,
+    Version,
+};
 
 /// Another store with every write refused as [`crate::Error::ReadOnly`].
 #[derive(Clone, Debug)]
@@ -29,6 +32,10 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     fn set_many(&self, _values: &[(&Key, &[u8])]) -> Result<()> {
+        refuse(self, Operation::Set)
+    }
+
+    fn copy(&self, _from: &CopySource, _to: &Key) -> Result<Copied> {
         refuse(self, Operation::Set)
     }
 
@@ -65,7 +72,7 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     crate::delegate! { |this| this.0;
-        get, get_into, list_dir, list_prefix, find_link, take_warnings, flush, barrier,
+        get, get_into, copy_source, list_dir, list_prefix, find_link, take_warnings, flush, barrier,
         access_profile
     }
 }
@@ -82,6 +89,10 @@ impl<S: AsyncStore> AsyncStore for ReadOnly<S> {
         _: Vec<Bytes>,
         _: &'a SetOptions,
     ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async { refuse(self, Operation::Set) })
+    }
+
+    fn copy<'a>(&'a self, _: &'a CopySource, _: &'a Key) -> BoxFuture<'a, Result<Copied>> {
         Box::pin(async { refuse(self, Operation::Set) })
     }
 
@@ -106,7 +117,7 @@ impl<S: AsyncStore> AsyncStore for ReadOnly<S> {
     }
 
     crate::delegate_async! { |this| this.0;
-        get, list_dir, list_prefix, pause, take_warnings, flush, barrier, access_profile
+        get, copy_source, list_dir, list_prefix, pause, take_warnings, flush, barrier, access_profile
     }
 }
 

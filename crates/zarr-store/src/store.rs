@@ -8,8 +8,8 @@ use crate::fetched::check;
 use crate::pieces::join_pieces;
 use crate::splice::splice_and_set;
 use crate::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation,
-    Prefix, Result, SetOptions, Version,
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Listing,
+    Lock, Operation, Prefix, Result, SetOptions, Version,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
@@ -87,6 +87,22 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         check_writable(&Named(self), self.capabilities(), Operation::Set)?;
         let options = SetOptions::default();
         values.iter().try_for_each(|(key, value)| self.set(key, value, &options).map(drop))
+    }
+
+    /// Where the value at `key` lies, for [`Store::copy`]; `None` for stores without copies, which is the default.
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        let _ = key;
+        None
+    }
+
+    /// Sets the value at `to` to one in the same service, as [`Store::set`] does without a precondition, though its bytes do not pass
+    /// through this machine. By default it is declined, and the caller gets the value and sets it.
+    ///
+    /// # Errors
+    /// As [`Store::set`]. What the service refuses is declined.
+    fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {
+        let _ = (from, to);
+        Ok(Copied::Declined)
     }
 
     /// Removes `key`. It is no error if there is no such key.

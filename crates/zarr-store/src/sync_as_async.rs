@@ -8,8 +8,8 @@ use bytes::Bytes;
 
 use crate::wait::sleep;
 use crate::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Lock, Prefix,
-    Result, SetOptions, Store, Version,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Fetched, GetOptions, Key,
+    Listing, Lock, Prefix, Result, SetOptions, Store, Version,
 };
 
 /// A blocking store as an [`AsyncStore`]. Its operations run on the thread that polls.
@@ -63,6 +63,14 @@ impl AsyncStore for SyncAsAsync {
             let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
             self.0.set_pieces(key, &pieces, options)
         })
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        self.0.copy_source(key)
+    }
+
+    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
+        Box::pin(async move { self.0.copy(from, to) })
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

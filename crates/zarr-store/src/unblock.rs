@@ -14,8 +14,8 @@ use bytes::Bytes;
 
 use crate::drive::FutureSet;
 use crate::{
-    AccessProfile, AsyncAsSync, AsyncStore, BoxFuture, ByteRange, Capabilities, Error, ErrorKind, Fetched, GetOptions,
-    Key, Listing, Lock, Operation, Prefix, Result, SetOptions, Store, Version,
+    AccessProfile, AsyncAsSync, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Error, ErrorKind,
+    Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result, SetOptions, Store, Version,
 };
 
 /// Runs blocking code on a thread of its own, and polls the requests that it makes: decoding, encoding and all else that takes time
@@ -248,6 +248,15 @@ impl AsyncStore for Sent {
         self.send(Operation::Set, key.as_str(), |store| {
             Box::pin(async move { store.set_pieces(&owned, pieces, &options).await })
         })
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        self.store.copy_source(key)
+    }
+
+    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
+        let (from, owned) = (from.clone(), to.clone());
+        self.send(Operation::Set, to.as_str(), |store| Box::pin(async move { store.copy(&from, &owned).await }))
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

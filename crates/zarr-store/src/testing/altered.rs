@@ -93,12 +93,17 @@ impl<S: Store> Store for Altered<S> {
     }
 
     /// Gets would not be answered by the function.
+    fn copy_source(&self, _key: &Key) -> Option<crate::CopySource> {
+        None
+    }
+
+    /// Gets would not be answered by the function.
     fn as_async(&self) -> Option<std::sync::Arc<dyn crate::AsyncStore>> {
         None
     }
 
     crate::delegate! { |this| this.store;
-        set, set_pieces, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
+        set, set_pieces, set_many, copy, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
         find_link, parent, try_lock, take_warnings, flush, barrier, capabilities
     }
 }
