@@ -1,6 +1,7 @@
 //! What the tasks of a store share.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use object_store::ObjectStore;
 use object_store::path::Path;
@@ -19,6 +20,10 @@ pub(crate) struct Bucket {
     pub(crate) store: Arc<dyn ObjectStore>,
     pub(crate) common: Common,
     pub(crate) conditional: bool,
+    /// The service and the bucket, for copies; `None` where nothing tells one from another.
+    pub(crate) service: Option<Arc<str>>,
+    /// The service has no copies.
+    pub(crate) no_copies: AtomicBool,
     /// Azure has no requests for the end of a value.
     pub(crate) sizes: Option<Sizes>,
     /// The ids of the puts that led to values.

@@ -17,10 +17,10 @@ use zarr_store::ErrorKind;
 use zarr_store_runtime::http::{
     Client, ContentRange, Failure, encoding, failure, in_time, is_html, is_retryable, read_begin,
 };
-use zarr_store_runtime::{Again, Attempts, Hedge, Retry, Throttle};
+use zarr_store_runtime::{Again, Attempts, Hedge, Permit, Retry, Throttle};
 
-use crate::exchange::{Exchange, Problem};
-use crate::listing::keys_alone;
+use crate::exchange::{Exchange, Left, Problem};
+use crate::listing::{keys_alone, without_errors};
 
 /// Bytes of the body of an error that are read.
 const MAX_ERROR: usize = 64 << 10;
@@ -31,12 +31,18 @@ const MAX_PAGE: usize = 32 << 20;
 /// How long a service for credentials inside of a cloud may take: outside of it, nobody answers.
 const METADATA_TIME: Duration = Duration::from_secs(2);
 
+/// The headers that make a put a copy.
+const COPY_SOURCES: [&str; 3] = ["x-amz-copy-source", "x-goog-copy-source", "x-ms-copy-source"];
+
+/// A copy has as much time as sending so many bytes, within the deadline: nothing comes while the service copies.
+const COPY_BYTES: u64 = 1 << 30;
+
 /// Marks requests for values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OfValue;
 
-/// Gives object_store the client of a store, whatever options it has of its own. It tries requests again, but for conditional puts,
-/// of which it may have to be found out first what became of them.
+/// Gives object_store the client of a store, whatever options it has of its own. It tries lists and erasures again. Of a conditional put it may
+/// have to be found out first what became of it, and gets, puts and copies are made anew ([`Exchange::tried`]).
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     pub(crate) client: Client,
@@ -55,9 +61,15 @@ impl HttpConnector for Connector {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
     Get,
-    Put { conditional: bool },
+    Put {
+        conditional: bool,
+    },
+    Copy,
     List,
-    Erase,
+    /// Of `several` at once in S3, whose answer says which objects are left.
+    Erase {
+        several: bool,
+    },
     Credentials,
 }
 
@@ -73,9 +85,11 @@ impl Purpose {
                     || headers.contains_key(IF_NONE_MATCH)
                     || headers.contains_key("x-goog-if-generation-match"),
             },
+            Method::PUT if COPY_SOURCES.iter().any(|name| headers.contains_key(*name)) => Self::Copy,
             Method::GET if has("list-type=2") || has("comp=list") => Self::List,
-            Method::DELETE => Self::Erase,
-            Method::POST if has("delete") || has("delete=") || has("comp=batch") => Self::Erase,
+            Method::DELETE => Self::Erase { several: false },
+            Method::POST if has("delete") || has("delete=") => Self::Erase { several: true },
+            Method::POST if has("comp=batch") => Self::Erase { several: false },
             _ => Self::Credentials,
         }
     }
@@ -87,7 +101,8 @@ impl HttpService for Connector {
         let exchange = Exchange::current();
         let purpose = Purpose::of(&request);
         // The request for a value, with others for what is left of it, has one deadline, as each page of a list has.
-        let mut attempts = if matches!(purpose, Purpose::Get | Purpose::Put { .. }) {
+        let is_tried_elsewhere = matches!(purpose, Purpose::Get | Purpose::Put { .. } | Purpose::Copy);
+        let mut attempts = if is_tried_elsewhere {
             exchange.attempts()
         } else {
             Attempts::new(self.retry, request.body().content_length() as u64)
@@ -100,7 +115,7 @@ impl HttpService for Connector {
                 if purpose != Purpose::Credentials {
                     seen.attempts = attempts.clone();
                 }
-                seen.again.filter(|_| result.is_failure() && purpose != (Purpose::Put { conditional: true }))
+                seen.again.filter(|_| result.is_failure() && !is_tried_elsewhere)
             };
             let paused = match again {
                 Some(again) => attempts.pause(again).await,
@@ -144,13 +159,18 @@ impl Connector {
             return Attempt(Err(failed(exchange, purpose, Failure::new(ErrorKind::Throttled, text), None)));
         };
         let sent = match purpose {
-            Purpose::Get => in_time(attempts, self.hedge.first(|| self.send(request))).await,
-            _ => in_time(attempts, self.send(request)).await,
+            Purpose::Get => {
+                let is_good = |response: &Response| !is_retryable(response.status());
+                in_time(attempts, self.hedge.first(|| self.send(purpose, request), is_good)).await
+            }
+            _ => in_time(attempts, self.send(purpose, request)).await,
         };
         let response = match sent.and_then(|sent| sent) {
             Ok(response) => response,
             Err(failure) => return Attempt(Err(no_answer(exchange, purpose, failure))),
         };
+        let copy_status = response.headers().get("x-ms-copy-status").and_then(|status| status.to_str().ok());
+        exchange.seen().copy_status = copy_status.map(str::to_owned);
         if !response.status().is_success() {
             let (answer, is_throttled) = problem(exchange, purpose, response, attempts).await;
             if is_throttled {
@@ -163,12 +183,10 @@ impl Connector {
         permit.accepted();
         let ranged = request.headers().contains_key(RANGE);
         let checked = match purpose {
-            Purpose::Get => check_value(exchange, response, ranged),
+            Purpose::Get => check_value(exchange, response, permit, ranged),
             Purpose::List => check_page(exchange, request.uri().to_string(), response, attempts).await,
-            Purpose::Erase => {
-                read_page(response, attempts).await.map(|(status, headers, body)| answer(status, headers, body))
-            }
-            Purpose::Put { .. } | Purpose::Credentials => Ok(into_response(response)),
+            Purpose::Erase { .. } | Purpose::Copy => check_done(exchange, purpose, response, attempts).await,
+            Purpose::Put { .. } | Purpose::Credentials => Ok(into_response(response, Some(permit))),
         };
         Attempt(checked.map_err(|failure| {
             let again = again(&failure);
@@ -186,7 +204,7 @@ impl Connector {
         let host = request.uri().host().unwrap_or_default();
         // Outside of a cloud there is no service to ask again.
         let of_cloud = host.starts_with("169.254.") || host.starts_with("metadata");
-        let sent = in_time(attempts, self.send(request));
+        let sent = in_time(attempts, self.send(Purpose::Credentials, request));
         let sent = if of_cloud {
             match tokio::time::timeout(METADATA_TIME, sent).await {
                 Ok(sent) => sent,
@@ -199,7 +217,7 @@ impl Connector {
             Ok(response) => {
                 let status = response.status();
                 let text = (!status.is_success()).then(|| format!("their service answered {status}"));
-                (Ok(into_response(response)), text, is_retryable(status).then_some(Again::Later))
+                (Ok(into_response(response, None)), text, is_retryable(status).then_some(Again::Later))
             }
             Err(failure) => {
                 let error = HttpError::new(HttpErrorKind::Unknown, io::Error::other(failure.text.clone()));
@@ -213,8 +231,9 @@ impl Connector {
         result
     }
 
-    async fn send(&self, request: &HttpRequest) -> Result<Response, Failure> {
+    async fn send(&self, purpose: Purpose, request: &HttpRequest) -> Result<Response, Failure> {
         let sent = request.body().content_length() as u64;
+        let sent = if purpose == Purpose::Copy { COPY_BYTES } else { sent };
         self.client.execute(convert(request.clone())?, sent).await.map_err(failure)
     }
 }
@@ -249,10 +268,14 @@ fn convert(request: HttpRequest) -> Result<Request, Failure> {
     Ok(converted)
 }
 
-/// The answer with its body still to be read; a failure meanwhile is noted.
-fn into_response(response: Response) -> HttpResponse {
+/// The answer with its body still to be read, until which the request is under way; a failure meanwhile is noted.
+fn into_response(response: Response, permit: Option<Permit>) -> HttpResponse {
     let (status, headers) = (response.status(), response.headers().clone());
-    let body = Body::from(response).map_err(|error| {
+    let moved = move |frame| {
+        permit.iter().for_each(Permit::moved);
+        frame
+    };
+    let body = Body::from(response).map_frame(moved).map_err(|error| {
         let failure = failure(error);
         let error = HttpError::new(HttpErrorKind::Unknown, io::Error::other(failure.text.clone()));
         Exchange::current().seen().failure = Some(failure);
@@ -305,7 +328,7 @@ async fn problem(
 }
 
 /// Refuses an answer that is no value as it is stored.
-fn check_value(exchange: &Exchange, response: Response, ranged: bool) -> Result<HttpResponse, Failure> {
+fn check_value(exchange: &Exchange, response: Response, permit: Permit, ranged: bool) -> Result<HttpResponse, Failure> {
     let refuse = |text: String| Err(Failure::new(ErrorKind::Io, text));
     let headers = response.headers();
     let stored =
@@ -341,7 +364,7 @@ fn check_value(exchange: &Exchange, response: Response, ranged: bool) -> Result<
     }
     if !ranged || response.status() == StatusCode::PARTIAL_CONTENT {
         let page = is_html(headers) && !headers.contains_key(ETAG);
-        return if page { refuse(page_for_people()) } else { Ok(into_response(response)) };
+        return if page { refuse(page_for_people()) } else { Ok(into_response(response, Some(permit))) };
     }
     if is_html(headers) {
         return refuse(page_for_people());
@@ -379,6 +402,33 @@ async fn read_page(
             }
         }
     }
+}
+
+/// Reads the answer to an erasure or a copy, which may say that something has failed though its status is one of success.
+async fn check_done(
+    exchange: &Exchange,
+    purpose: Purpose,
+    response: Response,
+    attempts: &mut Attempts,
+) -> Result<HttpResponse, Failure> {
+    let (status, headers, page) = read_page(response, attempts).await?;
+    if !matches!(purpose, Purpose::Erase { several: true } | Purpose::Copy) {
+        return Ok(answer(status, headers, page));
+    }
+    let text = String::from_utf8_lossy(&page);
+    if let Some((kept, errors)) = without_errors(&text) {
+        let left = errors.into_iter().map(|(name, error)| Left { name, problem: Problem::of_success(error) });
+        exchange.seen().left.extend(left);
+        return Ok(answer(status, headers, kept));
+    }
+    if !text.contains("<Error>") {
+        return Ok(answer(status, headers, page));
+    }
+    let problem = Problem::of_success(&text);
+    let failed = answer(problem.status, headers, Bytes::new());
+    let mut seen = exchange.seen();
+    (seen.again, seen.problem, seen.failure) = (problem.again(), Some(problem), None);
+    Ok(failed)
 }
 
 /// Reads a page of a list and takes out what is no key.

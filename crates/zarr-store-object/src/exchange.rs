@@ -39,6 +39,17 @@ pub(crate) struct Seen {
     pub(crate) maybe_set: bool,
     /// The pages of a list that came.
     pub(crate) pages: HashSet<String>,
+    /// The objects that requests to erase several have left.
+    pub(crate) left: Vec<Left>,
+    /// What Azure says of a copy that it makes: `pending`, `success` or another word.
+    pub(crate) copy_status: Option<String>,
+}
+
+/// An object that a request to erase several has left, though it was answered.
+#[derive(Clone, Debug)]
+pub(crate) struct Left {
+    pub(crate) name: String,
+    pub(crate) problem: Problem,
 }
 
 impl Seen {
@@ -64,6 +75,8 @@ impl Exchange {
             credentials: None,
             maybe_set: false,
             pages: HashSet::new(),
+            left: Vec::new(),
+            copy_status: None,
         };
         Self(Arc::new(Mutex::new(seen)))
     }
@@ -71,6 +84,29 @@ impl Exchange {
     /// Runs a future whose requests are seen here.
     pub(crate) async fn during<T>(&self, future: impl Future<Output = T>) -> T {
         CURRENT.scope(self.clone(), future).await
+    }
+
+    /// Makes a request, again where another attempt may succeed. Each attempt is made anew, and with it its signature, which services take for
+    /// about a quarter of an hour.
+    pub(crate) async fn tried<T, F>(&self, make: impl Fn() -> F) -> object_store::Result<T>
+    where
+        F: Future<Output = object_store::Result<T>>,
+    {
+        loop {
+            self.seen().again = None;
+            let error = match self.during(make()).await {
+                Ok(output) => return Ok(output),
+                Err(error) => error,
+            };
+            let again = self.seen().again;
+            let goes_on = match again {
+                Some(again) => self.pause(again).await,
+                None => false,
+            };
+            if !goes_on {
+                return Err(error);
+            }
+        }
     }
 
     /// That of the operation which this task does.
@@ -143,6 +179,19 @@ impl Problem {
             wait: retry_after(headers),
             foreign: !of_service && (is_html(headers) || begins_as_html(body.as_bytes())),
         }
+    }
+
+    /// What a document `<Error>` says that comes with a status of success, as S3 sends after it has begun its answer.
+    pub(crate) fn of_success(document: &str) -> Self {
+        let mut problem = Self::new(StatusCode::BAD_REQUEST, &HeaderMap::new(), document.as_bytes());
+        problem.status = match problem.code.as_deref() {
+            Some("SlowDown" | "ServiceUnavailable" | "Busy") => StatusCode::SERVICE_UNAVAILABLE,
+            Some("InternalError") => StatusCode::INTERNAL_SERVER_ERROR,
+            Some("AccessDenied") => StatusCode::FORBIDDEN,
+            Some("NoSuchKey") => StatusCode::NOT_FOUND,
+            _ => problem.status,
+        };
+        problem
     }
 
     /// The kind of the error.

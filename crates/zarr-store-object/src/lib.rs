@@ -18,6 +18,7 @@
 mod address;
 mod bucket;
 mod connector;
+mod copy;
 mod exchange;
 mod fault;
 mod list;

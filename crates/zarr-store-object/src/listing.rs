@@ -44,6 +44,27 @@ fn retain(page: &str, element: &str, name: &str, wanted: impl Fn(&str) -> bool) 
     Some(kept)
 }
 
+/// The answer of S3 to a request to erase several objects, as if it had erased all, and its errors: the name of an object and the element. `None`
+/// if it is no such answer.
+pub(crate) fn without_errors(page: &str) -> Option<(String, Vec<(String, &str)>)> {
+    const CLOSE: &str = "</Error>";
+    if !page.contains("<DeleteResult") {
+        return None;
+    }
+    let (mut kept, mut errors, mut rest) = (String::with_capacity(page.len()), Vec::new(), page);
+    while let Some(start) = rest.find("<Error>") {
+        let end = start + rest[start..].find(CLOSE)? + CLOSE.len();
+        let element = &rest[start..end];
+        let name = element.split_once("<Key>")?.1.split_once("</Key>")?.0;
+        errors.push((unescape(name)?, element));
+        kept.push_str(&rest[..start]);
+        kept.push_str(&format!("<Deleted><Key>{name}</Key></Deleted>"));
+        rest = &rest[end..];
+    }
+    kept.push_str(rest);
+    Some((kept, errors))
+}
+
 /// A text of XML without its escapes.
 pub(crate) fn unescape(text: &str) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
@@ -93,6 +114,21 @@ mod tests {
                      <Blob><Name>c/</Name></Blob></Blobs></EnumerationResults>";
         let kept = "<EnumerationResults><Blobs><Blob><Name>b</Name></Blob></Blobs></EnumerationResults>";
         assert_eq!(keys_alone(azure).as_deref(), Some(kept));
+    }
+
+    #[test]
+    fn errors_of_erasures() {
+        let page = "<DeleteResult><Deleted><Key>a</Key></Deleted><Error><Key>b&amp;c</Key><Code>SlowDown</Code></Error>\
+                    <Error><Code>AccessDenied</Code><Key>d</Key></Error><Deleted><Key>e</Key></Deleted></DeleteResult>";
+        let (kept, errors) = without_errors(page).expect("an answer");
+        let all = ["a", "b&amp;c", "d", "e"].map(|name| format!("<Deleted><Key>{name}</Key></Deleted>")).concat();
+        assert_eq!(kept, format!("<DeleteResult>{all}</DeleteResult>"));
+        assert_eq!(errors.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["b&c", "d"]);
+        assert!(errors[0].1.contains("SlowDown") && errors[1].1.contains("AccessDenied"));
+        for text in ["", "<Error><Key>a</Key></Error>", "<DeleteResult><Error><Key>a", "<DeleteResult><Error></Error>"]
+        {
+            assert_eq!(without_errors(text), None, "{text}");
+        }
     }
 
     #[test]

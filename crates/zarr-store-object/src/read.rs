@@ -42,7 +42,8 @@ impl Source for Values {
 
 async fn open(inner: Arc<Bucket>, key: Key, range: RangeRequest, condition: Condition) -> Result<Answer> {
     let exchange = inner.exchange(0);
-    Ok(match ask(&inner, &exchange, &key, range, condition).await? {
+    let missing_403 = inner.common.missing_403;
+    Ok(match ask(&inner, &exchange, &key, range, condition, missing_403).await? {
         Asked::Answer(answer) => answer,
         Asked::Coming(coming) => {
             let (at, size, version) = (coming.at.clone(), coming.size, coming.version.clone());
@@ -68,13 +69,14 @@ struct Coming {
     stream: BoxStream<'static, object_store::Result<Bytes>>,
 }
 
-/// Asks for a range, of a state.
+/// Asks for a range, of a state. A value that is refused counts as missing if `missing_403`.
 async fn ask(
     inner: &Arc<Bucket>,
     exchange: &Exchange,
     key: &Key,
     range: RangeRequest,
     condition: Condition,
+    missing_403: bool,
 ) -> Result<Asked> {
     let path = inner.path(Operation::Get, key)?;
     let mut options = GetOptions {
@@ -103,11 +105,11 @@ async fn ask(
         // A version of another store.
         Condition::Is(_) => return Ok(Asked::Answer(Answer::Changed(None))),
     }
-    let result = exchange.during(inner.store.get_opts(&path, options)).await;
+    let result = exchange.tried(|| inner.store.get_opts(&path, options.clone())).await;
     let result = match result {
         Ok(result) => result,
         Err(error) => {
-            let answer = refused(inner, exchange, key, (&condition, of_generation), &error).await?;
+            let answer = refused(inner, exchange, key, (&condition, of_generation, missing_403), &error).await?;
             return Ok(Asked::Answer(answer));
         }
     };
@@ -150,7 +152,7 @@ async fn body(inner: &Arc<Bucket>, exchange: &Exchange, key: &Key, coming: Comin
                 (at.clone(), Condition::Any)
             }
         };
-        match ask(inner, exchange, key, RangeRequest::Bounds(rest.clone()), condition).await? {
+        match ask(inner, exchange, key, RangeRequest::Bounds(rest.clone()), condition, false).await? {
             Asked::Coming(next) if (&next.at, next.size, &next.version) == (&rest, size, &version) => {
                 stream = next.stream;
             }
@@ -164,7 +166,7 @@ async fn refused(
     inner: &Arc<Bucket>,
     exchange: &Exchange,
     key: &Key,
-    (condition, of_generation): (&Condition, bool),
+    (condition, of_generation, missing_403): (&Condition, bool, bool),
     error: &object_store::Error,
 ) -> Result<Answer> {
     let problem = exchange.seen().problem.clone();
@@ -176,7 +178,8 @@ async fn refused(
         // The generation is gone: there may be another.
         404 if of_generation && condition.required().is_some() => {
             let exchange = Exchange::new(exchange.attempts());
-            let newest = Box::pin(ask(inner, &exchange, key, RangeRequest::Bounds(0..1), Condition::Any)).await?;
+            let first = RangeRequest::Bounds(0..1);
+            let newest = Box::pin(ask(inner, &exchange, key, first, Condition::Any, missing_403)).await?;
             return Ok(match newest {
                 Asked::Coming(coming) => Answer::Changed(coming.version),
                 Asked::Answer(Answer::Missing) => Answer::Missing,
@@ -184,7 +187,7 @@ async fn refused(
             });
         }
         404 => return Ok(Answer::Missing),
-        403 if inner.common.missing_403 => return Ok(Answer::Missing),
+        403 if missing_403 => return Ok(Answer::Missing),
         304 if matches!(condition, Condition::IsNot(_)) => return Ok(Answer::Same),
         412 | 304 => return Ok(Answer::Changed(None)),
         416 => return Ok(Answer::Outside(problem.size)),
@@ -233,12 +236,18 @@ pub(crate) struct There {
     pub(crate) writes: String,
 }
 
-/// Looks at the value that is there, within the time of an operation that is under way.
-pub(crate) async fn look(inner: &Arc<Bucket>, key: &Key, operation: &Exchange) -> Result<Option<There>> {
-    let exchange = Exchange::new(operation.attempts());
+/// Looks at the value that is there, within the time of an operation that is under way. A value that is refused counts as missing if
+/// `missing_403`.
+pub(crate) async fn look(
+    inner: &Arc<Bucket>,
+    key: &Key,
+    operation: &Exchange,
+    missing_403: bool,
+) -> Result<Option<There>> {
+    let exchange = Exchange::new(operation.attempts().with_kept_back());
     // An empty value has no first byte.
     for range in [RangeRequest::Bounds(0..1), RangeRequest::All] {
-        match ask(inner, &exchange, key, range, Condition::Any).await? {
+        match ask(inner, &exchange, key, range, Condition::Any, missing_403).await? {
             Asked::Coming(mut coming) => {
                 // A body of one byte is read, so that its connection can serve the next request.
                 if coming.at.end - coming.at.start <= 1 {
@@ -251,4 +260,9 @@ pub(crate) async fn look(inner: &Arc<Bucket>, key: &Key, operation: &Exchange) -
         }
     }
     Ok(Some(There { version: None, writes: String::new() }))
+}
+
+/// Looks at a value that Azure is copying. What it says of the copy is noted in `exchange`.
+pub(crate) async fn look_at_copy(inner: &Arc<Bucket>, key: &Key, exchange: &Exchange) -> Result<()> {
+    ask(inner, exchange, key, RangeRequest::Bounds(0..1), Condition::Any, false).await.map(drop)
 }

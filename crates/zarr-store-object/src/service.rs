@@ -36,6 +36,8 @@ const KNOWN: &[&str] = &[
 /// A service that is set up, and what the options say besides.
 pub(crate) struct Service {
     pub(crate) store: Arc<dyn ObjectStore>,
+    /// The service and the bucket; `None` where nothing tells one from another.
+    pub(crate) service: Option<Arc<str>>,
     pub(crate) region: Option<String>,
     /// Puts can have conditions.
     pub(crate) conditional: bool,
@@ -63,6 +65,8 @@ struct Build<'o> {
     connector: Connector,
     retry: RetryConfig,
     endpoint: Option<&'o str>,
+    /// A proxy may lead the same address to another service.
+    has_proxy: bool,
     secrets: Vec<String>,
 }
 
@@ -110,12 +114,13 @@ impl Service {
                 .filter_map(|url| url.split_once("://")?.1.rsplit_once('@'))
                 .map(|(user, _)| user.to_owned()),
         );
+        let has_proxy = client.proxy.is_some();
         let client = Client::new(&client).map_err(|text| options.refuse(text))?;
         let hedge = Arc::new(Hedge::new(options.flag("hedge")?.unwrap_or(false)));
         let throttle = Arc::new(Throttle::new(common.concurrency));
         let connector = Connector { client, retry: attempts, throttle, hedge };
         let endpoint = options.text("endpoint");
-        let build = Build { address, options, common, connector, retry, endpoint, secrets };
+        let build = Build { address, options, common, connector, retry, endpoint, has_proxy, secrets };
         match address.protocol {
             #[cfg(feature = "s3")]
             Protocol::S3 => s3::open(build),
@@ -172,14 +177,17 @@ impl Build<'_> {
         }
     }
 
-    /// The service, once object_store has made it.
+    /// The service, once object_store has made it. `place` has its endpoint, account and region, as far as they are given.
     fn service<S: ObjectStore>(
         self,
         built: object_store::Result<S>,
+        place: String,
         region: Option<String>,
         conditional: bool,
         anonymous: bool,
     ) -> Result<Service> {
+        let Address { protocol, bucket, .. } = self.address;
+        let service: Option<Arc<str>> = (!self.has_proxy).then(|| format!("{protocol:?} {place} {bucket}").into());
         // A secret that is part of every text would hide all.
         let mut secrets = self.secrets;
         secrets.retain(|secret| secret.len() >= 4);
@@ -188,7 +196,7 @@ impl Build<'_> {
             secrets.iter().for_each(|secret| text = text.replace(secret.as_str(), "***"));
             self.options.refuse(text)
         })?;
-        Ok(Service { store: Arc::new(store), region, conditional, anonymous, secrets, common: self.common })
+        Ok(Service { store: Arc::new(store), service, region, conditional, anonymous, secrets, common: self.common })
     }
 }
 

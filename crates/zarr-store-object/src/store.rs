@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::runtime::Handle;
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Operation,
-    Prefix, Result, SetOptions, Version,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Fetched, GetOptions, Key,
+    Listing, Operation, Prefix, Result, SetOptions, Version,
 };
 use zarr_store_runtime::{IoRuntime, Remembered, Sizes};
 
@@ -18,12 +19,12 @@ use crate::fault::Subject;
 use crate::list::{list_dir, list_prefix};
 use crate::read::Values;
 use crate::service::Service;
-use crate::write;
+use crate::{copy, write};
 
 /// A prefix in a bucket of S3, Google Cloud Storage or Azure Blob Storage, as a store.
 ///
 /// Its futures need no particular runtime, and dropping one ends its request. A value is read with GET alone, never HEAD. Versions are
-/// ETags, in Google Cloud Storage generations.
+/// ETags, in Google Cloud Storage generations. A value is copied within the bucket by the service ([`AsyncStore::copy`]).
 ///
 /// # Addresses
 /// `s3://bucket/prefix`, `gs://bucket/prefix` (also `gcs://`), `az://container/prefix` and
@@ -68,10 +69,20 @@ impl BucketStore {
     /// If the address or an option is not known or not valid. The error shows no secret.
     pub fn open(url: &str, options: &[(String, String)]) -> Result<Self> {
         let address = Address::parse(url)?;
-        let Service { store, region, conditional, anonymous, secrets, common } = Service::open(&address, options)?;
+        let Service { store, service, region, conditional, anonymous, secrets, common } =
+            Service::open(&address, options)?;
         let sizes = (address.protocol == Protocol::Azure).then(Sizes::default);
         let subject = Subject { address, region, secrets, anonymous };
-        let inner = Bucket { subject, store, common, conditional, sizes, writes: Remembered::default() };
+        let inner = Bucket {
+            subject,
+            store,
+            common,
+            conditional,
+            service,
+            no_copies: AtomicBool::new(false),
+            sizes,
+            writes: Remembered::default(),
+        };
         Ok(Self { inner: Arc::new(inner), runtime: Arc::new(IoRuntime::new()) })
     }
 
@@ -150,6 +161,19 @@ impl AsyncStore for BucketStore {
     ) -> BoxFuture<'a, Result<Option<Version>>> {
         let (set, when) = (key.clone(), options.when.clone());
         self.run(Operation::Set, key.as_str(), |inner| write::set(inner, set, pieces.into_iter().collect(), when))
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        Some(CopySource::new(self.inner.service.as_ref()?, self.inner.subject.address.object(key)))
+    }
+
+    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
+        // Another bucket, service or account is none of this store's.
+        if self.copy_source(to).is_none_or(|target| !target.is_beside(from)) {
+            return Box::pin(async { Ok(Copied::Declined) });
+        }
+        let (from, copied) = (from.clone(), to.clone());
+        self.run(Operation::Set, to.as_str(), |inner| copy::copy(inner, from, copied))
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

@@ -6,12 +6,12 @@ use futures::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Attribute, PutMode, PutOptions, PutPayload, UpdateVersion};
 use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Prefix, Result, Version};
-use zarr_store_runtime::Again;
+use zarr_store_runtime::{Again, Attempts};
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
 use crate::connector::OfValue;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, Left};
 use crate::read::{There, look};
 use crate::writes::{self, Fate};
 
@@ -27,8 +27,8 @@ pub(crate) async fn set(
         return Conditional { inner, key, path, value, when, mode }.set().await;
     }
     let exchange = inner.exchange(value.content_length() as u64);
-    let put = inner.store.put_opts(&path, value, options(mode));
-    match exchange.during(put).await {
+    let put = || inner.store.put_opts(&path, value.clone(), options(mode.clone()));
+    match exchange.tried(put).await {
         Ok(put) => Ok(inner.version(put.e_tag.as_deref(), put.version.as_deref())),
         Err(error) => Err(inner.error(&exchange, Operation::Set, key.as_str(), &error)),
     }
@@ -71,6 +71,8 @@ impl Conditional {
         };
         let ids = writes::Put::new(when, before.as_deref());
         let exchange = inner.exchange(self.value.content_length() as u64);
+        // For the look after the last attempt.
+        exchange.seen().attempts.keep_back();
         // An attempt without an answer, which may take effect later.
         let mut in_flight = false;
         loop {
@@ -152,7 +154,9 @@ impl Conditional {
     /// Looks what is there, after an attempt whose condition is not met, or may have been.
     async fn look(&self, exchange: &Exchange, ids: &writes::Put, is_unmet: bool) -> Result<Outcome> {
         let maybe_set = exchange.seen().maybe_set;
-        let there = match look(&self.inner, &self.key, exchange).await {
+        // Of a key that has a value, a refusal does not say that it has none.
+        let missing_403 = self.inner.common.missing_403 && !is_unmet;
+        let there = match look(&self.inner, &self.key, exchange, missing_403).await {
             Ok(there) => there,
             // Nothing else is to be found out.
             Err(_) if is_unmet && !maybe_set => return Ok(Outcome::Unmet(None)),
@@ -244,21 +248,53 @@ async fn erase_all(
     names: stream::BoxStream<'static, object_store::Result<Path>>,
 ) -> Result<()> {
     let exchange = inner.exchange(0);
-    let erased = async {
-        let mut results = inner.store.delete_stream(names);
-        while let Some(result) = results.next().await {
-            match result {
-                Ok(_) => {}
-                Err(object_store::Error::NotFound { .. })
-                    if !exchange
-                        .seen()
-                        .problem
-                        .as_ref()
-                        .is_some_and(|problem| inner.subject.no_bucket(problem) || problem.foreign) => {}
-                Err(error) => return Err(inner.error(&exchange, Operation::Erase, subject, &error)),
-            }
+    let mut names = names;
+    // How many were left, and the attempts since there are no fewer.
+    let mut stuck: Option<(usize, Attempts)> = None;
+    loop {
+        exchange.during(erase_once(inner, &exchange, subject, names)).await?;
+        // The service may erase some of those that a request names, and refuse others.
+        let left = std::mem::take(&mut exchange.seen().left);
+        let lasting = left.iter().find(|left| left.problem.again().is_none());
+        let Some(Left { name, problem }) = lasting.or(left.first()) else { return Ok(()) };
+        let mut attempts = match stuck {
+            Some((before, attempts)) if before <= left.len() => attempts,
+            _ => Attempts::new(inner.common.retry, 0),
+        };
+        attempts.begin();
+        let goes_on = match problem.again() {
+            Some(again) => attempts.pause(again).await,
+            None => false,
+        };
+        if !goes_on {
+            let key = inner.subject.address.key(name);
+            let key = key.as_ref().map_or(subject, Key::as_str);
+            return Err(inner.subject.refused(problem, &format!(" ({attempts})"), Operation::Erase, key));
         }
-        Ok(())
-    };
-    exchange.during(erased).await
+        stuck = Some((left.len(), attempts));
+        let again: Vec<_> = left.iter().map(|left| inner.object(Operation::Erase, &left.name, &left.name)).collect();
+        names = stream::iter(again.into_iter().collect::<Result<Vec<_>>>()?).map(Ok).boxed();
+    }
+}
+
+async fn erase_once(
+    inner: &Arc<Bucket>,
+    exchange: &Exchange,
+    subject: &str,
+    names: stream::BoxStream<'static, object_store::Result<Path>>,
+) -> Result<()> {
+    let mut results = inner.store.delete_stream(names);
+    while let Some(result) = results.next().await {
+        match result {
+            Ok(_) => {}
+            Err(object_store::Error::NotFound { .. })
+                if !exchange
+                    .seen()
+                    .problem
+                    .as_ref()
+                    .is_some_and(|problem| inner.subject.no_bucket(problem) || problem.foreign) => {}
+            Err(error) => return Err(inner.error(exchange, Operation::Erase, subject, &error)),
+        }
+    }
+    Ok(())
 }

@@ -79,6 +79,8 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     if let Some(endpoint) = value(Key::Endpoint) {
         build.check_endpoint(&endpoint)?;
     }
+    let place = [Key::AccountName, Key::Endpoint, Key::UseEmulator, Key::UseFabricEndpoint];
+    let place = place.map(|key| value(key).unwrap_or_default()).join(" ");
     build.secrets.extend([Key::AccessKey, Key::ClientSecret, Key::SasKey, Key::Token].into_iter().filter_map(value));
     // Of a SAS the signature alone is secret. It is sent with other escapes.
     let signatures: Vec<String> = build
@@ -97,5 +99,5 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         .with_http_connector(build.connector.clone())
         .with_retry(build.retry.clone())
         .build();
-    build.service(built, None, true, anonymous)
+    build.service(built, place, None, true, anonymous)
 }

@@ -30,8 +30,9 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         builder = builder.with_skip_signature(true);
     }
     let value = |key: Key| builder.get_config_value(&key);
-    if let Some(endpoint) = value(Key::BaseUrl) {
-        build.check_endpoint(&endpoint)?;
+    let endpoint = value(Key::BaseUrl);
+    if let Some(endpoint) = &endpoint {
+        build.check_endpoint(endpoint)?;
     }
     build.secrets.extend([Key::BearerToken, Key::ServiceAccountKey].into_iter().filter_map(value));
     // Of an account, which is JSON, the private key alone.
@@ -44,5 +45,5 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         .with_http_connector(build.connector.clone())
         .with_retry(build.retry.clone())
         .build();
-    build.service(built, None, true, anonymous)
+    build.service(built, endpoint.unwrap_or_default(), None, true, anonymous)
 }

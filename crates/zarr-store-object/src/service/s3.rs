@@ -76,8 +76,9 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     }
     let value = |key: Key| builder.get_config_value(&key);
     build.common.allow_http |= value(Key::Client(ClientConfigKey::AllowHttp)).as_deref() == Some("true");
-    if let Some(endpoint) = value(Key::S3Endpoint).or_else(|| value(Key::Endpoint)) {
-        build.check_endpoint(&endpoint)?;
+    let endpoint = value(Key::S3Endpoint).or_else(|| value(Key::Endpoint));
+    if let Some(endpoint) = &endpoint {
+        build.check_endpoint(endpoint)?;
     }
     let region = value(Key::Region).or_else(|| value(Key::DefaultRegion)).unwrap_or_else(|| "us-east-1".to_owned());
     build.secrets.extend([Key::SecretAccessKey, Key::Token].into_iter().filter_map(value));
@@ -89,7 +90,8 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         .with_http_connector(build.connector.clone())
         .with_retry(build.retry.clone())
         .build();
-    build.service(built, Some(region), conditional, anonymous)
+    let place = format!("{} {region}", endpoint.unwrap_or_default());
+    build.service(built, place, Some(region), conditional, anonymous)
 }
 
 /// Where credentials come from. Those of two places are not mixed.

@@ -1,6 +1,7 @@
 //! Stores in buckets, on a server of these tests, and on others where they run.
 
 mod contract;
+mod copies;
 mod faults;
 mod retries;
 mod secrets;

@@ -269,3 +269,91 @@ fn slow_answers_are_overtaken_by_option() {
         assert!(server.counts().gets <= 54, "{:?}", server.counts());
     }
 }
+
+/// A second request that is answered with a failure does not end the first.
+#[test]
+fn a_failure_overtakes_nothing() {
+    for status in [503, 500] {
+        let (server, store) = setup(&[("hedge", "true"), ("retries", "0")]);
+        server.set_latency(Duration::from_millis(2));
+        // As many as have to be known before there is a second request.
+        for _ in 0..64 {
+            assert!(block_on(store.get_all(&key("a"))).expect("get").is_some());
+        }
+        server.reset_counts();
+        server.fault(Fault::new(FaultKind::Delay(Duration::from_millis(300))).on(Operation::Get));
+        server.fault(Fault::new(FaultKind::status(status)).on(Operation::Get));
+        assert!(block_on(store.get_all(&key("a"))).expect("that of the first").is_some());
+        assert_eq!((server.counts().gets, server.faults_left()), (2, 0));
+    }
+}
+
+/// Requests are under way until their bodies are read, and all come to their end, however many each get needs.
+#[test]
+fn answers_that_are_read_count() {
+    let (server, store) = setup(&[("concurrency", "4"), ("deadline", "2")]);
+    server.put("data", "a", vec![3; 400_000]);
+    server.set_bandwidth(Some(400_000));
+    let ranges: Vec<ByteRange> = (0..10).map(|i| ByteRange::Range(i * 40_000..i * 40_000 + 20_000)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            let (store, ranges) = (&store, &ranges);
+            scope.spawn(move || {
+                let fetched = block_on(store.get_ranges(&key("a"), ranges)).expect("get").expect("there");
+                assert!(fetched.parts().all(|part| part == [3; 20_000]));
+            });
+        }
+    });
+    let counts = server.counts();
+    assert!(counts.gets >= 60 && counts.most_in_flight <= 4, "{counts:?}");
+}
+
+/// S3 erases some of the objects that a request names: the others are erased again, and what stays is named.
+#[test]
+fn objects_that_an_erasure_leaves() {
+    let fill = |server: &TestServer| {
+        server.remove("data", "a");
+        (0..40).for_each(|i| drop(server.put("data", &format!("p/{i:02}&"), "x")));
+    };
+    let leave =
+        |count: usize, code: &str| Fault::new(FaultKind::Leave { count, code: code.to_owned() }).on(Operation::Delete);
+    let (server, store) = setup(&[("deadline", "3")]);
+    let erase = || AsyncAsSync::new(store.clone()).erase_prefix(&zarr_store::Prefix::root());
+    fill(&server);
+    for (count, code) in [(40, "SlowDown"), (25, "InternalError"), (1, "InternalError")] {
+        server.fault(leave(count, code));
+    }
+    erase().expect("at last");
+    assert_eq!((server.keys("data").len(), server.counts().deletes), (0, 4));
+    let document = "<Error><Code>InternalError</Code><Message>m</Message></Error>";
+    let whole = FaultKind::Status { status: 200, headers: Vec::new(), body: document.into() };
+    fill(&server);
+    server.fault(Fault::new(whole).on(Operation::Delete));
+    erase().expect("at last");
+    assert_eq!(server.keys("data").len(), 0);
+    fill(&server);
+    server.fault(leave(3, "AccessDenied"));
+    let error = erase().expect_err("denied");
+    assert_eq!((error.kind(), error.key()), (ErrorKind::Denied, Some("p/00&")), "{}", reason(&error));
+    assert_eq!(server.keys("data").len(), 3);
+    server.fault(leave(1, "SlowDown").always());
+    let begun = Instant::now();
+    let error = erase().expect_err("for ever");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert_eq!((error.kind(), server.keys("data").len()), (ErrorKind::Throttled, 1), "{}", reason(&error));
+}
+
+/// An attempt that follows much later has a signature of its own, since services take one for a quarter of an hour.
+#[test]
+fn each_attempt_is_signed() {
+    let (server, store) = setup(&[]);
+    for (number, operation) in [(0, Operation::Get), (1, Operation::Put), (2, Operation::Put)] {
+        server.reset_counts();
+        server.fault(Fault::new(FaultKind::retry_after(503, 2)).on(operation));
+        one(&store, number).expect("at last");
+        let mut signed: Vec<_> = server.log().into_iter().map(|logged| logged.signed.expect("a time")).collect();
+        assert_eq!(signed.len(), 2);
+        signed.dedup();
+        assert_eq!(signed.len(), 2, "{signed:?}");
+    }
+}

@@ -4,7 +4,10 @@
 //! servers:: -- --ignored`, with moto and azurite there, and a bucket or container `zarr-test` in each.
 
 use std::sync::Arc;
-use zarr_store::{AsyncAsSync, AsyncStoreExt, ErrorKind, Key, Prefix, Store, StoreExt, block_on, testing};
+use zarr_store::{
+    AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, Copied, ErrorKind, GetOptions, Key, Precondition, Prefix,
+    SetOptions, Store, StoreExt, block_on, testing,
+};
 use zarr_store_object::BucketStore;
 
 /// The key that azurite documents.
@@ -145,4 +148,33 @@ fn azure_keeps_the_contract() {
 fn azure_keeps_names() {
     // Azure takes a backslash for a slash.
     names(&azure("names", &[]), &["a\\b"]);
+}
+
+fn copies(from: &Arc<BucketStore>, to: &Arc<BucketStore>) {
+    let (key, copied) = (Key::new("a b/c%0").expect("a key"), Key::new("x/\u{e4}").expect("a key"));
+    let source = from.copy_source(&key).expect("a source");
+    assert_eq!(block_on(to.copy(&source, &copied)).expect("declined"), Copied::Declined, "there is none");
+    for size in [0, 5, 3 << 20] {
+        let value = vec![7; size];
+        block_on(from.set_all(&key, value.clone().into())).expect("set");
+        assert_eq!(block_on(to.copy(&source, &copied)).expect("copied"), Copied::Done);
+        assert_eq!(block_on(to.get_all(&copied)).expect("get").as_deref(), Some(&value[..]));
+    }
+    // A copy can be changed on a condition, as any value.
+    let fetched = block_on(to.get(&copied, &[ByteRange::Full], &GetOptions::default())).expect("get").expect("there");
+    let same = SetOptions::when(Precondition::Version(fetched.version.expect("a version")));
+    block_on(to.set(&copied, "1".into(), &same)).expect("set");
+    assert!(block_on(to.set(&copied, "2".into(), &same)).expect_err("changed").is_precondition());
+}
+
+#[test]
+#[ignore = "needs a server"]
+fn s3_copies() {
+    copies(&s3("from", &[]), &s3("to", &[]));
+}
+
+#[test]
+#[ignore = "needs a server"]
+fn azure_copies() {
+    copies(&azure("from", &[]), &azure("to", &[]));
 }

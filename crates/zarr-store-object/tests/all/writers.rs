@@ -39,7 +39,7 @@ fn reason(error: &Error) -> String {
 #[test]
 fn counters_are_exact_though_answers_are_lost() {
     const THREADS: u64 = 6;
-    const EACH: u64 = 40;
+    let each = if std::env::var_os("ZARR_TEST_LONG").is_some() { 1000 } else { 40_u64 };
     for (bucket, is_s3) in [(Bucket::s3(), true), (Bucket::gcs(), false)] {
         let server = TestServer::builder().bucket("data", bucket).start().expect("a server");
         let open = || if is_s3 { s3(&server, "s3://data", FAST) } else { gs(&server, "gs://data", FAST) };
@@ -55,7 +55,7 @@ fn counters_are_exact_though_answers_are_lost() {
                 let store = open();
                 let conflicts = &conflicts;
                 scope.spawn(move || {
-                    for _ in 0..EACH {
+                    for _ in 0..each {
                         loop {
                             let (value, version) = get(&store);
                             let next = value.parse::<u64>().expect("a number") + 1;
@@ -70,7 +70,7 @@ fn counters_are_exact_though_answers_are_lost() {
             }
         });
         server.clear_faults();
-        assert_eq!(get(&open()).0, (THREADS * EACH).to_string());
+        assert_eq!(get(&open()).0, (THREADS * each).to_string());
         let lost =
             server.log().iter().filter(|logged| logged.operation == Operation::Put && logged.status.is_none()).count();
         println!("{} conflicts, {lost} answers lost of {}", conflicts.into_inner(), server.counts().puts);
@@ -201,4 +201,45 @@ fn without_leave_to_look() {
     let error = set(&store, "b", Precondition::Version(Version::new(&server.etag("data", "p").expect("there"))));
     assert_eq!(error.expect_err("not known").kind(), ErrorKind::Denied);
     assert!(block_on(store.get_all(&key("p"))).is_err());
+}
+
+/// An answer that comes too late is found out about in the time that is kept for it: success is success, and a conflict is a conflict.
+#[test]
+fn the_last_attempt_is_looked_at() {
+    let server = server();
+    let options = &[("deadline", "2"), ("timeout", "10")];
+    let (store, other) = (s3(&server, "s3://data", options), s3(&server, "s3://data", FAST));
+    let late = || Fault::new(FaultKind::DelayAfter(Duration::from_secs(20))).on(Operation::Put);
+    server.fault(late());
+    let begun = Instant::now();
+    let version = set(&store, "a", Precondition::NotExists).expect("it was set");
+    assert!(begun.elapsed() < Duration::from_millis(2200), "{:?}", begun.elapsed());
+    assert_eq!(get(&other), ("a".to_owned(), version.clone()));
+    set(&other, "b", Precondition::Version(version.clone())).expect("set");
+    server.fault(late());
+    let error = set(&store, "c", Precondition::Version(version)).expect_err("it was replaced");
+    assert!(error.is_precondition() && get(&other).0 == "b", "{}", reason(&error));
+}
+
+/// Where a refused value counts as missing, a refusal says nothing of a value that is in the way.
+#[test]
+fn a_conflict_is_one_at_once_where_values_are_refused() {
+    let server = server();
+    let store = s3(&server, "s3://data", &[("missing", "403")]);
+    server.put("data", "p", "x");
+    server.fault(Fault::new(FaultKind::status(403)).on(Operation::Get).always());
+    let begun = Instant::now();
+    for when in [Precondition::NotExists, Precondition::Version(Version::new("\"other\""))] {
+        assert!(set(&store, "b", when).expect_err("there is one").is_precondition());
+    }
+    // Nothing tells whose value it is.
+    server.fault(Fault::new(FaultKind::DropAfter).on(Operation::Put));
+    let error = set(&store, "b", Precondition::NotExists).expect_err("not known");
+    assert_eq!(error.kind(), ErrorKind::Denied, "{}", reason(&error));
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    // One that is missing is set, though its first attempt is lost.
+    server.remove("data", "p");
+    server.fault(Fault::new(FaultKind::DropBefore).on(Operation::Put));
+    set(&store, "b", Precondition::NotExists).expect("set");
+    assert_eq!(server.get("data", "p").as_deref(), Some(&b"b"[..]));
 }

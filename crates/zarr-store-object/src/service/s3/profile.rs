@@ -1,7 +1,7 @@
 //! Credentials and settings of a profile in the files that the AWS command line and SDKs share.
 //!
 //! `~/.aws/credentials` has sections `[NAME]`, `~/.aws/config` sections `[profile NAME]` and `[default]`; the credentials of both are one
-//! profile, of which the first file counts where both have a setting.
+//! profile, of which the first file counts where both have a setting. The keys and the token are one setting.
 //! (AWS SDKs and Tools Reference Guide, "Shared config and credentials files".)
 
 use std::collections::HashMap;
@@ -15,6 +15,9 @@ const MAX_SIZE: u64 = 1 << 20;
 /// Ways to credentials that are not followed.
 const OTHER_WAYS: [&str; 5] =
     ["sso_session", "sso_start_url", "credential_process", "role_arn", "web_identity_token_file"];
+
+/// These belong together: those of one section are not joined with those of another.
+const KEYS: [&str; 3] = ["aws_access_key_id", "aws_secret_access_key", "aws_session_token"];
 
 /// The settings of a profile.
 #[derive(Default, PartialEq, Eq)]
@@ -58,7 +61,7 @@ impl<'e> Shared<'e> {
             ),
         ];
         let mut settings: HashMap<String, String> = HashMap::new();
-        let (mut found, mut looked) = (false, Vec::new());
+        let (mut found, mut has_keys, mut looked) = (false, false, Vec::new());
         for (path, sections) in files {
             let Some(path) = path else { continue };
             looked.push(path.display().to_string());
@@ -70,8 +73,12 @@ impl<'e> Shared<'e> {
                 Err(error) => return Err(format!("profile {name:?}: {}: {error}", path.display())),
             };
             for section in sections {
-                let Some(section) = section_of(&text, &section) else { continue };
+                let Some(mut section) = section_of(&text, &section) else { continue };
                 found = true;
+                if has_keys {
+                    section.retain(|name, _| !KEYS.contains(&name.as_str()));
+                }
+                has_keys |= KEYS.iter().any(|name| section.get(*name).is_some_and(|value| !value.is_empty()));
                 section.into_iter().for_each(|(name, value)| {
                     settings.entry(name).or_insert(value);
                 });
@@ -154,8 +161,10 @@ aws_session_token = SENTINEL3
     const CONFIG: &str = "\
 [default]
 region = eu-west-1
+aws_session_token = SENTINEL4
 [profile lab]
 region = us-west-2
+aws_access_key_id = AKIOTHER
 endpoint_url = http://127.0.0.1:9000
 s3 =
   max_concurrent_requests = 20

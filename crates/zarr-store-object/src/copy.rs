@@ -1,0 +1,62 @@
+//! Copies within a bucket, which the service makes.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use object_store::CopyOptions;
+use zarr_store::{Copied, CopySource, ErrorKind, Key, Operation, Result};
+use zarr_store_runtime::Again;
+
+use crate::bucket::Bucket;
+use crate::exchange::Exchange;
+use crate::read::look_at_copy;
+
+/// Copies a value. An attempt without an answer is made again: it sets the same value.
+///
+/// The copy has the metadata of the object, with the ids of the puts that led to it. A put to the target whose answer is lost while a copy
+/// replaces its value may so be taken for one that never had an effect, and is a conflict.
+pub(crate) async fn copy(inner: Arc<Bucket>, from: CopySource, to: Key) -> Result<Copied> {
+    if inner.no_copies.load(Ordering::Relaxed) {
+        return Ok(Copied::Declined);
+    }
+    let source = inner.object(Operation::Get, from.name(), from.name())?;
+    let target = inner.path(Operation::Set, &to)?;
+    let exchange = inner.exchange(0);
+    let copied = exchange.tried(|| inner.store.copy_opts(&source, &target, CopyOptions::default())).await;
+    let Err(error) = copied else { return finished(&inner, &exchange, &to).await };
+    let (problem, failure) = {
+        let seen = exchange.seen();
+        (seen.problem.clone(), seen.failure.clone())
+    };
+    match problem.filter(|problem| !problem.foreign && !inner.subject.no_bucket(problem)) {
+        // Too large for a copy (S3: 5 GiB), not known to the service, or of a source that is not there, or that the service may not read: Azure
+        // says both with 404.
+        Some(problem) if problem.again().is_none() => {
+            if matches!(problem.status.as_u16(), 405 | 501) {
+                inner.no_copies.store(true, Ordering::Relaxed);
+            }
+            return Ok(Copied::Declined);
+        }
+        // It takes longer than a request may.
+        None if failure.is_some_and(|failure| failure.kind == ErrorKind::TimedOut) => return Ok(Copied::Declined),
+        _ => {}
+    }
+    Err(inner.error(&exchange, Operation::Set, to.as_str(), &error))
+}
+
+/// Waits for a copy that Azure has begun, whose target is empty meanwhile.
+async fn finished(inner: &Arc<Bucket>, exchange: &Exchange, to: &Key) -> Result<Copied> {
+    loop {
+        let status = exchange.seen().copy_status.take();
+        match status.as_deref() {
+            None | Some("success") => return Ok(Copied::Done),
+            Some("pending") => {}
+            Some(_) => return Ok(Copied::Declined),
+        }
+        if !exchange.pause(Again::Later).await {
+            let text = "the service is still copying".to_owned() + &exchange.seen().tail(ErrorKind::TimedOut);
+            return Err(inner.subject.failed(Operation::Set, to.as_str(), ErrorKind::TimedOut, text));
+        }
+        look_at_copy(inner, to, exchange).await?;
+    }
+}
