@@ -51,6 +51,7 @@ mod same_verbs;
 mod scale;
 mod scattered_writes;
 mod selections;
+mod service_copies;
 mod small_floats;
 mod sparse;
 mod store_errors;

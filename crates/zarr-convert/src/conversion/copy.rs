@@ -13,7 +13,7 @@ use zarr_grid::{ChunkIndex, Region};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
-use zarr_store::{ByteRange, Bytes, Key, Store, StoreExt};
+use zarr_store::{ByteRange, Bytes, Copied, Key, Store, StoreExt};
 
 /// The encoded chunks of so many shapes are kept. A regular grid of few dimensions has no more.
 const DISTINCT: usize = 16;
@@ -49,13 +49,22 @@ pub(super) fn copy(
         Mutex::new(MissingChunks { conversion, planned, written, destination, arrays: None, encoded: HashMap::new() });
     let writes_missing = !target::missing_may_stay(&planned.source, written);
     let done = Mutex::new(0_u128);
+    let by_store = copies_itself(&chunks, &**source, &**destination, &to).map_err(locate)?;
+    // Chunks that it does not copy are in memory one at a time, since their sizes are not known.
+    let room = Mutex::new(());
     let one = |(chunk, key): (ChunkIndex, Option<Key>)| {
         let located = |error: Error| {
             let key = key.as_ref().map(ToString::to_string);
             locate(error.at(|location| (location.chunk, location.key) = (Some(chunk.clone()), key)))
         };
+        let copied = match &key {
+            Some(key) if by_store => copy_within(&**source, key, &**destination, &to.key(&chunk)?).map_err(located)?,
+            _ => false,
+        };
+        let _room = (by_store && !copied).then(|| lock(&room));
         let value = match &key {
             None => None,
+            Some(_) if copied => None,
             Some(key) => match value_within(&**source, key, conversion.options.memory).map_err(located) {
                 Err(error) if work.keeps_going() && is_of_chunk(&error) => {
                     work.skip(&SkippedChunk::new(&planned.source.path, &chunk, &error))?;
@@ -68,6 +77,7 @@ pub(super) fn copy(
             Some(value) => {
                 destination.set_all(&to.key(&chunk)?, &value).map_err(|error| located(error.into()))?;
             }
+            None if copied => {}
             // A key that is gone since it was listed is a missing chunk, too.
             None if writes_missing => lock(&missing).write(&chunk)?,
             None => {}
@@ -77,7 +87,7 @@ pub(super) fn copy(
         *lock(&done) += share;
         work.advance(share)
     };
-    let threads = threads(conversion, &chunks, &**source, &**destination)?;
+    let threads = threads(conversion, &chunks, &**source, &**destination, by_store)?;
     let is_left = |chunk: &ChunkIndex| {
         let is_left = work.has(chunk, &chunk.iter().map(|&index| index..index + 1).collect::<Vec<_>>());
         if !is_left {
@@ -166,13 +176,33 @@ fn value_within(store: &dyn Store, key: &Key, memory: u64) -> Result<Option<Byte
     Ok(Some(fetched.into_bytes()))
 }
 
-/// As many threads as asked for, as long as each can hold a chunk. Where requests take long, threads only wait for them, and there are
-/// many.
+/// Whether the service that source and destination lie in copies values itself. It is tried with the first chunk.
+fn copies_itself(
+    chunks: &[(Key, ChunkIndex)],
+    source: &dyn Store,
+    destination: &dyn Store,
+    to: &ChunkKeys,
+) -> Result<bool> {
+    let Some((from, chunk)) = chunks.first() else { return Ok(false) };
+    copy_within(source, from, destination, &to.key(chunk)?)
+}
+
+/// Has the service copy a value. False if source and destination do not lie in one, if it does not copy the value, or if there is none.
+fn copy_within(source: &dyn Store, from: &Key, destination: &dyn Store, to: &Key) -> Result<bool> {
+    match (source.copy_source(from), destination.copy_source(to)) {
+        (Some(from), Some(beside)) if from.is_beside(&beside) => Ok(destination.copy(&from, to)? == Copied::Done),
+        _ => Ok(false),
+    }
+}
+
+/// As many threads as asked for, as long as each can hold a chunk; those that a service copies (`by_store`) take no memory. Where requests
+/// take long, threads only wait for them, and there are many.
 fn threads(
     conversion: &Conversion,
     chunks: &[(Key, ChunkIndex)],
     source: &dyn Store,
     destination: &dyn Store,
+    by_store: bool,
 ) -> Result<usize> {
     let options = &conversion.options.options;
     let is_remote = source.as_async().is_some() || destination.as_async().is_some();
@@ -182,6 +212,9 @@ fn threads(
         let wanted = options.threads.or_else(|| std::thread::available_parallelism().ok());
         wanted.map_or(1, NonZeroUsize::get)
     };
+    if by_store {
+        return Ok(wanted.min(chunks.len()).max(1));
+    }
     // Some chunks stand for all: sizes differ, but not by orders of magnitude.
     let step = (chunks.len() / SAMPLES).max(1);
     let samples: Vec<&Key> = chunks.iter().step_by(step).map(|(key, _)| key).collect();
