@@ -11,6 +11,7 @@ mod kills;
 mod moves;
 mod power;
 mod reads;
+mod remote;
 mod report;
 mod rows;
 mod soak;
@@ -28,6 +29,7 @@ use std::path::Path;
 use updates::Writers;
 use verbs::VERBS;
 
+pub use remote::partial_writes_in;
 pub use soak::soak;
 pub use tally::Tally;
 pub use worker::work_if_worker;
@@ -68,6 +70,9 @@ impl Check {
         }
         all.push(Self::new("partial_writes_of_a_chunk", |scale| updates::parts(false, scale)));
         all.push(Self::new("partial_writes_of_a_shard", |scale| updates::parts(true, scale)));
+        all.push(Self::new("partial_writes_in_a_bucket", remote::in_a_bucket));
+        all.push(Self::new("partial_writes_in_a_database", remote::in_a_database));
+        all.push(Self::new("partial_writes_without_conditions_lose_some", remote::without_conditions));
         for (name, writers) in Writers::ALL {
             all.push(Self::new(format!("attributes_by_{name}"), move |scale| updates::attributes(writers, scale)));
             all.push(Self::new(format!("appends_by_{name}"), move |scale| rows::appends(writers, scale)));

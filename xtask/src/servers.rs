@@ -22,16 +22,18 @@ use std::path::Path;
 use std::time::Instant;
 
 const USAGE: &str = "\
-usage: cargo xtask servers [--hierarchies N] [--seed N]
+usage: cargo xtask servers [--hierarchies N] [--writes N] [--seed N]
 
 Runs moto (S3), azurite (Azure), nginx and Python's http.server on free ports of 127.0.0.1, installed in target if they are missing.
 azurite needs node and npm; nginx is installed by apt-get if root runs this. The last line names what is left out.
 
   --hierarchies N   hierarchies for each server, client and direction (8); three times as many arrays for tensorstore
+  --writes N        parts of one chunk that each of 8 processes writes (20)
   --seed N          the same random arrays again; by default others each time, whose seed is printed";
 
 struct Options {
     hierarchies: u64,
+    writes: u64,
     seed: u64,
 }
 
@@ -142,6 +144,7 @@ fn compare(
         totals.add(service.name, "zarr convert from there", || zarr.convert_from(service, &lists, prefix, seed))?;
         totals.add(service.name, "zarr convert to there", || zarr.convert_to(&exchange))?;
         totals.add(service.name, "zarr write by 8 at once", || zarr.write_parts(service, &exchange.folder))?;
+        totals.add(service.name, "writes of parts by 8 processes", || contract::writes(service, options.writes))?;
     }
     Ok(())
 }
@@ -157,12 +160,13 @@ fn finish(totals: &Totals, left_out: &[String], folder: &Path) -> Result<(), Str
 }
 
 fn parse(arguments: &[String]) -> Result<Options, String> {
-    let mut options = Options { hierarchies: 8, seed: fresh_seed() };
+    let mut options = Options { hierarchies: 8, writes: 20, seed: fresh_seed() };
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
         let number = |text: Option<&String>| text.and_then(|text| text.parse().ok()).ok_or(USAGE);
         match argument.as_str() {
             "--hierarchies" => options.hierarchies = number(rest.next())?,
+            "--writes" => options.writes = number(rest.next())?,
             "--seed" => options.seed = number(rest.next())?,
             _ => return Err(USAGE.to_owned()),
         }

@@ -21,6 +21,11 @@ impl Tally {
         self.faults.entry(kind).or_insert_with(|| (0, detail())).0 += 1;
     }
 
+    /// How many faults of a kind there were.
+    pub(super) fn faults_of(&self, kind: &str) -> u64 {
+        self.faults.get(kind).map_or(0, |(count, _)| *count)
+    }
+
     /// How many faults of all kinds there were.
     #[must_use]
     pub fn faults(&self) -> u64 {

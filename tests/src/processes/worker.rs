@@ -3,7 +3,7 @@
 
 use super::report::{WORKER, report, say};
 use super::verbs::{Scenario, Stores};
-use super::{Result, moves, reads, rows, updates};
+use super::{Result, moves, reads, remote, rows, updates};
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 
@@ -26,6 +26,12 @@ fn run(task: &[&str]) -> Result<()> {
         ["part", folder, writer, writers, from, to] => {
             let array = zarr::open((&zarr::store::open(folder)?, "/a")).array()?;
             let numbers = from.parse()?..to.parse()?;
+            begin()?;
+            updates::write_parts(&array, writer.parse()?, writers.parse()?, numbers, &report)
+        }
+        [remote::TASK, address, options, writer, writers, from, to] => {
+            let store = zarr::store::open_with(address, &remote::parse(options)?)?;
+            let (array, numbers) = (zarr::open((&store, "/a")).array()?, from.parse()?..to.parse()?);
             begin()?;
             updates::write_parts(&array, writer.parse()?, writers.parse()?, numbers, &report)
         }

@@ -11,6 +11,11 @@ use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};
 
 const WRITERS: u64 = 8;
 
+/// Whether the long forms are asked for.
+fn is_long() -> bool {
+    std::env::var_os("ZARR_TEST_LONG").is_some()
+}
+
 fn server() -> TestServer {
     TestServer::builder().bucket("data", Bucket::s3().public()).start().expect("a server")
 }
@@ -86,7 +91,8 @@ fn fail(server: &TestServer) {
 /// no operation fails.
 #[test]
 fn thousands_of_operations_on_a_server_that_fails() {
-    const ROUNDS: u64 = 330;
+    // Ten thousand operations.
+    let rounds = if is_long() { 1250 } else { 330_u64 };
     const ROWS: u64 = 6;
     let server = server();
     let store = open(&server, &[]);
@@ -103,7 +109,7 @@ fn thousands_of_operations_on_a_server_that_fails() {
                 let store = open(server, &[]);
                 let mut array = zarr::open((&store, "/a")).array().unwrap();
                 let mut mine = [-1_i64; ROWS as usize];
-                for round in 0..ROUNDS {
+                for round in 0..rounds {
                     let row = (round * 7 + writer) % ROWS;
                     match round % 5 {
                         0 | 1 => {
@@ -135,12 +141,13 @@ fn thousands_of_operations_on_a_server_that_fails() {
     assert!(failed as u64 * 100 > counts.requests() * 6, "{failed}");
     let array = zarr::open((&store, "/a")).array().unwrap();
     for writer in 0..WRITERS {
-        assert_eq!(array.attributes().unwrap().get(&writer.to_string()).and_then(|value| value.as_u64()), Some(304));
+        let last = (0..rounds).rev().find(|round| round % 50 == 4);
+        assert_eq!(array.attributes().unwrap().get(&writer.to_string()).and_then(|value| value.as_u64()), last);
     }
     let found = array.read::<i64>(..).unwrap();
     for (at, found) in found.into_iter().enumerate() {
         let (row, writer) = (at as u64 / WRITERS, at as u64 % WRITERS);
-        let last = (0..ROUNDS).rev().find(|round| round % 5 < 2 && (round * 7 + writer) % ROWS == row);
+        let last = (0..rounds).rev().find(|round| round % 5 < 2 && (round * 7 + writer) % ROWS == row);
         assert_eq!(found, last.map_or(-1, |round| (round * WRITERS + writer) as i64), "{row}, {writer}");
     }
 }
@@ -198,4 +205,66 @@ fn strict_writers_refuse_stores_without_conditions() {
         zarr::open((&store, "/g")).strict_writers(strict).group().unwrap().set_attribute("x", &1).unwrap();
     }
     assert_eq!(zarr::open((&open(&server, &[]), "/g/a")).array().unwrap().shape(), [8, 4]);
+}
+
+/// While a server is down nothing fails, unless that takes longer than the deadline: then there is an error in time, and no value is wrong.
+#[test]
+fn a_server_that_is_down() {
+    let (down, longer, deadline) = if is_long() {
+        (Duration::from_secs(5), Duration::from_secs(60), 30.0)
+    } else {
+        (Duration::from_millis(700), Duration::from_secs(3), 2.0)
+    };
+    let server = server();
+    let text = deadline.to_string();
+    let options = [("deadline", text.as_str()), ("timeout", "2")];
+    let store = open(&server, &options);
+    let new = || NewArray::new(&[WRITERS], "int64").chunks(&[WRITERS]).fill(-1).codecs("bytes").unwrap();
+    zarr::create((&store, "/a")).array(new()).unwrap();
+    // Each of eight does what there is to do until the server is up again. Returns the longest times of what is done and of what fails.
+    let run = |down: Duration, may_fail: bool| {
+        server.fault(Fault::new(FaultKind::DropBefore).always());
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            let work = |writer: u64| {
+                let (server, options) = (&server, &options);
+                scope.spawn(move || {
+                    let store = open(server, options);
+                    let (mut longest, mut failed) = (Duration::ZERO, 0);
+                    for number in 0.. {
+                        if begun.elapsed() > down {
+                            break;
+                        }
+                        let start = Instant::now();
+                        let done = zarr::open((&store, "/a")).array().and_then(|mut array| match number % 3 {
+                            0 => array.write(writer, &[writer as i64]),
+                            1 => array.read::<i64>(..).map(drop),
+                            _ => array.set_attribute(&writer.to_string(), &number),
+                        });
+                        longest = longest.max(start.elapsed());
+                        if let Err(error) = done {
+                            let is_passing = error.store_error().is_some_and(zarr::store::Error::is_retryable);
+                            assert!(may_fail && is_passing, "{error:?}");
+                            failed += 1;
+                        }
+                    }
+                    (longest, failed)
+                })
+            };
+            let workers: Vec<_> = (0..WRITERS).map(work).collect();
+            std::thread::sleep(down);
+            server.clear_faults();
+            let results = workers.into_iter().map(|worker| worker.join().unwrap());
+            results.fold((Duration::ZERO, 0), |all, one| (all.0.max(one.0), all.1 + one.1))
+        })
+    };
+    let (longest, failed) = run(down, false);
+    println!("down for {down:?}: the longest operation took {longest:?}, {failed} failed");
+    let (longest, failed) = run(longer, true);
+    println!("down for {longer:?}: the longest operation took {longest:?}, {failed} failed");
+    assert!(failed >= WRITERS && longest.as_secs_f64() < deadline + 1.5, "{failed} {longest:?}");
+    let array = zarr::open((&store, "/a")).array().unwrap();
+    assert!(array.read::<i64>(..).unwrap().iter().zip(0..).all(|(found, writer)| *found == -1 || *found == writer));
+    array.write(.., &[7_i64; WRITERS as usize]).unwrap();
+    assert_eq!(array.read::<i64>(..).unwrap(), [7; WRITERS as usize]);
 }

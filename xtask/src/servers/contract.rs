@@ -1,9 +1,11 @@
 //! The contract of stores, `zarr::store::testing`, on servers.
 
+use super::exchange::Outcome;
 use super::process::status;
 use super::services::{Kind, Service};
 use std::fs;
-use zarr::store::{BucketStore, block_on, testing};
+use zarr::store::{AsyncStore, AsyncStoreExt, BucketStore, Copied, Key, block_on, testing};
+use zarr_tests::processes::partial_writes_in;
 
 /// Values of files, by keys that are encoded in URLs.
 const VALUES: [(&str, &[u8]); 8] = [
@@ -39,7 +41,37 @@ pub(super) fn check(service: &Service) -> Result<String, String> {
     testing::contract(&*blocking);
     let store = BucketStore::open(&address, options.pairs()).map_err(in_store)?;
     block_on(testing::contract_async(&store));
-    Ok("blocking and not".to_owned())
+    copies(&store, &address, service)?;
+    Ok("blocking and not, copies by the service".to_owned())
+}
+
+/// Copies values within the bucket, which the service does itself.
+fn copies(store: &BucketStore, address: &str, service: &Service) -> Result<(), String> {
+    let failed = |error: zarr::store::Error| format!("{address}: {error}");
+    let target = BucketStore::open(&service.address("copied/\u{e4} b"), service.options().pairs()).map_err(failed)?;
+    for (name, value) in VALUES {
+        let key = Key::new(name).map_err(failed)?;
+        block_on(store.set_all(&key, value.into())).map_err(failed)?;
+        let source = store.copy_source(&key).ok_or("a store without copies")?;
+        let (copied, found) = block_on(async {
+            let copied = target.copy(&source, &key).await?;
+            Ok::<_, zarr::store::Error>((copied, target.get_all(&key).await?))
+        })
+        .map_err(failed)?;
+        if copied != Copied::Done || found.as_deref() != Some(value) {
+            return Err(format!("{target}: {name} is not copied: {copied:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Processes that write parts of one chunk, each so many: none is lost.
+pub(super) fn writes(service: &Service, each: u64) -> Result<Outcome, String> {
+    let options = service.options();
+    let tally = partial_writes_in(&service.address("written.zarr"), options.pairs(), each);
+    let tally = tally.map_err(|error| format!("{}: {error}", service.name))?;
+    let differences = if tally.faults() == 0 { Vec::new() } else { vec![tally.to_string()] };
+    Ok(Outcome { arrays: 1, differences, ..Outcome::default() })
 }
 
 /// Reads files, on a server that keeps to ranges or does not, as its name says.
