@@ -1,12 +1,31 @@
-//! `cargo xtask soak`: concurrent processes on one store, some of which are killed.
+//! `cargo xtask soak`: concurrent processes on one store, some of which are killed, and the long forms of faults of servers.
 
+use crate::ci::timed;
+use crate::tidy;
+use std::process::Command;
 use std::time::Duration;
 use zarr_tests::processes::soak;
 
-const USAGE: &str = "usage: cargo xtask soak [--minutes N] [--processes N]";
+const USAGE: &str = "usage: cargo xtask soak [--minutes N] [--processes N]
+       cargo xtask soak --faults";
+
+/// The long forms of faults: partial writes of eight processes to files, a bucket and a database; operations on a server that fails or is
+/// down; counters while answers are lost; partial writes of eight processes to moto and azurite.
+const FAULTS: [&[&str]; 4] = [
+    &["test", "-p", "zarr-tests", "--test", "processes", "--", "--long", "partial_writes"],
+    &["test", "-p", "zarr-tests", "--test", "all", "--", "remote_writers::", "--nocapture"],
+    &["test", "-p", "zarr-store-object", "--test", "all", "--", "writers::", "--nocapture"],
+    &["xtask", "servers", "--writes", "1000"],
+];
 
 /// Runs the processes, and prints the counts of operations and faults.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
+    if arguments == ["--faults"] {
+        let long = |words: &&[&str]| {
+            timed(Command::new("cargo").args(*words).env("ZARR_TEST_LONG", "1").current_dir(tidy::root()))
+        };
+        return FAULTS.iter().try_for_each(long);
+    }
     let (mut minutes, mut processes) = (1.0, 8);
     for pair in arguments.chunks(2) {
         let [name, value] = pair else { return Err(USAGE.to_owned()) };
