@@ -235,6 +235,11 @@ impl<S: Store> Store for Cached<S> {
         self.store.rename_prefix(from, to)
     }
 
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        let _guard = self.cache.invalidate_all_around();
+        self.store.exchange_prefixes(a, b)
+    }
+
     zarr_store::delegate! { |this| this.store;
         copy_source, list_dir, list_prefix, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities,
         access_profile
@@ -327,6 +332,13 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
         Box::pin(async move {
             let _guard = self.cache.invalidate_all_around();
             self.store.rename_prefix(from, to).await
+        })
+    }
+
+    fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let _guard = self.cache.invalidate_all_around();
+            self.store.exchange_prefixes(a, b).await
         })
     }
 

@@ -1,6 +1,7 @@
 //! Values in files.
 
 mod erase;
+mod exchange;
 mod get;
 mod install;
 mod leftovers;
@@ -67,6 +68,8 @@ use zarr_store::{
 ///   listed.
 /// - Removing a key removes the directories that become empty by that. A prefix is removed by renaming its directory first, so
 ///   that all its keys vanish at once.
+/// - Two prefixes are exchanged by one rename of the system (`RENAME_EXCHANGE`, on Linux). Where the system or the file system has none,
+///   by three: one of the directories has no name for a moment, and if the process is killed then, it has lost its name.
 ///
 /// # Example
 /// ```
@@ -299,6 +302,10 @@ impl Store for FilesystemStore {
         self.rename_tree(from, to)
     }
 
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        self.exchange_trees(a, b)
+    }
+
     fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
         let path = prefix.as_str().trim_end_matches('/');
         self.first_link(path).map_err(|error| self.fail(Operation::List, path, error))
@@ -334,6 +341,7 @@ impl Store for FilesystemStore {
             .conditional(true)
             .durable(true)
             .erases_at_once(true)
+            .exchanges(true)
     }
 
     fn access_profile(&self) -> AccessProfile {

@@ -269,6 +269,10 @@ impl Store for SqliteStore {
         self.rename(from, to)
     }
 
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        self.exchange(a, b)
+    }
+
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
         self.list_directly(prefix)
     }
@@ -300,6 +304,7 @@ impl Store for SqliteStore {
             .conditional(write)
             .durable(write)
             .erases_at_once(write)
+            .exchanges(write)
     }
 
     fn access_profile(&self) -> AccessProfile {

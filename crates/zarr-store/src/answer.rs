@@ -62,6 +62,7 @@ fn reply(store: &dyn Store, request: &Request) -> Result<Reply> {
             Reply::Erased
         }
         Request::RenamePrefix { from, to } => Reply::Renamed(store.rename_prefix(from, to)?),
+        Request::ExchangePrefixes { a, b } => Reply::Exchanged(store.exchange_prefixes(a, b)?),
         Request::Lock { prefix } => Reply::Locked(store.try_lock(prefix)?),
         Request::Barrier => {
             store.barrier()?;

@@ -87,6 +87,10 @@ impl Store for AsyncAsSync {
         block_on(self.0.rename_prefix(from, to))
     }
 
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        block_on(self.0.exchange_prefixes(a, b))
+    }
+
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
         Some(Arc::clone(&self.0))
     }
@@ -119,7 +123,7 @@ impl Store for AsyncAsSync {
 #[deny(clippy::missing_trait_methods)]
 impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
     crate::delegate_async! { |this| **this;
-        get, set, set_pieces, copy_source, copy, erase, list_dir, list_prefix, erase_prefix, rename_prefix, try_lock, pause,
+        get, set, set_pieces, copy_source, copy, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause,
         take_warnings, flush, barrier, capabilities, access_profile
     }
 }

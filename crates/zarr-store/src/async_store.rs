@@ -115,6 +115,13 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(async { writable.map(|()| false) })
     }
 
+    /// Exchanges the keys under two prefixes; as [`crate::Store::exchange_prefixes`].
+    fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        let _ = (a, b);
+        let writable = check_writable(&self.to_string(), self.capabilities(), Operation::Set);
+        Box::pin(async { writable.map(|()| false) })
+    }
+
     /// Takes the lock of a prefix; as [`crate::Store::try_lock`].
     fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
         let lock = Lock::in_process(&self.to_string(), prefix);

@@ -37,6 +37,8 @@ pub struct Capabilities {
     /// [`Store::erase_prefix`](crate::Store::erase_prefix) makes all keys vanish at once, except under the root, a mount point or a prefix that may
     /// not be renamed: there keys go before the keys below them, hidden ones first.
     pub erases_at_once: bool,
+    /// [`Store::exchange_prefixes`](crate::Store::exchange_prefixes) exchanges the keys under two prefixes in one step.
+    pub exchanges: bool,
     /// What is set appears to others, and survives the process, with [`Store::flush`](crate::Store::flush) and not before.
     pub appears_at_flush: bool,
 }
@@ -52,6 +54,7 @@ impl Capabilities {
             conditional: false,
             durable: false,
             erases_at_once: false,
+            exchanges: false,
             appears_at_flush: false,
         }
     }
@@ -90,6 +93,12 @@ impl Capabilities {
     #[must_use]
     pub const fn erases_at_once(self, erases_at_once: bool) -> Self {
         Self { erases_at_once, ..self }
+    }
+
+    /// With these [`exchanges`](Self::exchanges).
+    #[must_use]
+    pub const fn exchanges(self, exchanges: bool) -> Self {
+        Self { exchanges, ..self }
     }
 
     /// With this [`appears_at_flush`](Self::appears_at_flush).

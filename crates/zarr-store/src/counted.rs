@@ -191,6 +191,11 @@ impl<S: Store> Store for Counted<S> {
         self.store.rename_prefix(from, to)
     }
 
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        add(&self.tally.sets, 1);
+        self.store.exchange_prefixes(a, b)
+    }
+
     fn flush(&self) -> Result<()> {
         add(&self.tally.flushes, 1);
         self.store.flush()
@@ -273,6 +278,11 @@ impl<S: AsyncStore> AsyncStore for Counted<S> {
     fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
         add(&self.tally.sets, 1);
         self.store.rename_prefix(from, to)
+    }
+
+    fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        add(&self.tally.sets, 1);
+        self.store.exchange_prefixes(a, b)
     }
 
     fn flush(&self) -> BoxFuture<'_, Result<()>> {

@@ -22,7 +22,7 @@
 ///     }
 ///
 ///     zarr_store::delegate! { |this| this.0;
-///         get, get_into, set, set_pieces, set_many, copy_source, copy, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
+///         get, get_into, set, set_pieces, set_many, copy_source, copy, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, exchange_prefixes,
 ///         as_async, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
@@ -61,6 +61,8 @@ macro_rules! delegate {
         set_partial(key: &$crate::Key, parts: &[(u64, &[u8])]) -> $crate::Result<()> } };
     (@rename_prefix |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         rename_prefix(from: &$crate::Prefix, to: &$crate::Prefix) -> $crate::Result<bool> } };
+    (@exchange_prefixes |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        exchange_prefixes(a: &$crate::Prefix, b: &$crate::Prefix) -> $crate::Result<bool> } };
     (@find_link |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         find_link(prefix: &$crate::Prefix) -> $crate::Result<Option<String>> } };
     (@as_async |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

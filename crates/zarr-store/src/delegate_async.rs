@@ -79,6 +79,16 @@ macro_rules! delegate_async {
             $store.rename_prefix(from, to)
         }
     };
+    (@exchange_prefixes |$this:ident| $store:expr) => {
+        fn exchange_prefixes<'a>(
+            &'a self,
+            a: &'a $crate::Prefix,
+            b: &'a $crate::Prefix,
+        ) -> $crate::BoxFuture<'a, $crate::Result<bool>> {
+            let $this = self;
+            $store.exchange_prefixes(a, b)
+        }
+    };
     (@pause |$this:ident| $store:expr) => {
         fn pause(&self, duration: std::time::Duration) -> $crate::BoxFuture<'_, ()> {
             let $this = self;

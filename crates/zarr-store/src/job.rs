@@ -95,6 +95,13 @@ pub enum Request {
         /// The new prefix.
         to: Prefix,
     },
+    /// Exchange all keys under two prefixes, as [`crate::Store::exchange_prefixes`] does.
+    ExchangePrefixes {
+        /// One prefix.
+        a: Prefix,
+        /// The other prefix.
+        b: Prefix,
+    },
     /// Take the lock of a prefix, as [`crate::Store::try_lock`] does.
     Lock {
         /// The prefix.
@@ -168,6 +175,8 @@ pub enum Reply {
     Erased,
     /// Whether the keys are renamed.
     Renamed(bool),
+    /// Whether the keys are exchanged.
+    Exchanged(bool),
     /// The lock; `None` if another holds it.
     Locked(Option<Lock>),
     /// Later writes reach the disk after earlier ones.

@@ -64,9 +64,14 @@ impl MemoryStore {
         Ok(name(version))
     }
 
-    fn shard(&self, key: &Key) -> &RwLock<BTreeMap<Key, Value>> {
+    /// The number of the map that a key is in.
+    fn number(&self, key: &Key) -> usize {
         let hash = self.hasher.hash_one(key);
-        &self.shards[usize::try_from(hash % SHARDS as u64).unwrap_or(0)]
+        usize::try_from(hash % SHARDS as u64).unwrap_or(0)
+    }
+
+    fn shard(&self, key: &Key) -> &RwLock<BTreeMap<Key, Value>> {
+        &self.shards[self.number(key)]
     }
 
     // A panic of another thread cannot leave a map half changed: every change is one call of the map.
@@ -145,6 +150,38 @@ impl Store for MemoryStore {
         Ok(keys)
     }
 
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        if a.as_str().starts_with(b.as_str()) || b.as_str().starts_with(a.as_str()) {
+            return Ok(false);
+        }
+        // Nobody sees one key renamed and another one not.
+        let mut shards: Vec<_> =
+            self.shards.iter().map(|shard| shard.write().unwrap_or_else(PoisonError::into_inner)).collect();
+        let (mut moved, mut any) = (Vec::new(), [false; 2]);
+        for shard in &shards {
+            for (at, (from, to)) in [(a, b), (b, a)].into_iter().enumerate() {
+                let under = shard.range::<str, _>((Bound::Included(from.as_str()), Bound::Unbounded));
+                for (key, _) in under.take_while(|(key, _)| from.contains(key)) {
+                    any[at] = true;
+                    moved.push((key.clone(), to.join(from.strip(key).unwrap_or_default())?));
+                }
+            }
+        }
+        if any != [true; 2] {
+            return Ok(false);
+        }
+        let taken: Vec<_> = moved
+            .into_iter()
+            .filter_map(|(from, to)| Some((to, shards.get_mut(self.number(&from))?.remove(&from)?)))
+            .collect();
+        for (key, value) in taken {
+            if let Some(shard) = shards.get_mut(self.number(&key)) {
+                shard.insert(key, value);
+            }
+        }
+        Ok(true)
+    }
+
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         // All stores in memory have one address; this tells them apart.
         let lock = Lock::in_process(&format_args!("{self}{:p}", &raw const self.clock), prefix);
@@ -153,7 +190,7 @@ impl Store for MemoryStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().write(true).list(true).suffix_ranges(true).conditional(true)
+        Capabilities::none().write(true).list(true).suffix_ranges(true).conditional(true).exchanges(true)
     }
 
     fn access_profile(&self) -> AccessProfile {

@@ -124,6 +124,10 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.rename_prefix(&self.prefix.join_prefix(from), &self.prefix.join_prefix(to))
     }
 
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        self.store.exchange_prefixes(&self.prefix.join_prefix(a), &self.prefix.join_prefix(b))
+    }
+
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
         let store = self.store.as_async()?;
         Some(Arc::new(Prefixed { store, prefix: self.prefix.clone() }))
@@ -217,6 +221,12 @@ impl<S: AsyncStore> AsyncStore for Prefixed<S> {
     fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
         Box::pin(
             async move { self.store.rename_prefix(&self.prefix.join_prefix(from), &self.prefix.join_prefix(to)).await },
+        )
+    }
+
+    fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(
+            async move { self.store.exchange_prefixes(&self.prefix.join_prefix(a), &self.prefix.join_prefix(b)).await },
         )
     }
 

@@ -55,6 +55,10 @@ impl<S: Store> Store for ReadOnly<S> {
         refuse(self, Operation::Set)
     }
 
+    fn exchange_prefixes(&self, _a: &Prefix, _b: &Prefix) -> Result<bool> {
+        refuse(self, Operation::Set)
+    }
+
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
         Some(Arc::new(ReadOnly(self.0.as_async()?)))
     }
@@ -105,6 +109,10 @@ impl<S: AsyncStore> AsyncStore for ReadOnly<S> {
     }
 
     fn rename_prefix<'a>(&'a self, _: &'a Prefix, _: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async { refuse(self, Operation::Set) })
+    }
+
+    fn exchange_prefixes<'a>(&'a self, _: &'a Prefix, _: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
         Box::pin(async { refuse(self, Operation::Set) })
     }
 

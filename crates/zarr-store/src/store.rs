@@ -191,6 +191,19 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(false)
     }
 
+    /// Exchanges the keys under two prefixes: all under `a` get the names that they would have under `b`, and the other way around.
+    /// Neither is the root, and none lies in the other. Where [`Capabilities::exchanges`], whoever reads meanwhile finds under each
+    /// prefix what was under the one or what was under the other. Returns false, with nothing changed, if the store cannot do
+    /// that, if there is nothing under one of them, or if one may not be renamed. A loss of power afterwards does not undo it.
+    ///
+    /// # Errors
+    /// [`crate::Error::ReadOnly`] if the store takes no writes.
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        let _ = (a, b);
+        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
+        Ok(false)
+    }
+
     /// The path, from the root, of the first symbolic link under `prefix`, or of `prefix` itself if it is one: its target may be under
     /// other keys, or in another store. `None` if there is no link, as in all stores without links.
     ///

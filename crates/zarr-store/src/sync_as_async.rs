@@ -93,6 +93,10 @@ impl AsyncStore for SyncAsAsync {
         Box::pin(async move { self.0.rename_prefix(from, to) })
     }
 
+    fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move { self.0.exchange_prefixes(a, b) })
+    }
+
     fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
         Box::pin(async move { self.0.try_lock(prefix) })
     }

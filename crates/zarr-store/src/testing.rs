@@ -7,6 +7,7 @@
 mod altered;
 mod asynchronous;
 mod concurrent;
+mod exchange;
 mod wrong_replies;
 
 use crate::{
@@ -34,6 +35,8 @@ pub fn contract(store: &dyn Store) {
     pieces(store);
     partial_values(store);
     many_keys(store);
+    exchange::prefixes_are_exchanged(store);
+    exchange::readers_see_one_or_the_other(store);
     concurrent::readers_see_whole_values(store);
     concurrent::writers_do_not_disturb_each_other(store);
     concurrent::conditional_updates_lose_nothing(store);
@@ -87,6 +90,7 @@ pub fn contract_read_only(store: &dyn Store) {
         store.erase(&key),
         store.erase_prefix(&prefix),
         store.rename_prefix(&prefix, &Prefix::new("moved/").expect("a prefix")).map(drop),
+        store.exchange_prefixes(&prefix, &Prefix::new("moved/").expect("a prefix")).map(drop),
     ];
     for refusal in refusals {
         let error = refusal.expect_err("refused");

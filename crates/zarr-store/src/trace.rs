@@ -45,6 +45,7 @@ impl Span {
             Request::Erase { key } => ("erase", key),
             Request::ErasePrefix { prefix } => ("erase_prefix", prefix),
             Request::RenamePrefix { from, .. } => ("rename_prefix", from),
+            Request::ExchangePrefixes { a, .. } => ("exchange_prefixes", a),
             Request::Lock { prefix } => ("lock", prefix),
             Request::Barrier => ("barrier", &""),
             Request::Pause { .. } => ("pause", &""),

@@ -286,6 +286,13 @@ impl AsyncStore for Sent {
         })
     }
 
+    fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        let (owned, b) = (a.clone(), b.clone());
+        self.send(Operation::Set, a.as_str(), |store| {
+            Box::pin(async move { store.exchange_prefixes(&owned, &b).await })
+        })
+    }
+
     fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
         let owned = prefix.clone();
         self.send(Operation::Lock, prefix.as_str(), |store| Box::pin(async move { store.try_lock(&owned).await }))

@@ -212,7 +212,7 @@ impl Store for Silent {
     }
 
     zarr_store::delegate! { |this| this.store;
-        get, get_into, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, as_async, find_link, parent,
+        get, get_into, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async, find_link, parent,
         try_lock, take_warnings, flush, barrier, capabilities, access_profile
     }
 }

@@ -57,7 +57,7 @@ impl Store for Noting<Arc<MemoryStore>> {
     }
 
     zarr_store::delegate! { |this| this.store;
-        set, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, flush, barrier, find_link, parent, try_lock,
+        set, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, exchange_prefixes, flush, barrier, find_link, parent, try_lock,
         take_warnings, capabilities
     }
 }
@@ -78,7 +78,7 @@ impl AsyncStore for Noting<SyncAsAsync> {
     }
 
     zarr_store::delegate_async! { |this| this.store;
-        set, erase, list_dir, list_prefix, erase_prefix, rename_prefix, flush, barrier, try_lock, pause, take_warnings, capabilities
+        set, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, flush, barrier, try_lock, pause, take_warnings, capabilities
     }
 }
 

@@ -107,7 +107,7 @@ impl FilesystemStore {
     }
 
     /// Whether a link leads to a directory, be it outside of the store.
-    fn leads_to_directory(&self, path: &str) -> bool {
+    pub(super) fn leads_to_directory(&self, path: &str) -> bool {
         match self.vfs.stat(path) {
             Ok(stat) => stat.kind == Kind::Directory,
             Err(error) => escape(&error).is_some_and(std::path::Path::is_dir),

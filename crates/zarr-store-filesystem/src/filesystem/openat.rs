@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::vfs::{Directory, Escapes, Kind, Stat, Vfs};
@@ -243,6 +243,15 @@ impl Vfs for OpenAt {
 
     fn rename_directory(&self, parent: &Directory, from: &str, to_parent: &Directory, to: &str) -> io::Result<()> {
         Ok(rustix::fs::renameat(handle(parent)?, from, handle(to_parent)?, to)?)
+    }
+
+    fn exchange(&self, parent: &Directory, a: &str, other: &Directory, b: &str) -> io::Result<()> {
+        let exchanged = rustix::fs::renameat_with(handle(parent)?, a, handle(other)?, b, RenameFlags::EXCHANGE);
+        match exchanged {
+            // A file system that does not know the flag, a kernel that does not know the call.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Err(io::ErrorKind::Unsupported.into()),
+            exchanged => Ok(exchanged?),
+        }
     }
 
     fn link(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {

@@ -187,3 +187,44 @@ fn a_prefix_vanishes_as_a_whole() {
         assert_eq!(seen.len(), 2, "it was there, and it was gone");
     });
 }
+
+/// With nothing else on the disk but what a barrier put there: the one state or the other, and afterwards the new one.
+#[test]
+fn an_exchange_is_there_as_a_whole_and_stays() {
+    each(|store| {
+        let vfs = Recorded::over(store);
+        let recorded = FilesystemStore { vfs: vfs.clone(), ..store.clone() };
+        let names = ["g/a/zarr.json", "g/a/c/0", "g/new/a/1/zarr.json", "g/new/a/1/c/5"];
+        for name in names {
+            recorded.set_all(&key(name), name.as_bytes()).expect("set");
+        }
+        recorded.flush().expect("flush");
+        vfs.disk().states.clear();
+        let prefix = |text| Prefix::new(text).expect("a prefix");
+        assert!(recorded.exchange_prefixes(&prefix("g/a/"), &prefix("g/new/a/1/")).expect("exchanged"));
+        let mut states = std::mem::take(&mut vfs.disk().states);
+        recorded.erase_prefix(&prefix("g/new/a/1/")).expect("erase");
+        let after = std::mem::take(&mut vfs.disk().states);
+        let exchanged_at = states.len() - 1;
+        states.extend(after);
+        let (mut old, mut new) = (0, 0);
+        for (number, state) in states.iter().enumerate() {
+            for round in 0..20 {
+                let found = after_a_loss(state, &mut Chance(number as u64 * 100 + round));
+                let at_path: Vec<&[u8]> = found
+                    .iter()
+                    .filter(|(key, _)| key.starts_with("g/a/"))
+                    .map(|(_, value)| value.as_slice())
+                    .collect();
+                // In the order of their keys.
+                let is_old = at_path == [names[1].as_bytes(), names[0].as_bytes()];
+                let is_new = at_path == [names[3].as_bytes(), names[2].as_bytes()];
+                let has_no_call = format!("{:?}", store.vfs).starts_with("Plain");
+                assert!(is_old || is_new || has_no_call && number < exchanged_at, "{number}: {found:?}");
+                assert!(is_new || number < exchanged_at, "{number}: {found:?}");
+                (old, new) = (old + u32::from(is_old), new + u32::from(is_new));
+            }
+        }
+        assert!(old > 0 && new > 0, "{old} {new}");
+    });
+}

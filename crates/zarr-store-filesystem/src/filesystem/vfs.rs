@@ -138,6 +138,12 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Renames a directory, from one directory to another, if there is nothing of the new name, or an empty directory.
     fn rename_directory(&self, parent: &Directory, from: &str, to_parent: &Directory, to: &str) -> io::Result<()>;
 
+    /// Exchanges two names, of a directory and a directory or a link, in one step. Fails with `Unsupported` where the system or the
+    /// file system cannot.
+    fn exchange(&self, _parent: &Directory, _a: &str, _other: &Directory, _b: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     /// Removes a file.
     fn remove_file(&self, parent: &Directory, name: &str) -> io::Result<()>;
 

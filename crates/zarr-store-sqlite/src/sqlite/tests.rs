@@ -459,6 +459,10 @@ fn renames_are_one_change() {
         assert!(!store.rename_prefix(&prefix(from), &prefix(to)).expect("not renamed"), "{from} {to}");
     }
     assert_eq!(store.list().expect("list"), keys.map(key));
+    for (a, b) in [("n/", "n/m%_/"), ("x/", "none/"), ("", "x/"), ("x/", "x/")] {
+        assert!(!store.exchange_prefixes(&prefix(a), &prefix(b)).expect("not exchanged"), "{a} {b}");
+    }
+    assert_eq!(store.list().expect("list"), keys.map(key));
     // `%` and `_` are no patterns, and upper case is another key.
     store.set_all(&key("N/mxy/c"), b"").expect("set");
     store.erase_prefix(&prefix("n/m%_/")).expect("erase");

@@ -105,6 +105,29 @@ impl SqliteStore {
         })
     }
 
+    pub(super) fn exchange(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        self.change(Operation::Set, a.as_str(), Durability::Full, |connection| {
+            let (Some(a_end), Some(b_end)) = (end_of(a), end_of(b)) else { return Ok(false) };
+            if a.as_str().starts_with(b.as_str()) || b.as_str().starts_with(a.as_str()) {
+                return Ok(false);
+            }
+            let mut any = connection.prepare_cached("SELECT EXISTS (SELECT 1 FROM zarr WHERE k >= ?1 AND k < ?2)")?;
+            for (from, end) in [(a, &a_end), (b, &b_end)] {
+                if !any.query_row([from.as_str(), end], |row| row.get(0))? {
+                    return Ok(false);
+                }
+            }
+            // No key begins with a slash.
+            const ASIDE: (&str, &str) = ("/", "0");
+            let mut rename = connection
+                .prepare_cached("UPDATE zarr SET k = ?3 || substr(k, length(?1) + 1) WHERE k >= ?1 AND k < ?2")?;
+            rename.execute([a.as_str(), &a_end, ASIDE.0])?;
+            rename.execute([b.as_str(), &b_end, a.as_str()])?;
+            rename.execute([ASIDE.0, ASIDE.1, b.as_str()])?;
+            Ok(true)
+        })
+    }
+
     pub(super) fn set_parts(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
         let too_long = |size| {
             let source = format!("found {size} bytes, expected at most {LONGEST} in SQLite");

@@ -59,6 +59,7 @@ async fn reply(store: &dyn AsyncStore, request: Request) -> Result<Reply> {
             Reply::Erased
         }
         Request::RenamePrefix { from, to } => Reply::Renamed(store.rename_prefix(&from, &to).await?),
+        Request::ExchangePrefixes { a, b } => Reply::Exchanged(store.exchange_prefixes(&a, &b).await?),
         Request::Lock { prefix } => Reply::Locked(store.try_lock(&prefix).await?),
         Request::Barrier => {
             store.barrier().await?;

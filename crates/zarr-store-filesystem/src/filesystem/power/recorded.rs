@@ -355,6 +355,15 @@ impl Vfs for Recorded {
         })
     }
 
+    fn exchange(&self, parent: &Directory, a: &str, other: &Directory, b: &str) -> io::Result<()> {
+        let there = self.id(other)?;
+        self.change(parent, self.inner.exchange(parent, a, other, b), |disk, id| {
+            let nodes = (disk.named(id, a), disk.named(there, b));
+            disk.name(id, a, nodes.1, Some(there));
+            disk.name(there, b, nodes.0, Some(id));
+        })
+    }
+
     fn remove_file(&self, parent: &Directory, name: &str) -> io::Result<()> {
         self.change(parent, self.inner.remove_file(parent, name), |disk, id| disk.name(id, name, None, None))
     }

@@ -1,0 +1,91 @@
+//! Exchanging two directories, with all values in them.
+
+use std::io;
+
+use zarr_store::{Operation, Prefix, Result};
+
+use super::install::split;
+use super::names::temporary;
+use super::vfs::{Directory, Kind};
+use super::{FilesystemStore, is_absent};
+
+/// A name in an open directory.
+struct Name<'p> {
+    directory: Directory,
+    /// The path of the directory.
+    parent: &'p str,
+    name: &'p str,
+}
+
+impl FilesystemStore {
+    /// Exchanges the directories of two prefixes, or a directory and a link to one; false if one is not there or may not be renamed.
+    pub(super) fn exchange_trees(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        let paths = [a, b].map(|prefix| prefix.as_str().trim_end_matches('/'));
+        if a.is_root() || b.is_root() || a.as_str().starts_with(b.as_str()) || b.as_str().starts_with(a.as_str()) {
+            return Ok(false);
+        }
+        let [Some(a), Some(b)] = [self.named_directory(paths[0])?, self.named_directory(paths[1])?] else {
+            return Ok(false);
+        };
+        let fail = |error| self.fail(Operation::Set, paths[0], error);
+        let exchanged = match self.vfs.exchange(&a.directory, a.name, &b.directory, b.name) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => self.exchange_by_renames(&a, &b),
+            exchanged => exchanged,
+        };
+        match exchanged {
+            Ok(()) => {}
+            Err(error) if may_not_be_renamed(&error) => return Ok(false),
+            Err(error) => return Err(fail(error)),
+        }
+        if self.options.sync_on_request {
+            // Or a loss of power could undo it after the values of one have been erased.
+            [&a, &b].into_iter().try_for_each(|name| self.vfs.sync_directory(&name.directory)).map_err(fail)?;
+        } else {
+            [&a, &b].into_iter().try_for_each(|name| self.sync_names(&name.directory, name.parent)).map_err(fail)?;
+        }
+        Ok(true)
+    }
+
+    /// The name of a directory, or of a link to one; `None` if there is none.
+    fn named_directory<'p>(&self, path: &'p str) -> Result<Option<Name<'p>>> {
+        let (parent, name) = split(path);
+        let Some(directory) = self.existing(parent, Operation::Set)? else { return Ok(None) };
+        match self.vfs.stat_name(&directory, name) {
+            Ok(stat) if stat.kind == Kind::Directory => {}
+            Ok(stat) if stat.kind == Kind::Unknown && self.leads_to_directory(path) => {}
+            Ok(_) => return Ok(None),
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) => return Err(self.fail(Operation::Set, path, error)),
+        }
+        Ok(Some(Name { directory, parent, name }))
+    }
+
+    /// Exchanges two names where the system has no call for that: `a` has none for a moment.
+    fn exchange_by_renames(&self, a: &Name<'_>, b: &Name<'_>) -> io::Result<()> {
+        let aside = temporary();
+        // Others do not take it for one left behind.
+        let held = self.vfs.open_name(&a.directory, a.name);
+        if let Ok(held) = &held {
+            let _ = self.vfs.try_lock(held);
+        }
+        self.vfs.rename_directory(&a.directory, a.name, &a.directory, &aside)?;
+        let renamed = self.vfs.rename_directory(&b.directory, b.name, &a.directory, a.name);
+        if renamed.is_err() {
+            self.vfs.rename_directory(&a.directory, &aside, &a.directory, a.name)?;
+            return renamed;
+        }
+        self.vfs.rename_directory(&a.directory, &aside, &b.directory, b.name)
+    }
+}
+
+/// Whether one of the names is gone, is of another file system, is a mount point, or may not be renamed.
+fn may_not_be_renamed(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound
+            | io::ErrorKind::NotADirectory
+            | io::ErrorKind::CrossesDevices
+            | io::ErrorKind::ResourceBusy
+            | io::ErrorKind::PermissionDenied
+    )
+}
