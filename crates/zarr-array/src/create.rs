@@ -170,7 +170,8 @@ impl NewArray {
         self
     }
 
-    /// Whether a node that is there already is erased first, with all that lies below it.
+    /// Whether a node that is there already is replaced, with all that lies below it: in one step where the store exchanges prefixes
+    /// (directories, SQLite files, memory) and all of it lies under its path (v2, v3, not the root), else it is erased first.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self

@@ -19,7 +19,7 @@ pub struct NewGroup {
     /// The dialect to store it in. By default that of the hierarchy that is there, and Zarr v3 in a store that holds no node; see
     /// [`Array::create`].
     pub dialect: Option<Dialect>,
-    /// Whether a node that is there already is erased first, with all that lies below it.
+    /// Whether a node that is there already is replaced, with all that lies below it.
     pub overwrite: bool,
 }
 
@@ -51,7 +51,7 @@ impl NewGroup {
         self
     }
 
-    /// Sets whether a node that is there already is erased first, with all that lies below it.
+    /// Sets whether a node that is there already is replaced, with all that lies below it: as [`NewArray::overwrite`](crate::NewArray::overwrite).
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;

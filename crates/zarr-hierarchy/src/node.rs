@@ -5,6 +5,7 @@ mod claim;
 mod create;
 mod dialect;
 mod erase;
+mod exchange;
 mod hints;
 mod leftovers;
 mod listed;
@@ -13,12 +14,13 @@ mod newest;
 pub mod order;
 mod replace;
 mod revise;
+mod unfinished;
 
 pub use ancestors::Ancestors;
 pub use claim::{AwaitClaim, Claim, DropClaim, TakeClaim, unclaimed};
 pub use create::{CreateNode, create};
 pub use dialect::{DEFAULT_DIALECT, FindDialect, same_hierarchy};
-pub use erase::{CONVERSION_JOURNAL, EraseBroken, EraseNode, MIGRATION_RECORD};
+pub use erase::{EraseBroken, EraseNode, MIGRATION_RECORD};
 pub use hints::with_location;
 pub use listed::ListNode;
 pub use newest::{Newest, ReadNewest};
@@ -26,6 +28,10 @@ pub use replace::ReplaceNode;
 pub(crate) use replace::{set_attributes, set_dimension_names};
 pub use revise::Edit;
 pub(crate) use revise::Revise;
+pub use unfinished::{
+    CONVERSION_JOURNAL, DropUnfinished, REPLACEMENTS, is_one_prefix, is_part_journal, journal_key, new_id, replacement,
+    replacements,
+};
 
 use crate::jobs::{get_document, unfit};
 use crate::{Error, ErrorKind, Result};

@@ -37,7 +37,8 @@ pub struct Capabilities {
     /// [`Store::erase_prefix`](crate::Store::erase_prefix) makes all keys vanish at once, except under the root, a mount point or a prefix that may
     /// not be renamed: there keys go before the keys below them, hidden ones first.
     pub erases_at_once: bool,
-    /// [`Store::exchange_prefixes`](crate::Store::exchange_prefixes) exchanges the keys under two prefixes in one step.
+    /// [`Store::exchange_prefixes`](crate::Store::exchange_prefixes) exchanges the keys under two prefixes: in one step, but for
+    /// file systems that have no call for that.
     pub exchanges: bool,
     /// What is set appears to others, and survives the process, with [`Store::flush`](crate::Store::flush) and not before.
     pub appears_at_flush: bool,

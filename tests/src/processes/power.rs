@@ -17,7 +17,7 @@ use zarr_store::{Bytes, Capabilities, Durability, Key, MemoryStore, Prefix, SetO
 #[derive(Debug)]
 struct Volatile {
     store: MemoryStore,
-    /// Whether it renames and erases prefixes at once, as a directory does.
+    /// Whether it renames, exchanges and erases prefixes at once, as a directory does.
     like_files: bool,
     log: Mutex<Log>,
 }
@@ -47,6 +47,7 @@ enum Operation {
     Erase(Key),
     ErasePrefix(Prefix),
     Rename(Prefix, Prefix),
+    Exchange(Prefix, Prefix),
 }
 
 impl Volatile {
@@ -84,18 +85,24 @@ impl Volatile {
                 Operation::Erase(key) => drop(values.remove(key)),
                 Operation::ErasePrefix(prefix) => values.retain(|key, _| !prefix.contains(key)),
                 Operation::Rename(from, to) => {
-                    let moved: Vec<Key> = values.keys().filter(|key| from.contains(key)).cloned().collect();
-                    for key in moved {
-                        let target = from.strip(&key).and_then(|rest| to.join(rest).ok());
-                        if let (Some(target), Some(value)) = (target, values.remove(&key)) {
-                            values.insert(target, value);
-                        }
-                    }
+                    let moved = take(&mut values, from, to);
+                    values.extend(moved);
+                }
+                Operation::Exchange(a, b) => {
+                    let moved = [take(&mut values, a, b), take(&mut values, b, a)];
+                    values.extend(moved.into_iter().flatten());
                 }
             }
         }
         values
     }
+}
+
+/// Takes the values under a prefix, with the keys that they have under another one.
+fn take(values: &mut BTreeMap<Key, Bytes>, from: &Prefix, to: &Prefix) -> Vec<(Key, Bytes)> {
+    let moved: Vec<Key> = values.keys().filter(|key| from.contains(key)).cloned().collect();
+    let renamed = |key: Key| Some((to.join(from.strip(&key)?).ok()?, values.remove(&key)?));
+    moved.into_iter().filter_map(renamed).collect()
 }
 
 impl fmt::Display for Volatile {
@@ -113,7 +120,8 @@ impl Store for Volatile {
             for change in &mut self.log().changes {
                 change.is_synced |= match &change.operation {
                     Operation::ErasePrefix(prefix) | Operation::Rename(_, prefix) => prefix.contains(key),
-                    Operation::Set { .. } | Operation::Erase(_) => false,
+                    // It is on the disk when it has returned.
+                    Operation::Set { .. } | Operation::Erase(_) | Operation::Exchange(..) => false,
                 };
             }
         }
@@ -151,6 +159,14 @@ impl Store for Volatile {
         Ok(true)
     }
 
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> zarr_store::Result<bool> {
+        let is_exchanged = self.like_files && self.store.exchange_prefixes(a, b)?;
+        if is_exchanged {
+            self.note(Operation::Exchange(a.clone(), b.clone()), true);
+        }
+        Ok(is_exchanged)
+    }
+
     fn flush(&self) -> zarr_store::Result<()> {
         let keys = self.store.list()?;
         let values = keys.into_iter().map(|key| Ok((key.clone(), self.store.get_all(&key)?)));
@@ -161,7 +177,7 @@ impl Store for Volatile {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.store.capabilities().durable(true).erases_at_once(self.like_files)
+        self.store.capabilities().durable(true).erases_at_once(self.like_files).exchanges(self.like_files)
     }
 
     zarr_store::delegate! { |this| this.store;

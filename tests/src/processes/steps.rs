@@ -119,6 +119,11 @@ impl Store for Stopping {
         self.store.rename_prefix(from, to)
     }
 
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> zarr_store::Result<bool> {
+        self.step(Operation::Set, a.as_str())?;
+        self.store.exchange_prefixes(a, b)
+    }
+
     fn try_lock(&self, prefix: &Prefix) -> zarr_store::Result<Option<Lock>> {
         self.step(Operation::Lock, prefix.as_str())?;
         self.store.try_lock(prefix)

@@ -15,7 +15,7 @@ use zarr_array::{Array, Dialect, Error, ErrorKind, Group, NewArray, NewGroup, Vi
 struct Interrupted {
     store: Arc<dyn Store>,
     left: AtomicU64,
-    /// Whether prefixes are erased and renamed at once, as in a directory.
+    /// Whether prefixes are erased, renamed and exchanged at once, as in a directory.
     at_once: bool,
 }
 
@@ -68,8 +68,16 @@ impl Store for Interrupted {
         Ok(true)
     }
 
+    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
+        if !self.at_once {
+            return Ok(false);
+        }
+        self.change()?;
+        self.store.exchange_prefixes(a, b)
+    }
+
     fn capabilities(&self) -> Capabilities {
-        self.store.capabilities().erases_at_once(self.at_once)
+        self.store.capabilities().erases_at_once(self.at_once).exchanges(self.at_once)
     }
 
     zarr_store::delegate! { |this| this.store;
@@ -115,6 +123,11 @@ pub(crate) fn at_each_call(prepare: Verb<'_>, verb: Verb<'_>, check: Check<'_>, 
 /// A store that is interrupted after so many calls.
 pub(crate) fn interrupted(store: &Arc<dyn Store>, left: u64) -> Arc<dyn Store> {
     Arc::new(Interrupted { store: Arc::clone(store), left: AtomicU64::new(left), at_once: false })
+}
+
+/// The same, where prefixes are erased, renamed and exchanged at once.
+pub(crate) fn interrupted_at_once(store: &Arc<dyn Store>, left: u64) -> Arc<dyn Store> {
+    Arc::new(Interrupted { store: Arc::clone(store), left: AtomicU64::new(left), at_once: true })
 }
 
 pub(crate) fn open(store: &Arc<dyn Store>, path: &str) -> Option<Array> {

@@ -63,7 +63,7 @@ pub(crate) struct Create {
     /// The separator of the numbers in chunk keys: / or a period.
     #[arg(long, value_name = "CHAR", value_parser = separator)]
     separator: Option<char>,
-    /// Replace the node at PATH, with everything below it.
+    /// Replace the node at PATH, with everything below it: below the root of a directory or a database in one step.
     #[arg(long)]
     overwrite: bool,
 }

@@ -2,7 +2,7 @@
 
 use crate::execute;
 use crate::jobs::{get_document, unfit};
-use crate::node::{OpenNode, Probed, reread};
+use crate::node::{OpenNode, Probed, REPLACEMENTS, reread};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -215,7 +215,9 @@ impl WalkJob {
             let keys: Vec<&str> = keys.iter().map(Key::as_str).collect();
             let prefixes: Vec<&str> = prefixes.iter().map(Prefix::as_str).collect();
             let mut children = zarr_meta::children(self.dialect, &path, &keys, &prefixes, &self.entry);
-            children.candidates.retain(|path| !self.skipped.contains(path));
+            let is_there = |path: &NodePath| path.name() != Some(REPLACEMENTS);
+            children.candidates.retain(|path| is_there(path) && !self.skipped.contains(path));
+            children.maybe_implicit.retain(is_there);
             self.maybe.extend(children.maybe_implicit.iter().cloned());
             self.next.extend(children.maybe_implicit);
             self.begin(children.candidates, &Where::Here, &mut requests);

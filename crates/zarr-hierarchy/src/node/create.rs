@@ -1,8 +1,9 @@
 //! Creating a node.
 
 use super::ancestors::{Ancestors, create_missing};
+use super::exchange::ExchangeNode;
 use super::leftovers::Leftovers;
-use super::{EraseBroken, EraseNode, OpenNode, Probed, order, reread};
+use super::{DropUnfinished, EraseBroken, EraseNode, OpenNode, Probed, is_one_prefix, order, reread};
 use crate::jobs::{InSteps, Made, TakeLock};
 use crate::{Error, ErrorKind, Result, jobs};
 use std::collections::BTreeSet;
@@ -37,6 +38,7 @@ pub fn create(
         found,
         node: node.clone(),
         overwrite,
+        there: None,
         capabilities,
         tries: 0,
         empty: Vec::new(),
@@ -61,8 +63,12 @@ fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documen
 /// document that decides is written last, and only if there is none: of two that create the same node, one gets the
 /// error that it exists.
 ///
-/// Here ── something, to be replaced ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
-///   └──── nothing ──────────────────────────────────────────────────────────┘
+/// Here ── something, to be replaced ──► Unfinished ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
+///   └──── nothing ─────────────────────────────────────────────────────────────────────────┘
+///
+/// Where the store exchanges prefixes, and the old node and the new one lie under the path:
+///
+/// Here ──► Unfinished ──► Ancestors ──► Groups ──► Exchange ── declined ──► Erase, and so on
 ///
 /// Where another is faster, or a document of another node is there: Pause, and then again from Entry.
 ///
@@ -73,6 +79,8 @@ pub struct CreateNode {
     found: StoredNode,
     node: Node,
     overwrite: bool,
+    /// What is to be replaced.
+    there: Option<There>,
     capabilities: Capabilities,
     tries: u32,
     /// Prefixes that had nothing below them when the node was looked for: no chunks are left there.
@@ -82,9 +90,20 @@ pub struct CreateNode {
     state: Change,
 }
 
+/// A node in the way.
+#[derive(Debug)]
+enum There {
+    /// It is exchanged for the new one.
+    Exchanged(Box<StoredNode>),
+    Erased(Box<StoredNode>),
+    Broken,
+}
+
 #[derive(Debug)]
 enum Change {
     Here(Box<OpenNode>),
+    Unfinished(Box<DropUnfinished>),
+    Exchange(Box<ExchangeNode>),
     Erase(Box<EraseNode>),
     EraseBroken(Box<EraseBroken>),
     Barrier,
@@ -135,6 +154,10 @@ impl CreateNode {
                 return Ok(Next::Ask(requests));
             }
         }
+        if matches!(self.there, Some(There::Exchanged(_))) {
+            let exchange = ExchangeNode::new(&self.found, self.written.clone())?;
+            return self.exchange(Box::new(exchange), &[]);
+        }
         if self.document_keys().len() < 2 {
             return self.begin_leftovers();
         }
@@ -175,6 +198,51 @@ impl CreateNode {
             job.lock = lock;
             job.look()
         })
+    }
+
+    /// Replaces the node in the way.
+    fn replace(&mut self, there: There) -> Result<Next<Self>> {
+        self.there = Some(match there {
+            There::Erased(found) if self.may_exchange(&found) => There::Exchanged(found),
+            there => there,
+        });
+        self.unfinished(Box::new(DropUnfinished::new(&self.found.path, self.capabilities)), &[])
+    }
+
+    fn may_exchange(&self, there: &StoredNode) -> bool {
+        let lies_below = |dialect| is_one_prefix(dialect, &self.found.path);
+        let Capabilities { exchanges, list, .. } = self.capabilities;
+        exchanges && list && lies_below(there.dialect) && lies_below(self.found.dialect)
+    }
+
+    /// Erases what unfinished changes have left.
+    fn unfinished(&mut self, drop: Box<DropUnfinished>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, drop| job.state = Change::Unfinished(drop);
+        jobs::within(self, drop, replies, wait, |job, ()| match matches!(job.there, Some(There::Exchanged(_))) {
+            true => job.entry(),
+            false => job.erase_there(),
+        })
+    }
+
+    fn exchange(&mut self, exchange: Box<ExchangeNode>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, exchange| job.state = Change::Exchange(exchange);
+        jobs::within(self, exchange, replies, wait, |job, is_exchanged| match is_exchanged {
+            true => Ok(Next::Done(job.found.clone())),
+            false => job.erase_there(),
+        })
+    }
+
+    fn erase_there(&mut self) -> Result<Next<Self>> {
+        match self.there.take() {
+            Some(There::Exchanged(found) | There::Erased(found)) => {
+                self.erase(Box::new(EraseNode::alone(*found, self.capabilities)), Change::Erase, &[])
+            }
+            Some(There::Broken) => {
+                let job = EraseBroken::new(self.found.path.clone(), self.found.dialect, self.capabilities);
+                self.erase(Box::new(job), Change::EraseBroken, &[])
+            }
+            None => self.entry(),
+        }
     }
 
     /// Erases the node in the way.
@@ -318,13 +386,8 @@ impl Job for CreateNode {
                     self.entry()
                 }
                 // A broken node may be replaced, too.
-                Err(error) if self.overwrite && error.kind() != ErrorKind::Store => {
-                    let job = EraseBroken::new(path, self.found.dialect, self.capabilities);
-                    self.erase(Box::new(job), Change::EraseBroken, &[])
-                }
-                Ok(Probed::Found(found)) if self.overwrite => {
-                    self.erase(Box::new(EraseNode::alone(*found, self.capabilities)), Change::Erase, &[])
-                }
+                Err(error) if self.overwrite && error.kind() != ErrorKind::Store => self.replace(There::Broken),
+                Ok(Probed::Found(found)) if self.overwrite => self.replace(There::Erased(found)),
                 Ok(Probed::Found(found)) if self.may_document(&found) => self.entry(),
                 Ok(Probed::Found(found)) => {
                     let kind = if found.node.as_array().is_some() { "an array" } else { "a group" };
@@ -333,6 +396,8 @@ impl Job for CreateNode {
                 }
                 Err(error) => Err(error),
             },
+            Change::Unfinished(drop) => self.unfinished(drop, replies),
+            Change::Exchange(exchange) => self.exchange(exchange, replies),
             Change::Erase(job) => self.erase(job, Change::Erase, replies),
             Change::EraseBroken(job) => self.erase(job, Change::EraseBroken, replies),
             Change::Barrier => self.entry(),

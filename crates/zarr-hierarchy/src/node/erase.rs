@@ -1,6 +1,6 @@
 //! Erasing a node and all that lies below it.
 
-use super::{Ancestors, order};
+use super::{Ancestors, DropUnfinished, journal_key, order};
 use crate::chunk_keys::ChunkKeys;
 use crate::hierarchy::WalkJob;
 use crate::jobs::InSteps;
@@ -12,17 +12,13 @@ use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
 /// The key at the root under which the state of a migration is recorded. No dialect has it for a document or a chunk.
 pub const MIGRATION_RECORD: &str = ".zmigration";
 
-/// The beginning of the last segment of the keys beside a node under which the progress of a conversion to the node is recorded. No dialect
-/// has such keys for documents or chunks.
-pub const CONVERSION_JOURNAL: &str = ".zconversion";
-
 /// Erases a node: documents first, and chunks when there is no document any more that shows them. An erase that is
 /// interrupted leaves no array that reads fill values for erased chunks. The node's own documents come after the
 /// documents of the nodes below, so that it can be repeated as long as there are any; but they come first where the
 /// node was moved, so that no reader takes the rest of it for the whole.
 ///
-/// Ancestors ─► Walk ── the root: the keys of its nodes ──► List ── keys ──► Steps: documents, then chunks ──► Done
-///            (other nodes begin at List, or need no listing where a prefix vanishes at once)
+/// Unfinished ─► Ancestors ─► Walk ── the root: the keys of its nodes ──► List ── keys ──► Steps: documents, then chunks ──► Done
+///                         (other nodes begin at List, or need no listing where a prefix vanishes at once)
 ///
 /// All that lies under the path of a node is the node's. The root is the folder that the store lies in, which may hold
 /// anything: there only keys of nodes are erased, and so it is where the node was moved: a value that was not copied,
@@ -33,6 +29,8 @@ pub struct EraseNode {
     capabilities: Capabilities,
     scope: EraseScope,
     owned: OwnedKeys,
+    /// Whether the journals of conversions to the node stay.
+    keeps_journals: bool,
     /// How many keys are to be erased, once that is known.
     keys: Option<u64>,
     state: State,
@@ -52,6 +50,7 @@ enum EraseScope {
 #[derive(Debug)]
 enum State {
     Begin,
+    Unfinished(Box<DropUnfinished>),
     Ancestors(Box<Ancestors>),
     Own,
     Walk(Box<WalkJob>),
@@ -74,7 +73,14 @@ impl EraseNode {
     /// Erases a node of a store that is such.
     pub fn new(found: StoredNode, capabilities: Capabilities) -> Self {
         let scope = if found.path.is_root() { EraseScope::Nodes } else { EraseScope::Path };
-        Self { found, capabilities, scope, owned: OwnedKeys::default(), keys: None, state: State::Begin }
+        let owned = OwnedKeys::default();
+        Self { found, capabilities, scope, owned, keeps_journals: false, keys: None, state: State::Begin }
+    }
+
+    /// Keeps the journals of conversions to the node: it is erased by one of them, which goes on.
+    #[must_use]
+    pub fn keeping_journals(self) -> Self {
+        Self { keeps_journals: true, ..self }
     }
 
     /// To erase the source of a move: the documents of the nodes that a walk found, and their chunks. The first node is
@@ -94,6 +100,17 @@ impl EraseNode {
     /// long as nothing is erased.
     pub(crate) fn keys(&self) -> Option<u64> {
         self.keys
+    }
+
+    /// Erases what unfinished changes have left: before chunks go that a journal says are there.
+    fn unfinished(&mut self, drop: Box<DropUnfinished>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, drop| job.state = State::Unfinished(drop);
+        jobs::within(self, drop, replies, wait, |job, ()| job.begin_above())
+    }
+
+    fn begin_above(&mut self) -> Result<Next<Self>> {
+        let ancestors = Ancestors::of_erased(&self.found, self.capabilities);
+        self.above(Box::new(ancestors), &[])
     }
 
     /// Drops the consolidated metadata above, which becomes stale.
@@ -240,6 +257,8 @@ impl<'d> DocumentKeys<'d> {
     }
 }
 
+/// The rank of the journals of conversions, which say of chunks that they are there.
+const JOURNALS: usize = 0;
 /// The rank of the first documents that are not of the node itself.
 const OTHERS: usize = 16;
 /// The rank of the documents of the node itself.
@@ -267,10 +286,16 @@ impl OwnedKeys {
         let none = Documents::new();
         for (number, found) in walk.nodes.iter().enumerate() {
             let first = match number {
-                0 if scope == EraseScope::Keys => 0,
+                0 if scope == EraseScope::Keys => 1,
                 0 => OWN,
                 _ => OTHERS,
             };
+            // Those of the first node, and above it, are gone.
+            if let Ok(journal) = journal_key(&found.path, None)
+                && number > 0
+            {
+                owned.documents.entry(JOURNALS).or_default().insert(journal.to_string());
+            }
             for (rank, key) in order::to_erase(found).into_iter().enumerate() {
                 owned.documents.entry(first + rank.min(OTHERS - 1)).or_default().insert(key);
             }
@@ -407,10 +432,12 @@ impl Job for EraseNode {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match std::mem::replace(&mut self.state, State::Begin) {
+            State::Begin if self.keeps_journals => self.begin_above(),
             State::Begin => {
-                let ancestors = Ancestors::of_erased(&self.found, self.capabilities);
-                self.above(Box::new(ancestors), &[])
+                let drop = DropUnfinished::new(&self.found.path, self.capabilities);
+                self.unfinished(Box::new(drop), &[])
             }
+            State::Unfinished(drop) => self.unfinished(drop, replies),
             State::Ancestors(ancestors) => self.above(ancestors, replies),
             State::Own => self.own(),
             State::Walk(walk) => self.walk(walk, replies),

@@ -1,0 +1,249 @@
+//! What lies beside a node and is of changes that are not finished: journals of conversions to it, and nodes that are to replace it.
+
+use crate::jobs::InSteps;
+use crate::{Error, Result, jobs};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::time::SystemTime;
+use zarr_meta::{Dialect, Documents, NodePath};
+use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
+
+/// The beginning of the last segment of the keys beside a node under which the progress of a conversion to the node is recorded. No dialect
+/// has such keys for documents or chunks.
+pub const CONVERSION_JOURNAL: &str = ".zconversion";
+
+/// The name, beside a node, of the prefix under which nodes are written that are to replace it. No walk goes into it; other software finds
+/// no document directly below it, and so no node.
+pub const REPLACEMENTS: &str = ".zreplacement";
+
+/// The key of the journal of a conversion to `path`, beside the node, or of a part of it: its number, and how many there are.
+///
+/// # Errors
+/// [`ErrorKind::Store`](crate::ErrorKind::Store) if the name is too long for a key.
+pub fn journal_key(path: &NodePath, part: Option<(u64, u64)>) -> Result<Key> {
+    let part = part.map_or_else(String::new, |(number, of)| format!(".{number}-of-{of}"));
+    let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
+    Ok(Key::new(&format!("{}{CONVERSION_JOURNAL}{part}{name}", beside(path)))?)
+}
+
+/// Whether a key is that of the journal of a part of a conversion to `path`, of those beside the node.
+#[must_use]
+pub fn is_part_journal(path: &NodePath, key: &Key) -> bool {
+    let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
+    let rest = key.name().strip_prefix(CONVERSION_JOURNAL).and_then(|rest| rest.strip_prefix('.'));
+    rest.and_then(|rest| rest.strip_suffix(name.as_str()))
+        .and_then(|part| part.split_once("-of-"))
+        .is_some_and(|(number, of)| number.parse::<u64>().is_ok() && of.parse::<u64>().is_ok())
+}
+
+/// The prefix under which nodes are written that are to replace the one at `path`; `None` for the root, which is not replaced so.
+///
+/// # Errors
+/// As [`journal_key`].
+pub fn replacements(path: &NodePath) -> Result<Option<Prefix>> {
+    let prefix = |name| Ok(Prefix::new(&format!("{}{REPLACEMENTS}/{name}/", beside(path)))?);
+    path.name().map(prefix).transpose()
+}
+
+/// The prefix of one of them.
+///
+/// # Errors
+/// As [`journal_key`].
+pub fn replacement(path: &NodePath, id: u64) -> Result<Option<Prefix>> {
+    let own = Prefix::new(&format!("{id:016x}/"))?;
+    Ok(replacements(path)?.map(|all| all.join_prefix(&own)))
+}
+
+/// A number that no other process has chosen.
+#[must_use]
+pub fn new_id() -> u64 {
+    // The standard library's only source of chance, which processes share that were forked from one another.
+    RandomState::new().hash_one((std::process::id(), SystemTime::now()))
+}
+
+/// Whether all of a node at `path` lies under its path, in a dialect, and is not the root: so it can be renamed, and be exchanged.
+#[must_use]
+pub fn is_one_prefix(dialect: Dialect, path: &NodePath) -> bool {
+    let owned = zarr_meta::owned(dialect, path, &Documents::new());
+    !path.is_root() && owned.keys.is_empty() && owned.prefixes == [path.key_prefix()]
+}
+
+/// The prefix in which a node lies.
+fn beside(path: &NodePath) -> String {
+    path.parent().map_or_else(String::new, |parent| parent.key_prefix())
+}
+
+/// Erases what is of unfinished changes of a node that is erased, renamed or replaced: the journals of conversions to it and to the groups
+/// above it, since what they say of chunks is true no longer; and nodes that were to replace it.
+///
+/// Look ── a journal ──► Parts ──► Steps ──► done
+///   └──── none ─────────────────────┘
+#[derive(Debug)]
+pub struct DropUnfinished {
+    /// The node, and the groups above it.
+    paths: Vec<NodePath>,
+    capabilities: Capabilities,
+    journals: Vec<Key>,
+    replacements: Option<Prefix>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Begin,
+    Look,
+    Parts,
+    Steps(Box<InSteps>),
+}
+
+impl DropUnfinished {
+    /// Of the node at `path`, in a store that is such.
+    #[must_use]
+    pub fn new(path: &NodePath, capabilities: Capabilities) -> Self {
+        let paths = std::iter::once(path.clone()).chain(path.ancestors()).collect();
+        Self { paths, capabilities, journals: Vec::new(), replacements: None, state: State::Begin }
+    }
+
+    fn look(&mut self) -> Result<Next<Self>> {
+        if self.capabilities.appears_at_flush {
+            // There are none.
+            return Ok(Next::Done(()));
+        }
+        let size = |path| Ok(Request::Size { key: journal_key(path, None)? });
+        let mut requests = self.paths.iter().map(size).collect::<Result<Vec<_>>>()?;
+        if self.capabilities.exchanges && self.capabilities.list {
+            self.replacements = self.paths.first().map(replacements).transpose()?.flatten();
+        }
+        requests.extend(self.replacements.clone().map(|prefix| Request::List { prefix }));
+        self.state = State::Look;
+        Ok(Next::Ask(requests))
+    }
+
+    fn looked(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let mut replies = replies.iter();
+        let mut requests = Vec::new();
+        for path in std::mem::take(&mut self.paths) {
+            match replies.next() {
+                Some(Reply::Size(None)) => {}
+                Some(Reply::Size(Some(_))) => {
+                    self.journals.push(journal_key(&path, None)?);
+                    requests.push(Request::List { prefix: Prefix::new(&beside(&path))? });
+                    self.paths.push(path);
+                }
+                _ => return Err(jobs::unfit()),
+            }
+        }
+        if self.replacements.is_some() {
+            match replies.next() {
+                Some(Reply::Listing(listing)) if listing.keys.is_empty() && listing.prefixes.is_empty() => {
+                    self.replacements = None;
+                }
+                Some(Reply::Listing(_)) => {}
+                _ => return Err(jobs::unfit()),
+            }
+        }
+        if requests.is_empty() || !self.capabilities.list {
+            return self.begin_steps(Vec::new());
+        }
+        self.state = State::Parts;
+        Ok(Next::Ask(requests))
+    }
+
+    fn parts(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let mut parts = Vec::new();
+        for (path, reply) in self.paths.iter().zip(replies) {
+            let Reply::Listing(listing) = reply else { return Err(jobs::unfit()) };
+            parts.extend(listing.keys.iter().filter(|key| is_part_journal(path, key)).cloned());
+        }
+        self.begin_steps(parts)
+    }
+
+    /// Journals of parts before the journal that all share, without which nobody looks at them.
+    fn begin_steps(&mut self, parts: Vec<Key>) -> Result<Next<Self>> {
+        let erase = |keys: Vec<Key>| keys.into_iter().map(|key| Request::Erase { key }).collect::<Vec<_>>();
+        let mut steps = vec![erase(parts), erase(std::mem::take(&mut self.journals))];
+        steps.push(self.replacements.take().into_iter().map(|prefix| Request::ErasePrefix { prefix }).collect());
+        if self.capabilities.durable && steps.iter().any(|step| !step.is_empty()) {
+            steps.push(vec![Request::Barrier]);
+        }
+        self.steps(Box::new(InSteps::new(steps)), &[])
+    }
+
+    fn steps(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, steps| job.state = State::Steps(steps);
+        jobs::within(self, steps, replies, wait, |_, _| Ok(Next::Done(())))
+    }
+}
+
+impl Job for DropUnfinished {
+    type Output = ();
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match std::mem::replace(&mut self.state, State::Begin) {
+            State::Begin => self.look(),
+            State::Look => self.looked(replies),
+            State::Parts => self.parts(replies),
+            State::Steps(steps) => self.steps(steps, replies),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_store::{MemoryStore, StoreExt, run};
+
+    fn path(text: &str) -> NodePath {
+        NodePath::parse(text).expect("a path")
+    }
+
+    #[test]
+    fn keys_lie_beside_the_node_and_are_known_again() {
+        let keys = [("/", ".zconversion"), ("/a", ".zconversion-a"), ("/g/a", "g/.zconversion-a")];
+        for (node, key) in keys {
+            assert_eq!(journal_key(&path(node), None).expect("a key").as_str(), key);
+            let part = journal_key(&path(node), Some((3, 8))).expect("a key");
+            assert!(is_part_journal(&path(node), &part), "{part}");
+            assert!(
+                !is_part_journal(&path("/g/b"), &part) && !is_part_journal(&path(node), &Key::new(key).expect("a key"))
+            );
+        }
+        assert_eq!(
+            replacement(&path("/g/a"), 10).expect("a prefix").expect("no root").as_str(),
+            "g/.zreplacement/a/000000000000000a/"
+        );
+        assert_eq!(replacements(&path("/")).expect("none"), None);
+    }
+
+    #[test]
+    fn journals_of_the_node_and_above_go_and_others_stay() {
+        let names = [
+            ".zconversion",
+            ".zconversion-g",
+            ".zconversion.1-of-2-g",
+            ".zconversion.1-of-2-h",
+            "g/.zconversion-a",
+            "g/.zconversion.2-of-2-a",
+            "g/.zreplacement/a/0000000000000001/zarr.json",
+            "g/.zconversion-b",
+            "g/.zreplacement/b/0000000000000001/zarr.json",
+            "g/a/.zconversion-c",
+        ];
+        let store = MemoryStore::new();
+        for name in names {
+            store.set_all(&Key::new(name).expect("a key"), b"{}").expect("set");
+        }
+        run(&store, DropUnfinished::new(&path("/g/a"), zarr_store::Store::capabilities(&store))).expect("dropped");
+        let left: Vec<String> = store.list().expect("list").iter().map(ToString::to_string).collect();
+        assert_eq!(
+            left,
+            [
+                ".zconversion.1-of-2-h",
+                "g/.zconversion-b",
+                "g/.zreplacement/b/0000000000000001/zarr.json",
+                "g/a/.zconversion-c"
+            ]
+        );
+    }
+}
