@@ -22,10 +22,12 @@ mod scratch;
 mod skipped;
 mod slabs;
 mod sparse;
+mod staged;
 mod target;
 #[cfg(test)]
 mod tests;
 mod transfer;
+mod unfinished;
 mod work;
 mod workers;
 

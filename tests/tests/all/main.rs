@@ -45,6 +45,7 @@ mod overtaken;
 mod packages;
 mod plans;
 mod remote_writers;
+mod replaced;
 mod requests;
 mod resumed;
 mod same_verbs;

@@ -58,14 +58,15 @@ pub(crate) struct Convert {
     /// of SRC many times; by default in DST. They are erased at the end.
     #[arg(long, value_name = "URL")]
     scratch: Option<String>,
-    /// Replace existing nodes in DST.
+    /// Replace existing nodes in DST. Below the root of a directory or a database the old one stays until the new one is written, and is
+    /// replaced in one step; elsewhere it is erased first.
     #[arg(long)]
     overwrite: bool,
     /// Go on where a run with the same options was interrupted; begin if there was none.
     #[arg(long)]
     resume: bool,
     /// Go on where a chunk of SRC cannot be read or decoded: its elements get the fill value, and the chunks are listed at the end, with
-    /// exit code 1.
+    /// exit code 1. Where only metadata changes, chunks are copied as bytes: one that cannot be decoded is copied as it is.
     #[arg(long)]
     keep_going: bool,
     /// Write part I of N alone, as any process on any machine can at the same time as others write others; one that was

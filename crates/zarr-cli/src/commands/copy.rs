@@ -35,7 +35,8 @@ struct Nodes {
     /// hierarchy there.
     #[arg(value_name = "DST")]
     target: String,
-    /// Replace an existing node, with everything below it.
+    /// Replace an existing node, with everything below it. Of cp, below the root of a directory or a database: in one step, when the
+    /// copy is complete; else it is erased first.
     #[arg(long)]
     overwrite: bool,
     /// Go on where a run with the same options was interrupted; begin if there was none.

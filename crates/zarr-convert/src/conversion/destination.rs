@@ -39,6 +39,8 @@ pub(super) enum InTheWay {
     /// They are an error.
     Refuse,
     Erase,
+    /// They stay until the conversion has ended, and are replaced then.
+    Replace,
     /// They are of this conversion.
     Keep,
 }
@@ -71,11 +73,11 @@ pub(super) fn prepare(
         }
         existing.kept.push(above);
     }
-    if in_the_way != InTheWay::Keep {
-        clear(target, &path, in_the_way == InTheWay::Erase)?;
+    clear(target, &path, in_the_way)?;
+    if in_the_way != InTheWay::Replace {
+        // A copy of all metadata would not know the new node.
+        run(&**target, Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities()))?;
     }
-    // A copy of all metadata would not know the new node.
-    run(&**target, Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities()))?;
     if let Some(name) = zarr_meta::entry_point_key(dialect)
         && let Some(entry) = target.get_ranges(&Key::new(name)?, &[DOCUMENT])?
     {
@@ -102,8 +104,13 @@ pub(super) fn make_parents(
     Ok(())
 }
 
-/// Makes sure that there is no node at `path`. Keys of no node are never erased.
-fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()> {
+/// Makes sure that there is no node at `path`, unless it may stay. Keys of no node are never erased.
+pub(super) fn clear(target: &Arc<dyn Store>, path: &NodePath, in_the_way: InTheWay) -> Result<()> {
+    let overwrite = match in_the_way {
+        InTheWay::Refuse => false,
+        InTheWay::Erase => true,
+        InTheWay::Replace | InTheWay::Keep => return Ok(()),
+    };
     let found = match open_node(&**target, &path.to_string(), None) {
         Err(error) if error.is_not_found() => {
             let prefix = Prefix::new(&path.key_prefix())?;
@@ -127,7 +134,7 @@ fn clear(target: &Arc<dyn Store>, path: &NodePath, overwrite: bool) -> Result<()
         return Err(exists(path, what, "--overwrite replaces it, with everything below it"));
     }
     match found {
-        Ok(found) => Ok(run(&**target, EraseNode::new(found, target.capabilities()))?),
+        Ok(found) => Ok(run(&**target, EraseNode::new(found, target.capabilities()).keeping_journals())?),
         Err(_) => Ok(run(&**target, EraseBroken::new(path.clone(), Dialect::NEWEST, target.capabilities()))?),
     }
 }

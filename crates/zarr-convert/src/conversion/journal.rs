@@ -6,6 +6,7 @@ mod identity;
 use super::part::Part;
 use super::reached::Units;
 use super::skipped::SkippedChunk;
+use super::unfinished::Unfinished;
 use super::workers::lock;
 use entry::Entry;
 pub(super) use entry::State;
@@ -16,7 +17,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zarr_grid::ChunkIndex;
-use zarr_hierarchy::node::CONVERSION_JOURNAL;
+use zarr_hierarchy::node::{is_part_journal, is_scratch, journal_key};
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::NodePath;
 use zarr_store::{ByteRange, Durability, Key, Precondition, Prefix, SetOptions, Store, StoreExt, Version};
@@ -28,8 +29,6 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// Where chunks have to reach the disk before the entry that says that they are there, at most one in so many parts of the time is
 /// spent on that.
 const SHARE: u32 = 20;
-/// In the keys of elements between reading and writing.
-const SCRATCH: &str = ".scratch";
 
 /// The journal while a conversion runs.
 #[derive(Debug)]
@@ -78,22 +77,12 @@ pub(super) struct Found {
 
 /// The key of the journal of a conversion to `path`, beside the node, or of one part.
 pub(super) fn key(path: &NodePath, part: Option<Part>) -> Result<Key> {
-    key_of(path, &of_part(part))
-}
-
-fn of_part(part: Option<Part>) -> String {
-    part.map_or_else(String::new, |part| format!(".{}-of-{}", part.number(), part.of()))
-}
-
-fn key_of(path: &NodePath, what: &str) -> Result<Key> {
-    let above = path.parent().map_or_else(String::new, |parent| parent.key_prefix());
-    let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
-    Ok(Key::new(&format!("{above}{CONVERSION_JOURNAL}{what}{name}"))?)
+    journal_key(path, part.map(|part| (part.number(), part.of())))
 }
 
 /// The key of elements that a conversion, or one part, puts down between reading and writing.
 pub(super) fn scratch_key(path: &NodePath, part: Option<Part>, number: u64) -> Result<Key> {
-    key_of(path, &format!("{}{}.{number}", SCRATCH, of_part(part)))
+    zarr_hierarchy::node::scratch_key(path, part.map(|part| (part.number(), part.of())), number)
 }
 
 impl Found {
@@ -116,9 +105,20 @@ impl Found {
         Ok(self.entry()?.state)
     }
 
+    /// Whether it says of no chunk that it is stored.
+    pub(super) fn has_nothing(&self) -> Result<bool> {
+        let entry = self.entry()?;
+        Ok(entry.done == 0 && entry.array.is_none())
+    }
+
     /// In how many parts the conversion is done, if it is.
     pub(super) fn parts(&self) -> Result<Option<u64>> {
         Ok(self.entry()?.identity.parts())
+    }
+
+    /// The node that is written to `path`.
+    pub(super) fn unfinished(&self, path: &NodePath) -> Result<Unfinished> {
+        self.entry()?.identity.unfinished(path)
     }
 
     /// The chunks that could not be read.
@@ -366,15 +366,8 @@ pub(super) fn erase_parts(store: &dyn Store, path: &NodePath) -> Result<()> {
         return Ok(());
     }
     let above = path.parent().map_or_else(String::new, |parent| parent.key_prefix());
-    let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
-    let is_part = |key: &Key| {
-        let rest = key.name().strip_prefix(CONVERSION_JOURNAL).and_then(|rest| rest.strip_prefix('.'));
-        rest.and_then(|rest| rest.strip_suffix(name.as_str()))
-            .and_then(|part| part.split_once("-of-"))
-            .is_some_and(|(number, of)| number.parse::<u64>().is_ok() && of.parse::<u64>().is_ok())
-    };
     let keys = store.list_dir(&Prefix::new(&above)?)?.keys;
-    keys.iter().filter(|key| is_part(key)).try_for_each(|key| Ok(store.erase(key)?))
+    keys.iter().filter(|key| is_part_journal(path, key)).try_for_each(|key| Ok(store.erase(key)?))
 }
 
 /// Erases elements that an interrupted conversion to `path`, or a part of it, put down between reading and writing, as far as a store lists
@@ -384,19 +377,8 @@ pub(super) fn erase_scratch(store: &dyn Store, path: &NodePath) -> Result<()> {
         return Ok(());
     }
     let above = path.parent().map_or_else(String::new, |parent| parent.key_prefix());
-    let (start, end) =
-        (format!("{CONVERSION_JOURNAL}{SCRATCH}."), path.name().map_or_else(String::new, |name| format!("-{name}")));
-    let is_number = |text: &str| text.parse::<u64>().is_ok();
-    let is_part = |text: &str| text.split_once("-of-").is_some_and(|(number, of)| is_number(number) && is_number(of));
-    let is_scratch = |key: &&Key| {
-        let rest = key.name().strip_prefix(&start).and_then(|rest| rest.strip_suffix(&end));
-        rest.is_some_and(|rest| match rest.split_once('.') {
-            Some((part, number)) => is_part(part) && is_number(number),
-            None => is_number(rest),
-        })
-    };
     let keys = store.list_dir(&Prefix::new(&above)?)?.keys;
-    keys.iter().filter(is_scratch).try_for_each(|key| Ok(store.erase(key)?))
+    keys.iter().filter(|key| is_scratch(path, key)).try_for_each(|key| Ok(store.erase(key)?))
 }
 
 /// Erases the journal of a move whose end was interrupted, from the node at `from` to that at `to`, if there is one: false if not.
@@ -404,6 +386,7 @@ pub(super) fn erase_ended(source: &dyn Store, from: &NodePath, target: &dyn Stor
     let key = key(to, None)?;
     match Found::read(target, &key)? {
         Some(found) if found.state()? == State::Ending && found.entry()?.identity.is_from(source, from) => {
+            found.unfinished(to)?.end(target)?;
             target.erase(&key)?;
             target.flush()?;
             Ok(true)

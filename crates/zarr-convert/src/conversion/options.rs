@@ -52,13 +52,15 @@ pub struct ConvertOptions {
     /// of the array have, which are erased at the end. By default in the target, beside the node; in zip files, which take nothing that is
     /// erased again, chunks are decoded several times instead.
     pub scratch: Option<Arc<dyn Store>>,
-    /// Whether nodes that are in the way are erased.
+    /// Whether nodes that are in the way are replaced: in one step, when all is written, where the target exchanges prefixes, else they
+    /// are erased first. See [`Conversion::run`](super::Conversion::run).
     pub overwrite: bool,
     /// Whether to go on where an earlier run with the same options was interrupted, whose journal is in the target. Without a
     /// journal the conversion begins as usual.
     pub resume: bool,
     /// Whether to go on where a chunk of the source cannot be read or decoded: it is reported
-    /// ([`Progress::Skipped`](super::Progress::Skipped)), and its elements have the fill value in the target.
+    /// ([`Progress::Skipped`](super::Progress::Skipped)), and its elements have the fill value in the target. Where chunks are copied as
+    /// bytes ([`Action::CopyChunks`](super::Action::CopyChunks)) nothing is decoded: a chunk that cannot be is copied as it is.
     pub keep_going: bool,
     /// Do this part alone, which any process may do on any machine, at the same time as others do others. A part that was interrupted
     /// goes on where it stopped when it is run again. All parts have the same options, but for

@@ -4,6 +4,7 @@ use super::destination::{self, ExistingDocuments, Finished, InTheWay};
 use super::journal::{self, Found, Identity, Journal, State};
 use super::part::Part;
 use super::progress::{Progress, Reporter};
+use super::unfinished::{self, Unfinished, Whereabouts};
 use super::work::{Recorded, Work};
 use super::{Action, Conversion, copy, is_same, reencode};
 use std::sync::Arc;
@@ -23,6 +24,10 @@ impl Conversion {
     /// While it runs, a journal beside the target node (the key `.zconversion`, with the name of the node behind it unless that is the
     /// root) says what it is and which chunks are stored. It is written after every 64 chunks or 5 s, and erased at the end; by it another run
     /// [resumes](super::ConvertOptions::resume) a conversion that was interrupted.
+    ///
+    /// A node that is [overwritten](super::ConvertOptions::overwrite) stays whole to the end where the store exchanges prefixes
+    /// (a directory, a SQLite file, memory) and all of it lies under its path (v2, v3, not the root): the new one is written under
+    /// the prefix `.zreplacement` beside it and exchanged for it. Elsewhere it is erased first.
     ///
     /// # Errors
     /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there are nodes in the way and [`ConvertOptions::overwrite`] is not set, or an interrupted
@@ -68,13 +73,14 @@ impl Conversion {
     pub(super) fn write(&self, target: &Arc<dyn Store>, reporter: &Reporter<'_>, is_move: bool) -> Result<Journal> {
         let in_target = |error: Error| in_store(target, error);
         self.check_target(target)?;
-        let (journal, existing) = self.begin(target).map_err(in_target)?;
+        let (journal, existing, unfinished) = self.begin(target).map_err(in_target)?;
         journal.skipped().iter().try_for_each(|chunk| reporter.skipped(chunk))?;
         if journal.state() == State::Ending {
             self.nodes.iter().try_for_each(|node| reporter.begin(node).and_then(|()| reporter.done(node.size)))?;
         } else {
-            let mut finished = Finished::new(target);
-            let written = self.write_nodes(target, &existing, Some(&mut finished), &journal, reporter);
+            let into = unfinished.store(target);
+            let mut finished = Finished::new(&into);
+            let written = self.write_nodes(&into, &existing, Some(&mut finished), &journal, reporter);
             // Also the documents before the failed one, but nothing by a run that another one took over from.
             let ended = journal.record().and_then(|()| finished.create()).map_err(in_target);
             if written.is_err() || ended.is_err() {
@@ -82,51 +88,87 @@ impl Conversion {
                 let _ = journal.record();
             }
             written.and(ended)?;
+            unfinished.put_in_place(target, self, || journal.record()).map_err(in_target)?;
             // Documents of groups that have consolidated metadata are others than those that were written.
-            if is_move || !self.consolidate.is_empty() {
+            if is_move || !self.consolidate.is_empty() || unfinished.is_marked() {
                 journal.enter(State::Ending).map_err(in_target)?;
             }
         }
+        unfinished.end(&**target).map_err(in_target)?;
         self.end(target)?;
         Ok(journal)
     }
 
-    /// The journal of this run, and the documents that are there already.
-    fn begin(&self, target: &Arc<dyn Store>) -> Result<(Journal, ExistingDocuments)> {
+    /// The journal of this run, the documents that are there already, and what is written.
+    fn begin(&self, target: &Arc<dyn Store>) -> Result<(Journal, ExistingDocuments, Unfinished)> {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
         let identity = Identity::of(self, None)?;
-        let (journal, existing) = match Found::read(&**target, &key)? {
+        let (journal, existing, unfinished) = match Found::read(&**target, &key)? {
             Some(found) if self.options.resume => {
                 found.check(&identity)?;
-                let journal = Journal::resume(target, found)?;
-                let existing = match journal.state() {
-                    State::Clearing => self.clear(target, &journal)?,
-                    _ => destination::prepare(target, self, InTheWay::Keep)?,
-                };
-                (journal, existing)
+                self.go_on(target, found)?
             }
             found if self.options.overwrite => {
-                let journal = Journal::begin(target, key, &identity, State::Clearing, found)?;
-                let existing = self.clear(target, &journal)?;
-                (journal, existing)
+                let left = found.as_ref().and_then(|found| found.unfinished(&path).ok());
+                let is_staged = unfinished::may_replace(&**target, self)?;
+                let unfinished = Unfinished::new(&**target, self, is_staged)?;
+                let journal = Journal::begin(target, key, &identity.with(&unfinished), State::Clearing, found)?;
+                if let Some(left) = left {
+                    left.end(&**target)?;
+                }
+                let existing = self.clear(target, &journal, &unfinished)?;
+                (journal, existing, unfinished)
             }
             Some(found) => return Err(found.in_the_way()),
             None => {
                 let existing = destination::prepare(target, self, InTheWay::Refuse)?;
-                (Journal::begin(target, key, &identity, State::Writing, None)?, existing)
+                let unfinished = Unfinished::new(&**target, self, false)?;
+                let journal = Journal::begin(target, key, &identity.with(&unfinished), State::Writing, None)?;
+                unfinished.begin(&**target)?;
+                (journal, existing, unfinished)
             }
         };
         destination::make_parents(target, self, &existing)?;
-        Ok((journal, existing))
+        Ok((journal, existing, unfinished))
     }
 
-    /// Erases nodes that are in the way, and journals of parts.
-    fn clear(&self, target: &Arc<dyn Store>, journal: &Journal) -> Result<ExistingDocuments> {
+    /// Goes on with a journal of this conversion.
+    fn go_on(&self, target: &Arc<dyn Store>, found: Found) -> Result<(Journal, ExistingDocuments, Unfinished)> {
         let (_, path) = self.paths();
-        let existing = destination::prepare(target, self, InTheWay::Erase)?;
+        let unfinished = found.unfinished(&path)?;
+        let whereabouts = match found.state()? {
+            State::Clearing => Some(Whereabouts::Here),
+            State::Ending => unfinished.check_there(&**target, self).map(|()| Some(Whereabouts::Here))?,
+            State::Writing | State::Written => match unfinished.find(&**target)? {
+                None if !found.has_nothing()? => return Err(unfinished.gone()),
+                whereabouts => whereabouts,
+            },
+        };
+        let journal = Journal::resume(target, found)?;
+        match whereabouts {
+            Some(Whereabouts::Here) => {}
+            Some(Whereabouts::InPlace) => journal.enter(State::Ending)?,
+            // The other run was stopped before it.
+            None => unfinished.begin(&**target)?,
+        }
+        let existing = match journal.state() {
+            State::Clearing => self.clear(target, &journal, &unfinished)?,
+            State::Writing if unfinished.is_staged() => destination::prepare(target, self, InTheWay::Replace)?,
+            _ => destination::prepare(target, self, InTheWay::Keep)?,
+        };
+        Ok((journal, existing, unfinished))
+    }
+
+    /// Erases what is in the way, and journals of parts.
+    fn clear(&self, target: &Arc<dyn Store>, journal: &Journal, unfinished: &Unfinished) -> Result<ExistingDocuments> {
+        let (_, path) = self.paths();
+        unfinished.erase_others(&**target)?;
+        let in_the_way = if unfinished.is_staged() { InTheWay::Replace } else { InTheWay::Erase };
+        let existing = destination::prepare(target, self, in_the_way)?;
         journal::erase_parts(&**target, &path)?;
         journal::erase_scratch(&**target, &path)?;
+        unfinished.begin(&**target)?;
         journal.enter(State::Writing)?;
         Ok(existing)
     }

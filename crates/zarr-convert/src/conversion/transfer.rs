@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_hierarchy::in_store;
-use zarr_hierarchy::node::{Ancestors, EraseNode, parse_path, same_hierarchy};
+use zarr_hierarchy::node::{Ancestors, DropUnfinished, EraseNode, is_one_prefix, parse_path, same_hierarchy};
 use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::{Prefix, Store, StoreExt, run};
@@ -117,7 +117,8 @@ impl<'p> Transfer<'p> {
         self
     }
 
-    /// Whether a node that is there is erased first. By default it is an error.
+    /// Whether a node that is there is replaced, as [`ConvertOptions::overwrite`](ConvertOptions#structfield.overwrite) says; a move erases
+    /// it first where it renames. By default it is an error.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.options.overwrite = overwrite;
         self
@@ -214,7 +215,8 @@ impl Conversion {
             self.check_complete().map_err(|error| in_store(&self.source, error))?;
         }
         let journal = journal::key(&to, None)?;
-        let is_resumed = self.options.resume && target.exists(&journal)?;
+        let is_there = target.exists(&journal).map_err(|error| in_target(Error::from(error).at_path(&to)))?;
+        let is_resumed = self.options.resume && is_there;
         if Arc::ptr_eq(&self.source, target)
             && !is_resumed
             && self.can_rename(&from, &to)
@@ -315,11 +317,7 @@ impl Conversion {
     /// Whether all that there is of the node lies under its path, before and after the move.
     fn can_rename(&self, from: &NodePath, to: &NodePath) -> bool {
         let Some(root) = self.nodes.first() else { return false };
-        let none = zarr_meta::Documents::new();
-        let lies_below = |path: &NodePath| {
-            let owned = zarr_meta::owned(root.dialect, path, &none);
-            !path.is_root() && owned.keys.is_empty() && owned.prefixes == [path.key_prefix()]
-        };
+        let lies_below = |path: &NodePath| is_one_prefix(root.dialect, path);
         let stays = |planned: &PlannedNode| {
             planned.dialect == planned.source.dialect && matches!(planned.how, Action::Group | Action::CopyChunks)
         };
@@ -329,6 +327,10 @@ impl Conversion {
     /// Renames the node, after the node in the way is erased; false if the store does not rename.
     fn rename(&self, store: &Arc<dyn Store>) -> Result<bool> {
         let (from, to) = self.paths();
+        match journal::Found::read(&**store, &journal::key(&to, None)?)? {
+            Some(found) if !self.options.overwrite => return Err(found.in_the_way()),
+            _ => {}
+        }
         let in_the_way = if self.options.overwrite { InTheWay::Erase } else { InTheWay::Refuse };
         let existing = destination::prepare(store, self, in_the_way)?;
         destination::make_parents(store, self, &existing)?;
@@ -336,6 +338,10 @@ impl Conversion {
             run(&**store, Ancestors::of_erased(&root.source, store.capabilities()))?;
         }
         self.list_in(&**store, false)?;
+        // What journals say of chunks is true no longer.
+        for path in [&from, &to] {
+            run(&**store, DropUnfinished::new(path, store.capabilities()))?;
+        }
         Ok(store.rename_prefix(&Prefix::new(&from.key_prefix())?, &Prefix::new(&to.key_prefix())?)?)
     }
 

@@ -16,6 +16,9 @@ pub const CONVERSION_JOURNAL: &str = ".zconversion";
 /// no document directly below it, and so no node.
 pub const REPLACEMENTS: &str = ".zreplacement";
 
+/// In the keys of elements between reading and writing.
+const SCRATCH: &str = "scratch";
+
 /// The key of the journal of a conversion to `path`, beside the node, or of a part of it: its number, and how many there are.
 ///
 /// # Errors
@@ -31,9 +34,35 @@ pub fn journal_key(path: &NodePath, part: Option<(u64, u64)>) -> Result<Key> {
 pub fn is_part_journal(path: &NodePath, key: &Key) -> bool {
     let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
     let rest = key.name().strip_prefix(CONVERSION_JOURNAL).and_then(|rest| rest.strip_prefix('.'));
-    rest.and_then(|rest| rest.strip_suffix(name.as_str()))
-        .and_then(|part| part.split_once("-of-"))
-        .is_some_and(|(number, of)| number.parse::<u64>().is_ok() && of.parse::<u64>().is_ok())
+    rest.and_then(|rest| rest.strip_suffix(name.as_str())).is_some_and(is_part)
+}
+
+/// The key of elements that a conversion to `path`, or a part of it, puts down between reading and writing.
+///
+/// # Errors
+/// As [`journal_key`].
+pub fn scratch_key(path: &NodePath, part: Option<(u64, u64)>, number: u64) -> Result<Key> {
+    let part = part.map_or_else(String::new, |(number, of)| format!(".{number}-of-{of}"));
+    let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
+    Ok(Key::new(&format!("{}{CONVERSION_JOURNAL}.{SCRATCH}{part}.{number}{name}", beside(path)))?)
+}
+
+/// Whether a key is one of these, of those beside the node.
+#[must_use]
+pub fn is_scratch(path: &NodePath, key: &Key) -> bool {
+    let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
+    let rest = key.name().strip_prefix(CONVERSION_JOURNAL).and_then(|rest| rest.strip_prefix('.'));
+    let rest = rest.and_then(|rest| rest.strip_suffix(name.as_str())?.strip_prefix(SCRATCH)?.strip_prefix('.'));
+    rest.is_some_and(|rest| match rest.split_once('.') {
+        Some((part, number)) => is_part(part) && number.parse::<u64>().is_ok(),
+        None => rest.parse::<u64>().is_ok(),
+    })
+}
+
+/// Whether a text names a part of a conversion.
+fn is_part(text: &str) -> bool {
+    let is_number = |text: &str| text.parse::<u64>().is_ok();
+    text.split_once("-of-").is_some_and(|(number, of)| is_number(number) && is_number(of))
 }
 
 /// The prefix under which nodes are written that are to replace the one at `path`; `None` for the root, which is not replaced so.
@@ -153,12 +182,13 @@ impl DropUnfinished {
         let mut parts = Vec::new();
         for (path, reply) in self.paths.iter().zip(replies) {
             let Reply::Listing(listing) = reply else { return Err(jobs::unfit()) };
-            parts.extend(listing.keys.iter().filter(|key| is_part_journal(path, key)).cloned());
+            parts
+                .extend(listing.keys.iter().filter(|key| is_part_journal(path, key) || is_scratch(path, key)).cloned());
         }
         self.begin_steps(parts)
     }
 
-    /// Journals of parts before the journal that all share, without which nobody looks at them.
+    /// Elements between reading and writing, and journals of parts before the journal that all share, without which nobody looks at them.
     fn begin_steps(&mut self, parts: Vec<Key>) -> Result<Next<Self>> {
         let erase = |keys: Vec<Key>| keys.into_iter().map(|key| Request::Erase { key }).collect::<Vec<_>>();
         let mut steps = vec![erase(parts), erase(std::mem::take(&mut self.journals))];
@@ -204,7 +234,12 @@ mod tests {
         for (node, key) in keys {
             assert_eq!(journal_key(&path(node), None).expect("a key").as_str(), key);
             let part = journal_key(&path(node), Some((3, 8))).expect("a key");
-            assert!(is_part_journal(&path(node), &part), "{part}");
+            assert!(is_part_journal(&path(node), &part) && !is_scratch(&path(node), &part), "{part}");
+            for part in [None, Some((3, 8))] {
+                let scratch = scratch_key(&path(node), part, 12).expect("a key");
+                assert!(is_scratch(&path(node), &scratch) && !is_part_journal(&path(node), &scratch), "{scratch}");
+                assert!(!is_scratch(&path("/g/b"), &scratch), "{scratch}");
+            }
             assert!(
                 !is_part_journal(&path("/g/b"), &part) && !is_part_journal(&path(node), &Key::new(key).expect("a key"))
             );
@@ -225,6 +260,8 @@ mod tests {
             ".zconversion.1-of-2-h",
             "g/.zconversion-a",
             "g/.zconversion.2-of-2-a",
+            "g/.zconversion.scratch.2-of-2.0-a",
+            "g/.zconversion.scratch.7-a",
             "g/.zreplacement/a/0000000000000001/zarr.json",
             "g/.zconversion-b",
             "g/.zreplacement/b/0000000000000001/zarr.json",

@@ -2,6 +2,7 @@
 
 use super::super::destination::NodeDocuments;
 use super::super::fingerprint::{Fingerprint, hashes};
+use super::super::unfinished::Unfinished;
 use super::super::{Conversion, Shards};
 use zarr_hierarchy::Result;
 use zarr_json::{Map, Value};
@@ -57,6 +58,17 @@ impl Identity {
         map.insert("source_documents", before.hex());
         map.insert("target_documents", after.hex());
         Ok(Self(map))
+    }
+
+    /// With what the journal says of the node that is written. Runs need not have it in common.
+    pub(crate) fn with(mut self, unfinished: &Unfinished) -> Self {
+        unfinished.add_to(&mut self.0);
+        self
+    }
+
+    /// The node that is written to `path`.
+    pub(super) fn unfinished(&self, path: &NodePath) -> Result<Unfinished> {
+        Unfinished::of_members(path, &self.0)
     }
 
     pub(super) fn from_map(map: &Map) -> Self {
