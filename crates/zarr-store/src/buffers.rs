@@ -26,7 +26,8 @@ thread_local! {
     static APPEND: RefCell<KeptBuffers> = const { RefCell::new(KeptBuffers::NONE) };
 }
 
-/// The buffers of one use.
+/// The buffers of one use, the largest last. It is taken first: a small one on top, as that of a document, would be moved to new memory,
+/// again and again, while those for chunks lie below.
 struct KeptBuffers {
     buffers: Vec<Vec<u8>>,
     /// The capacity of all in bytes.
@@ -44,7 +45,7 @@ impl KeptBuffers {
     }
 }
 
-/// Takes a buffer that this thread keeps; a new one without memory if it keeps none.
+/// Takes the largest buffer that this thread keeps, of several of one size the last; a new one without memory if it keeps none.
 #[must_use]
 pub fn take_buffer(usage: BufferUse) -> Vec<u8> {
     KeptBuffers::of(usage).with_borrow_mut(|kept| {
@@ -67,7 +68,9 @@ pub fn keep_buffer(usage: BufferUse, mut buffer: Vec<u8>) {
         let mut kept = kept.borrow_mut();
         if kept.buffers.len() < MAX_COUNT && buffer.capacity() <= MAX_SIZE - kept.size {
             kept.size += buffer.capacity();
-            kept.buffers.push(buffer);
+            let larger = kept.buffers.iter().rev().take_while(|other| other.capacity() > buffer.capacity()).count();
+            let at = kept.buffers.len() - larger;
+            kept.buffers.insert(at, buffer);
         }
     });
 }
@@ -94,6 +97,19 @@ mod tests {
         keep_buffer(BufferUse::Append, vec![1; 10]);
         assert_eq!(take_buffer(BufferUse::Overwrite).capacity(), 0);
         assert_eq!(drain(BufferUse::Append), [10]);
+    }
+
+    #[test]
+    fn the_largest_buffer_is_taken_first() {
+        [5, 1000, 30, 1000, 7].into_iter().for_each(|len| keep_buffer(BufferUse::Append, Vec::with_capacity(len)));
+        assert_eq!(drain(BufferUse::Append), [1000, 1000, 30, 7, 5]);
+        let [first, last] = [0, 1].map(|_| Vec::with_capacity(10));
+        let in_the_cache = last.as_ptr();
+        keep_buffer(BufferUse::Append, first);
+        keep_buffer(BufferUse::Append, last);
+        let taken = take_buffer(BufferUse::Append);
+        assert_eq!(taken.as_ptr(), in_the_cache);
+        drain(BufferUse::Append);
     }
 
     #[test]

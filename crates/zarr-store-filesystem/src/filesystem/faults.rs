@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use super::contract::{each, key};
 use super::vfs::{Directory, Kind, Stat};
 use super::*;
-use zarr_store::{ErrorKind, Precondition, StoreExt};
+use zarr_store::{ErrorKind, Precondition, Request, StoreExt};
 
 /// Another access whose calls fail from the N-th on, as a full or dying disk does, or only the N-th.
 #[derive(Debug)]
@@ -478,6 +478,18 @@ fn a_directory_is_looked_up_once_for_values_in_a_row() {
         );
         let listed = fs::read_dir(store.path().join("a/1")).expect("there").count();
         assert_eq!(listed, 11, "nothing is left behind");
+    });
+}
+
+#[test]
+fn a_job_that_sets_a_value_asks_for_no_version() {
+    each(|store| {
+        store.set_all(&key("a/x"), b"").expect("set");
+        let set =
+            |store: &FilesystemStore| drop(store.set(&key("a/y"), b"value", &SetOptions::default()).expect("set"));
+        let request = Request::set(key("a/z"), b"value".to_vec(), Precondition::None);
+        let asked = |store: &FilesystemStore| drop(zarr_store::answer(store, request).expect("set"));
+        assert_eq!(counted(store, asked), counted(store, set) - 1, "stat");
     });
 }
 

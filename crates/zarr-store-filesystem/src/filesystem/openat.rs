@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
@@ -20,6 +21,8 @@ const ATTEMPTS: usize = 128;
 #[derive(Debug)]
 pub(super) struct OpenAt {
     root: OwnedFd,
+    /// The root, opened so that it can be synced, since it was first.
+    synced: OnceLock<OwnedFd>,
     /// The resolved path of the root when it was opened; for links only.
     path: PathBuf,
     /// Whether files without names can be made and named here: `UNKNOWN` until the first, `REFUSED` after the first failure, in
@@ -35,7 +38,8 @@ impl OpenAt {
     /// `None` if the kernel does not have the call, or a sandbox forbids it.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         let root = rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let opened = Self { root, path: fs::canonicalize(path)?, unnamed: AtomicU8::new(UNKNOWN) };
+        let (path, unnamed) = (fs::canonicalize(path)?, AtomicU8::new(UNKNOWN));
+        let opened = Self { root, synced: OnceLock::new(), path, unnamed };
         match opened.try_open("", OFlags::PATH) {
             Ok(_) => Ok(Some(opened)),
             Err(Errno::NOSYS | Errno::PERM | Errno::INVAL) => Ok(None),
@@ -233,7 +237,14 @@ impl Vfs for OpenAt {
     }
 
     fn sync_all(&self) -> io::Result<()> {
-        Ok(rustix::fs::syncfs(readable(self.root.as_fd())?)?)
+        let root = match self.synced.get() {
+            Some(root) => root,
+            None => {
+                let root = readable(self.root.as_fd())?;
+                self.synced.get_or_init(|| root)
+            }
+        };
+        Ok(rustix::fs::syncfs(root)?)
     }
 
     fn rename(&self, parent: &Directory, from: &str, to: &str) -> io::Result<()> {
