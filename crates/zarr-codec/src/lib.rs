@@ -60,7 +60,7 @@ pub use element_offsets::ElementOffsets;
 pub use encode::{EncodeSplit, EncodedRun};
 pub use error::{Error, ErrorKind};
 pub use list::{CodecList, IntoCodecs};
-pub use patch::{Patch, PatchByChunk};
+pub use patch::{Patch, PatchByChunk, each_masked};
 pub use pipeline::{Pipeline, chunk_view};
 pub use scratch::Scratch;
 pub use sink::{Piece, Sink};

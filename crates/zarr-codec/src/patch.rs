@@ -1,12 +1,16 @@
 //! What is written to a chunk that keeps other elements.
 
+mod masked;
+
 use crate::element::is_repeated;
 use crate::{ElementSpec, Error, View, ViewMut};
+use masked::Masked;
+pub use masked::each_masked;
 use std::sync::Arc;
 use zarr_dtype::{Heap, HeapRef};
 use zarr_grid::{ChunkGrid, ChunkOverlaps, CopyRun, ElementsByChunk, Region, SelectedElements, Shape};
 
-/// New elements of a chunk: those of a region, or single ones.
+/// New elements of a chunk: those of a region, all or as a mask says, or single ones.
 #[derive(Clone, Debug)]
 pub struct Patch<'a> {
     /// The shape of the chunk.
@@ -20,6 +24,8 @@ enum Elements<'a> {
     Region(Region, View<'a>),
     /// Selected ones.
     Selected(SelectedElements<'a>, Output<'a>),
+    /// Those of a region that a mask has.
+    Masked(Masked<'a>),
 }
 
 /// The elements of a whole selection, in C order.
@@ -40,6 +46,7 @@ pub struct PatchByChunk<'a>(ByChunk<'a>, ChunkGrid);
 enum ByChunk<'a> {
     Region(ChunkOverlaps, View<'a>),
     Selected(ElementsByChunk<'a>, Output<'a>),
+    Masked(ChunkOverlaps, Masked<'a>),
 }
 
 impl<'a> Patch<'a> {
@@ -58,16 +65,31 @@ impl<'a> Patch<'a> {
         Ok(Self { shape: shape.into(), elements: Elements::Selected(selected, Output { items, item, heap }) })
     }
 
+    /// Those elements of a region of a chunk of `shape` of which `mask` has a byte other than 0. `elements` and `mask` have the region's
+    /// shape.
+    ///
+    /// # Errors
+    /// [`Error::Buffer`] if they have not, or an item of the mask is no byte.
+    pub fn masked(shape: &[u64], region: Region, elements: View<'a>, mask: View<'a>) -> Result<Self, Error> {
+        let lens = region.axes().iter().map(|axis| axis.len);
+        for (view, is_item) in [(&elements, true), (&mask, mask.item_size() == 1)] {
+            if !is_item || !view.shape().iter().map(|&len| len as u64).eq(lens.clone()) {
+                return Err(misfit(view.size(), view.shape(), view.item_size()));
+            }
+        }
+        Ok(Self { shape: shape.into(), elements: Elements::Masked(Masked::new(region, elements, mask)) })
+    }
+
     /// The shape of the chunk.
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// The region and its elements, if these are not single ones.
+    /// The region and its elements, if these are all of a region.
     pub fn as_region(&self) -> Option<(&Region, &View<'a>)> {
         match &self.elements {
             Elements::Region(region, elements) => Some((region, elements)),
-            Elements::Selected(..) => None,
+            Elements::Selected(..) | Elements::Masked(_) => None,
         }
     }
 
@@ -81,6 +103,7 @@ impl<'a> Patch<'a> {
         match &self.elements {
             Elements::Region(region, _) => region.is_whole(&self.shape),
             Elements::Selected(selected, _) => selected.cover(&self.shape),
+            Elements::Masked(masked) => masked.region.is_whole(&self.shape) && masked.has_all(),
         }
     }
 
@@ -92,6 +115,7 @@ impl<'a> Patch<'a> {
                 element.may_omit_empty_chunks
                     && selected.runs(&self.shape, |run| output.run(run).is_ok_and(|run| output.are_fill(run, element)))
             }
+            Elements::Masked(masked) => element.may_omit_empty_chunks && masked.all(|window| element.may_omit(window)),
         }
     }
 
@@ -107,6 +131,7 @@ impl<'a> Patch<'a> {
                 Elements::Region(region.permuted(order), elements.clone().permuted(order))
             }
             Elements::Selected(selected, output) => Elements::Selected(selected.permuted(order), output.clone()),
+            Elements::Masked(masked) => Elements::Masked(masked.permuted(order)),
         };
         Self { shape, elements }
     }
@@ -122,6 +147,7 @@ impl<'a> Patch<'a> {
                 let divided = selected.by_chunk(grid).map_err(|error| Error::Argument { what: error.to_string() })?;
                 ByChunk::Selected(divided, output.clone())
             }
+            Elements::Masked(masked) => ByChunk::Masked(grid.intersect(&masked.region), masked.clone()),
         };
         Ok(PatchByChunk(divided, grid.clone()))
     }
@@ -129,7 +155,7 @@ impl<'a> Patch<'a> {
     /// A heap for the chunk's elements if they are of variable length, in which old elements may lie beside the new ones.
     pub(crate) fn chunk_heap(&self, element: &ElementSpec) -> Option<Arc<Heap>> {
         match &self.elements {
-            Elements::Region(_, elements) => elements.heap().cloned(),
+            Elements::Region(_, elements) | Elements::Masked(Masked { elements, .. }) => elements.heap().cloned(),
             Elements::Selected(..) => element.new_heap(),
         }
     }
@@ -145,6 +171,10 @@ impl<'a> Patch<'a> {
         let (selected, output) = match &self.elements {
             Elements::Region(region, elements) => {
                 chunk.reborrow().window(region).copy_from(elements);
+                return Ok(());
+            }
+            Elements::Masked(masked) => {
+                masked.copy_to(&mut chunk.reborrow().window(&masked.region));
                 return Ok(());
             }
             Elements::Selected(selected, output) => (selected, output),
@@ -176,6 +206,18 @@ impl PatchByChunk<'_> {
             ByChunk::Selected(divided, output) => {
                 let elements = Elements::Selected(divided.at(chunk)?, output.clone());
                 Some(Patch { shape: self.1.chunk_shape(chunk), elements })
+            }
+            ByChunk::Masked(overlaps, masked) => {
+                let overlap = overlaps.get(overlaps.position(chunk)?);
+                let masked = masked.window(&overlap.output(), overlap.region);
+                if masked.has_none() {
+                    return None;
+                }
+                let elements = match masked.has_all() {
+                    true => Elements::Region(masked.region, masked.elements),
+                    false => Elements::Masked(masked),
+                };
+                Some(Patch { shape: overlap.shape, elements })
             }
         }
     }

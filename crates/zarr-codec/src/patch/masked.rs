@@ -1,0 +1,128 @@
+//! Elements of a region that a mask has.
+
+use crate::{View, ViewMut};
+use std::ops::Range;
+use zarr_grid::Region;
+
+/// Those elements of a region of a chunk of which the mask has a byte other than 0.
+#[derive(Clone, Debug)]
+pub(super) struct Masked<'a> {
+    pub(super) region: Region,
+    /// In the region's shape, as the mask is.
+    pub(super) elements: View<'a>,
+    mask: View<'a>,
+}
+
+impl<'a> Masked<'a> {
+    pub(super) fn new(region: Region, elements: View<'a>, mask: View<'a>) -> Self {
+        Self { region, elements, mask }
+    }
+
+    pub(super) fn has_all(&self) -> bool {
+        self.mask.runs(|bytes| !bytes.contains(&0))
+    }
+
+    pub(super) fn has_none(&self) -> bool {
+        self.mask.runs(|bytes| bytes.iter().all(|&byte| byte == 0))
+    }
+
+    pub(super) fn permuted(&self, order: &[usize]) -> Self {
+        Self {
+            region: self.region.permuted(order),
+            elements: self.elements.clone().permuted(order),
+            mask: self.mask.clone().permuted(order),
+        }
+    }
+
+    /// The part `window` of the elements, which lies in `region` of an inner chunk.
+    pub(super) fn window(&self, window: &Region, region: Region) -> Self {
+        Self { region, elements: self.elements.window(window), mask: self.mask.window(window) }
+    }
+
+    /// Whether something is true of all elements, which are given in windows.
+    pub(super) fn all(&self, is: impl Fn(&View<'_>) -> bool) -> bool {
+        each_masked(&self.mask, |run| if is(&self.elements.window(run)) { Ok(()) } else { Err(()) }).is_ok()
+    }
+
+    /// Copies the elements to `out`, which has the region's shape.
+    pub(super) fn copy_to(&self, out: &mut ViewMut<'_>) {
+        let copied = each_masked(&self.mask, |run| {
+            out.reborrow().window(run).copy_from(&self.elements.window(run));
+            Ok::<_, std::convert::Infallible>(())
+        });
+        match copied {
+            Ok(()) => {}
+            Err(never) => match never {},
+        }
+    }
+}
+
+/// Calls `each` with the regions of what `mask` has: in C order, runs along the last axis of bytes other than 0. Until it fails.
+///
+/// # Errors
+/// That of `each`.
+pub fn each_masked<E>(mask: &View<'_>, mut each: impl FnMut(&Region) -> Result<(), E>) -> Result<(), E> {
+    let Some((&len, outer)) = mask.shape().split_last() else {
+        let has = !mask.all(|item| item == [0]);
+        return if has { each(&Region::default()) } else { Ok(()) };
+    };
+    let mut ranges: Vec<Range<u64>> = outer.iter().map(|_| 0..1).chain([0..0]).collect();
+    let (mut at, mut begin, mut done) = (0, None, Ok(()));
+    mask.all(|item| {
+        let has = item != [0];
+        let is_last = at + 1 == len;
+        let start = if has { *begin.get_or_insert(at) } else { begin.unwrap_or(at) };
+        if begin.is_some() && (!has || is_last) {
+            begin = None;
+            if let Some(range) = ranges.last_mut() {
+                *range = start as u64..(if has { at + 1 } else { at }) as u64;
+            }
+            done = each(&Region::from_ranges(&ranges));
+        }
+        at += 1;
+        if is_last {
+            at = 0;
+            advance(&mut ranges, outer);
+        }
+        done.is_ok()
+    });
+    done
+}
+
+/// The next row in C order.
+fn advance(ranges: &mut [Range<u64>], outer: &[usize]) {
+    for (range, &len) in ranges.iter_mut().zip(outer).rev() {
+        if range.end < len as u64 {
+            *range = range.start + 1..range.end + 1;
+            return;
+        }
+        *range = 0..1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_regions_of_a_mask_have_what_it_has_once(
+            shape in proptest::collection::vec(0_usize..5, 0..4),
+            seed in proptest::collection::vec(0_u8..3, 256),
+        ) {
+            let count: usize = shape.iter().product();
+            let mask = seed.get(..count).expect("at most 64 elements");
+            let view = View::new(mask, 1, &shape).expect("fits");
+            let mut found = vec![0_u8; count];
+            each_masked(&view, |region| {
+                let mut out = ViewMut::new(&mut found, 1, &shape).expect("fits").window(region);
+                let is_new = out.all_mut(|item| std::mem::replace(&mut item[0], 1) == 0);
+                prop_assert!(is_new && !out.is_empty());
+                Ok(())
+            })?;
+            let expected: Vec<u8> = mask.iter().map(|&byte| u8::from(byte != 0)).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
