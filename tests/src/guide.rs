@@ -10,6 +10,9 @@ mod create {}
 #[doc = include_str!("../../docs/guide/parallel.md")]
 mod parallel {}
 
+#[doc = include_str!("../../docs/guide/write.md")]
+mod write {}
+
 #[doc = include_str!("../../docs/guide/append.md")]
 mod append {}
 

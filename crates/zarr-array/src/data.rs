@@ -161,7 +161,7 @@ impl ArrayData {
 
 /// Copies elements, which go to the heap of the output if they are of variable length.
 pub(crate) fn copy_elements(source: &View<'_>, out: &mut ViewMut<'_>) -> Result<()> {
-    let Some(heap) = source.heap() else {
+    let Some(heap) = source.heap().filter(|_| out.heap().is_some()) else {
         out.copy_from(source);
         return Ok(());
     };

@@ -43,6 +43,7 @@ mod execute;
 mod field;
 mod group;
 mod jobs;
+mod kept_chunk;
 #[cfg(feature = "ndarray")]
 mod nd;
 mod options;
@@ -58,6 +59,8 @@ mod summary;
 mod typed;
 mod verbs;
 mod write;
+mod write_buffer;
+mod writer;
 
 pub use appender::{Appender, AsyncAppender};
 pub use array::Array;
@@ -73,6 +76,7 @@ pub use options::{Checksums, Defaults, MakeShard, MissingChunks, MissingReport, 
 pub use plan::{Plan, PlannedRequest};
 pub use sizes::{ArraySizes, StoredSizes};
 pub use summary::Summary;
+pub use writer::{AsyncWriter, Writer};
 pub use zarr_codec::{Limits, View, ViewMut};
 pub use zarr_dtype::Cast;
 pub use zarr_grid::{IntoSelection, Selection};

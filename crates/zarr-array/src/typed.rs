@@ -12,19 +12,19 @@ use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlaps, IntoSelection, Region, Reso
 const BATCH: usize = 4096;
 
 /// One element, to be written as often as is asked for.
-struct Repeated {
+pub(crate) struct Repeated {
     item: Vec<u8>,
     heap: Arc<Heap>,
 }
 
 impl Repeated {
-    fn new<T: WriteElement>(data_type: &DataType, value: T) -> Result<Self> {
+    pub(crate) fn new<T: WriteElement>(data_type: &DataType, value: T) -> Result<Self> {
         let heap = Arc::new(Heap::new());
         Ok(Self { item: T::make_items(data_type, &[value], &heap)?, heap })
     }
 
     /// The element at each index of the output of a selection: all strides are 0.
-    fn view(&self, resolved: &Resolved) -> Result<View<'_>> {
+    pub(crate) fn view(&self, resolved: &Resolved) -> Result<View<'_>> {
         let dims: Dims = selected_memory::dims(&resolved.output_shape())?;
         let strides = vec![0; dims.len()];
         Ok(View::from_strides(&self.item, self.item.len(), &dims, 0, &strides)?.with_heap(Some(Arc::clone(&self.heap))))

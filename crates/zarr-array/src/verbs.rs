@@ -3,6 +3,7 @@
 use crate::advanced_selection::AdvancedSelection;
 use crate::core::ArrayCore;
 use crate::drive::{Drive, find_chunk_location};
+use crate::kept_chunk::KeptChunk;
 use crate::read::{PlanJob, ReadContext, ReadExecution, ReadPlan, RequestLog};
 use crate::write::WriteJob;
 use crate::{ArrayData, Error, NewArray, Plan, ReadInto, Registry, Result, WriteFrom};
@@ -145,17 +146,34 @@ impl<'a, D: Drive> Verbs<'a, D> {
         if self.core.options.strict_writers && is_part() {
             self.core.check_writers(capabilities, "a write of a part of a chunk")?;
         }
+        if let Resolved::Box(selected) = resolved {
+            return self.write_region(&selected.region, selected_memory::flipped_view(data, &selected.flipped)).await;
+        }
         self.find_chunk_location().await?;
         let (core, store) = (self.core, (capabilities, &self.drive.access_profile()));
-        if let Resolved::Box(selected) = resolved {
-            let flipped = selected_memory::flipped_view(data, &selected.flipped);
-            let job = WriteJob::new(core, &selected.region, flipped, Durability::None, store);
-            return self.drive.run(core, job).await;
-        }
         let bytes = selected_memory::contiguous(&data)?;
         let data = View::new(&bytes, data.item_size(), data.shape())?.with_heap(data.heap().cloned());
         let chunks = SelectedElements::new(resolved)?.by_chunk(&core.grid)?;
         self.drive.run(core, WriteJob::selected(core, &chunks, data, store)).await
+    }
+
+    /// Writes elements to a region, whose shape they have.
+    pub(crate) async fn write_region(&self, region: &Region, data: View<'_>) -> Result<()> {
+        self.find_chunk_location().await?;
+        let store = (self.drive.capabilities(), &self.drive.access_profile());
+        self.drive.run(self.core, WriteJob::new(self.core, region, data, Durability::None, store)).await
+    }
+
+    /// Writes chunks that were kept, and notes those that are written. If others fail then, small chunks that were set together with
+    /// these may be written and not noted, unless they are to be set `apart`.
+    pub(crate) async fn write_kept(&self, chunks: &[&KeptChunk], apart: bool) -> Result<()> {
+        let capabilities = self.drive.capabilities();
+        if chunks.iter().any(|chunk| !chunk.covers()) {
+            self.core.check_writers(capabilities, "a write of a part of a chunk")?;
+        }
+        self.find_chunk_location().await?;
+        let store = (capabilities, &self.drive.access_profile());
+        self.drive.run(self.core, WriteJob::kept(self.core, chunks, apart, store)).await
     }
 
     /// The encoded bytes of a chunk.

@@ -5,6 +5,7 @@ mod divided;
 use crate::cache::InvalidationGuard;
 use crate::core::ArrayCore;
 use crate::jobs::too_few_chunks;
+use crate::kept_chunk::KeptChunk;
 use crate::{Error, ErrorKind, Result, execute, jobs};
 use divided::{DividedChunk, Run};
 use std::ops::Range;
@@ -43,10 +44,18 @@ pub(crate) enum WriteJob<'a> {
 pub(crate) struct Chunks<'a> {
     /// Chunks that are written in part, each with the index of its request among the last.
     parts: Vec<(usize, WriteChunk<'a>)>,
-    /// Of chunks that are written whole: when dropped, they invalidate the cached elements.
-    _whole: Vec<InvalidationGuard>,
+    /// Chunks that are written whole.
+    whole: Vec<Whole<'a>>,
     /// Whether chunks are written only if they are still in the states that were seen.
     conditional: bool,
+}
+
+/// What is left of a chunk that is written whole, when its request is made.
+#[derive(Debug)]
+struct Whole<'a> {
+    /// When dropped, invalidates the cached elements.
+    _invalidation: Option<InvalidationGuard>,
+    kept: Option<&'a KeptChunk>,
 }
 
 /// The states in which chunks were seen. A write requires that they are still in them.
@@ -95,6 +104,8 @@ enum Elements<'a> {
     Region(ChunkOverlaps, View<'a>),
     /// Selected ones. The view has all of the selection, in C order.
     Selected(&'a ElementsByChunk<'a>, View<'a>),
+    /// Those of chunks that were kept, and whether these are to be set apart.
+    Kept(&'a [&'a KeptChunk], bool),
 }
 
 impl Elements<'_> {
@@ -103,6 +114,7 @@ impl Elements<'_> {
         match self {
             Self::Region(overlaps, _) => overlaps.len(),
             Self::Selected(chunks, _) => chunks.len(),
+            Self::Kept(chunks, _) => chunks.len() as u64,
         }
     }
 }
@@ -154,6 +166,16 @@ impl<'a> WriteJob<'a> {
         Self::of(core, Elements::Selected(chunks, data), Durability::None, store, None)
     }
 
+    /// Writes chunks that were kept, and notes of each that it is written: small ones one by one if so asked, else in groups.
+    pub(crate) fn kept(
+        core: &'a ArrayCore,
+        chunks: &'a [&'a KeptChunk],
+        apart: bool,
+        store: (Capabilities, &AccessProfile),
+    ) -> Self {
+        Self::of(core, Elements::Kept(chunks, apart), Durability::None, store, None)
+    }
+
     fn of(
         core: &'a ArrayCore,
         elements: Elements<'a>,
@@ -163,7 +185,8 @@ impl<'a> WriteJob<'a> {
     ) -> Self {
         let numbers = states.as_ref().map_or(0..elements.count_chunks(), |states| states.numbers.clone());
         // Where each request waits for long, chunks are better apart; and chunks of unknown size may be large.
-        let apart = profile.kind == StoreKind::Remote || core.element().is_variable();
+        let is_apart = matches!(elements, Elements::Kept(_, true));
+        let apart = is_apart || profile.kind == StoreKind::Remote || core.element().is_variable();
         let size = core.codecs.decoded_size(&core.grid.largest_chunk_shape());
         let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
         let conditional = capabilities.conditional;
@@ -196,18 +219,18 @@ impl<'a> WriteJob<'a> {
                     }
                 }
                 requests.push(chunk.whole().map_err(|error| chunk.locate(error))?);
-                whole.extend(chunk.invalidation.take());
+                whole.extend(chunk.take_whole());
             } else {
                 requests.push(chunk.get());
                 parts.push((requests.len() - 1, chunk));
             }
         }
-        *self = Self::Chunks(Chunks { parts, _whole: whole, conditional: context.states.is_some() });
+        *self = Self::Chunks(Chunks { parts, whole, conditional: context.states.is_some() });
         Ok(Next::Ask(requests))
     }
 
     fn go_on(&mut self, chunks: Chunks<'a>, replies: &[Reply]) -> Result<Next<Self>> {
-        let Chunks { mut parts, conditional, .. } = chunks;
+        let Chunks { mut parts, whole, conditional } = chunks;
         let is_part = |at: &usize| parts.binary_search_by_key(at, |(at, _)| *at).is_ok();
         for (_, reply) in replies.iter().enumerate().filter(|(at, _)| !is_part(at)) {
             match reply {
@@ -216,6 +239,7 @@ impl<'a> WriteJob<'a> {
                 _ => return Err(jobs::unfit()),
             }
         }
+        whole.iter().filter_map(|whole| whole.kept).for_each(KeptChunk::note_written);
         if let ([(0, _)], [reply]) = (&parts[..], replies)
             && let Some((_, chunk)) = parts.pop()
         {
@@ -228,7 +252,10 @@ impl<'a> WriteJob<'a> {
         let mut failed = None;
         parts.retain_mut(|(at, chunk)| match replies.get(*at).map_or(Err(jobs::unfit()), |reply| chunk.take(reply)) {
             _ if failed.is_some() => false,
-            Ok(None) => false,
+            Ok(None) => {
+                chunk.kept.into_iter().for_each(KeptChunk::note_written);
+                false
+            }
             Ok(Some(request)) => {
                 *at = requests.len();
                 requests.push(request);
@@ -242,7 +269,7 @@ impl<'a> WriteJob<'a> {
         if let Some(error) = failed {
             return Err(error);
         }
-        *self = Self::Chunks(Chunks { parts, _whole: Vec::new(), conditional });
+        *self = Self::Chunks(Chunks { parts, whole: Vec::new(), conditional });
         Ok(if requests.is_empty() { Next::Done(()) } else { Next::Ask(requests) })
     }
 }
@@ -285,11 +312,14 @@ pub(crate) struct WriteChunk<'a> {
     divides: bool,
     /// When dropped, invalidates the cached elements of the chunk.
     invalidation: Option<InvalidationGuard>,
+    /// The chunk that it is of, if that was kept.
+    kept: Option<&'a KeptChunk>,
 }
 
 impl<'a> WriteChunk<'a> {
     fn new(context: &WriteContext<'a>, number: u64) -> Result<Self> {
         let core = context.core;
+        let mut kept = None;
         let (index, patch, covers) = match &context.elements {
             Elements::Region(overlaps, data) => {
                 let overlap = overlaps.get(number);
@@ -302,6 +332,11 @@ impl<'a> WriteChunk<'a> {
                 let covers = elements.cover(&core.grid.chunk_region(&index).shape());
                 let patch = Patch::selected(&core.grid.chunk_shape(&index), elements, data)?;
                 (index, patch, covers)
+            }
+            Elements::Kept(chunks, _) => {
+                let chunk = *usize::try_from(number).ok().and_then(|at| chunks.get(at)).ok_or_else(too_few_chunks)?;
+                kept = Some(chunk);
+                (chunk.index().clone(), chunk.patch()?, chunk.covers())
             }
         };
         Ok(Self {
@@ -316,7 +351,14 @@ impl<'a> WriteChunk<'a> {
             divides: context.divides,
             invalidation: core.invalidation(Some(&index)),
             index,
+            kept,
         })
+    }
+
+    /// What is left when it is written whole, if anything.
+    fn take_whole(&mut self) -> Option<Whole<'a>> {
+        let whole = Whole { _invalidation: self.invalidation.take(), kept: self.kept };
+        (whole._invalidation.is_some() || whole.kept.is_some()).then_some(whole)
     }
 
     /// The request that writes all of the chunk. At the edge of the array the overhang is written as fill value, since chunks are stored

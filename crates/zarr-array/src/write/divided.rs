@@ -109,9 +109,9 @@ impl<'a> DividedChunk<'a> {
         let request = Request::SetPieces { key: chunk.key.clone(), pieces, options };
         *job = WriteJob::Chunks(if is_whole {
             let conditional = chunk.state.is_some();
-            Chunks { parts: Vec::new(), _whole: chunk.invalidation.take().into_iter().collect(), conditional }
+            Chunks { parts: Vec::new(), whole: chunk.take_whole().into_iter().collect(), conditional }
         } else {
-            Chunks { conditional: chunk.state.is_some(), parts: vec![(0, chunk)], _whole: Vec::new() }
+            Chunks { conditional: chunk.state.is_some(), parts: vec![(0, chunk)], whole: Vec::new() }
         });
         Ok(Next::Ask(vec![request]))
     }

@@ -1,0 +1,218 @@
+//! Elements of one chunk that are kept until they are written together.
+
+use crate::core::ArrayCore;
+use crate::data::copy_elements;
+use crate::{ArrayData, Error, ErrorKind, Result};
+use std::sync::atomic::{AtomicBool, Ordering};
+use zarr_codec::{Dims, Patch, View, ViewMut, each_masked};
+use zarr_grid::{AxisRange, ChunkIndex, Region, SelectedElements, Shape};
+
+/// New elements of a chunk (of sharded arrays: a shard). Others stay as they are stored.
+#[derive(Debug)]
+pub(crate) struct KeptChunk {
+    index: ChunkIndex,
+    /// The full shape of the chunk.
+    shape: Shape,
+    /// The part of it that lies in the array. Elements that are not covered mean nothing.
+    data: ArrayData,
+    cover: Cover,
+    is_written: AtomicBool,
+}
+
+/// Which elements there are.
+#[derive(Debug)]
+enum Cover {
+    Nothing,
+    /// All of a box, as long as they are one.
+    Box(Region),
+    /// Those of which the byte is not 0. `missing` is the number of others.
+    Mask {
+        bytes: Vec<u8>,
+        missing: usize,
+    },
+}
+
+impl KeptChunk {
+    /// A chunk without new elements.
+    pub(crate) fn new(core: &ArrayCore, index: &ChunkIndex) -> Result<Self> {
+        let shape = core.grid.chunk_shape(index);
+        let data = ArrayData::zeroed(core.element(), &core.grid.chunk_region(index).shape());
+        let data = data.map_err(|error| core.locate(error))?;
+        Ok(Self { index: index.clone(), shape, data, cover: Cover::Nothing, is_written: AtomicBool::new(false) })
+    }
+
+    pub(crate) fn index(&self) -> &ChunkIndex {
+        &self.index
+    }
+
+    /// The bytes of memory that it takes.
+    pub(crate) fn size(&self) -> u64 {
+        let mask = match &self.cover {
+            Cover::Mask { bytes, .. } => bytes.len(),
+            Cover::Nothing | Cover::Box(_) => 0,
+        };
+        (self.data.items().len() + mask) as u64 + self.data.heap().map_or(0, |heap| heap.size())
+    }
+
+    /// Whether it has no new elements.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self.cover, Cover::Nothing)
+    }
+
+    /// Whether all elements that lie in the array are new.
+    pub(crate) fn covers(&self) -> bool {
+        match &self.cover {
+            Cover::Nothing => false,
+            Cover::Box(region) => region.is_whole(self.data.shape()),
+            Cover::Mask { missing, .. } => *missing == 0,
+        }
+    }
+
+    /// Takes the elements of a region of the chunk. `elements` has the region's shape.
+    pub(crate) fn put(&mut self, region: &Region, elements: &View<'_>) -> Result<()> {
+        copy_elements(elements, &mut self.data.view_mut().window(region))?;
+        let joined = match &self.cover {
+            Cover::Nothing => region.is_contiguous_box().then(|| region.clone()),
+            Cover::Box(before) => joined(before, region),
+            Cover::Mask { .. } => None,
+        };
+        match joined {
+            Some(joined) => self.cover = Cover::Box(joined),
+            None => self.mask(|mask, missing| {
+                mask.window(region).runs_mut(|run| {
+                    set(run, missing);
+                    true
+                });
+            })?,
+        }
+        Ok(())
+    }
+
+    /// Takes selected elements of the chunk. `output` has all elements of the selection, in C order.
+    pub(crate) fn put_selected<'s>(&mut self, selected: &SelectedElements<'s>, output: &View<'s>) -> Result<()> {
+        let shape = Shape::from_slice(self.data.shape());
+        Patch::selected(&shape, selected.clone(), output)?.apply(&mut self.data.view_mut())?;
+        self.mask(|mut mask, missing| {
+            let Some(mask) = mask.as_contiguous() else { return };
+            selected.runs(&shape, |run| {
+                let run = mask.get_mut(run.from as usize..).and_then(|mask| mask.get_mut(..run.len as usize));
+                set(run.unwrap_or_default(), missing);
+                true
+            });
+        })
+    }
+
+    /// Takes the elements that a later state of the same chunk has.
+    pub(crate) fn put_all(&mut self, later: &Self) -> Result<()> {
+        let view = later.data.view();
+        match &later.cover {
+            Cover::Nothing => Ok(()),
+            Cover::Box(region) => self.put(region, &view.window(region)),
+            Cover::Mask { bytes, .. } => {
+                each_masked(&View::new(bytes, 1, view.shape())?, |run| self.put(run, &view.window(run)))
+            }
+        }
+    }
+
+    /// What is to be written; nothing if there are no new elements.
+    pub(crate) fn patch(&self) -> Result<Patch<'_>> {
+        let view = self.data.view();
+        let all = || Region::whole(self.data.shape());
+        Ok(match &self.cover {
+            Cover::Nothing => return Err(Error::internal("a kept chunk without elements was to be written")),
+            Cover::Box(region) => Patch::region(&self.shape, region.clone(), view.window(region)),
+            Cover::Mask { missing: 0, .. } => Patch::region(&self.shape, all(), view),
+            Cover::Mask { bytes, .. } => {
+                let mask = View::new(bytes, 1, view.shape())?;
+                Patch::masked(&self.shape, all(), view, mask)?
+            }
+        })
+    }
+
+    /// Notes that its elements are stored.
+    pub(crate) fn note_written(&self) {
+        self.is_written.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_written(&self) -> bool {
+        self.is_written.load(Ordering::Acquire)
+    }
+
+    /// Changes the mask and the number of elements that it has not. It is made if there is none.
+    fn mask(&mut self, change: impl FnOnce(ViewMut<'_>, &mut usize)) -> Result<()> {
+        let dims: Dims = self.data.view().shape().into();
+        if !matches!(self.cover, Cover::Mask { .. }) {
+            let mut missing = self.data.len();
+            let mut bytes = Vec::new();
+            let no_memory = |_| Error::new(ErrorKind::Limit, format!("no memory for a mask of {missing} elements"));
+            bytes.try_reserve_exact(missing).map_err(no_memory)?;
+            bytes.resize(missing, 0);
+            if let Cover::Box(before) = &self.cover {
+                ViewMut::new(&mut bytes, 1, &dims)?.window(before).runs_mut(|run| {
+                    set(run, &mut missing);
+                    true
+                });
+            }
+            self.cover = Cover::Mask { bytes, missing };
+        }
+        if let Cover::Mask { bytes, missing } = &mut self.cover {
+            change(ViewMut::new(bytes, 1, &dims)?, missing);
+        }
+        Ok(())
+    }
+}
+
+/// Sets bytes of a mask, of which so many were missing.
+fn set(run: &mut [u8], missing: &mut usize) {
+    *missing -= run.iter().filter(|&&byte| byte == 0).count();
+    run.fill(1);
+}
+
+/// The box that has the elements of two boxes and no others, if there is one.
+fn joined(a: &Region, b: &Region) -> Option<Region> {
+    if !b.is_contiguous_box() {
+        return None;
+    }
+    let end = |axis: &AxisRange| axis.start + axis.len;
+    let contains =
+        |a: &Region, b: &Region| a.axes().iter().zip(b.axes()).all(|(a, b)| a.start <= b.start && end(b) <= end(a));
+    if contains(a, b) {
+        return Some(a.clone());
+    }
+    if contains(b, a) {
+        return Some(b.clone());
+    }
+    let mut others = a.axes().iter().zip(b.axes()).filter(|(a, b)| a != b);
+    let (one, other) = others.next()?;
+    let touch = one.start <= end(other) && other.start <= end(one);
+    if others.next().is_some() || !touch {
+        return None;
+    }
+    let axes = a.axes().iter().zip(b.axes());
+    let ranges: Vec<_> = axes.map(|(a, b)| a.start.min(b.start)..end(a).max(end(b))).collect();
+    Some(Region::from_ranges(&ranges))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ops::Range;
+
+    fn region(ranges: [Range<u64>; 2]) -> Region {
+        Region::from_ranges(&ranges)
+    }
+
+    #[test]
+    fn boxes_are_joined_where_they_are_one_box() {
+        let middle = region([2..4, 3..6]);
+        let both = |other: [Range<u64>; 2]| joined(&middle, &region(other));
+        assert_eq!(both([4..5, 3..6]), Some(region([2..5, 3..6])));
+        assert_eq!(both([2..4, 1..4]), Some(region([2..4, 1..6])));
+        assert_eq!(both([3..4, 4..5]), Some(middle.clone()));
+        assert_eq!(both([0..9, 0..9]), Some(region([0..9, 0..9])));
+        // Apart, or with a corner left.
+        assert_eq!(both([5..6, 3..6]), None);
+        assert_eq!(both([4..5, 3..5]), None);
+        assert_eq!(both([1..3, 2..7]), None);
+    }
+}

@@ -1,0 +1,442 @@
+//! Chunks that are kept in memory until all of their elements are there, or others need the memory.
+//!
+//! A chunk that is being written is no longer kept: it is *busy*, and new elements of it begin another one, which is not written before
+//! the first has ended. So nobody who writes waits for the requests of others, and what is written later stays. A chunk that could not
+//! be written goes back, under the elements that came meanwhile.
+
+mod region_parts;
+
+use crate::core::ArrayCore;
+use crate::drive::Drive;
+use crate::kept_chunk::KeptChunk;
+use crate::verbs::Verbs;
+use crate::{Error, Result, WriteFrom, jobs, selected_memory};
+use region_parts::{around, covered, relative};
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use zarr_codec::View;
+use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};
+
+/// Bytes that are kept at most.
+const LIMIT: u64 = 256 << 20;
+/// Elements of variable length may have so many bytes in any case.
+const LEAST_HEAP: u64 = 64 << 10;
+/// If so many chunks in a row cannot be written, the others are not tried.
+const MAX_FAILED: u32 = 8;
+
+/// The chunks that a writer keeps.
+#[derive(Debug)]
+pub(crate) struct WriteBuffer {
+    limit: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    kept: HashMap<ChunkIndex, Slot>,
+    /// Chunks that are being written, with the time of their first elements.
+    busy: HashMap<ChunkIndex, u64>,
+    /// The bytes of those that are kept.
+    size: u64,
+    /// Counts what was put.
+    clock: u64,
+    /// Who waits for chunks that are being written.
+    waiting: Vec<Waker>,
+}
+
+/// A chunk that is kept.
+#[derive(Debug)]
+struct Slot {
+    chunk: Shared,
+    size: u64,
+    /// The time of the first elements.
+    since: u64,
+    /// The time of the last ones.
+    last: u64,
+}
+
+/// `None` when it was taken to be written. It is locked for the time of a copy, also while the [`State`] is, and never the other way round.
+type Shared = Arc<Mutex<Option<KeptChunk>>>;
+
+/// New elements of one chunk.
+enum Piece<'p> {
+    Region(&'p Region, View<'p>),
+    /// The view has all elements of the selection, in C order.
+    Selected(SelectedElements<'p>, &'p View<'p>),
+}
+
+impl Default for WriteBuffer {
+    fn default() -> Self {
+        Self { limit: LIMIT, state: Mutex::default() }
+    }
+}
+
+impl WriteBuffer {
+    pub(crate) fn set_limit(&mut self, limit: u64) {
+        self.limit = limit;
+    }
+
+    /// The bytes that are kept.
+    pub(crate) fn size(&self) -> u64 {
+        self.state().size
+    }
+
+    /// Forgets what is kept.
+    pub(crate) fn clear(&self) {
+        let mut state = self.state();
+        state.kept.clear();
+        state.size = 0;
+    }
+
+    /// Takes elements of a selection, which may have to be converted.
+    pub(crate) async fn write_elements<D: Drive>(
+        &self,
+        verbs: &Verbs<'_, D>,
+        resolved: &Resolved,
+        elements: impl WriteFrom,
+    ) -> Result<()> {
+        let core = verbs.core;
+        let elements = elements.elements(core.data_type()).map_err(|error| core.locate(error))?;
+        let data = elements.selected(core.element(), resolved).map_err(|error| core.locate(error))?;
+        self.write(verbs, resolved, data).await
+    }
+
+    /// Takes the elements of a selection. Chunks that are whole then are written.
+    pub(crate) async fn write<D: Drive>(
+        &self,
+        verbs: &Verbs<'_, D>,
+        resolved: &Resolved,
+        data: View<'_>,
+    ) -> Result<()> {
+        if let Resolved::Box(selected) = resolved {
+            let data = selected_memory::flipped_view(data, &selected.flipped);
+            return self.write_region(verbs, &selected.region, &data).await;
+        }
+        let bytes = selected_memory::contiguous(&data)?;
+        let data = View::new(&bytes, data.item_size(), data.shape())?.with_heap(data.heap().cloned());
+        let chunks = SelectedElements::new(resolved)?.by_chunk(&verbs.core.grid)?;
+        let mut whole = Vec::new();
+        for number in 0..chunks.len() {
+            let (index, selected) = chunks.get(number).ok_or_else(jobs::too_few_chunks)?;
+            whole.extend(self.put(verbs, index, &Piece::Selected(selected, &data)).await?);
+        }
+        self.write_out(verbs, self.take(whole)).await
+    }
+
+    async fn write_region<D: Drive>(&self, verbs: &Verbs<'_, D>, region: &Region, data: &View<'_>) -> Result<()> {
+        if region.is_empty() {
+            return Ok(());
+        }
+        let covered = covered(&verbs.core.grid, region);
+        let rest = match covered {
+            Some(covered) if self.write_covered(verbs, region, &covered, data).await? => around(region, &covered),
+            _ => vec![region.clone()],
+        };
+        let mut whole = Vec::new();
+        for part in &rest {
+            let data = data.window(&relative(region, part));
+            for overlap in &verbs.core.grid.intersect(part) {
+                let piece = Piece::Region(&overlap.region, data.window(&overlap.output()));
+                whole.extend(self.put(verbs, overlap.index, &piece).await?);
+            }
+        }
+        self.write_out(verbs, self.take(whole)).await
+    }
+
+    /// Writes all of some chunks from where the elements are, in place of what is kept of them. False if that has to wait, since others
+    /// are writing one of them.
+    async fn write_covered<D: Drive>(
+        &self,
+        verbs: &Verbs<'_, D>,
+        region: &Region,
+        covered: &Region,
+        data: &View<'_>,
+    ) -> Result<bool> {
+        let overlaps = verbs.core.grid.intersect(covered);
+        let is_covered = |index: &ChunkIndex| overlaps.position(index).is_some();
+        let replaced = {
+            let mut state = self.state();
+            if state.busy.keys().any(is_covered) {
+                return Ok(false);
+            }
+            let replaced = match overlaps.len() <= state.kept.len() as u64 {
+                true => overlaps.iter().map(|overlap| overlap.index).collect(),
+                false => state.kept.keys().filter(|index| is_covered(index)).cloned().collect(),
+            };
+            state.take(replaced)
+        };
+        let replaced = self.taken(replaced);
+        verbs.write_region(covered, data.window(&relative(region, covered))).await?;
+        replaced.chunks.iter().for_each(KeptChunk::note_written);
+        Ok(true)
+    }
+
+    /// Writes all that was taken before this began.
+    pub(crate) async fn flush<D: Drive>(&self, verbs: &Verbs<'_, D>) -> Result<()> {
+        let until = self.state().clock;
+        loop {
+            let kept = self.state().older(until);
+            let is_stored = kept.is_empty() && !self.state().is_busy(until);
+            if is_stored {
+                return Ok(());
+            }
+            self.write_out(verbs, self.take(kept)).await?;
+            self.others(until).await;
+        }
+    }
+
+    /// Waits until nobody writes chunks with elements that came before a time.
+    async fn others(&self, until: u64) {
+        poll_fn(|context| {
+            let mut state = self.state();
+            if !state.is_busy(until) {
+                return Poll::Ready(());
+            }
+            state.waiting.push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Keeps new elements of a chunk. Returns the index if all of its elements are there.
+    async fn put<D: Drive>(
+        &self,
+        verbs: &Verbs<'_, D>,
+        index: ChunkIndex,
+        piece: &Piece<'_>,
+    ) -> Result<Option<ChunkIndex>> {
+        loop {
+            let Some(shared) = self.slot(verbs.core, &index)? else {
+                self.write_oldest(verbs).await?;
+                continue;
+            };
+            let put = {
+                let mut chunk = lock(&shared);
+                match chunk.as_mut() {
+                    Some(chunk) => {
+                        match piece {
+                            Piece::Region(region, elements) => chunk.put(region, elements)?,
+                            Piece::Selected(selected, output) => chunk.put_selected(selected, output)?,
+                        }
+                        Some((chunk.size(), chunk.covers()))
+                    }
+                    None => None,
+                }
+            };
+            // Others took it meanwhile: another one is begun.
+            let Some((size, covers)) = put else { continue };
+            if self.note_size(verbs.core, &index, &shared, size) {
+                self.write_oldest(verbs).await?;
+            }
+            return Ok(covers.then_some(index));
+        }
+    }
+
+    /// The chunk for new elements. `None` if others have to be written before, so that there is room for it.
+    fn slot(&self, core: &ArrayCore, index: &ChunkIndex) -> Result<Option<Shared>> {
+        let mut state = self.state();
+        let state = &mut *state;
+        state.clock += 1;
+        let can_write = |state: &State| state.kept.keys().any(|index| !state.busy.contains_key(index));
+        if state.size > self.most(core) && can_write(state) {
+            return Ok(None);
+        }
+        if let Some(slot) = state.kept.get_mut(index) {
+            slot.last = state.clock;
+            return Ok(Some(Arc::clone(&slot.chunk)));
+        }
+        let size = size_of_items(core, core.grid.chunk_region(index).shape().as_slice());
+        if state.size > 0 && state.size.saturating_add(size) > self.limit && can_write(state) {
+            return Ok(None);
+        }
+        let chunk = KeptChunk::new(core, index)?;
+        let size = chunk.size();
+        let slot = Slot { chunk: Arc::new(Mutex::new(Some(chunk))), size, since: state.clock, last: state.clock };
+        let shared = Arc::clone(&slot.chunk);
+        state.kept.insert(index.clone(), slot);
+        state.size += size;
+        Ok(Some(shared))
+    }
+
+    /// Notes the size of a chunk after elements were put. Whether too much is kept then.
+    fn note_size(&self, core: &ArrayCore, index: &ChunkIndex, shared: &Shared, size: u64) -> bool {
+        let mut state = self.state();
+        let state = &mut *state;
+        if let Some(slot) = state.kept.get_mut(index).filter(|slot| Arc::ptr_eq(&slot.chunk, shared)) {
+            state.size = state.size - slot.size + size;
+            slot.size = size;
+        }
+        state.size > self.most(core)
+    }
+
+    /// The bytes that may be kept: at least those of one chunk.
+    fn most(&self, core: &ArrayCore) -> u64 {
+        let chunk = core.grid.largest_chunk_shape();
+        let mask = zarr_grid::element_count(&chunk).unwrap_or(u64::MAX);
+        let heap = if core.element().is_variable() { LEAST_HEAP } else { 0 };
+        self.limit.max(size_of_items(core, &chunk).saturating_add(mask).saturating_add(heap))
+    }
+
+    /// Writes the chunks whose last elements came first, so many that a quarter of the memory is free: they are written together.
+    async fn write_oldest<D: Drive>(&self, verbs: &Verbs<'_, D>) -> Result<()> {
+        let oldest = {
+            let state = self.state();
+            let mut kept: Vec<_> = state.kept.iter().filter(|(index, _)| !state.busy.contains_key(*index)).collect();
+            kept.sort_unstable_by_key(|(_, slot)| slot.last);
+            let mut free = 0;
+            let enough = state.size.saturating_sub(self.limit / 4 * 3).max(1);
+            let oldest = kept.into_iter().take_while(|(_, slot)| {
+                let goes = free < enough;
+                free += slot.size;
+                goes
+            });
+            oldest.map(|(index, _)| index.clone()).collect()
+        };
+        self.write_out(verbs, self.take(oldest)).await
+    }
+
+    /// Writes chunks that were taken. Those that cannot be written go back, and the first error is reported.
+    async fn write_out<D: Drive>(&self, verbs: &Verbs<'_, D>, taken: Taken<'_>) -> Result<()> {
+        let mut first: Option<Error> = None;
+        let mut failed: Vec<ChunkIndex> = Vec::new();
+        // Those in part may be refused where the store knows no conditions.
+        for covers in [true, false] {
+            let mut in_a_row = 0;
+            loop {
+                let is_left = |chunk: &&KeptChunk| !chunk.is_written() && !failed.contains(chunk.index());
+                let left: Vec<&KeptChunk> =
+                    taken.chunks.iter().filter(|chunk| chunk.covers() == covers).filter(is_left).collect();
+                if left.is_empty() {
+                    break;
+                }
+                // One by one if some failed, so that it is known which were written.
+                let Err(error) = verbs.write_kept(&left, first.is_some()).await else { break };
+                let chunk = failed_chunk(verbs.core, &error).filter(|index| left.iter().any(|it| it.index() == index));
+                let goes_on = left.iter().any(|chunk| chunk.is_written());
+                in_a_row = if goes_on { 0 } else { in_a_row + 1 };
+                let error = match &chunk {
+                    Some(chunk) => error.at(|location| location.chunk = Some(chunk.clone())),
+                    None => error,
+                };
+                let first = first.get_or_insert(error);
+                match chunk {
+                    Some(chunk) if in_a_row < MAX_FAILED => failed.push(chunk),
+                    _ => {
+                        let first = std::mem::replace(first, Error::internal("reported"));
+                        return Err(first);
+                    }
+                }
+            }
+        }
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Takes chunks, so that they are written. Those that are not kept, or are being written, are left out.
+    fn take(&self, indices: Vec<ChunkIndex>) -> Taken<'_> {
+        let taken = self.state().take(indices);
+        self.taken(taken)
+    }
+
+    fn taken(&self, taken: Vec<(ChunkIndex, Shared)>) -> Taken<'_> {
+        let (busy, shared): (_, Vec<Shared>) = taken.into_iter().unzip();
+        let mut taken = Taken { buffer: self, busy, chunks: Vec::new() };
+        // Who puts elements to one of them ends that before.
+        taken.chunks.extend(shared.iter().filter_map(|shared| lock(shared).take()));
+        taken
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+impl State {
+    /// Takes chunks, in C order, which are busy from then on. Those that are not kept, or are busy already, are left out.
+    fn take(&mut self, mut indices: Vec<ChunkIndex>) -> Vec<(ChunkIndex, Shared)> {
+        indices.sort_unstable();
+        indices.retain(|index| !self.busy.contains_key(index));
+        let mut taken = Vec::new();
+        for index in indices {
+            let Some(slot) = self.kept.remove(&index) else { continue };
+            self.size -= slot.size;
+            self.busy.insert(index.clone(), slot.since);
+            taken.push((index, slot.chunk));
+        }
+        taken
+    }
+
+    /// The chunks with elements that came before a time.
+    fn older(&self, until: u64) -> Vec<ChunkIndex> {
+        self.kept.iter().filter(|(_, slot)| slot.since <= until).map(|(index, _)| index.clone()).collect()
+    }
+
+    fn is_busy(&self, until: u64) -> bool {
+        self.busy.values().any(|&since| since <= until)
+    }
+
+    /// Keeps a chunk that was not written, under the elements that came meanwhile.
+    fn put_back(&mut self, mut chunk: KeptChunk, since: u64) {
+        let Some(slot) = self.kept.get_mut(chunk.index()) else {
+            let (index, size) = (chunk.index().clone(), chunk.size());
+            let slot = Slot { chunk: Arc::new(Mutex::new(Some(chunk))), size, since, last: since };
+            self.kept.insert(index, slot);
+            self.size += size;
+            return;
+        };
+        let mut later = lock(&slot.chunk);
+        if let Some(later) = later.as_mut()
+            && chunk.put_all(later).is_ok()
+        {
+            *later = chunk;
+            self.size = self.size - slot.size + later.size();
+            (slot.size, slot.since) = (later.size(), since);
+        }
+    }
+}
+
+/// Chunks that are being written. Those that were not go back when it is dropped.
+struct Taken<'b> {
+    buffer: &'b WriteBuffer,
+    busy: Vec<ChunkIndex>,
+    chunks: Vec<KeptChunk>,
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let waiting = {
+            let mut state = self.buffer.state();
+            let mut since: HashMap<ChunkIndex, u64> = HashMap::new();
+            for index in self.busy.drain(..) {
+                if let Some(time) = state.busy.remove(&index) {
+                    since.insert(index, time);
+                }
+            }
+            for chunk in self.chunks.drain(..).filter(|chunk| !chunk.is_written() && !chunk.is_empty()) {
+                let since = since.get(chunk.index()).copied().unwrap_or_default();
+                state.put_back(chunk, since);
+            }
+            std::mem::take(&mut state.waiting)
+        };
+        waiting.into_iter().for_each(Waker::wake);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The bytes of so many elements, without what lies in a heap.
+fn size_of_items(core: &ArrayCore, shape: &[u64]) -> u64 {
+    u64::try_from(zarr_grid::total_size(shape, core.element().item_size() as u64)).unwrap_or(u64::MAX)
+}
+
+/// The chunk that an error is about.
+fn failed_chunk(core: &ArrayCore, error: &Error) -> Option<ChunkIndex> {
+    let location = error.location();
+    location.chunk.clone().or_else(|| core.parse_key(location.key.as_deref()?))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! A region divided into the chunks that it covers, and what lies around them.
+
+use std::ops::Range;
+use zarr_grid::{AxisRange, ChunkGrid, Region};
+
+/// The part of a region in which all chunks are covered.
+pub(super) fn covered(grid: &ChunkGrid, region: &Region) -> Option<Region> {
+    if !region.is_contiguous_box() {
+        return None;
+    }
+    let overlaps = grid.intersect(region);
+    let axes = overlaps.axes().iter().zip(region.axes()).zip(grid.shape());
+    let ranges = axes.map(|((overlaps, range), &len)| -> Option<Range<u64>> {
+        let (first, last) = (overlaps.get(0), overlaps.get(overlaps.len().checked_sub(1)?));
+        let start =
+            if first.inner.start == 0 { range.start } else { range.start + first.chunk_len - first.inner.start };
+        let end = range.start + range.len;
+        let begin = end - last.inner.start - last.inner.len;
+        let is_cut = begin + last.chunk_len > end && end < len;
+        let end = if is_cut { begin } else { end };
+        (start < end).then_some(start..end)
+    });
+    Some(Region::from_ranges(&ranges.collect::<Option<Vec<_>>>()?))
+}
+
+/// The elements of a region that are not in a smaller one, in boxes.
+pub(super) fn around(region: &Region, inner: &Region) -> Vec<Region> {
+    let end = |axis: &AxisRange| axis.start + axis.len;
+    let mut ranges: Vec<Range<u64>> = region.axes().iter().map(|axis| axis.start..end(axis)).collect();
+    let mut boxes = Vec::new();
+    for (axis, (outer, inner)) in region.axes().iter().zip(inner.axes()).enumerate() {
+        for side in [outer.start..inner.start, end(inner)..end(outer)] {
+            if !side.is_empty() {
+                let mut side_ranges = ranges.clone();
+                side_ranges.splice(axis..=axis, [side]);
+                boxes.push(Region::from_ranges(&side_ranges));
+            }
+        }
+        ranges.splice(axis..=axis, [inner.start..end(inner)]);
+    }
+    boxes
+}
+
+/// A part of a region, counted from the beginning of the region.
+pub(super) fn relative(region: &Region, part: &Region) -> Region {
+    let axes = region.axes().iter().zip(part.axes());
+    let ranges: Vec<_> = axes
+        .map(|(region, part)| {
+            let start = part.start - region.start;
+            start..start + part.len
+        })
+        .collect();
+    Region::from_ranges(&ranges)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use zarr_grid::{AxisChunks, Run};
+
+    /// The lengths of the chunks of an axis, how many elements of the last lie beyond it, and a range of it.
+    fn axis() -> impl Strategy<Value = (Vec<u64>, u64, Range<u64>)> {
+        proptest::collection::vec(1_u64..5, 1..5).prop_flat_map(|lens| {
+            let (sum, last) = (lens.iter().sum::<u64>(), lens.last().copied().unwrap_or(1));
+            (Just(lens), 0..last).prop_flat_map(move |(lens, beyond)| {
+                let len = sum - beyond;
+                (0..len).prop_flat_map(move |start| {
+                    (Just(lens.clone()), Just(beyond), (start + 1..=len).prop_map(move |end| start..end))
+                })
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn each_element_is_in_one_part(axes in [axis(), axis()]) {
+            let shape = axes.clone().map(|(lens, beyond, _)| lens.iter().sum::<u64>() - beyond);
+            let chunks = axes.iter().map(|(lens, ..)| AxisChunks::listed(lens.iter().map(|&len| Run { len, count: 1 })).expect("chunks"));
+            let grid = ChunkGrid::rectilinear(&shape, chunks).expect("a grid");
+            let region = Region::from_ranges(&axes.map(|(.., range)| range));
+            let whole: Vec<_> = grid.intersect(&region).iter().filter(|overlap| grid.covers_chunk(overlap)).collect();
+            let covered = covered(&grid, &region);
+            prop_assert_eq!(covered.is_some(), !whole.is_empty());
+            let Some(covered) = covered else { return Ok(()) };
+            let found: Vec<_> = grid.intersect(&covered).iter().map(|overlap| overlap.index).collect();
+            prop_assert_eq!(found, whole.into_iter().map(|overlap| overlap.index).collect::<Vec<_>>());
+            prop_assert!(grid.intersect(&covered).iter().all(|overlap| grid.covers_chunk(&overlap)));
+            let mut counts = std::collections::HashMap::new();
+            for part in around(&region, &covered).iter().chain([&covered]) {
+                let [rows, columns] = part.axes() else { unreachable!("two axes") };
+                for row in rows.start..rows.start + rows.len {
+                    for column in columns.start..columns.start + columns.len {
+                        *counts.entry((row, column)).or_insert(0) += 1;
+                    }
+                }
+            }
+            prop_assert_eq!(counts.len() as u64, region.len_checked().expect("few"));
+            prop_assert!(counts.values().all(|&count| count == 1));
+        }
+    }
+}

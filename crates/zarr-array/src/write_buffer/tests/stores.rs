@@ -1,0 +1,201 @@
+//! Arrays, and stores that fail or wait where a test says so.
+
+use crate::{Array, NewArray, Registry, Store};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use zarr_codec::CodecEntry;
+use zarr_store::{
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Counted, Error, Fetched, GetOptions, Key,
+    Listing, MemoryStore, Operation, Prefix, Result, SetOptions, Version,
+};
+
+pub(super) fn registry() -> Arc<Registry> {
+    let mut registry = Registry::default();
+    let codecs = [zarr_codec_bytes::BYTES, zarr_codec_sharding::SHARDING_INDEXED, zarr_codec_zstd::ZSTD];
+    let others: [CodecEntry; 3] =
+        [zarr_codec_checksum::CRC32C, zarr_codec_transpose::TRANSPOSE, zarr_codec_vlen::VLEN_UTF8];
+    codecs.into_iter().chain(others).for_each(|codec| registry.codecs.add(codec));
+    Arc::new(registry)
+}
+
+/// Shards of inner chunks of a shape, compressed.
+pub(super) fn shards(inner: &str) -> String {
+    format!(
+        r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": {inner}, "codecs": [
+            {{"name": "bytes", "configuration": {{"endian": "little"}}}}, {{"name": "zstd", "configuration":
+            {{"level": 1, "checksum": false}}}}], "index_codecs": [{{"name": "bytes", "configuration":
+            {{"endian": "little"}}}}, {{"name": "crc32c"}}], "index_location": "end"}}}}]"#
+    )
+}
+
+/// An array of 70 x 100 numbers in chunks of 20 x 30.
+pub(super) fn array(codecs: &str) -> (Arc<Counted<Faulty>>, Array) {
+    let counted = Arc::new(Counted::new(Faulty::default()));
+    let store: Arc<dyn Store> = Arc::clone(&counted) as _;
+    let new = NewArray::new(&[70, 100], "int32").chunks(&[20, 30]).codecs(codecs).unwrap();
+    let array = Array::create(&store, "/a", new, &registry()).unwrap();
+    counted.take();
+    (counted, array)
+}
+
+pub(super) fn key(text: &str) -> Key {
+    Key::new(text).unwrap()
+}
+
+/// A store that refuses to set some keys, and waits before it sets one.
+#[derive(Debug, Default)]
+pub(super) struct Faulty {
+    store: MemoryStore,
+    refused: Mutex<Vec<String>>,
+    gate: Mutex<Option<Arc<Gate>>>,
+    has_no_conditions: AtomicBool,
+}
+
+/// Holds the set of one key.
+#[derive(Debug)]
+pub(super) struct Gate {
+    key: String,
+    /// Whether the set has come, and whether it may go on.
+    state: Mutex<(bool, bool)>,
+    changed: Condvar,
+}
+
+impl Gate {
+    /// Waits until the set has come.
+    pub(super) fn reached(&self) {
+        drop(self.changed.wait_while(self.state.lock().unwrap(), |(reached, _)| !*reached).unwrap());
+    }
+
+    pub(super) fn open(&self) {
+        self.state.lock().unwrap().1 = true;
+        self.changed.notify_all();
+    }
+
+    fn pass(&self) {
+        self.state.lock().unwrap().0 = true;
+        self.changed.notify_all();
+        drop(self.changed.wait_while(self.state.lock().unwrap(), |(_, is_open)| !*is_open).unwrap());
+    }
+}
+
+impl Faulty {
+    /// Refuses keys that begin so from now on, and no others.
+    pub(super) fn refuse(&self, keys: &[&str]) {
+        *self.refused.lock().unwrap() = keys.iter().map(|&key| key.to_owned()).collect();
+    }
+
+    /// Stops at the next set of a key.
+    pub(super) fn stop_at(&self, key: &str) -> Arc<Gate> {
+        let gate = Gate { key: key.to_owned(), state: Mutex::default(), changed: Condvar::new() };
+        Arc::clone(self.gate.lock().unwrap().insert(Arc::new(gate)))
+    }
+
+    pub(super) fn without_conditions(&self) {
+        self.has_no_conditions.store(true, SeqCst);
+    }
+
+    pub(super) fn get_all(&self, key: &Key) -> Result<Option<Bytes>> {
+        zarr_store::StoreExt::get_all(&self.store, key)
+    }
+
+    fn check(&self, key: &Key) -> Result<()> {
+        let gate = self.gate.lock().unwrap().take_if(|gate| gate.key == key.as_str());
+        gate.iter().for_each(|gate| gate.pass());
+        match self.refused.lock().unwrap().iter().any(|refused| key.as_str().starts_with(refused.as_str())) {
+            true => Err(Error::io(self, Operation::Set, key.as_str(), std::io::Error::other("full"))),
+            false => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Faulty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Store for Faulty {
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
+        self.check(key)?;
+        self.store.set(key, value, options)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities().conditional(!self.has_no_conditions.load(SeqCst))
+    }
+
+    zarr_store::delegate! { |this| this.store;
+        get, get_into, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
+        find_link, parent, try_lock, take_warnings, flush, barrier, access_profile
+    }
+}
+
+/// A store that does not block, whose sets begin and do not end while it is stopped.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Beginning {
+    store: Arc<MemoryStore>,
+    is_stopped: Arc<AtomicBool>,
+    began: Arc<Mutex<Vec<Key>>>,
+}
+
+impl Beginning {
+    pub(super) fn stop(&self) {
+        self.is_stopped.store(true, SeqCst);
+    }
+
+    /// Goes on. Sets must have begun.
+    pub(super) fn go_on(&self) {
+        let began: MutexGuard<'_, Vec<Key>> = self.began.lock().unwrap();
+        assert!(!began.is_empty());
+        self.is_stopped.store(false, SeqCst);
+    }
+}
+
+impl fmt::Display for Beginning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl AsyncStore for Beginning {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        Box::pin(async move { self.store.get(key, ranges, options) })
+    }
+
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            if self.is_stopped.load(SeqCst) {
+                self.began.lock().unwrap().push(key.clone());
+                std::future::pending::<()>().await;
+            }
+            self.store.set(key, &value, options)
+        })
+    }
+
+    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.store.erase(key) })
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move { self.store.list_dir(prefix) })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.store.access_profile()
+    }
+}
