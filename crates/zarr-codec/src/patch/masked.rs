@@ -66,7 +66,7 @@ pub fn each_masked<E>(mask: &View<'_>, mut each: impl FnMut(&Region) -> Result<(
         let has = !mask.all(|item| item == [0]);
         return if has { each(&Region::default()) } else { Ok(()) };
     };
-    let mut ranges: Vec<Range<u64>> = outer.iter().map(|_| 0..1).chain([0..0]).collect();
+    let mut ranges: Vec<Range<u64>> = mask.shape().iter().map(|_| 0..1).collect();
     let (mut at, mut begin, mut done) = (0, None, Ok(()));
     mask.all(|item| {
         let has = item != [0];
