@@ -218,9 +218,9 @@ fn nobody_waits_for_a_chunk_that_another_writes() {
     let writer = array.writer();
     put(&writer, 0..19, 0..30).unwrap();
     std::thread::scope(|scope| {
-        let gate = store.inner().stop_at("a/c/0/0");
+        let stopped = store.inner().stop_at("a/c/0/0");
         let last = scope.spawn(|| put(&writer, 19..20, 0..30));
-        gate.reached();
+        stopped.reached();
         // Elements of a chunk that is being written are kept, also if they are all of it.
         writer.fill((0..20, 0..30), 8).unwrap();
         writer.fill((5, 5), 9).unwrap();
@@ -228,7 +228,7 @@ fn nobody_waits_for_a_chunk_that_another_writes() {
         let flush = scope.spawn(|| writer.flush());
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert!(!flush.is_finished(), "it waits for the other thread");
-        gate.open();
+        drop(stopped);
         last.join().unwrap().unwrap();
         flush.join().unwrap().unwrap();
     });
@@ -243,14 +243,14 @@ fn a_chunk_that_fails_goes_back_under_later_elements() {
     let writer = array.writer();
     put(&writer, 0..19, 0..30).unwrap();
     std::thread::scope(|scope| {
-        let gate = store.inner().stop_at("a/c/0/0");
+        let stopped = store.inner().stop_at("a/c/0/0");
         let last = scope.spawn(|| put(&writer, 19..20, 0..30));
-        gate.reached();
+        stopped.reached();
         // No box, so that a mask says which elements are later.
         writer.fill((1, 1..4), 7).unwrap();
         writer.fill((5..7, 20), 7).unwrap();
         store.inner().refuse(&["a/c/0/0"]);
-        gate.open();
+        drop(stopped);
         assert!(last.join().unwrap().is_err());
     });
     store.inner().refuse(&[]);

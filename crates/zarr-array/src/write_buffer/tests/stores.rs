@@ -54,24 +54,33 @@ pub(super) struct Faulty {
 
 /// Holds the set of one key.
 #[derive(Debug)]
-pub(super) struct Gate {
+struct Gate {
     key: String,
     /// Whether the set has come, and whether it may go on.
     state: Mutex<(bool, bool)>,
     changed: Condvar,
 }
 
-impl Gate {
+/// The set goes on when this is dropped.
+#[derive(Debug)]
+pub(super) struct Stopped(Arc<Gate>);
+
+impl Stopped {
     /// Waits until the set has come.
     pub(super) fn reached(&self) {
-        drop(self.changed.wait_while(self.state.lock().unwrap(), |(reached, _)| !*reached).unwrap());
+        let Gate { state, changed, .. } = &*self.0;
+        drop(changed.wait_while(state.lock().unwrap(), |(reached, _)| !*reached).unwrap());
     }
+}
 
-    pub(super) fn open(&self) {
-        self.state.lock().unwrap().1 = true;
-        self.changed.notify_all();
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.0.state.lock().unwrap().1 = true;
+        self.0.changed.notify_all();
     }
+}
 
+impl Gate {
     fn pass(&self) {
         self.state.lock().unwrap().0 = true;
         self.changed.notify_all();
@@ -86,9 +95,9 @@ impl Faulty {
     }
 
     /// Stops at the next set of a key.
-    pub(super) fn stop_at(&self, key: &str) -> Arc<Gate> {
+    pub(super) fn stop_at(&self, key: &str) -> Stopped {
         let gate = Gate { key: key.to_owned(), state: Mutex::default(), changed: Condvar::new() };
-        Arc::clone(self.gate.lock().unwrap().insert(Arc::new(gate)))
+        Stopped(Arc::clone(self.gate.lock().unwrap().insert(Arc::new(gate))))
     }
 
     pub(super) fn without_conditions(&self) {
