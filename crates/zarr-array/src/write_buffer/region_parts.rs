@@ -36,7 +36,7 @@ pub(super) fn around(region: &Region, inner: &Region) -> Vec<Region> {
                 boxes.push(Region::from_ranges(&side_ranges));
             }
         }
-        ranges.splice(axis..=axis, [inner.start..end(inner)]);
+        ranges.splice(axis..=axis, std::iter::once(inner.start..end(inner)));
     }
     boxes
 }

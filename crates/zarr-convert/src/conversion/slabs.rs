@@ -74,7 +74,7 @@ impl Slabs {
         let (first, last) = ends.unwrap_or_default();
         let range = |((first, last), taken): ((&u64, &u64), &u64)| first / taken..last / taken + 1;
         let ranges: Vec<_> = first.iter().zip(&last).zip(&self.chunks).map(range).collect();
-        let slabs = (met.len() > 0).then(|| self.slab_grid.intersect(&Region::from_ranges(&ranges)));
+        let slabs = (!met.is_empty()).then(|| self.slab_grid.intersect(&Region::from_ranges(&ranges)));
         slabs.into_iter().flat_map(|slabs| (0..slabs.len()).map(move |slab| slabs.get(slab).index))
     }
 

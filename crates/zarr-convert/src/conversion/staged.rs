@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 use zarr_store::{
-    AsyncStore, ByteRange, Error, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result, SetOptions, Store,
-    Version,
+    AsyncStore, ByteRange, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result,
+    SetOptions, Store, Version,
 };
 
 /// Another store, in which all keys under one prefix lie under another one. Other keys are as they are there.
@@ -84,6 +84,14 @@ impl Store for Staged {
         let keys = values.iter().map(|(key, _)| self.down(key)).collect::<Result<Vec<_>>>()?;
         let values: Vec<_> = keys.iter().zip(values).map(|(key, (_, value))| (key, *value)).collect();
         self.store.set_many(&values).map_err(|error| self.lift(error))
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        self.store.copy_source(&self.down(key).ok()?)
+    }
+
+    fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {
+        self.store.copy(from, &self.down(to)?)
     }
 
     fn erase(&self, key: &Key) -> Result<()> {

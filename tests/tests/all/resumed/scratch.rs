@@ -15,7 +15,7 @@ fn memory() -> Arc<dyn Store> {
 }
 
 fn elements() -> Vec<u8> {
-    (0..LEN * LEN).map(|at| (at ^ (at >> 11) * 7) as u8).collect()
+    (0..LEN * LEN).map(|at| (at ^ ((at >> 11) * 7)) as u8).collect()
 }
 
 /// Rows of chunks in a store, of which some are missing.
