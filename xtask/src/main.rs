@@ -9,6 +9,7 @@ mod fuzz;
 mod interop;
 mod matrix;
 mod package;
+mod python;
 mod roundtrip;
 mod servers;
 mod soak;
@@ -26,6 +27,7 @@ usage: cargo xtask TASK
   fuzz          gives mutated inputs to everything that takes input from elsewhere
   interop       writes arrays with other software and reads them, and the other way around
   package       makes the package of each crate, and builds it and its documentation from the packages alone
+  python        builds the Python package and runs its tests (arguments go to pytest)
   roundtrip     converts what other software wrote into every dialect and back
   servers       exchanges arrays with other software in the buckets of real servers, and tests stores on these
   soak          runs processes on one store, kills some of them, and checks the store at the end
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "fuzz" => fuzz::run(rest),
         Some((task, rest)) if task == "interop" => interop::run(rest),
         Some((task, rest)) if task == "package" => package::run(rest),
+        Some((task, rest)) if task == "python" => python::run(rest),
         Some((task, rest)) if task == "roundtrip" => roundtrip::run(rest),
         Some((task, rest)) if task == "servers" => servers::run(rest),
         Some((task, rest)) if task == "soak" => soak::run(rest),

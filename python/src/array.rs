@@ -1,0 +1,346 @@
+//! Handles of arrays.
+
+use crate::change::Current;
+use crate::data_type::{self, Form};
+use crate::errors::OrException;
+use crate::interrupt::{Interrupt, Interruptible};
+use crate::location::Origin;
+use crate::memory::{self, Memory};
+use crate::{runtime, selection, variable};
+use numpy::PyArrayDescr;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyList, PyTuple};
+use std::sync::Arc;
+use zarr::codec::View;
+use zarr::json::{Map, Value};
+use zarr::store::Store;
+use zarr::{Array, ArrayData, Error, Result, Selection};
+
+/// Operations on so many bytes look for signals meanwhile, which takes a thread.
+const LONG: u64 = 4 << 20;
+
+/// An array, and the store that it lies in.
+#[pyclass(frozen, name = "Array", module = "zarr_rust._core")]
+pub(crate) struct ArrayHandle {
+    origin: Arc<Origin>,
+    current: Current<Array>,
+    data_type: PyOnceLock<Py<PyArrayDescr>>,
+}
+
+impl ArrayHandle {
+    /// An array that was opened.
+    pub(crate) fn new(origin: &Arc<Origin>, array: Array) -> Self {
+        Self { origin: Arc::clone(origin), current: Current::new(array), data_type: PyOnceLock::new() }
+    }
+
+    /// The array, in a store of this process.
+    fn array(&self, py: Python<'_>) -> PyResult<Array> {
+        let store = self.origin.store().or_exception(py)?;
+        let array = self.current.get();
+        if Arc::ptr_eq(&store, array.store()) {
+            return Ok(array);
+        }
+        let array = in_store(&array, &store).or_exception(py)?;
+        self.current.set(array.clone());
+        Ok(array)
+    }
+
+    /// The data type of elements that have the same bytes as numpy's.
+    fn numpy_type<'py>(&self, py: Python<'py>, array: &Array) -> PyResult<Bound<'py, PyArrayDescr>> {
+        let made = self.data_type.get_or_try_init(py, || data_type::fixed(py, array.data_type()).map(Bound::unbind))?;
+        Ok(made.bind(py).clone())
+    }
+
+    /// Does something with `elements` elements; signals are looked for if that may take long.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        array: Array,
+        elements: &[u64],
+        work: impl FnOnce(&Array) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let item = array.data_type().item_size() as u64;
+        let size = elements.iter().fold(item, |size, &len| size.saturating_mul(len));
+        if size < LONG && array.store().as_async().is_none() {
+            return runtime::run(py, || work(&array));
+        }
+        let interrupt = Interrupt::default();
+        let store: Arc<dyn Store> = Arc::new(Interruptible::new(Arc::clone(array.store()), &interrupt));
+        runtime::run_long(py, &interrupt, move || work(&in_store(&array, &store)?))
+    }
+}
+
+/// The same array in another store that has the same values.
+fn in_store(array: &Array, store: &Arc<dyn Store>) -> Result<Array> {
+    Array::from_found(store, array.found().clone(), array.registry(), array.options().clone())
+}
+
+/// Elements of numpy as they are written: not all bytes are values of some types, such as bools.
+enum Written<'m> {
+    View(View<'m>),
+    Data(ArrayData),
+}
+
+impl<'m> Written<'m> {
+    fn new(array: &Array, view: View<'m>) -> Result<Self> {
+        let data_type = array.data_type();
+        if data_type.layout().takes_any_bits() {
+            return Ok(Self::View(view));
+        }
+        let mut items = Vec::new();
+        view.append_to(&mut items)?;
+        data_type.layout().normalize(&mut items)?;
+        let shape: Vec<u64> = view.shape().iter().map(|&len| len as u64).collect();
+        ArrayData::from_items(data_type, &shape, &items, None).map(Self::Data)
+    }
+
+    fn write(self, array: &Array, selection: &Selection) -> Result<()> {
+        match self {
+            Self::View(view) => array.write(selection, view),
+            Self::Data(data) => array.write(selection, &data),
+        }
+    }
+
+    fn append(self, array: &mut Array, axis: usize) -> Result<()> {
+        match self {
+            Self::View(view) => array.append(axis, view),
+            Self::Data(data) => array.append(axis, &data),
+        }
+    }
+}
+
+fn empty<'py>(py: Python<'py>, shape: &[u64], data_type: &Bound<'py, PyArrayDescr>) -> PyResult<Bound<'py, PyAny>> {
+    static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    EMPTY.import(py, "numpy", "empty")?.call1((PyTuple::new(py, shape)?, data_type))
+}
+
+#[pymethods]
+impl ArrayHandle {
+    #[getter]
+    fn shape(&self) -> Vec<u64> {
+        self.current.get().shape().to_vec()
+    }
+
+    #[getter]
+    fn chunk_shape(&self) -> Vec<u64> {
+        self.current.get().chunk_shape().to_vec()
+    }
+
+    #[getter]
+    fn part_shape(&self) -> Vec<u64> {
+        self.current.get().part_shape().to_vec()
+    }
+
+    #[getter]
+    fn is_sharded(&self) -> bool {
+        self.current.get().is_sharded()
+    }
+
+    #[getter]
+    fn dimension_names(&self) -> Option<Vec<Option<String>>> {
+        self.current.get().dimension_names().map(<[_]>::to_vec)
+    }
+
+    #[getter]
+    fn path(&self) -> String {
+        self.current.get().path().to_string()
+    }
+
+    #[getter]
+    fn dialect(&self) -> &'static str {
+        self.current.get().dialect().name()
+    }
+
+    #[getter]
+    fn data_type(&self) -> String {
+        self.current.get().data_type().to_string()
+    }
+
+    #[getter]
+    fn form(&self) -> &'static str {
+        Form::of(self.current.get().data_type()).name()
+    }
+
+    #[getter]
+    fn dtype<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDescr>> {
+        self.numpy_type(py, &self.current.get())
+    }
+
+    #[getter]
+    fn fill<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.current.get().fill_value().bytes())
+    }
+
+    #[getter]
+    fn metadata(&self) -> String {
+        self.current.get().metadata().to_value().to_string()
+    }
+
+    #[getter]
+    fn attributes(&self, py: Python<'_>) -> PyResult<String> {
+        let array = self.current.get();
+        Ok(Value::from(array.attributes().or_exception(py)?.clone()).to_string())
+    }
+
+    #[getter]
+    fn address(&self) -> Option<String> {
+        self.origin.address_text()
+    }
+
+    #[getter]
+    fn store_options(&self) -> Vec<(String, String)> {
+        self.origin.options()
+    }
+
+    #[getter]
+    fn read_only(&self) -> bool {
+        self.origin.is_read_only()
+    }
+
+    #[getter]
+    fn store(&self) -> String {
+        self.current.get().store().to_string()
+    }
+
+    fn info(&self) -> String {
+        self.current.get().to_string()
+    }
+
+    fn selected_shape(&self, py: Python<'_>, kind: &str, parts: &Bound<'_, PyTuple>) -> PyResult<Vec<u64>> {
+        let selection = selection::selection(kind, parts)?;
+        selection::shape(py, &selection, self.current.get().chunk_grid())
+    }
+
+    #[pyo3(signature = (kind, parts, out=None))]
+    fn read<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        parts: &Bound<'py, PyTuple>,
+        out: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array = self.array(py)?;
+        let selection = selection::selection(kind, parts)?;
+        let shape = selection::shape(py, &selection, array.chunk_grid())?;
+        let data_type = self.numpy_type(py, &array)?;
+        let out = match out {
+            Some(out) => out,
+            None => empty(py, &shape, &data_type)?,
+        };
+        let mut memory = Memory::new(&out, &data_type)?;
+        let view = memory.view_mut()?;
+        self.run(py, array, &shape, |array| array.read_into(&selection, view))?;
+        Ok(out)
+    }
+
+    fn read_many<'py>(&self, py: Python<'py>, parts: Vec<(Bound<'py, PyTuple>, Bound<'py, PyAny>)>) -> PyResult<()> {
+        let array = self.array(py)?;
+        let data_type = self.numpy_type(py, &array)?;
+        let mut selections = Vec::with_capacity(parts.len());
+        let mut memories = Vec::with_capacity(parts.len());
+        let mut elements = 0_u64;
+        for (parts, out) in &parts {
+            let selection = selection::selection("axes", parts)?;
+            let shape = selection::shape(py, &selection, array.chunk_grid())?;
+            elements = elements.saturating_add(shape.iter().fold(1, |size: u64, &len| size.saturating_mul(len)));
+            selections.push(selection);
+            memories.push(Memory::new(out, &data_type)?);
+        }
+        let views = memory::views_mut(&mut memories)?;
+        self.run(py, array, &[elements], |array| array.read_many(selections.into_iter().zip(views)))
+    }
+
+    fn read_variable<'py>(
+        &self,
+        py: Python<'py>,
+        kind: &str,
+        parts: &Bound<'py, PyTuple>,
+    ) -> PyResult<(Vec<u64>, Bound<'py, PyList>)> {
+        let array = self.array(py)?;
+        let selection = selection::selection(kind, parts)?;
+        let shape = selection::shape(py, &selection, array.chunk_grid())?;
+        let data = self.run(py, array, &shape, |array| array.read_data(&selection))?;
+        Ok((shape, variable::to_list(py, &data)?))
+    }
+
+    fn read_field<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        kind: &str,
+        parts: &Bound<'py, PyTuple>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let array = self.array(py)?;
+        let selection = selection::selection(kind, parts)?;
+        let shape = selection::shape(py, &selection, array.chunk_grid())?;
+        let data = self.run(py, array, &shape, |array| array.read_field(name, &selection))?;
+        let data_type = data_type::fixed(py, data.data_type())?;
+        let out = empty(py, data.shape(), &data_type)?;
+        Memory::new(&out, &data_type)?.view_mut()?.copy_from(&data.view());
+        Ok(out)
+    }
+
+    fn write(&self, py: Python<'_>, kind: &str, parts: &Bound<'_, PyTuple>, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let array = self.array(py)?;
+        let selection = selection::selection(kind, parts)?;
+        let shape = selection::shape(py, &selection, array.chunk_grid())?;
+        let memory = Memory::new(value, &self.numpy_type(py, &array)?)?;
+        let view = memory.view()?;
+        self.run(py, array, &shape, |array| Written::new(array, view)?.write(array, &selection))
+    }
+
+    fn write_variable(
+        &self,
+        py: Python<'_>,
+        kind: &str,
+        parts: &Bound<'_, PyTuple>,
+        elements: Vec<PyBackedBytes>,
+    ) -> PyResult<()> {
+        let array = self.array(py)?;
+        let selection = selection::selection(kind, parts)?;
+        let shape = selection::shape(py, &selection, array.chunk_grid())?;
+        let data = variable::from_bytes(py, array.data_type(), &shape, &elements)?;
+        self.run(py, array, &shape, |array| array.write(&selection, &data))
+    }
+
+    fn append(&self, py: Python<'_>, axis: usize, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        let array = self.array(py)?;
+        let memory = Memory::new(value, &self.numpy_type(py, &array)?)?;
+        let view = memory.view()?;
+        self.current.change(py, |array| Written::new(array, view)?.append(array, axis))
+    }
+
+    fn append_variable(
+        &self,
+        py: Python<'_>,
+        axis: usize,
+        shape: Vec<u64>,
+        elements: Vec<PyBackedBytes>,
+    ) -> PyResult<()> {
+        let array = self.array(py)?;
+        let data = variable::from_bytes(py, array.data_type(), &shape, &elements)?;
+        self.current.change(py, |array| array.append(axis, &data))
+    }
+
+    fn resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {
+        self.array(py)?;
+        self.current.change(py, |array| array.resize(&shape))
+    }
+
+    fn set_attributes(&self, py: Python<'_>, attributes: &str) -> PyResult<()> {
+        let attributes = members(attributes).or_exception(py)?;
+        self.array(py)?;
+        self.current.change(py, |array| array.set_attributes(attributes))
+    }
+}
+
+/// The members of a JSON object.
+pub(crate) fn members(text: &str) -> Result<Map> {
+    match Value::from_json(text) {
+        Ok(Value::Object(members)) => Ok(members),
+        Ok(other) => Err(Error::argument(format!("found {}, expected an object of JSON", other.kind()))),
+        Err(error) => Err(Error::argument(error.to_string())),
+    }
+}

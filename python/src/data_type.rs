@@ -1,0 +1,62 @@
+//! Data types as numpy's.
+
+use numpy::PyArrayDescr;
+use pyo3::prelude::*;
+use zarr::dtype::{DataType, npy_literal};
+
+/// How the elements of an array are numpy's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// They have the same bytes.
+    Fixed,
+    /// Texts of any length.
+    String,
+    /// Bytes of any length.
+    Bytes,
+    /// Arrays of any length.
+    List,
+    /// Values of JSON.
+    Json,
+    /// numpy has no such elements.
+    Absent,
+}
+
+impl Form {
+    /// That of a data type.
+    pub(crate) fn of(data_type: &DataType) -> Self {
+        match data_type.storage() {
+            DataType::String => Self::String,
+            DataType::Bytes { .. } => Self::Bytes,
+            DataType::VlenArray(inner) if npy_literal(inner.storage()).is_some() => Self::List,
+            DataType::Object => Self::Json,
+            other if npy_literal(other).is_some() => Self::Fixed,
+            _ => Self::Absent,
+        }
+    }
+
+    /// The name that the Python part knows it by.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::String => "string",
+            Self::Bytes => "bytes",
+            Self::List => "list",
+            Self::Json => "json",
+            Self::Absent => "absent",
+        }
+    }
+}
+
+/// The data type of numpy's elements: those of a [`Form::Fixed`], and of the inner elements of a [`Form::List`].
+///
+/// # Errors
+/// `TypeError` for a data type that numpy lacks.
+pub(crate) fn fixed<'py>(py: Python<'py>, data_type: &DataType) -> PyResult<Bound<'py, PyArrayDescr>> {
+    let data_type = match data_type.storage() {
+        DataType::VlenArray(inner) => inner.storage(),
+        other => other,
+    };
+    let made =
+        py.import("zarr_rust._values")?.call_method1("dtype_of", (npy_literal(data_type), data_type.to_string()))?;
+    Ok(made.cast_into::<PyArrayDescr>()?)
+}

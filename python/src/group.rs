@@ -1,0 +1,200 @@
+//! Handles of groups.
+
+use crate::array::{ArrayHandle, members};
+use crate::change::Current;
+use crate::errors::OrException;
+use crate::location::{Access, Origin};
+use crate::new_node::{NewNode, of_array, of_group};
+use crate::runtime;
+use pyo3::prelude::*;
+use std::sync::Arc;
+use zarr::hierarchy::{Walk, erase_node, node_exists, open_node};
+use zarr::json::Value;
+use zarr::store::Store;
+use zarr::{Array, Dialect, Group, Opened, Result};
+
+/// A group, and the store that it lies in.
+#[pyclass(frozen, name = "Group", module = "zarr_rust._core")]
+#[derive(Debug)]
+pub(crate) struct GroupHandle {
+    origin: Arc<Origin>,
+    current: Current<Group>,
+}
+
+/// An array or a group.
+#[derive(IntoPyObject)]
+#[expect(clippy::large_enum_variant, reason = "made one at a time, and given to Python at once")]
+pub(crate) enum Handle {
+    Array(ArrayHandle),
+    Group(GroupHandle),
+}
+
+impl Handle {
+    fn of(origin: &Arc<Origin>, opened: Opened) -> Self {
+        match opened {
+            Opened::Array(array) => Self::Array(ArrayHandle::new(origin, array)),
+            Opened::Group(group) => Self::Group(GroupHandle::new(origin, group)),
+        }
+    }
+}
+
+/// Nodes by their paths, whether they are arrays, and of arrays their shape and data type; and the errors of those that are broken.
+type Nodes = (Vec<(String, Option<(Vec<u64>, String)>)>, Vec<String>);
+
+impl GroupHandle {
+    /// A group that was opened.
+    pub(crate) fn new(origin: &Arc<Origin>, group: Group) -> Self {
+        Self { origin: Arc::clone(origin), current: Current::new(group) }
+    }
+
+    /// The group, in a store of this process.
+    fn group(&self, py: Python<'_>) -> PyResult<Group> {
+        let store = self.origin.store().or_exception(py)?;
+        let group = self.current.get();
+        if Arc::ptr_eq(&store, group.store()) {
+            return Ok(group);
+        }
+        let group = Group::from_found(&store, group.found().clone(), group.registry()).or_exception(py)?;
+        self.current.set(group.clone());
+        Ok(group)
+    }
+}
+
+/// The path of a node below a group.
+fn below(group: &Group, name: &str) -> Result<String> {
+    let path = name.trim_matches('/').split('/').try_fold(group.path().clone(), |path, name| path.join(name))?;
+    Ok(path.to_string())
+}
+
+fn nodes(walk: Walk) -> Nodes {
+    let of_node = |node: &zarr::hierarchy::StoredNode| {
+        let array = node.node.as_array();
+        (node.path.to_string(), array.map(|array| (array.shape.clone(), array.data_type.name.clone())))
+    };
+    (walk.nodes.iter().map(of_node).collect(), walk.broken.iter().map(ToString::to_string).collect())
+}
+
+/// Opens the array or group at an address.
+///
+/// # Errors
+/// The exceptions of the address, the store and the metadata.
+#[pyfunction]
+#[pyo3(signature = (url, path, mode, dialect, options))]
+pub(crate) fn open(
+    py: Python<'_>,
+    url: String,
+    path: Option<String>,
+    mode: &str,
+    dialect: Option<&str>,
+    options: Vec<(String, String)>,
+) -> PyResult<Handle> {
+    let access = if mode == "r" { Access::Read } else { Access::Write };
+    let dialect = dialect.map(str::parse::<Dialect>).transpose().or_exception(py)?;
+    let (origin, opened) = runtime::run(py, || {
+        let (origin, path) = Origin::find(&url, path, options, access)?;
+        let store: Arc<dyn Store> = origin.store()?;
+        let open = zarr::open((&store, path));
+        let opened = dialect.into_iter().fold(open, |open, dialect| open.dialect(dialect)).node()?;
+        Ok((origin, opened))
+    })?;
+    Ok(Handle::of(&origin, opened))
+}
+
+#[pymethods]
+impl GroupHandle {
+    #[getter]
+    fn path(&self) -> String {
+        self.current.get().path().to_string()
+    }
+
+    #[getter]
+    fn dialect(&self) -> &'static str {
+        self.current.get().dialect().name()
+    }
+
+    #[getter]
+    fn attributes(&self, py: Python<'_>) -> PyResult<String> {
+        let group = self.current.get();
+        Ok(Value::from(group.attributes().or_exception(py)?.clone()).to_string())
+    }
+
+    #[getter]
+    fn address(&self) -> Option<String> {
+        self.origin.address_text()
+    }
+
+    #[getter]
+    fn store_options(&self) -> Vec<(String, String)> {
+        self.origin.options()
+    }
+
+    #[getter]
+    fn read_only(&self) -> bool {
+        self.origin.is_read_only()
+    }
+
+    #[getter]
+    fn store(&self) -> String {
+        self.current.get().store().to_string()
+    }
+
+    fn info(&self) -> String {
+        self.current.get().to_string()
+    }
+
+    fn set_attributes(&self, py: Python<'_>, attributes: &str) -> PyResult<()> {
+        let attributes = members(attributes).or_exception(py)?;
+        self.group(py)?;
+        self.current.change(py, |group| group.set_attributes(attributes))
+    }
+
+    fn children(&self, py: Python<'_>) -> PyResult<Nodes> {
+        let group = self.group(py)?;
+        runtime::run(py, || group.children().map(nodes))
+    }
+
+    fn walk(&self, py: Python<'_>) -> PyResult<Nodes> {
+        let group = self.group(py)?;
+        runtime::run(py, || group.walk().map(nodes))
+    }
+
+    fn open(&self, py: Python<'_>, name: &str) -> PyResult<Handle> {
+        let group = self.group(py)?;
+        let opened = runtime::run(py, || {
+            let found = open_node(&**group.store(), &below(&group, name)?, Some(group.dialect()))?;
+            match found.node.as_array() {
+                Some(_) => Array::from_found(group.store(), found, group.registry(), zarr::Options::default())
+                    .map(Opened::Array),
+                None => Group::from_found(group.store(), found, group.registry()).map(Opened::Group),
+            }
+        })?;
+        Ok(Handle::of(&self.origin, opened))
+    }
+
+    fn contains(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        let group = self.group(py)?;
+        runtime::run(py, || node_exists(&**group.store(), &below(&group, name)?, Some(group.dialect())))
+    }
+
+    fn erase(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        let group = self.group(py)?;
+        runtime::run(py, || {
+            let found = open_node(&**group.store(), &below(&group, name)?, Some(group.dialect()))?;
+            erase_node(&**group.store(), &found)
+        })
+    }
+
+    fn create_array(&self, py: Python<'_>, name: &str, new: NewNode) -> PyResult<ArrayHandle> {
+        let group = self.group(py)?;
+        let new = of_array(new).or_exception(py)?;
+        let array = runtime::run(py, || group.create_array(name, new))?;
+        Ok(ArrayHandle::new(&self.origin, array))
+    }
+
+    fn create_group(&self, py: Python<'_>, name: &str, new: NewNode) -> PyResult<Self> {
+        let group = self.group(py)?;
+        let new = of_group(&new).or_exception(py)?;
+        let group = runtime::run(py, || group.create_group(name, new))?;
+        Ok(Self::new(&self.origin, group))
+    }
+}

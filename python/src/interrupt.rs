@@ -1,0 +1,124 @@
+//! Stores whose requests fail once an operation is to end.
+
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use zarr::store::{
+    AsyncStore, BoxFuture, ByteRange, Bytes, Error, Fetched, GetInto, GetOptions, Key, Operation, Result, SetOptions,
+    Store, Version, delegate, delegate_async,
+};
+
+/// Whether an operation is to end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// From now on it is.
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn check(&self, store: &dyn fmt::Display, operation: Operation, key: &Key) -> Result<()> {
+        match self.0.load(Ordering::Relaxed) {
+            false => Ok(()),
+            true => Err(Error::io(store, operation, key.to_string(), io::ErrorKind::Interrupted.into())),
+        }
+    }
+}
+
+/// Another store, for one operation that may be interrupted. Requests that are under way are not ended.
+#[derive(Debug)]
+pub(crate) struct Interruptible<S> {
+    store: S,
+    interrupt: Interrupt,
+}
+
+impl<S> Interruptible<S> {
+    /// A store for an operation.
+    pub(crate) fn new(store: S, interrupt: &Interrupt) -> Self {
+        Self { store, interrupt: interrupt.clone() }
+    }
+}
+
+impl<S: fmt::Display> fmt::Display for Interruptible<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl Store for Interruptible<Arc<dyn Store>> {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        self.interrupt.check(self, Operation::Get, key)?;
+        self.store.get(key, ranges, options)
+    }
+
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
+        self.interrupt.check(self, Operation::Get, key)?;
+        self.store.get_into(key, into)
+    }
+
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
+        self.interrupt.check(self, Operation::Set, key)?;
+        self.store.set(key, value, options)
+    }
+
+    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
+        self.interrupt.check(self, Operation::Set, key)?;
+        self.store.set_pieces(key, pieces, options)
+    }
+
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        Some(Arc::new(Interruptible::new(self.store.as_async()?, &self.interrupt)))
+    }
+
+    delegate! { |this| this.store;
+        set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, find_link, parent, try_lock,
+        take_warnings, flush, barrier, capabilities, access_profile
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl AsyncStore for Interruptible<Arc<dyn AsyncStore>> {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        Box::pin(async move {
+            self.interrupt.check(self, Operation::Get, key)?;
+            self.store.get(key, ranges, options).await
+        })
+    }
+
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            self.interrupt.check(self, Operation::Set, key)?;
+            self.store.set(key, value, options).await
+        })
+    }
+
+    fn set_pieces<'a>(
+        &'a self,
+        key: &'a Key,
+        pieces: Vec<Bytes>,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            self.interrupt.check(self, Operation::Set, key)?;
+            self.store.set_pieces(key, pieces, options).await
+        })
+    }
+
+    delegate_async! { |this| this.store;
+        erase, list_dir, list_prefix, erase_prefix, rename_prefix, try_lock, pause, take_warnings, flush, barrier,
+        capabilities, access_profile
+    }
+}

@@ -1,0 +1,18 @@
+//! The compiled part of the Python package `zarr_rust`: handles of arrays and groups, whose memory is numpy's.
+//!
+//! What Python's programs see is written in Python, over these handles (`zarr_rust/*.py`): the kinds of indexing, attributes as mappings,
+//! exceptions. Here is all that reads and writes, with the interpreter's lock released, and all that needs the types of the library.
+
+mod array;
+mod change;
+mod data_type;
+mod errors;
+mod group;
+mod interrupt;
+mod location;
+mod memory;
+mod module;
+mod new_node;
+mod runtime;
+mod selection;
+mod variable;

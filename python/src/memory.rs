@@ -1,0 +1,131 @@
+//! The memory of numpy's arrays as views of bytes.
+//!
+//! The only `unsafe` code of this package. Its invariant: element `(i0, i1, ..)` of a numpy array lies at
+//! `data + i0 * strides[0] + ..`, `itemsize` bytes long, inside memory that the array keeps alive, and the array does not move it while
+//! it has references, of which a [`Memory`] is one. An array that may be written to takes any bytes as elements: its data type is compared
+//! with that of the Zarr array, which has no references to objects. As with numpy's own functions that release the lock of the
+//! interpreter, it is for the caller to keep other threads from the elements meanwhile.
+#![expect(unsafe_code)]
+
+use numpy::npyffi::NPY_ARRAY_WRITEABLE;
+use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use zarr::codec::{View, ViewMut};
+
+/// A numpy array whose elements are those of a Zarr array.
+pub(crate) struct Memory<'py>(Bound<'py, PyUntypedArray>);
+
+impl<'py> Memory<'py> {
+    /// The memory of an array of this data type.
+    ///
+    /// # Errors
+    /// `TypeError` if it is no numpy array, or of another data type.
+    pub(crate) fn new(array: &Bound<'py, PyAny>, data_type: &Bound<'py, PyArrayDescr>) -> PyResult<Self> {
+        let array = array.cast::<PyUntypedArray>().map_err(|_| {
+            let found = array.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
+            PyTypeError::new_err(format!("found {found}, expected a numpy.ndarray"))
+        })?;
+        let found = array.dtype();
+        if !found.is_equiv_to(data_type) || found.has_object() {
+            return Err(PyTypeError::new_err(format!("memory of data type {found}, expected {data_type}")));
+        }
+        Ok(Self(array.clone()))
+    }
+
+    fn first(&self) -> *mut u8 {
+        // SAFETY: the pointer to a numpy array that is referred to, whose fields do not change while this thread has the lock of the
+        // interpreter, as `Bound` shows.
+        unsafe { (*self.0.as_array_ptr()).fields.data.cast() }
+    }
+
+    /// The addresses of the first byte and of the one behind the last; `None` if there is none.
+    fn extent(&self) -> Option<(usize, usize)> {
+        if self.is_empty() {
+            return None;
+        }
+        let first = self.first() as usize;
+        let ends =
+            self.0.strides().iter().zip(self.0.shape()).map(|(&stride, &len)| stride.saturating_mul(len as isize - 1));
+        let (mut low, mut high) = (first, first.saturating_add(self.0.dtype().itemsize()));
+        for end in ends {
+            if end < 0 {
+                low = low.saturating_sub(end.unsigned_abs());
+            } else {
+                high = high.saturating_add(end.unsigned_abs());
+            }
+        }
+        Some((low, high))
+    }
+
+    fn is_writeable(&self) -> bool {
+        // SAFETY: as in `first`.
+        let flags = unsafe { (*self.0.as_array_ptr()).fields.flags };
+        flags & NPY_ARRAY_WRITEABLE != 0
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.shape().contains(&0) || self.0.dtype().itemsize() == 0
+    }
+
+    /// The elements, to be read.
+    ///
+    /// # Errors
+    /// `ValueError` if the shape has more bytes than memory.
+    pub(crate) fn view(&self) -> PyResult<View<'_>> {
+        let (item, shape) = (self.0.dtype().itemsize(), self.0.shape());
+        if self.is_empty() {
+            return View::new(&[], item, shape).map_err(|error| PyValueError::new_err(error.to_string()));
+        }
+        // SAFETY: by the invariant of this module; the reference in `self` keeps the array for the lifetime of the view.
+        Ok(unsafe { View::from_raw(self.first(), item, shape, self.0.strides()) })
+    }
+
+    /// The elements, to be written to.
+    ///
+    /// # Errors
+    /// `ValueError` if the array is read-only, or if elements of it may lie upon each other.
+    pub(crate) fn view_mut(&mut self) -> PyResult<ViewMut<'_>> {
+        let (item, shape, strides) = (self.0.dtype().itemsize(), self.0.shape(), self.0.strides());
+        if !self.is_writeable() {
+            return Err(PyValueError::new_err("found a read-only array, expected one that can be written to"));
+        }
+        if self.is_empty() {
+            return ViewMut::new(&mut [], item, shape).map_err(|error| PyValueError::new_err(error.to_string()));
+        }
+        if !are_apart(item, shape, strides) {
+            return Err(PyValueError::new_err(format!(
+                "elements of the array lie upon each other: shape {shape:?}, strides {strides:?}"
+            )));
+        }
+        // SAFETY: by the invariant of this module, and elements are apart; the exclusive borrow of `self` goes on in the view.
+        Ok(unsafe { ViewMut::from_raw(self.first(), item, shape, strides) })
+    }
+}
+
+/// Whether no two elements share a byte. It may be denied of unusual strides of which it is true.
+fn are_apart(item: usize, shape: &[usize], strides: &[isize]) -> bool {
+    let mut axes: Vec<(usize, usize)> =
+        strides.iter().zip(shape).filter(|(_, len)| **len > 1).map(|(s, &len)| (s.unsigned_abs(), len)).collect();
+    axes.sort_unstable();
+    // The bytes from the first to the last element of the axes before.
+    let mut extent = item;
+    axes.into_iter().all(|(stride, len)| {
+        let apart = stride >= extent;
+        extent = extent.saturating_add(stride.saturating_mul(len - 1));
+        apart
+    })
+}
+
+/// The elements of several arrays, to be written to at the same time.
+///
+/// # Errors
+/// As [`Memory::view_mut`], and `ValueError` if two arrays have bytes in common, or lie between each other's.
+pub(crate) fn views_mut<'m>(memories: &'m mut [Memory<'_>]) -> PyResult<Vec<ViewMut<'m>>> {
+    let mut extents: Vec<(usize, usize)> = memories.iter().filter_map(Memory::extent).collect();
+    extents.sort_unstable();
+    if extents.iter().zip(extents.iter().skip(1)).any(|(one, next)| one.1 > next.0) {
+        return Err(PyValueError::new_err("two of the arrays lie upon each other in memory"));
+    }
+    memories.iter_mut().map(Memory::view_mut).collect()
+}

@@ -1,0 +1,16 @@
+//! The module that Python imports.
+
+use pyo3::prelude::*;
+
+/// Handles of arrays and groups. Their methods are described in `_core.pyi`.
+#[pymodule]
+mod _core {
+    #[pymodule_export]
+    use crate::array::ArrayHandle;
+    #[pymodule_export]
+    use crate::group::GroupHandle;
+    #[pymodule_export]
+    use crate::group::open;
+    #[pymodule_export]
+    use crate::new_node::{create_array, create_group};
+}

@@ -1,0 +1,122 @@
+//! Arrays and groups that are created.
+
+use crate::array::{ArrayHandle, members};
+use crate::errors::OrException;
+use crate::group::GroupHandle;
+use crate::location::{Access, Origin};
+use crate::runtime;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use zarr::dtype::{DataType, FillValue};
+use zarr::{Dialect, NewArray, NewGroup, Result};
+
+/// The description of a node, a `dict`. A group has the members `attributes`, `dialect` and `overwrite` alone.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct NewNode {
+    attributes: String,
+    dialect: Option<String>,
+    overwrite: bool,
+    #[pyo3(default)]
+    shape: Vec<u64>,
+    #[pyo3(default)]
+    data_type: String,
+    #[pyo3(default)]
+    chunks: Option<Vec<u64>>,
+    #[pyo3(default)]
+    shards: Option<Vec<u64>>,
+    #[pyo3(default)]
+    codecs: Option<String>,
+    /// The bytes of one element.
+    #[pyo3(default)]
+    fill: Option<PyBackedBytes>,
+    #[pyo3(default)]
+    dimension_names: Option<Vec<String>>,
+}
+
+impl NewNode {
+    fn dialect(&self) -> Result<Option<Dialect>> {
+        Ok(self.dialect.as_deref().map(str::parse::<Dialect>).transpose()?)
+    }
+}
+
+/// The description of a group.
+///
+/// # Errors
+/// Those of its members.
+pub(crate) fn of_group(new: &NewNode) -> Result<NewGroup> {
+    Ok(NewGroup::new().attributes(members(&new.attributes)?).dialect(new.dialect()?).overwrite(new.overwrite))
+}
+
+/// The description of an array.
+///
+/// # Errors
+/// Those of its members.
+pub(crate) fn of_array(new: NewNode) -> Result<NewArray> {
+    let dialect = new.dialect()?;
+    let mut array =
+        NewArray::new(&new.shape, new.data_type).attributes(members(&new.attributes)?).overwrite(new.overwrite);
+    if let Some(chunks) = &new.chunks {
+        array = array.chunks(chunks);
+    }
+    if let Some(shards) = &new.shards {
+        array = array.shards(shards);
+    }
+    if let Some(codecs) = new.codecs {
+        array = array.codecs(codecs)?;
+    }
+    if let Some(names) = &new.dimension_names {
+        array = array.dimension_names(names);
+    }
+    if let Some(dialect) = dialect {
+        array = array.dialect(dialect);
+    }
+    if let Some(fill) = &new.fill {
+        let metadata = array.metadata(dialect.unwrap_or(Dialect::NEWEST), &zarr::registry::default())?;
+        let data_type = DataType::from_config(&metadata.data_type)?;
+        array = array.fill(FillValue::from_bytes(&data_type, fill)?.to_json(&data_type));
+    }
+    Ok(array)
+}
+
+/// Creates an array at an address, and the store if it is not there.
+///
+/// # Errors
+/// The exceptions of the address, the store and the description.
+#[pyfunction]
+pub(crate) fn create_array(
+    py: Python<'_>,
+    url: String,
+    path: Option<String>,
+    options: Vec<(String, String)>,
+    new: NewNode,
+) -> PyResult<ArrayHandle> {
+    let new = of_array(new).or_exception(py)?;
+    let (origin, array) = runtime::run(py, || {
+        let (origin, path) = Origin::find(&url, path, options, Access::Create)?;
+        let array = zarr::create((&origin.store()?, path)).array(new)?;
+        Ok((origin, array))
+    })?;
+    Ok(ArrayHandle::new(&origin, array))
+}
+
+/// Creates a group at an address, and the store if it is not there.
+///
+/// # Errors
+/// As [`create_array`].
+#[pyfunction]
+pub(crate) fn create_group(
+    py: Python<'_>,
+    url: String,
+    path: Option<String>,
+    options: Vec<(String, String)>,
+    new: NewNode,
+) -> PyResult<GroupHandle> {
+    let new = of_group(&new).or_exception(py)?;
+    let (origin, group) = runtime::run(py, || {
+        let (origin, path) = Origin::find(&url, path, options, Access::Create)?;
+        let group = zarr::create((&origin.store()?, path)).group(new)?;
+        Ok((origin, group))
+    })?;
+    Ok(GroupHandle::new(&origin, group))
+}

@@ -1,0 +1,132 @@
+//! Where work runs: without the interpreter's lock, on threads of this process, and ended by signals.
+//!
+//! A process that was forked has none of the threads of its parent. So a child gets a pool of its own, while the process that used the
+//! library first has rayon's global one.
+
+use crate::errors::{OrException, exception};
+use crate::interrupt::Interrupt;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
+use std::time::Duration;
+use zarr::{Error, ErrorKind, Result};
+
+/// How often a long operation looks for signals.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The process whose threads rayon's global pool has.
+static FIRST: OnceLock<u32> = OnceLock::new();
+
+/// The pool of a forked child, and its process. Pools of processes above it are left as they are: they have no threads here.
+static FORKED: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
+
+/// Runs work without the interpreter's lock.
+///
+/// # Errors
+/// The exception of an error of the work, or of a panic.
+pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    let pool = pool(py)?;
+    py.detach(|| guarded(pool, work)).or_exception(py)
+}
+
+/// Runs work that may take long: signals are looked for meanwhile. The exception of a signal's handler is raised once the work has
+/// ended, which its next request does through the `interrupt`.
+///
+/// # Errors
+/// As [`run`], and the exceptions of the handlers of signals.
+pub(crate) fn run_long<T: Send>(
+    py: Python<'_>,
+    interrupt: &Interrupt,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
+    let pool = pool(py)?;
+    let (done, raised) = py.detach(|| {
+        thread::scope(|scope| {
+            let (send, receive) = channel();
+            let worker = thread::Builder::new().spawn_scoped(scope, move || send.send(guarded(pool, work)));
+            if let Err(error) = worker {
+                let message = format!("the system refuses a thread: {error}");
+                return (Err(Error::new(ErrorKind::Limit, message)), None);
+            }
+            let mut raised = None;
+            loop {
+                match receive.recv_timeout(PAUSE) {
+                    Ok(done) => return (done, raised),
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return (Err(Error::internal("a thread ended without a result")), raised);
+                    }
+                    Err(RecvTimeoutError::Timeout) if raised.is_none() => {
+                        if let Err(error) = Python::attach(|py| py.check_signals()) {
+                            interrupt.set();
+                            raised = Some(error);
+                        }
+                    }
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+            }
+        })
+    });
+    match raised {
+        Some(error) => Err(error),
+        None => done.map_err(|error| exception(py, &error)),
+    }
+}
+
+/// Runs work on the threads of this process; a panic becomes an error.
+fn guarded<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+    let run = || match pool {
+        Some(pool) => pool.install(work),
+        None => work(),
+    };
+    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<String>().map(String::as_str);
+        let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        Err(Error::internal(message))
+    })
+}
+
+/// The pool to work on; `None` for the global one. Called with the interpreter's lock, so that no fork happens meanwhile.
+fn pool(_: Python<'_>) -> PyResult<Option<&'static ThreadPool>> {
+    let process = std::process::id();
+    let first = match FIRST.get() {
+        Some(first) => *first,
+        None => {
+            if let Some(threads) = threads()? {
+                // It fails where the pool is there, which only this function makes.
+                let _ = ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
+            }
+            *FIRST.get_or_init(|| process)
+        }
+    };
+    if first == process {
+        return Ok(None);
+    }
+    let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((owner, pool)) = *forked
+        && owner == process
+    {
+        return Ok(Some(pool));
+    }
+    let count = threads()?.map_or(0, NonZeroUsize::get);
+    let pool = ThreadPoolBuilder::new().num_threads(count).build();
+    let pool = pool.map_err(|error| PyValueError::new_err(format!("the system refuses threads: {error}")))?;
+    let pool: &'static ThreadPool = Box::leak(Box::new(pool));
+    *forked = Some((process, pool));
+    Ok(Some(pool))
+}
+
+/// The number of threads that the environment asks for.
+fn threads() -> PyResult<Option<NonZeroUsize>> {
+    match std::env::var("ZARR_THREADS") {
+        Err(_) => Ok(None),
+        Ok(text) => match text.trim().parse() {
+            Ok(threads) => Ok(Some(threads)),
+            Err(_) => Err(PyValueError::new_err(format!("ZARR_THREADS: found {text:?}, expected a number from 1"))),
+        },
+    }
+}

@@ -1,0 +1,74 @@
+//! Selections, as the Python part of the package hands them over.
+
+use crate::errors;
+use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
+use zarr::Selection;
+use zarr::grid::{AxisSelection, ChunkGrid};
+
+/// A selection: its kind, and a part for each axis, whose integers fit 64 bits.
+///
+/// | kind | parts |
+/// |---|---|
+/// | `axes` | integers, slices, `...`, lists of positions as int64 arrays, masks of one axis as bool arrays |
+/// | `blocks` | integers, slices and `...` |
+/// | `points` | for each axis of the array an int64 array, all of one length |
+/// | `mask` | one bool array with the shape of the array |
+///
+/// # Errors
+/// `TypeError` for other parts, `ValueError` for another kind.
+pub(crate) fn selection(kind: &str, parts: &Bound<'_, PyTuple>) -> PyResult<Selection> {
+    let axes = || parts.iter().map(|part| axis(&part)).collect::<PyResult<Vec<_>>>();
+    match kind {
+        "axes" => Ok(Selection::Axes(axes()?)),
+        "blocks" => Ok(Selection::Blocks(axes()?)),
+        "points" => Ok(Selection::Coordinates(parts.iter().map(|part| positions(&part)).collect::<PyResult<_>>()?)),
+        "mask" => {
+            let mask: PyReadonlyArrayDyn<'_, bool> = parts.get_item(0)?.extract()?;
+            let shape: Vec<u64> = mask.shape().iter().map(|&len| len as u64).collect();
+            let elements = mask.as_array().iter().copied().collect();
+            Selection::mask(&shape, elements).map_err(|error| errors::selection(parts.py(), &error))
+        }
+        _ => Err(PyValueError::new_err(format!("a selection of kind {kind:?}"))),
+    }
+}
+
+/// The shape of what is selected.
+///
+/// # Errors
+/// `IndexError` if the array does not have it.
+pub(crate) fn shape(py: Python<'_>, selection: &Selection, grid: &ChunkGrid) -> PyResult<Vec<u64>> {
+    let resolved = selection.resolve_on(grid).map_err(|error| errors::selection(py, &error))?;
+    Ok(resolved.result_shape().to_vec())
+}
+
+fn positions(part: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
+    let positions: PyReadonlyArray1<'_, i64> = part.extract()?;
+    Ok(positions.as_array().to_vec())
+}
+
+fn axis(part: &Bound<'_, PyAny>) -> PyResult<AxisSelection> {
+    if part.is_instance_of::<PyInt>() {
+        return Ok(AxisSelection::Index(part.extract()?));
+    }
+    if let Ok(slice) = part.cast::<PySlice>() {
+        let bound = |name| slice.getattr(name)?.extract::<Option<i64>>();
+        return Ok(AxisSelection::Range {
+            start: bound("start")?,
+            stop: bound("stop")?,
+            step: bound("step")?.unwrap_or(1),
+        });
+    }
+    if part.is_instance_of::<PyEllipsis>() {
+        return Ok(AxisSelection::Ellipsis);
+    }
+    if let Ok(mask) = part.extract::<PyReadonlyArray1<'_, bool>>() {
+        return Ok(AxisSelection::Mask(mask.as_array().to_vec()));
+    }
+    match positions(part) {
+        Ok(positions) => Ok(AxisSelection::Indices(positions)),
+        Err(_) => Err(PyTypeError::new_err(format!("{part:?} is no part of a selection"))),
+    }
+}

@@ -1,0 +1,30 @@
+"""Zarr in Rust, for Python: chunked, compressed arrays of any number of dimensions, in every format that Zarr ever had.
+
+>>> import numpy as np, tempfile, zarr_rust
+>>> url = tempfile.mkdtemp() + "/weather.zarr"
+>>> array = zarr_rust.create_array(url, "t2m", shape=(365, 18, 36), dtype="f4", chunks=(30, 18, 36))
+>>> array[:2] = 287.5
+>>> array = zarr_rust.open(url, "t2m")
+>>> array[1, 3:5, 7]
+array([287.5, 287.5], dtype=float32)
+
+The environment variable ``ZARR_THREADS`` is how many threads decode and encode; without it there is one for each core.
+"""
+
+from zarr_rust._array import Array
+from zarr_rust._group import Group
+from zarr_rust._handle import Attributes
+from zarr_rust._open import create_array, create_group, open, open_array, open_group
+from zarr_rust.errors import ZarrError
+
+__all__ = [
+    "Array",
+    "Attributes",
+    "Group",
+    "ZarrError",
+    "create_array",
+    "create_group",
+    "open",
+    "open_array",
+    "open_group",
+]

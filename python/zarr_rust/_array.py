@@ -1,0 +1,333 @@
+"""Arrays."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from zarr_rust import _core, _selection, _values
+from zarr_rust._handle import Node, Spec
+from zarr_rust._selection import Selection
+
+
+class Array(Node[_core.Array]):
+    """An array in a store, opened by :func:`zarr_rust.open` or created.
+
+    It is indexed as an array of numpy is, and gives numpy arrays; nothing is read before that.
+
+    >>> import numpy as np, zarr_rust
+    >>> array = zarr_rust.create_array("memory:", shape=(4, 6), chunks=(2, 3), dtype="int16")
+    >>> array[:] = np.arange(24).reshape(4, 6)
+    >>> array[1, ::-2]
+    array([11,  9,  7], dtype=int16)
+    >>> array.oindex[[3, 0], [1, 1]]
+    array([[19, 19],
+           [ 1,  1]], dtype=int16)
+    >>> array.vindex[[3, 0], [1, 5]]
+    array([19,  5], dtype=int16)
+
+    Reads and writes may come from many threads at once; they hold no lock of the interpreter.
+    """
+
+    def _open(self, spec: Spec) -> _core.Array:
+        opened = _core.open(spec.url, spec.path, spec.mode, spec.dialect, spec.options)
+        if not isinstance(opened, _core.Array):
+            raise TypeError(f"{opened.store}: {opened.path}: found a group, expected an array")
+        return opened
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Elements along each dimension."""
+        return tuple(self._core.shape)
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions there are."""
+        return len(self._core.shape)
+
+    @property
+    def size(self) -> int:
+        """How many elements there are."""
+        return math.prod(self._core.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The data type of numpy that elements are read as, in the byte order of this machine.
+
+        Texts of any length are ``StringDType`` where numpy has it (from 2.0 on), else ``object``, as in zarr-python; bytes and lists of
+        any length are ``object``.
+
+        Raises ``TypeError`` if numpy has no such data type.
+        """
+        core = self._core
+        form = core.form
+        return _values.dtype_of_form(form, core.dtype if form in ("fixed", "absent") else None)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element in memory."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements in memory."""
+        return self.size * self.itemsize
+
+    @property
+    def chunks(self) -> tuple[int, ...]:
+        """The shape of chunks: of inner chunks, if there are shards. Where chunks have several shapes, the largest."""
+        return tuple(self._core.part_shape)
+
+    @property
+    def shards(self) -> tuple[int, ...] | None:
+        """The shape of shards; ``None`` if there are none."""
+        core = self._core
+        return tuple(core.chunk_shape) if core.is_sharded else None
+
+    @property
+    def dims(self) -> tuple[str | None, ...] | None:
+        """Names of the dimensions; ``None`` if they have none."""
+        names = self._core.dimension_names
+        return None if names is None else tuple(names)
+
+    @property
+    def fill_value(self) -> Any:
+        """The value of elements that are not stored."""
+        core = self._core
+        form = core.form
+        inner = core.dtype if form in ("fixed", "list", "absent") else None
+        return _values.fill_value(form, inner, core.fill)
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata in the vocabulary of Zarr v3, whatever dialect the array is stored in."""
+        members: dict[str, Any] = json.loads(self._core.metadata)
+        return members
+
+    def __repr__(self) -> str:
+        core = self._core
+        return f"<Array {core.store}{core.path} shape={self.shape} dtype={core.data_type}>"
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array without dimensions")
+        return self.shape[0]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("the elements of a stored array are always a copy")
+        data = self.read()
+        return data if dtype is None else data.astype(dtype, copy=False)
+
+    def __getitem__(self, selection: Any) -> Any:
+        """Elements, as zarr-python selects them.
+
+        Numbers, ranges with steps of either sign, an ellipsis, a list beside ranges, lists for all dimensions (points), a mask of the whole
+        array, names of fields. A result without dimensions is a number.
+        """
+        return self._get(selection, _selection.of_index)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        """Sets elements to a value, which is broadcast and converted as numpy does."""
+        self._set(selection, value, _selection.of_index)
+
+    @property
+    def oindex(self) -> OIndex:
+        """Orthogonal indexing: the outer product of lists, masks, ranges and numbers."""
+        return OIndex(self)
+
+    @property
+    def vindex(self) -> VIndex:
+        """Vectorized indexing: points, one list of coordinates for each dimension, or a mask of the whole array."""
+        return VIndex(self)
+
+    @property
+    def blocks(self) -> BlockIndex:
+        """Whole chunks (shards, if there are any), by their numbers."""
+        return BlockIndex(self)
+
+    def read(self, selection: Any = Ellipsis, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+        """Reads a selection into memory: a new array, or ``out``, of any strides, which has the data type of the array.
+
+        >>> import numpy as np, zarr_rust
+        >>> array = zarr_rust.create_array("memory:", shape=(2, 3), dtype="f4", fill_value=1)
+        >>> image = np.zeros((3, 4), dtype="f4")
+        >>> _ = array.read(out=image.T[:2, :3])
+        >>> image.sum()
+        np.float32(6.0)
+
+        If it fails, ``out`` has old and new elements. Other threads must leave it alone meanwhile.
+        """
+        fields, rest = _selection.split_fields(selection)
+        if fields is not None:
+            raise TypeError("fields are read by array[names]")
+        return self._read(_selection.of_index(rest, self.shape), out)
+
+    def read_many(
+        self, selections: Iterable[Any], out: Sequence[np.ndarray[Any, Any]] | None = None
+    ) -> list[np.ndarray[Any, Any]]:
+        """Reads several regions as one read: each chunk is fetched and decoded once, however many of them meet it.
+
+        ``out`` has an array for each of the selections, which are of numbers and ranges.
+
+        >>> import zarr_rust
+        >>> array = zarr_rust.create_array("memory:", shape=(100, 100), dtype="u1")
+        >>> [window.shape for window in array.read_many([(slice(0, 9), slice(4, 8)), (5, slice(2, 4))])]
+        [(9, 4), (2,)]
+        """
+        core = self._core
+        chosen = [_selection.basic(selection) for selection in selections]
+        if core.form not in ("fixed", "absent"):
+            raise TypeError(f"elements of type {core.data_type}: several regions at once are read of elements of fixed size")
+        if out is None:
+            outputs = [np.empty(core.selected_shape(one.kind, one.parts), core.dtype) for one in chosen]
+        else:
+            outputs = list(out)
+        if len(outputs) != len(chosen):
+            raise ValueError(f"found {len(outputs)} arrays, expected {len(chosen)}, one for each selection")
+        core.read_many([(one.parts, output) for one, output in zip(chosen, outputs)])
+        return outputs
+
+    def append(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+        """Appends elements along a dimension, and gives the new shape. Appends of others are kept: those of this one go behind them."""
+        self._check_writable()
+        core = self._core
+        shape = list(core.shape)
+        if not -len(shape) <= axis < len(shape):
+            raise IndexError(f"axis {axis} is out of bounds for an array of {len(shape)} dimensions")
+        axis %= len(shape)
+        if core.form in ("fixed", "absent"):
+            core.append(axis, np.asarray(data, dtype=core.dtype))
+        else:
+            value = _values.objects(core.form, data, False)
+            inner = core.dtype if core.form == "list" else None
+            core.append_variable(axis, list(value.shape), _values.encoded(core.form, inner, value.reshape(-1)))
+        return self.shape
+
+    def resize(self, *shape: int | Sequence[int]) -> None:
+        """Changes the shape: elements beyond a smaller one are erased, those that a larger one adds have the fill value."""
+        self._check_writable()
+        lengths = shape[0] if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)) else shape
+        self._core.resize(lengths_of(lengths))
+
+    def _get(self, selection: Any, select: Any) -> Any:
+        fields, rest = _selection.split_fields(selection)
+        chosen = self._select(select, rest)
+        if fields is None:
+            return _scalar(self._read(chosen, None))
+        if len(fields) == 1 and not isinstance(selection, list):
+            data = self._core.read_field(fields[0], chosen.kind, chosen.parts)
+            if chosen.shape is not None:
+                data = data.reshape(chosen.shape + data.shape[1:])
+            return _scalar(data)
+        names = self.dtype.names or ()
+        for name in fields:
+            if name not in names:
+                raise IndexError(f"no field {name!r}, there are {names}")
+        from numpy.lib import recfunctions
+
+        return _scalar(recfunctions.repack_fields(self._read(chosen, None)[fields]))
+
+    def _set(self, selection: Any, value: Any, select: Any) -> None:
+        self._check_writable()
+        fields, rest = _selection.split_fields(selection)
+        if fields is not None:
+            raise TypeError("fields are read, and not written: assign whole structs")
+        chosen = self._select(select, rest)
+        core = self._core
+        form = core.form
+        target = chosen.shape
+        if target is None:
+            target = tuple(core.selected_shape(chosen.kind, chosen.parts))
+        if form in ("fixed", "absent"):
+            fitted = _values.fit(np.asarray(value, dtype=core.dtype), target)
+            if chosen.shape is not None:
+                fitted = fitted.reshape(-1)
+            core.write(chosen.kind, chosen.parts, fitted)
+            return
+        fitted = _values.fit(_values.objects(form, value, not target), target)
+        inner = core.dtype if form == "list" else None
+        core.write_variable(chosen.kind, chosen.parts, _values.encoded(form, inner, fitted.reshape(-1)))
+
+    def _select(self, select: Any, selection: Any) -> Selection:
+        if select in (_selection.of_index, _selection.vectorized):
+            chosen: Selection = select(selection, self.shape)
+        else:
+            chosen = select(selection)
+        return chosen
+
+    def _read(self, chosen: Selection, out: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:
+        core = self._core
+        if core.form in ("fixed", "absent"):
+            if chosen.shape is None:
+                return core.read(chosen.kind, chosen.parts, out)
+            if out is not None and (out.shape != chosen.shape or out.ndim == 1):
+                return core.read(chosen.kind, chosen.parts, out)
+            data = core.read(chosen.kind, chosen.parts).reshape(chosen.shape)
+        else:
+            shape, elements = core.read_variable(chosen.kind, chosen.parts)
+            inner = core.dtype if core.form == "list" else None
+            data = _values.array_of(core.form, inner, chosen.shape or shape, elements)
+        if out is None:
+            return data
+        if out.shape != data.shape:
+            raise ValueError(f"found memory of shape {out.shape}, expected {data.shape}")
+        np.copyto(out, data, casting="no")
+        return out
+
+
+class OIndex:
+    """Orthogonal indexing of an array."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, selection: Any) -> Any:
+        return self._array._get(selection, _selection.orthogonal)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        self._array._set(selection, value, _selection.orthogonal)
+
+
+class VIndex:
+    """Vectorized indexing of an array."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, selection: Any) -> Any:
+        return self._array._get(selection, _selection.vectorized)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        self._array._set(selection, value, _selection.vectorized)
+
+
+class BlockIndex:
+    """Indexing of an array by chunks."""
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, selection: Any) -> Any:
+        return self._array._get(selection, _selection.blocks)
+
+    def __setitem__(self, selection: Any, value: Any) -> None:
+        self._array._set(selection, value, _selection.blocks)
+
+
+def lengths_of(shape: Any) -> list[int]:
+    """A shape, of which a single number is one of one dimension."""
+    if isinstance(shape, (int, np.integer)):
+        shape = (shape,)
+    lengths = [int(length) for length in shape]
+    if any(length < 0 for length in lengths):
+        raise ValueError(f"a shape with negative lengths: {tuple(lengths)}")
+    return lengths
+
+
+def _scalar(data: np.ndarray[Any, Any]) -> Any:
+    return data[()] if data.shape == () else data

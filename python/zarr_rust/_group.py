@@ -1,0 +1,211 @@
+"""Groups."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zarr_rust import _core, _values
+from zarr_rust._array import Array, lengths_of
+from zarr_rust._handle import Node, Spec, Text, to_json
+from zarr_rust.errors import ZarrWarning
+
+
+class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
+    """A group in a store: a mapping from names to the arrays and groups below it.
+
+    >>> import zarr_rust
+    >>> group = zarr_rust.create_group("memory:")
+    >>> wind = group.create_array("surface/wind", shape=(4,), dtype="f4")
+    >>> list(group), "surface/wind" in group
+    (['surface'], True)
+    >>> group["surface/wind"]
+    <Array memory:/surface/wind shape=(4,) dtype=float32>
+    >>> group.tree()
+    /
+    └── surface
+        └── wind (4,) float32
+    """
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def _open(self, spec: Spec) -> _core.Group:
+        opened = _core.open(spec.url, spec.path, spec.mode, spec.dialect, spec.options)
+        if not isinstance(opened, _core.Group):
+            raise TypeError(f"{opened.store}: {opened.path}: found an array, expected a group")
+        return opened
+
+    def __repr__(self) -> str:
+        core = self._core
+        return f"<Group {core.store}{core.path}>"
+
+    def __getitem__(self, name: str) -> Array | Group:
+        return of_handle(self._core.open(name))
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name.strip("/") != "" and self._core.contains(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([name for name, _ in self._children()])
+
+    def __len__(self) -> int:
+        return len(self._children())
+
+    def __delitem__(self, name: str) -> None:
+        """Erases an array, or a group with all that lies below it."""
+        self._check_writable()
+        self._core.erase(name)
+
+    def array_keys(self) -> Iterator[str]:
+        """The names of the arrays directly below."""
+        return iter([name for name, is_array in self._children() if is_array])
+
+    def group_keys(self) -> Iterator[str]:
+        """The names of the groups directly below."""
+        return iter([name for name, is_array in self._children() if not is_array])
+
+    def arrays(self) -> Iterator[tuple[str, Array]]:
+        """The arrays directly below, with their names."""
+        for name in self.array_keys():
+            array = self[name]
+            assert isinstance(array, Array)
+            yield name, array
+
+    def groups(self) -> Iterator[tuple[str, Group]]:
+        """The groups directly below, with their names."""
+        for name in self.group_keys():
+            group = self[name]
+            assert isinstance(group, Group)
+            yield name, group
+
+    def create_group(
+        self,
+        name: str,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        overwrite: bool = False,
+    ) -> Group:
+        """Creates a group below, and groups between where there are none."""
+        self._check_writable()
+        return Group(self._core.create_group(name, new_group(attributes, None, overwrite)))
+
+    def create_array(
+        self,
+        name: str,
+        *,
+        shape: int | Sequence[int],
+        dtype: Any,
+        chunks: int | Sequence[int] | None = None,
+        shards: int | Sequence[int] | None = None,
+        codecs: Any = None,
+        fill_value: Any = None,
+        dimension_names: Sequence[str] | None = None,
+        attributes: Mapping[str, Any] | None = None,
+        overwrite: bool = False,
+    ) -> Array:
+        """Creates an array below, in the dialect of the group; see :func:`zarr_rust.create_array`."""
+        self._check_writable()
+        new = new_array(
+            shape, dtype, chunks, shards, codecs, fill_value, dimension_names, attributes, None, overwrite
+        )
+        return Array(self._core.create_array(name, new))
+
+    def tree(self) -> Text:
+        """All nodes below, as a tree."""
+        nodes, broken = self._core.walk()
+        _warn(broken)
+        root = self._core.path.rstrip("/")
+        children: dict[str, list[tuple[str, str]]] = {}
+        for path, array in nodes:
+            relative = path[len(root) :].strip("/")
+            if relative:
+                above, _, name = relative.rpartition("/")
+                shown = name if array is None else f"{name} {tuple(array[0])} {array[1]}"
+                children.setdefault(above, []).append((relative, shown))
+        lines = [self._core.path]
+        _branches(children, "", "", lines)
+        return Text("\n".join(lines))
+
+    def _children(self) -> list[tuple[str, bool]]:
+        nodes, broken = self._core.children()
+        _warn(broken)
+        return [(path.rsplit("/", 1)[-1], array is not None) for path, array in nodes]
+
+
+def of_handle(handle: _core.Array | _core.Group) -> Array | Group:
+    """An array or group that was opened."""
+    return Array(handle) if isinstance(handle, _core.Array) else Group(handle)
+
+
+def _warn(broken: list[str]) -> None:
+    for message in broken:
+        warnings.warn(message, ZarrWarning, stacklevel=3)
+
+
+def _branches(children: dict[str, list[tuple[str, str]]], above: str, indent: str, lines: list[str]) -> None:
+    below = children.get(above, [])
+    for index, (path, shown) in enumerate(below):
+        is_last = index == len(below) - 1
+        lines.append(f"{indent}{'└── ' if is_last else '├── '}{shown}")
+        _branches(children, path, indent + ("    " if is_last else "│   "), lines)
+
+
+def new_group(attributes: Mapping[str, Any] | None, dialect: str | None, overwrite: bool) -> dict[str, Any]:
+    """The description of a group, as the compiled part takes it."""
+    return {"attributes": to_json(attributes or {}), "dialect": dialect, "overwrite": overwrite}
+
+
+def new_array(
+    shape: int | Sequence[int],
+    dtype: Any,
+    chunks: int | Sequence[int] | None,
+    shards: int | Sequence[int] | None,
+    codecs: Any,
+    fill_value: Any,
+    dimension_names: Sequence[str] | None,
+    attributes: Mapping[str, Any] | None,
+    dialect: str | None,
+    overwrite: bool,
+) -> dict[str, Any]:
+    """The description of an array, as the compiled part takes it."""
+    name, fixed = _values.name_of(dtype)
+    lengths = lengths_of(shape)
+
+    def chunk_lengths(chunks: int | Sequence[int] | None) -> list[int] | None:
+        if chunks is None:
+            return None
+        return [int(chunks)] * len(lengths) if isinstance(chunks, (int, np.integer)) else lengths_of(chunks)
+
+    if codecs is not None and not isinstance(codecs, str):
+        codecs = json.dumps(codecs if isinstance(codecs, (list, tuple)) else [codecs])
+    return new_group(attributes, dialect, overwrite) | {
+        "shape": lengths,
+        "data_type": name,
+        "chunks": chunk_lengths(chunks),
+        "shards": chunk_lengths(shards),
+        "codecs": codecs,
+        "fill": None if fill_value is None else _values.fill_bytes(name, fixed, fill_value),
+        "dimension_names": None if dimension_names is None else list(dimension_names),
+    }
+
+
+def address_of(url: str | os.PathLike[str]) -> str:
+    """An address; a path of this machine is one, whatever it looks like."""
+    return url if isinstance(url, str) else os.path.abspath(os.fspath(url))
+
+
+def options_of(options: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Options of a store as texts."""
+
+    def text(value: Any) -> str:
+        return ("false", "true")[value] if isinstance(value, bool) else str(value)
+
+    return [(name, text(value)) for name, value in options.items() if value is not None]

@@ -1,0 +1,172 @@
+"""What arrays and groups have in common: they are opened when they are first used, and go to other processes by their address."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, MutableMapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from zarr_rust import _core
+from zarr_rust.errors import _of_parts as of_parts
+
+Handle = TypeVar("Handle", _core.Array, _core.Group)
+
+
+class Spec(NamedTuple):
+    """Where a node is, and how it is opened."""
+
+    url: str
+    path: str
+    mode: str
+    dialect: str | None
+    options: list[tuple[str, str]]
+
+
+class Text(str):
+    """A text that an interactive session shows as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Node(Generic[Handle]):
+    """An array or a group."""
+
+    _opened: Handle | None
+    _spec: Spec | None
+
+    def __init__(self, handle: Handle | None, spec: Spec | None = None) -> None:
+        self._opened = handle
+        self._spec = spec
+
+    def _open(self, spec: Spec) -> Handle:
+        raise NotImplementedError
+
+    @property
+    def _core(self) -> Handle:
+        if self._opened is None:
+            assert self._spec is not None
+            self._opened = self._open(self._spec)
+        return self._opened
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._opened is None:
+            return (type(self), (None, self._spec))
+        core = self._opened
+        if core.address is None:
+            raise TypeError(f"{core.store}: a store in the memory of this process cannot be pickled")
+        mode = "r" if core.read_only else "r+"
+        return (type(self), (None, Spec(core.address, core.path, mode, core.dialect, core.store_options)))
+
+    @property
+    def path(self) -> str:
+        """The path in the hierarchy, without a slash in front; empty for the root."""
+        return self._core.path.strip("/")
+
+    @property
+    def name(self) -> str:
+        """The path in the hierarchy, with a slash in front."""
+        return self._core.path
+
+    @property
+    def basename(self) -> str:
+        """The last name of the path; empty for the root."""
+        return self._core.path.rsplit("/", 1)[-1]
+
+    @property
+    def dialect(self) -> str:
+        """The form in which the node is stored: ``"v3"``, ``"v2"``, ..."""
+        return self._core.dialect
+
+    @property
+    def store(self) -> str:
+        """The store, as text."""
+        return self._core.store
+
+    @property
+    def read_only(self) -> bool:
+        """Whether writes are refused, as by ``mode="r"``."""
+        return self._core.read_only
+
+    @property
+    def info(self) -> Text:
+        """A few lines about the node."""
+        return Text(self._core.info().rstrip("\n"))
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes, as a mapping. Each change is stored at once; changes that others make to other attributes stay."""
+        return Attributes(self)
+
+    def _check_writable(self) -> None:
+        if self._core.read_only:
+            store, path = self._core.store, self._core.path
+            message = f'{store}: {path}: opened with mode="r", which takes no writes'
+            raise of_parts(message, "store", "ReadOnly", 'open it with mode="r+"', (store, path, None, None, None))
+
+
+class Attributes(MutableMapping[str, Any]):
+    """Attributes of an array or group: values of JSON by their names.
+
+    They are those of the time when the node was opened, and of changes through it.
+
+    >>> import zarr_rust
+    >>> group = zarr_rust.create_group("memory:", attributes={"title": "wind"})
+    >>> group.attrs["levels"] = [1, 2]
+    >>> dict(group.attrs)
+    {'title': 'wind', 'levels': [1, 2]}
+    """
+
+    def __init__(self, node: Node[Any]) -> None:
+        self._node = node
+
+    def asdict(self) -> dict[str, Any]:
+        """A copy of all attributes."""
+        members: dict[str, Any] = json.loads(self._node._core.attributes)
+        return members
+
+    def put(self, attributes: dict[str, Any]) -> None:
+        """Replaces all attributes."""
+        self._node._check_writable()
+        self._node._core.set_attributes(to_json(attributes))
+
+    def update(self, *others: Any, **members: Any) -> None:  # type: ignore[override]
+        """Sets several attributes, with one change of the stored document."""
+        changed = self.asdict()
+        changed.update(*others, **members)
+        self.put(changed)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.asdict()[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.update({name: value})
+
+    def __delitem__(self, name: str) -> None:
+        changed = self.asdict()
+        del changed[name]
+        self.put(changed)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.asdict())
+
+    def __len__(self) -> int:
+        return len(self.asdict())
+
+    def __repr__(self) -> str:
+        return repr(self.asdict())
+
+
+def to_json(attributes: Any) -> str:
+    """Attributes as JSON; numbers and arrays of numpy become those of JSON."""
+    return json.dumps(dict(attributes), default=_plain, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    raise TypeError(f"a value of type {type(value).__name__} has no form in JSON")
