@@ -134,7 +134,7 @@ class Attributes(MutableMapping[str, Any]):
         self._node._check_writable()
         self._node._core.set_attributes(to_json(attributes))
 
-    def update(self, *others: Any, **members: Any) -> None:  # type: ignore[override]
+    def update(self, *others: Any, **members: Any) -> None:
         """Sets several attributes, with one change of the stored document."""
         changed = self.asdict()
         changed.update(*others, **members)

@@ -22,7 +22,8 @@ def dtype_of(literal: str | None, name: str) -> np.dtype[Any]:
     """The data type that the header of a ``.npy`` file spells so, in the byte order of this machine."""
     if literal is None:
         raise TypeError(f"numpy has no data type for elements of type {name}")
-    return np.dtype(ast.literal_eval(literal)).newbyteorder("=")
+    found: np.dtype[Any] = np.dtype(ast.literal_eval(literal)).newbyteorder("=")
+    return found
 
 
 def dtype_of_form(form: str, fixed: np.dtype[Any] | None) -> np.dtype[Any]:

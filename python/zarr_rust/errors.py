@@ -147,7 +147,7 @@ def _of_parts(
     """The exception of an error of the compiled part."""
     made = ReadOnlyError if store_error == "ReadOnly" else _CLASSES.get(kind, ZarrError)
     store, path, chunk, key, pointer = location
-    members = {
+    members: dict[str, object] = {
         "kind": kind,
         "message": message,
         "hint": hint,
