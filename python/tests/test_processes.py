@@ -129,19 +129,49 @@ def test_forked_workers_read_over_http(tmp_path: Path) -> None:
             server.terminate()
 
 
-def test_interrupts_end_a_long_read(tmp_path: Path) -> None:
-    array = zarr_rust.create_array(tmp_path / "x.zarr", shape=(4096, 4096), dtype="f8", chunks=(256, 256), codecs="lzma")
+def slow(folder: Path, shape: tuple[int, int]) -> tuple[zarr_rust.Array, np.ndarray[Any, Any]]:
+    """An array that takes long to decode, of equal chunks, and one of these."""
+    array = zarr_rust.create_array(folder / "x.zarr", shape=shape, dtype="f8", chunks=(256, 256), codecs="lzma")
     tile = np.random.default_rng(0).standard_normal((256, 256)).round(3)
     array[:256, :256] = tile
-    encoded = (tmp_path / "x.zarr" / "c" / "0" / "0").read_bytes()
-    for row in range(16):
-        (tmp_path / "x.zarr" / "c" / str(row)).mkdir(exist_ok=True)
-        for column in range(16):
-            (tmp_path / "x.zarr" / "c" / str(row) / str(column)).write_bytes(encoded)
+    encoded = (folder / "x.zarr" / "c" / "0" / "0").read_bytes()
+    for row in range(shape[0] // 256):
+        (folder / "x.zarr" / "c" / str(row)).mkdir(exist_ok=True)
+        for column in range(shape[1] // 256):
+            (folder / "x.zarr" / "c" / str(row) / str(column)).write_bytes(encoded)
+    return array, tile
+
+
+# Of less and of more than what looks for signals.
+@pytest.mark.parametrize("shape", [(256, 512), (1024, 1024)])
+def test_other_threads_run_during_a_read(tmp_path: Path, shape: tuple[int, int]) -> None:
+    array, _ = slow(tmp_path, shape)
+    ticks: list[float] = []
+    ended = threading.Event()
+
+    def tick() -> None:
+        while not ended.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    begun = time.monotonic()
+    array[:]
+    done = time.monotonic()
+    ended.set()
+    thread.join()
+    # Not at its ends alone, where the lock of the interpreter is held.
+    margin = (done - begun) / 5
+    assert any(begun + margin < tick < done - margin for tick in ticks), (done - begun, len(ticks))
+
+
+def test_interrupts_end_a_long_read(tmp_path: Path) -> None:
+    array, tile = slow(tmp_path, (2560, 2560))
     begun = time.monotonic()
     array[:]
     whole = time.monotonic() - begun
-    out = np.zeros((4096, 4096))
+    out = np.zeros((2560, 2560))
     timer = threading.Timer(whole / 8, lambda: os.kill(os.getpid(), signal.SIGINT))
     begun = time.monotonic()
     timer.start()
