@@ -1,5 +1,6 @@
 //! A region divided into the chunks that it covers, and what lies around them.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use zarr_grid::{AxisRange, ChunkGrid, Region};
 
@@ -23,22 +24,21 @@ pub(super) fn covered(grid: &ChunkGrid, region: &Region) -> Option<Region> {
     Some(Region::from_ranges(&ranges.collect::<Option<Vec<_>>>()?))
 }
 
-/// The elements of a region that are not in a smaller one, in boxes.
+/// The elements of a region that are not in a smaller one, in boxes: for each axis one before and one behind it.
 pub(super) fn around(region: &Region, inner: &Region) -> Vec<Region> {
     let end = |axis: &AxisRange| axis.start + axis.len;
-    let mut ranges: Vec<Range<u64>> = region.axes().iter().map(|axis| axis.start..end(axis)).collect();
-    let mut boxes = Vec::new();
-    for (axis, (outer, inner)) in region.axes().iter().zip(inner.axes()).enumerate() {
-        for side in [outer.start..inner.start, end(inner)..end(outer)] {
-            if !side.is_empty() {
-                let mut side_ranges = ranges.clone();
-                side_ranges.splice(axis..=axis, [side]);
-                boxes.push(Region::from_ranges(&side_ranges));
-            }
-        }
-        ranges.splice(axis..=axis, std::iter::once(inner.start..end(inner)));
-    }
-    boxes
+    let axes = || region.axes().iter().zip(inner.axes()).enumerate();
+    let one = |(at, side): (usize, Range<u64>)| {
+        let ranges = axes().map(|(axis, (outer, inner))| match axis.cmp(&at) {
+            Ordering::Less => inner.start..end(inner),
+            Ordering::Equal => side.clone(),
+            Ordering::Greater => outer.start..end(outer),
+        });
+        Region::from_ranges(&ranges.collect::<Vec<_>>())
+    };
+    let sides = axes()
+        .flat_map(|(axis, (outer, inner))| [outer.start..inner.start, end(inner)..end(outer)].map(|side| (axis, side)));
+    sides.filter(|(_, side)| !side.is_empty()).map(one).collect()
 }
 
 /// A part of a region, counted from the beginning of the region.

@@ -30,7 +30,7 @@ fn a_chunk_that_comes_in_pieces_is_one_set_and_no_get() {
         (0..70).for_each(|row| put(&writer, row..row + 1, 0..100).unwrap());
         assert_eq!((store.counts().sets, store.counts().gets, writer.kept()), (4 * 4, 0, 0), "{codecs}");
         assert_eq!(array.read::<i32>(..).unwrap(), numbers(0..70, 0..100));
-        // Tiles that do not follow each other, and single elements.
+        // Boxes that do not follow each other, and single elements.
         store.take();
         for tile in [8, 3, 1, 7, 2, 0, 6, 5, 4_u64] {
             let (row, column) = (tile / 3 * 7, tile % 3 * 10);
