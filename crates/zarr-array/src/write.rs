@@ -7,7 +7,7 @@ use crate::core::ArrayCore;
 use crate::jobs::too_few_chunks;
 use crate::kept_chunk::KeptChunk;
 use crate::{Error, ErrorKind, Result, execute, jobs};
-use divided::{DividedChunk, Run};
+use divided::{DividedChunk, Run, window};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Patch, View};
@@ -37,6 +37,8 @@ pub(crate) enum WriteJob<'a> {
     Divided(Box<DividedChunk<'a>>),
     /// Some of these inner chunks.
     Run(Run<'a>),
+    /// The request that appends encoded ones.
+    Append(Request),
 }
 
 /// The chunks of a group whose requests are under way.
@@ -94,6 +96,8 @@ pub(crate) struct WriteContext<'a> {
     states: Option<ChunkStates>,
     /// Whether there are threads for the inner chunks of each shard.
     divides: bool,
+    /// How many runs of inner chunks of a shard are encoded at the same time.
+    window: u64,
 }
 
 /// The elements that are written, divided by chunk: shards, if the array is sharded. So each stored value is read and written once.
@@ -190,8 +194,9 @@ impl<'a> WriteJob<'a> {
         let size = core.codecs.decoded_size(&core.grid.largest_chunk_shape());
         let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
         let conditional = capabilities.conditional;
-        let divides = numbers.end - numbers.start < execute::threads(core) as u64;
-        let context = WriteContext { core, elements, conditional, group, durability, states, divides };
+        let (count, threads) = (numbers.end - numbers.start, execute::threads(core) as u64);
+        let (divides, window) = (count < threads, window(count, threads));
+        let context = WriteContext { core, elements, conditional, group, durability, states, divides, window };
         Self::Span { context: Arc::new(context), numbers }
     }
 
@@ -214,7 +219,7 @@ impl<'a> WriteJob<'a> {
             if chunk.covers {
                 if context.group == 1 {
                     match DividedChunk::whole(chunk)? {
-                        Ok(divided) => return Ok(divided.fork(self)),
+                        Ok(divided) => return Ok(divided.begin(self)),
                         Err(undivided) => chunk = undivided,
                     }
                 }
@@ -234,7 +239,7 @@ impl<'a> WriteJob<'a> {
         let is_part = |at: &usize| parts.binary_search_by_key(at, |(at, _)| *at).is_ok();
         for (_, reply) in replies.iter().enumerate().filter(|(at, _)| !is_part(at)) {
             match reply {
-                Reply::Set | Reply::Erased => {}
+                Reply::Set | Reply::Erased | Reply::Appended => {}
                 Reply::Conflict if conditional => return Err(changed()),
                 _ => return Err(jobs::unfit()),
             }
@@ -244,7 +249,7 @@ impl<'a> WriteJob<'a> {
             && let Some((_, chunk)) = parts.pop()
         {
             match DividedChunk::part(chunk, reply)? {
-                Ok(divided) => return Ok(divided.fork(self)),
+                Ok(divided) => return Ok(divided.begin(self)),
                 Err(undivided) => parts.push((0, undivided)),
             }
         }
@@ -286,8 +291,9 @@ impl Job for WriteJob<'_> {
             }
             Self::Span { context, numbers } => self.begin(&context, numbers),
             Self::Chunks(chunks) => self.go_on(chunks, replies),
-            Self::Divided(divided) => divided.set(self),
+            Self::Divided(divided) => divided.go_on(self, replies),
             Self::Run(run) => run.encode().map(Next::Done),
+            Self::Append(request) => Ok(Next::Ask(vec![request])),
         }
     }
 }
@@ -310,6 +316,8 @@ pub(crate) struct WriteChunk<'a> {
     tries: u32,
     /// Whether there are threads for its inner chunks.
     divides: bool,
+    /// How many runs of its inner chunks are encoded at the same time.
+    window: u64,
     /// When dropped, invalidates the cached elements of the chunk.
     invalidation: Option<InvalidationGuard>,
     /// The chunk that it is of, if that was kept.
@@ -349,6 +357,7 @@ impl<'a> WriteChunk<'a> {
             state: context.states.as_ref().map(|states| states.of(number)).transpose()?,
             tries: 0,
             divides: context.divides,
+            window: context.window,
             invalidation: core.invalidation(Some(&index)),
             index,
             kept,

@@ -52,20 +52,19 @@ impl EncodeSplit for ShardSplit {
         let new = patch.by_chunk(&self.plan.grid)?;
         let mut bytes = Scratch::empty();
         let lengths = self.codec.write_run(&self.plan, self.positions(&run), old, &new, &mut bytes)?;
-        let mut bytes = std::mem::take(&mut *bytes);
-        // All runs of a shard are held at the same time.
-        bytes.shrink_to_fit();
-        Ok(EncodedRun::new(bytes, lengths))
+        Ok(EncodedRun::new(std::mem::take(&mut *bytes), lengths))
     }
 
-    fn join(&self, runs: Vec<EncodedRun>) -> Result<Vec<Vec<u8>>, Error> {
+    fn head(&self) -> u64 {
+        match self.codec.index.location {
+            Location::Start => self.plan.index_size as u64,
+            Location::End => 0,
+        }
+    }
+
+    fn index(&self, lengths: &[Option<u64>]) -> Result<Vec<u8>, Error> {
         let mut index = Vec::new();
-        let lengths = runs.iter().flat_map(|run| run.lengths.iter().copied());
-        self.codec.write_index(&self.plan, lengths, &mut index)?;
-        let inner_chunks = runs.into_iter().map(|run| run.bytes);
-        Ok(match self.codec.index.location {
-            Location::Start => std::iter::once(index).chain(inner_chunks).collect(),
-            Location::End => inner_chunks.chain([index]).collect(),
-        })
+        self.codec.write_index(&self.plan, lengths.iter().copied(), &mut index)?;
+        Ok(index)
     }
 }

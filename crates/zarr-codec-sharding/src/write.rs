@@ -18,7 +18,7 @@ pub(crate) struct Plan {
     pub(crate) all: ChunkOverlaps,
     old: Option<InnerChunkIndex>,
     /// Bytes of the index.
-    index_size: usize,
+    pub(crate) index_size: usize,
 }
 
 impl Plan {

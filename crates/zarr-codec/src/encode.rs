@@ -1,7 +1,7 @@
 //! The encode of a chunk in runs of its inner chunks, which can be encoded at the same time.
 //!
 //! ```text
-//! split ─► encode(0..a), encode(a..b), ... on any threads ─► join ─► the value, in pieces
+//! split ─► encode(0..a), encode(a..b), ... on any threads ─► index, of the lengths of all
 //! ```
 //!
 //! Nothing here uses a thread: whoever has some encodes the runs there.
@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// Inner chunks of a shard that are to be encoded: all of them, or those that a region meets.
 ///
-/// The joined runs are the bytes that the encode as a whole makes, however the inner chunks are divided into runs.
+/// The runs in order, with the index, are the bytes that the encode as a whole makes, however the inner chunks are divided into runs.
 pub trait EncodeSplit: Send + Sync + Debug {
     /// How many inner chunks are encoded.
     fn count(&self) -> u64;
@@ -25,11 +25,15 @@ pub trait EncodeSplit: Send + Sync + Debug {
     /// As [`ArrayToBytes::encode`](crate::ArrayToBytes::encode) and [`ArrayToBytes::patch`](crate::ArrayToBytes::patch).
     fn encode(&self, run: Range<u64>, old: Option<&[u8]>, new: &View<'_>) -> Result<EncodedRun, Error>;
 
-    /// The encoded chunk in pieces that follow each other, of runs that together are all inner chunks, in order.
+    /// How many bytes of the [index](Self::index) lie in front of the inner chunks: all, or none, and then it lies behind them.
+    fn head(&self) -> u64;
+
+    /// The index of inner chunks that were encoded in runs, of the [`lengths`](EncodedRun::lengths) of all runs in their order. It has as
+    /// many bytes whatever the lengths are.
     ///
     /// # Errors
-    /// [`Error::ShardIndex`] if the runs are not all inner chunks, and the errors of the codecs of the index.
-    fn join(&self, runs: Vec<EncodedRun>) -> Result<Vec<Vec<u8>>, Error>;
+    /// [`Error::ShardIndex`] if these are not the lengths of all inner chunks, and the errors of the codecs of the index.
+    fn index(&self, lengths: &[Option<u64>]) -> Result<Vec<u8>, Error>;
 }
 
 /// Inner chunks that follow each other, encoded.

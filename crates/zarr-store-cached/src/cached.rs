@@ -11,7 +11,7 @@ use bytes::Bytes;
 use value_cache::{ValueCache, with_version};
 use zarr_store::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, CacheCounts, Capabilities, Copied, CopySource, Fetched, GetInto,
-    GetOptions, Key, Listing, Lock, Prefix, Result, SetOptions, Store, Version,
+    GetOptions, Key, Listing, Lock, Prefix, Result, SetOptions, SetStream, Store, Version,
 };
 
 /// Another store, with a cache in memory of values, parts of values and missing keys.
@@ -205,6 +205,11 @@ impl<S: Store> Store for Cached<S> {
         self.store.set_pieces(key, pieces, options)
     }
 
+    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
+        let _guard = self.cache.invalidate_around(key);
+        self.store.finish_set(key, stream, head)
+    }
+
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         let _guard: Vec<_> = values.iter().map(|(key, _)| self.cache.invalidate_around(key)).collect();
         self.store.set_many(values)
@@ -303,6 +308,31 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
         Box::pin(async move {
             let _guard = self.cache.invalidate_around(to);
             self.store.copy(from, to).await
+        })
+    }
+
+    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
+        self.store.begin_set(key, head, options)
+    }
+
+    fn append_to_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        pieces: Vec<Bytes>,
+    ) -> BoxFuture<'a, Result<()>> {
+        self.store.append_to_set(key, stream, pieces)
+    }
+
+    fn finish_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        head: Bytes,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            let _guard = self.cache.invalidate_around(key);
+            self.store.finish_set(key, stream, head).await
         })
     }
 

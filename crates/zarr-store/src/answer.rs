@@ -54,9 +54,13 @@ fn reply(store: &dyn Store, request: &Request) -> Result<Reply> {
     Ok(match request {
         Request::Get { key, ranges, options } => get(store, key, ranges, options).map(Reply::Got).or_else(conflict)?,
         Request::Set { key, value, options } => store.set(key, value, options).map(|_| Reply::Set).or_else(conflict)?,
-        Request::SetPieces { key, pieces, options } => {
-            let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
-            store.set_pieces(key, &pieces, options).map(|_| Reply::Set).or_else(conflict)?
+        Request::BeginSet { key, head, options } => Reply::Begun(store.begin_set(key, *head, options)?),
+        Request::AppendToSet { key, stream, pieces } => {
+            store.append_to_set(key, stream, pieces.clone())?;
+            Reply::Appended
+        }
+        Request::FinishSet { key, stream, head } => {
+            store.finish_set(key, stream, head.clone()).map(|_| Reply::Set).or_else(conflict)?
         }
         Request::Erase { key } => {
             store.erase(key)?;
@@ -105,12 +109,8 @@ pub(crate) fn answer_into(store: &dyn Store, request: Request, destination: Opti
 
 /// Keeps the memory of a value that was set.
 fn keep_value(request: Request) {
-    match request {
-        Request::Set { value, .. } => keep_buffer(BufferUse::Append, value),
-        Request::SetPieces { pieces, .. } => {
-            pieces.into_iter().for_each(|piece| keep_buffer(BufferUse::Append, piece));
-        }
-        _ => {}
+    if let Request::Set { value, .. } = request {
+        keep_buffer(BufferUse::Append, value);
     }
 }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::{
     AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Fetched, GetInto, GetOptions, Key, Listing,
-    Lock, Prefix, Result, SetOptions, Store, Version, block_on,
+    Lock, Prefix, Result, SetOptions, SetStream, Store, Version, block_on,
 };
 
 /// An [`AsyncStore`] as a blocking store: each operation waits on the calling thread, and jobs have many requests under way.
@@ -67,6 +67,18 @@ impl Store for AsyncAsSync {
         block_on(self.0.copy(from, to))
     }
 
+    fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
+        block_on(self.0.begin_set(key, head, options))
+    }
+
+    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
+        block_on(self.0.append_to_set(key, stream, pieces))
+    }
+
+    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
+        block_on(self.0.finish_set(key, stream, head))
+    }
+
     fn erase(&self, key: &Key) -> Result<()> {
         block_on(self.0.erase(key))
     }
@@ -123,7 +135,7 @@ impl Store for AsyncAsSync {
 #[deny(clippy::missing_trait_methods)]
 impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
     crate::delegate_async! { |this| **this;
-        get, set, set_pieces, copy_source, copy, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause,
+        get, set, set_pieces, begin_set, append_to_set, finish_set, copy_source, copy, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause,
         take_warnings, flush, barrier, capabilities, access_profile
     }
 }

@@ -8,9 +8,10 @@ use bytes::Bytes;
 
 use crate::capabilities::{check_writable, refuse};
 use crate::pieces::join_pieces;
+use crate::set_stream::Collected;
 use crate::{
     AccessProfile, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Listing, Lock,
-    Operation, Prefix, Result, SetOptions, Version,
+    Operation, Prefix, Result, SetOptions, SetStream, Version,
 };
 
 /// A future on the heap.
@@ -66,6 +67,36 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
     fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
         let _ = (from, to);
         Box::pin(async { Ok(Copied::Declined) })
+    }
+
+    /// Begins to set the value at `key` to pieces that come one after another; as [`crate::Store::begin_set`].
+    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
+        let _ = key;
+        let writable = check_writable(&self.to_string(), self.capabilities(), Operation::Set);
+        Box::pin(async move { writable.map(|()| Collected::stream(head, options)) })
+    }
+
+    /// Appends pieces to a value that is being set; as [`crate::Store::append_to_set`].
+    fn append_to_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        pieces: Vec<Bytes>,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { Collected::append(&self.to_string(), key, stream, pieces) })
+    }
+
+    /// Sets the value of which all pieces are appended; as [`crate::Store::finish_set`].
+    fn finish_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        head: Bytes,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            let (pieces, options) = Collected::finish(&self.to_string(), key, stream, head)?;
+            self.set_pieces(key, pieces, options).await
+        })
     }
 
     /// Removes `key`; as [`crate::Store::erase`].

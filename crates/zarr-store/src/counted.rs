@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::{
     AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result,
-    SetOptions, Store, Version,
+    SetOptions, SetStream, Store, Version,
 };
 
 /// Another store that counts the requests to it: for tests of plans.
@@ -39,7 +39,7 @@ pub struct Counts {
     pub gets: u64,
     /// Ranges in those gets.
     pub ranges: u64,
-    /// Sets, partial ones and copies included.
+    /// Sets, partial ones and copies included. One that is streamed counts when it is finished.
     pub sets: u64,
     /// Erases, of prefixes included.
     pub erases: u64,
@@ -105,6 +105,11 @@ impl Tally {
         copied
     }
 
+    /// A set that is streamed counts when it is finished.
+    fn appended(&self, pieces: &[Bytes]) {
+        add(&self.bytes_written, pieces.iter().map(Bytes::len).sum());
+    }
+
     fn set(&self, size: usize) {
         add(&self.sets, 1);
         add(&self.bytes_written, size);
@@ -149,6 +154,16 @@ impl<S: Store> Store for Counted<S> {
     fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
         self.tally.set(pieces.iter().map(|piece| piece.len()).sum());
         self.store.set_pieces(key, pieces, options)
+    }
+
+    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
+        self.tally.appended(&pieces);
+        self.store.append_to_set(key, stream, pieces)
+    }
+
+    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
+        self.tally.set(head.len());
+        self.store.finish_set(key, stream, head)
     }
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
@@ -253,6 +268,26 @@ impl<S: AsyncStore> AsyncStore for Counted<S> {
 
     fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
         Box::pin(async move { Ok(self.tally.copied(self.store.copy(from, to).await?)) })
+    }
+
+    fn append_to_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        pieces: Vec<Bytes>,
+    ) -> BoxFuture<'a, Result<()>> {
+        self.tally.appended(&pieces);
+        self.store.append_to_set(key, stream, pieces)
+    }
+
+    fn finish_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        head: Bytes,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        self.tally.set(head.len());
+        self.store.finish_set(key, stream, head)
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

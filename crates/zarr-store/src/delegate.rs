@@ -22,7 +22,7 @@
 ///     }
 ///
 ///     zarr_store::delegate! { |this| this.0;
-///         get, get_into, set, set_pieces, set_many, copy_source, copy, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, exchange_prefixes,
+///         get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy_source, copy, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, exchange_prefixes,
 ///         as_async, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
@@ -42,6 +42,13 @@ macro_rules! delegate {
         set(key: &$crate::Key, value: &[u8], options: &$crate::SetOptions) -> $crate::Result<Option<$crate::Version>> } };
     (@set_pieces |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         set_pieces(key: &$crate::Key, pieces: &[&[u8]], options: &$crate::SetOptions)
+            -> $crate::Result<Option<$crate::Version>> } };
+    (@begin_set |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        begin_set(key: &$crate::Key, head: u64, options: &$crate::SetOptions) -> $crate::Result<$crate::SetStream> } };
+    (@append_to_set |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        append_to_set(key: &$crate::Key, stream: &$crate::SetStream, pieces: Vec<$crate::Bytes>) -> $crate::Result<()> } };
+    (@finish_set |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        finish_set(key: &$crate::Key, stream: &$crate::SetStream, head: $crate::Bytes)
             -> $crate::Result<Option<$crate::Version>> } };
     (@set_many |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         set_many(values: &[(&$crate::Key, &[u8])]) -> $crate::Result<()> } };

@@ -55,6 +55,39 @@ macro_rules! delegate_async {
             $store.copy(from, to)
         }
     };
+    (@begin_set |$this:ident| $store:expr) => {
+        fn begin_set<'a>(
+            &'a self,
+            key: &'a $crate::Key,
+            head: u64,
+            options: &'a $crate::SetOptions,
+        ) -> $crate::BoxFuture<'a, $crate::Result<$crate::SetStream>> {
+            let $this = self;
+            $store.begin_set(key, head, options)
+        }
+    };
+    (@append_to_set |$this:ident| $store:expr) => {
+        fn append_to_set<'a>(
+            &'a self,
+            key: &'a $crate::Key,
+            stream: &'a $crate::SetStream,
+            pieces: Vec<$crate::Bytes>,
+        ) -> $crate::BoxFuture<'a, $crate::Result<()>> {
+            let $this = self;
+            $store.append_to_set(key, stream, pieces)
+        }
+    };
+    (@finish_set |$this:ident| $store:expr) => {
+        fn finish_set<'a>(
+            &'a self,
+            key: &'a $crate::Key,
+            stream: &'a $crate::SetStream,
+            head: $crate::Bytes,
+        ) -> $crate::BoxFuture<'a, $crate::Result<Option<$crate::Version>>> {
+            let $this = self;
+            $store.finish_set(key, stream, head)
+        }
+    };
     (@erase |$this:ident| $store:expr) => {
         fn erase<'a>(&'a self, key: &'a $crate::Key) -> $crate::BoxFuture<'a, $crate::Result<()>> {
             let $this = self;

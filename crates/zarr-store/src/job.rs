@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use crate::{ByteRange, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, SetOptions};
+use bytes::Bytes;
+
+use crate::{ByteRange, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, SetOptions, SetStream};
 
 /// A state machine that needs a store and does no I/O itself: each step takes replies and returns the next requests.
 ///
@@ -69,14 +71,32 @@ pub enum Request {
         /// The precondition and the durability.
         options: SetOptions,
     },
-    /// Set a value to pieces that follow each other, as [`crate::Store::set_pieces`] does; the reply is that to `Set`.
-    SetPieces {
+    /// Begin to set a value piece by piece, as [`crate::Store::begin_set`] does.
+    BeginSet {
         /// The key.
         key: Key,
-        /// The pieces of the new value.
-        pieces: Vec<Vec<u8>>,
+        /// How many bytes lie in front of the pieces.
+        head: u64,
         /// The precondition and the durability.
         options: SetOptions,
+    },
+    /// Append pieces to a value that is being set, as [`crate::Store::append_to_set`] does.
+    AppendToSet {
+        /// The key.
+        key: Key,
+        /// What the reply to `BeginSet` brought.
+        stream: SetStream,
+        /// The pieces.
+        pieces: Vec<Bytes>,
+    },
+    /// Set a value of which all pieces are appended, as [`crate::Store::finish_set`] does; the reply is that to `Set`.
+    FinishSet {
+        /// The key.
+        key: Key,
+        /// What the reply to `BeginSet` brought.
+        stream: SetStream,
+        /// The bytes in front of the pieces.
+        head: Bytes,
     },
     /// Remove a key.
     Erase {
@@ -169,6 +189,10 @@ pub enum Reply {
     Received(u64),
     /// The value is set.
     Set,
+    /// The set is begun.
+    Begun(SetStream),
+    /// The pieces are appended.
+    Appended,
     /// The precondition of a set or get did not hold: nothing was changed or read. The job may read again and retry.
     Conflict,
     /// The key is removed, or all under the prefix.

@@ -18,8 +18,8 @@ pub struct Limits {
     /// them when nothing else is under way. A value whose size is not known before counts with its [expected
     /// size](crate::GetOptions::expected_size); after others of the operation have come, with no greater share of it than the largest of
     /// these had, and a quarter more: compressed values are a fraction of what their codecs may make. Of the parts of one range that
-    /// comes in parts, half as many bytes are under way at once, and the range takes memory besides. The inner chunks of a shard that is
-    /// written count when the shard is set.
+    /// comes in parts, half as many bytes are under way at once, and the range takes memory besides. The inner chunks of a large
+    /// shard that is written count while they are appended to it.
     pub bytes: u64,
 }
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::{
     AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
-    Prefix, Result, SetOptions, Store, Version,
+    Prefix, Result, SetOptions, SetStream, Store, Version,
 };
 
 /// The keys under a prefix of another store, as a store of their own.
@@ -83,6 +83,18 @@ impl<S: Store> Store for Prefixed<S> {
 
     fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
         self.store.set_pieces(&self.down(key)?, pieces, options).map_err(|error| self.lift(error))
+    }
+
+    fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
+        self.store.begin_set(&self.down(key)?, head, options).map_err(|error| self.lift(error))
+    }
+
+    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
+        self.store.append_to_set(&self.down(key)?, stream, pieces).map_err(|error| self.lift(error))
+    }
+
+    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
+        self.store.finish_set(&self.down(key)?, stream, head).map_err(|error| self.lift(error))
     }
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
@@ -194,6 +206,37 @@ impl<S: AsyncStore> AsyncStore for Prefixed<S> {
 
     fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
         Box::pin(async move { self.store.copy(from, &self.down(to)?).await })
+    }
+
+    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
+        Box::pin(async move {
+            let key = self.down(key)?;
+            self.store.begin_set(&key, head, options).await.map_err(|error| self.lift(error))
+        })
+    }
+
+    fn append_to_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        pieces: Vec<Bytes>,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let key = self.down(key)?;
+            self.store.append_to_set(&key, stream, pieces).await.map_err(|error| self.lift(error))
+        })
+    }
+
+    fn finish_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        head: Bytes,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            let key = self.down(key)?;
+            self.store.finish_set(&key, stream, head).await.map_err(|error| self.lift(error))
+        })
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

@@ -7,8 +7,8 @@ use bytes::Bytes;
 
 use crate::capabilities::refuse;
 use crate::{
-    AsyncStore, BoxFuture, Capabilities, Copied, CopySource, Key, Lock, Operation, Prefix, Result, SetOptions, Store,
-    Version,
+    AsyncStore, BoxFuture, Capabilities, Copied, CopySource, Key, Lock, Operation, Prefix, Result, SetOptions,
+    SetStream, Store, Version,
 };
 
 /// Another store with every write refused as [`crate::Error::ReadOnly`].
@@ -28,6 +28,18 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     fn set_pieces(&self, _key: &Key, _pieces: &[&[u8]], _options: &SetOptions) -> Result<Option<Version>> {
+        refuse(self, Operation::Set)
+    }
+
+    fn begin_set(&self, _key: &Key, _head: u64, _options: &SetOptions) -> Result<SetStream> {
+        refuse(self, Operation::Set)
+    }
+
+    fn append_to_set(&self, _key: &Key, _stream: &SetStream, _pieces: Vec<Bytes>) -> Result<()> {
+        refuse(self, Operation::Set)
+    }
+
+    fn finish_set(&self, _key: &Key, _stream: &SetStream, _head: Bytes) -> Result<Option<Version>> {
         refuse(self, Operation::Set)
     }
 
@@ -97,6 +109,18 @@ impl<S: AsyncStore> AsyncStore for ReadOnly<S> {
     }
 
     fn copy<'a>(&'a self, _: &'a CopySource, _: &'a Key) -> BoxFuture<'a, Result<Copied>> {
+        Box::pin(async { refuse(self, Operation::Set) })
+    }
+
+    fn begin_set<'a>(&'a self, _: &'a Key, _: u64, _: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
+        Box::pin(async { refuse(self, Operation::Set) })
+    }
+
+    fn append_to_set<'a>(&'a self, _: &'a Key, _: &'a SetStream, _: Vec<Bytes>) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async { refuse(self, Operation::Set) })
+    }
+
+    fn finish_set<'a>(&'a self, _: &'a Key, _: &'a SetStream, _: Bytes) -> BoxFuture<'a, Result<Option<Version>>> {
         Box::pin(async { refuse(self, Operation::Set) })
     }
 

@@ -3,13 +3,16 @@
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use crate::capabilities::{check_writable, refuse};
 use crate::fetched::check;
 use crate::pieces::join_pieces;
+use crate::set_stream::Collected;
 use crate::splice::splice_and_set;
 use crate::{
     AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Listing,
-    Lock, Operation, Prefix, Result, SetOptions, Version,
+    Lock, Operation, Prefix, Result, SetOptions, SetStream, Version,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
@@ -76,6 +79,38 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// As [`Store::set`]; [`crate::Error::Memory`] if the value does not fit.
     fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
         self.set(key, &join_pieces(pieces)?, options)
+    }
+
+    /// Begins to set the value at `key` to pieces that come one after another, behind `head` bytes that come last: for values that are not
+    /// to be in memory as a whole. The pieces are [appended](Store::append_to_set), and [`finish_set`](Store::finish_set) sets the value;
+    /// until then no reader sees anything of it. By default all pieces are kept, and finishing is one [`Store::set_pieces`].
+    ///
+    /// # Errors
+    /// [`crate::Error::ReadOnly`] if the store takes no writes. Whether the precondition of `options` holds is found out at the end, if
+    /// not before.
+    fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
+        let _ = key;
+        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
+        Ok(Collected::stream(head, options))
+    }
+
+    /// Appends pieces to a value that is being set, behind those that were appended before. After an error the set cannot be finished.
+    ///
+    /// # Errors
+    /// The errors of the store below.
+    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
+        Collected::append(&Named(self), key, stream, pieces)
+    }
+
+    /// Sets the value of which all pieces are appended, with the bytes `head` in front, as [`Store::set`] does.
+    ///
+    /// # Errors
+    /// As [`Store::set_pieces`]; [`crate::Error::Failed`] if `head` has another length than the set was begun with, or the stream is
+    /// finished already.
+    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
+        let (pieces, options) = Collected::finish(&Named(self), key, stream, head)?;
+        let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
+        self.set_pieces(key, &pieces, options)
     }
 
     /// Sets values in this order, each as [`Store::set`] does without a precondition. A store overrides this if it can do a part of

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::wait::sleep;
 use crate::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Fetched, GetOptions, Key,
-    Listing, Lock, Prefix, Result, SetOptions, Store, Version,
+    Listing, Lock, Prefix, Result, SetOptions, SetStream, Store, Version,
 };
 
 /// A blocking store as an [`AsyncStore`]. Its operations run on the thread that polls.
@@ -71,6 +71,28 @@ impl AsyncStore for SyncAsAsync {
 
     fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
         Box::pin(async move { self.0.copy(from, to) })
+    }
+
+    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
+        Box::pin(async move { self.0.begin_set(key, head, options) })
+    }
+
+    fn append_to_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        pieces: Vec<Bytes>,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.0.append_to_set(key, stream, pieces) })
+    }
+
+    fn finish_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        head: Bytes,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move { self.0.finish_set(key, stream, head) })
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

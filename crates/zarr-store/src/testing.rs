@@ -8,6 +8,7 @@ mod altered;
 mod asynchronous;
 mod concurrent;
 mod exchange;
+mod streams;
 mod wrong_replies;
 
 use crate::{
@@ -33,6 +34,7 @@ pub fn contract(store: &dyn Store) {
     states(store);
     known_versions(store);
     pieces(store);
+    streams::streams(store);
     partial_values(store);
     many_keys(store);
     exchange::prefixes_are_exchanged(store);
@@ -85,6 +87,7 @@ pub fn contract_read_only(store: &dyn Store) {
         store.set_all(&key, b"value").map(drop),
         store.set_if(&key, b"value", &Precondition::NotExists).map(drop),
         store.set_pieces(&key, &[b"va", b"lue"], &SetOptions::default()).map(drop),
+        store.begin_set(&key, 0, &SetOptions::default()).map(drop),
         store.set_many(&[(&key, b"value")]),
         store.set_partial(&key, &[(0, b"value")]),
         store.erase(&key),

@@ -37,11 +37,13 @@ impl Span {
                 span.0.record("bytes", value.len());
                 return span;
             }
-            Request::SetPieces { key, pieces, .. } => {
-                let span = Self::of(store, "set", key);
-                span.0.record("bytes", pieces.iter().map(Vec::len).sum::<usize>());
+            Request::AppendToSet { key, pieces, .. } => {
+                let span = Self::of(store, "append_to_set", key);
+                span.0.record("bytes", pieces.iter().map(|piece| piece.len()).sum::<usize>());
                 return span;
             }
+            Request::BeginSet { key, .. } => ("begin_set", key),
+            Request::FinishSet { key, .. } => ("finish_set", key),
             Request::Erase { key } => ("erase", key),
             Request::ErasePrefix { prefix } => ("erase_prefix", prefix),
             Request::RenamePrefix { from, .. } => ("rename_prefix", from),

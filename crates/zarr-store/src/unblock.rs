@@ -15,7 +15,7 @@ use bytes::Bytes;
 use crate::drive::FutureSet;
 use crate::{
     AccessProfile, AsyncAsSync, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Error, ErrorKind,
-    Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result, SetOptions, Store, Version,
+    Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result, SetOptions, SetStream, Store, Version,
 };
 
 /// Runs blocking code on a thread of its own, and polls the requests that it makes: decoding, encoding and all else that takes time
@@ -257,6 +257,37 @@ impl AsyncStore for Sent {
     fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
         let (from, owned) = (from.clone(), to.clone());
         self.send(Operation::Set, to.as_str(), |store| Box::pin(async move { store.copy(&from, &owned).await }))
+    }
+
+    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
+        let (owned, options) = (key.clone(), options.clone());
+        self.send(Operation::Set, key.as_str(), move |store| {
+            Box::pin(async move { store.begin_set(&owned, head, &options).await })
+        })
+    }
+
+    fn append_to_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        pieces: Vec<Bytes>,
+    ) -> BoxFuture<'a, Result<()>> {
+        let (owned, stream) = (key.clone(), stream.clone());
+        self.send(Operation::Set, key.as_str(), |store| {
+            Box::pin(async move { store.append_to_set(&owned, &stream, pieces).await })
+        })
+    }
+
+    fn finish_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        head: Bytes,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        let (owned, stream) = (key.clone(), stream.clone());
+        self.send(Operation::Set, key.as_str(), |store| {
+            Box::pin(async move { store.finish_set(&owned, &stream, head).await })
+        })
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

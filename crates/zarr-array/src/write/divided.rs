@@ -1,21 +1,27 @@
-//! A large shard: its inner chunks are encoded in runs, each by a job, and joined to a value in pieces.
+//! A large shard: its inner chunks are encoded in runs, each by a job, and appended in order to the value that is being set. Of all runs
+//! only a few are in memory: those that are being encoded, and those before them, which are being appended.
 
 use super::{Chunks, WriteChunk, WriteJob};
-use crate::{Error, Result};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use crate::{Error, Result, jobs};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 use zarr_codec::{EncodeSplit, EncodedRun, View};
 use zarr_grid::ChunkIndex;
-use zarr_store::{Bytes, Fetched, Key, Next, Reply, Request, SetOptions};
+use zarr_store::{Bytes, Fetched, Key, Next, Reply, Request, SetOptions, SetStream};
 
-/// A run has so many bytes of elements at least: much beside the cost of a job.
-const RUN_SIZE: u64 = 1 << 20;
-/// How many runs a shard is divided into at most.
-const MAX_RUNS: u64 = 256;
+/// A run has so many bytes of elements at least: much beside the cost of a job. Tests have less, and so many runs.
+const RUN_SIZE: u64 = if cfg!(test) { 64 << 10 } else { 1 << 20 };
 /// Shards of which so many bytes of elements are written are divided however many there are: a value that is encoded as a whole is moved
 /// to larger memory again and again, and no thread keeps memory of this size.
 const LARGE: u64 = 64 << 20;
 /// A stored shard may have so many times the bytes of the elements that are written: it is copied, as jobs do not keep replies.
 const MAX_COPIED: u64 = 8;
+
+/// How many runs of a shard are encoded at the same time, where so many shards are written on so many threads: two for each thread that
+/// there is for a shard, so that few threads wait for the slowest run.
+pub(super) fn window(shards: u64, threads: u64) -> u64 {
+    (2 * threads).div_ceil(shards.clamp(1, threads.max(1))).max(2)
+}
 
 /// A chunk whose inner chunks are being encoded.
 #[derive(Debug)]
@@ -23,8 +29,25 @@ pub(crate) struct DividedChunk<'a> {
     chunk: WriteChunk<'a>,
     /// Whether all of the chunk is written, so that its old state does not matter.
     is_whole: bool,
-    options: SetOptions,
     runs: Arc<Runs<'a>>,
+    /// The number of the next inner chunk to be encoded.
+    next: u64,
+    /// The lengths of those whose run is encoded.
+    lengths: Vec<Option<u64>>,
+    /// The bytes of the index that lie in front.
+    head: Bytes,
+    stage: Stage,
+}
+
+/// What a divided chunk waits for.
+#[derive(Debug)]
+enum Stage {
+    /// The reply to this.
+    Beginning(SetOptions),
+    /// Runs that are being encoded.
+    Encoding(SetStream, Arc<Window>),
+    /// The last pieces to be appended.
+    Ending(SetStream),
 }
 
 /// Everything that the runs of one chunk share.
@@ -37,6 +60,11 @@ struct Runs<'a> {
     new: View<'a>,
     /// Inner chunks of a run.
     len: u64,
+}
+
+/// The runs that are encoded at the same time, one after the other.
+#[derive(Debug)]
+struct Window {
     encoded: Vec<Mutex<Option<EncodedRun>>>,
 }
 
@@ -44,6 +72,8 @@ struct Runs<'a> {
 #[derive(Debug)]
 pub(crate) struct Run<'a> {
     runs: Arc<Runs<'a>>,
+    inner_chunks: Range<u64>,
+    window: Arc<Window>,
     number: usize,
 }
 
@@ -77,9 +107,8 @@ impl<'a> DividedChunk<'a> {
         };
         let split = split.map_err(|error| chunk.locate(error.into()))?;
         let count = split.count();
-        let len = RUN_SIZE.div_ceil((size / count.max(1)).max(1)).max(count.div_ceil(MAX_RUNS));
-        let runs = count.div_ceil(len);
-        if runs < 2 {
+        let len = RUN_SIZE.div_ceil((size / count.max(1)).max(1));
+        if count <= len {
             return Ok(Err(chunk));
         }
         let runs = Arc::new(Runs {
@@ -89,61 +118,123 @@ impl<'a> DividedChunk<'a> {
             old: found.map(|fetched| fetched.to_bytes(0)),
             new: new.clone(),
             len,
-            encoded: (0..runs).map(|_| Mutex::default()).collect(),
         });
-        Ok(Ok(Box::new(Self { chunk, is_whole, options, runs })))
+        let stage = Stage::Beginning(options);
+        Ok(Ok(Box::new(Self { chunk, is_whole, runs, next: 0, lengths: Vec::new(), head: Bytes::new(), stage })))
     }
 
-    /// Forks into the runs; the job goes on with [`set`](Self::set).
-    pub(super) fn fork(self: Box<Self>, job: &mut WriteJob<'a>) -> Next<WriteJob<'a>> {
-        let run = |number| WriteJob::Run(Run { runs: Arc::clone(&self.runs), number });
-        let forks = (0..self.runs.encoded.len()).map(run).collect();
+    /// The first request; the job goes on with [`go_on`](Self::go_on).
+    pub(super) fn begin(self: Box<Self>, job: &mut WriteJob<'a>) -> Next<WriteJob<'a>> {
+        let options = match &self.stage {
+            Stage::Beginning(options) => options.clone(),
+            _ => SetOptions::default(),
+        };
+        let request = Request::BeginSet { key: self.chunk.key.clone(), head: self.runs.split.head(), options };
         *job = WriteJob::Divided(self);
-        Next::Fork(forks)
+        Next::Ask(vec![request])
     }
 
-    /// The request that sets the chunk, of which all runs are encoded.
-    pub(super) fn set(self: Box<Self>, job: &mut WriteJob<'a>) -> Result<Next<WriteJob<'a>>> {
-        let Self { mut chunk, is_whole, options, runs } = *self;
-        let pieces = runs.join().map_err(|error| chunk.locate(error))?;
-        let request = Request::SetPieces { key: chunk.key.clone(), pieces, options };
+    /// The step that follows when what the last one waits for is there.
+    pub(super) fn go_on(mut self: Box<Self>, job: &mut WriteJob<'a>, replies: &[Reply]) -> Result<Next<WriteJob<'a>>> {
+        match (&self.stage, replies) {
+            (Stage::Beginning(_), [Reply::Begun(stream)]) => {
+                let (window, forks) = self.next_window();
+                self.stage = Stage::Encoding(stream.clone(), window);
+                *job = WriteJob::Divided(self);
+                Ok(Next::Fork(forks))
+            }
+            (Stage::Encoding(stream, window), []) => {
+                let (stream, window) = (stream.clone(), Arc::clone(window));
+                let mut pieces = Vec::with_capacity(window.encoded.len() + 1);
+                for run in window.take() {
+                    let EncodedRun { bytes, lengths, .. } = run.map_err(|error| self.chunk.locate(error))?;
+                    pieces.push(Bytes::from(bytes));
+                    self.lengths.extend(lengths);
+                }
+                let append =
+                    |pieces| Request::AppendToSet { key: self.chunk.key.clone(), stream: stream.clone(), pieces };
+                let next = if self.next < self.runs.split.count() {
+                    // The ones are appended while the next are encoded.
+                    let append = WriteJob::Append(append(pieces));
+                    let (window, runs) = self.next_window();
+                    self.stage = Stage::Encoding(stream, window);
+                    Next::Fork(std::iter::once(append).chain(runs).collect())
+                } else {
+                    let index = self.runs.split.index(&self.lengths);
+                    let index = Bytes::from(index.map_err(|error| self.chunk.locate(error.into()))?);
+                    if self.runs.split.head() > 0 {
+                        self.head = index;
+                    } else {
+                        pieces.push(index);
+                    }
+                    let append = append(pieces);
+                    self.stage = Stage::Ending(stream);
+                    Next::Ask(vec![append])
+                };
+                *job = WriteJob::Divided(self);
+                Ok(next)
+            }
+            (Stage::Ending(stream), [Reply::Appended]) => {
+                let stream = stream.clone();
+                Ok(self.finish(job, stream))
+            }
+            _ => Err(jobs::unfit()),
+        }
+    }
+
+    /// Runs that are to be encoded next.
+    fn next_window(&mut self) -> (Arc<Window>, Vec<WriteJob<'a>>) {
+        let (len, count) = (self.runs.len, self.runs.split.count());
+        let end = self.next.saturating_add(len.saturating_mul(self.chunk.window)).min(count);
+        let starts = (self.next..end).step_by(usize::try_from(len).unwrap_or(usize::MAX));
+        let window = Arc::new(Window { encoded: starts.clone().map(|_| Mutex::default()).collect() });
+        let run = |(number, start): (usize, u64)| {
+            WriteJob::Run(Run {
+                runs: Arc::clone(&self.runs),
+                inner_chunks: start..start.saturating_add(len).min(end),
+                window: Arc::clone(&window),
+                number,
+            })
+        };
+        let runs = starts.enumerate().map(run).collect();
+        self.next = end;
+        (window, runs)
+    }
+
+    /// The request that sets the chunk, of which everything is appended. The reply to it is that to a chunk that was not divided.
+    fn finish(self, job: &mut WriteJob<'a>, stream: SetStream) -> Next<WriteJob<'a>> {
+        let Self { mut chunk, is_whole, head, .. } = self;
+        let request = Request::FinishSet { key: chunk.key.clone(), stream, head };
         *job = WriteJob::Chunks(if is_whole {
             let conditional = chunk.state.is_some();
             Chunks { parts: Vec::new(), whole: chunk.take_whole().into_iter().collect(), conditional }
         } else {
             Chunks { conditional: chunk.state.is_some(), parts: vec![(0, chunk)], whole: Vec::new() }
         });
-        Ok(Next::Ask(vec![request]))
+        Next::Ask(vec![request])
     }
 }
 
-impl Runs<'_> {
-    /// The value, of runs that are given away.
-    fn join(&self) -> Result<Vec<Vec<u8>>> {
-        let take = |run: &Mutex<Option<EncodedRun>>| {
-            lock(run).take().ok_or_else(|| Error::internal("a run of inner chunks was not encoded"))
-        };
-        Ok(self.split.join(self.encoded.iter().map(take).collect::<Result<_>>()?)?)
+impl Window {
+    /// The runs, which are given away.
+    fn take(&self) -> impl Iterator<Item = Result<EncodedRun>> {
+        let run = |run: &Mutex<Option<EncodedRun>>| run.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let encoded = self.encoded.iter().map(run);
+        encoded.map(|run| run.ok_or_else(|| Error::internal("a run of inner chunks was not encoded")))
     }
 }
 
 impl Run<'_> {
     /// Encodes the inner chunks.
     pub(super) fn encode(self) -> Result<()> {
-        let Self { runs, number } = self;
-        let start = number as u64 * runs.len;
-        let end = (start + runs.len).min(runs.split.count());
-        let encoded = runs.split.encode(start..end, runs.old.as_deref(), &runs.new);
+        let Self { runs, inner_chunks, window, number } = self;
+        let encoded = runs.split.encode(inner_chunks, runs.old.as_deref(), &runs.new);
         let encoded = encoded.map_err(|error| super::locate(error.into(), &runs.index, &runs.key))?;
-        if let Some(slot) = runs.encoded.get(number) {
-            *lock(slot) = Some(encoded);
+        if let Some(slot) = window.encoded.get(number) {
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(encoded);
         }
         Ok(())
     }
-}
-
-fn lock(run: &Mutex<Option<EncodedRun>>) -> MutexGuard<'_, Option<EncodedRun>> {
-    run.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(all(test, feature = "parallel"))]

@@ -47,7 +47,11 @@ impl EncodeSplit for TurnedSplit {
         self.inner.encode(run, old, &new.clone().permuted(&self.order))
     }
 
-    fn join(&self, runs: Vec<EncodedRun>) -> Result<Vec<Vec<u8>>, Error> {
-        self.inner.join(runs)
+    fn head(&self) -> u64 {
+        self.inner.head()
+    }
+
+    fn index(&self, lengths: &[Option<u64>]) -> Result<Vec<u8>, Error> {
+        self.inner.index(lengths)
     }
 }

@@ -6,10 +6,13 @@ use super::permits::Permits;
 use crate::answer::{check_replies, conflict};
 use crate::get_plan::GetPlan;
 use crate::trace::Span;
-use crate::{AccessProfile, AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Reply, Request, Result};
+use crate::{AccessProfile, AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Reply, Request, Result, StoreKind};
 
 /// So many bytes a value is expected to have if nothing else is known.
 const USUAL_SIZE: u64 = 64 << 10;
+
+/// So many bytes of a value that is set piece by piece a remote store has in memory: parts on their way, and the next one.
+const STREAMED: u64 = 32 << 20;
 
 /// Answers requests at the same time.
 pub(super) async fn answers(
@@ -46,9 +49,13 @@ async fn reply(store: &dyn AsyncStore, request: Request) -> Result<Reply> {
         Request::Set { key, value, options } => {
             store.set(&key, value.into(), &options).await.map(|_| Reply::Set).or_else(conflict)?
         }
-        Request::SetPieces { key, pieces, options } => {
-            let pieces = pieces.into_iter().map(Into::into).collect();
-            store.set_pieces(&key, pieces, &options).await.map(|_| Reply::Set).or_else(conflict)?
+        Request::BeginSet { key, head, options } => Reply::Begun(store.begin_set(&key, head, &options).await?),
+        Request::AppendToSet { key, stream, pieces } => {
+            store.append_to_set(&key, &stream, pieces).await?;
+            Reply::Appended
+        }
+        Request::FinishSet { key, stream, head } => {
+            store.finish_set(&key, &stream, head).await.map(|_| Reply::Set).or_else(conflict)?
         }
         Request::Erase { key } => {
             store.erase(&key).await?;
@@ -105,8 +112,9 @@ impl Charge {
                     }
                 }
                 Request::Set { value, .. } => add(&mut charge.set, value.len() as u64),
-                Request::SetPieces { pieces, .. } => {
-                    pieces.iter().for_each(|piece| add(&mut charge.set, piece.len() as u64));
+                Request::AppendToSet { pieces, .. } => {
+                    let size = pieces.iter().map(|piece| piece.len() as u64).fold(0, u64::saturating_add);
+                    add(&mut charge.set, if profile.kind == StoreKind::Remote { size.max(STREAMED) } else { size });
                 }
                 _ => {}
             }

@@ -5,6 +5,7 @@ use crate::{
 };
 
 use super::key;
+use super::streams::streams_async;
 
 /// Checks a store that is empty and takes writes; leaves it empty.
 ///
@@ -18,6 +19,7 @@ pub async fn contract_async(store: &dyn AsyncStore) {
     listing(store).await;
     preconditions(store).await;
     pieces(store).await;
+    streams_async(store).await;
     store.flush().await.expect("flush");
     store.erase_prefix(&root).await.expect("erase");
     assert_eq!(store.list_prefix(&root).await.expect("list"), [], "{store}: everything is erased");

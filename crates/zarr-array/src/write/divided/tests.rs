@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::{Array, ErrorKind, NewArray, Options, Registry, Store};
+use proptest::prelude::*;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use zarr_codec::CodecEntry;
@@ -13,6 +14,7 @@ use zarr_store::{AccessProfile, Capabilities, Counted, Durability, Job, MemorySt
 const BYTES: &str = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
 const ZSTD: &str = r#"{"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#;
 const CRC: &str = r#"{"name": "crc32c"}"#;
+const CRC_BYTES: &str = r#"{"name": "bytes", "configuration": {"endian": "big"}}, {"name": "crc32c"}"#;
 const TURN: &str = r#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
 
 fn shard(chunk: [u64; 2], inner: &str, location: &str) -> String {
@@ -88,6 +90,75 @@ fn divided_shards_have_the_bytes_of_whole_ones() {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn any_region_has_the_same_bytes(
+        rows in (0_u64..1000, 1_u64..1000),
+        columns in (0_u64..1024, 1_u64..1024),
+        which in 0_usize..3,
+        threads in 2_usize..6,
+    ) {
+        let codecs = [shard([64, 64], BYTES, "end"), shard([32, 256], CRC_BYTES, "start"), shard([512, 64], BYTES, "start")];
+        let codecs = format!("[{}]", codecs[which]);
+        let (divided, several) = array(&codecs, threads);
+        let (whole, one) = array(&codecs, 1);
+        let (rows, columns) = (rows.0..(rows.0 + rows.1).min(1000), columns.0..(columns.0 + columns.1).min(1024));
+        for (seed, (rows, columns)) in [(rows.clone(), columns.clone()), (0..1000, 0..1024), (rows, columns)].iter().enumerate() {
+            let data = elements(rows, columns, seed as u64);
+            for array in [&several, &one] {
+                array.write((rows.clone(), columns.clone()), &data).unwrap();
+            }
+            let stored = [&divided, &whole].map(|store| store.inner().get_all(&key()).unwrap());
+            prop_assert!(stored[0] == stored[1], "{}: rows {:?}, columns {:?}", codecs, rows, columns);
+        }
+    }
+}
+
+/// A job that writes a shard has in memory only the runs that are being encoded, and those before them.
+#[test]
+fn runs_are_appended_while_the_next_are_encoded() {
+    let (store, array) = array(&format!("[{}]", shard([64, 64], BYTES, "start")), 2);
+    let data = elements(&(0..1000), &(0..1024), 1);
+    let bytes: Vec<u8> = data.iter().flat_map(|element| element.to_ne_bytes()).collect();
+    let view = View::new(&bytes, 4, &[1000, 1024]).unwrap();
+    let region = Region::from_ranges(&[0..1000, 0..1024]);
+    let all = Capabilities::none().write(true).conditional(true);
+    let mut job = WriteJob::new(&array.core, &region, view, Durability::None, (all, &AccessProfile::MEMORY));
+    let (mut replies, mut windows, mut appended) = (Vec::new(), 0, 0);
+    loop {
+        match job.step(&replies).unwrap() {
+            Next::Ask(requests) => {
+                replies.clear();
+                for request in requests {
+                    if let Request::AppendToSet { pieces, .. } = &request {
+                        appended += pieces.len();
+                    }
+                    replies.push(zarr_store::answer(&store, request).unwrap());
+                }
+            }
+            Next::Fork(forks) => {
+                let appends: Vec<_> = forks.iter().filter(|fork| matches!(fork, WriteJob::Append(_))).collect();
+                assert_eq!(appends.len(), usize::from(windows > 0), "the window before");
+                assert!(forks.len() - appends.len() <= 4, "two runs for each of two threads");
+                for fork in &appends {
+                    if let WriteJob::Append(Request::AppendToSet { pieces, .. }) = fork {
+                        assert_eq!(pieces.len(), 4);
+                        appended += pieces.len();
+                    }
+                }
+                forks.into_iter().for_each(|fork| zarr_store::run(&store, fork).unwrap());
+                replies.clear();
+                windows += 1;
+            }
+            Next::Done(()) => break,
+            Next::FetchInto(_) => unreachable!("nothing is read"),
+        }
+    }
+    assert_eq!((windows, appended), (13, 52), "of five inner chunks each");
+    assert_eq!(array.read::<u32>(..).unwrap(), data);
+}
+
 #[test]
 fn one_shard_is_divided_where_there_are_threads_for_it() {
     let forks = |codecs: &str, threads, rows: Range<u64>| {
@@ -97,7 +168,12 @@ fn one_shard_is_divided_where_there_are_threads_for_it() {
         let region = Region::from_ranges(&[rows, 0..1024]);
         let all = Capabilities::none().write(true).conditional(true);
         let mut job = WriteJob::new(&array.core, &region, view, Durability::None, (all, &AccessProfile::MEMORY));
-        match job.step(&[]).unwrap() {
+        let Next::Ask(requests) = job.step(&[]).unwrap() else { return 0 };
+        if !matches!(requests[..], [Request::BeginSet { .. }]) {
+            return 0;
+        }
+        let stream = MemoryStore::new().begin_set(&key(), 0, &SetOptions::default()).unwrap();
+        match job.step(&[Reply::Begun(stream)]).unwrap() {
             Next::Fork(runs) => runs.len(),
             _ => 0,
         }
