@@ -14,6 +14,7 @@ mod openat;
 mod plain;
 mod rename;
 mod retry;
+mod stream;
 mod vfs;
 
 #[cfg(test)]
@@ -35,8 +36,8 @@ use std::sync::Arc;
 
 use vfs::{Escapes, Vfs};
 use zarr_store::{
-    AccessProfile, ByteRange, Capabilities, Durability, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
-    Operation, Prefix, Result, SetOptions, Store, Version,
+    AccessProfile, ByteRange, Bytes, Capabilities, Durability, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
+    Operation, Prefix, Result, SetOptions, SetStream, Store, Version,
 };
 
 /// A store of files in a directory: the key `g/a/0.0` is the file `g/a/0.0`.
@@ -46,7 +47,8 @@ use zarr_store::{
 ///   own in the same directory. Where nothing is to be replaced and the system can, that file gets its name only then;
 ///   else it is renamed. Such files are named `.`, 32 hexadecimal digits, `.zarr-tmp` (names that cannot be keys here)
 ///   and are never listed. One that a killed process left behind is removed by the next store that
-///   writes to the directory: its owner held a lock on it, or it is older than a day where there are no locks.
+///   writes to the directory: its owner held a lock on it, or it is older than a day where there are no locks. A value that is set
+///   piece by piece ([`Store::begin_set`]) has such a file until it is finished; if others erase its whole prefix meanwhile, that is an error.
 /// - All pieces that one get brings are of one state of the value, and so are the pieces of several gets with a
 ///   [`zarr_store::Snapshot`], for which the file is held open (of the files that the process may have open a quarter at most; else
 ///   it is opened again and compared). A writer that does not rename but writes into the file is noticed by its length and
@@ -276,6 +278,18 @@ impl Store for FilesystemStore {
 
     fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
         self.install(key, pieces, &options.when, options.durability).map(Some)
+    }
+
+    fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
+        self.begin_stream(key, head, options)
+    }
+
+    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
+        self.append_to_stream(key, stream, &pieces)
+    }
+
+    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
+        self.finish_stream(key, stream, &head).map(Some)
     }
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {

@@ -1,5 +1,7 @@
 //! Every call of the file system fails once: old values stay, and nothing torn is left.
 
+mod streams;
+
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -140,6 +142,14 @@ impl Vfs for Faulty {
             return Err(io::ErrorKind::StorageFull.into());
         }
         self.inner.write(file, bytes)
+    }
+
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        if self.fails() {
+            self.inner.write_at(file, &bytes[..bytes.len().min(self.torn)], offset)?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.inner.write_at(file, bytes, offset)
     }
 
     fn stamp(&self, file: &File, time: SystemTime) -> io::Result<()> {

@@ -65,7 +65,7 @@ impl FilesystemStore {
     }
 
     /// The durability of a set that asks for one.
-    fn level(&self, asked: Durability) -> Durability {
+    pub(super) fn level(&self, asked: Durability) -> Durability {
         if self.options.sync_on_request { asked.max(self.options.durability) } else { self.options.durability }
     }
 
@@ -197,7 +197,10 @@ impl FilesystemStore {
         let set = self
             .fill_named(file, value, how.durability, stat)
             .map_err(|error| self.fail(Operation::Set, key.as_str(), error))
-            .and_then(|stat_result| Ok(self.take_name(opened, key, &temporary, &how.when)?.map(|()| stat_result)));
+            .and_then(|stat_result| {
+                let OpenDir { directory, identity, .. } = opened;
+                Ok(self.take_name(directory, identity, key, &temporary, &how.when)?.map(|()| stat_result))
+            });
         if !matches!(set, Ok(Ok(_))) {
             // If this fails too, a hidden file is left behind; the first failure is reported.
             let _ = self.vfs.remove_file(&opened.directory, &temporary);
@@ -238,25 +241,26 @@ impl FilesystemStore {
         stat(file)
     }
 
-    /// Gives the temporary file its name if `when` holds; otherwise it stays. The inner error says that it is gone: others took
+    /// Gives the temporary file in `directory`, whose identity is read if it is not known, its name if `when` holds; otherwise it stays. The inner error says that it is gone: others took
     /// it for one that was left behind, or removed the directory.
-    fn take_name(
+    pub(super) fn take_name(
         &self,
-        opened: &mut OpenDir<'_>,
+        directory: &Directory,
+        identity: &mut Option<(u64, u64)>,
         key: &Key,
         temporary: &str,
         when: &Precondition,
     ) -> Result<io::Result<()>> {
-        let (directory, name) = (&opened.directory, split(key.as_str()).1);
+        let name = split(key.as_str()).1;
         let fail = |error: io::Error| match error.kind() {
             io::ErrorKind::IsADirectory | io::ErrorKind::DirectoryNotEmpty => {
                 self.occupied(key.as_str(), "a directory", "a value or nothing")
             }
             _ => self.fail(Operation::Set, key.as_str(), error),
         };
-        let identity = match opened.identity {
+        let identity = match *identity {
             Some(identity) => identity,
-            None => *opened.identity.insert(self.vfs.identity(directory).map_err(fail)?),
+            None => *identity.insert(self.vfs.identity(directory).map_err(fail)?),
         };
         let _threads = lock_name(identity, name);
         let refuse = |found| {

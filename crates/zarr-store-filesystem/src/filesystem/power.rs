@@ -16,6 +16,8 @@ enum Step {
     Set(&'static str, Vec<u8>),
     /// On a condition that holds.
     Create(&'static str, Vec<u8>),
+    /// Piece by piece, the first two bytes last.
+    Stream(&'static str, Vec<u8>),
     SetMany(Vec<(&'static str, Vec<u8>)>),
     Erase(&'static str),
     Flush,
@@ -32,7 +34,8 @@ fn steps(chance: &mut Chance) -> Vec<Step> {
     };
     let key = |chance: &mut Chance| KEYS[chance.below(KEYS.len())];
     let mut one = |chance: &mut Chance| match chance.below(8) {
-        0 | 1 => Step::Set(key(chance), value(chance)),
+        0 => Step::Set(key(chance), value(chance)),
+        1 => Step::Stream(key(chance), value(chance)),
         2 => Step::Create(key(chance), value(chance)),
         3 => {
             let first = chance.below(KEYS.len());
@@ -62,6 +65,16 @@ impl Step {
                 let when = version.map_or(Precondition::NotExists, Precondition::Version);
                 set(name, value, when);
             }
+            Self::Stream(name, value) => {
+                let (key, (head, rest)) = (key(name), value.split_at(2));
+                let options = SetOptions::default().durable(durability);
+                let stream = store.begin_set(&key, 2, &options).expect("begun");
+                let (a, b) = rest.split_at(rest.len() / 2);
+                for piece in [a, b] {
+                    store.append_to_set(&key, &stream, vec![Bytes::copy_from_slice(piece)]).expect("appended");
+                }
+                store.finish_set(&key, &stream, Bytes::copy_from_slice(head)).map(drop).expect("set");
+            }
             Self::SetMany(values) => {
                 let keys: Vec<Key> = values.iter().map(|(name, _)| key(name)).collect();
                 let values: Vec<_> = keys.iter().zip(values).map(|(key, (_, value))| (key, value.as_slice())).collect();
@@ -74,7 +87,9 @@ impl Step {
 
     fn note(&self, values: &mut Values) {
         match self {
-            Self::Set(name, value) | Self::Create(name, value) => drop(values.insert(name, value.clone())),
+            Self::Set(name, value) | Self::Create(name, value) | Self::Stream(name, value) => {
+                drop(values.insert(name, value.clone()))
+            }
             Self::SetMany(many) => values.extend(many.iter().cloned()),
             Self::Erase(name) => drop(values.remove(name)),
             Self::Flush => {}
@@ -83,7 +98,7 @@ impl Step {
 
     fn keys(&self) -> Vec<&'static str> {
         match self {
-            Self::Set(name, _) | Self::Create(name, _) | Self::Erase(name) => vec![name],
+            Self::Set(name, _) | Self::Create(name, _) | Self::Stream(name, _) | Self::Erase(name) => vec![name],
             Self::SetMany(many) => many.iter().map(|(name, _)| *name).collect(),
             Self::Flush => Vec::new(),
         }
@@ -111,7 +126,7 @@ fn note(allowed: &mut Allowed, step: &Step, values: &Values, level: Durability, 
         }
     }
     // Of a single step only a set can ask for durability.
-    let is_level = !asked || matches!(step, Step::Set(..) | Step::Create(..));
+    let is_level = !asked || matches!(step, Step::Set(..) | Step::Create(..) | Step::Stream(..));
     let level = if is_level { level } else { Durability::None };
     for name in step.keys() {
         let known = allowed.entry(name).or_default();

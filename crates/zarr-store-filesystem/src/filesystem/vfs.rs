@@ -113,6 +113,11 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
         file.write_all(bytes)
     }
 
+    /// Writes all bytes at an offset. What lies between there and the end of the file is zeros.
+    fn write_at(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        write_at(file, bytes, offset)
+    }
+
     /// Sets the time of change.
     fn stamp(&self, file: &File, time: SystemTime) -> io::Result<()> {
         file.set_times(FileTimes::new().set_modified(time))
@@ -239,6 +244,25 @@ pub(super) fn read_at(file: &File, into: &mut [u8], offset: u64) -> io::Result<u
     return std::os::unix::fs::FileExt::read_at(file, into, offset);
     #[cfg(windows)]
     return std::os::windows::fs::FileExt::seek_read(file, into, offset);
+}
+
+/// Writes all bytes at an offset.
+fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    #[cfg(unix)]
+    return std::os::unix::fs::FileExt::write_all_at(file, bytes, offset);
+    #[cfg(windows)]
+    {
+        let mut done = 0;
+        while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
+            match std::os::windows::fs::FileExt::seek_write(file, rest, offset.saturating_add(done as u64)) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => done += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Reads until `into` is full or the value ends.

@@ -303,6 +303,18 @@ impl Vfs for Recorded {
         Ok(())
     }
 
+    fn write_at(&self, file: &File, written: &[u8], offset: u64) -> io::Result<()> {
+        self.inner.write_at(file, written, offset)?;
+        let id = self.id_of(file)?;
+        let start = usize::try_from(offset).expect("small");
+        if let Node::File { bytes, .. } = &mut self.disk().nodes[id] {
+            let end = start + written.len();
+            bytes.resize(bytes.len().max(end), 0);
+            bytes[start..end].copy_from_slice(written);
+        }
+        Ok(())
+    }
+
     fn stamp(&self, file: &File, time: std::time::SystemTime) -> io::Result<()> {
         self.inner.stamp(file, time)
     }
