@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use object_store::ObjectStore;
+use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use zarr_store::{Error, ErrorKind, Key, Operation, Result, Version};
 use zarr_store_runtime::{Attempts, Remembered, Sizes};
@@ -18,6 +19,9 @@ use crate::service::Common;
 pub(crate) struct Bucket {
     pub(crate) subject: Subject,
     pub(crate) store: Arc<dyn ObjectStore>,
+    /// The same, where values can be uploaded in parts. The blocks of Azure are of the value and not of an upload, so that two writers
+    /// of one value would lose each other's.
+    pub(crate) multipart: Option<Arc<dyn MultipartStore>>,
     pub(crate) common: Common,
     pub(crate) conditional: bool,
     /// The service and the bucket, for copies; `None` where nothing tells one from another.

@@ -65,6 +65,12 @@ enum Purpose {
         conditional: bool,
     },
     Copy,
+    /// A part of a value that is uploaded in parts.
+    Part,
+    /// To begin an upload in parts.
+    Upload,
+    /// Of an upload in parts: to make a value of them.
+    Complete,
     List,
     /// Of `several` at once in S3, whose answer says which objects are left.
     Erase {
@@ -78,6 +84,7 @@ impl Purpose {
         let headers = request.headers();
         let query = request.uri().query().unwrap_or_default();
         let has = |text: &str| query.split('&').any(|part| part == text);
+        let begins = |text: &str| query.split('&').any(|part| part.starts_with(text));
         match *request.method() {
             Method::GET if request.extensions().get::<OfValue>().is_some() => Self::Get,
             Method::PUT if request.extensions().get::<OfValue>().is_some() => Self::Put {
@@ -86,12 +93,22 @@ impl Purpose {
                     || headers.contains_key("x-goog-if-generation-match"),
             },
             Method::PUT if COPY_SOURCES.iter().any(|name| headers.contains_key(*name)) => Self::Copy,
+            Method::PUT if begins("partNumber=") => Self::Part,
+            Method::POST if begins("uploadId=") => Self::Complete,
+            Method::POST if has("uploads") || has("uploads=") => Self::Upload,
             Method::GET if has("list-type=2") || has("comp=list") => Self::List,
             Method::DELETE => Self::Erase { several: false },
             Method::POST if has("delete") || has("delete=") => Self::Erase { several: true },
             Method::POST if has("comp=batch") => Self::Erase { several: false },
             _ => Self::Credentials,
         }
+    }
+}
+
+impl Purpose {
+    /// Whether a request that has taken effect is refused when it is made again.
+    fn is_done_once(self) -> bool {
+        matches!(self, Self::Put { conditional: true } | Self::Complete)
     }
 }
 
@@ -102,7 +119,7 @@ impl HttpService for Connector {
         let purpose = Purpose::of(&request);
         // The request for a value, with others for what is left of it, has one deadline, as each page of a list has.
         let is_tried_elsewhere = matches!(purpose, Purpose::Get | Purpose::Put { .. } | Purpose::Copy);
-        let mut attempts = if is_tried_elsewhere {
+        let mut attempts = if is_tried_elsewhere || matches!(purpose, Purpose::Part | Purpose::Complete) {
             exchange.attempts()
         } else {
             Attempts::new(self.retry, request.body().content_length() as u64)
@@ -185,8 +202,11 @@ impl Connector {
         let checked = match purpose {
             Purpose::Get => check_value(exchange, response, permit, ranged),
             Purpose::List => check_page(exchange, request.uri().to_string(), response, attempts).await,
-            Purpose::Erase { .. } | Purpose::Copy => check_done(exchange, purpose, response, attempts).await,
-            Purpose::Put { .. } | Purpose::Credentials => Ok(into_response(response, Some(permit))),
+            Purpose::Complete => check_complete(response, attempts).await,
+            Purpose::Erase { .. } | Purpose::Copy | Purpose::Upload => {
+                check_done(exchange, purpose, response, attempts).await
+            }
+            Purpose::Put { .. } | Purpose::Part | Purpose::Credentials => Ok(into_response(response, Some(permit))),
         };
         Attempt(checked.map_err(|failure| {
             let again = again(&failure);
@@ -301,7 +321,7 @@ fn no_answer(exchange: &Exchange, purpose: Purpose, failure: Failure) -> HttpErr
 fn failed(exchange: &Exchange, purpose: Purpose, failure: Failure, again: Option<Again>) -> HttpError {
     let error = HttpError::new(HttpErrorKind::Unknown, io::Error::other(failure.text.clone()));
     let mut seen = exchange.seen();
-    seen.maybe_set |= !failure.unsent && matches!(purpose, Purpose::Put { conditional: true });
+    seen.maybe_set |= !failure.unsent && purpose.is_done_once();
     (seen.problem, seen.failure, seen.again) = (None, Some(failure), again);
     error
 }
@@ -321,7 +341,7 @@ async fn problem(
     let mut seen = exchange.seen();
     // A service that has too many requests says so before it begins.
     let may_be_done = status.is_server_error() && !is_throttled;
-    seen.maybe_set |= may_be_done && matches!(purpose, Purpose::Put { conditional: true });
+    seen.maybe_set |= may_be_done && purpose.is_done_once();
     (seen.again, seen.problem, seen.failure) = (problem.again(), Some(problem), None);
     // The text is nobody's any more, and may be of another encoding than object_store reads.
     (answer(status, headers, Bytes::new()), is_throttled)
@@ -370,6 +390,17 @@ fn check_value(exchange: &Exchange, response: Response, permit: Permit, ranged: 
         return refuse(page_for_people());
     }
     refuse(format!("the service answered {} to a request for a range, expected 206 with this range", response.status()))
+}
+
+/// Refuses an answer that begins as that of a success, and says in its body that the parts could not be brought together.
+async fn check_complete(response: Response, attempts: &mut Attempts) -> Result<HttpResponse, Failure> {
+    let (status, headers, body) = read_page(response, attempts).await?;
+    let text = String::from_utf8_lossy(&body);
+    if text.contains("<Error>") {
+        let problem = Problem::new(StatusCode::INTERNAL_SERVER_ERROR, &headers, &body);
+        return Err(Failure::new(ErrorKind::Transient, problem.text()));
+    }
+    Ok(answer(status, headers, body))
 }
 
 fn page_for_people() -> String {

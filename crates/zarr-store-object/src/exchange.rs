@@ -35,7 +35,7 @@ pub(crate) struct Seen {
     pub(crate) failure: Option<Failure>,
     /// Credentials could not be had: why.
     pub(crate) credentials: Option<String>,
-    /// A conditional put may have taken effect although it has no answer that says so.
+    /// A conditional put, or the end of an upload in parts, may have taken effect although it has no answer that says so.
     pub(crate) maybe_set: bool,
     /// The pages of a list that came.
     pub(crate) pages: HashSet<String>,
@@ -53,6 +53,11 @@ pub(crate) struct Left {
 }
 
 impl Seen {
+    /// Whether the last answer says that there is no such upload in parts.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.problem.as_ref().is_some_and(|problem| problem.is(&["NoSuchUpload"]))
+    }
+
     /// What a message of an error of this kind says of the request: ` (GET http://host/bucket/key: 3 attempts in 1.4 s)`.
     pub(crate) fn tail(&self, kind: ErrorKind) -> String {
         let may_pass = matches!(kind, ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient);

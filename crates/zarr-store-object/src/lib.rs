@@ -26,6 +26,7 @@ mod listing;
 mod read;
 mod service;
 mod store;
+mod stream;
 mod write;
 mod writes;
 

@@ -7,6 +7,7 @@ mod gcs;
 #[cfg(feature = "s3")]
 mod s3;
 
+use object_store::multipart::MultipartStore;
 use object_store::{ObjectStore, RetryConfig};
 use std::sync::Arc;
 use zarr_store::Result;
@@ -38,6 +39,8 @@ pub(crate) struct Service {
     pub(crate) store: Arc<dyn ObjectStore>,
     /// The service and the bucket; `None` where nothing tells one from another.
     pub(crate) service: Option<Arc<str>>,
+    /// The same, if values are uploaded to it in parts.
+    pub(crate) multipart: Option<Arc<dyn MultipartStore>>,
     pub(crate) region: Option<String>,
     /// Puts can have conditions.
     pub(crate) conditional: bool,
@@ -136,6 +139,15 @@ impl Service {
     }
 }
 
+/// A store, and the same if values are uploaded to it in parts.
+type Stores = (Arc<dyn ObjectStore>, Option<Arc<dyn MultipartStore>>);
+
+#[cfg(any(feature = "s3", feature = "gs"))]
+fn in_parts<S: ObjectStore + MultipartStore>(store: S) -> Stores {
+    let store = Arc::new(store);
+    (Arc::clone(&store) as Arc<dyn ObjectStore>, Some(store))
+}
+
 #[cfg(any(feature = "s3", feature = "gs", feature = "az"))]
 impl Build<'_> {
     /// The options that are left, as keys of the service: their names, with or without its `begin`, are among `known`.
@@ -178,9 +190,9 @@ impl Build<'_> {
     }
 
     /// The service, once object_store has made it. `place` has its endpoint, account and region, as far as they are given.
-    fn service<S: ObjectStore>(
+    fn service(
         self,
-        built: object_store::Result<S>,
+        built: object_store::Result<Stores>,
         place: String,
         region: Option<String>,
         conditional: bool,
@@ -191,12 +203,12 @@ impl Build<'_> {
         // A secret that is part of every text would hide all.
         let mut secrets = self.secrets;
         secrets.retain(|secret| secret.len() >= 4);
-        let store = built.map_err(|error| {
+        let (store, multipart) = built.map_err(|error| {
             let mut text = error.to_string();
             secrets.iter().for_each(|secret| text = text.replace(secret.as_str(), "***"));
             self.options.refuse(text)
         })?;
-        Ok(Service { store: Arc::new(store), service, region, conditional, anonymous, secrets, common: self.common })
+        Ok(Service { store, multipart, service, region, conditional, anonymous, secrets, common: self.common })
     }
 }
 

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use tokio::runtime::Handle;
 use zarr_store::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Fetched, GetOptions, Key,
-    Listing, Operation, Prefix, Result, SetOptions, Version,
+    Listing, Operation, Prefix, Result, SetOptions, SetStream, Version,
 };
 use zarr_store_runtime::{IoRuntime, Remembered, Sizes};
 
@@ -19,7 +19,7 @@ use crate::fault::Subject;
 use crate::list::{list_dir, list_prefix};
 use crate::read::Values;
 use crate::service::Service;
-use crate::{copy, write};
+use crate::{copy, stream, write};
 
 /// A prefix in a bucket of S3, Google Cloud Storage or Azure Blob Storage, as a store.
 ///
@@ -69,13 +69,14 @@ impl BucketStore {
     /// If the address or an option is not known or not valid. The error shows no secret.
     pub fn open(url: &str, options: &[(String, String)]) -> Result<Self> {
         let address = Address::parse(url)?;
-        let Service { store, service, region, conditional, anonymous, secrets, common } =
+        let Service { store, multipart, service, region, conditional, anonymous, secrets, common } =
             Service::open(&address, options)?;
         let sizes = (address.protocol == Protocol::Azure).then(Sizes::default);
         let subject = Subject { address, region, secrets, anonymous };
         let inner = Bucket {
             subject,
             store,
+            multipart,
             common,
             conditional,
             service,
@@ -174,6 +175,38 @@ impl AsyncStore for BucketStore {
         }
         let (from, copied) = (from.clone(), to.clone());
         self.run(Operation::Set, to.as_str(), |inner| copy::copy(inner, from, copied))
+    }
+
+    /// No request is made. Pieces are uploaded in parts of 8 MiB where the set has no condition, in S3 and Google Cloud Storage; else they
+    /// are kept, and finishing the set is one put of all, as of a value below the size of a part.
+    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
+        Box::pin(async move { stream::begin(&self.inner, key, head, options) })
+    }
+
+    fn append_to_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        pieces: Vec<Bytes>,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let streamed = stream::take(&self.inner, key, stream)?;
+            let streamed = self.run(Operation::Set, key.as_str(), |_| streamed.append(pieces)).await?;
+            stream::put_back(&self.inner, key, stream, streamed)
+        })
+    }
+
+    fn finish_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        head: Bytes,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            stream.check_head(&self.inner.subject.address, key, &head)?;
+            let streamed = stream::take(&self.inner, key, stream)?;
+            self.run(Operation::Set, key.as_str(), |_| streamed.finish(head)).await
+        })
     }
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {

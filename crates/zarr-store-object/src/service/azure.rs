@@ -1,7 +1,9 @@
 //! Azure Blob Storage.
 
-use object_store::ClientConfigKey;
+use std::sync::Arc;
+
 use object_store::azure::{AzureConfigKey as Key, MicrosoftAzureBuilder};
+use object_store::{ClientConfigKey, ObjectStore};
 use zarr_store::Result;
 
 use super::{Build, Service};
@@ -99,5 +101,6 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         .with_http_connector(build.connector.clone())
         .with_retry(build.retry.clone())
         .build();
+    let built = built.map(|store| (Arc::new(store) as Arc<dyn ObjectStore>, None));
     build.service(built, place, None, true, anonymous)
 }

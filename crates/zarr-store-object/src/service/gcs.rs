@@ -45,5 +45,5 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         .with_http_connector(build.connector.clone())
         .with_retry(build.retry.clone())
         .build();
-    build.service(built, endpoint.unwrap_or_default(), None, true, anonymous)
+    build.service(built.map(super::in_parts), endpoint.unwrap_or_default(), None, true, anonymous)
 }

@@ -91,7 +91,7 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         .with_retry(build.retry.clone())
         .build();
     let place = format!("{} {region}", endpoint.unwrap_or_default());
-    build.service(built, place, Some(region), conditional, anonymous)
+    build.service(built.map(super::in_parts), place, Some(region), conditional, anonymous)
 }
 
 /// Where credentials come from. Those of two places are not mixed.

@@ -6,4 +6,5 @@ mod faults;
 mod retries;
 mod secrets;
 mod servers;
+mod streams;
 mod writers;
