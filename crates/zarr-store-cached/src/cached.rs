@@ -246,8 +246,8 @@ impl<S: Store> Store for Cached<S> {
     }
 
     zarr_store::delegate! { |this| this.store;
-        copy_source, list_dir, list_prefix, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities,
-        access_profile
+        begin_set, append_to_set, copy_source, list_dir, list_prefix, find_link, parent, try_lock, take_warnings,
+        flush, barrier, capabilities, access_profile
     }
 }
 

@@ -135,8 +135,9 @@ impl Store for AsyncAsSync {
 #[deny(clippy::missing_trait_methods)]
 impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
     crate::delegate_async! { |this| **this;
-        get, set, set_pieces, begin_set, append_to_set, finish_set, copy_source, copy, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause,
-        take_warnings, flush, barrier, capabilities, access_profile
+        get, set, set_pieces, begin_set, append_to_set, finish_set, copy_source, copy, erase, list_dir, list_prefix,
+        erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause, take_warnings, flush, barrier, capabilities,
+        access_profile
     }
 }
 

@@ -227,7 +227,7 @@ impl<S: Store> Store for Counted<S> {
     }
 
     crate::delegate! { |this| this.store;
-        copy_source, find_link, parent, try_lock, take_warnings, capabilities, access_profile
+        begin_set, copy_source, find_link, parent, try_lock, take_warnings, capabilities, access_profile
     }
 }
 
@@ -331,7 +331,7 @@ impl<S: AsyncStore> AsyncStore for Counted<S> {
     }
 
     crate::delegate_async! { |this| this.store;
-        copy_source, try_lock, pause, take_warnings, capabilities, access_profile
+        begin_set, copy_source, try_lock, pause, take_warnings, capabilities, access_profile
     }
 }
 

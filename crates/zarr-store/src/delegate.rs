@@ -22,8 +22,9 @@
 ///     }
 ///
 ///     zarr_store::delegate! { |this| this.0;
-///         get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy_source, copy, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, exchange_prefixes,
-///         as_async, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
+///         get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy_source, copy,
+///         list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async, find_link,
+///         parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
 /// # testing::contract(&Wrapper(MemoryStore::new()));

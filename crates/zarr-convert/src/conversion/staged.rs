@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 use zarr_store::{
-    AsyncStore, ByteRange, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result,
-    SetOptions, Store, Version,
+    AsyncStore, ByteRange, Bytes, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result,
+    SetOptions, SetStream, Store, Version,
 };
 
 /// Another store, in which all keys under one prefix lie under another one. Other keys are as they are there.
@@ -84,6 +84,18 @@ impl Store for Staged {
         let keys = values.iter().map(|(key, _)| self.down(key)).collect::<Result<Vec<_>>>()?;
         let values: Vec<_> = keys.iter().zip(values).map(|(key, (_, value))| (key, *value)).collect();
         self.store.set_many(&values).map_err(|error| self.lift(error))
+    }
+
+    fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
+        self.store.begin_set(&self.down(key)?, head, options).map_err(|error| self.lift(error))
+    }
+
+    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
+        self.store.append_to_set(&self.down(key)?, stream, pieces).map_err(|error| self.lift(error))
+    }
+
+    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
+        self.store.finish_set(&self.down(key)?, stream, head).map_err(|error| self.lift(error))
     }
 
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
