@@ -397,7 +397,7 @@ fn a_journal_is_not_believed_after_its_chunks_were_erased_or_moved() {
             check(&source, &target, &at);
         }
         assert!(resumed + refused > 10, "{name}: {resumed} {refused}");
-        assert!(name != "other software" || refused > 5, "{refused}");
+        assert!(name != "other software" || refused > 2, "{refused}");
     }
 }
 
