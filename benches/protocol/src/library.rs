@@ -126,8 +126,8 @@ pub trait Library {
     /// The errors of the library.
     fn resize(&self, array: &mut Self::Array, shape: &[u64]) -> Result<(), Failure>;
 
-    /// Opens the array of two axes in a directory, and appends `row` to it, `count` times, each time so that it may be the last: by whatever the
-    /// library offers for that.
+    /// Opens the array of two axes in a directory, and appends `row` to it, `count` times, one after another: by whatever the
+    /// library offers for that. All rows are stored at the end.
     ///
     /// # Errors
     /// The errors of the library.

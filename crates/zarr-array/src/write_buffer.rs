@@ -343,7 +343,9 @@ impl WriteBuffer {
         let (busy, shared): (_, Vec<Shared>) = taken.into_iter().unzip();
         let mut taken = Taken { buffer: self, busy, chunks: Vec::new() };
         // Who puts elements to one of them ends that before.
-        taken.chunks.extend(shared.iter().filter_map(|shared| lock(shared).take()));
+        let chunks = shared.iter().filter_map(|shared| lock(shared).take());
+        // One that was just begun has no elements yet; its owner begins another.
+        taken.chunks.extend(chunks.filter(|chunk| !chunk.is_empty()));
         taken
     }
 

@@ -52,7 +52,12 @@ impl EncodeSplit for ShardSplit {
         let new = patch.by_chunk(&self.plan.grid)?;
         let mut bytes = Scratch::empty();
         let lengths = self.codec.write_run(&self.plan, self.positions(&run), old, &new, &mut bytes)?;
-        Ok(EncodedRun::new(std::mem::take(&mut *bytes), lengths))
+        let mut bytes = std::mem::take(&mut *bytes);
+        // Where the store keeps pieces until the end, all runs of a shard are held at the same time.
+        if bytes.capacity() - bytes.len() > bytes.len() / 4 {
+            bytes.shrink_to_fit();
+        }
+        Ok(EncodedRun::new(bytes, lengths))
     }
 
     fn head(&self) -> u64 {

@@ -84,7 +84,7 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.0.capabilities().write(false).conditional(false).durable(false)
+        self.0.capabilities().write(false).conditional(false).durable(false).exchanges(false)
     }
 
     crate::delegate! { |this| this.0;
@@ -145,7 +145,7 @@ impl<S: AsyncStore> AsyncStore for ReadOnly<S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.0.capabilities().write(false).conditional(false).durable(false)
+        self.0.capabilities().write(false).conditional(false).durable(false).exchanges(false)
     }
 
     crate::delegate_async! { |this| this.0;

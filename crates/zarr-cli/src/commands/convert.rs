@@ -54,8 +54,8 @@ pub(crate) struct Convert {
     /// How much memory may be used for data.
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
     memory: u64,
-    /// Where elements are put down in between, uncompressed, if --memory is too small to write chunks of the new shape without decoding those
-    /// of SRC many times; by default in DST. They are erased at the end.
+    /// Where elements are stored temporarily, uncompressed, when --memory is so small that each chunk of SRC would be decoded three times
+    /// or more; by default in DST. They are erased at the end.
     #[arg(long, value_name = "URL")]
     scratch: Option<String>,
     /// Replace existing nodes in DST. Below the root of a directory or a database the old one stays until the new one is written, and is

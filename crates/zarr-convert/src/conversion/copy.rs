@@ -49,7 +49,16 @@ pub(super) fn copy(
         Mutex::new(MissingChunks { conversion, planned, written, destination, arrays: None, encoded: HashMap::new() });
     let writes_missing = !target::missing_may_stay(&planned.source, written);
     let done = Mutex::new(0_u128);
-    let by_store = copies_itself(&chunks, &**source, &**destination, &to).map_err(locate)?;
+    let is_left = |(_, chunk): &&(Key, ChunkIndex)| {
+        work.has(chunk, &chunk.iter().map(|&index| index..index + 1).collect::<Vec<_>>())
+    };
+    let by_store = match chunks.iter().find(is_left) {
+        Some((key, chunk)) => copy_within(&**source, key, &**destination, &to.key(chunk)?).map_err(|error| {
+            let at = (Some(chunk.clone()), Some(key.to_string()));
+            locate(error.at(|location| (location.chunk, location.key) = at))
+        })?,
+        None => false,
+    };
     // Chunks that it does not copy are in memory one at a time, since their sizes are not known.
     let room = Mutex::new(());
     let one = |(chunk, key): (ChunkIndex, Option<Key>)| {
@@ -174,17 +183,6 @@ fn value_within(store: &dyn Store, key: &Key, memory: u64) -> Result<Option<Byte
         return Err(error.with_hint("allow more memory"));
     }
     Ok(Some(fetched.into_bytes()))
-}
-
-/// Whether the service that source and destination lie in copies values itself. It is tried with the first chunk.
-fn copies_itself(
-    chunks: &[(Key, ChunkIndex)],
-    source: &dyn Store,
-    destination: &dyn Store,
-    to: &ChunkKeys,
-) -> Result<bool> {
-    let Some((from, chunk)) = chunks.first() else { return Ok(false) };
-    copy_within(source, from, destination, &to.key(chunk)?)
 }
 
 /// Has the service copy a value. False if source and destination do not lie in one, if it does not copy the value, or if there is none.

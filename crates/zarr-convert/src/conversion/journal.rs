@@ -12,12 +12,11 @@ use entry::Entry;
 pub(super) use entry::State;
 pub(super) use identity::Identity;
 use std::collections::BTreeSet;
-use std::hash::{BuildHasher, RandomState};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zarr_grid::ChunkIndex;
-use zarr_hierarchy::node::{is_part_journal, is_scratch, journal_key};
+use zarr_hierarchy::node::{is_part_journal, is_scratch, journal_key, new_id};
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::NodePath;
 use zarr_store::{ByteRange, Durability, Key, Precondition, Prefix, SetOptions, Store, StoreExt, Version};
@@ -80,7 +79,7 @@ pub(super) fn key(path: &NodePath, part: Option<Part>) -> Result<Key> {
     journal_key(path, part.map(|part| (part.number(), part.of())))
 }
 
-/// The key of elements that a conversion, or one part, puts down between reading and writing.
+/// The key of elements that a conversion, or one part, stores between reading and writing.
 pub(super) fn scratch_key(path: &NodePath, part: Option<Part>, number: u64) -> Result<Key> {
     zarr_hierarchy::node::scratch_key(path, part.map(|part| (part.number(), part.of())), number)
 }
@@ -203,8 +202,7 @@ impl Journal {
     ) -> Self {
         let written = Written { version, at: Instant::now(), cost: Duration::ZERO };
         let (held, written) = (Mutex::new(held), Mutex::new(written));
-        let run = RandomState::new().hash_one(&key);
-        Self { target: Arc::clone(target), key, identity, run, is_resumed, held, written }
+        Self { target: Arc::clone(target), key, identity, run: new_id(), is_resumed, held, written }
     }
 
     /// Whether an earlier run began it.
@@ -370,7 +368,7 @@ pub(super) fn erase_parts(store: &dyn Store, path: &NodePath) -> Result<()> {
     keys.iter().filter(|key| is_part_journal(path, key)).try_for_each(|key| Ok(store.erase(key)?))
 }
 
-/// Erases elements that an interrupted conversion to `path`, or a part of it, put down between reading and writing, as far as a store lists
+/// Erases elements that an interrupted conversion to `path`, or a part of it, stored between reading and writing, as far as a store lists
 /// them.
 pub(super) fn erase_scratch(store: &dyn Store, path: &NodePath) -> Result<()> {
     if !store.capabilities().list {

@@ -47,10 +47,10 @@ pub struct ConvertOptions {
     pub conventions: Conventions,
     /// How many bytes of memory may be used for data. Default 1 GiB.
     pub memory: u64,
-    /// Where elements are put down between reading and writing, uncompressed, if an array is to be encoded again and the memory is too small to
-    /// read it in the parts in which it is written: when each chunk would be decoded three times or more. Up to as many bytes as the elements
-    /// of the array have, which are erased at the end. By default in the target, beside the node; in zip files, which take nothing that is
-    /// erased again, chunks are decoded several times instead.
+    /// Where elements are stored temporarily, uncompressed, when the memory is so small that each chunk of the source would be decoded three
+    /// times or more: up to as many bytes as the elements of the array have, which are erased at the end. By default in the target, beside
+    /// the node (an SQLite file keeps its size when they are erased); in zip files, which take nothing that is erased again, chunks are
+    /// decoded several times instead. A killed process leaves them in this store; in the target the next run erases them.
     pub scratch: Option<Arc<dyn Store>>,
     /// Whether nodes that are in the way are replaced: in one step, when all is written, where the target exchanges prefixes, else they
     /// are erased first. See [`Conversion::run`](super::Conversion::run).

@@ -63,7 +63,7 @@ pub(super) fn reencode(
     // Where most chunks are missing, the others alone are read, slab by slab.
     let all = zarr_grid::total_size(&source.chunk_grid().grid_shape(), 1);
     let is_dense = stored.as_ref().is_none_or(|stored| stored.len() as u128 >= all / 2);
-    let scratch = is_dense.then(|| scratch(conversion, &source, plan, target)).flatten();
+    let scratch = is_dense.then(|| scratch(conversion, &source, plan, target, work)).flatten();
     let stored = stored.filter(|_| scratch.is_none());
     let reencoding = Reencoding { source, sink, work, plan, item, scratch, done: Mutex::new(0) };
     let elides = written.may_omit_empty_chunks;
@@ -75,20 +75,24 @@ pub(super) fn reencode(
     work.advance(planned.size.saturating_sub(done))
 }
 
-/// A plan to put elements down in between, if that saves much.
+/// A plan to store elements temporarily, if that saves much.
 fn scratch<'a>(
     conversion: &Conversion,
     source: &Array,
     plan: &'a ReencodePlan,
     target: &Arc<dyn Store>,
+    work: &Work<'_>,
 ) -> Option<Scratch<'a>> {
     let (part, (_, path)) = (conversion.options.part, conversion.paths());
     let (store, name) = match &conversion.options.scratch {
-        Some(scratch) => (scratch, ScratchName::elsewhere(&target.to_string(), &path, part).ok()?),
+        Some(scratch) => (scratch, ScratchName::elsewhere().ok()?),
         None if target.capabilities().appears_at_flush => return None,
         None => (target, ScratchName::beside(path, part)),
     };
-    Scratch::plan(source, &plan.slabs, plan.budget, store, name)
+    // A part, and a run that resumes, would store all elements for the few slabs that it has to write.
+    let left = plan.slabs.all().filter(|slab| work.has(slab, &plan.slabs.chunks_of(slab))).count();
+    let share = left as f64 / plan.slabs.all().count().max(1) as f64;
+    Scratch::plan(source, &plan.slabs, share, plan.budget, store, name)
 }
 
 /// Bytes of the elements of parts.
@@ -124,7 +128,7 @@ struct Reencoding<'a> {
     plan: &'a ReencodePlan,
     /// Bytes of an element.
     item: u64,
-    /// Where elements are between reading and writing, if they are put down.
+    /// Where elements are between reading and writing, if they are stored temporarily.
     scratch: Option<Scratch<'a>>,
     /// Bytes of elements that were reported as done.
     done: Mutex<u128>,

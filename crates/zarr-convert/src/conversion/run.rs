@@ -45,10 +45,6 @@ impl Conversion {
             Some(part) => self.write_part(target, part, &reporter),
             None => {
                 let journal = self.write(target, &reporter, false)?;
-                if journal.is_resumed() {
-                    let (_, path) = self.paths();
-                    journal::erase_scratch(&**target, &path).map_err(|error| in_store(target, error))?;
-                }
                 journal.erase().map_err(|error| in_store(target, error))
             }
         }
@@ -96,6 +92,10 @@ impl Conversion {
         }
         unfinished.end(&**target).map_err(in_target)?;
         self.end(target)?;
+        if journal.is_resumed() {
+            let (_, path) = self.paths();
+            journal::erase_scratch(&**target, &path).map_err(in_target)?;
+        }
         Ok(journal)
     }
 

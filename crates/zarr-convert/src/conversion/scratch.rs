@@ -1,11 +1,10 @@
-//! Elements that are put down between reading and writing: where memory is too small to decode each part of the source once.
+//! Elements that are stored temporarily between reading and writing: where memory is too small to decode each part of the source once.
 //!
 //! Slabs of the target then cut most parts of the source, and each part would be decoded for every slab that it meets: often, where rows
 //! become columns. Instead the source is read once, in slabs of its own. The elements of such a slab are stored as one value, slab of the target
 //! by slab of the target, so that each of these later gets its elements by one range of each value. So everything is decoded once and
 //! encoded once, and its elements are stored once in between, uncompressed.
 
-use super::fingerprint::Fingerprint;
 use super::journal;
 use super::part::Part;
 use super::slabs::Slabs;
@@ -14,14 +13,17 @@ use std::sync::{Arc, Mutex};
 use zarr_array::{Array, ArrayData};
 use zarr_codec::{View, ViewMut};
 use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region};
+use zarr_hierarchy::node::new_id;
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::NodePath;
 use zarr_store::{ByteRange, Key, Store, StoreExt};
 
-/// Elements are put down if parts were decoded so many times otherwise: that costs less than to store and to read them.
+/// Elements are stored if parts were decoded so many times otherwise: that costs less than to store and to read them.
 const TIMES: f64 = 3.0;
 /// Pieces have so many bytes on average at least, or else requests would cost more than decoding does.
 const PIECE: u64 = 4 << 10;
+/// A slab of the source has so many bytes at most: databases take no value of any size.
+const LARGEST: u64 = 256 << 20;
 /// Requests under way at once where they take long.
 const REQUESTS: usize = 16;
 
@@ -51,10 +53,9 @@ impl ScratchName {
         Self { path, part }
     }
 
-    /// Of a conversion to `path` in a target, in a store that other conversions may use, too.
-    pub(super) fn elsewhere(target: &str, path: &NodePath, part: Option<Part>) -> Result<Self> {
-        let hash = Fingerprint::new().with_part(target.as_bytes()).with_part(path.to_string().as_bytes()).hex();
-        Ok(Self { path: NodePath::root().join(&hash)?, part })
+    /// Of one run of a conversion, in a store that others may use, too: no later run looks for it.
+    pub(super) fn elsewhere() -> Result<Self> {
+        Ok(Self { path: NodePath::root().join(&format!("{:016x}", new_id()))?, part: None })
     }
 
     fn key(&self, number: u64) -> Result<Key> {
@@ -63,16 +64,18 @@ impl ScratchName {
 }
 
 impl<'a> Scratch<'a> {
-    /// A plan for elements of fixed size, if it saves much. A slab of the source takes half of `budget` bytes.
+    /// A plan for elements of fixed size, if it saves much where this share of the slabs of the target is to be written. A slab of the source
+    /// takes half of `budget` bytes at most.
     pub(super) fn plan(
         source: &Array,
         targets: &'a Slabs,
+        share: f64,
         budget: u64,
         store: &Arc<dyn Store>,
         name: ScratchName,
     ) -> Option<Self> {
         let (part, item) = (source.part_shape(), source.data_type().item_size() as u64);
-        if source.data_type().is_variable() || targets.decoding(&part) < TIMES {
+        if source.data_type().is_variable() || targets.decoding(&part) * share < TIMES {
             return None;
         }
         let grid = match source.chunk_grid().regular_chunk_shape() {
@@ -80,7 +83,7 @@ impl<'a> Scratch<'a> {
             None => source.chunk_grid().clone(),
         };
         // Slabs grow so that those of the target cut them into few pieces.
-        let sources = Slabs::plan(&grid, &targets.shape(), item, budget / 2)?;
+        let sources = Slabs::plan(&grid, &targets.shape(), item, (budget / 2).min(LARGEST))?;
         let pieces = sources.pieces(&targets.shape());
         let size = zarr_grid::total_size(source.shape(), item) as f64;
         (size >= PIECE as f64 * pieces).then(|| Self { store: Arc::clone(store), name, sources, targets, item })
@@ -129,8 +132,10 @@ impl<'a> Scratch<'a> {
         items.resize(size, 0);
         let (item, shape) = (self.item_size(), dims(&region));
         let out = Mutex::new(ViewMut::new(&mut items, item, &shape)?);
-        let threads = if self.store.as_async().is_some() { REQUESTS } else { 1 };
-        in_parallel(threads, self.sources.meeting(&region), &|source| {
+        // Pieces take a small part of the memory that the slab takes.
+        let pieces = self.sources.meeting(&region).count().max(1);
+        let at_once = if self.store.as_async().is_some() { REQUESTS.min(pieces.div_ceil(8)) } else { 1 };
+        in_parallel(at_once, self.sources.meeting(&region), &|source| {
             let slab = self.sources.region(&source);
             let Some(piece) = slab.overlap(&region) else { return Ok(()) };
             let key = self.name.key(self.sources.number(&source))?;

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 use zarr_store::{
-    AsyncStore, ByteRange, Bytes, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result,
-    SetOptions, SetStream, Store, Version,
+    AsyncStore, ByteRange, Bytes, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing, Prefix,
+    Result, SetOptions, SetStream, Store, Version,
 };
 
 /// Another store, in which all keys under one prefix lie under another one. Other keys are as they are there.

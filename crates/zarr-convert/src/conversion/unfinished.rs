@@ -158,12 +158,13 @@ impl Unfinished {
         target.barrier()?;
         // Who erases the node, or converts to it as well, begins with the journal.
         is_ours()?;
-        if target.exchange_prefixes(&self.path, stage)? {
+        // Another run may have exchanged them, which a second time would undo.
+        if !self.is_here(target)? || target.exchange_prefixes(&self.path, stage)? {
             return Ok(());
         }
-        // It is gone, or may not be renamed.
-        if self.find(&**target)?.is_none() {
-            return Err(self.gone());
+        // It is gone, or may not be renamed; erasing the node at the path must not erase it.
+        if !self.is_here(target)? {
+            return Ok(());
         }
         destination::clear(target, &path, InTheWay::Erase)?;
         if target.rename_prefix(stage, &self.path)? {
@@ -172,6 +173,11 @@ impl Unfinished {
         let message = format!("the new node could not be renamed, and lies under {stage}");
         let error = Error::new(ErrorKind::Store, message).with_hint("is something mounted here? --resume tries again");
         Err(error.at_path(&path))
+    }
+
+    /// Whether it is where it is written, and not at its path already.
+    fn is_here(&self, target: &Arc<dyn Store>) -> Result<bool> {
+        self.find(&**target)?.map(|whereabouts| whereabouts == Whereabouts::Here).ok_or_else(|| self.gone())
     }
 
     /// Erases the mark, and the node that was replaced. The journal says that all is written.

@@ -42,6 +42,7 @@ pub fn create(
         capabilities,
         tries: 0,
         empty: Vec::new(),
+        is_clear: false,
         lock: None,
         state,
     })
@@ -85,6 +86,8 @@ pub struct CreateNode {
     tries: u32,
     /// Prefixes that had nothing below them when the node was looked for: no chunks are left there.
     empty: Vec<String>,
+    /// Whether unfinished changes of the node were dropped.
+    is_clear: bool,
     /// Held where creators have to exclude each other.
     lock: Option<Lock>,
     state: Change,
@@ -188,6 +191,10 @@ impl CreateNode {
         if leftovers.lie_below(&self.empty) {
             return self.look();
         }
+        if !self.is_clear {
+            // Chunks that are erased may be those of a conversion, whose journal says that they are there.
+            return self.drop_unfinished();
+        }
         self.leftovers(Box::new(leftovers), &[])
     }
 
@@ -206,6 +213,11 @@ impl CreateNode {
             There::Erased(found) if self.may_exchange(&found) => There::Exchanged(found),
             there => there,
         });
+        self.drop_unfinished()
+    }
+
+    fn drop_unfinished(&mut self) -> Result<Next<Self>> {
+        self.is_clear = true;
         self.unfinished(Box::new(DropUnfinished::new(&self.found.path, self.capabilities)), &[])
     }
 
@@ -218,9 +230,10 @@ impl CreateNode {
     /// Erases what unfinished changes have left.
     fn unfinished(&mut self, drop: Box<DropUnfinished>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, drop| job.state = Change::Unfinished(drop);
-        jobs::within(self, drop, replies, wait, |job, ()| match matches!(job.there, Some(There::Exchanged(_))) {
-            true => job.entry(),
-            false => job.erase_there(),
+        jobs::within(self, drop, replies, wait, |job, ()| match job.there {
+            Some(There::Exchanged(_)) => job.entry(),
+            Some(_) => job.erase_there(),
+            None => job.begin_leftovers(),
         })
     }
 

@@ -25,32 +25,32 @@ const SCRATCH: &str = "scratch";
 /// [`ErrorKind::Store`](crate::ErrorKind::Store) if the name is too long for a key.
 pub fn journal_key(path: &NodePath, part: Option<(u64, u64)>) -> Result<Key> {
     let part = part.map_or_else(String::new, |(number, of)| format!(".{number}-of-{of}"));
-    let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
+    let name = name_in_key(path);
     Ok(Key::new(&format!("{}{CONVERSION_JOURNAL}{part}{name}", beside(path)))?)
 }
 
 /// Whether a key is that of the journal of a part of a conversion to `path`, of those beside the node.
 #[must_use]
 pub fn is_part_journal(path: &NodePath, key: &Key) -> bool {
-    let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
+    let name = name_in_key(path);
     let rest = key.name().strip_prefix(CONVERSION_JOURNAL).and_then(|rest| rest.strip_prefix('.'));
     rest.and_then(|rest| rest.strip_suffix(name.as_str())).is_some_and(is_part)
 }
 
-/// The key of elements that a conversion to `path`, or a part of it, puts down between reading and writing.
+/// The key of elements that a conversion to `path`, or a part of it, stores between reading and writing.
 ///
 /// # Errors
 /// As [`journal_key`].
 pub fn scratch_key(path: &NodePath, part: Option<(u64, u64)>, number: u64) -> Result<Key> {
     let part = part.map_or_else(String::new, |(number, of)| format!(".{number}-of-{of}"));
-    let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
+    let name = name_in_key(path);
     Ok(Key::new(&format!("{}{CONVERSION_JOURNAL}.{SCRATCH}{part}.{number}{name}", beside(path)))?)
 }
 
 /// Whether a key is one of these, of those beside the node.
 #[must_use]
 pub fn is_scratch(path: &NodePath, key: &Key) -> bool {
-    let name = path.name().map_or_else(String::new, |name| format!("-{name}"));
+    let name = name_in_key(path);
     let rest = key.name().strip_prefix(CONVERSION_JOURNAL).and_then(|rest| rest.strip_prefix('.'));
     let rest = rest.and_then(|rest| rest.strip_suffix(name.as_str())?.strip_prefix(SCRATCH)?.strip_prefix('.'));
     rest.is_some_and(|rest| match rest.split_once('.') {
@@ -95,6 +95,21 @@ pub fn new_id() -> u64 {
 pub fn is_one_prefix(dialect: Dialect, path: &NodePath) -> bool {
     let owned = zarr_meta::owned(dialect, path, &Documents::new());
     !path.is_root() && owned.keys.is_empty() && owned.prefixes == [path.key_prefix()]
+}
+
+/// The end of the last segment of such a key: the name of the node, shortened where it is so long that file systems would not take the key.
+fn name_in_key(path: &NodePath) -> String {
+    const LONGEST: usize = 150;
+    const KEPT: usize = 100;
+    let Some(name) = path.name() else { return String::new() };
+    if name.len() <= LONGEST {
+        return format!("-{name}");
+    }
+    // FNV-1a of 64 bits.
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325, step);
+    let kept = name.char_indices().take_while(|(at, char)| at + char.len_utf8() <= KEPT).map(|(_, char)| char);
+    format!("-{}-{hash:016x}", kept.collect::<String>())
 }
 
 /// The prefix in which a node lies.
@@ -249,6 +264,20 @@ mod tests {
             "g/.zreplacement/a/000000000000000a/"
         );
         assert_eq!(replacements(&path("/")).expect("none"), None);
+    }
+
+    #[test]
+    fn keys_beside_long_names_are_short_and_different() {
+        let names = ["é".repeat(127), "é".repeat(126) + "e", "x".repeat(255)];
+        let keys = names.map(|name| {
+            let node = path("/g").join(&name).expect("a path");
+            let part = journal_key(&node, Some((100_000, 100_000))).expect("a key");
+            let scratch = scratch_key(&node, Some((100_000, 100_000)), u64::MAX).expect("a key");
+            assert!(is_part_journal(&node, &part) && is_scratch(&node, &scratch));
+            assert!(part.name().len() < 200 && scratch.name().len() < 220, "{scratch}");
+            journal_key(&node, None).expect("a key")
+        });
+        assert!(keys[0] != keys[1] && keys[1] != keys[2]);
     }
 
     #[test]

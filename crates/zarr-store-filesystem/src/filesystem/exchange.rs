@@ -68,14 +68,25 @@ impl FilesystemStore {
         if let Ok(held) = &held {
             let _ = self.vfs.try_lock(held);
         }
+        let restore = || self.vfs.rename_directory(&a.directory, &aside, &a.directory, a.name);
         self.vfs.rename_directory(&a.directory, a.name, &a.directory, &aside)?;
         let renamed = self.vfs.rename_directory(&b.directory, b.name, &a.directory, a.name);
         if renamed.is_err() {
-            self.vfs.rename_directory(&a.directory, &aside, &a.directory, a.name)?;
+            restore().map_err(|error| half_done(&aside, &error))?;
             return renamed;
         }
-        self.vfs.rename_directory(&a.directory, &aside, &b.directory, b.name)
+        let renamed = self.vfs.rename_directory(&a.directory, &aside, &b.directory, b.name);
+        if renamed.is_err() {
+            let undone = self.vfs.rename_directory(&a.directory, a.name, &b.directory, b.name).and_then(|()| restore());
+            undone.map_err(|error| half_done(&aside, &error))?;
+        }
+        renamed
     }
+}
+
+/// The error of an exchange that could be neither ended nor undone. It is none after which nothing has changed.
+fn half_done(aside: &str, error: &io::Error) -> io::Error {
+    io::Error::other(format!("two directories are half exchanged, and one has the name {aside}: {error}"))
 }
 
 /// Whether one of the names is gone, is of another file system, is a mount point, or may not be renamed.

@@ -55,7 +55,8 @@ impl SqliteStore {
     }
 
     pub(super) fn set_values(&self, values: &[(&Key, &[u8])]) -> Result<()> {
-        let outcome = self.change(Operation::Set, "", Durability::None, |connection| {
+        let at = values.first().map_or("", |(key, _)| key.as_str());
+        let outcome = self.change(Operation::Set, at, Durability::None, |connection| {
             for (key, value) in values {
                 match set(connection, key, value) {
                     // The values before it are set, unless SQLite has undone the transaction.

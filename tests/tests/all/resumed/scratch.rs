@@ -1,4 +1,4 @@
-//! Conversions whose memory is far smaller than the array: elements are put down in between, and each chunk is decoded once.
+//! Conversions whose memory is far smaller than the array: elements are stored temporarily, and each chunk is decoded once.
 
 use std::sync::Arc;
 use zarr::convert::{Conversion, ConvertOptions, Part};
@@ -62,7 +62,7 @@ fn each_chunk_is_fetched_once() {
 }
 
 #[test]
-fn elements_are_put_down_where_the_caller_says() {
+fn elements_are_stored_where_the_caller_says() {
     let (source, scratch, target) = (rows(3..9), memory(), memory());
     let counted = Arc::new(Counted::new(Arc::clone(&scratch)));
     let elsewhere: Arc<dyn Store> = counted.clone();
@@ -86,7 +86,35 @@ fn an_interrupted_conversion_leaves_nothing_when_it_is_resumed() {
 }
 
 #[test]
-fn parts_put_down_their_own() {
+fn two_conversions_may_have_one_store_for_it() {
+    let (first, second, scratch) = (rows(0..0), rows(7..11), memory());
+    let targets = [memory(), memory()];
+    std::thread::scope(|scope| {
+        for (source, target) in [&first, &second].into_iter().zip(&targets) {
+            let options = options().scratch(Arc::clone(&scratch));
+            scope.spawn(move || plan(source, options).run(target, |_| {}).unwrap());
+        }
+    });
+    assert!(read(&targets[0]) == read(&first) && read(&targets[1]) == read(&second));
+    assert!(scratch.list().unwrap().is_empty());
+}
+
+#[test]
+fn little_work_stores_nothing() {
+    let (source, scratch) = (rows(0..0), memory());
+    let counted = Arc::new(Counted::new(scratch));
+    let elsewhere: Arc<dyn Store> = counted.clone();
+    let of = |number| options().scratch(Arc::clone(&elsewhere)).part(Part::new(number, 8).unwrap());
+    let target = memory();
+    // One of eight slabs decodes each chunk once, whatever else.
+    (1..=8).for_each(|number| plan(&source, of(number)).run(&target, |_| {}).unwrap());
+    plan(&source, of(1).part(None)).finish(&target, |_| {}).unwrap();
+    assert_eq!(counted.counts().sets, 0);
+    assert!(read(&target) == elements());
+}
+
+#[test]
+fn parts_store_their_own() {
     let (source, target) = (rows(0..0), memory());
     let of = |number| options().part(Part::new(number, 3).unwrap());
     std::thread::scope(|scope| {
