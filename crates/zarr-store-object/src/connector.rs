@@ -34,7 +34,8 @@ const METADATA_TIME: Duration = Duration::from_secs(2);
 /// The headers that make a put a copy.
 const COPY_SOURCES: [&str; 3] = ["x-amz-copy-source", "x-goog-copy-source", "x-ms-copy-source"];
 
-/// A copy has as much time as sending so many bytes, within the deadline: nothing comes while the service copies.
+/// A copy, or the end of an upload in parts, has as much time as sending so many bytes, within the deadline: nothing comes while the service
+/// copies, or brings the parts together.
 const COPY_BYTES: u64 = 1 << 30;
 
 /// Marks requests for values.
@@ -202,8 +203,7 @@ impl Connector {
         let checked = match purpose {
             Purpose::Get => check_value(exchange, response, permit, ranged),
             Purpose::List => check_page(exchange, request.uri().to_string(), response, attempts).await,
-            Purpose::Complete => check_complete(response, attempts).await,
-            Purpose::Erase { .. } | Purpose::Copy | Purpose::Upload => {
+            Purpose::Erase { .. } | Purpose::Copy | Purpose::Upload | Purpose::Complete => {
                 check_done(exchange, purpose, response, attempts).await
             }
             Purpose::Put { .. } | Purpose::Part | Purpose::Credentials => Ok(into_response(response, Some(permit))),
@@ -253,7 +253,7 @@ impl Connector {
 
     async fn send(&self, purpose: Purpose, request: &HttpRequest) -> Result<Response, Failure> {
         let sent = request.body().content_length() as u64;
-        let sent = if purpose == Purpose::Copy { COPY_BYTES } else { sent };
+        let sent = if matches!(purpose, Purpose::Copy | Purpose::Complete) { COPY_BYTES } else { sent };
         self.client.execute(convert(request.clone())?, sent).await.map_err(failure)
     }
 }
@@ -336,15 +336,20 @@ async fn problem(
     let (status, headers) = (response.status(), response.headers().clone());
     // What does not come in time says nothing.
     let body = in_time(attempts, read_begin(response, MAX_ERROR)).await.unwrap_or_default();
-    let problem = Problem::new(status, &headers, &body);
+    let is_throttled = refused(exchange, purpose, Problem::new(status, &headers, &body));
+    // The text is nobody's any more, and may be of another encoding than object_store reads.
+    (answer(status, headers, Bytes::new()), is_throttled)
+}
+
+/// Notes what an answer says that is an error, and whether that is that there are too many requests.
+fn refused(exchange: &Exchange, purpose: Purpose, problem: Problem) -> bool {
     let is_throttled = problem.kind() == ErrorKind::Throttled;
     let mut seen = exchange.seen();
     // A service that has too many requests says so before it begins.
-    let may_be_done = status.is_server_error() && !is_throttled;
+    let may_be_done = problem.status.is_server_error() && !is_throttled;
     seen.maybe_set |= may_be_done && purpose.is_done_once();
     (seen.again, seen.problem, seen.failure) = (problem.again(), Some(problem), None);
-    // The text is nobody's any more, and may be of another encoding than object_store reads.
-    (answer(status, headers, Bytes::new()), is_throttled)
+    is_throttled
 }
 
 /// Refuses an answer that is no value as it is stored.
@@ -392,17 +397,6 @@ fn check_value(exchange: &Exchange, response: Response, permit: Permit, ranged: 
     refuse(format!("the service answered {} to a request for a range, expected 206 with this range", response.status()))
 }
 
-/// Refuses an answer that begins as that of a success, and says in its body that the parts could not be brought together.
-async fn check_complete(response: Response, attempts: &mut Attempts) -> Result<HttpResponse, Failure> {
-    let (status, headers, body) = read_page(response, attempts).await?;
-    let text = String::from_utf8_lossy(&body);
-    if text.contains("<Error>") {
-        let problem = Problem::new(StatusCode::INTERNAL_SERVER_ERROR, &headers, &body);
-        return Err(Failure::new(ErrorKind::Transient, problem.text()));
-    }
-    Ok(answer(status, headers, body))
-}
-
 fn page_for_people() -> String {
     "found a page for people (text/html), expected a value: something else than the service answers at this address, such as the \
      sign-in page of a network"
@@ -435,7 +429,8 @@ async fn read_page(
     }
 }
 
-/// Reads the answer to an erasure or a copy, which may say that something has failed though its status is one of success.
+/// Reads the answer to an erasure, a copy or the end of an upload in parts, which may say that something has failed though its status is one
+/// of success.
 async fn check_done(
     exchange: &Exchange,
     purpose: Purpose,
@@ -443,7 +438,7 @@ async fn check_done(
     attempts: &mut Attempts,
 ) -> Result<HttpResponse, Failure> {
     let (status, headers, page) = read_page(response, attempts).await?;
-    if !matches!(purpose, Purpose::Erase { several: true } | Purpose::Copy) {
+    if !matches!(purpose, Purpose::Erase { several: true } | Purpose::Copy | Purpose::Complete) {
         return Ok(answer(status, headers, page));
     }
     let text = String::from_utf8_lossy(&page);
@@ -457,8 +452,7 @@ async fn check_done(
     }
     let problem = Problem::of_success(&text);
     let failed = answer(problem.status, headers, Bytes::new());
-    let mut seen = exchange.seen();
-    (seen.again, seen.problem, seen.failure) = (problem.again(), Some(problem), None);
+    refused(exchange, purpose, problem);
     Ok(failed)
 }
 

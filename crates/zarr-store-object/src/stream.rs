@@ -54,7 +54,7 @@ impl Pieces {
         self.pieces.push_back(piece);
     }
 
-    /// Takes so many bytes from the begin, or all if there are fewer.
+    /// Takes so many bytes from the front, or all if there are fewer.
     fn take(&mut self, size: usize) -> Self {
         let mut taken = Self::default();
         while let Some(mut piece) = self.pieces.pop_front() {
@@ -86,7 +86,6 @@ struct Upload {
     /// Those that have arrived.
     parts: Vec<Option<PartId>>,
     sending: JoinSet<Result<(usize, PartId)>>,
-    size: u64,
     is_complete: bool,
 }
 
@@ -191,7 +190,6 @@ impl Streamed {
             id,
             parts: (0..self.first_parts).map(|_| None).collect(),
             sending: JoinSet::new(),
-            size: 0,
             is_complete: false,
         })
     }
@@ -212,7 +210,6 @@ impl Streamed {
                 format!("the value has more than {MOST_PARTS} parts of {PART} bytes, the most that an upload has");
             return Err(bucket.subject.failed(Operation::Set, key.as_str(), ErrorKind::Limit, text));
         }
-        upload.size += part.len as u64;
         let (store, path, id) = (Arc::clone(&upload.store), upload.path.clone(), upload.id.clone());
         let exchange = bucket.exchange(part.len as u64);
         upload.sending.spawn(async move {
@@ -235,8 +232,8 @@ impl Streamed {
             let text = "a part of the value was not sent".to_owned();
             return Err(bucket.subject.failed(Operation::Set, key.as_str(), ErrorKind::Internal, text));
         };
-        // The service may have to bring them together before it answers.
-        let exchange = bucket.exchange(upload.size);
+        // No bytes of the value move. The service may have to bring them together before it answers, for which it has the whole deadline.
+        let exchange = bucket.exchange(0);
         match exchange.during(upload.store.complete_multipart(&upload.path, &upload.id, parts)).await {
             Ok(put) => {
                 upload.is_complete = true;

@@ -277,6 +277,7 @@ async fn erase_all(
     }
 }
 
+/// Erases what a stream names once, until the service refuses to erase one of them for good: then most likely all that follow, too.
 async fn erase_once(
     inner: &Arc<Bucket>,
     exchange: &Exchange,
@@ -284,6 +285,8 @@ async fn erase_once(
     names: stream::BoxStream<'static, object_store::Result<Path>>,
 ) -> Result<()> {
     let mut results = inner.store.delete_stream(names);
+    // How many of those that were left are looked at.
+    let mut looked_at = 0;
     while let Some(result) = results.next().await {
         match result {
             Ok(_) => {}
@@ -295,6 +298,11 @@ async fn erase_once(
                     .is_some_and(|problem| inner.subject.no_bucket(problem) || problem.foreign) => {}
             Err(error) => return Err(inner.error(exchange, Operation::Erase, subject, &error)),
         }
+        let seen = exchange.seen();
+        if seen.left.iter().skip(looked_at).any(|left| left.problem.again().is_none()) {
+            break;
+        }
+        looked_at = seen.left.len();
     }
     Ok(())
 }

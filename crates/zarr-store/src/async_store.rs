@@ -76,7 +76,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(async move { writable.map(|()| Collected::stream(head, options)) })
     }
 
-    /// Appends pieces to a value that is being set; as [`crate::Store::append_to_set`].
+    /// Appends pieces to a value that is being set, when the step before has ended; as [`crate::Store::append_to_set`].
     fn append_to_set<'a>(
         &'a self,
         key: &'a Key,

@@ -86,15 +86,16 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// until then no reader sees anything of it. By default all pieces are kept, and finishing is one [`Store::set_pieces`].
     ///
     /// # Errors
-    /// [`crate::Error::ReadOnly`] if the store takes no writes. Whether the precondition of `options` holds is found out at the end, if
-    /// not before.
+    /// [`crate::Error::ReadOnly`] if the store takes no writes. The precondition of `options` is compared in
+    /// [`finish_set`](Store::finish_set).
     fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
         let _ = key;
         check_writable(&Named(self), self.capabilities(), Operation::Set)?;
         Ok(Collected::stream(head, options))
     }
 
-    /// Appends pieces to a value that is being set, behind those that were appended before. After an error the set cannot be finished.
+    /// Appends pieces to a value that is being set, behind those that were appended before. The steps of one set come one after another,
+    /// each when the one before has ended. After an error the set cannot be finished.
     ///
     /// # Errors
     /// The errors of the store below.

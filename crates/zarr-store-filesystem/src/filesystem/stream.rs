@@ -30,6 +30,8 @@ struct Unfinished {
     name: String,
     /// Its lock shows that its owner lives. `None` once it is closed.
     file: Option<File>,
+    /// The same file once that is closed: it keeps the lock until the value has its name.
+    held: Option<File>,
     /// Where the next piece belongs.
     end: u64,
     /// Whether the value has its name.
@@ -38,7 +40,7 @@ struct Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        drop(self.file.take());
+        drop((self.file.take(), self.held.take()));
         if !self.is_set {
             // If this fails, a hidden file is left behind.
             let _ = self.store.vfs.remove_file(&self.directory, &self.name);
@@ -62,6 +64,11 @@ impl Unfinished {
             vfs.sync_file(&file)?;
         }
         let stat = vfs.stat_file(&file)?;
+        // A lock is given back when the last handle of its file is closed. Without it others take the file for one that was left behind.
+        // Elsewhere there is no such lock.
+        if cfg!(unix) {
+            self.held = Some(file.try_clone()?);
+        }
         vfs.close(file)?;
         Ok(version(&stat))
     }
@@ -98,7 +105,8 @@ impl FilesystemStore {
         let name = temporary();
         let file = self.vfs.make_file(&directory, &name)?;
         let (store, options) = (self.clone(), options.clone());
-        let unfinished = Unfinished { store, options, directory, name, file: Some(file), end: 0, is_set: false };
+        let file = Some(file);
+        let unfinished = Unfinished { store, options, directory, name, file, held: None, end: 0, is_set: false };
         let locked = unfinished.file.as_ref().map_or(Ok(false), |file| self.vfs.try_lock(file));
         match locked {
             Ok(true) => {}
@@ -139,6 +147,8 @@ impl FilesystemStore {
             return Err(fail(io::Error::new(io::ErrorKind::NotFound, text)));
         }
         unfinished.is_set = true;
+        // Who sets the next value on a condition takes the lock of this file.
+        drop(unfinished.held.take());
         if unfinished.options.durability == Durability::Full {
             self.sync_path(&unfinished.directory, parent).map_err(fail)?;
         }
