@@ -106,7 +106,7 @@ fn dropped(resolved: &Resolved) -> &[bool] {
     match resolved {
         Resolved::Box(selected) => &selected.dropped,
         Resolved::Orthogonal(selected) => selected.dropped(),
-        Resolved::Coordinates(_) => &[],
+        Resolved::Coordinates(_) | Resolved::Mask(_) => &[],
     }
 }
 

@@ -94,6 +94,10 @@ impl ChunkSelections {
                 check(selection.rank())?;
                 Kind::Coordinates(CoordinateGroups::new(grid, selection)?)
             }
+            Resolved::Mask(selection) => {
+                check(selection.shape().len())?;
+                Kind::Coordinates(CoordinateGroups::new(grid, &selection.to_coordinates())?)
+            }
         };
         Ok(Self { kind, output_shape })
     }

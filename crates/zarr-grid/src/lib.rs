@@ -32,7 +32,9 @@ pub use grid::{AxisChunks, ChunkGrid, RectilinearGrid, RegularGrid, Run};
 pub use key::{ChunkKeyEncoding, Separator};
 pub use overlaps::{AxisOverlap, AxisOverlaps, ChunkOverlap, ChunkOverlapIter, ChunkOverlaps, Cursor};
 pub use region::{AxisRange, Region};
-pub use resolved::{AxisIndices, BoxSelection, CoordinateSelection, OrthogonalSelection, Resolved, SelectedIndex};
+pub use resolved::{
+    AxisIndices, BoxSelection, CoordinateSelection, MaskSelection, OrthogonalSelection, Resolved, SelectedIndex,
+};
 pub use selected_elements::{ElementsByChunk, SelectedElements};
 pub use selection::{AxisSelection, IntoSelection, Selection};
 pub use shape::{ChunkIndex, Shape, element_count, total_size};

@@ -1,3 +1,6 @@
+mod mask;
+pub use mask::MaskSelection;
+
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -17,6 +20,8 @@ pub enum Resolved {
     Orthogonal(OrthogonalSelection),
     /// Single elements.
     Coordinates(CoordinateSelection),
+    /// The elements that a mask of the array selects.
+    Mask(MaskSelection),
 }
 
 impl Resolved {
@@ -30,7 +35,7 @@ impl Resolved {
             Self::Orthogonal(selection) => {
                 self.output_shape().into_iter().zip(&selection.dropped).filter_map(kept).collect()
             }
-            Self::Coordinates(_) => self.output_shape(),
+            Self::Coordinates(_) | Self::Mask(_) => self.output_shape(),
         }
     }
 
@@ -41,6 +46,7 @@ impl Resolved {
             Self::Box(selection) => selection.region.shape(),
             Self::Orthogonal(selection) => selection.axes.iter().map(AxisIndices::len).collect(),
             Self::Coordinates(selection) => SmallVec::from_slice(&[selection.count as u64]),
+            Self::Mask(selection) => SmallVec::from_slice(&[selection.len()]),
         }
     }
 

@@ -8,12 +8,14 @@ use crate::region::AxisRange;
 use crate::resolved::{AxisIndices, Resolved, SelectedIndex};
 
 mod by_chunk;
+mod mask;
 pub use by_chunk::ElementsByChunk;
+use mask::MaskPart;
 
 /// The selected elements that lie in an array, a chunk of it, or an inner chunk of that, and their indices in the output.
 ///
 /// Of the array ([`new`](Self::new)) they are divided by chunk, and of each chunk by inner chunk ([`by_chunk`](Self::by_chunk)), each in
-/// one pass over the elements of coordinates and masks; of lists and ranges over the positions of each axis.
+/// one pass over the elements of coordinates, or the rows of a mask; of lists and ranges over the positions of each axis.
 ///
 /// # Example
 /// ```
@@ -41,6 +43,7 @@ pub struct SelectedElements<'a>(Kind<'a>);
 enum Kind<'a> {
     Orthogonal(SmallVec<[AxisPart<'a>; 6]>),
     Coordinates(Points<'a>),
+    Mask(MaskPart<'a>),
 }
 
 /// The selected positions of one axis.
@@ -110,6 +113,7 @@ impl<'a> SelectedElements<'a> {
                 set: PointSet::All(selected.len()),
                 axes: (0..selected.rank()).map(|axis| (axis, 0)).collect(),
             }),
+            Resolved::Mask(selected) => Kind::Mask(MaskPart::whole(selected)),
         }))
     }
 
@@ -118,6 +122,7 @@ impl<'a> SelectedElements<'a> {
         match &self.0 {
             Kind::Orthogonal(axes) => axes.len(),
             Kind::Coordinates(points) => points.axes.len(),
+            Kind::Mask(part) => part.rank(),
         }
     }
 
@@ -141,6 +146,7 @@ impl<'a> SelectedElements<'a> {
                 let axes = order.iter().filter_map(|&axis| points.axes.get(axis).copied()).collect();
                 Kind::Coordinates(Points { axes, ..points.clone() })
             }
+            Kind::Mask(part) => Kind::Mask(part.permuted(order)),
         })
     }
 
@@ -152,6 +158,7 @@ impl<'a> SelectedElements<'a> {
                     && axes.iter().zip(shape).all(|(axis, &len)| axis.positions.count_distinct() == len)
             }
             Kind::Coordinates(points) => points.cover(shape),
+            Kind::Mask(part) => part.cover(shape),
         }
     }
 
@@ -175,6 +182,7 @@ impl<'a> SelectedElements<'a> {
             Kind::Coordinates(points) => {
                 points.each(&strides, |from, point| add(CopyRun { from, to: point as u64, len: 1 }))
             }
+            Kind::Mask(part) => part.each(&strides, &mut add),
         };
         goes_on && pending.is_none_or(each)
     }

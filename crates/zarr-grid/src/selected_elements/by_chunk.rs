@@ -1,5 +1,6 @@
 use core::ops::Range;
 
+use super::mask::MaskByChunk;
 use super::{AxisPart, AxisPositions, Kind, PointSet, Points, SelectedElements};
 use crate::error::{Error, Result};
 use crate::grid::{AxisChunk, ChunkGrid};
@@ -18,6 +19,7 @@ pub struct ElementsByChunk<'a>(ByChunk<'a>);
 enum ByChunk<'a> {
     Orthogonal(Vec<AxisByChunk<'a>>),
     Coordinates { points: Points<'a>, grid: ChunkGrid, sorted: PointsByChunk },
+    Mask(MaskByChunk<'a>),
 }
 
 /// The selected positions of one axis, divided by chunk.
@@ -64,6 +66,7 @@ impl<'a> ElementsByChunk<'a> {
                 };
                 ByChunk::Coordinates { points: points.clone(), grid: grid.clone(), sorted }
             }
+            Kind::Mask(part) => ByChunk::Mask(MaskByChunk::new(part, grid)?),
         }))
     }
 
@@ -73,6 +76,7 @@ impl<'a> ElementsByChunk<'a> {
             ByChunk::Orthogonal(_) if self.is_empty() => 0,
             ByChunk::Orthogonal(axes) => axes.iter().fold(1, |n: u64, axis| n.saturating_mul(axis.len())),
             ByChunk::Coordinates { sorted, .. } => sorted.len() as u64,
+            ByChunk::Mask(divided) => divided.len() as u64,
         }
     }
 
@@ -81,6 +85,7 @@ impl<'a> ElementsByChunk<'a> {
         match &self.0 {
             ByChunk::Orthogonal(axes) => axes.iter().any(|axis| axis.len() == 0),
             ByChunk::Coordinates { sorted, .. } => sorted.len() == 0,
+            ByChunk::Mask(divided) => divided.len() == 0,
         }
     }
 
@@ -107,6 +112,10 @@ impl<'a> ElementsByChunk<'a> {
                 let (chunk, numbers) = sorted.get(usize::try_from(i).ok()?)?;
                 Some((chunk.into(), SelectedElements(Kind::Coordinates(points.within(grid, chunk, numbers)?))))
             }
+            ByChunk::Mask(divided) => {
+                let (chunk, part) = divided.get(usize::try_from(i).ok()?)?;
+                Some((chunk, SelectedElements(Kind::Mask(part))))
+            }
         }
     }
 
@@ -124,6 +133,7 @@ impl<'a> ElementsByChunk<'a> {
                 let numbers = sorted.at(chunk)?;
                 Some(SelectedElements(Kind::Coordinates(points.within(grid, chunk, numbers)?)))
             }
+            ByChunk::Mask(divided) => Some(SelectedElements(Kind::Mask(divided.at(chunk)?))),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::{AxisSelection, Selection};
 use crate::error::{Error, Result};
 use crate::grid::ChunkGrid;
 use crate::region::AxisRange;
-use crate::resolved::{AxisIndices, BoxSelection, CoordinateSelection, OrthogonalSelection, Resolved};
+use crate::resolved::{AxisIndices, BoxSelection, CoordinateSelection, MaskSelection, OrthogonalSelection, Resolved};
 
 impl Selection {
     /// The selection applied to an array of `shape`.
@@ -176,19 +176,7 @@ fn whole_mask(found: &[u64], mask: &[bool], shape: &[u64]) -> Result<Resolved> {
     if mask.len() as u64 != expected {
         return Err(Error::MaskLength { axis: 0, found: mask.len() as u64, expected });
     }
-    let count = mask.iter().filter(|on| **on).count();
-    let mut positions = vec![0; count.saturating_mul(shape.len())];
-    if !shape.is_empty() {
-        let on = (0u64..).zip(mask).filter(|(_, on)| **on);
-        for (point, (number, _)) in positions.chunks_exact_mut(shape.len()).zip(on) {
-            let mut rest = number;
-            for (at, &len) in point.iter_mut().zip(shape).rev() {
-                *at = rest % len;
-                rest /= len;
-            }
-        }
-    }
-    Ok(Resolved::Coordinates(CoordinateSelection::new(shape.len(), count, positions)))
+    Ok(Resolved::Mask(MaskSelection::new(shape, mask)))
 }
 
 fn blocks(axes: &[AxisSelection], grid: &ChunkGrid) -> Result<Resolved> {
