@@ -334,6 +334,27 @@ impl ArrayHandle {
         self.array(py)?;
         self.current.change(py, |array| array.set_attributes(attributes))
     }
+
+    fn change_attributes(&self, py: Python<'_>, set: &str, remove: Vec<String>) -> PyResult<bool> {
+        let set = members(set).or_exception(py)?;
+        self.array(py)?;
+        self.current.change(py, |array| {
+            let Some(attributes) = changed(array.attributes()?.clone(), set, &remove) else { return Ok(false) };
+            array.set_attributes(attributes)?;
+            Ok(true)
+        })
+    }
+}
+
+/// Attributes without those of some names, and with others; `None` if one of the names is not there.
+pub(crate) fn changed(mut attributes: Map, set: Map, remove: &[String]) -> Option<Map> {
+    for name in remove {
+        attributes.remove(name)?;
+    }
+    for (name, value) in set {
+        attributes.insert(name, value);
+    }
+    Some(attributes)
 }
 
 /// The members of a JSON object.

@@ -1,6 +1,6 @@
 //! Handles of groups.
 
-use crate::array::{ArrayHandle, members};
+use crate::array::{ArrayHandle, changed, members};
 use crate::change::Current;
 use crate::errors::OrException;
 use crate::location::{Access, Origin};
@@ -146,6 +146,16 @@ impl GroupHandle {
         let attributes = members(attributes).or_exception(py)?;
         self.group(py)?;
         self.current.change(py, |group| group.set_attributes(attributes))
+    }
+
+    fn change_attributes(&self, py: Python<'_>, set: &str, remove: Vec<String>) -> PyResult<bool> {
+        let set = members(set).or_exception(py)?;
+        self.group(py)?;
+        self.current.change(py, |group| {
+            let Some(attributes) = changed(group.attributes()?.clone(), set, &remove) else { return Ok(false) };
+            group.set_attributes(attributes)?;
+            Ok(true)
+        })
     }
 
     fn children(&self, py: Python<'_>) -> PyResult<Nodes> {

@@ -5,8 +5,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zarr::store::{
-    AsyncStore, BoxFuture, ByteRange, Bytes, Error, Fetched, GetInto, GetOptions, Key, Operation, Result, SetOptions,
-    Store, Version, delegate, delegate_async,
+    AsyncStore, BoxFuture, ByteRange, Bytes, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Operation,
+    Result, SetOptions, SetStream, Store, Version, delegate, delegate_async,
 };
 
 /// Whether an operation is to end.
@@ -69,13 +69,45 @@ impl Store for Interruptible<Arc<dyn Store>> {
         self.store.set_pieces(key, pieces, options)
     }
 
+    fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
+        self.interrupt.check(self, Operation::Set, key)?;
+        self.store.begin_set(key, head, options)
+    }
+
+    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
+        self.interrupt.check(self, Operation::Set, key)?;
+        self.store.append_to_set(key, stream, pieces)
+    }
+
+    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
+        self.interrupt.check(self, Operation::Set, key)?;
+        self.store.finish_set(key, stream, head)
+    }
+
+    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
+        if let Some((key, _)) = values.first() {
+            self.interrupt.check(self, Operation::Set, key)?;
+        }
+        self.store.set_many(values)
+    }
+
+    fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
+        self.interrupt.check(self, Operation::Set, key)?;
+        self.store.set_partial(key, parts)
+    }
+
+    fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {
+        self.interrupt.check(self, Operation::Set, to)?;
+        self.store.copy(from, to)
+    }
+
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
         Some(Arc::new(Interruptible::new(self.store.as_async()?, &self.interrupt)))
     }
 
     delegate! { |this| this.store;
-        set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, find_link, parent, try_lock,
-        take_warnings, flush, barrier, capabilities, access_profile
+        copy_source, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, find_link, parent,
+        try_lock, take_warnings, flush, barrier, capabilities, access_profile
     }
 }
 
@@ -117,8 +149,46 @@ impl AsyncStore for Interruptible<Arc<dyn AsyncStore>> {
         })
     }
 
+    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
+        Box::pin(async move {
+            self.interrupt.check(self, Operation::Set, key)?;
+            self.store.begin_set(key, head, options).await
+        })
+    }
+
+    fn append_to_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        pieces: Vec<Bytes>,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.interrupt.check(self, Operation::Set, key)?;
+            self.store.append_to_set(key, stream, pieces).await
+        })
+    }
+
+    fn finish_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        head: Bytes,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            self.interrupt.check(self, Operation::Set, key)?;
+            self.store.finish_set(key, stream, head).await
+        })
+    }
+
+    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
+        Box::pin(async move {
+            self.interrupt.check(self, Operation::Set, to)?;
+            self.store.copy(from, to).await
+        })
+    }
+
     delegate_async! { |this| this.store;
-        erase, list_dir, list_prefix, erase_prefix, rename_prefix, try_lock, pause, take_warnings, flush, barrier,
-        capabilities, access_profile
+        copy_source, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause,
+        take_warnings, flush, barrier, capabilities, access_profile
     }
 }

@@ -125,7 +125,9 @@ pub(crate) fn views_mut<'m>(memories: &'m mut [Memory<'_>]) -> PyResult<Vec<View
     let mut extents: Vec<(usize, usize)> = memories.iter().filter_map(Memory::extent).collect();
     extents.sort_unstable();
     if extents.iter().zip(extents.iter().skip(1)).any(|(one, next)| one.1 > next.0) {
-        return Err(PyValueError::new_err("two of the arrays lie upon each other in memory"));
+        return Err(PyValueError::new_err(
+            "the memory of two of the arrays lies upon each other or between each other's, expected arrays whose memory is apart",
+        ));
     }
     memories.iter_mut().map(Memory::view_mut).collect()
 }

@@ -3,7 +3,9 @@
 use pyo3::prelude::*;
 
 /// Handles of arrays and groups. Their methods are described in `_core.pyi`.
-#[pymodule]
+// It relies on the interpreter's lock: views of memory are made, stores opened again and pools looked for while no other thread of Python
+// runs.
+#[pymodule(gil_used = true)]
 mod _core {
     #[pymodule_export]
     use crate::array::ArrayHandle;

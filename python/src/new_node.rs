@@ -32,6 +32,8 @@ pub(crate) struct NewNode {
     fill: Option<PyBackedBytes>,
     #[pyo3(default)]
     dimension_names: Option<Vec<String>>,
+    #[pyo3(default)]
+    separator: Option<char>,
 }
 
 impl NewNode {
@@ -67,6 +69,9 @@ pub(crate) fn of_array(new: NewNode) -> Result<NewArray> {
     }
     if let Some(names) = &new.dimension_names {
         array = array.dimension_names(names);
+    }
+    if let Some(separator) = new.separator {
+        array = array.separator(separator);
     }
     if let Some(dialect) = dialect {
         array = array.dialect(dialect);

@@ -1,7 +1,7 @@
 //! Where work runs: without the interpreter's lock, on threads of this process, and ended by signals.
 //!
-//! A process that was forked has none of the threads of its parent. So a child gets a pool of its own, while the process that used the
-//! library first has rayon's global one.
+//! A process that was forked has none of the threads of its parent. So a child gets a pool of its own, which does the work of one caller
+//! after the other, while the process that used the library first has rayon's global one.
 
 use crate::errors::{OrException, exception};
 use crate::interrupt::Interrupt;
@@ -23,7 +23,15 @@ const PAUSE: Duration = Duration::from_millis(50);
 static FIRST: OnceLock<u32> = OnceLock::new();
 
 /// The pool of a forked child, and its process. Pools of processes above it are left as they are: they have no threads here.
-static FORKED: Mutex<Option<(u32, &'static ThreadPool)>> = Mutex::new(None);
+static FORKED: Mutex<Option<(u32, &'static Pool)>> = Mutex::new(None);
+
+/// The threads of a forked child.
+struct Pool {
+    threads: ThreadPool,
+    /// Held by the caller while its work is on the threads. One of these that waits for a part of it would else begin the work of another
+    /// caller above it, which may wait for a lock that the work below holds, such as that of a change.
+    turn: Mutex<()>,
+}
 
 /// Runs work without the interpreter's lock.
 ///
@@ -78,9 +86,12 @@ pub(crate) fn run_long<T: Send>(
 }
 
 /// Runs work on the threads of this process; a panic becomes an error.
-fn guarded<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
+fn guarded<T: Send>(pool: Option<&Pool>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let run = || match pool {
-        Some(pool) => pool.install(work),
+        Some(pool) => {
+            let _turn = pool.turn.lock().unwrap_or_else(PoisonError::into_inner);
+            pool.threads.install(work)
+        }
         None => work(),
     };
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
@@ -91,7 +102,7 @@ fn guarded<T: Send>(pool: Option<&ThreadPool>, work: impl FnOnce() -> Result<T> 
 }
 
 /// The pool to work on; `None` for the global one. Called with the interpreter's lock, so that no fork happens meanwhile.
-fn pool(_: Python<'_>) -> PyResult<Option<&'static ThreadPool>> {
+fn pool(_: Python<'_>) -> PyResult<Option<&'static Pool>> {
     let process = std::process::id();
     let first = match FIRST.get() {
         Some(first) => *first,
@@ -113,9 +124,9 @@ fn pool(_: Python<'_>) -> PyResult<Option<&'static ThreadPool>> {
         return Ok(Some(pool));
     }
     let count = threads()?.map_or(0, NonZeroUsize::get);
-    let pool = ThreadPoolBuilder::new().num_threads(count).build();
-    let pool = pool.map_err(|error| PyValueError::new_err(format!("the system refuses threads: {error}")))?;
-    let pool: &'static ThreadPool = Box::leak(Box::new(pool));
+    let threads = ThreadPoolBuilder::new().num_threads(count).build();
+    let threads = threads.map_err(|error| PyValueError::new_err(format!("the system refuses threads: {error}")))?;
+    let pool: &'static Pool = Box::leak(Box::new(Pool { threads, turn: Mutex::new(()) }));
     *forked = Some((process, pool));
     Ok(Some(pool))
 }

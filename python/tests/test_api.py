@@ -93,6 +93,29 @@ def test_refused_indexers(tmp_path: Path) -> None:
             indexer[selection]
 
 
+def test_index_arrays_of_any_memory(tmp_path: Path) -> None:
+    array, data = filled(tmp_path)
+    raw = np.zeros(3 * 8 + 1, "u1")
+    unaligned = raw[1:].view("i8")
+    unaligned[:] = [5, 0, -1]
+    assert not unaligned.flags.aligned
+    swapped = np.array([5, 0, -1], ">i8")
+    for positions in (unaligned, swapped, unaligned[::-1], np.array([5, 0, -1], "i2")[::-1]):
+        assert (array[positions] == data[positions]).all()
+        assert (array.oindex[positions, positions] == data[np.ix_(positions, positions)]).all()
+        assert (array.vindex[positions, positions] == data[positions, positions]).all()
+        assert (array.vindex[positions, 2] == data[positions, 2]).all()
+    # True is any byte but 0.
+    truths = np.array([0, 2, 1, 0, 255, 0, 4], "u1")
+    for mask in (truths.view(bool), np.stack([truths, truths]).T[:, 1].view(bool)):
+        assert (array[mask] == data[truths != 0]).all() and (array.oindex[mask, [1, 2]] == data[truths != 0, 1:3]).all()
+    whole = (np.arange(70, dtype="u1").reshape(7, 10) % 3 * 7).view(bool)
+    due = data[np.arange(70).reshape(7, 10) % 3 != 0]
+    assert (array[whole] == due).all() and (array.vindex[whole] == due).all()
+    array.vindex[whole] = 0
+    assert (array[:] == np.where(np.arange(70).reshape(7, 10) % 3 != 0, 0, data)).all()
+
+
 def test_writes_broadcast_and_convert(tmp_path: Path) -> None:
     array, data = filled(tmp_path)
     for selection, value in [
@@ -161,8 +184,11 @@ def test_refused_memory(tmp_path: Path) -> None:
     ]:
         with pytest.raises(error):
             array.read(out=out)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="upon each other"):
-        array.read_many([Ellipsis, Ellipsis], out=[same, same])
+    halves = np.zeros((7, 20), dtype="i4")
+    for outputs in ([same, same], [halves[:, :10], halves[:, 10:]]):
+        with pytest.raises(ValueError, match="between each other's, expected arrays whose memory is apart"):
+            array.read_many([Ellipsis, Ellipsis], out=outputs)
+    assert (halves == 0).all()
     with pytest.raises(ValueError):
         array.read_many([Ellipsis], out=[])
     assert (fixed == 0).all()
@@ -272,6 +298,42 @@ def test_new_arrays(tmp_path: Path) -> None:
     assert "z" not in zarr_rust.open_group(url)
 
 
+def test_arguments_of_zarr_python_are_refused(tmp_path: Path) -> None:
+    group = zarr_rust.create_group(tmp_path / "x.zarr")
+    for name, instead in [
+        ("compressors", "codecs"),
+        ("filters", "codecs"),
+        ("serializer", "codecs"),
+        ("order", "codecs"),
+        ("zarr_format", "dialect"),
+        ("chunk_key_encoding", "separator"),
+    ]:
+        for value in (None, 2):
+            argument: dict[str, Any] = {name: value}
+            for call in (
+                lambda: zarr_rust.create_array(tmp_path / "x.zarr", "a", shape=1, dtype="i1", **argument),
+                lambda: group.create_array("a", shape=1, dtype="i1", **argument),
+                lambda: zarr_rust.create_group(tmp_path / "x.zarr", "a", **argument),
+                lambda: zarr_rust.open(tmp_path / "x.zarr", **argument),
+                lambda: zarr_rust.open_group(tmp_path / "x.zarr", **argument),
+            ):
+                with pytest.raises(TypeError, match=f"{name}.*{instead}"):
+                    call()
+    with pytest.raises(TypeError, match="no_such_argument"):
+        group.create_array("a", shape=1, dtype="i1", no_such_argument=1)  # type: ignore[arg-type]
+    assert list(group) == []
+
+
+def test_separators(tmp_path: Path) -> None:
+    group = zarr_rust.create_group(tmp_path / "x.zarr")
+    group.create_array("a", shape=(2, 2), dtype="i1", separator=".")[:] = 1
+    assert (tmp_path / "x.zarr" / "a" / "c.0.0").is_file()
+    zarr_rust.create_array(tmp_path / "y.zarr", shape=(2, 2), dtype="i1", dialect="v2", separator="/")[:] = 1
+    assert (tmp_path / "y.zarr" / "0" / "0").is_file()
+    with pytest.raises(ValueError, match="separator"):
+        group.create_array("b", shape=1, dtype="i1", separator="-")
+
+
 def opened_dtype(name: str) -> np.dtype[Any]:
     return zarr_rust.create_array("memory:", shape=1, dtype=name).dtype
 
@@ -355,8 +417,10 @@ def test_groups(tmp_path: Path) -> None:
         zarr_rust.open_group(url, "d")
     del root["a"]
     assert list(root) == ["d"] and [name for name, _ in zarr.open_group(url, mode="r").members()] == ["d"]
-    with pytest.raises(ValueError):
-        root["../x"]
+    for name in ("a//b", "../x", "d/./x", "a\0", "\ud800", ""):
+        with pytest.raises(ValueError):
+            root[name]
+        assert name not in root and root.get(name) is None and root.get(name, 5) == 5
 
 
 def test_attributes(tmp_path: Path) -> None:
@@ -385,6 +449,33 @@ def test_attributes(tmp_path: Path) -> None:
     assert repr(one.attrs).startswith("{")
 
 
+@pytest.mark.parametrize("dialect", ["v2", "v3"])
+def test_threads_share_attributes(tmp_path: Path, dialect: str) -> None:
+    group = zarr_rust.create_group(tmp_path / "x.zarr", dialect=dialect)
+    array = group.create_array("a", shape=1, dtype="i1")
+    for node in (group, array):
+        node.attrs.update({f"old{number}": number for number in range(50)})
+        errors_seen: list[BaseException] = []
+
+        def change(name: str) -> None:
+            try:
+                for number in range(50):
+                    node.attrs[f"{name}{number}"] = number
+                    if name == "x":
+                        del node.attrs[f"old{number}"]
+            except BaseException as error:
+                errors_seen.append(error)
+
+        threads = [threading.Thread(target=change, args=(name,)) for name in "xy"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        due = {f"{name}{number}": number for name in "xy" for number in range(50)}
+        assert not errors_seen and node.attrs.asdict() == due
+        assert zarr_rust.open(tmp_path / "x.zarr", node.path or "/").attrs.asdict() == due
+
+
 def test_read_only(tmp_path: Path) -> None:
     array, data = filled(tmp_path)
     array = zarr_rust.open_array(tmp_path / "x.zarr")
@@ -395,6 +486,7 @@ def test_read_only(tmp_path: Path) -> None:
         lambda: array.attrs.update(x=1),
         lambda: array._core.resize([1, 1]),
         lambda: array._core.set_attributes('{"x": 1}'),
+        lambda: array._core.change_attributes('{"x": 1}', []),
     ):
         with pytest.raises(PermissionError) as caught:
             change()

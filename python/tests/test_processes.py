@@ -95,6 +95,38 @@ def test_forked_workers_read_and_write(tmp_path: Path, address: str) -> None:
 
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_threads_of_a_forked_child_append(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys, threading\n"
+        "import numpy as np, zarr_rust\n"
+        "array = zarr_rust.create_array(sys.argv[1], shape=(0, 262144), dtype='i4', chunks=(1, 16384))\n"
+        "array.append(np.full((1, 262144), -1))\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        # Rows so large that chunks go to several threads. The alarm ends a child whose threads wait for each other.
+        "    signal.alarm(60)\n"
+        "    failed = []\n"
+        "    def append(number):\n"
+        "        try:\n"
+        "            for _ in range(10): array.append(np.full((1, 262144), number))\n"
+        "        except BaseException as error: failed.append(repr(error))\n"
+        "    threads = [threading.Thread(target=append, args=(number,)) for number in range(4)]\n"
+        "    for thread in threads: thread.start()\n"
+        "    for thread in threads: thread.join()\n"
+        "    print(failed, array.shape, flush=True)\n"
+        "    os._exit(0)\n"
+        "sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    environment = os.environ | {"ZARR_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", program, str(tmp_path / "x.zarr")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "[] (41, 262144)\n"), done
+    rows = zarr_rust.open_array(tmp_path / "x.zarr")[:]
+    assert (rows == rows[:, :1]).all()
+    assert sorted(rows[:, 0].tolist()) == [-1, *(number for number in range(4) for _ in range(10))]
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_forked_workers_read_over_http(tmp_path: Path) -> None:
     _, data = filled(tmp_path / "x.zarr")
@@ -171,7 +203,7 @@ def test_interrupts_end_a_long_read(tmp_path: Path) -> None:
     begun = time.monotonic()
     array[:]
     whole = time.monotonic() - begun
-    out = np.zeros((2560, 2560))
+    out = np.full((2560, 2560), np.nan)
     timer = threading.Timer(whole / 8, lambda: os.kill(os.getpid(), signal.SIGINT))
     begun = time.monotonic()
     timer.start()
@@ -181,9 +213,37 @@ def test_interrupts_end_a_long_read(tmp_path: Path) -> None:
     timer.join()
     print(f"a read of {whole:.2f} s, interrupted after {whole / 8:.2f} s, ended after {taken:.2f} s")
     assert taken < 0.75 * whole
-    assert (out == 0).any(), "it was not ended before its end"
+    assert np.isnan(out).any(), "it was not ended before its end"
     # It can be read again.
     assert (array[:300, :300][:256, :256] == tile).all()
+
+
+@pytest.mark.parametrize("shards", [None, (256, 256)])
+def test_interrupts_end_a_long_write(tmp_path: Path, shards: tuple[int, int] | None) -> None:
+    data = np.tile(np.random.default_rng(0).standard_normal((256, 256)).round(3), (8, 8))
+
+    def create(name: str) -> zarr_rust.Array:
+        return zarr_rust.create_array(
+            tmp_path / name, shape=data.shape, dtype="f8", chunks=(128, 128), shards=shards, codecs="lzma"
+        )
+
+    begun = time.monotonic()
+    create("whole.zarr")[:] = data
+    whole = time.monotonic() - begun
+    array = create("x.zarr")
+    timer = threading.Timer(whole / 8, lambda: os.kill(os.getpid(), signal.SIGINT))
+    begun = time.monotonic()
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        array[:] = data
+    taken = time.monotonic() - begun
+    timer.join()
+    print(f"a write of {whole:.2f} s, interrupted after {whole / 8:.2f} s, ended after {taken:.2f} s")
+    assert taken < 0.75 * whole
+    assert not (array[:] == data).all(), "it was not ended before its end"
+    # It can be written again.
+    array[:256, :256] = data[:256, :256]
+    assert (array[:256, :256] == data[:256, :256]).all()
 
 
 def test_threads_of_the_environment(tmp_path: Path) -> None:

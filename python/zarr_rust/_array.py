@@ -172,7 +172,8 @@ class Array(Node[_core.Array]):
     ) -> list[np.ndarray[Any, Any]]:
         """Reads several regions as one read: each chunk is fetched and decoded once, however many of them meet it.
 
-        ``out`` has an array for each of the selections, which are of numbers and ranges.
+        ``out`` has an array for each of the selections, which are of numbers and ranges. The memory of these arrays is apart: none may
+        lie upon another, or between the elements of another, as the left and the right half of a matrix do.
 
         >>> import zarr_rust
         >>> array = zarr_rust.create_array("memory:", shape=(100, 100), dtype="u1")

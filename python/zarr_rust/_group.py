@@ -6,14 +6,26 @@ import json
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
 from zarr_rust import _core, _values
 from zarr_rust._array import Array, lengths_of
 from zarr_rust._handle import Node, Spec, Text, to_json
-from zarr_rust.errors import ZarrWarning
+from zarr_rust.errors import ArgumentError, ZarrWarning
+
+#: Arguments of zarr-python, and what is here in their place.
+_ELSEWHERE = {
+    "compressor": "codecs",
+    "compressors": "codecs",
+    "filters": "codecs",
+    "serializer": "codecs",
+    "order": "codecs with a transpose",
+    "zarr_format": 'dialect="v2" or dialect="v3"',
+    "chunk_key_encoding": 'separator="/" or separator="."',
+    "dimension_separator": 'separator="/" or separator="."',
+}
 
 
 class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
@@ -51,7 +63,27 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         return of_handle(self._core.open(name))
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and name.strip("/") != "" and self._core.contains(name)
+        if not isinstance(name, str) or name.strip("/") == "":
+            return False
+        try:
+            return self._core.contains(name)
+        except ValueError as error:
+            if not _is_no_name(error):
+                raise
+            return False
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The array or group of a name; ``default`` if there is none, or the name cannot be one."""
+        if not isinstance(name, str) or name.strip("/") == "":
+            return default
+        try:
+            return self[name]
+        except KeyError:
+            return default
+        except ValueError as error:
+            if not _is_no_name(error):
+                raise
+            return default
 
     def __iter__(self) -> Iterator[str]:
         return iter([name for name, _ in self._children()])
@@ -108,13 +140,18 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         codecs: Any = None,
         fill_value: Any = None,
         dimension_names: Sequence[str] | None = None,
+        separator: str | None = None,
         attributes: Mapping[str, Any] | None = None,
         overwrite: bool = False,
+        **unknown: Never,
     ) -> Array:
         """Creates an array below, in the dialect of the group; see :func:`zarr_rust.create_array`."""
+        check_known(unknown)
+        if unknown:
+            raise TypeError(f"create_array has no argument {' or '.join(unknown)}")
         self._check_writable()
         new = new_array(
-            shape, dtype, chunks, shards, codecs, fill_value, dimension_names, attributes, None, overwrite
+            shape, dtype, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, None, overwrite
         )
         return Array(self._core.create_array(name, new))
 
@@ -145,6 +182,11 @@ def of_handle(handle: _core.Array | _core.Group) -> Array | Group:
     return Array(handle) if isinstance(handle, _core.Array) else Group(handle)
 
 
+def _is_no_name(error: ValueError) -> bool:
+    """Whether an error says that a text cannot be the name of a node."""
+    return isinstance(error, UnicodeEncodeError) or (isinstance(error, ArgumentError) and error.kind == "path")
+
+
 def _warn(broken: list[str]) -> None:
     for message in broken:
         warnings.warn(message, ZarrWarning, stacklevel=3)
@@ -171,11 +213,14 @@ def new_array(
     codecs: Any,
     fill_value: Any,
     dimension_names: Sequence[str] | None,
+    separator: str | None,
     attributes: Mapping[str, Any] | None,
     dialect: str | None,
     overwrite: bool,
 ) -> dict[str, Any]:
     """The description of an array, as the compiled part takes it."""
+    if separator not in (None, "/", "."):
+        raise ValueError(f'separator {separator!r}: expected "/" or "."')
     name, fixed = _values.name_of(dtype)
     lengths = lengths_of(shape)
 
@@ -194,6 +239,7 @@ def new_array(
         "codecs": codecs,
         "fill": None if fill_value is None else _values.fill_bytes(name, fixed, fill_value),
         "dimension_names": None if dimension_names is None else list(dimension_names),
+        "separator": separator,
     }
 
 
@@ -202,8 +248,16 @@ def address_of(url: str | os.PathLike[str]) -> str:
     return url if isinstance(url, str) else os.path.abspath(os.fspath(url))
 
 
+def check_known(arguments: Mapping[str, Any]) -> None:
+    """Arguments that zarr-python has are a ``TypeError``, which says what is here in their place."""
+    for name in arguments:
+        if name in _ELSEWHERE:
+            raise TypeError(f"found {name}, an argument of zarr-python, expected {_ELSEWHERE[name]}")
+
+
 def options_of(options: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Options of a store as texts."""
+    check_known(options)
 
     def text(value: Any) -> str:
         return ("false", "true")[value] if isinstance(value, bool) else str(value)

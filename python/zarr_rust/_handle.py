@@ -130,15 +130,14 @@ class Attributes(MutableMapping[str, Any]):
         return members
 
     def put(self, attributes: dict[str, Any]) -> None:
-        """Replaces all attributes."""
+        """Replaces all attributes that are known here. Those that others have added since the node was opened stay."""
         self._node._check_writable()
         self._node._core.set_attributes(to_json(attributes))
 
     def update(self, *others: Any, **members: Any) -> None:
         """Sets several attributes, with one change of the stored document."""
-        changed = self.asdict()
-        changed.update(*others, **members)
-        self.put(changed)
+        self._node._check_writable()
+        self._node._core.change_attributes(to_json(dict(*others, **members)), [])
 
     def __getitem__(self, name: str) -> Any:
         return self.asdict()[name]
@@ -147,9 +146,12 @@ class Attributes(MutableMapping[str, Any]):
         self.update({name: value})
 
     def __delitem__(self, name: str) -> None:
-        changed = self.asdict()
-        del changed[name]
-        self.put(changed)
+        if name not in self:
+            raise KeyError(name)
+        self._node._check_writable()
+        # Another thread may have removed it meanwhile.
+        if not self._node._core.change_attributes("{}", [name]):
+            raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.asdict())

@@ -83,6 +83,7 @@ def create_array(
     codecs: Any = None,
     fill_value: Any = None,
     dimension_names: Sequence[str] | None = None,
+    separator: str | None = None,
     attributes: Mapping[str, Any] | None = None,
     dialect: str | None = None,
     overwrite: bool = False,
@@ -92,8 +93,9 @@ def create_array(
 
     ``dtype`` is a data type of numpy, structs too, or the name of one of Zarr: ``"string"``, ``"bytes"``, ``"float32"``. ``chunks`` are inner
     chunks where there are ``shards``; without them they have about 1 MiB. ``codecs`` are text such as ``"zstd(3)"`` or ``"delta,zstd"``, or the
-    JSON of a Zarr v3 document as lists and dicts; without them chunks are compressed by zstd. The dialect is that of the hierarchy that is
-    there, else ``"v3"``. What is there already is an error, unless ``overwrite`` erases it.
+    JSON of a Zarr v3 document as lists and dicts; without them chunks are compressed by zstd. ``separator``, ``"/"`` or ``"."``, is that of the
+    numbers in the keys of chunks. The dialect is that of the hierarchy that is there, else ``"v3"``. A node that is there already is an
+    error; with ``overwrite`` it is replaced.
 
     >>> import zarr_rust
     >>> array = zarr_rust.create_array(
@@ -102,10 +104,11 @@ def create_array(
     >>> array.chunks, array.shards, array.fill_value
     ((10, 10), (50, 50), np.float32(nan))
     """
+    options = options_of(store_options)
     new = new_array(
-        shape, dtype, chunks, shards, codecs, fill_value, dimension_names, attributes, dialect, overwrite
+        shape, dtype, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, dialect, overwrite
     )
-    return Array(_core.create_array(address_of(url), path, options_of(store_options), new))
+    return Array(_core.create_array(address_of(url), path, options, new))
 
 
 def create_group(
@@ -117,6 +120,6 @@ def create_group(
     overwrite: bool = False,
     **store_options: Any,
 ) -> Group:
-    """Creates a group, groups above it where there are none, and the store."""
+    """Creates a group, groups above it where there are none, and the store. With ``overwrite`` a node that is there is replaced."""
     new = new_group(attributes, dialect, overwrite)
     return Group(_core.create_group(address_of(url), path, options_of(store_options), new))

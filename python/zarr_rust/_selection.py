@@ -77,7 +77,7 @@ def vectorized(selection: Any, shape: tuple[int, ...]) -> Selection:
     if len(parts) == 1 and _is_list(parts[0]):
         mask = _array(parts[0])
         if mask.dtype == bool:
-            return Selection("mask", (np.ascontiguousarray(mask),))
+            return Selection("mask", (_mask(mask),))
     if len(parts) != len(shape):
         raise IndexError(f"found {len(parts)} lists of coordinates, expected {len(shape)}, one for each dimension")
     lists = []
@@ -119,7 +119,14 @@ def _positions(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         raise IndexError(f"found a list of {array.dtype}, expected integers or bools")
     if array.dtype.kind == "u" and array.size and int(array.max()) > _LARGEST:
         raise IndexError(f"index {array.max()} is out of bounds")
-    return array.astype(np.int64, copy=False)
+    # The compiled part takes elements that lie where their data type asks for.
+    return np.require(array, np.int64, ["C", "A"])
+
+
+def _mask(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A mask whose bytes are 0 and 1: those of numpy that came from elsewhere may have others."""
+    truths: np.ndarray[Any, Any] = np.ascontiguousarray(array).view(np.uint8) != 0
+    return truths
 
 
 def _part(part: Any) -> Any:
@@ -138,7 +145,7 @@ def _part(part: Any) -> Any:
     array = _array(part)
     if array.ndim != 1:
         raise IndexError(f"found a list of {array.ndim} dimensions, expected 1: each axis has one of its own")
-    return np.ascontiguousarray(array if array.dtype == bool else _positions(array))
+    return _mask(array) if array.dtype == bool else _positions(array)
 
 
 def _clipped(number: int) -> int:
