@@ -120,7 +120,8 @@ fn the_directory_of_a_new_array_is_listed_once() {
     store.take();
     zarr::create((&lent, "/c")).array(NewArray::new(&[4], "int32").chunks(&[2])).unwrap();
     let counts = store.take();
-    assert_eq!((counts.lists, counts.erases), (4, 1), "{counts:?}");
+    // They may be of a conversion: nodes that are to replace this one are looked for as well.
+    assert_eq!((counts.lists, counts.erases), (5, 1), "{counts:?}");
 }
 
 #[test]
