@@ -101,8 +101,8 @@ pub use location::Location;
 pub use ndarray;
 pub use open::{Create, Open, Opened, create, open};
 pub use zarr_array::{
-    Appender, Array, ArrayData, AsyncAppender, AsyncArray, AsyncGroup, AsyncStore, AsyncWriter, Dialect, Group,
-    IntoSelection, NewArray, NewGroup, Options, ReadInto, Selection, Store, WriteFrom, Writer,
+    Array, ArrayData, AsyncArray, AsyncGroup, AsyncStore, Dialect, Group, IntoSelection, NewArray, NewGroup, Options,
+    ReadInto, Selection, Store, WriteFrom,
 };
 pub use zarr_codec as codec;
 /// Makes a struct an [`Element`](trait@Element).
