@@ -151,7 +151,9 @@ fn parts_by_processes_some_of_them_killed_make_the_whole() {
     for part in &parts[..2] {
         let ran = folder.run(&args(part).iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        if part == "1/4" && !ended[1] {
+        // It may have been killed after its last entry.
+        let entry = std::fs::read_to_string(folder.path("t/.zconversion.2-of-4")).unwrap_or_default();
+        if part == "1/4" && !ended[1] && !entry.contains(r#""written""#) {
             let ran = folder.run(&[&convert[..], &["--finish"][..]].concat());
             assert_eq!(ran.code, Some(2));
             assert!(ran.err.contains("of 4 parts these are not done: 2"), "{}", ran.err);
