@@ -15,7 +15,6 @@ use crate::shape::{ChunkIndex, Shape};
 pub struct ElementsByChunk<'a>(ByChunk<'a>);
 
 #[derive(Debug, Clone)]
-#[expect(clippy::large_enum_variant, reason = "there is one for a whole selection, or a shard")]
 enum ByChunk<'a> {
     Orthogonal(Vec<AxisByChunk<'a>>),
     Coordinates { points: Points<'a>, grid: ChunkGrid, sorted: PointsByChunk },
