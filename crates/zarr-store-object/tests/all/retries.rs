@@ -263,10 +263,11 @@ fn slow_answers_are_overtaken_by_option() {
         };
         longest(150);
         server.reset_counts();
-        server.fault(Fault::new(FaultKind::Delay(Duration::from_millis(800))).on(Operation::Get).skip(20));
+        server.fault(Fault::new(FaultKind::Delay(Duration::from_secs(3))).on(Operation::Get).skip(20));
         let longest = longest(50);
-        assert_eq!(longest < Duration::from_millis(700), overtakes, "{longest:?}");
-        assert!(server.counts().gets <= 54, "{:?}", server.counts());
+        assert_eq!(longest < Duration::from_millis(2500), overtakes, "{longest:?}");
+        // A busy machine makes some more of them slow.
+        assert!(server.counts().gets <= 75, "{:?}", server.counts());
     }
 }
 
