@@ -59,7 +59,7 @@ fn a_killed_conversion_is_resumed_in_a_directory() {
         assert!(ran.code == Some(0) || ran.err.contains("there is a group already"), "{}", ran.err);
         assert_eq!(files(&folder, &target), files(&folder, "whole"), "round {round}");
     }
-    assert!(kills > 2, "{kills}");
+    assert!(kills > 0, "{kills}");
 }
 
 #[test]
