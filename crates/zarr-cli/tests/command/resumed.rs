@@ -47,19 +47,21 @@ fn a_killed_conversion_is_resumed_in_a_directory() {
     let started = Instant::now();
     folder.ok(&to("whole").iter().map(String::as_str).collect::<Vec<_>>());
     let time = started.elapsed();
-    let mut kills = 0;
-    for round in 1..6_u32 {
+    let (mut kills, mut round) = (0, 0);
+    // More rounds where the machine is faster now than it was for the whole.
+    while round < 5 || kills <= 2 {
+        round += 1;
+        assert!(round < 50, "{kills} kills");
         let target = format!("t{round}");
         let with = to(&target);
         let with: Vec<&str> = with.iter().map(String::as_str).collect();
         for part in 1..=2 {
-            kills += u32::from(killed(&folder, &with, time * round / 8 / part));
+            kills += u32::from(killed(&folder, &with, time * ((round - 1) % 5 + 1) / 8 / part));
         }
         let ran = folder.run(&with);
         assert!(ran.code == Some(0) || ran.err.contains("there is a group already"), "{}", ran.err);
         assert_eq!(files(&folder, &target), files(&folder, "whole"), "round {round}");
     }
-    assert!(kills > 0, "{kills}");
 }
 
 #[test]

@@ -266,8 +266,7 @@ fn slow_answers_are_overtaken_by_option() {
         server.fault(Fault::new(FaultKind::Delay(Duration::from_secs(3))).on(Operation::Get).skip(20));
         let longest = longest(50);
         assert_eq!(longest < Duration::from_millis(2500), overtakes, "{longest:?}");
-        // A busy machine makes some more of them slow.
-        assert!(server.counts().gets <= 75, "{:?}", server.counts());
+        assert!(server.counts().gets <= 54, "{:?}", server.counts());
     }
 }
 

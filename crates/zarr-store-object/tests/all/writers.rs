@@ -35,7 +35,7 @@ fn reason(error: &Error) -> String {
     format!("{error}: {}", std::error::Error::source(error).map(ToString::to_string).unwrap_or_default())
 }
 
-/// Threads that each add to a counter, one of ten puts without its answer, some refused.
+/// Threads that each add to a counter, some puts without their answers, some refused.
 #[test]
 fn counters_are_exact_though_answers_are_lost() {
     const THREADS: u64 = 6;
@@ -50,7 +50,8 @@ fn counters_are_exact_though_answers_are_lost() {
             // The same for many.
             server.set_latency(Duration::from_millis(2));
         }
-        server.fault(Fault::new(FaultKind::DropAfter).on(Operation::Put).percent(10).always());
+        server
+            .fault(Fault::new(FaultKind::DropAfter).on(Operation::Put).percent(if is_long { 10 } else { 25 }).always());
         server.fault(Fault::new(FaultKind::status(500)).on(Operation::Put).percent(3).always());
         server.fault(Fault::new(FaultKind::Conflict).on(Operation::Put).percent(3).always());
         server.fault(Fault::new(FaultKind::DropBefore).on(Operation::Get).percent(5).always());
@@ -80,7 +81,7 @@ fn counters_are_exact_though_answers_are_lost() {
         let lost =
             server.log().iter().filter(|logged| logged.operation == Operation::Put && logged.status.is_none()).count();
         println!("{} conflicts, {lost} answers lost of {}", conflicts.into_inner(), server.counts().puts);
-        assert!(lost >= if is_long { 20 } else { 3 }, "{lost}");
+        assert!(lost >= 20, "{lost}");
     }
 }
 
