@@ -358,25 +358,27 @@ impl Journal {
     }
 }
 
-/// Erases the journals of the parts of a conversion to `path`, as far as a store lists them.
+/// Erases what the parts of a conversion to `path` have left beside it: the elements that they stored between reading and writing, then
+/// their journals, as far as a store lists them.
 pub(super) fn erase_parts(store: &dyn Store, path: &NodePath) -> Result<()> {
-    if !store.capabilities().list {
-        return Ok(());
-    }
-    let above = path.parent().map_or_else(String::new, |parent| parent.key_prefix());
-    let keys = store.list_dir(&Prefix::new(&above)?)?.keys;
-    keys.iter().filter(|key| is_part_journal(path, key)).try_for_each(|key| Ok(store.erase(key)?))
+    erase_beside(store, path, &[is_scratch, is_part_journal])
 }
 
-/// Erases elements that an interrupted conversion to `path`, or a part of it, stored between reading and writing, as far as a store lists
-/// them.
+/// Erases the elements that interrupted runs of a conversion to `path`, or of its parts, stored between reading and writing, as far as a
+/// store lists them.
 pub(super) fn erase_scratch(store: &dyn Store, path: &NodePath) -> Result<()> {
+    erase_beside(store, path, &[is_scratch])
+}
+
+/// Erases keys beside the node at `path`, one kind after another.
+fn erase_beside(store: &dyn Store, path: &NodePath, kinds: &[fn(&NodePath, &Key) -> bool]) -> Result<()> {
     if !store.capabilities().list {
         return Ok(());
     }
     let above = path.parent().map_or_else(String::new, |parent| parent.key_prefix());
     let keys = store.list_dir(&Prefix::new(&above)?)?.keys;
-    keys.iter().filter(|key| is_scratch(path, key)).try_for_each(|key| Ok(store.erase(key)?))
+    let mut of_kinds = kinds.iter().flat_map(|is_one| keys.iter().filter(|key| is_one(path, key)));
+    of_kinds.try_for_each(|key| Ok(store.erase(key)?))
 }
 
 /// Erases the journal of a move whose end was interrupted, from the node at `from` to that at `to`, if there is one: false if not.

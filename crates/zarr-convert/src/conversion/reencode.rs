@@ -90,8 +90,10 @@ fn scratch<'a>(
         None => (target, ScratchName::beside(path, part)),
     };
     // A part, and a run that resumes, would store all elements for the few slabs that it has to write.
-    let left = plan.slabs.all().filter(|slab| work.has(slab, &plan.slabs.chunks_of(slab))).count();
-    let share = left as f64 / plan.slabs.all().count().max(1) as f64;
+    let share = || {
+        let left = plan.slabs.all().filter(|slab| work.has(slab, &plan.slabs.chunks_of(slab))).count();
+        left as f64 / plan.slabs.counts().iter().product::<u64>().max(1) as f64
+    };
     Scratch::plan(source, &plan.slabs, share, plan.budget, store, name)
 }
 

@@ -167,7 +167,6 @@ impl Conversion {
         let in_the_way = if unfinished.is_staged() { InTheWay::Replace } else { InTheWay::Erase };
         let existing = destination::prepare(target, self, in_the_way)?;
         journal::erase_parts(&**target, &path)?;
-        journal::erase_scratch(&**target, &path)?;
         unfinished.begin(&**target)?;
         journal.enter(State::Writing)?;
         Ok(existing)
@@ -263,8 +262,7 @@ impl Conversion {
         journal.skipped().iter().try_for_each(|chunk| reporter.skipped(chunk))?;
         self.end(target)?;
         let (_, path) = self.paths();
-        let erased = journal::erase_scratch(&**target, &path).and_then(|()| journal::erase_parts(&**target, &path));
-        erased.and_then(|()| journal.erase()).map_err(in_target)
+        journal::erase_parts(&**target, &path).and_then(|()| journal.erase()).map_err(in_target)
     }
 
     /// The journal that all parts share, and how many there are.

@@ -69,13 +69,14 @@ impl<'a> Scratch<'a> {
     pub(super) fn plan(
         source: &Array,
         targets: &'a Slabs,
-        share: f64,
+        share: impl FnOnce() -> f64,
         budget: u64,
         store: &Arc<dyn Store>,
         name: ScratchName,
     ) -> Option<Self> {
         let (part, item) = (source.part_shape(), source.data_type().item_size() as u64);
-        if source.data_type().is_variable() || targets.decoding(&part) * share < TIMES {
+        let times = targets.decoding(&part);
+        if source.data_type().is_variable() || times < TIMES || times * share() < TIMES {
             return None;
         }
         let grid = match source.chunk_grid().regular_chunk_shape() {
