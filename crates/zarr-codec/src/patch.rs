@@ -152,15 +152,8 @@ impl<'a> Patch<'a> {
         Ok(PatchByChunk(divided, grid.clone()))
     }
 
-    /// A heap for the chunk's elements if they are of variable length, in which old elements may lie beside the new ones.
-    pub(crate) fn chunk_heap(&self, element: &ElementSpec) -> Option<Arc<Heap>> {
-        match &self.elements {
-            Elements::Region(_, elements) | Elements::Masked(Masked { elements, .. }) => elements.heap().cloned(),
-            Elements::Selected(..) => element.new_heap(),
-        }
-    }
-
-    /// Copies the new elements into `chunk`, which has the chunk's shape. Single ones need a chunk in C order.
+    /// Copies the new elements into `chunk`, which has the chunk's shape. Single ones need a chunk in C order. The bytes of elements of
+    /// variable length go to the heap of the chunk: that of the new elements does not grow, however often they are written.
     ///
     /// # Errors
     /// [`Error::Buffer`] if it has another shape or order, [`Error::Encode`] if elements are not in the heap that they refer to.
@@ -168,28 +161,69 @@ impl<'a> Patch<'a> {
         if !chunk.shape().iter().map(|&len| len as u64).eq(self.shape.iter().copied()) {
             return Err(misfit(chunk.size(), chunk.shape(), chunk.item_size()));
         }
-        let (selected, output) = match &self.elements {
-            Elements::Region(region, elements) => {
-                chunk.reborrow().window(region).copy_from(elements);
-                return Ok(());
+        match &self.elements {
+            Elements::Region(region, elements) => chunk.reborrow().window(region).copy_from(elements),
+            Elements::Masked(masked) => masked.copy_to(&mut chunk.reborrow().window(&masked.region)),
+            Elements::Selected(selected, output) => {
+                let (size, item) = (chunk.size(), chunk.item_size());
+                let Some(target) = chunk.as_contiguous().filter(|_| item == output.item) else {
+                    return Err(misfit(size, &[], item));
+                };
+                each(selected, &self.shape, |run| {
+                    copy(output.run(run)?, slice(target, run.from, run.len, item)?);
+                    Ok(())
+                })?;
             }
-            Elements::Masked(masked) => {
-                masked.copy_to(&mut chunk.reborrow().window(&masked.region));
-                return Ok(());
+        }
+        chunk.heap().cloned().map_or(Ok(()), |heap| self.move_to(&heap, chunk))
+    }
+
+    /// Adds the bytes of the new elements, to which the items of `chunk` refer, to its heap, and makes the items refer to them there.
+    fn move_to(&self, heap: &Heap, chunk: &mut ViewMut<'_>) -> Result<(), Error> {
+        let source = self.heap();
+        let mut bytes = Vec::new();
+        self.each_item(chunk, |item| {
+            bytes.extend_from_slice(content(source, item)?);
+            Ok(())
+        })?;
+        let block = heap.add(bytes);
+        let mut offset = 0;
+        self.each_item(chunk, |item| {
+            let len = HeapRef::from_item(item).map_or(0, |element| element.len);
+            let moved = if len == 0 { HeapRef::default() } else { HeapRef { block, len, offset } };
+            item.copy_from_slice(&moved.to_bytes());
+            offset += u64::from(len);
+            Ok(())
+        })
+    }
+
+    /// Calls `body` with each new item in `chunk`, in an order that is always the same, until it fails.
+    fn each_item(
+        &self,
+        chunk: &mut ViewMut<'_>,
+        mut body: impl FnMut(&mut [u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match &self.elements {
+            Elements::Region(region, _) => each_of(&mut chunk.reborrow().window(region), &mut body),
+            Elements::Masked(masked) => masked
+                .each_window(&mut chunk.reborrow().window(&masked.region), |mut window| {
+                    each_of(&mut window, &mut body)
+                }),
+            Elements::Selected(selected, output) => {
+                let size = chunk.size();
+                let target = chunk.as_contiguous().ok_or_else(|| misfit(size, &[], output.item))?;
+                each(selected, &self.shape, |run| {
+                    slice(target, run.from, run.len, output.item)?.chunks_mut(output.item).try_for_each(&mut body)
+                })
             }
-            Elements::Selected(selected, output) => (selected, output),
-        };
-        let heap = chunk.heap().cloned();
-        let (size, item) = (chunk.size(), chunk.item_size());
-        let Some(target) = chunk.as_contiguous().filter(|_| item == output.item) else {
-            return Err(misfit(size, &[], item));
-        };
-        match heap {
-            None => each(selected, &self.shape, |run| {
-                copy(output.run(run)?, slice(target, run.from, run.len, item)?);
-                Ok(())
-            }),
-            Some(heap) => output.move_to(&heap, selected, &self.shape, target),
+        }
+    }
+
+    /// The heap that new elements refer to.
+    fn heap(&self) -> Option<&Arc<Heap>> {
+        match &self.elements {
+            Elements::Region(_, elements) | Elements::Masked(Masked { elements, .. }) => elements.heap(),
+            Elements::Selected(_, output) => output.heap.as_ref(),
         }
     }
 }
@@ -239,47 +273,27 @@ impl Output<'_> {
         if !element.is_variable() {
             return is_repeated(items, fill);
         }
-        items.chunks(HeapRef::SIZE).all(|item| self.content(item).is_ok_and(|content| content == fill))
+        items.chunks(HeapRef::SIZE).all(|item| content(self.heap.as_ref(), item).is_ok_and(|content| content == fill))
     }
+}
 
-    /// The bytes of an element of variable length.
-    fn content(&self, item: &[u8]) -> Result<&[u8], Error> {
-        let content = HeapRef::from_item(item).and_then(|element| match &self.heap {
-            Some(heap) => heap.get(element),
-            None => (element.len == 0).then_some(&[][..]),
-        });
-        content.ok_or_else(|| Error::Encode { codec: "heap", what: "an element is not in the heap".to_owned() })
-    }
+/// The bytes of an element of variable length.
+fn content<'h>(heap: Option<&'h Arc<Heap>>, item: &[u8]) -> Result<&'h [u8], Error> {
+    let content = HeapRef::from_item(item).and_then(|element| match heap {
+        Some(heap) => heap.get(element),
+        None => (element.len == 0).then_some(&[][..]),
+    });
+    content.ok_or_else(|| Error::Encode { codec: "heap", what: "an element is not in the heap".to_owned() })
+}
 
-    /// Writes elements of variable length to a chunk in C order, and adds their bytes to its heap. So the heap of the chunk goes when
-    /// the chunk is encoded, and that of the selection does not grow.
-    fn move_to(
-        &self,
-        heap: &Arc<Heap>,
-        selected: &SelectedElements<'_>,
-        shape: &[u64],
-        target: &mut [u8],
-    ) -> Result<(), Error> {
-        let mut bytes = Vec::new();
-        each(selected, shape, |run| {
-            for item in self.run(run)?.chunks(HeapRef::SIZE) {
-                bytes.extend_from_slice(self.content(item)?);
-            }
-            Ok(())
-        })?;
-        let block = heap.add(bytes);
-        let mut offset = 0;
-        each(selected, shape, |run| {
-            let target = slice(target, run.from, run.len, HeapRef::SIZE)?;
-            for (item, target) in self.run(run)?.chunks(HeapRef::SIZE).zip(target.chunks_mut(HeapRef::SIZE)) {
-                let len = HeapRef::from_item(item).map_or(0, |element| element.len);
-                let moved = if len == 0 { HeapRef::default() } else { HeapRef { block, len, offset } };
-                target.copy_from_slice(&moved.to_bytes());
-                offset += u64::from(len);
-            }
-            Ok(())
-        })
-    }
+/// Calls `body` with each item of a view until it fails.
+fn each_of(view: &mut ViewMut<'_>, body: &mut impl FnMut(&mut [u8]) -> Result<(), Error>) -> Result<(), Error> {
+    let mut done = Ok(());
+    view.all_mut(|item| {
+        done = body(item);
+        done.is_ok()
+    });
+    done
 }
 
 /// Calls `body` with each run of selected elements of a chunk, until it fails.

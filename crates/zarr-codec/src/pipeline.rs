@@ -364,7 +364,8 @@ impl Pipeline {
         }
         let shape = patch.shape();
         let mut scratch = Scratch::take();
-        let heap = patch.chunk_heap(&self.element);
+        // Old elements are added to a heap of the chunk's own: the new ones may be kept, and written again and again.
+        let heap = self.element.new_heap();
         let mut chunk = chunk_view(&mut scratch, &self.element, shape, &self.limits)?.with_heap(heap);
         match old {
             Some(old) => self.decode(old, shape, &Region::whole(shape), &mut chunk)?,

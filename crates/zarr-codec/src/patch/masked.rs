@@ -55,6 +55,15 @@ impl<'a> Masked<'a> {
             Err(never) => match never {},
         }
     }
+
+    /// Calls `each` with the windows of `out`, which has the region's shape, in which the elements lie, until it fails.
+    pub(super) fn each_window<E>(
+        &self,
+        out: &mut ViewMut<'_>,
+        mut each: impl FnMut(ViewMut<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        each_masked(&self.mask, |run| each(out.reborrow().window(run)))
+    }
 }
 
 /// Calls `each` with the regions of what `mask` has: in C order, runs along the last axis of bytes other than 0. Until it fails.
