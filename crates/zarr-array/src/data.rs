@@ -149,6 +149,26 @@ impl ArrayData {
         self
     }
 
+    /// Moves the bytes of variable-length elements to a new heap, without those of elements that were replaced.
+    pub(crate) fn compact(&mut self) -> Result<()> {
+        let Some(old) = &self.heap else { return Ok(()) };
+        let items = self.items.as_bytes_mut().as_chunks_mut::<{ HeapRef::SIZE }>().0;
+        let mut bytes = Vec::new();
+        for &mut item in &mut *items {
+            let element = old.get(HeapRef::from_bytes(item));
+            bytes.extend_from_slice(element.ok_or_else(|| Error::internal("an element is not in its heap"))?);
+        }
+        let heap = Heap::new();
+        let (block, mut offset) = (heap.add(bytes), 0);
+        for item in items {
+            let len = HeapRef::from_bytes(*item).len;
+            *item = if len == 0 { HeapRef::default() } else { HeapRef { block, len, offset } }.to_bytes();
+            offset += u64::from(len);
+        }
+        self.heap = Some(Arc::new(heap));
+        Ok(())
+    }
+
     /// Puts elements of variable length that are read into another heap.
     pub(crate) fn share_heap(&mut self, heap: Option<Arc<Heap>>) {
         self.heap = heap;

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_codec::{Dims, Patch, View, ViewMut, each_masked};
 use zarr_grid::{AxisRange, ChunkIndex, Region, SelectedElements, Shape};
 
+/// The bytes of elements of variable length that were replaced may be so many in any case.
+pub(crate) const LEAST_HEAP: u64 = 64 << 10;
+
 /// New elements of a chunk (of sharded arrays: a shard). Others stay as they are stored.
 #[derive(Debug)]
 pub(crate) struct KeptChunk {
@@ -15,6 +18,8 @@ pub(crate) struct KeptChunk {
     shape: Shape,
     /// The part of it that lies in the array. Elements that are not covered mean nothing.
     data: ArrayData,
+    /// The bytes of the heap when it had last no others than those of its elements.
+    least_heap: u64,
     cover: Cover,
     is_written: AtomicBool,
 }
@@ -33,12 +38,17 @@ enum Cover {
 }
 
 impl KeptChunk {
-    /// A chunk without new elements.
-    pub(crate) fn new(core: &ArrayCore, index: &ChunkIndex) -> Result<Self> {
+    /// A chunk without new elements. One that may come to lie over an earlier state of it (`is_over`), for which there may be no memory
+    /// then, has a mask from the beginning.
+    pub(crate) fn new(core: &ArrayCore, index: &ChunkIndex, is_over: bool) -> Result<Self> {
         let shape = core.grid.chunk_shape(index);
         let data = ArrayData::zeroed(core.element(), &core.grid.chunk_region(index).shape());
         let data = data.map_err(|error| core.locate(error))?;
-        Ok(Self { index: index.clone(), shape, data, cover: Cover::Nothing, is_written: AtomicBool::new(false) })
+        let cover = match is_over {
+            true => Cover::empty_mask(data.len()).map_err(|error| core.locate(error))?,
+            false => Cover::Nothing,
+        };
+        Ok(Self { index: index.clone(), shape, data, least_heap: 0, cover, is_written: AtomicBool::new(false) })
     }
 
     pub(crate) fn index(&self) -> &ChunkIndex {
@@ -56,7 +66,11 @@ impl KeptChunk {
 
     /// Whether it has no new elements.
     pub(crate) fn is_empty(&self) -> bool {
-        matches!(self.cover, Cover::Nothing)
+        match &self.cover {
+            Cover::Nothing => true,
+            Cover::Box(_) => false,
+            Cover::Mask { missing, .. } => *missing == self.data.len(),
+        }
     }
 
     /// Whether all elements that lie in the array are new.
@@ -70,7 +84,7 @@ impl KeptChunk {
 
     /// Takes the elements of a region of the chunk. `elements` has the region's shape.
     pub(crate) fn put(&mut self, region: &Region, elements: &View<'_>) -> Result<()> {
-        copy_elements(elements, &mut self.data.view_mut().window(region))?;
+        self.copy(region, elements)?;
         let joined = match &self.cover {
             Cover::Nothing => region.is_contiguous_box().then(|| region.clone()),
             Cover::Box(before) => joined(before, region),
@@ -78,12 +92,7 @@ impl KeptChunk {
         };
         match joined {
             Some(joined) => self.cover = Cover::Box(joined),
-            None => self.mask(|mask, missing| {
-                mask.window(region).runs_mut(|run| {
-                    set(run, missing);
-                    true
-                });
-            })?,
+            None => self.mask(|mask, missing| set_all(mask.window(region), missing))?,
         }
         Ok(())
     }
@@ -92,6 +101,7 @@ impl KeptChunk {
     pub(crate) fn put_selected<'s>(&mut self, selected: &SelectedElements<'s>, output: &View<'s>) -> Result<()> {
         let shape = Shape::from_slice(self.data.shape());
         Patch::selected(&shape, selected.clone(), output)?.apply(&mut self.data.view_mut())?;
+        self.compact()?;
         self.mask(|mut mask, missing| {
             let Some(mask) = mask.as_contiguous() else { return };
             selected.runs(&shape, |run| {
@@ -102,16 +112,40 @@ impl KeptChunk {
         })
     }
 
-    /// Takes the elements that a later state of the same chunk has.
-    pub(crate) fn put_all(&mut self, later: &Self) -> Result<()> {
+    /// Takes the elements that a later state of the same chunk has, and its mask where it has one and this has none.
+    pub(crate) fn put_all(&mut self, later: &mut Self) -> Result<()> {
         let view = later.data.view();
-        match &later.cover {
-            Cover::Nothing => Ok(()),
-            Cover::Box(region) => self.put(region, &view.window(region)),
-            Cover::Mask { bytes, .. } => {
-                each_masked(&View::new(bytes, 1, view.shape())?, |run| self.put(run, &view.window(run)))
-            }
+        let bytes = match &later.cover {
+            Cover::Nothing => return Ok(()),
+            Cover::Box(region) => return self.put(region, &view.window(region)),
+            Cover::Mask { bytes, .. } => bytes,
+        };
+        let mask = View::new(bytes, 1, view.shape())?;
+        if matches!(self.cover, Cover::Mask { .. }) {
+            return each_masked(&mask, |run| self.put(run, &view.window(run)));
         }
+        each_masked(&mask, |run| self.copy(run, &view.window(run)))?;
+        let before = std::mem::replace(&mut self.cover, std::mem::replace(&mut later.cover, Cover::Nothing));
+        if let Cover::Box(before) = before {
+            self.mask(|mask, missing| set_all(mask.window(&before), missing))?;
+        }
+        Ok(())
+    }
+
+    /// Copies elements to a region of the chunk.
+    fn copy(&mut self, region: &Region, elements: &View<'_>) -> Result<()> {
+        copy_elements(elements, &mut self.data.view_mut().window(region))?;
+        self.compact()
+    }
+
+    /// Drops the bytes of elements that were replaced, if they are many beside all others.
+    fn compact(&mut self) -> Result<()> {
+        let least = self.least_heap.saturating_mul(2) + self.data.items().len() as u64 + LEAST_HEAP;
+        if self.data.heap().is_some_and(|heap| heap.size() > least) {
+            self.data.compact()?;
+            self.least_heap = self.data.heap().map_or(0, |heap| heap.size());
+        }
+        Ok(())
     }
 
     /// What is to be written; nothing if there are no new elements.
@@ -142,24 +176,40 @@ impl KeptChunk {
     fn mask(&mut self, change: impl FnOnce(ViewMut<'_>, &mut usize)) -> Result<()> {
         let dims: Dims = self.data.view().shape().into();
         if !matches!(self.cover, Cover::Mask { .. }) {
-            let mut missing = self.data.len();
-            let mut bytes = Vec::new();
-            let no_memory = |_| Error::new(ErrorKind::Limit, format!("no memory for a mask of {missing} elements"));
-            bytes.try_reserve_exact(missing).map_err(no_memory)?;
-            bytes.resize(missing, 0);
-            if let Cover::Box(before) = &self.cover {
-                ViewMut::new(&mut bytes, 1, &dims)?.window(before).runs_mut(|run| {
-                    set(run, &mut missing);
-                    true
-                });
+            let mut mask = Cover::empty_mask(self.data.len())?;
+            if let (Cover::Box(before), Cover::Mask { bytes, missing }) = (&self.cover, &mut mask) {
+                set_all(ViewMut::new(bytes, 1, &dims)?.window(before), missing);
             }
-            self.cover = Cover::Mask { bytes, missing };
+            self.cover = mask;
         }
         if let Cover::Mask { bytes, missing } = &mut self.cover {
             change(ViewMut::new(bytes, 1, &dims)?, missing);
         }
         Ok(())
     }
+}
+
+impl Cover {
+    /// A mask of so many elements, which has none.
+    fn empty_mask(len: usize) -> Result<Self> {
+        let no_memory = || Error::new(ErrorKind::Limit, format!("no memory for a mask of {len} elements"));
+        #[cfg(test)]
+        if tests::has_no_memory() {
+            return Err(no_memory());
+        }
+        let mut bytes = Vec::new();
+        bytes.try_reserve_exact(len).map_err(|_| no_memory())?;
+        bytes.resize(len, 0);
+        Ok(Self::Mask { bytes, missing: len })
+    }
+}
+
+/// Sets all bytes of a mask, of which so many were missing.
+fn set_all(mut mask: ViewMut<'_>, missing: &mut usize) {
+    mask.runs_mut(|run| {
+        set(run, missing);
+        true
+    });
 }
 
 /// Sets bytes of a mask, of which so many were missing.
@@ -194,9 +244,24 @@ fn joined(a: &Region, b: &Region) -> Option<Region> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use std::cell::Cell;
     use std::ops::Range;
+
+    thread_local! {
+        static HAS_NO_MEMORY: Cell<bool> = const { Cell::new(false) };
+    }
+
+    /// Whether this thread gets no memory for masks.
+    pub(super) fn has_no_memory() -> bool {
+        HAS_NO_MEMORY.get()
+    }
+
+    /// Lets this thread have memory for masks, or not.
+    pub(crate) fn set_memory(has: bool) {
+        HAS_NO_MEMORY.set(!has);
+    }
 
     fn region(ranges: [Range<u64>; 2]) -> Region {
         Region::from_ranges(&ranges)

@@ -8,7 +8,7 @@ mod region_parts;
 
 use crate::core::ArrayCore;
 use crate::drive::Drive;
-use crate::kept_chunk::KeptChunk;
+use crate::kept_chunk::{KeptChunk, LEAST_HEAP};
 use crate::verbs::Verbs;
 use crate::{Error, Result, WriteFrom, jobs, selected_memory};
 use region_parts::{around, covered, relative};
@@ -21,8 +21,6 @@ use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};
 
 /// Bytes that are kept at most.
 const LIMIT: u64 = 256 << 20;
-/// Elements of variable length may have so many bytes in any case.
-const LEAST_HEAP: u64 = 64 << 10;
 /// If so many chunks in a row cannot be written, the others are not tried.
 const MAX_FAILED: u32 = 8;
 
@@ -44,6 +42,8 @@ struct State {
     clock: u64,
     /// Who waits for chunks that are being written.
     waiting: Vec<Waker>,
+    /// Why elements of a chunk that was not written could not be kept.
+    failed: Option<Error>,
 }
 
 /// A chunk that is kept.
@@ -176,6 +176,9 @@ impl WriteBuffer {
     /// Writes all that was taken before this began.
     pub(crate) async fn flush<D: Drive>(&self, verbs: &Verbs<'_, D>) -> Result<()> {
         let until = self.state().clock;
+        if let Some(error) = self.state().failed.take() {
+            return Err(error);
+        }
         loop {
             let kept = self.state().older(until);
             let is_stored = kept.is_empty() && !self.state().is_busy(until);
@@ -251,7 +254,7 @@ impl WriteBuffer {
         if state.size > 0 && state.size.saturating_add(size) > self.limit && can_write(state) {
             return Ok(None);
         }
-        let chunk = KeptChunk::new(core, index)?;
+        let chunk = KeptChunk::new(core, index, state.busy.contains_key(index))?;
         let size = chunk.size();
         let slot = Slot { chunk: Arc::new(Mutex::new(Some(chunk))), size, since: state.clock, last: state.clock };
         let shared = Arc::clone(&slot.chunk);
@@ -389,12 +392,14 @@ impl State {
         };
         let mut later = lock(&slot.chunk);
         if let Some(later) = later.as_mut()
-            && chunk.put_all(later).is_ok()
+            && let Err(error) = chunk.put_all(later)
         {
-            *later = chunk;
-            self.size = self.size - slot.size + later.size();
-            (slot.size, slot.since) = (later.size(), since);
+            self.failed.get_or_insert(error.at(|location| location.chunk = Some(chunk.index().clone())));
+            return;
         }
+        self.size = self.size - slot.size + chunk.size();
+        (slot.size, slot.since) = (chunk.size(), since);
+        *later = Some(chunk);
     }
 }
 

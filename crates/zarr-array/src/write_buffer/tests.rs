@@ -5,10 +5,12 @@
 mod model;
 mod stores;
 
-use crate::{AsyncArray, Error, ErrorKind, NewArray, Options, Writer};
+use crate::kept_chunk::tests::set_memory;
+use crate::{Array, AsyncArray, Error, ErrorKind, NewArray, Options, Store, Writer};
 use std::ops::Range;
 use std::sync::Arc;
-use stores::{Beginning, array, key, registry, shards};
+use stores::{Beginning, Faulty, array, key, registry, shards, text_shards};
+use zarr_grid::Selection;
 use zarr_store::{AsyncStore, SyncAsAsync, block_on};
 
 /// The elements of an array of 4-byte numbers that has 100 columns.
@@ -224,7 +226,7 @@ fn nobody_waits_for_a_chunk_that_another_writes() {
         // Elements of a chunk that is being written are kept, also if they are all of it.
         writer.fill((0..20, 0..30), 8).unwrap();
         writer.fill((5, 5), 9).unwrap();
-        assert_eq!(writer.kept(), 2400);
+        assert_eq!(writer.kept(), 2400 + 600, "with a mask, by which they would come over the others");
         let flush = scope.spawn(|| writer.flush());
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert!(!flush.is_finished(), "it waits for the other thread");
@@ -262,6 +264,98 @@ fn a_chunk_that_fails_goes_back_under_later_elements() {
         expected[at] = 7;
     }
     assert_eq!(array.read::<i32>((0..20, 0..30)).unwrap(), expected);
+}
+
+#[test]
+fn a_chunk_that_goes_back_needs_no_memory_for_a_mask() {
+    let (store, array) = array("bytes");
+    let writer = array.writer();
+    put(&writer, 0..19, 0..30).unwrap();
+    std::thread::scope(|scope| {
+        let stopped = store.inner().stop_at("a/c/0/0");
+        let last = scope.spawn(|| {
+            set_memory(false);
+            put(&writer, 19..20, 0..30)
+        });
+        stopped.reached();
+        // Nothing is taken for which there would be none later.
+        set_memory(false);
+        let error = writer.fill((3, 3), 6).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+        set_memory(true);
+        writer.fill((1, 1..4), 7).unwrap();
+        writer.fill((5..7, 20), 7).unwrap();
+        store.inner().refuse(&["a/c/0/0"]);
+        drop(stopped);
+        assert!(last.join().unwrap().is_err());
+    });
+    store.inner().refuse(&[]);
+    assert_eq!(writer.kept(), 2400 + 600);
+    writer.flush().unwrap();
+    let mut expected = numbers(0..20, 0..30);
+    for at in [31, 32, 33, 5 * 30 + 20, 6 * 30 + 20] {
+        expected[at] = 7;
+    }
+    assert_eq!(array.read::<i32>((0..20, 0..30)).unwrap(), expected);
+}
+
+/// An array of texts in chunks of 5 x 5, all stored, and a writer.
+fn stored_texts(codecs: &str) -> (Arc<Faulty>, Array) {
+    let faulty = Arc::new(Faulty::default());
+    let store: Arc<dyn Store> = Arc::clone(&faulty) as _;
+    let new = NewArray::new(&[10, 10], "string").chunks(&[5, 5]).codecs(codecs).unwrap();
+    let array = Array::create(&store, "/a", new, &registry()).unwrap();
+    array.write(.., &vec!["old".repeat(100); 100]).unwrap();
+    (faulty, array)
+}
+
+#[test]
+fn texts_that_cannot_be_written_take_the_same_memory_each_time() {
+    for codecs in [r#"["vlen-utf8"]"#, &text_shards("[5, 1]")] {
+        let (store, array) = stored_texts(codecs);
+        let writer = array.writer();
+        writer.write((0..4, 0..4), &vec!["new"; 16]).unwrap();
+        // Elements of a mask.
+        writer.write((6, 6), &["new"]).unwrap();
+        writer.write((8, 8), &["new"]).unwrap();
+        let kept = writer.kept();
+        store.refuse(&[""]);
+        for _ in 0..10 {
+            writer.flush().unwrap_err();
+            assert_eq!(writer.kept(), kept, "{codecs}");
+        }
+        store.refuse(&[]);
+        writer.finish().unwrap();
+        let texts = array.read::<String>(..).unwrap();
+        assert_eq!(texts.iter().filter(|text| *text == "new").count(), 18);
+        assert_eq!(texts.iter().filter(|text| text.len() == 300).count(), 82);
+    }
+}
+
+#[test]
+fn texts_that_replace_each_other_take_no_more_memory_than_the_last() {
+    let (store, array) = stored_texts(r#"["vlen-utf8"]"#);
+    let writer = array.writer();
+    writer.write((0..4, 0..5), &vec!["new"; 20]).unwrap();
+    std::thread::scope(|scope| {
+        let stopped = store.stop_at("a/c/0/0");
+        let last = scope.spawn(|| writer.write((4, 0..5), &vec!["new"; 5]));
+        stopped.reached();
+        // The chunk cannot be written meanwhile, however much is kept.
+        for round in 0..1000 {
+            let text = round.to_string().repeat(300);
+            writer.write((round % 2, 0), &[text.as_str()]).unwrap();
+            writer.write(Selection::coordinates(vec![vec![2], vec![3]]), &[text.as_str()]).unwrap();
+        }
+        assert!(writer.kept() < 256 << 10, "{}", writer.kept());
+        drop(stopped);
+        last.join().unwrap().unwrap();
+    });
+    writer.finish().unwrap();
+    let expected = ["998", "new", "999", "new"].map(str::to_owned);
+    let found = array.read::<String>((0..2, 0..2)).unwrap();
+    assert_eq!(found.iter().map(|text| text.get(..3).unwrap().to_owned()).collect::<Vec<_>>(), expected);
+    assert_eq!(array.read::<String>((2, 3)).unwrap(), ["999".repeat(300)]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Writes of any kind, in any order and with any bound of memory, beside an array in memory.
 
-use super::stores::{Faulty, registry, shards};
+use super::stores::{Faulty, registry, shards, text_shards};
 use crate::{Array, NewArray, Store, WriteFrom, Writer};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -65,18 +65,13 @@ fn layout() -> impl Strategy<Value = (String, &'static str, [u64; 2])> {
     let turned_shards =
         shards("[4, 2]").replacen('[', r#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, "#, 1);
     let texts = r#"[{"name": "vlen-utf8"}]"#.to_owned();
-    let text_shards = shards("[2, 4]").replacen(
-        r#"{"name": "bytes", "configuration": {"endian": "little"}}"#,
-        r#"{"name": "vlen-utf8"}"#,
-        1,
-    );
     prop_oneof![
         Just((plain, "int32", [4, 5])),
         Just((turned, "int32", [5, 11])),
         Just((shards("[2, 4]"), "int32", [6, 8])),
         Just((turned_shards, "int32", [6, 8])),
         Just((texts, "string", [4, 5])),
-        Just((text_shards, "string", [6, 8])),
+        Just((text_shards("[2, 4]"), "string", [6, 8])),
     ]
 }
 

@@ -29,6 +29,12 @@ pub(super) fn shards(inner: &str) -> String {
     )
 }
 
+/// Shards of inner chunks of texts.
+pub(super) fn text_shards(inner: &str) -> String {
+    let bytes = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+    shards(inner).replacen(bytes, r#"{"name": "vlen-utf8"}"#, 1)
+}
+
 /// An array of 70 x 100 numbers in chunks of 20 x 30.
 pub(super) fn array(codecs: &str) -> (Arc<Counted<Faulty>>, Array) {
     let counted = Arc::new(Counted::new(Faulty::default()));
