@@ -34,8 +34,8 @@ const METADATA_TIME: Duration = Duration::from_secs(2);
 /// The headers that make a put a copy.
 const COPY_SOURCES: [&str; 3] = ["x-amz-copy-source", "x-goog-copy-source", "x-ms-copy-source"];
 
-/// A copy, or the end of an upload in parts, has as much time as sending so many bytes, within the deadline: nothing comes while the service
-/// copies, or brings the parts together.
+/// A copy has as much time as sending so many bytes, within the deadline: nothing comes while the service copies. So has the end of an upload
+/// in parts, as long as something comes: services send spaces while they bring the parts together.
 const COPY_BYTES: u64 = 1 << 30;
 
 /// Marks requests for values.
@@ -43,7 +43,8 @@ const COPY_BYTES: u64 = 1 << 30;
 pub(crate) struct OfValue;
 
 /// Gives object_store the client of a store, whatever options it has of its own. It tries lists and erasures again. Of a conditional put it may
-/// have to be found out first what became of it, and gets, puts and copies are made anew ([`Exchange::tried`]).
+/// have to be found out first what became of it, as of the end of an upload in parts, and gets, puts and copies are made anew
+/// ([`Exchange::tried`]).
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
     pub(crate) client: Client,
@@ -119,8 +120,9 @@ impl HttpService for Connector {
         let exchange = Exchange::current();
         let purpose = Purpose::of(&request);
         // The request for a value, with others for what is left of it, has one deadline, as each page of a list has.
-        let is_tried_elsewhere = matches!(purpose, Purpose::Get | Purpose::Put { .. } | Purpose::Copy);
-        let mut attempts = if is_tried_elsewhere || matches!(purpose, Purpose::Part | Purpose::Complete) {
+        let is_tried_elsewhere =
+            matches!(purpose, Purpose::Get | Purpose::Put { .. } | Purpose::Copy | Purpose::Complete);
+        let mut attempts = if is_tried_elsewhere || purpose == Purpose::Part {
             exchange.attempts()
         } else {
             Attempts::new(self.retry, request.body().content_length() as u64)
@@ -181,7 +183,7 @@ impl Connector {
                 let is_good = |response: &Response| !is_retryable(response.status());
                 in_time(attempts, self.hedge.first(|| self.send(purpose, request), is_good)).await
             }
-            _ => in_time(attempts, self.send(purpose, request)).await,
+            _ => heard(attempts, self.patience(purpose), self.send(purpose, request)).await,
         };
         let response = match sent.and_then(|sent| sent) {
             Ok(response) => response,
@@ -204,7 +206,7 @@ impl Connector {
             Purpose::Get => check_value(exchange, response, permit, ranged),
             Purpose::List => check_page(exchange, request.uri().to_string(), response, attempts).await,
             Purpose::Erase { .. } | Purpose::Copy | Purpose::Upload | Purpose::Complete => {
-                check_done(exchange, purpose, response, attempts).await
+                check_done(exchange, purpose, response, attempts, self.patience(purpose)).await
             }
             Purpose::Put { .. } | Purpose::Part | Purpose::Credentials => Ok(into_response(response, Some(permit))),
         };
@@ -251,11 +253,23 @@ impl Connector {
         result
     }
 
+    /// After how long an attempt ends to which nothing comes, where the client does not see to that.
+    fn patience(&self, purpose: Purpose) -> Duration {
+        if purpose == Purpose::Complete { self.retry.timeout } else { Duration::MAX }
+    }
+
     async fn send(&self, purpose: Purpose, request: &HttpRequest) -> Result<Response, Failure> {
         let sent = request.body().content_length() as u64;
         let sent = if matches!(purpose, Purpose::Copy | Purpose::Complete) { COPY_BYTES } else { sent };
         self.client.execute(convert(request.clone())?, sent).await.map_err(failure)
     }
+}
+
+/// The outcome of a part of a request, if it comes in time and before the patience ends.
+async fn heard<T>(attempts: &Attempts, patience: Duration, part: impl Future<Output = T>) -> Result<T, Failure> {
+    let heard = tokio::time::timeout(patience, in_time(attempts, part)).await;
+    heard
+        .unwrap_or_else(|_| Err(Failure::new(ErrorKind::TimedOut, format!("timed out: nothing came for {patience:?}"))))
 }
 
 /// A request for messages.
@@ -407,11 +421,12 @@ fn page_for_people() -> String {
 async fn read_page(
     mut response: Response,
     attempts: &mut Attempts,
+    patience: Duration,
 ) -> Result<(StatusCode, HeaderMap, Vec<u8>), Failure> {
     let (status, headers) = (response.status(), response.headers().clone());
     let mut page = Vec::new();
     loop {
-        match in_time(attempts, response.chunk()).await.and_then(|chunk| chunk.map_err(failure)) {
+        match heard(attempts, patience, response.chunk()).await.and_then(|chunk| chunk.map_err(failure)) {
             Ok(Some(chunk)) if page.len() + chunk.len() > MAX_PAGE => {
                 let text = format!("the answer has more than {MAX_PAGE} bytes");
                 return Err(Failure::new(ErrorKind::Io, text));
@@ -436,8 +451,9 @@ async fn check_done(
     purpose: Purpose,
     response: Response,
     attempts: &mut Attempts,
+    patience: Duration,
 ) -> Result<HttpResponse, Failure> {
-    let (status, headers, page) = read_page(response, attempts).await?;
+    let (status, headers, page) = read_page(response, attempts, patience).await?;
     if !matches!(purpose, Purpose::Erase { several: true } | Purpose::Copy | Purpose::Complete) {
         return Ok(answer(status, headers, page));
     }
@@ -464,7 +480,7 @@ async fn check_page(
     attempts: &mut Attempts,
 ) -> Result<HttpResponse, Failure> {
     let refuse = |text: &str| Failure::new(ErrorKind::Io, text);
-    let (status, headers, page) = read_page(response, attempts).await?;
+    let (status, headers, page) = read_page(response, attempts, Duration::MAX).await?;
     let page = String::from_utf8(page).map_err(|_| refuse("a page of the list is no UTF-8"))?;
     let Some(page) = keys_alone(&page) else {
         let what = if is_html(&headers) {

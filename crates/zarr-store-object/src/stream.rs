@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bytes::Bytes;
 use object_store::multipart::{MultipartStore, PartId};
 use object_store::path::Path;
-use object_store::{MultipartId, PutMultipartOptions, PutPayload};
+use object_store::{Attribute, MultipartId, PutMultipartOptions, PutPayload};
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Result, SetOptions, SetStream, Version};
 
 use crate::bucket::Bucket;
+use crate::read::{There, look};
 use crate::write;
+use crate::writes::{self, Fate};
 
 /// The bytes of a part but the last. All have as many, which some services want; the least that services take are 5 MiB.
 const PART: usize = 8 << 20;
@@ -83,6 +85,8 @@ struct Upload {
     runtime: Handle,
     path: Path,
     id: MultipartId,
+    /// By these the value that is made of the parts is known.
+    ids: writes::Put,
     /// Those that have arrived.
     parts: Vec<Option<PartId>>,
     sending: JoinSet<Result<(usize, PartId)>>,
@@ -181,13 +185,17 @@ impl Streamed {
 
     async fn begin(&self, store: &Arc<dyn MultipartStore>) -> Result<Upload> {
         let exchange = self.bucket.exchange(0);
-        let begun = exchange.during(store.create_multipart_opts(&self.path, PutMultipartOptions::default())).await;
+        let ids = writes::Put::new(&Precondition::None, None);
+        let mut options = PutMultipartOptions::default();
+        options.attributes.insert(Attribute::Metadata(writes::NAME.into()), ids.as_str().to_owned().into());
+        let begun = exchange.during(store.create_multipart_opts(&self.path, options)).await;
         let id = begun.map_err(|error| self.bucket.error(&exchange, Operation::Set, self.key.as_str(), &error))?;
         Ok(Upload {
             store: Arc::clone(store),
             runtime: Handle::current(),
             path: self.path.clone(),
             id,
+            ids,
             parts: (0..self.first_parts).map(|_| None).collect(),
             sending: JoinSet::new(),
             is_complete: false,
@@ -232,19 +240,41 @@ impl Streamed {
             let text = "a part of the value was not sent".to_owned();
             return Err(bucket.subject.failed(Operation::Set, key.as_str(), ErrorKind::Internal, text));
         };
-        // No bytes of the value move. The service may have to bring them together before it answers, for which it has the whole deadline.
         let exchange = bucket.exchange(0);
-        match exchange.during(upload.store.complete_multipart(&upload.path, &upload.id, parts)).await {
-            Ok(put) => {
-                upload.is_complete = true;
-                Ok(bucket.version(put.e_tag.as_deref(), put.version.as_deref()))
+        // For the look after the last attempt.
+        exchange.seen().attempts.keep_back();
+        loop {
+            let complete = upload.store.complete_multipart(&upload.path, &upload.id, parts.clone());
+            let error = match exchange.during(complete).await {
+                Ok(put) => {
+                    upload.is_complete = true;
+                    return Ok(bucket.version(put.e_tag.as_deref(), put.version.as_deref()));
+                }
+                Err(error) => error,
+            };
+            let (again, maybe_set, is_gone) = {
+                let seen = exchange.seen();
+                (seen.again, seen.maybe_set, seen.is_gone())
+            };
+            if maybe_set {
+                let there = look(&bucket, &key, &exchange, bucket.common.missing_403).await.ok().flatten();
+                let there = there.map(|There { version, writes }| (upload.ids.fate(&writes), version));
+                upload.is_complete = match &there {
+                    Some((Fate::Newest | Fate::BuiltOn, _)) => true,
+                    // Nobody else knows the upload: an attempt without an answer has completed it, and others have replaced the value.
+                    _ => is_gone,
+                };
+                if upload.is_complete {
+                    return Ok(there.filter(|(fate, _)| *fate == Fate::Newest).and_then(|(_, version)| version));
+                }
             }
-            // Nobody else knows the upload: an attempt without an answer has completed it, and others may have replaced the value since.
-            Err(_) if exchange.seen().maybe_set && exchange.seen().is_gone() => {
-                upload.is_complete = true;
-                Ok(None)
+            let goes_on = match again {
+                Some(again) => exchange.pause(again).await,
+                None => false,
+            };
+            if !goes_on {
+                return Err(bucket.error(&exchange, Operation::Set, key.as_str(), &error));
             }
-            Err(error) => Err(bucket.error(&exchange, Operation::Set, key.as_str(), &error)),
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The answer to a conditional put may be lost after the value was set. Sent again, the put is refused, as if another had set the
 //! value. So each conditional put writes an id of its own, drawn by chance, into the metadata of the object, before the ids of the
 //! puts that led to the value which it replaces. By these a look at the object tells whether the put took effect, also after others
-//! have built on it.
+//! have built on it. The end of an upload in parts is found out about in the same way.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -27,7 +27,7 @@ const BITS: u64 = (1 << (4 * DIGITS)) - 1;
 /// What the first of several puts to a key, which requires that there is no value, has for the id of the value before.
 const NONE: &str = "0";
 
-/// The ids of a conditional put.
+/// The ids of a conditional put, or of an upload in parts.
 #[derive(Debug)]
 pub(crate) struct Put {
     /// Its own, and those before, newest first, with commas in between.
@@ -51,14 +51,15 @@ pub(crate) enum Fate {
 }
 
 impl Put {
-    /// A put on this condition, on a value that has these ids, if they are known.
+    /// A put on this condition, on a value that has these ids, if they are known. Without a condition it has an id of its own alone.
     pub(crate) fn new(when: &Precondition, before: Option<&str>) -> Self {
         let chance = RandomState::new().hash_one((SystemTime::now(), std::process::id()));
         let mut text = format!("{:0DIGITS$x}", chance & BITS);
         let own = text.len();
         let base = match when {
             Precondition::Version(version) => format!("{:0DIGITS$x}", hash(version.as_str()) & BITS),
-            _ => NONE.to_owned(),
+            Precondition::NotExists => NONE.to_owned(),
+            Precondition::None => String::new(),
         };
         let before = before.unwrap_or(&base);
         for id in before.split(',').filter(|id| is_id(id)).take(MOST - 1) {
@@ -84,10 +85,11 @@ impl Put {
         match at(self.own()) {
             Some(0) => Fate::Newest,
             Some(_) => Fate::BuiltOn,
-            None if self.text.split(',').nth(1).into_iter().chain([self.base.as_str()]).any(|id| at(id).is_some()) => {
-                Fate::Never
+            None => {
+                let mut before = self.text.split(',').nth(1).into_iter().chain([self.base.as_str()]);
+                let is_there = before.any(|id| !id.is_empty() && at(id).is_some());
+                if is_there { Fate::Never } else { Fate::Unknown }
             }
-            None => Fate::Unknown,
         }
     }
 }
@@ -125,6 +127,18 @@ mod tests {
         let (a, b) = (Put::new(&of_version, None), Put::new(&of_version, None));
         assert_eq!((a.fate(b.as_str()), a.fate(first.as_str())), (Fate::Never, Fate::Unknown));
         assert_eq!(Put::new(&of_version, Some(first.as_str())).fate(a.as_str()), Fate::Never);
+    }
+
+    #[test]
+    fn a_put_without_a_condition_says_nothing_of_others() {
+        let upload = Put::new(&Precondition::None, None);
+        let first = Put::new(&Precondition::NotExists, None);
+        assert_eq!((upload.as_str(), upload.fate(upload.as_str())), (upload.own(), Fate::Newest));
+        // It may have replaced the value of the other.
+        assert_eq!((first.fate(upload.as_str()), upload.fate(first.as_str())), (Fate::Unknown, Fate::Unknown));
+        assert_eq!(upload.fate(""), Fate::Unknown);
+        let on_it = Put::new(&Precondition::Version(Version::new("v")), Some(upload.as_str()));
+        assert_eq!(upload.fate(on_it.as_str()), Fate::BuiltOn);
     }
 
     #[test]

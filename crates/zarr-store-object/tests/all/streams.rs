@@ -144,3 +144,45 @@ fn faults_that_pass() {
     set(&store, &value, 0, MIB, Precondition::None).expect("set");
     assert!(server.remove("data", "v").expect("there") == value);
 }
+
+/// The end of an upload that stalls does not take the whole deadline, and is not repeated if it took effect.
+#[test]
+fn an_end_that_stalls() {
+    let value = bytes(20 * MIB);
+    let query = |begin: &'static str| move |logged: &zarr_testserver::Logged| logged.query.contains(begin);
+    let late = Duration::from_secs(20);
+    let options = [("deadline", "15"), ("timeout", "1.5")];
+    let faults = [(FaultKind::Delay(late), 2), (FaultKind::DelayAfter(late), 1), (FaultKind::DropAfter, 1)];
+    for ((kind, ends), is_s3) in faults.into_iter().zip([true, false, true]) {
+        let bucket = if is_s3 { Bucket::s3() } else { Bucket::gcs() };
+        let server = TestServer::builder().bucket("data", bucket).start().expect("a server");
+        let store = if is_s3 { s3(&server, "s3://data", &options) } else { gs(&server, "gs://data", &options) };
+        server.fault(Fault::new(kind.clone()).method("POST").when(query("uploadId")));
+        let begun = Instant::now();
+        let version = set(&store, &value, 10, MIB, Precondition::None).expect("set");
+        assert!(begun.elapsed() < Duration::from_secs(8), "{kind:?}: {:?}", begun.elapsed());
+        assert!(server.get("data", "v").expect("there") == value, "{kind:?}");
+        // Its version is known, so that a set on the condition of it goes on from there.
+        let version = version.expect("a version");
+        let found = block_on(store.get(&key("v"), &[zarr_store::ByteRange::First(1)], &Default::default()));
+        assert_eq!(found.expect("get").expect("there").version, Some(version), "{kind:?}");
+        let count = |is: &dyn Fn(&zarr_testserver::Logged) -> bool| server.log().iter().filter(|it| is(it)).count();
+        assert_eq!(count(&|it| it.method == "POST" && it.query.contains("uploadId")), ends, "{kind:?}");
+        assert_eq!(count(&|it| it.method == "GET"), 2, "{kind:?}: a look, and the one above");
+    }
+    // Others replace the value before it is looked at.
+    let server = TestServer::builder().bucket("data", Bucket::s3()).start().expect("a server");
+    let store = s3(&server, "s3://data", &options);
+    server.fault(Fault::new(FaultKind::DelayAfter(late)).method("POST").when(query("uploadId")));
+    let version = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while server.get("data", "v").is_none() {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            server.put("data", "v", b"other".to_vec());
+        });
+        set(&store, &value, 10, MIB, Precondition::None).expect("set")
+    });
+    assert_eq!((version, server.get("data", "v").as_deref()), (None, Some(&b"other"[..])));
+    assert_eq!((server.uploads("data"), server.faults_left()), (0, 0));
+}
