@@ -96,4 +96,16 @@ fn requests_and_steps_are_spans_that_show_no_secret() {
     assert!(steps.len() >= 3 && steps.iter().all(|step| step.fields["job"] == "\"ReadJob\""), "{steps:?}");
     assert!(steps.iter().all(|step| step.within == ["operation"]), "{steps:?}");
     assert!(!format!("{all:?}").contains("s3cr3t"));
+
+    // Values that are set together.
+    let store: Arc<dyn Store> = Arc::new(zarr::store::MemoryStore::new());
+    let new = NewArray::new(&[64], "int32").chunks(&[8]).codecs("bytes").unwrap();
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
+    collect.0.lock().unwrap().clear();
+    operation.in_scope(|| array.write(.., &(1..65).collect::<Vec<i32>>())).unwrap();
+    let all: Vec<Seen> = collect.0.lock().unwrap().values().cloned().collect();
+    let requests = all.iter().filter(|seen| seen.name == "request").map(|seen| &seen.fields);
+    let sets: Vec<_> =
+        requests.map(|it| (it["operation"].as_str(), it["key"].as_str(), it["bytes"].as_str())).collect();
+    assert_eq!(sets, [("\"set_many\"", "a/c/0", "256")]);
 }

@@ -15,7 +15,7 @@ pub fn answers(store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Repl
     while let Some(request) = rest.first() {
         let values: Vec<_> = rest.iter().map_while(Request::plain_set).collect();
         if values.len() > 1 {
-            store.set_many(&values)?;
+            Span::sets(&store, &values).within(|| store.set_many(&values))?;
             replies.extend(values.iter().map(|_| Reply::Set));
             rest = rest.get(values.len()..).unwrap_or_default();
         } else {

@@ -6,12 +6,14 @@
 //! | `wait` | trace | a request waits until the [bound](crate::Limits::requests) allows it | |
 //! | `step` | debug | a job decodes, encodes or plans | `job` |
 //!
+//! Values that a blocking store sets together are one request, `set_many`, with the key of the first.
+//!
 //! The target is `zarr`. On stores that do not block, all are below the span in which the operation was called; so are they on other stores,
 //! but for work that is handed to other threads. `store` is the name of the store, which shows no secret, and values are never shown.
 
 #[cfg(feature = "tracing")]
 use crate::Fetched;
-use crate::{ByteRange, Reply, Request};
+use crate::{ByteRange, Key, Reply, Request};
 use std::fmt;
 #[cfg(feature = "tracing")]
 use tracing::level_filters::LevelFilter;
@@ -56,6 +58,14 @@ impl Span {
             Request::Size { key } => ("size", key),
         };
         Self::of(store, operation, key)
+    }
+
+    /// Of values that are set together.
+    pub(crate) fn sets(store: &dyn fmt::Display, values: &[(&Key, &[u8])]) -> Self {
+        let first: &dyn fmt::Display = values.first().map_or(&"", |(key, _)| *key);
+        let span = Self::of(store, "set_many", first);
+        span.0.record("bytes", values.iter().map(|(_, value)| value.len()).sum::<usize>());
+        span
     }
 
     /// Of a get.
@@ -125,6 +135,10 @@ impl Span {
     }
 
     pub(crate) fn request(_: &dyn fmt::Display, _: &Request) -> Self {
+        Self()
+    }
+
+    pub(crate) fn sets(_: &dyn fmt::Display, _: &[(&Key, &[u8])]) -> Self {
         Self()
     }
 
