@@ -52,13 +52,17 @@ pub(super) fn copy(
     let is_left = |(_, chunk): &&(Key, ChunkIndex)| {
         work.has(chunk, &chunk.iter().map(|&index| index..index + 1).collect::<Vec<_>>())
     };
-    let by_store = match chunks.iter().find(is_left) {
-        Some((key, chunk)) => copy_within(&**source, key, &**destination, &to.key(chunk)?).map_err(|error| {
-            let at = (Some(chunk.clone()), Some(key.to_string()));
-            locate(error.at(|location| (location.chunk, location.key) = at))
-        })?,
-        None => false,
+    // Whether the service copies chunks shows with the first one, which is copied then.
+    let first = match chunks.iter().find(is_left) {
+        Some((key, chunk)) => copy_within(&**source, key, &**destination, &to.key(chunk)?)
+            .map_err(|error| {
+                let at = (Some(chunk.clone()), Some(key.to_string()));
+                locate(error.at(|location| (location.chunk, location.key) = at))
+            })?
+            .then(|| chunk.clone()),
+        None => None,
     };
+    let by_store = first.is_some();
     // Chunks that it does not copy are in memory one at a time, since their sizes are not known.
     let room = Mutex::new(());
     let one = |(chunk, key): (ChunkIndex, Option<Key>)| {
@@ -67,6 +71,7 @@ pub(super) fn copy(
             locate(error.at(|location| (location.chunk, location.key) = (Some(chunk.clone()), key)))
         };
         let copied = match &key {
+            Some(_) if first.as_ref() == Some(&chunk) => true,
             Some(key) if by_store => copy_within(&**source, key, &**destination, &to.key(&chunk)?).map_err(located)?,
             _ => false,
         };
