@@ -22,7 +22,6 @@ mod scratch;
 mod skipped;
 mod slabs;
 mod sparse;
-mod staged;
 mod target;
 #[cfg(test)]
 mod tests;

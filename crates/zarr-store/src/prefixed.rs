@@ -1,5 +1,6 @@
-//! The keys under a prefix as a store.
+//! The keys under a prefix as a store, or in place of those under another.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -10,57 +11,82 @@ use crate::{
     Prefix, Result, SetOptions, SetStream, Store, Version,
 };
 
-/// The keys under a prefix of another store, as a store of their own.
+/// The keys under a prefix of another store, as a store of their own, or in place of those under another prefix of it.
 #[derive(Clone, Debug)]
 pub struct Prefixed<S> {
     store: S,
     prefix: Prefix,
+    /// Under which prefix the keys are here; `None`: they are all keys of the store.
+    place: Option<Prefix>,
 }
 
 impl<S> Prefixed<S> {
     /// The keys under `prefix` in `store`.
     #[must_use]
     pub fn new(store: S, prefix: Prefix) -> Self {
-        Self { store, prefix }
+        Self { store, prefix, place: None }
+    }
+
+    /// All keys of `store`, but under `place` those that lie under `prefix` there. A list of a prefix above `place` has the names in `store`.
+    #[must_use]
+    pub fn in_place(store: S, prefix: Prefix, place: Prefix) -> Self {
+        Self { store, prefix, place: Some(place) }
     }
 
     fn down(&self, key: &Key) -> Result<Key> {
-        self.prefix.join(key.as_str())
-    }
-
-    fn up(&self, key: &Key) -> Option<Key> {
-        Key::new(self.prefix.strip(key)?).ok()
-    }
-
-    fn up_prefix(&self, prefix: &Prefix) -> Option<Prefix> {
-        Prefix::new(prefix.as_str().strip_prefix(self.prefix.as_str())?).ok()
-    }
-
-    fn up_listing(&self, listing: &Listing) -> Listing {
-        Listing {
-            keys: listing.keys.iter().filter_map(|key| self.up(key)).collect(),
-            prefixes: listing.prefixes.iter().filter_map(|prefix| self.up_prefix(prefix)).collect(),
+        match &self.place {
+            None => self.prefix.join(key.as_str()),
+            Some(place) => place.strip(key).map_or_else(|| Ok(key.clone()), |rest| self.prefix.join(rest)),
         }
+    }
+
+    fn down_prefix(&self, prefix: &Prefix) -> Result<Prefix> {
+        let Some(place) = &self.place else { return Ok(self.prefix.join_prefix(prefix)) };
+        match prefix.as_str().strip_prefix(place.as_str()) {
+            Some(rest) => Ok(self.prefix.join_prefix(&Prefix::new(rest)?)),
+            None => Ok(prefix.clone()),
+        }
+    }
+
+    /// The name of what lies under a prefix of this store; `None` if it lies under none.
+    fn up<'t>(&self, below: &Prefix, found: &'t str) -> Option<Cow<'t, str>> {
+        let rest = found.strip_prefix(self.prefix.as_str());
+        let Some(place) = &self.place else { return rest.map(Cow::from) };
+        match rest.filter(|_| below.as_str().starts_with(place.as_str())) {
+            Some(rest) => Some(format!("{place}{rest}").into()),
+            None => Some(found.into()),
+        }
+    }
+
+    fn up_keys(&self, below: &Prefix, keys: &[Key]) -> Vec<Key> {
+        keys.iter().filter_map(|key| Key::new(&self.up(below, key.as_str())?).ok()).collect()
+    }
+
+    fn up_listing(&self, below: &Prefix, listing: &Listing) -> Listing {
+        let up = |prefix: &Prefix| Prefix::new(&self.up(below, prefix.as_str())?).ok();
+        Listing { keys: self.up_keys(below, &listing.keys), prefixes: listing.prefixes.iter().filter_map(up).collect() }
     }
 }
 
 impl<S: fmt::Display> Prefixed<S> {
     /// Replaces the key in an error by the caller's key.
-    fn lift(&self, error: Error) -> Error {
-        match error {
-            Error::Range { key, range, size, .. } => {
-                Error::Range { store: self.to_string(), key: self.up(&key).unwrap_or(key), range, size }
+    fn lift(&self, mut error: Error) -> Error {
+        if let Error::Range { store, key, .. } | Error::Precondition { store, key, .. } = &mut error {
+            *store = self.to_string();
+            let below = self.place.clone().unwrap_or_else(Prefix::root);
+            if let Some(Ok(known)) = self.up(&below, key.as_str()).map(|known| Key::new(&known)) {
+                *key = known;
             }
-            Error::Precondition { key, expected, found, .. } => {
-                Error::Precondition { store: self.to_string(), key: self.up(&key).unwrap_or(key), expected, found }
-            }
-            error => error,
         }
+        error
     }
 }
 
 impl<S: fmt::Display> fmt::Display for Prefixed<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.place.is_some() {
+            return self.store.fmt(f);
+        }
         let store = self.store.to_string();
         let prefix = self.prefix.as_str().trim_end_matches('/');
         write!(f, "{store}{}{prefix}", if store.ends_with(['/', ':']) || prefix.is_empty() { "" } else { "/" })
@@ -116,16 +142,16 @@ impl<S: Store> Store for Prefixed<S> {
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        self.store.list_dir(&self.prefix.join_prefix(prefix)).map(|listing| self.up_listing(&listing))
+        self.store.list_dir(&self.down_prefix(prefix)?).map(|listing| self.up_listing(prefix, &listing))
     }
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        let keys = self.store.list_prefix(&self.prefix.join_prefix(prefix))?;
-        Ok(keys.iter().filter_map(|key| self.up(key)).collect())
+        let keys = self.store.list_prefix(&self.down_prefix(prefix)?)?;
+        Ok(self.up_keys(prefix, &keys))
     }
 
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
-        self.store.erase_prefix(&self.prefix.join_prefix(prefix))
+        self.store.erase_prefix(&self.down_prefix(prefix)?)
     }
 
     fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
@@ -133,28 +159,28 @@ impl<S: Store> Store for Prefixed<S> {
     }
 
     fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
-        self.store.rename_prefix(&self.prefix.join_prefix(from), &self.prefix.join_prefix(to))
+        self.store.rename_prefix(&self.down_prefix(from)?, &self.down_prefix(to)?)
     }
 
     fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
-        self.store.exchange_prefixes(&self.prefix.join_prefix(a), &self.prefix.join_prefix(b))
+        self.store.exchange_prefixes(&self.down_prefix(a)?, &self.down_prefix(b)?)
     }
 
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
         let store = self.store.as_async()?;
-        Some(Arc::new(Prefixed { store, prefix: self.prefix.clone() }))
+        Some(Arc::new(Prefixed { store, prefix: self.prefix.clone(), place: self.place.clone() }))
     }
 
     fn find_link(&self, prefix: &Prefix) -> Result<Option<String>> {
-        self.store.find_link(&self.prefix.join_prefix(prefix))
+        self.store.find_link(&self.down_prefix(prefix)?)
     }
 
     fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
-        None
+        self.place.as_ref().and_then(|_| self.store.parent())
     }
 
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
-        self.store.try_lock(&self.prefix.join_prefix(prefix))
+        self.store.try_lock(&self.down_prefix(prefix)?)
     }
 
     crate::delegate! { |this| this.store;
@@ -245,36 +271,32 @@ impl<S: AsyncStore> AsyncStore for Prefixed<S> {
 
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
         Box::pin(async move {
-            let listing = self.store.list_dir(&self.prefix.join_prefix(prefix)).await?;
-            Ok(self.up_listing(&listing))
+            let listing = self.store.list_dir(&self.down_prefix(prefix)?).await?;
+            Ok(self.up_listing(prefix, &listing))
         })
     }
 
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
         Box::pin(async move {
-            let keys = self.store.list_prefix(&self.prefix.join_prefix(prefix)).await?;
-            Ok(keys.iter().filter_map(|key| self.up(key)).collect())
+            let keys = self.store.list_prefix(&self.down_prefix(prefix)?).await?;
+            Ok(self.up_keys(prefix, &keys))
         })
     }
 
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { self.store.erase_prefix(&self.prefix.join_prefix(prefix)).await })
+        Box::pin(async move { self.store.erase_prefix(&self.down_prefix(prefix)?).await })
     }
 
     fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(
-            async move { self.store.rename_prefix(&self.prefix.join_prefix(from), &self.prefix.join_prefix(to)).await },
-        )
+        Box::pin(async move { self.store.rename_prefix(&self.down_prefix(from)?, &self.down_prefix(to)?).await })
     }
 
     fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(
-            async move { self.store.exchange_prefixes(&self.prefix.join_prefix(a), &self.prefix.join_prefix(b)).await },
-        )
+        Box::pin(async move { self.store.exchange_prefixes(&self.down_prefix(a)?, &self.down_prefix(b)?).await })
     }
 
     fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
-        Box::pin(async move { self.store.try_lock(&self.prefix.join_prefix(prefix)).await })
+        Box::pin(async move { self.store.try_lock(&self.down_prefix(prefix)?).await })
     }
 
     crate::delegate_async! { |this| this.store;
@@ -286,6 +308,7 @@ impl<S: AsyncStore> AsyncStore for Prefixed<S> {
 mod tests {
     use super::*;
     use crate::{MemoryStore, StoreExt, SyncAsAsync, block_on, testing};
+    use proptest::prelude::*;
 
     #[test]
     fn keeps_the_contract_without_blocking() {
@@ -310,5 +333,62 @@ mod tests {
         store.set_all(&key, b"12").expect("set");
         let error = store.get_ranges(&key, &[ByteRange::Range(1..3)]).expect_err("too long");
         assert_eq!(error.to_string(), "memory:a/b: key x: found 2 bytes, expected bytes 1..3");
+    }
+
+    fn in_place(store: &Arc<dyn Store>) -> Prefixed<Arc<dyn Store>> {
+        let [prefix, place] = [".stage/1/", "deep/"].map(|prefix| Prefix::new(prefix).expect("a prefix"));
+        Prefixed::in_place(Arc::clone(store), prefix, place)
+    }
+
+    #[test]
+    fn keeps_the_contract_in_place_of_others() {
+        // With keys elsewhere and below the prefix; all of them are erased through it.
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        testing::contract(&Prefixed::new(in_place(&store), Prefix::new("deep/").expect("a prefix")));
+        assert_eq!(store.list().expect("list"), []);
+        let waiting: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())));
+        let [prefix, place] = [".stage/1/", "deep/"].map(|prefix| Prefix::new(prefix).expect("a prefix"));
+        let in_place = Prefixed::in_place(waiting, prefix, place.clone());
+        block_on(testing::contract_async(&Prefixed::new(in_place, place)));
+    }
+
+    #[test]
+    fn errors_have_the_keys_of_the_place() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let in_place = in_place(&store);
+        for name in ["deep/x", "other"] {
+            let key = Key::new(name).expect("a key");
+            in_place.set_all(&key, b"12").expect("set");
+            let error = in_place.get_ranges(&key, &[ByteRange::Range(1..3)]).expect_err("too long");
+            assert_eq!(error.to_string(), format!("memory:: key {name}: found 2 bytes, expected bytes 1..3"));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn keys_under_the_place_lie_elsewhere_and_others_where_they_are(
+            names in proptest::collection::btree_set("(deep|deeper|x)(/[ab]){0,2}/v", 1..8),
+        ) {
+            let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            let (in_place, key) = (in_place(&store), |name: &str| Key::new(name).expect("a key"));
+            let (old, place) = (key("deep/old"), Prefix::new("deep/").expect("a prefix"));
+            store.set_all(&old, b"old").expect("set");
+            for name in &names {
+                in_place.set_all(&key(name), name.as_bytes()).expect("set");
+            }
+            for name in &names {
+                let below = name.strip_prefix("deep/").map_or(name.clone(), |rest| format!(".stage/1/{rest}"));
+                let found = in_place.get_all(&key(name)).expect("get");
+                let stored = store.get_all(&key(&below)).expect("get");
+                prop_assert_eq!(found.as_deref(), Some(name.as_bytes()));
+                prop_assert_eq!(stored.as_deref(), Some(name.as_bytes()));
+            }
+            let listed = in_place.list_prefix(&place).expect("list");
+            let listed: Vec<String> = listed.iter().map(ToString::to_string).collect();
+            let expected: Vec<String> = names.iter().filter(|name| name.starts_with("deep/")).cloned().collect();
+            prop_assert_eq!(listed, expected);
+            in_place.erase_prefix(&place).expect("erased");
+            prop_assert!(store.exists(&old).expect("looked") && !in_place.exists(&old).expect("looked"));
+        }
     }
 }

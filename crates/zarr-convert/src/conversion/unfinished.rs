@@ -5,14 +5,13 @@
 //! is not believed then.
 
 use super::destination::{self, InTheWay};
-use super::staged::Staged;
 use super::{Conversion, PlannedNode};
 use std::sync::Arc;
 use zarr_hierarchy::node::{Ancestors, CONVERSION_JOURNAL, is_one_prefix, new_id, replacement, replacements};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
 use zarr_json::{Map, Value};
 use zarr_meta::{NodePath, StoredNode};
-use zarr_store::{Key, Prefix, Store, StoreExt, run};
+use zarr_store::{Key, Prefix, Prefixed, Store, StoreExt, run};
 
 /// The members of the journal.
 const MARK: &str = "mark";
@@ -81,7 +80,7 @@ impl Unfinished {
     /// The store to write the nodes to.
     pub(super) fn store(&self, target: &Arc<dyn Store>) -> Arc<dyn Store> {
         match &self.stage {
-            Some(stage) => Arc::new(Staged::new(target, self.path.clone(), stage.clone())),
+            Some(stage) => Arc::new(Prefixed::in_place(Arc::clone(target), stage.clone(), self.path.clone())),
             None => Arc::clone(target),
         }
     }
