@@ -101,10 +101,11 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
     let form = args.form.unwrap_or(if context.global.json { Form::Json } else { Form::Text });
     let selection = select::by_index(args, &array)?;
+    let variable = labelled(context, args, &location, &array, &selection, form)?;
     if args.explain {
-        return explain::run(context, args, &location, &array, &selection);
+        return explain::run(context, &array, &selection, variable, form);
     }
-    match labelled(context, args, &location, &array, &selection, form)? {
+    match variable {
         Some((variable, is_decoded)) => variable.print(args, form, is_decoded)?,
         None => plain(args, &array, &selection, form)?,
     }
@@ -165,6 +166,13 @@ fn check_size(shape: &[u64], item: u64) -> Result<()> {
     Err(Failure::usage(message).with_hint("select a part of it with --select"))
 }
 
+/// The pieces in which a selection is read.
+fn pieces(array: &Array, selection: &Selection) -> Result<Pieces> {
+    let resolved = selection.resolve_on(array.chunk_grid())?;
+    let item = if array.data_type().is_variable() { VARIABLE } else { array.data_type().item_size() as u64 };
+    Ok(Pieces::new(selection, &resolved, item, &array.part_shape(), PIECE))
+}
+
 /// Prints elements as they are stored, without labels.
 fn plain(args: &Read, array: &Array, selection: &Selection, form: Form) -> Result<()> {
     let resolved = selection.resolve_on(array.chunk_grid())?;
@@ -185,8 +193,7 @@ fn plain(args: &Read, array: &Array, selection: &Selection, form: Form) -> Resul
         Some(name) => array.read_field(name, selection).map(Cells::Stored),
     };
     let mut printer = format(form, &data_type, &shape)?;
-    let item = if array.data_type().is_variable() { VARIABLE } else { array.data_type().item_size() as u64 };
-    let mut pieces = Pieces::new(selection, &resolved, item, &array.part_shape(), PIECE);
+    let mut pieces = pieces(array, selection)?;
     let mut out = Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy))?;
     // The first piece is read before any output, so that an early failure leaves nothing behind.
     let mut piece = pieces.next()?;

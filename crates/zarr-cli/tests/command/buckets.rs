@@ -137,6 +137,36 @@ fn explain_lists_the_requests_that_a_read_makes() {
     assert!(text.contains("requests  3 in 1 round\n") && text.contains("\n  1  g/plain/c/5/0  all bytes\n"), "{text}");
 }
 
+/// A table with labels is read in smaller pieces than elements are, and explained so.
+#[test]
+fn explain_has_the_pieces_of_the_read() {
+    let folder = Folder::new();
+    for (name, shape, chunks, dims) in [("v", "4000,1000", "40,1000", "y,x"), ("y", "4000", "4000", "y")] {
+        folder.ok(&[
+            "create",
+            "x.zarr",
+            &format!("g/{name}"),
+            "--shape",
+            shape,
+            "--dtype",
+            "float64",
+            "--chunks",
+            chunks,
+            "--dims",
+            dims,
+        ]);
+    }
+    let explained = |args: &[&str]| folder.ok(&[&["read", "x.zarr/g/v", "--explain"], args].concat());
+    let decoded = explained(&["--decode"]);
+    assert!(
+        decoded.contains("chunks    100, decoded") && decoded.contains("pieces    4, one after another\n"),
+        "{decoded}"
+    );
+    let stored = explained(&[]);
+    assert!(stored.contains("chunks    100, decoded") && !stored.contains("pieces"), "{stored}");
+    assert!(!explained(&["--sel", "y=0..0"]).contains("pieces"));
+}
+
 #[test]
 fn credentials_come_from_a_profile() {
     let server = TestServer::builder().credentials("AKILAB", "s3cr3t").bucket("data", Bucket::s3()).start().unwrap();

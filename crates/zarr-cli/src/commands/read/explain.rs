@@ -1,14 +1,13 @@
 //! `zarr read --explain`: the requests of a read, without the read.
 
 use super::labelled::Labelled;
-use super::{PIECE, Read, VARIABLE};
 use crate::columns::{padded, widest};
-use crate::context::{Context, NodeLocation};
+use crate::context::Context;
 use crate::escape;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
+use crate::format::Form;
 use crate::number::{grouped, size, tuple};
 use crate::object::{object, or_null};
-use crate::pieces::Pieces;
 use zarr::meta::json::{Map, Value};
 use zarr::options::{Plan, PlannedRequest};
 use zarr::store::ByteRange;
@@ -26,41 +25,35 @@ struct Explained {
     may_look: bool,
 }
 
+/// Prints the plan of a read of a selection, or of a variable of a data set, in the pieces in which each is read.
 pub(super) fn run(
     context: &Context,
-    args: &Read,
-    location: &NodeLocation,
     array: &Array,
     selection: &Selection,
+    variable: Option<(Labelled<'_>, bool)>,
+    form: Form,
 ) -> Result<()> {
-    let selection = match args.sel.as_slice() {
-        [] => selection.clone(),
-        _ => by_label(context, args, location, array, selection)?,
-    };
-    let resolved = selection.resolve_on(array.chunk_grid())?;
-    let item = if array.data_type().is_variable() { VARIABLE } else { array.data_type().item_size() as u64 };
-    let mut pieces = Pieces::new(&selection, &resolved, item, &array.part_shape(), PIECE);
     let mut explained = Explained::default();
     let none = (!array.data_type().is_variable()).then_some(0);
     (explained.plan.selected_bytes, explained.plan.decoded_bytes) = (none, none);
-    while let Some(piece) = pieces.next()? {
-        explained.add(array.plan(piece.selection)?);
-    }
-    let shape = resolved.result_shape();
+    let whole = match variable {
+        Some((variable, is_decoded)) => {
+            let mut pieces = variable.pieces(form, is_decoded)?;
+            while let Some(piece) = pieces.next()? {
+                explained.add(array.plan(variable.stored_selection(Some(&piece))?)?);
+            }
+            variable.stored_selection(None)?
+        }
+        None => {
+            let mut pieces = super::pieces(array, selection)?;
+            while let Some(piece) = pieces.next()? {
+                explained.add(array.plan(piece.selection)?);
+            }
+            selection.clone()
+        }
+    };
+    let shape = whole.resolve_on(array.chunk_grid())?.result_shape();
     context.print(|| explained.json(), || explained.text(&shape, array))
-}
-
-/// The elements of an array that have the labels.
-fn by_label(
-    context: &Context,
-    args: &Read,
-    location: &NodeLocation,
-    array: &Array,
-    selection: &Selection,
-) -> Result<Selection> {
-    let none = || Failure::usage(format!("{location}: --sel: the array is no variable of a data set"));
-    let variable = Labelled::open(context, args, location, array, array.options(), selection)?.ok_or_else(none)?;
-    variable.stored_selection()?.ok_or_else(none)
 }
 
 impl Explained {

@@ -134,9 +134,37 @@ impl<'c> Labelled<'c> {
         Ok(Some(labelled))
     }
 
-    /// The selection as one of the stored array.
-    pub(super) fn stored_selection(&self) -> Result<Option<Selection>> {
-        Ok(self.variable()?.stored_selection())
+    /// The selection, or a piece of it, as one of the stored array.
+    pub(super) fn stored_selection(&self, piece: Option<&Piece>) -> Result<Selection> {
+        let selection = self.piece(piece)?.variable(&self.name)?.stored_selection();
+        selection.ok_or_else(|| Failure::usage(format!("points of several dimensions of {} are selected", self.name)))
+    }
+
+    /// The data type of what is read.
+    fn data_type(&self, is_decoded: bool) -> Result<DataType> {
+        let variable = self.variable()?;
+        Ok(if is_decoded { variable.data_type()? } else { variable.stored().data_type().clone() })
+    }
+
+    /// Whether labels are printed beside the values.
+    fn is_labelled(form: Form, is_decoded: bool) -> bool {
+        is_decoded && matches!(form, Form::Text | Form::Csv)
+    }
+
+    /// The pieces in which the variable is read.
+    pub(super) fn pieces(&self, form: Form, is_decoded: bool) -> Result<Pieces> {
+        let (variable, data_type) = (self.variable()?, self.data_type(is_decoded)?);
+        let item = if data_type.is_variable() { VARIABLE } else { data_type.item_size() as u64 };
+        let shape = variable.shape();
+        let all = Selection::all();
+        let parts = if shape == variable.stored().shape() {
+            variable.stored().part_shape()
+        } else {
+            vec![1; shape.len()].into()
+        };
+        // A label may take ten times the memory of its element.
+        let budget = if Self::is_labelled(form, is_decoded) { PIECE / 16 } else { PIECE };
+        Ok(Pieces::new(&all, &all.resolve(&shape)?, item, &parts, budget))
     }
 
     fn variable(&self) -> Result<&Variable> {
@@ -164,21 +192,11 @@ impl<'c> Labelled<'c> {
 
     /// Prints the values, or the stored elements that have the labels.
     pub(super) fn print(&self, args: &Read, form: Form, is_decoded: bool) -> Result<()> {
-        let variable = self.variable()?;
-        let data_type = if is_decoded { variable.data_type()? } else { variable.stored().data_type().clone() };
-        let item = if data_type.is_variable() { VARIABLE } else { data_type.item_size() as u64 };
-        let shape = variable.shape();
+        let data_type = self.data_type(is_decoded)?;
+        let shape = self.variable()?.shape();
         super::check_size(&shape, data_type.item_size() as u64)?;
-        let all = Selection::all();
-        let parts = if shape == variable.stored().shape() {
-            variable.stored().part_shape()
-        } else {
-            vec![1; shape.len()].into()
-        };
-        let is_labelled = is_decoded && matches!(form, Form::Text | Form::Csv);
-        // A label may take ten times the memory of its element.
-        let budget = if is_labelled { PIECE / 16 } else { PIECE };
-        let mut pieces = Pieces::new(&all, &all.resolve(&shape)?, item, &parts, budget);
+        let is_labelled = Self::is_labelled(form, is_decoded);
+        let mut pieces = self.pieces(form, is_decoded)?;
         let read = |piece: &Piece| self.read(piece, args.field.as_deref(), is_decoded);
         // The first piece is read before any output, so that an early failure leaves nothing behind.
         let mut piece = pieces.next()?;
