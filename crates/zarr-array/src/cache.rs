@@ -245,6 +245,11 @@ impl ArrayCache {
         self.cache.0.map.find(key, epoch)
     }
 
+    /// What others have kept since a lookup that found nothing, which is counted as one with this.
+    pub(crate) fn find_again(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
+        self.cache.0.map.find_again(key, epoch)
+    }
+
     /// Notes that an entry that was found is outdated.
     pub(crate) fn found_outdated(&self) {
         self.cache.0.map.found_outdated();

@@ -158,3 +158,22 @@ proptest! {
         check::<String>(&layout, size, revalidates, &steps)?;
     }
 }
+
+/// Each index and each inner chunk is looked up once.
+#[test]
+fn lookups_are_counted_once() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = zarr_array::NewArray::new(&[64, 64], "int32").chunks(&[8, 8]).shards(&[32, 32]);
+    let array = Array::create(&store, "/a", new, &zarr::registry::default()).expect("a new array");
+    array.write(.., &(1..=4096).collect::<Vec<i32>>()).expect("written");
+    for (selection, lookups) in [("0, 0", 2), ("0:9, 0", 3), ("30:34, 0", 4), ("[0, 9, 10], 0", 3)] {
+        let selection: Selection = selection.parse().expect("a selection");
+        let cache = ChunkCache::new(1 << 20);
+        let cached = array.with(array.options().clone().cache(cache.clone())).expect("an array");
+        for read in 0..3 {
+            cached.read::<i32>(selection.clone()).expect("read");
+            let counts = cache.counts();
+            assert_eq!((counts.misses, counts.hits), (lookups, read * lookups), "{selection:?}");
+        }
+    }
+}

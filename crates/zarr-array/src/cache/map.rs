@@ -33,10 +33,15 @@ impl CacheMap {
 
     /// The entry of a key, if it is of this epoch.
     pub(super) fn find(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
-        let hash = hash(key);
-        let found = self.0.read(hash).get(key, |cached| cached.epoch == epoch).map(|cached| Arc::clone(&cached.entry));
-        self.0.looked_up(hash, found.is_some());
+        let found = self.find_again(key, epoch);
+        self.0.looked_up(hash(key), found.is_some());
         found
+    }
+
+    /// As [`find`](Self::find), after a lookup that is counted.
+    pub(super) fn find_again(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
+        let part = self.0.read(hash(key));
+        part.get(key, |cached| cached.epoch == epoch).map(|cached| Arc::clone(&cached.entry))
     }
 
     /// Notes that an entry that was found is outdated.

@@ -55,11 +55,9 @@ impl<'a> CachedRead<'a> {
 
     /// The entry of a shard, if no version is to be compared first.
     pub(super) fn find_shard(&self, source: &Source, overlap: &ChunkOverlap) -> Option<Arc<CacheEntry>> {
-        if self.revalidates(source) {
-            return None;
-        }
         let (key, epoch) = self.key(source, overlap);
-        self.cache.find(&key, epoch).inspect(|_| self.doubt())
+        let found = self.cache.find(&key, epoch).filter(|_| !self.revalidates(source));
+        found.inspect(|_| self.doubt())
     }
 
     /// Caches the index of a shard, or finds that the cached one is still the same.
@@ -70,7 +68,7 @@ impl<'a> CachedRead<'a> {
         fetched: &Fetched,
     ) -> Arc<CacheEntry> {
         let version = fetched.version.clone();
-        let cached = self.cache.find(&key, epoch).filter(|entry| version.is_some() && entry.version == version);
+        let cached = self.cache.find_again(&key, epoch).filter(|entry| version.is_some() && entry.version == version);
         cached.unwrap_or_else(|| {
             let index =
                 CachedIndex { index: Arc::clone(&split.index), size: fetched.size, owner: self.cache.new_owner() };
