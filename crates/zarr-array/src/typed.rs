@@ -181,7 +181,8 @@ impl AsyncArray {
         zarr_store::for_each(regions.iter(), limit, |region| Box::pin(async { each(region?).await })).await
     }
 
-    /// Applies a function to values on the threads that decode this array, as [`Array::map_parallel`].
+    /// Applies a function to values on the threads that decode this array, as [`Array::map_parallel`]. If the future is dropped, it is
+    /// not called with values that it was not called with until then.
     ///
     /// # Errors
     /// As there.
@@ -190,6 +191,12 @@ impl AsyncArray {
         items: Vec<T>,
         each: impl Fn(T) -> R + Sync + Send + 'static,
     ) -> Result<Vec<R>> {
-        self.unblock(move |array| array.map_parallel(items, each)).await?
+        let core = Arc::clone(&self.core);
+        let done = zarr_store::unblock(move |unblocker| {
+            let one = |item| unblocker.is_awaited().then(|| each(item));
+            execute::within(&core, || execute::map(items, one))
+        });
+        let done: Option<Vec<R>> = done.await??.into_iter().collect();
+        done.ok_or_else(|| Error::internal("values are left out of a future that is there"))
     }
 }

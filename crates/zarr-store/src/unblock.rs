@@ -23,7 +23,8 @@ use crate::{
 ///
 /// The [`Unblocker`] that the code is given makes blocking stores of stores that do not block. Their futures are polled within the
 /// future that this returns, so that they find the runtime that it runs on. When it is dropped, requests under way are dropped with
-/// it, and every further one fails, so that the code ends soon.
+/// it, and every further one fails, so that the code ends soon; other code may ask whether the future [is still
+/// there](Unblocker::is_awaited).
 ///
 /// # Errors
 /// [`ErrorKind::Limit`] if the system has no thread for it.
@@ -72,6 +73,12 @@ impl fmt::Debug for Unblocker {
 }
 
 impl Unblocker {
+    /// Whether the future is still there. Code that makes no requests ends early if it is not.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        !self.0.lock().is_closed
+    }
+
     /// `store` as a blocking store, for as long as the future is polled.
     #[must_use]
     pub fn store(&self, store: &Arc<dyn AsyncStore>) -> Arc<dyn Store> {

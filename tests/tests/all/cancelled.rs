@@ -217,3 +217,32 @@ fn transfers_report_and_are_cancelled() {
     assert_eq!(error.kind(), ErrorKind::Cancelled);
     assert!(!zarr::hierarchy::node_exists(&*store, "/other", None).unwrap());
 }
+
+/// Nothing is begun any more for a future that nobody has.
+#[test]
+fn a_map_whose_future_is_dropped_ends() {
+    let store: Arc<dyn zarr::AsyncStore> =
+        Arc::new(zarr::store::SyncAsAsync::new(Arc::new(zarr::store::MemoryStore::new())));
+    let new = NewArray::new(&[1], "uint8");
+    let array = zarr::store::block_on(async { zarr::create((&store, "/a")).array(new).await }).unwrap();
+    let begun = Arc::new(AtomicUsize::new(0));
+    let items = 20_000;
+    {
+        let counted = Arc::clone(&begun);
+        let one = move |_| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        };
+        let mut mapped = std::pin::pin!(array.map_parallel((0..items).collect(), one));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(mapped.as_mut().poll(&mut context).is_pending());
+        while begun.load(Ordering::SeqCst) == 0 {
+            std::thread::yield_now();
+        }
+    }
+    // The function is dropped at the end.
+    while Arc::strong_count(&begun) > 1 {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(begun.load(Ordering::SeqCst) < items, "all were begun");
+}
