@@ -7,7 +7,7 @@ use crate::core::ArrayCore;
 use crate::jobs::too_few_chunks;
 use crate::kept_chunk::KeptChunk;
 use crate::{Error, ErrorKind, Result, execute, jobs};
-use divided::{DividedChunk, Run, window};
+use divided::{DividedChunk, LARGE, Run, window};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Patch, View};
@@ -98,6 +98,8 @@ pub(crate) struct WriteContext<'a> {
     divides: bool,
     /// How many runs of inner chunks of a shard are encoded at the same time.
     window: u64,
+    /// The bytes of the elements of a chunk that is encoded as a whole; 0 if chunks are divided.
+    weight: u64,
 }
 
 /// The elements that are written, divided by chunk: shards, if the array is sharded. So each stored value is read and written once.
@@ -120,6 +122,16 @@ impl Elements<'_> {
             Self::Selected(chunks, _) => chunks.len(),
             Self::Kept(chunks, _) => chunks.len() as u64,
         }
+    }
+
+    /// About how many bytes those of a chunk have that has so many elements.
+    fn size_of_chunk(&self, len: u64) -> u64 {
+        let data = match self {
+            Self::Region(_, data) | Self::Selected(_, data) => data,
+            Self::Kept(chunks, _) => return chunks.iter().map(|chunk| chunk.size()).max().unwrap_or_default(),
+        };
+        let heap = data.heap().map_or(0, |heap| heap.size() / (data.len() as u64).div_ceil(len.max(1)).max(1));
+        len.saturating_mul(data.item_size() as u64).saturating_add(heap)
     }
 }
 
@@ -196,7 +208,12 @@ impl<'a> WriteJob<'a> {
         let conditional = capabilities.conditional;
         let (count, threads) = (numbers.end - numbers.start, execute::threads(core) as u64);
         let (divides, window) = (count < threads, window(count, threads));
-        let context = WriteContext { core, elements, conditional, group, durability, states, divides, window };
+        let chunk = core.grid.largest_chunk_shape();
+        let weight = elements.size_of_chunk(zarr_grid::element_count(&chunk).unwrap_or(u64::MAX));
+        let may_divide = (divides || weight >= LARGE) && !matches!(elements, Elements::Selected(..));
+        let is_divided = may_divide && core.codecs.is_sharded(&chunk);
+        let weight = if is_divided { 0 } else { weight };
+        let context = WriteContext { core, elements, conditional, group, durability, states, divides, window, weight };
         Self::Span { context: Arc::new(context), numbers }
     }
 
@@ -282,6 +299,15 @@ impl<'a> WriteJob<'a> {
 impl Job for WriteJob<'_> {
     type Output = ();
     type Error = Error;
+
+    fn weight(&self) -> u64 {
+        match self {
+            Self::Span { context, numbers } if numbers.end - numbers.start <= context.group => {
+                context.weight.saturating_mul(numbers.end - numbers.start)
+            }
+            _ => 0,
+        }
+    }
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match std::mem::replace(self, Self::Chunks(Chunks::default())) {

@@ -27,6 +27,12 @@ pub trait Job: Send + Sized {
     /// An error ends the job.
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>, Self::Error>;
 
+    /// About how many bytes its first step makes for its requests, such as an encoded value. No more of these steps are under way at the
+    /// same time than the [bound of bytes](crate::Limits::bytes) allows.
+    fn weight(&self) -> u64 {
+        0
+    }
+
     /// The memory for the value of request number `request` of [`Next::FetchInto`], as long as the value should be; `None` if the
     /// driver is to provide the memory.
     fn destination(&mut self, request: usize) -> Option<&mut [u8]> {

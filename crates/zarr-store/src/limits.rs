@@ -16,8 +16,9 @@ pub struct Limits {
     pub requests: usize,
     /// Bytes that were asked for and are not yet decoded, or are encoded and not yet stored. A single step that needs more gets
     /// them when nothing else is under way. A value whose size is not known before counts with its [expected
-    /// size](crate::GetOptions::expected_size); after others of the operation have come, with no greater share of it than the largest of
-    /// these had, and a quarter more: compressed values are a fraction of what their codecs may make. Of the parts of one range that
+    /// size](crate::GetOptions::expected_size); after others of the operation have come, with the largest share of it that one of these
+    /// had, and a quarter more: compressed values are a fraction of what their codecs may make, and texts may be long. Values that are
+    /// being encoded count with their elements. Of the parts of one range that
     /// comes in parts, half as many bytes are under way at once, and the range takes memory besides. The inner chunks of a large
     /// shard that is written count while they are appended to it.
     pub bytes: u64,

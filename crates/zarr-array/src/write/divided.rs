@@ -6,6 +6,7 @@ use crate::{Error, Result, jobs};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_codec::{EncodeSplit, EncodedRun, View};
+use zarr_dtype::HeapRef;
 use zarr_grid::ChunkIndex;
 use zarr_store::{Bytes, Fetched, Key, Next, Reply, Request, SetOptions, SetStream};
 
@@ -13,7 +14,7 @@ use zarr_store::{Bytes, Fetched, Key, Next, Reply, Request, SetOptions, SetStrea
 const RUN_SIZE: u64 = if cfg!(test) { 64 << 10 } else { 1 << 20 };
 /// Shards of which so many bytes of elements are written are divided however many there are: a value that is encoded as a whole is moved
 /// to larger memory again and again, and no thread keeps memory of this size.
-const LARGE: u64 = 64 << 20;
+pub(super) const LARGE: u64 = 64 << 20;
 /// A stored shard may have so many times the bytes of the elements that are written: it is copied, as jobs do not keep replies.
 const MAX_COPIED: u64 = 8;
 
@@ -96,7 +97,7 @@ impl<'a> DividedChunk<'a> {
 
     fn new(chunk: WriteChunk<'a>, is_whole: bool, found: Option<&Fetched>, options: SetOptions) -> Result<Divided<'a>> {
         let Some((region, new)) = chunk.patch.as_region() else { return Ok(Err(chunk)) };
-        let (size, old) = (new.size() as u64, found.map(|fetched| fetched.part(0)));
+        let (size, old) = (size_of(new), found.map(|fetched| fetched.part(0)));
         let is_large = size >= LARGE || (chunk.divides && size >= 2 * RUN_SIZE);
         let is_copied = old.is_some_and(|old| old.len() as u64 > size.saturating_mul(MAX_COPIED));
         if !is_large || is_copied || (old.is_none() && chunk.may_omit()) {
@@ -213,6 +214,18 @@ impl<'a> DividedChunk<'a> {
         });
         Next::Ask(vec![request])
     }
+}
+
+/// The bytes of elements, with what lies in a heap.
+fn size_of(elements: &View<'_>) -> u64 {
+    let mut size = elements.size() as u64;
+    if elements.heap().is_some() {
+        elements.all(|item| {
+            size += HeapRef::from_item(item).map_or(0, |element| u64::from(element.len));
+            true
+        });
+    }
+    size
 }
 
 impl Window {

@@ -126,7 +126,8 @@ impl Charge {
 /// How large values are beside their expected size.
 ///
 /// What is expected is often the most that codecs make, and values that are compressed have a fraction of that. The largest fraction among
-/// the values that have come, and a quarter more, is taken for the others.
+/// the values that have come, and a quarter more, is taken for the others: no more than is expected, unless one had more than that, as texts
+/// may.
 #[derive(Debug, Default)]
 pub(super) struct Shares {
     /// In units of 1/1024.
@@ -148,7 +149,8 @@ impl Shares {
         let expected = match self.largest {
             Some(share) => {
                 let size = (u128::from(charge.expected) * u128::from(share.saturating_add(share / 4))) >> 10;
-                charge.expected.min(u64::try_from(size).unwrap_or(u64::MAX))
+                let most = if share > 1 << 10 { u64::MAX } else { charge.expected };
+                most.min(u64::try_from(size).unwrap_or(u64::MAX))
             }
             None => charge.expected,
         };

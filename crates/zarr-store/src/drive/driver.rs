@@ -12,7 +12,7 @@ use crate::{AccessProfile, AsyncStore, Error, Job, Limits, Next, Reply, Request,
 /// A job, all jobs that it forked, and their requests. It polls requests and says which steps can be taken; it takes none itself.
 ///
 /// Jobs with replies go before jobs that are not begun, since replies take memory. A job is not begun while requests of others wait
-/// for the bounds, or while replies, or values to be set, take all the memory that there is for them.
+/// for the bounds, or while replies, or values that are encoded or set, take all the memory that there is for them.
 pub(super) struct Driver<'s, J: Job> {
     store: &'s dyn AsyncStore,
     permits: &'s Permits,
@@ -126,14 +126,26 @@ impl<'s, J: Job> Driver<'s, J> {
 
     /// The next step that can be taken.
     pub(super) fn next_step(&mut self) -> Option<Step<J>> {
-        let begins = || self.asking.is_empty() && self.bytes < self.limits.bytes.max(1);
         let (number, replies) = match self.replied.pop_front() {
             Some(replied) => replied,
-            None if begins() => (self.fresh.pop()?, Vec::new()),
-            None => return None,
+            None => (self.begin()?, Vec::new()),
         };
         let job = self.node(number)?.job.take()?;
         Some(Step { node: number, job, replies, span: self.span.clone() })
+    }
+
+    /// The next job to be begun, if the bounds allow it. What its first step makes counts as long as the step is taken; then its requests
+    /// do.
+    fn begin(&mut self) -> Option<usize> {
+        let number = *self.fresh.last()?;
+        let weight = self.node(number)?.job.as_ref()?.weight();
+        let fits = self.bytes == 0 || self.bytes.saturating_add(weight.max(1)) <= self.limits.bytes;
+        if !fits || !self.asking.is_empty() {
+            return None;
+        }
+        self.bytes = self.bytes.saturating_add(weight);
+        self.node(number)?.bytes = weight;
+        self.fresh.pop()
     }
 
     /// Goes on with a step that was taken.

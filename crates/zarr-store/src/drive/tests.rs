@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::wait::sleep;
 use crate::{
     AccessProfile, AsyncAsSync, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, ErrorKind, Fetched,
-    GetOptions, Job, Key, MemoryStore, Next, Reply, Request, Result, SetOptions, Snapshot, Store, StoreExt,
-    SyncAsAsync, Version, block_on, run, run_async, unblock,
+    GetOptions, Job, Key, MemoryStore, Next, Reply, Request, Result, SetOptions, Snapshot, Spawn, Store, StoreExt,
+    SyncAsAsync, Version, Workers, block_on, run, run_async, run_on, unblock,
 };
 
 /// Values behind a network, in a way: each request takes a millisecond.
@@ -393,4 +393,97 @@ fn values_count_by_the_size_of_those_before() {
     // Where all have the size that is expected, the bound is as it was.
     run(&AsyncAsSync::new(far.clone()), Compressed(50, Some(500))).expect("done");
     assert_eq!(far.most.load(Ordering::SeqCst), 20);
+    // And where they have ten times as much.
+    far.most_bytes.store(0, Ordering::SeqCst);
+    far.most.store(0, Ordering::SeqCst);
+    far.values.set_all(&key("small"), &[1; 5000]).expect("set");
+    struct Long(usize);
+    impl Job for Long {
+        type Output = ();
+        type Error = Error;
+
+        fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+            match std::mem::take(&mut self.0) {
+                0 => Ok(Next::Done(())),
+                // One after the other at first.
+                1 if replies.is_empty() => {
+                    let options = GetOptions::default().expecting(500);
+                    Ok(Next::Ask(vec![Request::Get { key: key("small"), ranges: vec![ByteRange::Full], options }]))
+                }
+                2 => {
+                    self.0 = 50;
+                    Ok(Next::Fork(vec![Self(1)]))
+                }
+                count => Ok(Next::Fork((0..count).map(|_| Self(1)).collect())),
+            }
+        }
+    }
+    run(&AsyncAsSync::new(far.clone()), Long(2)).expect("done");
+    assert_eq!(far.most.load(Ordering::SeqCst), 1, "6,250 bytes each");
+}
+
+/// Threads that take steps.
+struct Threads;
+
+struct OnThreads<'s, 't>(&'s std::thread::Scope<'s, 't>);
+
+impl<'t> Workers<'t> for OnThreads<'_, 't> {
+    fn run(&self, task: Box<dyn FnOnce() + Send + 't>) {
+        self.0.spawn(task);
+    }
+
+    fn count(&self) -> usize {
+        8
+    }
+
+    fn includes_this_thread(&self) -> bool {
+        false
+    }
+}
+
+impl Spawn for Threads {
+    fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
+        jobs.into_iter().try_for_each(|job| run(store, job).map(drop))
+    }
+
+    fn with_workers<'t>(&self, body: &mut dyn FnMut(&dyn Workers<'t>)) {
+        std::thread::scope(|scope: &std::thread::Scope<'_, 't>| body(&OnThreads(scope)));
+    }
+}
+
+#[test]
+fn values_that_are_encoded_count_before_they_are_set() {
+    let far = Arc::new(Far::new(AccessProfile::REMOTE.bytes_in_flight(3500)));
+    /// Encodes a value of 1,000 bytes, or so many.
+    struct Encoding<'f>(usize, &'f Far);
+    impl Job for Encoding<'_> {
+        type Output = ();
+        type Error = Error;
+
+        fn weight(&self) -> u64 {
+            if self.0 == 1 { 1000 } else { 0 }
+        }
+
+        fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+            match (self.0, replies) {
+                (1, []) => {
+                    let bytes = self.1.bytes.fetch_add(1000, Ordering::SeqCst) + 1000;
+                    self.1.most_bytes.fetch_max(bytes, Ordering::SeqCst);
+                    std::thread::sleep(Duration::from_millis(2));
+                    let value = vec![7; 1000];
+                    self.1.bytes.fetch_sub(1000, Ordering::SeqCst);
+                    Ok(Next::Ask(vec![Request::set(key("v"), value, crate::Precondition::None)]))
+                }
+                (0 | 1, _) => Ok(Next::Done(())),
+                (count, _) => {
+                    self.0 = 0;
+                    Ok(Next::Fork((0..count).map(|_| Self(1, self.1)).collect()))
+                }
+            }
+        }
+    }
+    run_on(&Threads, &AsyncAsSync::new(far.clone()), Encoding(60, &far)).expect("done");
+    let most = far.most_bytes.load(Ordering::SeqCst);
+    assert!((1001..=3500).contains(&most), "{most} bytes");
+    assert_eq!(far.requests.load(Ordering::SeqCst), 60);
 }

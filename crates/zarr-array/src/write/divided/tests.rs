@@ -189,6 +189,51 @@ fn one_shard_is_divided_where_there_are_threads_for_it() {
 }
 
 #[test]
+fn texts_count_with_their_bytes() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let mut registry = Registry::default();
+    let codecs = [zarr_codec_bytes::BYTES, zarr_codec_sharding::SHARDING_INDEXED, zarr_codec_vlen::VLEN_UTF8];
+    codecs.into_iter().for_each(|codec| registry.codecs.add(codec));
+    registry.codecs.add(zarr_codec_checksum::CRC32C);
+    let codecs = format!("[{}]", shard([2, 8], r#"{"name": "vlen-utf8"}"#, "end"));
+    let new = NewArray::new(&[8, 8], "string").chunks(&[8, 8]).codecs(&*codecs).unwrap();
+    let array = Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
+    let array = array.with(Options::default().threads(NonZeroUsize::new(2))).unwrap();
+    let begins = |len: usize| {
+        let data = crate::ArrayData::from_elements(array.data_type(), &[8, 8], &vec!["t".repeat(len); 64]).unwrap();
+        let (region, all) = (Region::from_ranges(&[0..8, 0..8]), Capabilities::none().write(true));
+        let profile = AccessProfile::MEMORY;
+        let mut job = WriteJob::new(&array.core, &region, data.view(), Durability::None, (all, &profile));
+        matches!(job.step(&[]).unwrap(), Next::Ask(requests) if matches!(requests[..], [Request::BeginSet { .. }]))
+    };
+    assert_eq!((begins(10), begins(10_000)), (false, true));
+}
+
+/// What a driver counts before a chunk is encoded.
+#[test]
+fn chunks_that_are_encoded_as_a_whole_have_the_weight_of_their_elements() {
+    let weight = |codecs: &str| {
+        let (_, array) = array(&format!("[{codecs}]"), 2);
+        let data = vec![7_u8; 1000 * 4096];
+        let (view, region) = (View::new(&data, 4, &[1000, 1024]).unwrap(), Region::from_ranges(&[0..1000, 0..1024]));
+        let store = (Capabilities::none().write(true), &AccessProfile::MEMORY);
+        WriteJob::new(&array.core, &region, view, Durability::None, store).weight()
+    };
+    assert_eq!((weight(BYTES), weight(&shard([64, 64], BYTES, "end"))), (4 << 20, 0));
+    let texts =
+        crate::ArrayData::from_elements(&zarr_dtype::DataType::String, &[10], &vec!["t".repeat(50); 10]).unwrap();
+    let (region, store) = (Region::whole(&[10]), Arc::new(MemoryStore::new()) as Arc<dyn Store>);
+    let mut registry = Registry::default();
+    registry.codecs.add(zarr_codec_vlen::VLEN_UTF8);
+    let new = NewArray::new(&[10], "string").chunks(&[5]).codecs(r#"["vlen-utf8"]"#).unwrap();
+    let array = Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
+    let store = (Capabilities::none().write(true), &AccessProfile::MEMORY);
+    let mut job = WriteJob::new(&array.core, &region, texts.view(), Durability::None, store);
+    let Next::Fork(chunks) = job.step(&[]).unwrap() else { panic!("two chunks") };
+    assert_eq!(chunks.iter().map(Job::weight).collect::<Vec<_>>(), [5 * (16 + 50); 2]);
+}
+
+#[test]
 fn an_inner_chunk_that_is_corrupt_stops_the_write() {
     let (store, array) = array(&format!("[{}]", shard([64, 64], &format!("{BYTES}, {CRC}"), "end")), 2);
     array.write(.., &vec![7_u32; 1000 * 1024]).unwrap();
