@@ -4,7 +4,10 @@ use super::exchange::Outcome;
 use super::process::status;
 use super::services::{Kind, Service};
 use std::fs;
-use zarr::store::{AsyncStore, AsyncStoreExt, BucketStore, Copied, Key, block_on, testing};
+use zarr::store::{
+    AsyncStore, AsyncStoreExt, BucketStore, ByteRange, Bytes, Copied, GetOptions, Key, Precondition, SetOptions,
+    block_on, testing,
+};
 use zarr_tests::processes::partial_writes_in;
 
 /// Values of files, by keys that are encoded in URLs.
@@ -18,6 +21,13 @@ const VALUES: [(&str, &[u8]); 8] = [
     ("a b/\u{e4}/%20+#?&=", b"special"),
     ("c:d/e;f", b"more"),
 ];
+
+/// Values of so many bytes are uploaded in several parts, where the service takes parts.
+const STREAMED: usize = (20 << 20) + 12_345;
+/// The bytes in front of them, which come last, as the index at the start of a shard does.
+const HEAD: usize = 70_001;
+/// The bytes of a piece.
+const PIECE: usize = 3 << 20;
 
 /// Bytes of which no two parts of some length are equal.
 const fn counted<const N: usize>() -> [u8; N] {
@@ -42,7 +52,58 @@ pub(super) fn check(service: &Service) -> Result<String, String> {
     let store = BucketStore::open(&address, options.pairs()).map_err(in_store)?;
     block_on(testing::contract_async(&store));
     copies(&store, &address, service)?;
-    Ok("blocking and not, copies by the service".to_owned())
+    streamed(&store)?;
+    Ok("blocking and not, copies by the service, values set piece by piece".to_owned())
+}
+
+/// Sets values piece by piece, the bytes in front last.
+fn streamed(store: &BucketStore) -> Result<(), String> {
+    let failed = |error: zarr::store::Error| format!("{store}: a value in pieces: {error}");
+    let differs = |what: &str| Err(format!("{store}: a value in pieces: {what}"));
+    let key = Key::new("streamed/c/0").map_err(failed)?;
+    let value = |seed: u32| -> Vec<u8> {
+        let words = (seed..).take(STREAMED.div_ceil(4));
+        words.flat_map(|word| word.wrapping_mul(0x9e37_79b9).to_le_bytes()).take(STREAMED).collect()
+    };
+    let begin = async |value: &[u8], when: Precondition| {
+        let stream = store.begin_set(&key, HEAD as u64, &SetOptions::when(when)).await?;
+        for piece in value.get(HEAD..).unwrap_or_default().chunks(PIECE) {
+            store.append_to_set(&key, &stream, vec![Bytes::copy_from_slice(piece)]).await?;
+        }
+        Ok::<_, zarr::store::Error>(stream)
+    };
+    let head = |value: &[u8]| Bytes::copy_from_slice(value.get(..HEAD).unwrap_or_default());
+    block_on(async {
+        let first = value(1);
+        let stream = begin(&first, Precondition::None).await.map_err(failed)?;
+        if store.get_all(&key).await.map_err(failed)?.is_some() {
+            return differs("it is there before its end");
+        }
+        let version = store.finish_set(&key, &stream, head(&first)).await.map_err(failed)?;
+        let found = store.get(&key, &[ByteRange::Full], &GetOptions::default()).await.map_err(failed)?;
+        let Some(found) = found.filter(|found| *found.part(0) == *first) else {
+            return differs("the bytes are others");
+        };
+        if version.is_none() || version != found.version {
+            return differs(&format!("it has version {:?}, and was set as {version:?}", found.version));
+        }
+        // On a condition, and on one that does not hold any more.
+        let second = value(2);
+        let before = version.map_or(Precondition::None, Precondition::Version);
+        let stream = begin(&second, before.clone()).await.map_err(failed)?;
+        store.finish_set(&key, &stream, head(&second)).await.map_err(failed)?;
+        let stream = begin(&first, before).await.map_err(failed)?;
+        match store.finish_set(&key, &stream, head(&first)).await {
+            Err(error) if error.is_precondition() => {}
+            other => return differs(&format!("a set of an older version: {other:?}")),
+        }
+        // One that is not finished.
+        drop(begin(&first, Precondition::None).await.map_err(failed)?);
+        if store.get_all(&key).await.map_err(failed)?.as_deref() != Some(&*second) {
+            return differs("the second value is not there");
+        }
+        store.erase(&key).await.map_err(failed)
+    })
 }
 
 /// Copies values within the bucket, which the service does itself.
