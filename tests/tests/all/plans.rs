@@ -140,17 +140,66 @@ fn counted(requests: impl IntoIterator<Item = (String, String)>) -> BTreeMap<(St
     counts
 }
 
-/// An array with values in half of its chunks, and the log of the gets to its store.
-fn filled(new: NewArray, profile: AccessProfile, waits: bool) -> (Arc<dyn Store>, Array, Log) {
+/// An array with values that are written to it, and the log of the gets to its store.
+fn written(
+    new: NewArray,
+    (profile, waits): (AccessProfile, bool),
+    write: impl FnOnce(&Array),
+) -> (Arc<dyn Store>, Array, Log) {
     let memory = Arc::new(MemoryStore::new());
     let log = Log::default();
     let store: Arc<dyn Store> = Arc::new(Noting { store: memory, profile, log: Arc::clone(&log), waits });
-    let array = zarr::create((&store, "/a")).array(new).unwrap();
-    array.write(.., &(1..=1200).collect::<Vec<i16>>()).unwrap();
-    array.write((8..20, 3..25), &[0_i16; 12 * 22]).unwrap();
+    write(&zarr::create((&store, "/a")).array(new).unwrap());
     let array = zarr::open((&store, "/a")).array().unwrap();
     log.lock().unwrap().clear();
     (store, array, log)
+}
+
+/// An array with values in half of its chunks, and the log of the gets to its store.
+fn filled(new: NewArray, profile: AccessProfile, waits: bool) -> (Arc<dyn Store>, Array, Log) {
+    written(new, (profile, waits), |array| {
+        array.write(.., &(1..=1200).collect::<Vec<i16>>()).unwrap();
+        array.write((8..20, 3..25), &[0_i16; 12 * 22]).unwrap();
+    })
+}
+
+/// Checks that a read makes the requests of its plan.
+fn check(array: &Array, log: &Log, selection: &Selection) -> Result<(), TestCaseError> {
+    let plan = array.plan(selection).unwrap();
+    let fetched = counted(log.lock().unwrap().drain(..));
+    array.read_data(selection).unwrap();
+    let mut made = counted(log.lock().unwrap().drain(..));
+    let of = |certain: bool| {
+        let requests = plan.requests.iter().filter(move |request| request.is_certain == certain);
+        counted(requests.map(|request| (request.key.to_string(), text(&request.ranges))))
+    };
+    let (certain, mut possible) = (of(true), of(false));
+    possible.extend(certain.iter().map(|(request, count)| (request.clone(), *count)));
+    if let Some(key) = &plan.if_missing {
+        made.retain(|(of, _), _| of != key.as_str());
+    }
+    // All that is certain is asked for, and nothing that was not planned.
+    for (request, count) in &certain {
+        prop_assert_eq!(made.get(request), Some(count), "{:?}: {:?} of {:?}", selection, request, made);
+    }
+    // The rest of a value whose size was not known comes in parts.
+    let rest = |request: &(String, String)| {
+        let start: usize = request.1.strip_prefix("[Range(")?.split("..").next()?.parse().ok()?;
+        possible.keys().find(|(key, ranges)| *key == request.0 && ranges == "[From(150)]" && start >= 150)
+    };
+    for (request, count) in &made {
+        let planned = if possible.contains_key(request) { Some(request) } else { rest(request) };
+        let planned = planned.and_then(|request| possible.get(request));
+        prop_assert!(planned >= Some(count), "{:?}: {:?} is not in {:?}", selection, request, possible);
+    }
+    // The plan itself got indexes of shards alone.
+    let is_made = fetched.keys().all(|request| made.contains_key(request));
+    prop_assert!(is_made, "{:?}: {:?} is not in {:?}", selection, fetched, made);
+    prop_assert!(array.is_sharded() || fetched.is_empty(), "{:?}", fetched);
+    let certain = plan.requests.iter().filter(|request| request.is_certain);
+    prop_assert_eq!(plan.request_count, certain.clone().count() as u64);
+    prop_assert_eq!(plan.rounds, certain.map(|request| request.round + 1).max().unwrap_or(0));
+    Ok(())
 }
 
 #[test]
@@ -161,43 +210,63 @@ fn plans_have_the_requests_of_reads() {
         .collect();
     proptest!(ProptestConfig::with_cases(60), |(selection in selections())| {
         for (_, array, log) in &arrays {
-            let plan = array.plan(&selection).unwrap();
-            let fetched = counted(log.lock().unwrap().drain(..));
-            array.read_data(&selection).unwrap();
-            let mut made = counted(log.lock().unwrap().drain(..));
-            let of = |certain: bool| {
-                let requests = plan.requests.iter().filter(move |request| request.is_certain == certain);
-                counted(requests.map(|request| (request.key.to_string(), text(&request.ranges))))
-            };
-            let (certain, mut possible) = (of(true), of(false));
-            possible.extend(certain.iter().map(|(request, count)| (request.clone(), *count)));
-            if let Some(key) = &plan.if_missing {
-                made.retain(|(of, _), _| of != key.as_str());
-            }
-            // All that is certain is asked for, and nothing that was not planned.
-            for (request, count) in &certain {
-                prop_assert_eq!(made.get(request), Some(count), "{} {:?}: {:?} of {:?}", array.path(), selection, request, made);
-            }
-            // The rest of a value whose size was not known comes in parts.
-            let rest = |request: &(String, String)| {
-                let start: usize = request.1.strip_prefix("[Range(")?.split("..").next()?.parse().ok()?;
-                possible.keys().find(|(key, ranges)| {
-                    *key == request.0 && ranges == "[From(150)]" && start >= 150
-                })
-            };
-            for (request, count) in &made {
-                let planned = if possible.contains_key(request) { Some(request) } else { rest(request) };
-                let planned = planned.and_then(|request| possible.get(request));
-                prop_assert!(planned >= Some(count), "{:?}: {:?} is not in {:?}", selection, request, possible);
-            }
-            // The plan itself got indexes of shards alone.
-            prop_assert!(fetched.keys().all(|request| made.contains_key(request)));
-            prop_assert!(array.is_sharded() || fetched.is_empty(), "{:?}", fetched);
-            let certain = plan.requests.iter().filter(|request| request.is_certain);
-            prop_assert_eq!(plan.request_count, certain.clone().count() as u64);
-            prop_assert_eq!(plan.rounds, certain.map(|request| request.round + 1).max().unwrap_or(0));
+            check(array, log, &selection)?;
         }
     });
+}
+
+#[test]
+fn plans_of_arrays_without_axes() {
+    for profile in profiles() {
+        for (is_stored, new) in [true, false].map(|it| (it, NewArray::new(&[], "int16").codecs("bytes").unwrap())) {
+            let write = |array: &Array| {
+                if is_stored {
+                    array.write(.., &[7_i16]).unwrap()
+                }
+            };
+            let (_, array, log) = written(new, profile, write);
+            check(&array, &log, &Selection::all()).unwrap();
+            let plan = array.plan(..).unwrap();
+            assert_eq!((plan.chunks, plan.request_count, plan.rounds), (1, 1, 1));
+            assert_eq!((plan.selected_bytes, plan.decoded_bytes, plan.if_missing.is_some()), (Some(2), Some(2), true));
+        }
+    }
+}
+
+/// Large chunks of files come in slabs, one after another.
+#[test]
+fn plans_of_slabs_have_the_requests_of_reads() {
+    let files = (AccessProfile::LOCAL.read_size(Some(100)), false);
+    let new = || NewArray::new(&[40, 30], "int16").codecs("bytes").unwrap();
+    let (_, whole, log) = filled(new().chunks(&[40, 30]), files.0, files.1);
+    let plan = whole.plan((3..30, 2..20)).unwrap();
+    assert_eq!((plan.chunks, plan.decoded_bytes), (1, Some(27 * 18 * 2)));
+    assert!(plan.rounds > 1 && plan.requests.iter().all(|request| request.is_certain), "{plan:?}");
+    let (_, parts, parts_log) = filled(new().chunks(&[20, 30]), files.0, files.1);
+    proptest!(ProptestConfig::with_cases(40), |(selection in selections())| {
+        check(&whole, &log, &selection)?;
+        check(&parts, &parts_log, &selection)?;
+    });
+}
+
+/// The plan of an array with a cache is the one without, whatever the cache has, and leaves nothing in it.
+#[test]
+fn plans_do_not_look_into_caches() {
+    for new in arrays() {
+        let (_, array, _) = filled(new, AccessProfile::MEMORY, false);
+        let cache = ChunkCache::new(1 << 20);
+        let cached = array.with(array.options().clone().cache(cache.clone())).unwrap();
+        for is_read in [false, true] {
+            for selection in ["...", "3:30:2, 7", "[1, 30], 3:"] {
+                let selection: Selection = selection.parse().unwrap();
+                let (a, b) = (array.plan(&selection).unwrap(), cached.plan(&selection).unwrap());
+                assert_eq!((a.requests, a.rounds, a.decoded_bytes), (b.requests, b.rounds, b.decoded_bytes));
+            }
+            let counts = cache.counts();
+            assert_eq!((cache.bytes() > 0, counts.hits + counts.misses > 0), (is_read, is_read));
+            cached.read::<i16>(..).unwrap();
+        }
+    }
 }
 
 #[test]
