@@ -189,8 +189,7 @@ impl Connector {
             Ok(response) => response,
             Err(failure) => return Attempt(Err(no_answer(exchange, purpose, failure))),
         };
-        let copy_status = response.headers().get("x-ms-copy-status").and_then(|status| status.to_str().ok());
-        exchange.seen().copy_status = copy_status.map(str::to_owned);
+        note_copy(exchange, response.headers());
         if !response.status().is_success() {
             let (answer, is_throttled) = problem(exchange, purpose, response, attempts).await;
             if is_throttled {
@@ -323,6 +322,14 @@ fn answer(status: StatusCode, headers: HeaderMap, body: impl Into<HttpResponseBo
     *answer.status_mut() = status;
     *answer.headers_mut() = headers;
     answer
+}
+
+/// Notes what Azure says of a copy that it makes.
+fn note_copy(exchange: &Exchange, headers: &HeaderMap) {
+    let header = |name: &str| headers.get(name)?.to_str().ok();
+    let progress = header("x-ms-copy-progress").and_then(|text| text.split_once('/')?.0.parse().ok());
+    let mut seen = exchange.seen();
+    (seen.copy_status, seen.copy_progress) = (header("x-ms-copy-status").map(str::to_owned), progress);
 }
 
 /// Notes a failure without an answer.

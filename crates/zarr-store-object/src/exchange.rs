@@ -43,6 +43,8 @@ pub(crate) struct Seen {
     pub(crate) left: Vec<Left>,
     /// What Azure says of a copy that it makes: `pending`, `success` or another word.
     pub(crate) copy_status: Option<String>,
+    /// How many bytes Azure has copied.
+    pub(crate) copy_progress: Option<u64>,
 }
 
 /// An object that a request to erase several has left, though it was answered.
@@ -82,6 +84,7 @@ impl Exchange {
             pages: HashSet::new(),
             left: Vec::new(),
             copy_status: None,
+            copy_progress: None,
         };
         Self(Arc::new(Mutex::new(seen)))
     }
@@ -201,8 +204,13 @@ impl Problem {
 
     /// The kind of the error.
     pub(crate) fn kind(&self) -> ErrorKind {
-        // S3 says so with the status 400.
-        if self.is(&["RequestTimeout"]) { ErrorKind::TimedOut } else { status_kind(self.status) }
+        match self.code.as_deref() {
+            // S3 says so with the status 400.
+            Some("RequestTimeout") => ErrorKind::TimedOut,
+            // Azure is still copying another value to there, and says so with the status 409.
+            Some("PendingCopyOperation") => ErrorKind::Transient,
+            _ => status_kind(self.status),
+        }
     }
 
     /// Whether another attempt may succeed, and when.

@@ -113,3 +113,43 @@ fn copies_that_are_declined() {
     assert!(block_on(missing.copy(&source, &key("b"))).expect_err("no bucket").is_not_found());
     assert!(block_on(to.get_all(&key("c"))).expect("get").is_none());
 }
+
+/// Azure may answer before the value is copied, and says of the target then how far it is: here a server of S3 does.
+#[test]
+fn copies_that_are_not_done_at_once_are_waited_for_or_declined() {
+    let answer = |status: u16, copy: &str, progress: u64| {
+        let headers = [("x-ms-copy-status", copy.to_owned()), ("x-ms-copy-progress", format!("{progress}/{SIZE}"))];
+        let ranged = [("content-range", format!("bytes 0-0/{SIZE}")), ("etag", "\"1\"".to_owned())];
+        let headers = headers.into_iter().chain(ranged.into_iter().filter(|_| status == 206));
+        let body: &[u8] = if status == 206 { b"x" } else { b"<CopyObjectResult><ETag>\"1\"</ETag></CopyObjectResult>" };
+        FaultKind::Status {
+            status,
+            headers: headers.map(|(name, value)| (name.to_owned(), value)).collect(),
+            body: body.into(),
+        }
+    };
+    for (last, wanted) in [("success", Copied::Done), ("failed", Copied::Declined)] {
+        let (server, from, to) = stores(true);
+        server.fault(Fault::new(answer(200, "pending", 0)).on(Operation::Put));
+        for number in 1..4 {
+            server.fault(Fault::new(answer(206, "pending", number * 10)).on(Operation::Get));
+        }
+        server.fault(Fault::new(answer(206, last, 7)).on(Operation::Get));
+        assert_eq!(copy(&from, &to, ("a b/\u{e4}%", "c")).expect(last), wanted);
+        assert_eq!((server.counts().puts, server.counts().gets), (1, 4), "{last}");
+    }
+    // None that ends in the time of a request: the caller copies it, as soon as the service takes a value.
+    let server = TestServer::builder().bucket("data", Bucket::s3()).start().expect("a server");
+    server.put("data", "p/a", vec![7; SIZE]);
+    let store = s3(&server, "s3://data/p", &[("deadline", "1")]);
+    server.fault(Fault::new(answer(200, "pending", 0)).on(Operation::Put));
+    server.fault(Fault::new(answer(206, "pending", 0)).on(Operation::Get).always());
+    assert_eq!(copy(&store, &store, ("a", "c")).expect("declined"), Copied::Declined);
+    assert!(server.counts().gets > 1);
+    server.clear_faults();
+    let body = "<Error><Code>PendingCopyOperation</Code><Message>still copying</Message></Error>";
+    let pending = FaultKind::Status { status: 409, headers: Vec::new(), body: body.into() };
+    server.fault(Fault::new(pending).on(Operation::Put).times(2));
+    block_on(store.set_all(&key("c"), vec![7; SIZE].into())).expect("set");
+    assert_eq!(server.get("data", "p/c").expect("there").len(), SIZE);
+}
