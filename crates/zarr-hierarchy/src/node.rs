@@ -29,8 +29,8 @@ pub(crate) use replace::{set_attributes, set_dimension_names};
 pub use revise::Edit;
 pub(crate) use revise::Revise;
 pub use unfinished::{
-    CONVERSION_JOURNAL, DropUnfinished, REPLACEMENTS, is_one_prefix, is_part_journal, is_scratch, journal_key, new_id,
-    replacement, replacements, scratch_key,
+    CONVERSION_JOURNAL, DropUnfinished, REPLACEMENTS, is_one_prefix, is_part_journal, is_scratch, is_scratch_of,
+    journal_key, new_id, replacement, replacements, scratch_key,
 };
 
 use crate::jobs::{get_document, unfit};

@@ -401,6 +401,43 @@ fn a_journal_is_not_believed_after_its_chunks_were_erased_or_moved() {
     }
 }
 
+/// Journals lie beside nodes, and so may not lie where the documents and chunks of a group do, nor among the keys of nodes at the root.
+#[test]
+fn erasing_a_group_or_the_root_takes_along_what_is_of_conversions_to_nodes_below() {
+    for dialect in [Dialect::V2, Dialect::V3, Dialect::V3Draft2022] {
+        for (path, at_once) in [("/g", true), ("/g", false), ("/", true), ("/", false)] {
+            let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            array(&store, "/g/a", dialect, &[1, 2, 3]);
+            array(&store, "/h/b", dialect, &[1, 2, 3]);
+            let of_a = [
+                "g/.zconversion-a",
+                "g/.zconversion.1-of-2-a",
+                "g/.zconversion.scratch.1-of-2.7-a",
+                "g/.zconversion.scratch.3-a",
+            ];
+            let others =
+                ["h/.zconversion-c", "h/.zconversion.1-of-2-c", "h/.zreplacement/c/0000000000000001/zarr.json"];
+            for name in of_a.iter().chain(&others) {
+                store.set_all(&Key::new(name).unwrap(), b"{}").unwrap();
+            }
+            // Nodes are replaced where prefixes are exchanged, and documents lie beside chunks.
+            if matches!(dialect, Dialect::V2 | Dialect::V3) && (at_once || path != "/") {
+                for name in ["g/.zreplacement/a/0000000000000001/zarr.json", "g/.zreplacement/a/0000000000000002/c/0"] {
+                    store.set_all(&Key::new(name).unwrap(), b"{}").unwrap();
+                }
+            }
+            let through = if at_once { interrupted_at_once(&store, u64::MAX) } else { interrupted(&store, u64::MAX) };
+            erase_node(&*through, &open_node(&*through, path, None).unwrap()).unwrap();
+            let left: Vec<String> = contents(&store)
+                .into_keys()
+                .filter(|key| key.contains(".zconversion") || key.contains(".zrepl"))
+                .collect();
+            // Of a node that is not there yet nothing is erased at the root, and so its journal is still right.
+            assert_eq!(left, others, "{dialect} {path} {at_once}");
+        }
+    }
+}
+
 /// Without the journal's being dropped, a node that is moved away would leave one that says its chunks are there.
 #[test]
 fn erasing_and_moving_drop_the_journals_of_parts() {
@@ -419,5 +456,35 @@ fn erasing_and_moving_drop_the_journals_of_parts() {
         }
         let left: Vec<String> = contents(&store).into_keys().filter(|key| key.contains(".zconversion")).collect();
         assert_eq!(left, others, "{by_move}");
+    }
+}
+
+/// A node that is created where a conversion was interrupted is not what that would go on with.
+#[test]
+fn creating_with_overwrite_drops_what_is_unfinished_where_no_node_is() {
+    for (store, _folder) in stores() {
+        zarr::create((&store, "/g")).group(NewGroup::new()).unwrap();
+        let left = ["g/.zconversion-a", "g/.zconversion.1-of-2-a", "g/.zreplacement/a/0000000000000001/zarr.json"];
+        let create = |is_array: bool, overwrite: bool| -> zarr::Result<()> {
+            let create = zarr::create((&store, "/g/a"));
+            match is_array {
+                true => create.array(NewArray::new(&[3], "int8").overwrite(overwrite)).map(drop),
+                false => create.group(NewGroup::new().overwrite(overwrite)).map(drop),
+            }
+        };
+        for is_array in [false, true] {
+            for name in left {
+                store.set_all(&Key::new(name).unwrap(), b"{}").unwrap();
+            }
+            create(is_array, true).unwrap();
+            let keys = contents(&store);
+            assert!(keys.keys().all(|key| !key.contains("/.z")), "{:?}", keys.keys());
+            erase_node(&*store, &open_node(&*store, "/g/a", None).unwrap()).unwrap();
+            // Without it, the conversion is that of whoever began it.
+            store.set_all(&Key::new(left[0]).unwrap(), b"{}").unwrap();
+            create(is_array, false).unwrap();
+            assert!(contents(&store).contains_key(left[0]));
+            erase_node(&*store, &open_node(&*store, "/g/a", None).unwrap()).unwrap();
+        }
     }
 }

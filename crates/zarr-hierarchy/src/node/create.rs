@@ -64,8 +64,8 @@ fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documen
 /// document that decides is written last, and only if there is none: of two that create the same node, one gets the
 /// error that it exists.
 ///
-/// Here ── something, to be replaced ──► Unfinished ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
-///   └──── nothing ─────────────────────────────────────────────────────────────────────────┘
+/// Here ── to be replaced ──► Unfinished ── something ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
+///   └──── not ───────────────────┴──────── nothing ──────────────────────────────────────────┘
 ///
 /// Where the store exchanges prefixes, and the old node and the new one lie under the path:
 ///
@@ -93,9 +93,11 @@ pub struct CreateNode {
     state: Change,
 }
 
-/// A node in the way.
+/// What is in the way.
 #[derive(Debug)]
 enum There {
+    /// No node, but maybe what unfinished conversions to the path have left.
+    Nothing,
     /// It is exchanged for the new one.
     Exchanged(Box<StoredNode>),
     Erased(Box<StoredNode>),
@@ -254,7 +256,7 @@ impl CreateNode {
                 let job = EraseBroken::new(self.found.path.clone(), self.found.dialect, self.capabilities);
                 self.erase(Box::new(job), Change::EraseBroken, &[])
             }
-            None => self.entry(),
+            Some(There::Nothing) | None => self.entry(),
         }
     }
 
@@ -396,7 +398,7 @@ impl Job for CreateNode {
                 }
                 Ok(Probed::NotFound(_)) => {
                     self.empty = open.empty();
-                    self.entry()
+                    if self.overwrite { self.replace(There::Nothing) } else { self.entry() }
                 }
                 // A broken node may be replaced, too.
                 Err(error) if self.overwrite && error.kind() != ErrorKind::Store => self.replace(There::Broken),

@@ -1,16 +1,18 @@
 //! Erasing a node and all that lies below it.
 
-use super::{Ancestors, DropUnfinished, journal_key, order};
+mod owned;
+
+pub use owned::MIGRATION_RECORD;
+
+use super::{Ancestors, DropUnfinished};
 use crate::chunk_keys::ChunkKeys;
 use crate::hierarchy::WalkJob;
 use crate::jobs::InSteps;
 use crate::{Error, Result, Walk, jobs};
+use owned::{DocumentKeys, EraseScope, OwnedKeys};
 use std::collections::{BTreeMap, BTreeSet};
-use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
+use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
-
-/// The key at the root under which the state of a migration is recorded. No dialect has it for a document or a chunk.
-pub const MIGRATION_RECORD: &str = ".zmigration";
 
 /// Erases a node: documents first, and chunks when there is no document any more that shows them. An erase that is
 /// interrupted leaves no array that reads fill values for erased chunks. The node's own documents come after the
@@ -36,17 +38,6 @@ pub struct EraseNode {
     state: State,
 }
 
-/// How much is taken to be a node's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EraseScope {
-    /// All under its path.
-    Path,
-    /// Keys of nodes, and all under the paths of arrays.
-    Nodes,
-    /// Documents and chunks of nodes that are known.
-    Keys,
-}
-
 #[derive(Debug)]
 enum State {
     Begin,
@@ -54,19 +45,11 @@ enum State {
     Ancestors(Box<Ancestors>),
     Own,
     Walk(Box<WalkJob>),
-    List,
+    /// Of the listings, so many are of all keys below a prefix; the others are of groups.
+    List {
+        all: usize,
+    },
     Steps(Box<InSteps>),
-}
-
-/// The keys to be erased.
-#[derive(Debug, Default)]
-struct OwnedKeys {
-    /// Prefixes below which everything is erased, prefixes of documents before prefixes of chunks.
-    prefixes: Vec<String>,
-    /// Arrays whose chunks lie among other things.
-    chunks: Vec<ChunkKeys>,
-    /// Documents; the first ones decide whether there is a node.
-    documents: BTreeMap<usize, BTreeSet<String>>,
 }
 
 impl EraseNode {
@@ -142,19 +125,27 @@ impl EraseNode {
         let among = self.owned.chunks.iter().flat_map(ChunkKeys::prefixes);
         // Prefixes that vanish at once need not be listed.
         let listed = self.owned.prefixes.iter().filter(|_| !self.capabilities.erases_at_once);
-        let prefixes: BTreeSet<String> = listed.cloned().chain(among.map(str::to_owned)).collect();
-        let list = |prefix: &String| Ok(Request::ListAll { prefix: Prefix::new(prefix)? });
-        let requests = prefixes.iter().map(list).collect::<Result<Vec<_>>>()?;
-        if requests.is_empty() {
-            return self.listed(&[]);
+        let mut prefixes: BTreeSet<String> = listed.cloned().chain(among.map(str::to_owned)).collect();
+        if self.capabilities.list {
+            prefixes.extend(self.owned.journals.clone());
+        } else {
+            self.owned.groups.clear();
         }
-        self.state = State::List;
+        let list = |prefix: &String| -> Result<Request> { Ok(Request::ListAll { prefix: Prefix::new(prefix)? }) };
+        let of_group = |prefix: &String| -> Result<Request> { Ok(Request::List { prefix: Prefix::new(prefix)? }) };
+        let requests = prefixes.iter().map(list).chain(self.owned.groups.keys().map(of_group));
+        let requests = requests.collect::<Result<Vec<_>>>()?;
+        if requests.is_empty() {
+            return self.listed(&[], &[]);
+        }
+        self.state = State::List { all: prefixes.len() };
         Ok(Next::Ask(requests))
     }
 
     /// Erases documents, and then the rest.
-    fn listed(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn listed(&mut self, replies: &[Reply], groups: &[Reply]) -> Result<Next<Self>> {
         let owned = &mut self.owned;
+        owned.add_unfinished(groups, self.capabilities.exchanges)?;
         let is_document = DocumentKeys::new(self.found.dialect, &self.found.documents);
         let mut rest = BTreeSet::new();
         for reply in replies {
@@ -194,6 +185,8 @@ impl EraseNode {
             }
         }
         steps.push(rest.into_iter().map(|key| Request::Erase { key }).collect());
+        let replacements = std::mem::take(&mut owned.replacements).into_iter();
+        steps.push(replacements.map(|prefix| Request::ErasePrefix { prefix }).collect());
         self.keys = Some(steps.iter().map(|step| step.len() as u64).sum());
         self.erase(Box::new(in_order(steps, self.capabilities)), &[])
     }
@@ -222,125 +215,6 @@ fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> InSteps
         batches.push(step);
     }
     InSteps::new(batches)
-}
-
-/// Tells documents from chunks by their keys.
-#[derive(Debug)]
-struct DocumentKeys<'d> {
-    dialect: Dialect,
-    known: &'d Documents,
-    /// The names of documents that lie below the path of their node; the first ones decide.
-    names: Vec<String>,
-}
-
-impl<'d> DocumentKeys<'d> {
-    fn new(dialect: Dialect, known: &'d Documents) -> Self {
-        let (root, none) = (NodePath::root(), Documents::new());
-        let mut names = Vec::new();
-        for plain in Dialect::at_paths().filter(|_| dialect.has_documents_at_paths()) {
-            names.extend(zarr_meta::document_keys(plain, &root, &none));
-            names.extend(consolidated::document_key(&StoredNode::implicit(plain, root.clone())));
-        }
-        Self { dialect, known, names }
-    }
-
-    /// The rank of the document at this key in the order of erasing; `None` if it is no document.
-    fn rank(&self, key: &Key) -> Option<usize> {
-        let index = if self.dialect.has_documents_at_paths() {
-            self.names.iter().position(|name| name == key.name())
-        } else {
-            let path = zarr_meta::document_path(self.dialect, key.as_str(), self.known)?;
-            let keys = zarr_meta::document_keys(self.dialect, &path, self.known);
-            Some(keys.iter().position(|known| known == key.as_str()).unwrap_or(keys.len()))
-        };
-        index.map(|index| OTHERS + index)
-    }
-}
-
-/// The rank of the journals of conversions, which say of chunks that they are there.
-const JOURNALS: usize = 0;
-/// The rank of the first documents that are not of the node itself.
-const OTHERS: usize = 16;
-/// The rank of the documents of the node itself.
-const OWN: usize = 4 * OTHERS;
-/// The rank of the record of a migration, which says the documents that are to be dropped.
-const RECORD: usize = OWN + OTHERS;
-
-impl OwnedKeys {
-    /// All below the path of a node.
-    fn of_node(found: &StoredNode) -> Self {
-        let owned = found.owned();
-        let mut documents = BTreeMap::new();
-        let own = order::to_erase(found);
-        let others: BTreeSet<String> = owned.keys.into_iter().filter(|key| !own.contains(key)).collect();
-        for (rank, key) in own.into_iter().enumerate() {
-            documents.insert(OWN + rank, BTreeSet::from([key]));
-        }
-        documents.insert(OTHERS - 1, others.into_iter().chain(consolidated::document_key(found)).collect());
-        Self { prefixes: owned.prefixes, documents, ..Self::default() }
-    }
-
-    /// The keys of each of the nodes, of which the first is the one to be erased.
-    fn of_nodes(walk: &Walk, dialect: Dialect, scope: EraseScope) -> Self {
-        let (mut owned, mut prefixes) = (Self::default(), BTreeSet::new());
-        let none = Documents::new();
-        for (number, found) in walk.nodes.iter().enumerate() {
-            let first = match number {
-                0 if scope == EraseScope::Keys => 1,
-                0 => OWN,
-                _ => OTHERS,
-            };
-            // Those of the first node, and above it, are gone.
-            if let Ok(journal) = journal_key(&found.path, None)
-                && number > 0
-            {
-                owned.documents.entry(JOURNALS).or_default().insert(journal.to_string());
-            }
-            for (rank, key) in order::to_erase(found).into_iter().enumerate() {
-                owned.documents.entry(first + rank.min(OTHERS - 1)).or_default().insert(key);
-            }
-            // Documents of version 2 beside documents of version 3, and the other way around, would be found again.
-            let beside =
-                Dialect::at_paths().rev().filter(|_| scope == EraseScope::Nodes && dialect.has_documents_at_paths());
-            let beside = beside.flat_map(|other| zarr_meta::document_keys(other, &found.path, &none));
-            for (rank, key) in beside.chain(consolidated::document_key(found)).enumerate() {
-                owned.documents.entry(2 * OTHERS + rank).or_default().insert(key);
-            }
-            if found.node.as_array().is_none() {
-                continue;
-            }
-            let prefix = found.chunk_prefix();
-            match ChunkKeys::new(found) {
-                Ok(keys) if scope == EraseScope::Keys || prefix.is_empty() => owned.chunks.push(keys),
-                // Keys of an unknown form look like any other key.
-                Err(_) if prefix.is_empty() => {}
-                _ => drop(prefixes.insert(prefix)),
-            }
-        }
-        for broken in walk.broken.iter().filter_map(|error| NodePath::parse(error.location().path.as_deref()?).ok()) {
-            // Documents that cannot be read would be in the way of others, and chunks would become theirs.
-            let documents = zarr_meta::document_keys(dialect, &broken, &none);
-            owned.documents.entry(2 * OTHERS).or_default().extend(documents);
-            if !broken.is_root() {
-                owned.prefixes.extend(zarr_meta::owned(dialect, &broken, &none).prefixes);
-            }
-        }
-        if scope == EraseScope::Nodes {
-            owned.documents.insert(RECORD, BTreeSet::from([MIGRATION_RECORD.to_owned()]));
-        }
-        owned.prefixes.extend(prefixes);
-        owned
-    }
-
-    /// Whether a key lies under a prefix below which everything goes.
-    fn has_prefix(&self, key: &str) -> bool {
-        self.prefixes.iter().any(|prefix| key.starts_with(prefix.as_str()))
-    }
-
-    /// Whether a key that is listed is to be erased.
-    fn has(&self, key: &Key) -> bool {
-        self.has_prefix(key.as_str()) || self.chunks.iter().any(|chunks| chunks.chunk_at(key).is_some())
-    }
 }
 
 /// Erases a node that cannot be read, and all that lies below it, as if it were of some dialect: documents first. At the root,
@@ -441,7 +315,10 @@ impl Job for EraseNode {
             State::Ancestors(ancestors) => self.above(ancestors, replies),
             State::Own => self.own(),
             State::Walk(walk) => self.walk(walk, replies),
-            State::List => self.listed(replies),
+            State::List { all } => match replies.split_at_checked(all) {
+                Some((keys, groups)) => self.listed(keys, groups),
+                None => Err(jobs::unfit()),
+            },
             State::Steps(steps) => self.erase(steps, replies),
         }
     }

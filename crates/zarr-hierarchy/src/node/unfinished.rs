@@ -50,13 +50,22 @@ pub fn scratch_key(path: &NodePath, part: Option<(u64, u64)>, number: u64) -> Re
 /// Whether a key is one of these, of those beside the node.
 #[must_use]
 pub fn is_scratch(path: &NodePath, key: &Key) -> bool {
-    let name = name_in_key(path);
-    let rest = key.name().strip_prefix(CONVERSION_JOURNAL).and_then(|rest| rest.strip_prefix('.'));
-    let rest = rest.and_then(|rest| rest.strip_suffix(name.as_str())?.strip_prefix(SCRATCH)?.strip_prefix('.'));
-    rest.is_some_and(|rest| match rest.split_once('.') {
-        Some((part, number)) => is_part(part) && number.parse::<u64>().is_ok(),
-        None => rest.parse::<u64>().is_ok(),
-    })
+    scratch_part(path, key).is_some()
+}
+
+/// Whether a key is one of these, of this part or, without one, of a conversion that is not done in parts.
+#[must_use]
+pub fn is_scratch_of(path: &NodePath, part: Option<(u64, u64)>, key: &Key) -> bool {
+    let part = part.map_or_else(String::new, |(number, of)| format!("{number}-of-{of}"));
+    scratch_part(path, key).is_some_and(|found| found == part)
+}
+
+/// The part that such a key names, empty if it names none; `None` if it is no such key.
+fn scratch_part<'k>(path: &NodePath, key: &'k Key) -> Option<&'k str> {
+    let rest = key.name().strip_prefix(CONVERSION_JOURNAL)?.strip_prefix('.')?;
+    let rest = rest.strip_suffix(name_in_key(path).as_str())?.strip_prefix(SCRATCH)?.strip_prefix('.')?;
+    let (part, number) = rest.split_once('.').unwrap_or(("", rest));
+    ((part.is_empty() || is_part(part)) && number.parse::<u64>().is_ok()).then_some(part)
 }
 
 /// Whether a text names a part of a conversion.
@@ -254,6 +263,9 @@ mod tests {
                 let scratch = scratch_key(&path(node), part, 12).expect("a key");
                 assert!(is_scratch(&path(node), &scratch) && !is_part_journal(&path(node), &scratch), "{scratch}");
                 assert!(!is_scratch(&path("/g/b"), &scratch), "{scratch}");
+                for other in [None, Some((3, 8)), Some((3, 80)), Some((1, 8))] {
+                    assert_eq!(is_scratch_of(&path(node), other, &scratch), other == part, "{scratch} {other:?}");
+                }
             }
             assert!(
                 !is_part_journal(&path("/g/b"), &part) && !is_part_journal(&path(node), &Key::new(key).expect("a key"))
