@@ -8,6 +8,7 @@ mod destination;
 mod fingerprint;
 mod finish_move;
 mod hierarchy;
+mod in_parts;
 mod journal;
 mod links;
 mod migrate;

@@ -3,7 +3,9 @@
 mod failing;
 mod gone;
 mod left_out;
+mod owners;
 mod parts;
+mod parts_anew;
 mod scratch;
 mod slabs;
 
@@ -226,24 +228,6 @@ fn a_journal_that_is_broken_is_an_error_until_it_is_overwritten() {
         let target_keys = contents(&target);
         target_keys.iter().for_each(|(key, _)| target.erase(&Key::new(key).unwrap()).unwrap());
     }
-}
-
-#[test]
-fn of_two_that_resume_at_once_one_goes_on() {
-    let (source, target) = (source(Dialect::V3), memory());
-    let begun = options().chunks(vec![1, 1]);
-    assert!(plan(&source, begun.clone()).run(&Failing::after(&target, 40).store(), |_| {}).is_err());
-    let conversion = plan(&source, begun.clone().resume(true));
-    let other = Mutex::new(Some(plan(&source, begun.clone().resume(true))));
-    let meanwhile = |event: Progress<'_>| {
-        if matches!(event, Progress::Done(_)) {
-            let other = other.lock().unwrap().take();
-            other.into_iter().for_each(|other| other.run(&target, |_| {}).unwrap());
-        }
-    };
-    let error = conversion.run(&target, meanwhile).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Exists, "{error}");
-    assert_eq!(contents(&target), converted(&source, &begun));
 }
 
 #[test]

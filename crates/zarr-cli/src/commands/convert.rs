@@ -62,7 +62,8 @@ pub(crate) struct Convert {
     /// replaced in one step; elsewhere it is erased first.
     #[arg(long)]
     overwrite: bool,
-    /// Go on where a run with the same options was interrupted; begin if there was none.
+    /// Go on where a run with the same options was interrupted; begin if there was none. A run that is still at work is an error; whether one
+    /// on another machine is, takes up to 30 s to see.
     #[arg(long)]
     resume: bool,
     /// Go on where a chunk of SRC cannot be read or decoded: its elements get the fill value, and the chunks are listed at the end, with
@@ -76,6 +77,10 @@ pub(crate) struct Convert {
     /// Check that all parts are written, and write the documents. The other options are those of the parts.
     #[arg(long, conflicts_with_all = ["part", "overwrite", "resume", "dry_run"])]
     finish: bool,
+    /// Give up parts that were begun: erase their journals, and the chunks that they wrote, so that the parts can begin again. The other
+    /// options are those of the parts.
+    #[arg(long, conflicts_with_all = ["part", "finish", "overwrite", "resume", "keep_going", "dry_run"])]
+    abandon: bool,
     /// Write nothing: show the result and the cost for each node, and metadata that DST cannot express.
     #[arg(long)]
     dry_run: bool,
@@ -114,6 +119,9 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     // Nothing is created at the target before the plan is complete.
     let target = context.create_store(&to)?;
     Migration::check_settled(&target)?;
+    if args.abandon {
+        return Ok(conversion.abandon(&target)?);
+    }
     let skipped = carry_out(context, &conversion, |progress| match args.finish {
         true => conversion.finish(&target, progress),
         false => conversion.run(&target, progress),
@@ -224,6 +232,7 @@ fn summarize(
             "part": or_null(args.part.map(|part| part.to_string())),
             "nodes": conversion.nodes().iter().map(facts).collect::<Vec<_>>(),
             "skipped": skipped.to_json(),
+            "more_skipped": skipped.more(),
         });
     }
     skipped.print();

@@ -39,7 +39,8 @@ struct Nodes {
     /// copy is complete; else it is erased first.
     #[arg(long)]
     overwrite: bool,
-    /// Go on where a run with the same options was interrupted; begin if there was none.
+    /// Go on where a run with the same options was interrupted; begin if there was none. A run that is still at work is an error; whether one
+    /// on another machine is, takes up to 30 s to see.
     #[arg(long)]
     resume: bool,
     #[command(flatten)]

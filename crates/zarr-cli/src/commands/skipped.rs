@@ -4,25 +4,36 @@ use crate::failure::{Failure, Result};
 use crate::number;
 use crate::object::{object, or_null};
 use crate::report;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use zarr::convert::{Progress, SkippedChunk};
 use zarr::meta::json::Value;
 
 /// The chunks that were left out so far.
 #[derive(Debug, Default)]
-pub(crate) struct Skipped(Mutex<Vec<SkippedChunk>>);
+pub(crate) struct Skipped {
+    chunks: Mutex<Vec<SkippedChunk>>,
+    /// How many more earlier runs left out.
+    more: AtomicU64,
+}
 
 impl Skipped {
     /// Adds the chunk, if progress is about one.
     pub(crate) fn add(&self, progress: &Progress<'_>) {
-        if let Progress::Skipped(chunk) = progress {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).push((*chunk).clone());
+        match progress {
+            Progress::Skipped(chunk) => {
+                self.chunks.lock().unwrap_or_else(PoisonError::into_inner).push((*chunk).clone());
+            }
+            Progress::MoreSkipped(more) => {
+                self.more.fetch_add(*more, Ordering::Relaxed);
+            }
+            _ => {}
         }
     }
 
     /// The chunks, sorted.
     fn sorted(&self) -> Vec<SkippedChunk> {
-        let mut chunks = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut chunks = self.chunks.lock().unwrap_or_else(PoisonError::into_inner).clone();
         chunks.sort();
         chunks
     }
@@ -30,6 +41,14 @@ impl Skipped {
     /// Prints them all, since they are nowhere else.
     pub(crate) fn print(&self) {
         self.sorted().iter().for_each(|chunk| report::warning(&format!("left out: {chunk}")));
+        if self.more() > 0 {
+            report::warning(&format!("left out by earlier runs: about {} more chunks", number::grouped(self.more())));
+        }
+    }
+
+    /// About how many more earlier runs left out, of which no more is known.
+    pub(crate) fn more(&self) -> u64 {
+        self.more.load(Ordering::Relaxed)
     }
 
     pub(crate) fn to_json(&self) -> Vec<Value> {
@@ -46,7 +65,7 @@ impl Skipped {
 
     /// An error if there are any.
     pub(crate) fn check(&self) -> Result<()> {
-        match self.sorted().len() as u64 {
+        match (self.sorted().len() as u64).saturating_add(self.more()) {
             0 => Ok(()),
             1 => Err(Failure::skipped("a chunk could not be read; its elements have the fill value")),
             count => {

@@ -54,12 +54,15 @@ pub(super) fn copy(
     };
     // Whether the service copies chunks shows with the first one, which is copied then.
     let first = match chunks.iter().find(is_left) {
-        Some((key, chunk)) => copy_within(&**source, key, &**destination, &to.key(chunk)?)
-            .map_err(|error| {
-                let at = (Some(chunk.clone()), Some(key.to_string()));
-                locate(error.at(|location| (location.chunk, location.key) = at))
-            })?
-            .then(|| chunk.clone()),
+        Some((key, chunk)) => {
+            work.confirm()?;
+            copy_within(&**source, key, &**destination, &to.key(chunk)?)
+                .map_err(|error| {
+                    let at = (Some(chunk.clone()), Some(key.to_string()));
+                    locate(error.at(|location| (location.chunk, location.key) = at))
+                })?
+                .then(|| chunk.clone())
+        }
         None => None,
     };
     let by_store = first.is_some();
@@ -70,6 +73,7 @@ pub(super) fn copy(
             let key = key.as_ref().map(ToString::to_string);
             locate(error.at(|location| (location.chunk, location.key) = (Some(chunk.clone()), key)))
         };
+        work.confirm()?;
         let copied = match &key {
             Some(_) if first.as_ref() == Some(&chunk) => true,
             Some(key) if by_store => copy_within(&**source, key, &**destination, &to.key(&chunk)?).map_err(located)?,

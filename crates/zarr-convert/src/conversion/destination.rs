@@ -151,11 +151,13 @@ pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()
     }
 }
 
-/// Erases the values under the keys of the chunks of an array, of those chunks that `is_own` names; `None` is a chunk beyond the shape.
+/// Erases the values under the keys of the chunks of an array, of those chunks that `is_own` names; `None` is a chunk beyond the shape. Before
+/// each, `confirm` fails if they may be of another run.
 pub(super) fn erase_chunks(
     store: &dyn Store,
     array: &StoredNode,
     is_own: &dyn Fn(Option<&[u64]>) -> bool,
+    confirm: &dyn Fn() -> Result<()>,
 ) -> Result<()> {
     if !store.capabilities().list {
         return Ok(());
@@ -165,7 +167,7 @@ pub(super) fn erase_chunks(
     for prefix in prefixes {
         let stored = store.list_prefix(&Prefix::new(prefix)?)?;
         let is_left = |key: &&Key| keys.has_form(key) && is_own(keys.chunk_at(key).as_deref());
-        stored.iter().filter(is_left).try_for_each(|key| store.erase(key))?;
+        stored.iter().filter(is_left).try_for_each(|key| confirm().and_then(|()| Ok(store.erase(key)?)))?;
     }
     Ok(())
 }
@@ -283,6 +285,8 @@ impl NodeDocuments {
 /// Nodes whose chunks are written, and whose documents wait until the chunks are on the disk.
 pub(super) struct Finished<'t> {
     target: &'t Arc<dyn Store>,
+    /// Fails if the journal is no longer that of this run: another one has taken over, or the target was erased.
+    check_own: &'t dyn Fn() -> Result<()>,
     waiting: Vec<NodeDocuments>,
     since: Instant,
 }
@@ -292,8 +296,8 @@ pub(super) struct Finished<'t> {
 const PAUSE: Duration = Duration::from_secs(1);
 
 impl<'t> Finished<'t> {
-    pub(super) fn new(target: &'t Arc<dyn Store>) -> Self {
-        Self { target, waiting: Vec::new(), since: Instant::now() }
+    pub(super) fn new(target: &'t Arc<dyn Store>, check_own: &'t dyn Fn() -> Result<()>) -> Self {
+        Self { target, check_own, waiting: Vec::new(), since: Instant::now() }
     }
 
     /// Takes the documents of a node, and from time to time creates all that wait.
@@ -306,6 +310,7 @@ impl<'t> Finished<'t> {
     pub(super) fn create(&mut self) -> Result<()> {
         if !self.waiting.is_empty() {
             self.target.barrier()?;
+            (self.check_own)()?;
         }
         self.since = Instant::now();
         self.waiting.drain(..).try_for_each(|documents| documents.create(self.target))

@@ -1,25 +1,38 @@
 //! The journal of a conversion beside its target, by which another run goes on where one was interrupted.
+//!
+//! One run owns it at a time. It sets each entry on the condition of the version of its entry before, so that it notices at the next one
+//! that another run took over. That one does not as long as it sees the owner at work (`owner.rs`), for which a thread
+//! writes entries when the work has none (`beat.rs`).
 
+mod beat;
 mod entry;
+mod found;
 mod identity;
+mod lost;
+mod names;
+mod owner;
+#[cfg(test)]
+mod tests;
 
-use super::part::Part;
 use super::reached::Units;
 use super::skipped::SkippedChunk;
-use super::unfinished::Unfinished;
 use super::workers::lock;
+use beat::Beat;
 use entry::Entry;
 pub(super) use entry::State;
+pub(super) use found::Found;
 pub(super) use identity::Identity;
-use std::collections::BTreeSet;
+use lost::Lost;
+pub(super) use names::{erase_left, erase_parts, erase_scratch, key, listed_parts, parts, scratch_key};
+use owner::{BEAT, LEASE, Owner, Running, now, random_id};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zarr_grid::ChunkIndex;
-use zarr_hierarchy::node::{is_part_journal, is_scratch, journal_key, new_id};
-use zarr_hierarchy::{Error, ErrorKind, Result};
+use zarr_hierarchy::{Error, Result};
 use zarr_meta::NodePath;
-use zarr_store::{ByteRange, Durability, Key, Precondition, Prefix, SetOptions, Store, StoreExt, Version};
+use zarr_store::{Durability, Key, Precondition, SetOptions, Store, Version};
 
 /// An entry is written when so many chunks were stored since the last one...
 const CHUNKS: u64 = 64;
@@ -29,14 +42,21 @@ const PAUSE: Duration = Duration::from_secs(5);
 /// spent on that.
 const SHARE: u32 = 20;
 
-/// The journal while a conversion runs.
+/// The journal while a run owns it.
 #[derive(Debug)]
 pub(super) struct Journal {
+    /// Ends before the run does.
+    _beat: Option<Beat>,
+    owned: Arc<Owned>,
+}
+
+#[derive(Debug)]
+struct Owned {
     target: Arc<dyn Store>,
     key: Key,
-    identity: Identity,
-    /// Of this run alone: another run writes other entries, also in stores whose versions are hashes of values.
-    run: u64,
+    /// All that entries have in common.
+    common: Entry,
+    run: Running,
     is_resumed: bool,
     held: Mutex<Held>,
     written: Mutex<Written>,
@@ -50,10 +70,14 @@ struct Held {
     /// Of the node after them, if it is begun.
     units: Option<Units>,
     skipped: BTreeSet<SkippedChunk>,
+    /// How many more earlier runs and parts left out.
+    more_skipped: u64,
     /// Whether the last entry lacks some of them.
     has_more_skipped: bool,
     /// Chunks since the last entry.
     fresh: u64,
+    /// Whether this run has begun with the chunks of an array.
+    has_written: bool,
 }
 
 /// The last entry.
@@ -61,201 +85,183 @@ struct Held {
 struct Written {
     /// Of the value in the store, if there is one.
     version: Option<Option<Version>>,
+    entry: Option<Entry>,
+    /// When it was about to be set.
     at: Instant,
     cost: Duration,
+    /// Why this run writes no further one.
+    lost: Option<Lost>,
+    /// Whether this run has ended.
+    is_over: bool,
 }
 
-/// A journal that was found in a store.
-#[derive(Debug)]
-pub(super) struct Found {
-    key: Key,
-    version: Option<Version>,
-    /// An error if it is broken.
-    entry: Result<Entry>,
+/// What a journal begins with.
+pub(super) struct Beginning<'a> {
+    pub(super) identity: &'a Identity,
+    pub(super) state: State,
+    /// Of the conversion that it is a part of; none, if it is a new one.
+    pub(super) id: Option<&'a str>,
+    pub(super) items: BTreeMap<usize, u64>,
+    /// In place of one that is there.
+    pub(super) found: Option<Found>,
 }
 
-/// The key of the journal of a conversion to `path`, beside the node, or of one part.
-pub(super) fn key(path: &NodePath, part: Option<Part>) -> Result<Key> {
-    journal_key(path, part.map(|part| (part.number(), part.of())))
-}
-
-/// The key of elements that a conversion, or one part, stores between reading and writing.
-pub(super) fn scratch_key(path: &NodePath, part: Option<Part>, number: u64) -> Result<Key> {
-    zarr_hierarchy::node::scratch_key(path, part.map(|part| (part.number(), part.of())), number)
-}
-
-impl Found {
-    /// The journal at a key, if there is one.
-    pub(super) fn read(store: &dyn Store, key: &Key) -> Result<Option<Self>> {
-        let Some(fetched) = store.get_ranges(key, &[ByteRange::Full])? else { return Ok(None) };
-        let text = String::from_utf8_lossy(fetched.part(0)).into_owned();
-        Ok(Some(Self { key: key.clone(), version: fetched.version, entry: Entry::from_text(&text) }))
-    }
-
-    fn entry(&self) -> Result<&Entry> {
-        self.entry.as_ref().map_err(|error| {
-            let error = Error::new(error.kind(), format!("a broken journal of a conversion: {}", error.message()));
-            error.with_hint("--overwrite begins anew").at(|location| location.key = Some(self.key.to_string()))
-        })
-    }
-
-    /// How far it has come.
-    pub(super) fn state(&self) -> Result<State> {
-        Ok(self.entry()?.state)
-    }
-
-    /// Whether it says of no chunk that it is stored.
-    pub(super) fn has_nothing(&self) -> Result<bool> {
-        let entry = self.entry()?;
-        Ok(entry.done == 0 && entry.array.is_none())
-    }
-
-    /// In how many parts the conversion is done, if it is.
-    pub(super) fn parts(&self) -> Result<Option<u64>> {
-        Ok(self.entry()?.identity.parts())
-    }
-
-    /// The node that is written to `path`.
-    pub(super) fn unfinished(&self, path: &NodePath) -> Result<Unfinished> {
-        self.entry()?.identity.unfinished(path)
-    }
-
-    /// The chunks that could not be read.
-    pub(super) fn skipped(&self) -> Result<&[SkippedChunk]> {
-        Ok(&self.entry()?.skipped)
-    }
-
-    /// Checks that it is of this conversion.
-    pub(super) fn check(&self, identity: &Identity) -> Result<()> {
-        match self.entry()?.identity.difference(identity) {
-            None => Ok(()),
-            Some(difference) => {
-                let message = format!("the conversion that was begun here is another one: {difference}");
-                // A move that was interrupted at its end has erased some of its source.
-                let kind = if self.state()? == State::Ending { ErrorKind::Exists } else { ErrorKind::Argument };
-                let error = Error::new(kind, message)
-                    .with_hint("give the options it was begun with, or --overwrite to begin anew");
-                Err(error.at(|location| location.key = Some(self.key.to_string())))
-            }
+impl Beginning<'_> {
+    fn entry(&self) -> Entry {
+        let parts = |found: &Found| found.entry.as_ref().ok().and_then(|it| it.identity.parts().or(it.former_parts));
+        Entry {
+            identity: self.identity.clone(),
+            id: self.id.map_or_else(random_id, str::to_owned),
+            run: random_id(),
+            number: 0,
+            owner: None,
+            at: now(),
+            state: self.state,
+            done: 0,
+            array: None,
+            skipped: Vec::new(),
+            more_skipped: 0,
+            items: self.items.clone(),
+            former_parts: self.found.as_ref().and_then(parts),
         }
     }
+}
 
-    /// Why a new conversion does not begin.
-    pub(super) fn in_the_way(&self) -> Error {
-        let parts = match self.parts() {
-            Ok(parts) => parts,
-            Err(error) => return error,
-        };
-        let (message, hint) = match parts {
-            None => (
-                "a conversion to here was interrupted, or is running".to_owned(),
-                "--resume goes on where it stopped, --overwrite begins anew",
-            ),
-            Some(parts) => (
-                format!("a conversion to here is done in {parts} parts, of which not all are done"),
-                "--part goes on with each of them, --finish ends it, --overwrite begins anew",
-            ),
-        };
-        let error = Error::new(ErrorKind::Exists, message).with_hint(hint);
-        error.at(|location| location.key = Some(self.key.to_string()))
+/// Sets the journal that all parts share, which no run owns; false if there is one.
+pub(super) fn announce(target: &dyn Store, key: &Key, beginning: &Beginning<'_>) -> Result<bool> {
+    let when = if target.capabilities().conditional { Precondition::NotExists } else { Precondition::None };
+    let options = SetOptions::when(when).durable(Durability::Full);
+    match target.set(key, beginning.entry().to_text().as_bytes(), &options) {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_precondition() => Ok(false),
+        Err(error) => Err(error.into()),
     }
 }
 
 impl Journal {
     /// Begins a journal, in place of one that is there.
-    pub(super) fn begin(
-        target: &Arc<dyn Store>,
-        key: Key,
-        identity: &Identity,
-        state: State,
-        found: Option<Found>,
-    ) -> Result<Self> {
-        let held = Held { state, done: 0, units: None, skipped: BTreeSet::new(), has_more_skipped: false, fresh: 0 };
-        let version = found.map(|found| found.version);
-        let journal = Self::new(target, key, identity.clone(), false, held, version);
+    pub(super) fn begin(target: &Arc<dyn Store>, key: Key, beginning: Beginning<'_>) -> Result<Self> {
+        let entry = beginning.entry();
+        let version = beginning.found.map(|found| found.version);
         // Without it, nothing says what the chunks are that follow.
-        journal.write(Durability::Full)?;
-        Ok(journal)
+        Self::own(target, key, entry, false, version, Durability::Full)
     }
 
-    /// Goes on with a journal that was found. Another process that still does fails then.
+    /// Goes on with a journal that was found, of whose run nothing shows that it is at work. Were it, it would fail at its next entry.
     pub(super) fn resume(target: &Arc<dyn Store>, found: Found) -> Result<Self> {
         found.entry()?;
-        let Entry { identity, state, done, array, skipped, .. } = found.entry?;
-        let units = array.map(|array| Units::new(Some(array), &[]));
-        let held =
-            Held { state, done, units, skipped: skipped.into_iter().collect(), has_more_skipped: false, fresh: 0 };
-        let journal = Self::new(target, found.key, identity, true, held, Some(found.version));
-        if target.capabilities().conditional {
-            journal.write(Durability::File)?;
-        }
-        Ok(journal)
+        Self::own(target, found.key, found.entry?, true, Some(found.version), Durability::File)
     }
 
-    fn new(
+    fn own(
         target: &Arc<dyn Store>,
         key: Key,
-        identity: Identity,
+        mut entry: Entry,
         is_resumed: bool,
-        held: Held,
         version: Option<Option<Version>>,
-    ) -> Self {
-        let written = Written { version, at: Instant::now(), cost: Duration::ZERO };
+        durability: Durability,
+    ) -> Result<Self> {
+        let held = Held {
+            state: entry.state,
+            done: entry.done,
+            units: entry.array.take().map(|array| Units::new(Some(array), &[])),
+            skipped: std::mem::take(&mut entry.skipped).into_iter().collect(),
+            more_skipped: entry.more_skipped,
+            has_more_skipped: false,
+            fresh: 0,
+            has_written: false,
+        };
+        let written = Written {
+            version,
+            entry: None,
+            at: Instant::now(),
+            cost: Duration::ZERO,
+            lost: None,
+            is_over: target.capabilities().appears_at_flush,
+        };
+        let run = Running::new();
+        let common = Entry { run: run.id().to_owned(), number: 0, owner: Some(Owner::this()), ..entry };
         let (held, written) = (Mutex::new(held), Mutex::new(written));
-        Self { target: Arc::clone(target), key, identity, run: new_id(), is_resumed, held, written }
+        let owned = Arc::new(Owned { target: Arc::clone(target), key, common, run, is_resumed, held, written });
+        owned.write(durability)?;
+        let beating = Arc::clone(&owned);
+        let beat = (!target.capabilities().appears_at_flush).then(|| Beat::new(move || beating.beat()));
+        Ok(Self { _beat: beat, owned })
     }
 
     /// Whether an earlier run began it.
     pub(super) fn is_resumed(&self) -> bool {
-        self.is_resumed
+        self.owned.is_resumed
+    }
+
+    /// In how many parts the conversion was whose journals are to be erased.
+    pub(super) fn former_parts(&self) -> Option<u64> {
+        self.owned.common.former_parts
+    }
+
+    /// The bytes of an element of a node, where it is known.
+    pub(super) fn item(&self, node: usize) -> Option<u64> {
+        self.owned.common.items.get(&node).copied()
     }
 
     pub(super) fn state(&self) -> State {
-        lock(&self.held).state
+        lock(&self.owned.held).state
     }
 
-    /// The chunks that could not be read so far.
-    pub(super) fn skipped(&self) -> Vec<SkippedChunk> {
-        lock(&self.held).skipped.iter().cloned().collect()
+    /// The chunks that could not be read so far, and how many more.
+    pub(super) fn skipped(&self) -> (Vec<SkippedChunk>, u64) {
+        let held = lock(&self.owned.held);
+        (held.skipped.iter().cloned().collect(), held.more_skipped)
     }
 
     /// Adds a chunk that cannot be read; false if it is known.
     pub(super) fn skip(&self, chunk: &SkippedChunk) -> bool {
-        let mut held = lock(&self.held);
+        let mut held = lock(&self.owned.held);
         let is_new = held.skipped.insert(chunk.clone());
         held.has_more_skipped |= is_new;
         is_new
     }
 
+    /// Adds so many of which no more is known.
+    pub(super) fn skip_more(&self, count: u64) {
+        let mut held = lock(&self.owned.held);
+        held.more_skipped = held.more_skipped.saturating_add(count);
+    }
+
     /// Writes an entry if there are chunks that cannot be read and no entry has: before the document of their array, after which nobody
     /// reads them again.
     pub(super) fn record_skipped(&self) -> Result<()> {
-        let has_more = lock(&self.held).has_more_skipped;
+        let has_more = lock(&self.owned.held).has_more_skipped;
         if has_more { self.record() } else { Ok(()) }
     }
 
     /// Whether all chunks of a node were stored by an earlier run.
     pub(super) fn is_done(&self, node: usize) -> bool {
-        node < lock(&self.held).done
+        node < lock(&self.owned.held).done
     }
 
     /// Whether an earlier run began with a node.
     pub(super) fn has_begun(&self, node: usize) -> bool {
-        let held = lock(&self.held);
+        let held = lock(&self.owned.held);
         node == held.done && held.units.is_some()
+    }
+
+    /// Whether this run has begun with the chunks of an array.
+    pub(super) fn has_written(&self) -> bool {
+        lock(&self.owned.held).has_written
     }
 
     /// Begins with a node, or goes on with it, in units of so many chunks along each axis.
     pub(super) fn begin_node(&self, node: usize, unit: &[u64]) {
-        let mut held = lock(&self.held);
+        let mut held = lock(&self.owned.held);
         let was = held.units.take().filter(|_| held.done == node).map(|units| units.reached());
-        held.done = node;
+        (held.done, held.has_written) = (node, true);
         held.units = Some(Units::new(was, unit));
     }
 
     /// All chunks of a node are stored.
     pub(super) fn end_node(&self, node: usize) {
-        let mut held = lock(&self.held);
+        let mut held = lock(&self.owned.held);
         if node >= held.done {
             (held.done, held.units) = (node + 1, None);
         }
@@ -263,11 +269,11 @@ impl Journal {
 
     /// Whether an earlier run did a unit.
     pub(super) fn was_done(&self, chunks: &[Range<u64>]) -> bool {
-        lock(&self.held).units.as_ref().is_some_and(|units| units.was_done(chunks))
+        lock(&self.owned.held).units.as_ref().is_some_and(|units| units.was_done(chunks))
     }
 
     pub(super) fn begin_unit(&self, unit: &ChunkIndex) {
-        if let Some(units) = &mut lock(&self.held).units {
+        if let Some(units) = &mut lock(&self.owned.held).units {
             units.begin(unit);
         }
     }
@@ -275,7 +281,7 @@ impl Journal {
     /// A unit of so many chunks is stored.
     pub(super) fn end_unit(&self, unit: &ChunkIndex, chunks: u64) -> Result<()> {
         let fresh = {
-            let mut held = lock(&self.held);
+            let mut held = lock(&self.owned.held);
             if let Some(units) = &mut held.units {
                 units.end(unit);
             }
@@ -283,102 +289,186 @@ impl Journal {
             held.fresh
         };
         // Others go on meanwhile.
-        let Ok(mut written) = self.written.try_lock() else { return Ok(()) };
+        let Ok(mut written) = self.owned.written.try_lock() else { return Ok(()) };
         let passed = written.at.elapsed();
         if (fresh >= CHUNKS || passed >= PAUSE) && passed >= written.cost * SHARE {
-            self.write_entry(&mut written, Durability::File)?;
+            self.owned.write_entry(&mut written, Durability::File, true)?;
         }
         Ok(())
     }
 
+    /// Checks that this run still owns the journal, by another entry if the last one is so old that others may have taken over: before
+    /// something is written.
+    pub(super) fn confirm(&self) -> Result<()> {
+        // Another thread is about to find out.
+        let Ok(mut written) = self.owned.written.try_lock() else { return Ok(()) };
+        match written.at.elapsed() >= LEASE && !written.is_over {
+            true => self.owned.repeat(&mut written),
+            false => self.owned.check_owned(&written),
+        }
+    }
+
+    /// Checks that the journal in the store is still that of this run: before something is erased, or becomes visible.
+    pub(super) fn check_own(&self) -> Result<()> {
+        self.owned.look(&mut lock(&self.owned.written))
+    }
+
     /// Writes an entry now.
     pub(super) fn record(&self) -> Result<()> {
-        self.write(Durability::File)
+        self.owned.write(Durability::File)
     }
 
     /// Goes over to another state.
     pub(super) fn enter(&self, state: State) -> Result<()> {
-        lock(&self.held).state = state;
-        self.write(Durability::File)
+        lock(&self.owned.held).state = state;
+        self.owned.write(Durability::File)
     }
 
+    /// Writes a last entry, which says that this run has ended: another one need not wait.
+    pub(super) fn release(&self) -> Result<()> {
+        let mut written = lock(&self.owned.written);
+        let done = self.owned.write_entry(&mut written, Durability::File, false);
+        written.is_over = true;
+        done
+    }
+
+    /// Goes over to a state in which this run has ended.
+    pub(super) fn release_as(&self, state: State) -> Result<()> {
+        lock(&self.owned.held).state = state;
+        self.release()
+    }
+
+    /// Erases the journal: the conversion is over.
+    pub(super) fn erase(self) -> Result<()> {
+        let target = &self.owned.target;
+        // No entry follows.
+        let mut written = lock(&self.owned.written);
+        self.owned.look(&mut written)?;
+        if !target.capabilities().appears_at_flush {
+            target.erase(&self.owned.key)?;
+        }
+        written.is_over = true;
+        drop(written);
+        Ok(target.flush()?)
+    }
+}
+
+impl Owned {
     fn write(&self, durability: Durability) -> Result<()> {
-        self.write_entry(&mut lock(&self.written), durability)
+        self.write_entry(&mut lock(&self.written), durability, true)
     }
 
-    fn write_entry(&self, written: &mut Written, durability: Durability) -> Result<()> {
+    /// Writes all that is done; unless the run goes on, nobody owns the journal then.
+    fn write_entry(&self, written: &mut Written, durability: Durability, goes_on: bool) -> Result<()> {
         let begun = Instant::now();
         let entry = {
             let mut held = lock(&self.held);
             (held.fresh, held.has_more_skipped) = (0, false);
             Entry {
-                identity: self.identity.clone(),
-                run: self.run,
+                owner: self.common.owner.clone().filter(|_| goes_on),
                 state: held.state,
                 done: held.done,
                 array: held.units.as_ref().map(Units::reached),
                 skipped: held.skipped.iter().cloned().collect(),
+                more_skipped: held.more_skipped,
+                ..self.common.clone()
             }
         };
-        let capabilities = self.target.capabilities();
-        if capabilities.appears_at_flush {
-            // Nothing that an interrupted run has set is there for another one.
-            return Ok(());
+        if written.is_over {
+            // Nothing that an interrupted run has set is there for another one, or the run has ended.
+            return self.check_owned(written);
         }
-        if capabilities.durable {
+        let is_durable = self.target.capabilities().durable;
+        if is_durable {
             // An entry survives no loss of power in which chunks are lost that it has.
             self.target.barrier()?;
         }
-        let when = match &written.version {
-            _ if !capabilities.conditional => Precondition::None,
-            None => Precondition::NotExists,
-            Some(version) => version.clone().map_or(Precondition::None, Precondition::Version),
-        };
-        let options = SetOptions::when(when).durable(durability);
-        match self.target.set(&self.key, entry.to_text().as_bytes(), &options) {
-            Ok(version) => written.version = Some(version),
-            Err(error) if error.is_precondition() => {
-                let message = "another process began or resumed a conversion to here at the same time";
-                let error = Error::new(ErrorKind::Exists, message);
-                return Err(error.at(|location| location.key = Some(self.key.to_string())));
-            }
-            Err(error) => return Err(error.into()),
-        }
-        (written.at, written.cost) =
-            (Instant::now(), if capabilities.durable { begun.elapsed() } else { Duration::ZERO });
+        self.set(written, entry, durability)?;
+        // What a service has answered is on its disks.
+        let waits_for_disks = is_durable && self.target.as_async().is_none();
+        written.cost = if waits_for_disks { begun.elapsed() } else { Duration::ZERO };
         Ok(())
     }
 
-    /// Erases the journal: the conversion is over.
-    pub(super) fn erase(self) -> Result<()> {
-        if !self.target.capabilities().appears_at_flush {
-            self.target.erase(&self.key)?;
+    /// Shows that the run is at work, if nothing else has.
+    fn beat(&self) {
+        let Ok(mut written) = self.written.try_lock() else { return };
+        if !written.is_over && written.at.elapsed() >= BEAT {
+            // What it says is lost is found by the next that writes; another fault may have passed by then.
+            let _ = self.repeat(&mut written);
         }
-        Ok(self.target.flush()?)
     }
-}
 
-/// Erases what the parts of a conversion to `path` have left beside it: the elements that they stored between reading and writing, then
-/// their journals, as far as a store lists them.
-pub(super) fn erase_parts(store: &dyn Store, path: &NodePath) -> Result<()> {
-    erase_beside(store, path, &[is_scratch, is_part_journal])
-}
-
-/// Erases the elements that interrupted runs of a conversion to `path`, or of its parts, stored between reading and writing, as far as a
-/// store lists them.
-pub(super) fn erase_scratch(store: &dyn Store, path: &NodePath) -> Result<()> {
-    erase_beside(store, path, &[is_scratch])
-}
-
-/// Erases keys beside the node at `path`, one kind after another.
-fn erase_beside(store: &dyn Store, path: &NodePath, kinds: &[fn(&NodePath, &Key) -> bool]) -> Result<()> {
-    if !store.capabilities().list {
-        return Ok(());
+    /// Writes the last entry again, whose chunks are on the disk.
+    fn repeat(&self, written: &mut Written) -> Result<()> {
+        match written.entry.clone() {
+            Some(entry) => self.set(written, entry, Durability::File),
+            None => self.check_owned(written),
+        }
     }
-    let above = path.parent().map_or_else(String::new, |parent| parent.key_prefix());
-    let keys = store.list_dir(&Prefix::new(&above)?)?.keys;
-    let mut of_kinds = kinds.iter().flat_map(|is_one| keys.iter().filter(|key| is_one(path, key)));
-    of_kinds.try_for_each(|key| Ok(store.erase(key)?))
+
+    /// Looks whether the journal in the store is still that of this run, or writes another entry if the last one is old.
+    fn look(&self, written: &mut Written) -> Result<()> {
+        self.check_owned(written)?;
+        if written.is_over {
+            return Ok(());
+        }
+        if written.at.elapsed() >= LEASE {
+            return self.repeat(written);
+        }
+        match Found::read(&*self.target, &self.key)? {
+            Some(found) if found.is_of_run(self.run.id()) => Ok(()),
+            found => Err(self.lose(written, found.as_ref())),
+        }
+    }
+
+    fn set(&self, written: &mut Written, entry: Entry, durability: Durability) -> Result<()> {
+        self.check_owned(written)?;
+        let is_conditional = self.target.capabilities().conditional;
+        let number = written.entry.as_ref().map_or(0, |entry| entry.number + 1);
+        let entry = Entry { number, at: now(), ..entry };
+        let text = entry.to_text();
+        let at = Instant::now();
+        if !is_conditional && written.entry.is_some() {
+            // As far as it shows without conditions.
+            let found = Found::read(&*self.target, &self.key)?;
+            if !found.as_ref().is_some_and(|found| found.is_of_run(self.run.id())) {
+                return Err(self.lose(written, found.as_ref()));
+            }
+        }
+        let mut is_again = false;
+        let version = loop {
+            let when = match &written.version {
+                _ if !is_conditional => Precondition::None,
+                None => Precondition::NotExists,
+                Some(version) => version.clone().map_or(Precondition::None, Precondition::Version),
+            };
+            let options = SetOptions::when(when).durable(durability);
+            match self.target.set(&self.key, text.as_bytes(), &options) {
+                Ok(version) => break version,
+                Err(error) if error.is_precondition() => match Found::read(&*self.target, &self.key)? {
+                    // A set took effect of which there was no answer.
+                    Some(found) if !is_again && found.is_of_run(self.run.id()) => {
+                        (written.version, is_again) = (Some(found.version), true);
+                    }
+                    found => return Err(self.lose(written, found.as_ref())),
+                },
+                Err(error) => return Err(error.into()),
+            }
+        };
+        (written.version, written.entry, written.at) = (Some(version), Some(entry), at);
+        Ok(())
+    }
+
+    /// Another run has the journal, or it is gone: this one writes nothing further.
+    fn lose(&self, written: &mut Written, found: Option<&Found>) -> Error {
+        let lost = Lost::new(found, &self.common, written.at.elapsed());
+        written.lost.insert(lost).error(&self.key)
+    }
+
+    fn check_owned(&self, written: &Written) -> Result<()> {
+        written.lost.as_ref().map_or(Ok(()), |lost| Err(lost.error(&self.key)))
+    }
 }
 
 /// Erases the journal of a move whose end was interrupted, from the node at `from` to that at `to`, if there is one: false if not.

@@ -50,13 +50,15 @@ pub struct ConvertOptions {
     /// Where elements are stored temporarily, uncompressed, when the memory is so small that each chunk of the source would be decoded three
     /// times or more: up to as many bytes as the elements of the array have, which are erased at the end. By default in the target, beside
     /// the node (an SQLite file keeps its size when they are erased); in zip files, which take nothing that is erased again, chunks are
-    /// decoded several times instead. A killed process leaves them in this store; in the target the next run erases them.
+    /// decoded several times instead. A killed process leaves them in this store; in the target the next run of the
+    /// conversion, or of the part, erases them.
     pub scratch: Option<Arc<dyn Store>>,
     /// Whether nodes that are in the way are replaced: in one step, when all is written, where the target exchanges prefixes, else they
     /// are erased first. See [`Conversion::run`](super::Conversion::run).
     pub overwrite: bool,
     /// Whether to go on where an earlier run with the same options was interrupted, whose journal is in the target. Without a
-    /// journal the conversion begins as usual.
+    /// journal the conversion begins as usual. It is an error while that run is still at work; whether one on another machine is, takes up
+    /// to 30 s to see.
     pub resume: bool,
     /// Whether to go on where a chunk of the source cannot be read or decoded: it is reported
     /// ([`Progress::Skipped`](super::Progress::Skipped)), and its elements have the fill value in the target. Where chunks are copied as
@@ -65,7 +67,8 @@ pub struct ConvertOptions {
     /// Do this part alone, which any process may do on any machine, at the same time as others do others. A part that was interrupted
     /// goes on where it stopped when it is run again. All parts have the same options, but for
     /// [`threads`](zarr_array::Options#structfield.threads). No node is there until
-    /// [`Conversion::finish`](super::Conversion::finish). By default all is done by one process.
+    /// [`Conversion::finish`](super::Conversion::finish). [`Conversion::abandon`](super::Conversion::abandon) gives all of them up. By default
+    /// all is done by one process.
     pub part: Option<Part>,
     /// How arrays are read and written.
     pub options: Options,

@@ -22,6 +22,9 @@ pub enum Progress<'a> {
     /// A chunk of the source cannot be read, and is left out: see [`ConvertOptions::keep_going`](super::ConvertOptions::keep_going). Each is
     /// reported once, and once more where a conversion is resumed.
     Skipped(&'a SkippedChunk),
+    /// About so many more chunks were left out by earlier runs, or other parts, of which the journal has no more than the number: it lists
+    /// 1,000 at most.
+    MoreSkipped(u64),
 }
 
 /// The function that is told of progress.
@@ -45,6 +48,12 @@ impl<'a> Reporter<'a> {
     /// Tells of a chunk that cannot be read.
     pub(super) fn skipped(&self, chunk: &SkippedChunk) -> Result<()> {
         self.report(Progress::Skipped(chunk))
+    }
+
+    /// Tells of the chunks that earlier runs could not read, and of so many more.
+    pub(super) fn all_skipped(&self, chunks: &[SkippedChunk], more: u64) -> Result<()> {
+        chunks.iter().try_for_each(|chunk| self.skipped(chunk))?;
+        if more > 0 { self.report(Progress::MoreSkipped(more)) } else { Ok(()) }
     }
 
     fn report(&self, progress: Progress<'_>) -> Result<()> {

@@ -6,22 +6,24 @@ use zarr_grid::ChunkIndex;
 use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 
+/// The runs of a journal take so many bytes at most. Units under way at the same time part them, a few dozen: only where more are known
+/// than that, the last ones are done again.
+const MOST: usize = 24 << 10;
+
 /// The units of an array that are completely stored. A unit is a box of chunks of the new array; units are done in C order, a few at
 /// the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reached {
     /// The chunks of a unit along each axis.
     unit: Vec<u64>,
-    /// The first unit that is not known to be done: all before it, in C order, are.
-    before: ChunkIndex,
-    /// Further ones that are done.
-    also: BTreeSet<ChunkIndex>,
+    /// Units in C order, from one to the next that is not known to be done. Sorted, and none meets another.
+    runs: Vec<(ChunkIndex, ChunkIndex)>,
 }
 
 impl Reached {
     /// Nothing.
     fn none(unit: &[u64]) -> Self {
-        Self { unit: unit.to_vec(), before: std::iter::repeat_n(0, unit.len()).collect(), also: BTreeSet::new() }
+        Self { unit: unit.to_vec(), runs: Vec::new() }
     }
 
     /// Whether a box of chunks, of units that may have another shape, is known to be done.
@@ -30,34 +32,76 @@ impl Reached {
             return false;
         }
         let at = |position: fn(&Range<u64>) -> u64| -> ChunkIndex {
-            chunks.iter().zip(&self.unit).map(|(range, &unit)| position(range) / unit.max(1)).collect()
+            let unit: ChunkIndex =
+                chunks.iter().zip(&self.unit).map(|(range, &unit)| position(range) / unit.max(1)).collect();
+            in_order(&unit)
         };
-        // Of the units that the box meets, the last in C order is that of its last chunk.
+        // All units that the box meets lie between those of its first and its last chunk.
         let (first, last) = (at(|range| range.start), at(|range| range.end.saturating_sub(1)));
-        last < self.before || (first == last && self.also.contains(&last))
+        self.runs.iter().any(|(from, to)| *from <= first && last < *to)
+    }
+
+    /// Adds a run that does not begin before others.
+    fn push(&mut self, from: ChunkIndex, to: ChunkIndex) {
+        match self.runs.last_mut() {
+            _ if from >= to => {}
+            Some(last) if from <= last.1 => last.1 = to.max(std::mem::take(&mut last.1)),
+            _ => self.runs.push((from, to)),
+        }
     }
 
     pub(super) fn to_value(&self) -> Value {
         let list = |index: &[u64]| Value::from(index.to_vec());
+        let run = |(from, to): &(ChunkIndex, ChunkIndex)| Value::Array(vec![list(from), list(to)]);
+        let mut left = MOST;
+        let mut fits = |(from, to): &&(ChunkIndex, ChunkIndex)| {
+            let digits = |number: &u64| number.checked_ilog10().unwrap_or(0) as usize + 2;
+            let size = from.iter().chain(to).map(digits).sum::<usize>() + 6;
+            left = left.saturating_sub(size);
+            left > 0
+        };
         let mut map = Map::new();
         map.insert("unit", list(&self.unit));
-        map.insert("before", list(&self.before));
-        map.insert("also", Value::Array(self.also.iter().map(|unit| list(unit)).collect()));
+        map.insert("runs", Value::Array(self.runs.iter().take_while(&mut fits).map(run).collect()));
         Value::Object(map)
     }
 
     pub(super) fn parse(at: &At<'_>) -> Result<Self, zarr_meta::Error> {
         let unit = at.member("unit")?.sizes()?;
+        let len = unit.len().max(1);
         let index = |at: &At<'_>| -> Result<ChunkIndex, zarr_meta::Error> {
             let index = at.sizes()?;
-            match index.len() == unit.len() {
+            match index.len() == len {
                 true => Ok(ChunkIndex::from_vec(index)),
-                false => Err(at.invalid(format!("{} numbers", unit.len())).into()),
+                false => Err(at.invalid(format!("{len} numbers")).into()),
             }
         };
-        let also = at.member("also")?.items()?.iter().map(index).collect::<Result<_, _>>()?;
-        Ok(Self { before: index(&at.member("before")?)?, also, unit })
+        let mut reached = Self::none(&unit);
+        for run in at.member("runs")?.items()? {
+            let ends = run.items()?;
+            let [from, to] = &ends[..] else { return Err(run.invalid("two units").into()) };
+            let (from, to) = (index(from)?, index(to)?);
+            if from >= to || reached.runs.last().is_some_and(|last| last.1 > from) {
+                return Err(run.invalid("a unit and one behind it, behind those before").into());
+            }
+            reached.push(from, to);
+        }
+        Ok(reached)
     }
+}
+
+/// A unit as an index of one number at least, which has one behind it also where there is but one unit.
+fn in_order(unit: &[u64]) -> ChunkIndex {
+    if unit.is_empty() { ChunkIndex::from_slice(&[0]) } else { ChunkIndex::from_slice(unit) }
+}
+
+/// The first index in C order behind a unit, of an array of whatever shape.
+fn behind(unit: &[u64]) -> ChunkIndex {
+    let mut index = in_order(unit);
+    if let Some(last) = index.last_mut() {
+        *last = last.saturating_add(1);
+    }
+    index
 }
 
 /// The units of an array while it is worked on.
@@ -66,9 +110,8 @@ pub(super) struct Units {
     /// What an earlier run did.
     was: Reached,
     unit: Vec<u64>,
+    /// Begun, and not yet done.
     begun: BTreeSet<ChunkIndex>,
-    /// Done, and behind one that is begun.
-    beyond: BTreeSet<ChunkIndex>,
     /// The last one that was begun.
     last: Option<ChunkIndex>,
 }
@@ -77,7 +120,7 @@ impl Units {
     /// In units of so many chunks along each axis.
     pub(super) fn new(was: Option<Reached>, unit: &[u64]) -> Self {
         let was = was.unwrap_or_else(|| Reached::none(unit));
-        Self { was, unit: unit.to_vec(), begun: BTreeSet::new(), beyond: BTreeSet::new(), last: None }
+        Self { was, unit: unit.to_vec(), begun: BTreeSet::new(), last: None }
     }
 
     /// Whether an earlier run did it.
@@ -93,20 +136,25 @@ impl Units {
 
     pub(super) fn end(&mut self, unit: &ChunkIndex) {
         self.begun.remove(unit);
-        self.beyond.insert(unit.clone());
-        if let Some(first) = self.begun.first().or(self.last.as_ref()) {
-            self.beyond = self.beyond.split_off(first);
-        }
     }
 
-    /// All that is done.
+    /// All that is done: up to the last unit that was begun, all that are not under way.
     pub(super) fn reached(&self) -> Reached {
-        let Some(before) = self.begun.first().or(self.last.as_ref()) else { return self.was.clone() };
-        let mut also = self.beyond.clone();
-        if self.was.unit == self.unit {
-            also.extend(self.was.also.range(before.clone()..).cloned());
+        let Some(last) = &self.last else { return self.was.clone() };
+        let mut reached = Reached::none(&self.unit);
+        let mut from = in_order(&vec![0; self.unit.len()]);
+        for unit in &self.begun {
+            reached.push(from, in_order(unit));
+            from = behind(unit);
         }
-        Reached { unit: self.unit.clone(), before: before.clone(), also }
+        let end = behind(last);
+        reached.push(from, end.clone());
+        if self.was.unit == self.unit {
+            for (from, to) in &self.was.runs {
+                reached.push(from.clone().max(end.clone()), to.clone());
+            }
+        }
+        reached
     }
 }
 
@@ -176,7 +224,6 @@ mod tests {
                 for unit in &order {
                     let has = reached.has(&chunks(unit, &[2, 2]));
                     prop_assert!(!has || done.contains(unit), "{unit:?} of {reached:?}");
-                    // But the last one, which bounds the rest, all that is done is known to be.
                     prop_assert!(has || !done.contains(unit), "{unit:?} of {reached:?}");
                 }
             }
@@ -186,6 +233,40 @@ mod tests {
                     prop_assert!(!was.has(&halves) || done.contains(unit));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn a_journal_is_small_however_many_units_are_done_behind_one_that_is_not() {
+        let mut units = Units::new(None, &[1, 1]);
+        let unit = |number: u64| ChunkIndex::from_slice(&[number / 10, number % 10]);
+        for number in 0..100_000 {
+            units.begin(&unit(number));
+            if number > 0 {
+                units.end(&unit(number));
+            }
+        }
+        assert_eq!(units.reached().to_value().to_string(), r#"{"unit":[1,1],"runs":[[[0,1],[9999,10]]]}"#);
+        // Every second one is under way: those behind the bound are done again.
+        let mut units = Units::new(None, &[1, 1]);
+        for number in 0..100_000 {
+            units.begin(&unit(number));
+            if number % 2 == 0 {
+                units.end(&unit(number));
+            }
+        }
+        let text = units.reached().to_value();
+        assert!(text.to_string().len() < MOST + 100);
+        let reached = Reached::parse(&At::root(&text)).unwrap();
+        let has = |number: u64| reached.has(&unit(number).iter().map(|&index| index..index + 1).collect::<Vec<_>>());
+        assert!((0..1000).all(|number| has(number) == (number % 2 == 0)) && !has(99_998));
+    }
+
+    #[test]
+    fn runs_that_are_none_are_errors() {
+        for runs in ["[[[0],[1]]]", "[[[1,0],[0,1]]]", "[[[0,0],[0,3]],[[0,2],[0,4]]]", "[[[0,0]]]", "[3]"] {
+            let value = Value::from_json(&format!(r#"{{"unit":[1,1],"runs":{runs}}}"#)).unwrap();
+            assert!(Reached::parse(&At::root(&value)).unwrap_err().to_string().contains("/runs/"), "{runs}");
         }
     }
 }

@@ -45,7 +45,10 @@ pub(super) fn reencode(
     let options = &conversion.options.options;
     let source = open(&conversion.source, &planned.source, options)?;
     let sink = open(target, written, options)?;
-    let item = item_size(&source, work.keeps_going())?;
+    let item = match work.item() {
+        Some(item) => item,
+        None => item_size(&source, work.keeps_going())?,
+    };
     let too_large = || too_large(&sink, item, conversion.options.memory);
     let plan = &ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
     let options = options.clone().threads(plan.threads.or(options.threads));
@@ -143,7 +146,8 @@ impl Reencoding<'_> {
         if let Some(scratch) = &self.scratch {
             let is_left = |slab: &ChunkIndex| work.has(slab, &plan.slabs.chunks_of(slab));
             let advance = |bytes: u128| self.advance(bytes / 2);
-            scratch.fill(workers, &is_left, &|region| self.read(region, None), &advance)?;
+            let read = |region: &Region| work.confirm().and_then(|()| self.read(region, None));
+            scratch.fill(workers, &is_left, &read, &advance)?;
         }
         let units: Box<dyn Iterator<Item = Unit> + Send + '_> = match stored {
             None => Box::new(plan.slabs.all().map(|slab| Unit { slab, parts: None })),
@@ -187,6 +191,7 @@ impl Reencoding<'_> {
             Some(batch)
         });
         in_parallel(workers, batches, &|batch: Vec<Unit>| {
+            work.confirm()?;
             self.write(&batch)?;
             batch.iter().try_for_each(|unit| work.end_unit(&unit.slab, unit.chunks(&plan.slabs)))?;
             let bytes: u128 = batch.iter().map(|unit| self.bytes(unit)).sum();
@@ -362,6 +367,16 @@ fn too_large(sink: &Array, item: u64, memory: u64) -> Error {
     error.at(|location| {
         (location.store, location.path) = (Some(sink.store().to_string()), Some(sink.path().to_string()))
     })
+}
+
+/// Bytes that an element takes in memory, if metadata does not tell: it decides which slabs there are, and so what a part is.
+pub(super) fn looked_up_item(conversion: &Conversion, planned: &PlannedNode) -> Result<Option<u64>> {
+    let Conversion { source, registry, options, .. } = conversion;
+    let source = Array::from_found(source, planned.source.clone(), registry, options.options.clone())?;
+    match source.data_type().is_variable() {
+        true => item_size(&source, options.keep_going).map(Some),
+        false => Ok(None),
+    }
 }
 
 /// Bytes that an element takes in memory. Elements of variable length are looked at at a few positions.

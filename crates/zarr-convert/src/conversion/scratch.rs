@@ -45,21 +45,24 @@ pub(super) struct Scratch<'a> {
 pub(super) struct ScratchName {
     path: NodePath,
     part: Option<Part>,
+    /// The number of the first value, drawn by chance: a run that was taken for ended, and goes on, neither replaces nor erases values of
+    /// the run that took over.
+    first: u64,
 }
 
 impl ScratchName {
     /// Of a conversion to `path`, in the target: beside its journal.
     pub(super) fn beside(path: NodePath, part: Option<Part>) -> Self {
-        Self { path, part }
+        Self { path, part, first: new_id() }
     }
 
     /// Of one run of a conversion, in a store that others may use, too: no later run looks for it.
     pub(super) fn elsewhere() -> Result<Self> {
-        Ok(Self { path: NodePath::root().join(&format!("{:016x}", new_id()))?, part: None })
+        Ok(Self { path: NodePath::root().join(&format!("{:016x}", new_id()))?, part: None, first: 0 })
     }
 
     fn key(&self, number: u64) -> Result<Key> {
-        journal::scratch_key(&self.path, self.part, number)
+        journal::scratch_key(&self.path, self.part, self.first.wrapping_add(number))
     }
 }
 
@@ -225,6 +228,14 @@ mod tests {
             numbers = numbers.into_iter().flat_map(inner).collect();
         }
         numbers.into_iter().flat_map(|number| (number as u32).to_ne_bytes()).collect()
+    }
+
+    #[test]
+    fn runs_of_one_conversion_share_no_values() {
+        let names = [(); 2].map(|()| ScratchName::beside(NodePath::parse("/g/a").unwrap(), None));
+        let keys: std::collections::BTreeSet<Key> =
+            names.iter().flat_map(|name| (0..100).map(move |number| name.key(number).unwrap())).collect();
+        assert_eq!(keys.len(), 200);
     }
 
     proptest! {

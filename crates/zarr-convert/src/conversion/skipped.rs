@@ -8,6 +8,9 @@ use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 use zarr_meta::NodePath;
 
+/// A cause of more bytes is cut.
+const LONGEST: usize = 400;
+
 /// A chunk of the source that could not be read or decoded. Where a conversion
 /// [keeps going](super::ConvertOptions#structfield.keep_going), its elements have the fill value in the target.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +44,10 @@ impl SkippedChunk {
             if !cause.contains(&source) {
                 cause = format!("{cause}: {source}");
             }
+        }
+        if cause.len() > LONGEST {
+            cause.truncate((0..=LONGEST).rev().find(|&end| cause.is_char_boundary(end)).unwrap_or(0));
+            cause.push_str("...");
         }
         Self { path: path.clone(), chunk: chunk.to_vec(), key: error.location().key.clone(), cause }
     }

@@ -1,9 +1,10 @@
 //! Copying and moving nodes, within a store or from one to another.
 
 use super::destination::{self, InTheWay};
+use super::journal::{self, Found, Journal};
 use super::links::check_links;
 use super::progress::Reporter;
-use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, finish_move, is_same, journal};
+use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, finish_move, is_same};
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -232,17 +233,31 @@ impl Conversion {
         check_links()?;
         self.check_complete().map_err(|error| in_store(&self.source, error))?;
         let journal = self.write(target, reporter, true)?;
+        match self.erase_source(target, &journal) {
+            Ok(()) => journal.erase().map_err(in_target),
+            Err(error) => {
+                // The error is what went wrong first.
+                let _ = journal.release();
+                Err(error)
+            }
+        }
+    }
+
+    /// Erases what was copied, if it is there as it was, and so is the copy.
+    fn erase_source(&self, target: &Arc<dyn Store>, journal: &Journal) -> Result<()> {
+        let ((from, _), source) = (self.paths(), &*self.source);
+        let (in_target, in_source) = (|error: Error| in_store(target, error), |error: Error| in_store(source, error));
         if journal.is_resumed() {
             self.check_copied(target).map_err(in_target)?;
         }
-        let source = &*self.source;
-        let copied = self.check_unchanged(&from).map_err(|error| in_store(source, error))?;
-        self.list_in(source, false).map_err(|error| in_store(source, error))?;
+        let copied = self.check_unchanged(&from).map_err(in_source)?;
+        // Who erases the copy begins with the journal.
+        journal.check_own().map_err(in_target)?;
+        self.list_in(source, false).map_err(in_source)?;
         if let Some(erase) = EraseNode::moved(&copied, source.capabilities()) {
-            run(source, erase).map_err(|error| in_store(source, error))?;
+            run(source, erase).map_err(in_source)?;
         }
-        source.flush().map_err(|error| in_store(source, error.into()))?;
-        journal.erase().map_err(in_target)
+        source.flush().map_err(|error| in_source(error.into()))
     }
 
     /// Checks that all that there is in the source is copied, and can be erased as one hierarchy.
@@ -327,9 +342,12 @@ impl Conversion {
     /// Renames the node, after the node in the way is erased; false if the store does not rename.
     fn rename(&self, store: &Arc<dyn Store>) -> Result<bool> {
         let (from, to) = self.paths();
-        match journal::Found::read(&**store, &journal::key(&to, None)?)? {
-            Some(found) if !self.options.overwrite => return Err(found.in_the_way()),
-            _ => {}
+        let journal = journal::key(&to, None)?;
+        if self.options.overwrite {
+            // Nothing is erased that a run is at work on.
+            drop(Found::read_idle(&**store, &journal)?);
+        } else if let Some(found) = Found::read(&**store, &journal)? {
+            return Err(found.in_the_way());
         }
         let in_the_way = if self.options.overwrite { InTheWay::Erase } else { InTheWay::Refuse };
         let existing = destination::prepare(store, self, in_the_way)?;

@@ -59,7 +59,9 @@ impl<'a> Work<'a> {
                 self.is_own(&unit)
             };
             let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
-            destination::erase_chunks(target, written, &is_own).map_err(in_target)?;
+            // Else they may be of the run that took over from this one.
+            journal.check_own().map_err(in_target)?;
+            destination::erase_chunks(target, written, &is_own, &|| journal.confirm()).map_err(in_target)?;
         }
         journal.begin_node(node, unit);
         Ok(())
@@ -78,6 +80,17 @@ impl<'a> Work<'a> {
     /// Whether a unit, of these chunks, is still to be done by this run.
     pub(super) fn has(&self, unit: &[u64], chunks: &[Range<u64>]) -> bool {
         self.is_own(unit) && !self.recorded.is_some_and(|recorded| recorded.journal.was_done(chunks))
+    }
+
+    /// The bytes of an element, on which the parts of a conversion agree, where they cannot be known from metadata.
+    pub(super) fn item(&self) -> Option<u64> {
+        self.recorded.and_then(|recorded| recorded.journal.item(recorded.node))
+    }
+
+    /// Checks that no other run has taken over, before chunks are written.
+    pub(super) fn confirm(&self) -> Result<()> {
+        let Some(Recorded { journal, target, .. }) = self.recorded else { return Ok(()) };
+        journal.confirm().map_err(|error| error.at(|location| location.store = Some(target.to_string())))
     }
 
     /// Begins a unit.

@@ -26,6 +26,8 @@ pub(super) struct Failing {
     sets: Arc<Mutex<Vec<String>>>,
     /// Gets of a key that fail, whatever is left.
     broken: Option<String>,
+    /// What the store says that it can do, of all that it can.
+    limit: fn(Capabilities) -> Capabilities,
 }
 
 impl Failing {
@@ -34,7 +36,7 @@ impl Failing {
     }
 
     pub(super) fn sharing(store: &Arc<dyn Store>, steps: &Arc<AtomicU64>) -> Self {
-        Self { store: Arc::clone(store), left: Arc::clone(steps), sets: Arc::default(), broken: None }
+        Self { store: Arc::clone(store), left: Arc::clone(steps), sets: Arc::default(), broken: None, limit: |all| all }
     }
 
     pub(super) fn after(store: &Arc<dyn Store>, left: u64) -> Self {
@@ -48,6 +50,11 @@ impl Failing {
     /// Of which one value cannot be read.
     pub(super) fn at_key(store: &Arc<dyn Store>, key: &str) -> Self {
         Self { broken: Some(key.to_owned()), ..Self::never(store) }
+    }
+
+    /// That does less.
+    pub(super) fn limited(self, limit: fn(Capabilities) -> Capabilities) -> Self {
+        Self { limit, ..self }
     }
 
     pub(super) fn store(&self) -> Arc<dyn Store> {
@@ -123,7 +130,7 @@ impl Store for Failing {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.store.capabilities().erases_at_once(false)
+        (self.limit)(self.store.capabilities().erases_at_once(false))
     }
 
     fn access_profile(&self) -> AccessProfile {

@@ -89,6 +89,45 @@ fn a_value_that_cannot_be_read_is_left_out_of_a_copy() {
 }
 
 #[test]
+fn a_journal_is_small_however_many_chunks_cannot_be_read() {
+    let store = memory();
+    let new = NewArray::new(&[1500], "int8").chunks(&[1]).fill(-1).codecs("bytes,crc32c").unwrap();
+    zarr::create((&store, "/a")).array(new).unwrap().write(.., &vec![1_i8; 1500]).unwrap();
+    for key in store.list().unwrap().iter().filter(|key| is_chunk(key.as_str())) {
+        store.set_all(key, b"broken").unwrap();
+    }
+    let options = options().chunks(vec![10]).keep_going(true);
+    let target = memory();
+    // All chunks of the array are done, but nothing shows it.
+    let stopping = Failing::never(&target);
+    let conversion = plan(&store, options.clone());
+    let done = Mutex::new(0);
+    let stopped = conversion.run(&stopping.store(), |event| {
+        if let Progress::Done(bytes) = event {
+            *done.lock().unwrap() += bytes;
+        }
+        if *done.lock().unwrap() > 1000 {
+            std::ops::ControlFlow::Break(())
+        } else {
+            std::ops::ControlFlow::Continue(())
+        }
+    });
+    assert_eq!(stopped.unwrap_err().kind(), ErrorKind::Cancelled);
+    assert!(target.get_all(&Key::new(JOURNAL).unwrap()).unwrap().unwrap().len() < 64 << 10);
+    let counts = Mutex::new((0, 0));
+    plan(&store, options.resume(true))
+        .run(&target, |event| match event {
+            Progress::Skipped(_) => counts.lock().unwrap().0 += 1,
+            Progress::MoreSkipped(more) => counts.lock().unwrap().1 += more,
+            _ => {}
+        })
+        .unwrap();
+    let (listed, more) = counts.into_inner().unwrap();
+    assert!(listed > 500 && more > 500 && listed + more >= 1500, "{listed} and {more}");
+    assert!(listed + more < 1700, "what was known before is counted once: {listed} and {more}");
+}
+
+#[test]
 fn a_move_leaves_nothing_out() {
     let source = broken(Dialect::V3);
     let options = ConvertOptions::default().keep_going(true);

@@ -3,12 +3,17 @@
 use super::super::reached::Reached;
 use super::super::skipped::SkippedChunk;
 use super::identity::Identity;
+use super::owner::Owner;
+use std::collections::BTreeMap;
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 
 /// The version of its format.
 const VERSION: u64 = 1;
+/// So many chunks that cannot be read are listed, in so many bytes. Of more there is only the number.
+const LISTED: usize = 1_000;
+const LISTED_BYTES: usize = 24 << 10;
 
 /// How far a conversion has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,14 +22,16 @@ pub(crate) enum State {
     Clearing,
     /// Chunks and documents are being written.
     Writing,
-    /// All chunks of a part are written.
+    /// All chunks of a part are written, or of all parts.
     Written,
     /// All documents are written.
     Ending,
+    /// A conversion in parts is given up: its journals are being erased.
+    Abandoned,
 }
 
 impl State {
-    const ALL: [Self; 4] = [Self::Clearing, Self::Writing, Self::Written, Self::Ending];
+    const ALL: [Self; 5] = [Self::Clearing, Self::Writing, Self::Written, Self::Ending, Self::Abandoned];
 
     const fn name(self) -> &'static str {
         match self {
@@ -32,6 +39,7 @@ impl State {
             Self::Writing => "writing",
             Self::Written => "written",
             Self::Ending => "ending",
+            Self::Abandoned => "abandoned",
         }
     }
 }
@@ -39,26 +47,59 @@ impl State {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) identity: Identity,
-    /// The run that wrote it.
-    pub(super) run: u64,
+    /// Of the conversion, drawn by chance when it was begun: all its runs and parts have it.
+    pub(super) id: String,
+    /// The run that wrote it, and how many it wrote before: no two entries are equal, also for stores whose versions are hashes.
+    pub(super) run: String,
+    pub(super) number: u64,
+    /// Who writes the next one; nobody, if the run has ended.
+    pub(super) owner: Option<Owner>,
+    /// When it was written, in seconds since 1970.
+    pub(super) at: u64,
     pub(super) state: State,
     /// All chunks of so many nodes are stored.
     pub(super) done: usize,
     /// Of the node after them, if it is begun: nothing from before lies under the keys of its chunks.
     pub(super) array: Option<Reached>,
+    /// Some of the chunks that cannot be read.
     pub(super) skipped: Vec<SkippedChunk>,
+    /// How many more there are.
+    pub(super) more_skipped: u64,
+    /// The bytes of an element, of nodes with elements of variable length, where parts must agree on them.
+    pub(super) items: BTreeMap<usize, u64>,
+    /// In how many parts the conversion was whose journals are to be erased.
+    pub(super) former_parts: Option<u64>,
 }
 
 impl Entry {
     pub(super) fn to_text(&self) -> String {
+        let mut left = LISTED_BYTES;
+        let mut fits = |chunk: &Value| {
+            left = left.saturating_sub(chunk.to_string().len() + 1);
+            left > 0
+        };
+        let skipped: Vec<Value> =
+            self.skipped.iter().take(LISTED).map(SkippedChunk::to_value).take_while(&mut fits).collect();
+        let more = self.more_skipped.saturating_add((self.skipped.len() - skipped.len()) as u64);
+        let mut items = Map::new();
+        for (node, item) in &self.items {
+            items.insert(node.to_string(), *item);
+        }
         let mut document = Map::new();
         document.insert("zarr_conversion", VERSION);
         document.insert("identity", self.identity.to_value());
-        document.insert("run", format!("{:016x}", self.run));
+        document.insert("id", self.id.as_str());
+        document.insert("run", self.run.as_str());
+        document.insert("number", self.number);
+        document.insert("owner", self.owner.as_ref().map_or(Value::Null, Owner::to_value));
+        document.insert("at", self.at);
         document.insert("state", self.state.name());
         document.insert("done", self.done as u64);
         document.insert("array", self.array.as_ref().map_or(Value::Null, Reached::to_value));
-        document.insert("skipped", Value::Array(self.skipped.iter().map(SkippedChunk::to_value).collect()));
+        document.insert("skipped", Value::Array(skipped));
+        document.insert("more_skipped", more);
+        document.insert("items", Value::Object(items));
+        document.insert("former_parts", self.former_parts.map_or(Value::Null, Value::from));
         Value::Object(document).to_string()
     }
 
@@ -77,18 +118,26 @@ impl Entry {
         let named = state.text()?;
         let known = State::ALL.into_iter().find(|state| state.name() == named);
         let done = at.member("done")?;
-        let run = at.member("run")?;
-        let array = match at.get_non_null("array") {
-            Some(array) => Some(Reached::parse(&array)?),
-            None => None,
+        let array = at.get_non_null("array").map(|array| Reached::parse(&array)).transpose()?;
+        let owner = at.get_non_null("owner").map(|owner| Owner::parse(&owner)).transpose()?;
+        let former_parts = at.get_non_null("former_parts").map(|parts| parts.size()).transpose()?;
+        let item = |(node, item): (&str, At<'_>)| -> Result<(usize, u64), zarr_meta::Error> {
+            Ok((node.parse().map_err(|_| item.invalid("a number of a node as its name"))?, item.size()?))
         };
         Ok(Self {
             identity: Identity::from_map(at.member("identity")?.object()?),
-            run: u64::from_str_radix(run.text()?, 16).map_err(|_| run.invalid("a hexadecimal number"))?,
-            state: known.ok_or_else(|| state.invalid("clearing, writing, written or ending"))?,
+            id: at.member("id")?.text()?.to_owned(),
+            run: at.member("run")?.text()?.to_owned(),
+            number: at.member("number")?.size()?,
+            owner,
+            at: at.member("at")?.size()?,
+            state: known.ok_or_else(|| state.invalid("clearing, writing, written, ending or abandoned"))?,
             done: usize::try_from(done.size()?).map_err(|_| done.invalid("a number of nodes"))?,
             array,
             skipped: at.member("skipped")?.items()?.iter().map(SkippedChunk::parse).collect::<Result<_, _>>()?,
+            more_skipped: at.member("more_skipped")?.size()?,
+            items: at.member("items")?.members()?.map(item).collect::<Result<_, _>>()?,
+            former_parts,
         })
     }
 }
@@ -98,40 +147,73 @@ mod tests {
     use super::*;
     use zarr_meta::NodePath;
 
+    fn entry(state: State, skipped: Vec<SkippedChunk>) -> Entry {
+        Entry {
+            identity: Identity::default(),
+            id: "8".to_owned(),
+            run: "7".to_owned(),
+            number: 3,
+            owner: Some(Owner::this()),
+            at: 1_700_000_000,
+            state,
+            done: 3,
+            array: None,
+            skipped,
+            more_skipped: 0,
+            items: [(2, 40), (7, 1 << 40)].into(),
+            former_parts: None,
+        }
+    }
+
+    fn skipped(number: u64) -> SkippedChunk {
+        SkippedChunk {
+            path: NodePath::parse("/a").unwrap(),
+            chunk: vec![1, number],
+            key: Some(format!("a/c/1/{number}")),
+            cause: "broken".to_owned(),
+        }
+    }
+
     #[test]
     fn entries_come_back_as_they_were() {
-        let skipped = SkippedChunk {
-            path: NodePath::parse("/a").unwrap(),
-            chunk: vec![1, 2],
-            key: Some("a/c/1/2".to_owned()),
-            cause: "broken".to_owned(),
-        };
         for state in State::ALL {
-            let skipped = vec![skipped.clone(), SkippedChunk { key: None, ..skipped.clone() }];
-            let entry = Entry { identity: Identity::default(), run: 7, state, done: 3, array: None, skipped };
+            let entry = entry(state, vec![skipped(2), SkippedChunk { key: None, ..skipped(3) }]);
+            for entry in [entry.clone(), Entry { owner: None, former_parts: Some(4), more_skipped: 7, ..entry }] {
+                let text = entry.to_text();
+                let again = Entry::from_text(&text).unwrap();
+                assert_eq!((again.to_text(), again.state, again.skipped), (text, state, entry.skipped));
+                assert_eq!((again.items, again.owner), (entry.items, entry.owner));
+            }
+        }
+    }
+
+    #[test]
+    fn an_entry_is_small_however_many_chunks_cannot_be_read() {
+        let few: Vec<_> = (0..20).map(skipped).collect();
+        assert_eq!(Entry::from_text(&entry(State::Writing, few.clone()).to_text()).unwrap().skipped, few);
+        for (causes, least) in [("", 200), ("\"quoted\"", 100), (&*"x".repeat(3_000), 5)] {
+            let many = (0..5_000).map(|number| SkippedChunk { cause: causes.to_owned(), ..skipped(number) }).collect();
+            let entry = Entry { more_skipped: 10, ..entry(State::Writing, many) };
             let text = entry.to_text();
+            assert!(text.len() < 32 << 10, "{}", text.len());
             let again = Entry::from_text(&text).unwrap();
-            assert_eq!((again.to_text(), again.state, again.skipped), (text, state, entry.skipped));
+            assert_eq!(again.skipped[..], entry.skipped[..again.skipped.len()]);
+            assert!(again.skipped.len() > least, "{}", again.skipped.len());
+            assert_eq!(again.skipped.len() as u64 + again.more_skipped, 5_010);
         }
     }
 
     #[test]
     fn broken_journals_are_errors_that_say_where() {
-        let entry = Entry {
-            identity: Identity::default(),
-            run: 7,
-            state: State::Writing,
-            done: 0,
-            array: None,
-            skipped: vec![],
-        };
-        let text = entry.to_text();
+        let text = Entry { owner: None, ..entry(State::Writing, vec![]) }.to_text();
         for (part, with, said) in [
             ("\"zarr_conversion\":1", "\"zarr_conversion\":2", "/zarr_conversion"),
             ("\"writing\"", "\"sleeping\"", "/state"),
-            ("\"done\":0", "\"done\":-1", "/done"),
-            ("\"0000000000000007\"", "\"x\"", "/run"),
-            ("\"array\":null", "\"array\":{\"unit\":[1],\"before\":[1,2],\"also\":[]}", "/array/before"),
+            ("\"done\":3", "\"done\":-1", "/done"),
+            ("\"run\":\"7\"", "\"run\":7", "/run"),
+            ("\"owner\":null", "\"owner\":{\"host\":\"a\"}", "/owner"),
+            ("\"items\":{", "\"items\":{\"x\":1,", "/items/x"),
+            ("\"array\":null", "\"array\":{\"unit\":[1],\"runs\":[[[0],[1,2]]]}", "/array/runs/0/1"),
             ("\"skipped\":[]", "\"skipped\":[{\"path\":\"/a\"}]", "/skipped/0"),
             ("{", "", ""),
         ] {

@@ -1,0 +1,346 @@
+//! Carrying out a conversion in parts.
+//!
+//! All parts share a journal, which the first one sets, and each has its own. All have the name of the conversion, drawn by chance, so that
+//! no part, and not the end, takes a journal of an earlier one for its own.
+
+use super::destination::{self, ExistingDocuments, Finished, InTheWay};
+use super::journal::{self, Beginning, Found, Identity, Journal, State};
+use super::part::Part;
+use super::progress::{Progress, Reporter};
+use super::run::in_store;
+use super::skipped::SkippedChunk;
+use super::{Action, Conversion, reencode};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
+use zarr_store::{Key, Store};
+
+/// The numbers of so many missing parts are listed.
+const LISTED: usize = 20;
+
+/// What all parts have in common.
+struct Shared {
+    key: Key,
+    id: String,
+    items: BTreeMap<usize, u64>,
+    existing: ExistingDocuments,
+}
+
+/// What parts left out.
+#[derive(Default)]
+struct LeftOut {
+    chunks: Vec<SkippedChunk>,
+    more: u64,
+}
+
+impl Conversion {
+    /// Ends a conversion of which [parts](super::ConvertOptions::part) were done: writes the documents after all parts are, and erases their
+    /// journals. Options are those of the parts.
+    ///
+    /// # Errors
+    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if no part was begun or all is finished; [`Argument`](zarr_hierarchy::ErrorKind::Argument)
+    /// that lists the parts that are not done, or says in which option this conversion differs; the errors of [`run`](Self::run).
+    pub fn finish<F: IntoFlow>(
+        &self,
+        target: &Arc<dyn Store>,
+        progress: impl Fn(Progress<'_>) -> F + Sync,
+    ) -> Result<()> {
+        let report = |event: Progress<'_>| progress(event).into_flow();
+        self.finish_reporting(target, &Reporter::new(&report))
+    }
+
+    /// Gives up a conversion of which [parts](super::ConvertOptions::part) were begun: erases their journals and the chunks that they wrote, so
+    /// that another one, or the same one anew, can begin. Options are those of the parts, since they decide which keys chunks have. It may
+    /// be interrupted, and run again.
+    ///
+    /// # Errors
+    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are no journals of parts; [`Exists`](zarr_hierarchy::ErrorKind::Exists) if a part is
+    /// at work, naming its process, or all are done and [`finish`](Self::finish) was begun;
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the conversion there is not done in parts.
+    pub fn abandon(&self, target: &Arc<dyn Store>) -> Result<()> {
+        self.check_target(target)?;
+        self.abandon_parts(target).map_err(|error| in_store(target, error))
+    }
+
+    /// Writes the chunks of a part.
+    pub(super) fn write_part(&self, target: &Arc<dyn Store>, part: Part, reporter: &Reporter<'_>) -> Result<()> {
+        let in_target = |error: Error| in_store(target, error);
+        self.check_target(target)?;
+        if self.options.overwrite {
+            let error = Error::argument("a part of a conversion replaces no nodes");
+            return Err(in_target(error.with_hint("erase the nodes; --abandon gives up parts that were begun")));
+        }
+        if target.capabilities().appears_at_flush {
+            let error = Error::argument("the parts of a conversion need a store whose values appear when they are set");
+            return Err(in_target(error.with_hint("convert into a directory or a bucket")));
+        }
+        let identity = Identity::of(self, Some(part.of())).map_err(in_target)?;
+        let shared = self.join_parts(target, &identity).map_err(in_target)?;
+        let Some(journal) = self.begin_part(target, part, &identity, &shared, reporter).map_err(in_target)? else {
+            let report = |node| reporter.begin(node).and_then(|()| reporter.done(node.size));
+            return self.nodes.iter().try_for_each(report);
+        };
+        // Whoever gives the conversion up erases the journals that are there when the shared one says so.
+        let written = check_shared(target, &shared)
+            .map_err(in_target)
+            .and_then(|()| self.write_nodes(target, &shared.existing, None, &journal, reporter))
+            .and_then(|()| check_shared(target, &shared).map_err(in_target));
+        if let Err(error) = written {
+            let _ = journal.release();
+            return Err(error);
+        }
+        journal.release_as(State::Written).and_then(|()| Ok(target.flush()?)).map_err(in_target)
+    }
+
+    /// The journal of a part, begun or gone on with; none if the part is done.
+    fn begin_part(
+        &self,
+        target: &Arc<dyn Store>,
+        part: Part,
+        identity: &Identity,
+        shared: &Shared,
+        reporter: &Reporter<'_>,
+    ) -> Result<Option<Journal>> {
+        let (_, path) = self.paths();
+        let key = journal::key(&path, Some(part))?;
+        let Some(found) = Found::read_idle(&**target, &key)? else {
+            let (id, items) = (Some(shared.id.as_str()), shared.items.clone());
+            let beginning = Beginning { identity, state: State::Writing, id, items, found: None };
+            return Journal::begin(target, key, beginning).map(Some);
+        };
+        check_id(&found, &shared.id, &key)?;
+        found.check(identity)?;
+        let (skipped, more) = found.skipped()?;
+        reporter.all_skipped(skipped, more)?;
+        if found.state()? == State::Written {
+            return Ok(None);
+        }
+        let journal = Journal::resume(target, found)?;
+        // Of runs that were interrupted: this one stores its own.
+        match journal::erase_scratch(&**target, &path, Some(part)) {
+            Ok(()) => Ok(Some(journal)),
+            Err(error) => {
+                let _ = journal.release();
+                Err(error)
+            }
+        }
+    }
+
+    /// Begins the journal that all parts share, unless another part did.
+    fn join_parts(&self, target: &Arc<dyn Store>, identity: &Identity) -> Result<Shared> {
+        let (_, path) = self.paths();
+        let key = journal::key(&path, None)?;
+        let mut found = Found::read(&**target, &key)?;
+        if found.is_none() {
+            let begun = destination::prepare(target, self, InTheWay::Refuse);
+            if let Err(error) = begun.and_then(|_| self.announce_parts(target, &key, identity)) {
+                found = Found::read(&**target, &key)?;
+                // Another part may have begun meanwhile.
+                if found.is_none() || error.kind() != ErrorKind::Exists {
+                    return Err(error);
+                }
+            }
+        }
+        // What was set is read again: on stores without conditions another part may have set it, too.
+        let found = match found {
+            Some(found) => found,
+            None => Found::read(&**target, &key)?.ok_or_else(|| given_up(&key))?,
+        };
+        if found.parts()?.is_none() {
+            return Err(found.in_the_way());
+        }
+        found.check(identity)?;
+        check_state(&found, &key)?;
+        let existing = destination::prepare(target, self, InTheWay::Keep)?;
+        Ok(Shared { id: found.id()?.to_owned(), items: found.items()?.clone(), key, existing })
+    }
+
+    fn announce_parts(&self, target: &Arc<dyn Store>, key: &Key, identity: &Identity) -> Result<()> {
+        let mut items = BTreeMap::new();
+        for (node, planned) in self.nodes.iter().enumerate() {
+            if planned.how == Action::Reencode
+                && let Some(item) = reencode::looked_up_item(self, planned)?
+            {
+                items.insert(node, item);
+            }
+        }
+        let beginning = Beginning { identity, state: State::Writing, id: None, items, found: None };
+        // If there is one already, it is that of another part.
+        journal::announce(&**target, key, &beginning).map(drop)
+    }
+
+    fn finish_reporting(&self, target: &Arc<dyn Store>, reporter: &Reporter<'_>) -> Result<()> {
+        let in_target = |error: Error| in_store(target, error);
+        self.check_target(target)?;
+        let (journal, parts) = self.begin_finish(target).map_err(in_target)?;
+        if let Err(error) = self.write_documents(target, &journal, reporter) {
+            let _ = journal.release();
+            return Err(error);
+        }
+        let (_, path) = self.paths();
+        let erased =
+            journal::erase_scratch(&**target, &path, None).and_then(|()| journal::erase_parts(&**target, &path, parts));
+        erased.and_then(|()| journal.erase()).map_err(in_target)
+    }
+
+    /// Writes the documents, after all parts are done.
+    fn write_documents(&self, target: &Arc<dyn Store>, journal: &Journal, reporter: &Reporter<'_>) -> Result<()> {
+        let in_target = |error: Error| in_store(target, error);
+        if journal.state() != State::Ending {
+            let existing = destination::prepare(target, self, InTheWay::Keep).map_err(in_target)?;
+            destination::make_parents(target, self, &existing).map_err(in_target)?;
+            let check_own = || journal.check_own();
+            let mut finished = Finished::new(target, &check_own);
+            let written = self.write_nodes(target, &existing, Some(&mut finished), journal, reporter);
+            written.and(finished.create().map_err(in_target))?;
+            journal.enter(State::Ending).map_err(in_target)?;
+        }
+        let (skipped, more) = journal.skipped();
+        reporter.all_skipped(&skipped, more)?;
+        self.end(target)
+    }
+
+    /// The journal that all parts share, after a check that all are done, and how many there are.
+    fn begin_finish(&self, target: &Arc<dyn Store>) -> Result<(Journal, u64)> {
+        let (_, path) = self.paths();
+        let key = journal::key(&path, None)?;
+        let Some(found) = Found::read_idle(&**target, &key)? else {
+            let error = Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun, or it is finished");
+            return Err(error.at(|location| location.key = Some(key.to_string())));
+        };
+        let Some(parts) = found.parts()? else { return Err(found.in_the_way()) };
+        let identity = Identity::of(self, Some(parts))?;
+        found.check(&identity)?;
+        if matches!(found.state()?, State::Written | State::Ending) {
+            return Ok((Journal::resume(target, found)?, parts));
+        }
+        check_state(&found, &key)?;
+        let LeftOut { chunks, more } = self.check_parts(target, &found, &identity, parts)?;
+        let journal = Journal::resume(target, found)?;
+        for chunk in &chunks {
+            journal.skip(chunk);
+        }
+        journal.skip_more(more);
+        for node in 0..self.nodes.len() {
+            journal.end_node(node);
+        }
+        journal.enter(State::Written)?;
+        Ok((journal, parts))
+    }
+
+    /// Checks that all parts are done. Gives what they left out.
+    fn check_parts(&self, target: &Arc<dyn Store>, shared: &Found, identity: &Identity, parts: u64) -> Result<LeftOut> {
+        let (_, path) = self.paths();
+        let (mut left_out, mut missing) = (LeftOut::default(), Vec::new());
+        for (number, key) in (1..=parts).zip(journal::parts(&path, parts)) {
+            let key = key?;
+            let found = Found::read(&**target, &key)?;
+            if let Some(found) = &found {
+                check_id(found, shared.id()?, &key)?;
+            }
+            match found {
+                Some(found) if found.state()? == State::Written => {
+                    found.check(identity)?;
+                    let (chunks, more) = found.skipped()?;
+                    left_out.chunks.extend_from_slice(chunks);
+                    left_out.more = left_out.more.saturating_add(more);
+                }
+                _ => missing.push(number),
+            }
+        }
+        if missing.is_empty() {
+            return Ok(left_out);
+        }
+        let listed: Vec<String> = missing.iter().take(LISTED).map(ToString::to_string).collect();
+        let more = match missing.len().saturating_sub(LISTED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let message = format!("of {parts} parts these are not done: {}{more}", listed.join(", "));
+        Err(Error::argument(message).with_hint("run each of them to its end, with the same options and --part"))
+    }
+
+    fn abandon_parts(&self, target: &Arc<dyn Store>) -> Result<()> {
+        let (_, path) = self.paths();
+        let key = journal::key(&path, None)?;
+        let located = |error: Error| error.at(|location| location.key = Some(key.to_string()));
+        let shared = Found::read_idle(&**target, &key)?;
+        let journals: Vec<Key> = match &shared {
+            Some(shared) if shared.state().is_ok() => {
+                let Some(parts) = shared.parts()? else {
+                    let error = Error::argument("the conversion to here is not done in parts");
+                    return Err(located(error.with_hint("--overwrite begins anew")));
+                };
+                if matches!(shared.state()?, State::Written | State::Ending) {
+                    return Err(ending(&key));
+                }
+                journal::parts(&path, parts).collect::<Result<_>>()?
+            }
+            // Nothing says how many parts there are.
+            _ => journal::listed_parts(&**target, &path)?,
+        };
+        if shared.is_none() && journals.is_empty() {
+            return Err(located(Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun")));
+        }
+        for journal in &journals {
+            if let Some(found) = Found::read(&**target, journal)? {
+                found.check_idle()?;
+            }
+        }
+        if let Some(shared) = shared.filter(|shared| shared.state().is_ok_and(|state| state != State::Abandoned)) {
+            shared.abandon(&**target)?;
+        }
+        // A part that begins from now on sees that; of the others the journals are erased, which they see.
+        journals.iter().try_for_each(|journal| target.erase(journal))?;
+        journal::erase_scratch(&**target, &path, None)?;
+        let existing = destination::prepare(target, self, InTheWay::Keep)?;
+        for planned in self.nodes.iter().filter(|node| matches!(node.how, Action::CopyChunks | Action::Reencode)) {
+            destination::check_free(&**target, planned)?;
+            let documents = destination::NodeDocuments::new(planned, existing.entry())?;
+            destination::erase_chunks(&**target, documents.found(), &|_| true, &|| Ok(()))?;
+        }
+        target.erase(&key)?;
+        Ok(target.flush()?)
+    }
+}
+
+/// Checks that parts of the conversion go on.
+fn check_state(shared: &Found, key: &Key) -> Result<()> {
+    match shared.state()? {
+        State::Abandoned => Err(given_up(key)),
+        State::Written | State::Ending => Err(ending(key)),
+        State::Clearing | State::Writing => Ok(()),
+    }
+}
+
+/// Checks that the conversion that a part joined is still the one there.
+fn check_shared(target: &Arc<dyn Store>, shared: &Shared) -> Result<()> {
+    match Found::read(&**target, &shared.key)? {
+        Some(found) if found.id().is_ok_and(|id| id == shared.id) => check_state(&found, &shared.key),
+        _ => Err(given_up(&shared.key)),
+    }
+}
+
+/// Checks that the journal of a part is of this conversion, and not of one before.
+fn check_id(part: &Found, id: &str, key: &Key) -> Result<()> {
+    if part.id()? == id {
+        return Ok(());
+    }
+    let message =
+        "this part was done, or begun, in an earlier conversion to here, of which the journal was left behind";
+    let error = Error::new(ErrorKind::Exists, message)
+        .with_hint("--abandon erases the journals of all parts; then begin each of them again");
+    Err(error.at(|location| location.key = Some(key.to_string())))
+}
+
+fn given_up(key: &Key) -> Error {
+    let message = "this conversion in parts was given up or replaced meanwhile, or its target was erased or moved";
+    let error = Error::new(ErrorKind::Exists, message)
+        .with_hint("--abandon erases what is left of it; then begin each part again");
+    error.at(|location| location.key = Some(key.to_string()))
+}
+
+fn ending(key: &Key) -> Error {
+    let error = Error::new(ErrorKind::Exists, "all parts of this conversion are done, and it is being finished");
+    error.with_hint("--finish ends it").at(|location| location.key = Some(key.to_string()))
+}

@@ -1,0 +1,199 @@
+//! Journals that other runs wrote.
+
+use super::super::skipped::SkippedChunk;
+use super::super::unfinished::Unfinished;
+use super::entry::{Entry, State};
+use super::identity::Identity;
+use super::owner::{BEAT, Life, QUIET, now, random_id, utc};
+use std::collections::BTreeMap;
+use std::time::Instant;
+use zarr_hierarchy::{Error, ErrorKind, Result};
+use zarr_meta::NodePath;
+use zarr_store::{ByteRange, Key, Precondition, SetOptions, Store, StoreExt, Version};
+
+/// A run has ended whose entry has so many seconds, by whatever clock.
+const LONG_AGO: u64 = 600;
+
+/// A journal that was found in a store.
+#[derive(Debug)]
+pub(in super::super) struct Found {
+    pub(super) key: Key,
+    pub(super) version: Option<Version>,
+    /// An error if it is broken.
+    pub(super) entry: Result<Entry>,
+}
+
+impl Found {
+    /// The journal at a key, if there is one.
+    pub(in super::super) fn read(store: &dyn Store, key: &Key) -> Result<Option<Self>> {
+        let Some(fetched) = store.get_ranges(key, &[ByteRange::Full])? else { return Ok(None) };
+        let text = String::from_utf8_lossy(fetched.part(0)).into_owned();
+        Ok(Some(Self { key: key.clone(), version: fetched.version, entry: Entry::from_text(&text) }))
+    }
+
+    /// The journal at a key, if there is one, when no run that writes it is at work: an error that says which one is. Of a run on another
+    /// machine nothing shows but that it goes on to write entries: for that this waits.
+    pub(in super::super) fn read_idle(store: &dyn Store, key: &Key) -> Result<Option<Self>> {
+        let Some(first) = Self::read(store, key)? else { return Ok(None) };
+        let Some((life, age)) = first.life() else { return Ok(Some(first)) };
+        match life {
+            Life::Ended => return Ok(Some(first)),
+            Life::Process if age >= QUIET.as_secs() => return Ok(Some(first)),
+            Life::Running | Life::Process => return Err(first.running()),
+            Life::Unknown if age >= LONG_AGO => return Ok(Some(first)),
+            Life::Unknown => {}
+        }
+        let begun = Instant::now();
+        loop {
+            std::thread::sleep(BEAT / 5);
+            match Self::read(store, key)? {
+                None => return Ok(None),
+                Some(found) if found.life().is_none() => return Ok(Some(found)),
+                Some(found) if found.written_by() != first.written_by() => return Err(found.running()),
+                Some(found) if begun.elapsed() >= QUIET => return Ok(Some(found)),
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Checks that its run does not seem to be at work, without waiting.
+    pub(in super::super) fn check_idle(&self) -> Result<()> {
+        match self.life() {
+            None | Some((Life::Ended, _)) => Ok(()),
+            Some((Life::Process | Life::Unknown, age)) if age >= QUIET.as_secs() => Ok(()),
+            Some(_) => Err(self.running()),
+        }
+    }
+
+    /// Whether its run is at work, and how many seconds ago the entry was written; `None` if it has ended, or the journal is broken.
+    fn life(&self) -> Option<(Life, u64)> {
+        let entry = self.entry.as_ref().ok()?;
+        Some((entry.owner.as_ref()?.life(&entry.run), now().saturating_sub(entry.at)))
+    }
+
+    fn written_by(&self) -> Option<(&str, u64)> {
+        self.entry.as_ref().ok().map(|entry| (entry.run.as_str(), entry.number))
+    }
+
+    /// Whether a run wrote it.
+    pub(super) fn is_of_run(&self, run: &str) -> bool {
+        self.entry.as_ref().is_ok_and(|entry| entry.run == run)
+    }
+
+    /// Which process wrote it, and when.
+    pub(super) fn author(&self) -> String {
+        match &self.entry {
+            Ok(Entry { owner: Some(owner), at, .. }) => format!("{owner}, at {}", utc(*at)),
+            Ok(Entry { at, .. }) => format!("a run that ended, at {}", utc(*at)),
+            Err(_) => "other software".to_owned(),
+        }
+    }
+
+    fn running(&self) -> Error {
+        let error =
+            Error::new(ErrorKind::Exists, format!("a run of a conversion to here is at work: {}", self.author()));
+        self.located(error.with_hint("wait until it ends, or stop it and run this again"))
+    }
+
+    fn located(&self, error: Error) -> Error {
+        error.at(|location| location.key = Some(self.key.to_string()))
+    }
+
+    pub(super) fn entry(&self) -> Result<&Entry> {
+        self.entry.as_ref().map_err(|error| {
+            let error = Error::new(error.kind(), format!("a broken journal of a conversion: {}", error.message()));
+            self.located(error.with_hint("--overwrite begins anew"))
+        })
+    }
+
+    /// How far it has come.
+    pub(in super::super) fn state(&self) -> Result<State> {
+        Ok(self.entry()?.state)
+    }
+
+    /// Whether it says of no chunk that it is stored.
+    pub(in super::super) fn has_nothing(&self) -> Result<bool> {
+        let entry = self.entry()?;
+        Ok(entry.done == 0 && entry.array.is_none())
+    }
+
+    /// The node that is written to `path`.
+    pub(in super::super) fn unfinished(&self, path: &NodePath) -> Result<Unfinished> {
+        self.entry()?.identity.unfinished(path)
+    }
+
+    /// The name of the conversion, drawn by chance.
+    pub(in super::super) fn id(&self) -> Result<&str> {
+        Ok(&self.entry()?.id)
+    }
+
+    /// The bytes of an element, of nodes with elements of variable length, on which parts agree.
+    pub(in super::super) fn items(&self) -> Result<&BTreeMap<usize, u64>> {
+        Ok(&self.entry()?.items)
+    }
+
+    /// In how many parts the conversion is done, if it is.
+    pub(in super::super) fn parts(&self) -> Result<Option<u64>> {
+        Ok(self.entry()?.identity.parts())
+    }
+
+    /// The chunks that could not be read, and how many more.
+    pub(in super::super) fn skipped(&self) -> Result<(&[SkippedChunk], u64)> {
+        let entry = self.entry()?;
+        Ok((&entry.skipped, entry.more_skipped))
+    }
+
+    /// Checks that it is of this conversion.
+    pub(in super::super) fn check(&self, identity: &Identity) -> Result<()> {
+        match self.entry()?.identity.difference(identity) {
+            None => Ok(()),
+            Some(difference) => {
+                let message = format!("the conversion that was begun here is another one: {difference}");
+                // A move that was interrupted at its end has erased some of its source.
+                let kind = if self.state()? == State::Ending { ErrorKind::Exists } else { ErrorKind::Argument };
+                let hint = match (self.parts()?, identity.parts()) {
+                    (Some(_), Some(_)) => "give the options it was begun with, or --abandon it to begin anew",
+                    _ => "give the options it was begun with, or --overwrite to begin anew",
+                };
+                Err(self.located(Error::new(kind, message).with_hint(hint)))
+            }
+        }
+    }
+
+    /// Why a new conversion does not begin.
+    pub(in super::super) fn in_the_way(&self) -> Error {
+        let parts = match self.parts() {
+            Ok(parts) => parts,
+            Err(error) => return error,
+        };
+        let (message, hint) = match parts {
+            None => (
+                "a conversion to here was interrupted, or is running".to_owned(),
+                "--resume goes on where it stopped, --overwrite begins anew",
+            ),
+            Some(parts) => (
+                format!("a conversion to here is done in {parts} parts, of which not all are done"),
+                "--part goes on with each of them, --finish ends it, --abandon or --overwrite gives it up",
+            ),
+        };
+        self.located(Error::new(ErrorKind::Exists, message).with_hint(hint))
+    }
+
+    /// Says in the journal that all parts share that the conversion is given up: no part goes on with it.
+    pub(in super::super) fn abandon(&self, store: &dyn Store) -> Result<()> {
+        let entry = self.entry()?.clone();
+        let entry = Entry { state: State::Abandoned, run: random_id(), number: 0, owner: None, at: now(), ..entry };
+        let when = match &self.version {
+            Some(version) if store.capabilities().conditional => Precondition::Version(version.clone()),
+            _ => Precondition::None,
+        };
+        match store.set(&self.key, entry.to_text().as_bytes(), &SetOptions::when(when)) {
+            Ok(_) => Ok(()),
+            Err(error) if error.is_precondition() => {
+                let message = "another process went on with this conversion at the same time";
+                Err(self.located(Error::new(ErrorKind::Exists, message)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}

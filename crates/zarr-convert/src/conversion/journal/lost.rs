@@ -1,0 +1,47 @@
+//! Why a run owns its journal no longer.
+
+use super::entry::Entry;
+use super::found::Found;
+use super::owner::QUIET;
+use std::time::Duration;
+use zarr_hierarchy::{Error, ErrorKind};
+use zarr_store::Key;
+
+#[derive(Debug)]
+pub(super) struct Lost {
+    message: String,
+    hint: Option<&'static str>,
+}
+
+impl Lost {
+    /// The journal that was found instead of the run's own entry, if there is one. The run has written none for so long.
+    pub(super) fn new(found: Option<&Found>, own: &Entry, silence: Duration) -> Self {
+        let Some(found) = found else { return Self::gone(own.identity.parts().is_some(), silence) };
+        let message = match found.id() {
+            Ok(id) if id == own.id => format!("another run goes on with this conversion: {}", found.author()),
+            _ => format!("another conversion to here was begun: {}", found.author()),
+        };
+        Self { message, hint: None }
+    }
+
+    /// Whoever erases, moves or replaces the target begins with the journal.
+    fn gone(is_in_parts: bool, silence: Duration) -> Self {
+        let (also, hint) = match is_in_parts {
+            true => (", or its parts were given up", "--abandon erases what is left of it; then begin each part again"),
+            false if silence >= QUIET => (", or another run went on with it and ended it", "--overwrite begins anew"),
+            false => ("", "--overwrite begins anew"),
+        };
+        let message = "the target was erased, moved or replaced while the conversion ran";
+        Self { message: format!("{message}{also}: its journal is gone"), hint: Some(hint) }
+    }
+
+    /// At the key of the journal.
+    pub(super) fn error(&self, key: &Key) -> Error {
+        let error = Error::new(ErrorKind::Exists, self.message.as_str());
+        let error = match self.hint {
+            Some(hint) => error.with_hint(hint),
+            None => error,
+        };
+        error.at(|location| location.key = Some(key.to_string()))
+    }
+}

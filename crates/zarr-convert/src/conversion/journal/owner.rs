@@ -1,0 +1,218 @@
+//! The run that a journal is of: which process on which machine, and whether it is still at work.
+
+use super::super::workers::lock;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Mutex;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use zarr_hierarchy::node::new_id;
+use zarr_json::pointer::At;
+use zarr_json::{Map, Value};
+
+/// A run that is at work writes an entry at least after this time.
+pub(super) const BEAT: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 5_000 });
+/// A run of which nobody can tell whether it is at work has ended if it has not written an entry for so long.
+pub(super) const QUIET: Duration = Duration::from_millis(if cfg!(test) { 1_000 } else { 30_000 });
+/// A run writes no chunk if its last entry is older, before it has written another one: by then others may take it for ended.
+pub(super) const LEASE: Duration = Duration::from_millis(if cfg!(test) { 500 } else { 20_000 });
+
+/// The runs of this process that are at work. A process may have several, and one after another, which its number does not tell apart.
+static RUNNING: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// A name by chance: 16 hexadecimal digits.
+pub(super) fn random_id() -> String {
+    format!("{:016x}", new_id())
+}
+
+/// A run of this process, at work until it is dropped.
+#[derive(Debug)]
+pub(super) struct Running(String);
+
+impl Running {
+    pub(super) fn new() -> Self {
+        let id = random_id();
+        lock(&RUNNING).insert(id.clone());
+        Self(id)
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        lock(&RUNNING).remove(&self.0);
+    }
+}
+
+/// A process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Owner {
+    host: String,
+    /// The machine since it was started, and the processes of it that see each other; empty if it is not known.
+    machine: String,
+    process: u32,
+    /// When the process was started, as the machine counts it: numbers of processes are used again. Empty if it is not known.
+    started: String,
+}
+
+/// Whether a run is at work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Life {
+    Running,
+    Ended,
+    /// Its process is there; whether the run in it has ended shows by the age of its last entry, by the same clock.
+    Process,
+    Unknown,
+}
+
+impl Owner {
+    /// This process.
+    pub(super) fn this() -> Self {
+        let file = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+        let variable = |name: &str| std::env::var(name).ok();
+        let host = match file("/proc/sys/kernel/hostname") {
+            host if host.is_empty() => variable("HOSTNAME").or_else(|| variable("COMPUTERNAME")).unwrap_or_default(),
+            host => host,
+        };
+        let processes = std::fs::read_link("/proc/self/ns/pid").ok();
+        let machine = match (file("/proc/sys/kernel/random/boot_id"), processes) {
+            (boot, Some(processes)) if !boot.is_empty() => format!("{boot} {} {host}", processes.display()),
+            _ => String::new(),
+        };
+        let process = std::process::id();
+        Self { host, machine, process, started: started(process).unwrap_or_default() }
+    }
+
+    /// Whether a run of it is at work.
+    pub(super) fn life(&self, run: &str) -> Life {
+        let this = Self::this();
+        if self.machine.is_empty() || self.machine != this.machine || self.started.is_empty() {
+            return match lock(&RUNNING).contains(run) {
+                true => Life::Running,
+                false => Life::Unknown,
+            };
+        }
+        match (started(self.process), self.process == this.process) {
+            (Some(started), true) if started == self.started => match lock(&RUNNING).contains(run) {
+                true => Life::Running,
+                false => Life::Ended,
+            },
+            (Some(started), false) if started == self.started => Life::Process,
+            _ => Life::Ended,
+        }
+    }
+
+    pub(super) fn to_value(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("host", self.host.as_str());
+        map.insert("machine", self.machine.as_str());
+        map.insert("process", u64::from(self.process));
+        map.insert("started", self.started.as_str());
+        Value::Object(map)
+    }
+
+    pub(super) fn parse(at: &At<'_>) -> Result<Self, zarr_meta::Error> {
+        let text = |name: &str| -> Result<String, zarr_meta::Error> { Ok(at.member(name)?.text()?.to_owned()) };
+        let process = at.member("process")?;
+        Ok(Self {
+            host: text("host")?,
+            machine: text("machine")?,
+            process: u32::try_from(process.size()?).map_err(|_| process.invalid("the number of a process"))?,
+            started: text("started")?,
+        })
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = if self.host.is_empty() { "a host without a name" } else { &self.host };
+        write!(f, "process {} on {host}", self.process)
+    }
+}
+
+/// When a process was started, in ticks since the machine was; `None` if there is no such process, or the system does not tell.
+fn started(process: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of the program is in parentheses, and may hold any character.
+    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    match fields.next()? {
+        // It has ended, and nobody has asked how.
+        "Z" | "X" => None,
+        _ => fields.nth(18).map(str::to_owned),
+    }
+}
+
+/// Seconds since 1970.
+pub(super) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}
+
+/// A time in seconds since 1970, as people write it.
+pub(super) fn utc(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days from 1 March of a year that begins 400 years, so that the day that is put in is the last one.
+    let shifted = days.saturating_add(719_468);
+    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    let (hour, minute, second) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_as_people_do() {
+        for (seconds, text) in [
+            (0, "1970-01-01 00:00:00 UTC"),
+            (951_782_399, "2000-02-28 23:59:59 UTC"),
+            (951_782_400, "2000-02-29 00:00:00 UTC"),
+            (951_868_800, "2000-03-01 00:00:00 UTC"),
+            (4_107_542_399, "2100-02-28 23:59:59 UTC"),
+            (4_107_542_400, "2100-03-01 00:00:00 UTC"),
+            (1_798_761_599, "2026-12-31 23:59:59 UTC"),
+        ] {
+            assert_eq!(utc(seconds), text);
+        }
+        let _ = utc(u64::MAX);
+    }
+
+    #[test]
+    fn owners_come_back_as_they_were() {
+        let owner = Owner::this();
+        assert_eq!(Owner::parse(&At::root(&owner.to_value())).unwrap(), owner);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_run_lives_as_long_as_its_process_and_its_work() {
+        let owner = Owner::this();
+        let running = Running::new();
+        assert_eq!(owner.life(running.id()), Life::Running);
+        let id = running.id().to_owned();
+        drop(running);
+        assert_eq!(owner.life(&id), Life::Ended);
+        let reused = Owner { started: "1".to_owned(), ..owner.clone() };
+        assert_eq!(reused.life(&id), Life::Ended);
+        let elsewhere = Owner { machine: "another".to_owned(), ..owner.clone() };
+        assert_eq!(elsewhere.life(&id), Life::Unknown);
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let other = Owner { process: child.id(), started: started(child.id()).unwrap(), ..owner };
+        assert_eq!(other.life(&id), Life::Process);
+        child.kill().unwrap();
+        // Before and after somebody asks how it ended.
+        while other.life(&id) == Life::Process {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child.wait().unwrap();
+        assert_eq!(other.life(&id), Life::Ended);
+    }
+}
