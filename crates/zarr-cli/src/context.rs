@@ -138,12 +138,13 @@ impl Context {
     }
 
     /// With --strict-writers, refuses a change of metadata in a store that may lose what others write meanwhile.
-    pub(crate) fn check_writers(&self, store: &dyn Store, what: &str) -> Result<()> {
+    pub(crate) fn check_writers(&self, location: &NodeLocation, what: &str) -> Result<()> {
         if !self.global.strict_writers {
             return Ok(());
         }
-        let refused = zarr::hierarchy::check_strict_writers(store.capabilities(), what);
-        Ok(refused.map_err(|error| zarr::hierarchy::with_location(error, store, "/"))?)
+        let refused = zarr::hierarchy::check_strict_writers(location.store.capabilities(), what);
+        let there = (Some(location.store.to_string()), Some(location.path.to_string()));
+        Ok(refused.map_err(|error| error.at(|location| (location.store, location.path) = there))?)
     }
 
     /// The options of a conversion that may take so many bytes of memory.

@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     let location = context.locate(&args.node)?;
     let found = context.node_with_warnings(&location)?;
     if !args.dims.is_empty() {
-        context.check_writers(&*location.store, "a change of metadata")?;
+        context.check_writers(&location, "a change of metadata")?;
         zarr::convert::Migration::check_settled(&location.store)?;
         let names: Vec<&str> = args.dims.iter().map(String::as_str).collect();
         zarr::hierarchy::set_dimension_names(&*location.store, &found, &names)?;
@@ -46,7 +46,7 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     for (name, value) in &args.set {
         attributes.insert(name.as_str(), value.clone());
     }
-    context.check_writers(&*location.store, "a change of attributes")?;
+    context.check_writers(&location, "a change of attributes")?;
     zarr::convert::Migration::check_settled(&location.store)?;
     zarr::hierarchy::set_attributes(&*location.store, &found, attributes)?;
     Ok(())

@@ -29,7 +29,7 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
     let location = context.locate(&args.node)?;
     let path = location.path.to_string();
     if !args.check {
-        context.check_writers(&*location.store, "a change of metadata")?;
+        context.check_writers(&location, "a change of metadata")?;
         zarr::convert::Migration::check_settled(&location.store)?;
         context.check_all(&location)?;
     }

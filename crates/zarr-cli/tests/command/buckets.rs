@@ -235,9 +235,22 @@ fn strict_writers_refuse_changes_that_may_lose_those_of_others() {
     let one = ["write", "s3://data/x.zarr/g/a", "--from", "one.json", "--select", "1:2"];
     let append = ["append", "s3://data/x.zarr/g/a", "--from", "one.json"];
     let attribute = ["attrs", "s3://data/x.zarr/g", "--set", "a=1"];
-    for verb in [&one[..], &append, &attribute, &["consolidate", "s3://data/x.zarr"]] {
+    let (consolidate, convert) =
+        (["consolidate", "s3://data/x.zarr"], ["convert", "s3://data/x.zarr", "s3://data/y.zarr"]);
+    let copy = ["cp", "s3://data/x.zarr::/g/a", "s3://data/x.zarr::/b"];
+    let moved = ["mv", "s3://data/x.zarr::/g/a", "s3://data/x.zarr::/b"];
+    for (verb, at) in [
+        (&one[..], "x.zarr: /g/a: "),
+        (&append, "x.zarr: /g/a: "),
+        (&attribute, "x.zarr: /g: "),
+        (&consolidate, "x.zarr: /: "),
+        (&convert, "y.zarr: /: "),
+        (&copy, "x.zarr: /b: "),
+        (&moved, "x.zarr: /b: "),
+    ] {
         let ran = folder.run(&all(&[verb, &["--strict-writers"]].concat(), &options));
         assert!(ran.code != Some(0) && ran.err.contains("refused by strict writers"), "{verb:?}: {}", ran.err);
+        assert!(ran.err.contains(&format!("s3://data/{at}")), "{verb:?}: {}", ran.err);
     }
     let two = ["write", "s3://data/x.zarr/g/a", "--from", "two.json", "--select", "2:4", "--strict-writers"];
     folder.ok(&all(&two, &options));
