@@ -3,7 +3,6 @@
 use crate::change::Current;
 use crate::data_type::{self, Form};
 use crate::errors::OrException;
-use crate::interrupt::{Interrupt, Interruptible};
 use crate::location::Origin;
 use crate::memory::{self, Memory};
 use crate::{runtime, selection, variable};
@@ -15,7 +14,6 @@ use pyo3::types::{PyBytes, PyList, PyTuple};
 use std::sync::Arc;
 use zarr::codec::View;
 use zarr::json::{Map, Value};
-use zarr::store::Store;
 use zarr::{Array, ArrayData, Error, Result, Selection};
 
 /// Operations on so many bytes look for signals meanwhile, which takes a thread.
@@ -35,16 +33,14 @@ impl ArrayHandle {
         Self { origin: Arc::clone(origin), current: Current::new(array), data_type: PyOnceLock::new() }
     }
 
+    /// Its store, and its path there.
+    pub(crate) fn location(&self) -> (Arc<Origin>, String) {
+        (Arc::clone(&self.origin), self.current.get().path().to_string())
+    }
+
     /// The array, in a store of this process.
     fn array(&self, py: Python<'_>) -> PyResult<Array> {
-        let store = self.origin.store().or_exception(py)?;
-        let array = self.current.get();
-        if Arc::ptr_eq(&store, array.store()) {
-            return Ok(array);
-        }
-        let array = in_store(&array, &store).or_exception(py)?;
-        self.current.set(array.clone());
-        Ok(array)
+        self.current.get_in(&self.origin.store().or_exception(py)?).or_exception(py)
     }
 
     /// The data type of elements that have the same bytes as numpy's.
@@ -61,20 +57,15 @@ impl ArrayHandle {
         elements: &[u64],
         work: impl FnOnce(&Array) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let item = array.data_type().item_size() as u64;
-        let size = elements.iter().fold(item, |size, &len| size.saturating_mul(len));
-        if size < LONG && array.store().as_async().is_none() {
-            return runtime::run(py, || work(&array));
-        }
-        let interrupt = Interrupt::default();
-        let store: Arc<dyn Store> = Arc::new(Interruptible::new(Arc::clone(array.store()), &interrupt));
-        runtime::run_long(py, &interrupt, move || work(&in_store(&array, &store)?))
+        let is_long = is_long(&array, elements);
+        runtime::run_in(py, &Arc::clone(array.store()), is_long, move |store| work(&array.through(store)))
     }
 }
 
-/// The same array in another store that has the same values.
-fn in_store(array: &Array, store: &Arc<dyn Store>) -> Result<Array> {
-    Array::from_found(store, array.found().clone(), array.registry(), array.options().clone())
+/// Whether so many elements, by their shape, are many.
+fn is_long(array: &Array, shape: &[u64]) -> bool {
+    let item = array.data_type().item_size() as u64;
+    shape.iter().fold(item, |size, &len| size.saturating_mul(len)) >= LONG
 }
 
 /// Elements of numpy as they are written: not all bytes are values of some types, such as bools.
@@ -309,7 +300,8 @@ impl ArrayHandle {
         let array = self.array(py)?;
         let memory = Memory::new(value, &self.numpy_type(py, &array)?)?;
         let view = memory.view()?;
-        self.current.change(py, |array| Written::new(array, view)?.append(array, axis))
+        let shape: Vec<u64> = view.shape().iter().map(|&len| len as u64).collect();
+        self.current.change(py, is_long(&array, &shape), |array| Written::new(array, view)?.append(array, axis))
     }
 
     fn append_variable(
@@ -321,24 +313,24 @@ impl ArrayHandle {
     ) -> PyResult<()> {
         let array = self.array(py)?;
         let data = variable::from_bytes(py, array.data_type(), &shape, &elements)?;
-        self.current.change(py, |array| array.append(axis, &data))
+        self.current.change(py, is_long(&array, &shape), |array| array.append(axis, &data))
     }
 
     fn resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {
         self.array(py)?;
-        self.current.change(py, |array| array.resize(&shape))
+        self.current.change(py, true, |array| array.resize(&shape))
     }
 
     fn set_attributes(&self, py: Python<'_>, attributes: &str) -> PyResult<()> {
         let attributes = members(attributes).or_exception(py)?;
         self.array(py)?;
-        self.current.change(py, |array| array.set_attributes(attributes))
+        self.current.change(py, false, |array| array.set_attributes(attributes))
     }
 
     fn change_attributes(&self, py: Python<'_>, set: &str, remove: Vec<String>) -> PyResult<bool> {
         let set = members(set).or_exception(py)?;
         self.array(py)?;
-        self.current.change(py, |array| {
+        self.current.change(py, false, |array| {
             let Some(attributes) = changed(array.attributes()?.clone(), set, &remove) else { return Ok(false) };
             array.set_attributes(attributes)?;
             Ok(true)

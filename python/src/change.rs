@@ -2,8 +2,40 @@
 
 use crate::runtime;
 use pyo3::prelude::*;
-use std::sync::{Mutex, PoisonError, RwLock};
-use zarr::Result;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use zarr::{Array, Group, Result, Store};
+
+/// A node that was opened, in a store.
+pub(crate) trait InStore: Clone + Send + Sync {
+    /// The store.
+    fn store(&self) -> &Arc<dyn Store>;
+
+    /// The same node in another store that has the same values.
+    ///
+    /// # Errors
+    /// Those of a node that the store cannot have.
+    fn through(&self, store: &Arc<dyn Store>) -> Result<Self>;
+}
+
+impl InStore for Array {
+    fn store(&self) -> &Arc<dyn Store> {
+        self.store()
+    }
+
+    fn through(&self, store: &Arc<dyn Store>) -> Result<Self> {
+        Ok(self.through(store))
+    }
+}
+
+impl InStore for Group {
+    fn store(&self) -> &Arc<dyn Store> {
+        self.store()
+    }
+
+    fn through(&self, store: &Arc<dyn Store>) -> Result<Self> {
+        Self::from_found(store, self.found().clone(), self.registry())
+    }
+}
 
 /// The state of an array or group that a handle stands for.
 #[derive(Debug)]
@@ -13,7 +45,7 @@ pub(crate) struct Current<T> {
     turn: Mutex<()>,
 }
 
-impl<T: Clone + Send + Sync> Current<T> {
+impl<T: InStore> Current<T> {
     /// A node that was opened.
     pub(crate) fn new(node: T) -> Self {
         Self { node: RwLock::new(node), turn: Mutex::new(()) }
@@ -24,25 +56,41 @@ impl<T: Clone + Send + Sync> Current<T> {
         self.node.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Replaces the node.
-    pub(crate) fn set(&self, node: T) {
+    /// The node in this store, which has the values that its own has.
+    ///
+    /// # Errors
+    /// Those of a node that the store cannot have.
+    pub(crate) fn get_in(&self, store: &Arc<dyn Store>) -> Result<T> {
+        let node = self.get();
+        if Arc::ptr_eq(store, node.store()) {
+            return Ok(node);
+        }
+        let node = node.through(store)?;
+        self.set(node.clone());
+        Ok(node)
+    }
+
+    fn set(&self, node: T) {
         *self.node.write().unwrap_or_else(PoisonError::into_inner) = node;
     }
 
-    /// Changes the node, without the lock of the interpreter.
+    /// Changes the node, without the lock of the interpreter. Signals are looked for, if it may be long.
     ///
     /// # Errors
     /// Those of the change; the node stays as it was then.
     pub(crate) fn change<R: Send>(
         &self,
         py: Python<'_>,
+        is_long: bool,
         change: impl FnOnce(&mut T) -> Result<R> + Send,
     ) -> PyResult<R> {
-        runtime::run(py, || {
+        runtime::run_in(py, &Arc::clone(self.get().store()), is_long, |store| {
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut node = self.get();
-            let result = change(&mut node)?;
-            self.set(node);
+            let node = self.get();
+            let own = Arc::clone(node.store());
+            let mut changed = node.through(store)?;
+            let result = change(&mut changed)?;
+            self.set(changed.through(&own)?);
             Ok(result)
         })
     }

@@ -1,7 +1,7 @@
 //! Handles of groups.
 
 use crate::array::{ArrayHandle, changed, members};
-use crate::change::Current;
+use crate::change::{Current, InStore};
 use crate::errors::OrException;
 use crate::location::{Access, Origin};
 use crate::new_node::{NewNode, of_array, of_group};
@@ -10,7 +10,6 @@ use pyo3::prelude::*;
 use std::sync::Arc;
 use zarr::hierarchy::{Walk, erase_node, node_exists, open_node};
 use zarr::json::Value;
-use zarr::store::Store;
 use zarr::{Array, Dialect, Group, Opened, Result};
 
 /// A group, and the store that it lies in.
@@ -30,11 +29,15 @@ pub(crate) enum Handle {
 }
 
 impl Handle {
-    fn of(origin: &Arc<Origin>, opened: Opened) -> Self {
-        match opened {
-            Opened::Array(array) => Self::Array(ArrayHandle::new(origin, array)),
-            Opened::Group(group) => Self::Group(GroupHandle::new(origin, group)),
-        }
+    /// What was opened through a store that has the values of `origin`.
+    fn of(py: Python<'_>, origin: &Arc<Origin>, opened: Opened) -> PyResult<Self> {
+        let store = origin.store().or_exception(py)?;
+        Ok(match opened {
+            Opened::Array(array) => Self::Array(ArrayHandle::new(origin, array.through(&store))),
+            Opened::Group(group) => {
+                Self::Group(GroupHandle::new(origin, InStore::through(&group, &store).or_exception(py)?))
+            }
+        })
     }
 }
 
@@ -47,16 +50,25 @@ impl GroupHandle {
         Self { origin: Arc::clone(origin), current: Current::new(group) }
     }
 
+    /// Its store, and its path there.
+    pub(crate) fn location(&self) -> (Arc<Origin>, String) {
+        (Arc::clone(&self.origin), self.current.get().path().to_string())
+    }
+
     /// The group, in a store of this process.
     fn group(&self, py: Python<'_>) -> PyResult<Group> {
-        let store = self.origin.store().or_exception(py)?;
-        let group = self.current.get();
-        if Arc::ptr_eq(&store, group.store()) {
-            return Ok(group);
-        }
-        let group = Group::from_found(&store, group.found().clone(), group.registry()).or_exception(py)?;
-        self.current.set(group.clone());
-        Ok(group)
+        self.current.get_in(&self.origin.store().or_exception(py)?).or_exception(py)
+    }
+
+    /// Does something with the group. Signals are looked for, if it may be long.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        is_long: bool,
+        work: impl FnOnce(&Group) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let group = self.group(py)?;
+        runtime::run_in(py, &Arc::clone(group.store()), is_long, move |store| work(&InStore::through(&group, store)?))
     }
 }
 
@@ -90,14 +102,13 @@ pub(crate) fn open(
 ) -> PyResult<Handle> {
     let access = if mode == "r" { Access::Read } else { Access::Write };
     let dialect = dialect.map(str::parse::<Dialect>).transpose().or_exception(py)?;
-    let (origin, opened) = runtime::run(py, || {
-        let (origin, path) = Origin::find(&url, path, options, access)?;
-        let store: Arc<dyn Store> = origin.store()?;
-        let open = zarr::open((&store, path));
-        let opened = dialect.into_iter().fold(open, |open, dialect| open.dialect(dialect)).node()?;
-        Ok((origin, opened))
+    let (origin, path) = runtime::run(py, || Origin::find(&url, path, options, access))?;
+    let store = origin.store().or_exception(py)?;
+    let opened = runtime::run_in(py, &store, false, |store| {
+        let open = zarr::open((store, path));
+        dialect.into_iter().fold(open, |open, dialect| open.dialect(dialect)).node()
     })?;
-    Ok(Handle::of(&origin, opened))
+    Handle::of(py, &origin, opened)
 }
 
 #[pymethods]
@@ -145,13 +156,13 @@ impl GroupHandle {
     fn set_attributes(&self, py: Python<'_>, attributes: &str) -> PyResult<()> {
         let attributes = members(attributes).or_exception(py)?;
         self.group(py)?;
-        self.current.change(py, |group| group.set_attributes(attributes))
+        self.current.change(py, false, |group| group.set_attributes(attributes))
     }
 
     fn change_attributes(&self, py: Python<'_>, set: &str, remove: Vec<String>) -> PyResult<bool> {
         let set = members(set).or_exception(py)?;
         self.group(py)?;
-        self.current.change(py, |group| {
+        self.current.change(py, false, |group| {
             let Some(attributes) = changed(group.attributes()?.clone(), set, &remove) else { return Ok(false) };
             group.set_attributes(attributes)?;
             Ok(true)
@@ -159,52 +170,48 @@ impl GroupHandle {
     }
 
     fn children(&self, py: Python<'_>) -> PyResult<Nodes> {
-        let group = self.group(py)?;
-        runtime::run(py, || group.children().map(nodes))
+        self.run(py, true, |group| group.children().map(nodes))
     }
 
     fn walk(&self, py: Python<'_>) -> PyResult<Nodes> {
-        let group = self.group(py)?;
-        runtime::run(py, || group.walk().map(nodes))
+        self.run(py, true, |group| group.walk().map(nodes))
     }
 
     fn open(&self, py: Python<'_>, name: &str) -> PyResult<Handle> {
-        let group = self.group(py)?;
-        let opened = runtime::run(py, || {
-            let found = open_node(&**group.store(), &below(&group, name)?, Some(group.dialect()))?;
+        let opened = self.run(py, false, |group| {
+            let found = open_node(&**group.store(), &below(group, name)?, Some(group.dialect()))?;
             match found.node.as_array() {
                 Some(_) => Array::from_found(group.store(), found, group.registry(), zarr::Options::default())
                     .map(Opened::Array),
                 None => Group::from_found(group.store(), found, group.registry()).map(Opened::Group),
             }
         })?;
-        Ok(Handle::of(&self.origin, opened))
+        Handle::of(py, &self.origin, opened)
     }
 
     fn contains(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
-        let group = self.group(py)?;
-        runtime::run(py, || node_exists(&**group.store(), &below(&group, name)?, Some(group.dialect())))
+        self.run(py, false, |group| node_exists(&**group.store(), &below(group, name)?, Some(group.dialect())))
     }
 
     fn erase(&self, py: Python<'_>, name: &str) -> PyResult<()> {
-        let group = self.group(py)?;
-        runtime::run(py, || {
-            let found = open_node(&**group.store(), &below(&group, name)?, Some(group.dialect()))?;
+        self.run(py, true, |group| {
+            let found = open_node(&**group.store(), &below(group, name)?, Some(group.dialect()))?;
             erase_node(&**group.store(), &found)
         })
     }
 
     fn create_array(&self, py: Python<'_>, name: &str, new: NewNode) -> PyResult<ArrayHandle> {
-        let group = self.group(py)?;
+        let is_long = new.overwrite;
         let new = of_array(new).or_exception(py)?;
-        let array = runtime::run(py, || group.create_array(name, new))?;
-        Ok(ArrayHandle::new(&self.origin, array))
+        let array = self.run(py, is_long, |group| group.create_array(name, new))?;
+        Ok(ArrayHandle::new(&self.origin, array.through(&self.origin.store().or_exception(py)?)))
     }
 
     fn create_group(&self, py: Python<'_>, name: &str, new: NewNode) -> PyResult<Self> {
-        let group = self.group(py)?;
+        let is_long = new.overwrite;
         let new = of_group(&new).or_exception(py)?;
-        let group = runtime::run(py, || group.create_group(name, new))?;
+        let group = self.run(py, is_long, |group| group.create_group(name, new))?;
+        let group = InStore::through(&group, &self.origin.store().or_exception(py)?).or_exception(py)?;
         Ok(Self::new(&self.origin, group))
     }
 }

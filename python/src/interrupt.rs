@@ -1,44 +1,100 @@
 //! Stores whose requests fail once an operation is to end.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::future::poll_fn;
 use std::io;
-use std::sync::Arc;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 use zarr::store::{
-    AsyncStore, BoxFuture, ByteRange, Bytes, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Operation,
-    Result, SetOptions, SetStream, Store, Version, delegate, delegate_async,
+    AsyncStore, BoxFuture, ByteRange, Bytes, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing,
+    Operation, Prefix, Result, SetOptions, SetStream, Store, Version, delegate, delegate_async,
 };
 
 /// Whether an operation is to end.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interrupt(Arc<AtomicBool>);
+pub(crate) struct Interrupt(Arc<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    is_set: AtomicBool,
+    /// The tasks that wait for requests, by numbers of their own.
+    waiting: Mutex<(u64, BTreeMap<u64, Waker>)>,
+}
 
 impl Interrupt {
-    /// From now on it is.
+    /// From now on it is: requests that read are given up.
     pub(crate) fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.is_set.store(true, Ordering::SeqCst);
+        let waiting = std::mem::take(&mut self.waiting().1);
+        waiting.into_values().for_each(Waker::wake);
     }
 
-    fn check(&self, store: &dyn fmt::Display, operation: Operation, key: &Key) -> Result<()> {
-        match self.0.load(Ordering::Relaxed) {
-            false => Ok(()),
-            true => Err(Error::io(store, operation, key.to_string(), io::ErrorKind::Interrupted.into())),
-        }
+    /// Whether it is.
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.is_set.load(Ordering::SeqCst)
+    }
+
+    /// A store whose requests fail once the operation is to end.
+    pub(crate) fn over(&self, store: &Arc<dyn Store>) -> Arc<dyn Store> {
+        Arc::new(Interruptible { store: Arc::clone(store), interrupt: self.clone() })
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, (u64, BTreeMap<u64, Waker>)> {
+        self.0.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn error(store: &dyn fmt::Display, operation: Operation, key: &dyn fmt::Display) -> Error {
+        Error::io(store, operation, key.to_string(), io::ErrorKind::Interrupted.into())
+    }
+
+    fn check(&self, store: &dyn fmt::Display, operation: Operation, key: &dyn fmt::Display) -> Result<()> {
+        if self.is_set() { Err(Self::error(store, operation, key)) } else { Ok(()) }
+    }
+
+    /// The result of a request that changes nothing, which is given up once the operation is to end.
+    async fn or_end<T>(
+        &self,
+        store: &(dyn fmt::Display + Sync),
+        operation: Operation,
+        key: &(dyn fmt::Display + Sync),
+        request: impl Future<Output = Result<T>> + Send,
+    ) -> Result<T> {
+        let number = {
+            let mut waiting = self.waiting();
+            waiting.0 += 1;
+            waiting.0
+        };
+        let _removed = Waiting(self, number);
+        let mut request = pin!(request);
+        poll_fn(|context| {
+            if let Poll::Ready(done) = request.as_mut().poll(context) {
+                return Poll::Ready(done);
+            }
+            self.waiting().1.insert(number, context.waker().clone());
+            if self.is_set() { Poll::Ready(Err(Self::error(store, operation, key))) } else { Poll::Pending }
+        })
+        .await
     }
 }
 
-/// Another store, for one operation that may be interrupted. Requests that are under way are not ended.
+/// A task that waits for a request.
+struct Waiting<'a>(&'a Interrupt, u64);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.waiting().1.remove(&self.1);
+    }
+}
+
+/// Another store, for one operation that may be interrupted. Of requests that are under way, those that read a store that does not block
+/// are given up, and others end first.
 #[derive(Debug)]
-pub(crate) struct Interruptible<S> {
+struct Interruptible<S> {
     store: S,
     interrupt: Interrupt,
-}
-
-impl<S> Interruptible<S> {
-    /// A store for an operation.
-    pub(crate) fn new(store: S, interrupt: &Interrupt) -> Self {
-        Self { store, interrupt: interrupt.clone() }
-    }
 }
 
 impl<S: fmt::Display> fmt::Display for Interruptible<S> {
@@ -101,12 +157,22 @@ impl Store for Interruptible<Arc<dyn Store>> {
         self.store.copy(from, to)
     }
 
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.interrupt.check(self, Operation::List, prefix)?;
+        self.store.list_dir(prefix)
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        self.interrupt.check(self, Operation::List, prefix)?;
+        self.store.list_prefix(prefix)
+    }
+
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
-        Some(Arc::new(Interruptible::new(self.store.as_async()?, &self.interrupt)))
+        Some(Arc::new(Interruptible { store: self.store.as_async()?, interrupt: self.interrupt.clone() }))
     }
 
     delegate! { |this| this.store;
-        copy_source, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, find_link, parent,
+        copy_source, erase, erase_prefix, rename_prefix, exchange_prefixes, find_link, parent,
         try_lock, take_warnings, flush, barrier, capabilities, access_profile
     }
 }
@@ -121,7 +187,8 @@ impl AsyncStore for Interruptible<Arc<dyn AsyncStore>> {
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
             self.interrupt.check(self, Operation::Get, key)?;
-            self.store.get(key, ranges, options).await
+            let request = self.store.get(key, ranges, options);
+            self.interrupt.or_end(self, Operation::Get, key, request).await
         })
     }
 
@@ -187,8 +254,22 @@ impl AsyncStore for Interruptible<Arc<dyn AsyncStore>> {
         })
     }
 
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move {
+            self.interrupt.check(self, Operation::List, prefix)?;
+            self.interrupt.or_end(self, Operation::List, prefix, self.store.list_dir(prefix)).await
+        })
+    }
+
+    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
+        Box::pin(async move {
+            self.interrupt.check(self, Operation::List, prefix)?;
+            self.interrupt.or_end(self, Operation::List, prefix, self.store.list_prefix(prefix)).await
+        })
+    }
+
     delegate_async! { |this| this.store;
-        copy_source, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause,
+        copy_source, erase, erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause,
         take_warnings, flush, barrier, capabilities, access_profile
     }
 }

@@ -5,6 +5,7 @@
 
 mod array;
 mod change;
+mod convert;
 mod data_type;
 mod errors;
 mod group;

@@ -34,17 +34,8 @@ impl Origin {
         access: Access,
     ) -> Result<(Arc<Self>, String)> {
         let known = schemes();
-        let (address, path) = match path {
-            Some(path) => (known.address(url)?, path),
-            None => {
-                let (address, path) = known.node(url)?;
-                (address, path.unwrap_or_else(|| "/".to_owned()))
-            }
-        };
-        let address = match absolute_text(&address) {
-            Some(text) => known.address(&text)?,
-            None => address,
-        };
+        let (address, path) = address_and_path(url, path)?;
+        let path = path.unwrap_or_else(|| "/".to_owned());
         let options: StoreOptions = options.into_iter().collect();
         let store = match access {
             Access::Create => known.create(&address, &options)?,
@@ -84,6 +75,22 @@ impl Origin {
     /// Whether writes are refused.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
+    }
+}
+
+/// The address of a store, which means the same in any working directory, and the path of the node that is named.
+///
+/// # Errors
+/// Those of the address.
+pub(crate) fn address_and_path(url: &str, path: Option<String>) -> Result<(StoreAddress, Option<String>)> {
+    let known = schemes();
+    let (address, path) = match path {
+        Some(path) => (known.address(url)?, Some(path)),
+        None => known.node(url)?,
+    };
+    match absolute_text(&address) {
+        Some(text) => Ok((known.address(&text)?, path)),
+        None => Ok((address, path)),
     }
 }
 

@@ -10,6 +10,8 @@ mod _core {
     #[pymodule_export]
     use crate::array::ArrayHandle;
     #[pymodule_export]
+    use crate::convert::convert;
+    #[pymodule_export]
     use crate::group::GroupHandle;
     #[pymodule_export]
     use crate::group::open;

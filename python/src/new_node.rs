@@ -1,6 +1,7 @@
 //! Arrays and groups that are created.
 
 use crate::array::{ArrayHandle, members};
+use crate::change::InStore;
 use crate::errors::OrException;
 use crate::group::GroupHandle;
 use crate::location::{Access, Origin};
@@ -16,7 +17,7 @@ use zarr::{Dialect, NewArray, NewGroup, Result};
 pub(crate) struct NewNode {
     attributes: String,
     dialect: Option<String>,
-    overwrite: bool,
+    pub(crate) overwrite: bool,
     #[pyo3(default)]
     shape: Vec<u64>,
     #[pyo3(default)]
@@ -96,13 +97,12 @@ pub(crate) fn create_array(
     options: Vec<(String, String)>,
     new: NewNode,
 ) -> PyResult<ArrayHandle> {
+    let is_long = new.overwrite;
     let new = of_array(new).or_exception(py)?;
-    let (origin, array) = runtime::run(py, || {
-        let (origin, path) = Origin::find(&url, path, options, Access::Create)?;
-        let array = zarr::create((&origin.store()?, path)).array(new)?;
-        Ok((origin, array))
-    })?;
-    Ok(ArrayHandle::new(&origin, array))
+    let (origin, path) = runtime::run(py, || Origin::find(&url, path, options, Access::Create))?;
+    let store = origin.store().or_exception(py)?;
+    let array = runtime::run_in(py, &store, is_long, |store| zarr::create((store, path)).array(new))?;
+    Ok(ArrayHandle::new(&origin, array.through(&store)))
 }
 
 /// Creates a group at an address, and the store if it is not there.
@@ -117,11 +117,10 @@ pub(crate) fn create_group(
     options: Vec<(String, String)>,
     new: NewNode,
 ) -> PyResult<GroupHandle> {
+    let is_long = new.overwrite;
     let new = of_group(&new).or_exception(py)?;
-    let (origin, group) = runtime::run(py, || {
-        let (origin, path) = Origin::find(&url, path, options, Access::Create)?;
-        let group = zarr::create((&origin.store()?, path)).group(new)?;
-        Ok((origin, group))
-    })?;
-    Ok(GroupHandle::new(&origin, group))
+    let (origin, path) = runtime::run(py, || Origin::find(&url, path, options, Access::Create))?;
+    let store = origin.store().or_exception(py)?;
+    let group = runtime::run_in(py, &store, is_long, |store| zarr::create((store, path)).group(new))?;
+    Ok(GroupHandle::new(&origin, InStore::through(&group, &store).or_exception(py)?))
 }

@@ -11,10 +11,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
-use zarr::{Error, ErrorKind, Result};
+use zarr::{Error, ErrorKind, Result, Store};
 
 /// How often a long operation looks for signals.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -42,6 +42,24 @@ pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Se
     py.detach(|| guarded(pool, work)).or_exception(py)
 }
 
+/// Runs work in a store without the interpreter's lock. Signals are looked for, if it is long or waits for a network: see [`run_long`].
+///
+/// # Errors
+/// As [`run_long`].
+pub(crate) fn run_in<T: Send>(
+    py: Python<'_>,
+    store: &Arc<dyn Store>,
+    is_long: bool,
+    work: impl FnOnce(&Arc<dyn Store>) -> Result<T> + Send,
+) -> PyResult<T> {
+    if !is_long && store.as_async().is_none() {
+        return run(py, || work(store));
+    }
+    let interrupt = Interrupt::default();
+    let through = interrupt.over(store);
+    run_long(py, &interrupt, move || work(&through))
+}
+
 /// Runs work that may take long: signals are looked for meanwhile. The exception of a signal's handler is raised once the work has
 /// ended, which its next request does through the `interrupt`.
 ///
@@ -50,6 +68,19 @@ pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Se
 pub(crate) fn run_long<T: Send>(
     py: Python<'_>,
     interrupt: &Interrupt,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> PyResult<T> {
+    run_watched(py, interrupt, |_| Ok(()), work)
+}
+
+/// As [`run_long`], and calls `watch` every 50 ms on this thread; an exception of it ends the work too.
+///
+/// # Errors
+/// As [`run_long`], and the exceptions of `watch`.
+pub(crate) fn run_watched<T: Send>(
+    py: Python<'_>,
+    interrupt: &Interrupt,
+    mut watch: impl FnMut(Python<'_>) -> PyResult<()> + Send,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> PyResult<T> {
     let pool = pool(py)?;
@@ -69,7 +100,7 @@ pub(crate) fn run_long<T: Send>(
                         return (Err(Error::internal("a thread ended without a result")), raised);
                     }
                     Err(RecvTimeoutError::Timeout) if raised.is_none() => {
-                        if let Err(error) = Python::attach(|py| py.check_signals()) {
+                        if let Err(error) = Python::attach(|py| py.check_signals().and_then(|()| watch(py))) {
                             interrupt.set();
                             raised = Some(error);
                         }

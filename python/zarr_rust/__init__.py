@@ -12,6 +12,7 @@ The environment variable ``ZARR_THREADS`` is how many threads decode and encode;
 """
 
 from zarr_rust._array import Array
+from zarr_rust._convert import Conversion, convert
 from zarr_rust._group import Group
 from zarr_rust._handle import Attributes
 from zarr_rust._open import create_array, create_group, open, open_array, open_group
@@ -20,8 +21,10 @@ from zarr_rust.errors import ZarrError
 __all__ = [
     "Array",
     "Attributes",
+    "Conversion",
     "Group",
     "ZarrError",
+    "convert",
     "create_array",
     "create_group",
     "open",

@@ -1,11 +1,13 @@
 """The compiled part: handles of arrays and groups, over which the classes of the package are written. Not for use by programs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 _Array = np.ndarray[Any, Any]
+_Address = tuple[str, str | None, list[tuple[str, str]]]
+_ConvertedNode = tuple[str, str, str, str, int, list[tuple[str, bool]], str | None]
 _Nodes = tuple[list[tuple[str, tuple[list[int], str] | None]], list[str]]
 
 class Array:
@@ -97,3 +99,6 @@ def open(
 ) -> Array | Group: ...
 def create_array(url: str, path: str | None, options: Sequence[tuple[str, str]], new: dict[str, Any]) -> Array: ...
 def create_group(url: str, path: str | None, options: Sequence[tuple[str, str]], new: dict[str, Any]) -> Group: ...
+def convert(
+    source: Array | Group | _Address, target: _Address, settings: dict[str, Any], progress: Callable[[int, int], object] | None
+) -> tuple[list[_ConvertedNode], list[tuple[str, list[int], str | None, str]], list[str], list[str]]: ...

@@ -100,6 +100,28 @@ impl Array {
         Self::from_found(&self.store, self.core.found.clone(), &self.core.registry, options)
     }
 
+    /// The same array, read and written through another store that has the same values, such as one that counts requests, or ends them.
+    /// Nothing is opened anew, and chunks in a [cache](Options::cache) are shared.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, NewArray, Registry, Store};
+    /// # use zarr_store::{Counted, MemoryStore};
+    /// # let mut registry = Registry::default();
+    /// # registry.codecs.add(zarr_codec_bytes::BYTES);
+    /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// let array = Array::create(&store, "/a", NewArray::new(&[4], "int16").codecs("bytes")?, &Arc::new(registry))?;
+    /// let counted = Arc::new(Counted::new(Arc::clone(&store)));
+    /// let through: Arc<dyn Store> = counted.clone();
+    /// array.through(&through).write(.., &[1_i16, 2, 3, 4])?;
+    /// assert_eq!((array.read::<i16>(..)?, counted.counts().sets), (vec![1, 2, 3, 4], 1));
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    #[must_use]
+    pub fn through(&self, store: &Arc<dyn Store>) -> Self {
+        Self { store: Arc::clone(store), core: Arc::clone(&self.core) }
+    }
+
     /// The store it lies in.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store

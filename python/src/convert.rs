@@ -1,0 +1,239 @@
+//! Conversions: other dialects, chunks and codecs.
+
+use crate::array::ArrayHandle;
+use crate::errors::OrException;
+use crate::group::GroupHandle;
+use crate::interrupt::Interrupt;
+use crate::location::{Access, Origin, address_and_path};
+use crate::runtime;
+use pyo3::prelude::*;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+use zarr::convert::{Action, Conversion, ConvertOptions, Migration, Part, PlannedNode, Progress, Shards, SkippedChunk};
+use zarr::dataset::Dataset;
+use zarr::meta::NodePath;
+use zarr::meta::conventions::{Convention, Conventions};
+use zarr::store::{StoreOptions, schemes};
+use zarr::{Dialect, Error, Group, Result, Store};
+
+/// The address of a store, the path of a node in it, and options of the store.
+type Address = (String, Option<String>, Vec<(String, String)>);
+
+/// The node that is converted.
+#[derive(FromPyObject)]
+pub(crate) enum Source<'py> {
+    Array(PyRef<'py, ArrayHandle>),
+    Group(PyRef<'py, GroupHandle>),
+    Address(Address),
+}
+
+/// How it is converted, a `dict`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Settings {
+    dialect: Option<String>,
+    chunks: Option<Vec<u64>>,
+    /// An empty list for no shards.
+    shards: Option<Vec<u64>>,
+    codecs: Option<String>,
+    variables: Option<Vec<String>>,
+    memory: u64,
+    scratch: Option<Address>,
+    carry: bool,
+    literal: bool,
+    convention: Option<String>,
+    overwrite: bool,
+    resume: bool,
+    keep_going: bool,
+    part: Option<(u64, u64)>,
+    finish: bool,
+    dry_run: bool,
+}
+
+impl Settings {
+    fn options(&self) -> Result<ConvertOptions> {
+        let shards = self.shards.clone().map(|shards| match shards.is_empty() {
+            true => Shards::None,
+            false => Shards::Of(shards),
+        });
+        let conventions = match self.convention.as_deref() {
+            None => Conventions::Detect,
+            Some("none") => Conventions::Ignore,
+            Some("xarray") => Conventions::Assume(Convention::Xarray),
+            Some("nczarr") => Conventions::Assume(Convention::NcZarr),
+            Some(other) => {
+                let message = format!("convention {other:?}: expected \"xarray\", \"nczarr\" or \"none\"");
+                return Err(Error::argument(message));
+            }
+        };
+        let codecs = self.codecs.as_deref().map(zarr::codec::CodecList::parse).transpose()?;
+        if let Some(codecs) = &codecs {
+            codecs.to_configs(&zarr::registry::default().codecs)?;
+        }
+        Ok(ConvertOptions::default()
+            .dialect(self.dialect.as_deref().map(str::parse::<Dialect>).transpose()?)
+            .chunks(self.chunks.clone())
+            .shards(shards)
+            .codecs(codecs)
+            .memory(self.memory)
+            .carry(self.carry)
+            .literal(self.literal)
+            .conventions(conventions)
+            .overwrite(self.overwrite)
+            .resume(self.resume)
+            .keep_going(self.keep_going)
+            .part(self.part.map(|(number, of)| Part::new(number, of)).transpose()?))
+    }
+}
+
+/// How far it has come.
+#[derive(Default)]
+struct Events {
+    total: Option<u128>,
+    done: u128,
+    skipped: Vec<SkippedChunk>,
+}
+
+impl Events {
+    fn add(&mut self, progress: Progress<'_>) {
+        match progress {
+            Progress::Done(bytes) => self.done = self.done.saturating_add(bytes),
+            Progress::Skipped(chunk) => self.skipped.push(chunk.clone()),
+            _ => {}
+        }
+    }
+}
+
+/// A node: its path in the source and in the target, the dialect, what is done, bytes, differences and whether they are losses, a warning.
+type Node = (String, String, &'static str, &'static str, u128, Vec<(String, bool)>, Option<String>);
+
+/// A chunk that was left out: the path of its array, its index, its key, and why it cannot be read.
+type Skipped = (String, Vec<u64>, Option<String>, String);
+
+/// Nodes, chunks that were left out, warnings, and why nodes cannot be converted.
+type Outcome = (Vec<Node>, Vec<Skipped>, Vec<String>, Vec<String>);
+
+fn node(node: &PlannedNode) -> Node {
+    let how = match node.how {
+        Action::Group => "group",
+        Action::Keep => "kept",
+        Action::CopyChunks => "copied",
+        Action::Reencode => "recoded",
+    };
+    let notes = node.notes.iter().map(|note| (note.to_string(), note.is_loss)).collect();
+    let (from, to) = (node.source.path.to_string(), node.path.to_string());
+    (from, to, node.dialect.name(), how, node.size, notes, node.warning.clone())
+}
+
+/// Converts the nodes below `source`, and tells what it did. `progress` is called with the bytes that are done, and all.
+///
+/// # Errors
+/// The exceptions of the addresses, the stores, the plan and the conversion, and of `progress`.
+#[pyfunction]
+pub(crate) fn convert(
+    py: Python<'_>,
+    source: Source<'_>,
+    target: Address,
+    settings: Settings,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Outcome> {
+    let options = settings.options().or_exception(py)?;
+    let (interrupt, events) = (Interrupt::default(), Mutex::new(Events::default()));
+    let known = || events.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut told = None;
+    let mut tell = |py: Python<'_>| {
+        let (total, done) = {
+            let events = known();
+            (events.total, events.done)
+        };
+        let (Some(progress), Some(total)) = (&progress, total) else { return Ok(()) };
+        if told != Some(done) {
+            told = Some(done);
+            progress.call1(py, (done, total))?;
+        }
+        Ok(())
+    };
+    let locate: Locate = match source {
+        Source::Array(array) => located(array.location()),
+        Source::Group(group) => located(group.location()),
+        Source::Address((url, path, options)) => Box::new(move || Origin::find(&url, path, options, Access::Read)),
+    };
+    let work = || {
+        let (origin, path) = locate()?;
+        // Chunks that cannot be read are left out by `keep_going`: an interruption must not look like one.
+        let store = origin.store()?;
+        let source = if settings.keep_going { store } else { interrupt.over(&store) };
+        let (address, to) = address_and_path(&target.0, target.1)?;
+        let path: NodePath = path.parse()?;
+        let named = (path.to_string() != "/").then_some(path);
+        let options = options.node(named.clone()).to(to.map(|to| to.parse()).transpose()?);
+        let options = match &settings.variables {
+            None => options,
+            Some(names) => {
+                let path = named.map_or_else(|| "/".to_owned(), |path| path.to_string());
+                let group = Group::open(&source, &path, &zarr::registry::default())?;
+                options.arrays(of_variables(&group, names)?)
+            }
+        };
+        let registry = zarr::registry::default();
+        if settings.dry_run {
+            let examined = Conversion::examine(&source, &registry, options)?;
+            return Ok(outcome(&examined.conversion, Vec::new(), &examined.refused, &[&source]));
+        }
+        let options = match settings.scratch {
+            None => options,
+            Some((url, _, given)) => {
+                let (address, _) = address_and_path(&url, Some(String::new()))?;
+                options.scratch(schemes().create(&address, &given.into_iter().collect::<StoreOptions>())?)
+            }
+        };
+        let conversion = Conversion::plan(&source, &registry, options)?;
+        known().total = Some(conversion.size());
+        // Nothing is created at the target before the plan is complete.
+        let store = schemes().create(&address, &target.2.into_iter().collect::<StoreOptions>())?;
+        let store = interrupt.over(&store);
+        Migration::check_settled(&store)?;
+        let report = |event: Progress<'_>| {
+            known().add(event);
+            if interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        match settings.finish {
+            true => conversion.finish(&store, report)?,
+            false => conversion.run(&store, report)?,
+        }
+        let skipped = std::mem::take(&mut known().skipped);
+        Ok(outcome(&conversion, skipped, &[], &[&source, &store]))
+    };
+    let outcome = runtime::run_watched(py, &interrupt, &mut tell, work)?;
+    tell(py)?;
+    Ok(outcome)
+}
+
+type Locate = Box<dyn FnOnce() -> Result<(Arc<Origin>, String)> + Send>;
+
+/// Where a node is that is open.
+fn located(location: (Arc<Origin>, String)) -> Locate {
+    Box::new(move || Ok(location))
+}
+
+/// The arrays of variables of a data set, and of what belongs to them.
+fn of_variables(group: &Group, names: &[String]) -> Result<Vec<NodePath>> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let dataset = Dataset::open(group)?;
+    let kept = dataset.with_coordinates(&names)?;
+    Ok(kept.into_iter().map(|variable| variable.stored().path().clone()).collect())
+}
+
+fn outcome(
+    conversion: &Conversion,
+    mut skipped: Vec<SkippedChunk>,
+    refused: &[Error],
+    stores: &[&Arc<dyn Store>],
+) -> Outcome {
+    skipped.sort();
+    let skipped =
+        skipped.into_iter().map(|chunk| (chunk.path.to_string(), chunk.chunk, chunk.key, chunk.cause)).collect();
+    let warnings = conversion.left_out().iter().cloned().chain(stores.iter().flat_map(|store| store.take_warnings()));
+    let refused = refused.iter().map(ToString::to_string).collect();
+    (conversion.nodes().iter().map(node).collect(), skipped, warnings.collect(), refused)
+}

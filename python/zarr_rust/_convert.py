@@ -1,0 +1,202 @@
+"""Conversions: other dialects, chunks and codecs."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from zarr_rust import _core
+from zarr_rust._array import Array, lengths_of
+from zarr_rust._group import Group, address_of, options_of
+from zarr_rust.errors import ZarrWarning
+
+
+@dataclass(frozen=True)
+class ConvertedNode:
+    """A node, and what was done with it.
+
+    ``path`` is its path in the source and ``to`` in the target, ``how`` is ``"group"``, ``"copied"`` (chunks as they are stored) or
+    ``"recoded"`` (elements decoded, and encoded again), ``nbytes`` the bytes of its elements in memory. ``notes`` are differences of the
+    metadata, of which ``losses`` are what the dialect cannot express; ``warning`` says what other software may take otherwise.
+    """
+
+    path: str
+    to: str
+    dialect: str
+    how: str
+    nbytes: int
+    notes: tuple[str, ...]
+    losses: tuple[str, ...]
+    warning: str | None
+
+
+@dataclass(frozen=True)
+class SkippedChunk:
+    """A chunk of the source that cannot be read, whose elements have the fill value in the target: see ``keep_going``."""
+
+    path: str
+    chunk: tuple[int, ...]
+    key: str | None
+    cause: str
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """What a conversion did: its ``nodes``, sorted by path, and the chunks that it left out.
+
+    ``refused`` says of which nodes a ``dry_run`` found that they cannot be converted, and why.
+    """
+
+    nodes: tuple[ConvertedNode, ...]
+    skipped: tuple[SkippedChunk, ...]
+    refused: tuple[str, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements in memory."""
+        return sum(node.nbytes for node in self.nodes)
+
+
+def convert(
+    source: str | os.PathLike[str] | Array | Group,
+    target: str | os.PathLike[str],
+    *,
+    path: str | None = None,
+    to: str | None = None,
+    dialect: str | None = None,
+    chunks: int | Sequence[int] | None = None,
+    shards: int | Sequence[int] | Literal[False] | None = None,
+    codecs: Any = None,
+    variables: Sequence[str] | None = None,
+    memory: int | str = "1GiB",
+    scratch: str | os.PathLike[str] | None = None,
+    carry: bool = False,
+    literal: bool = False,
+    convention: str | None = None,
+    overwrite: bool = False,
+    resume: bool = False,
+    keep_going: bool = False,
+    part: tuple[int, int] | None = None,
+    finish: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+    source_options: Mapping[str, Any] | None = None,
+    target_options: Mapping[str, Any] | None = None,
+) -> Conversion:
+    """Copies an array, or a group with all below it, into another dialect, other chunks, other codecs. The source is not changed.
+
+    ``source`` is an address, or a node that is open; ``target`` is an address, whose store is made if it is not there. ``path`` is the node in
+    the source, with the groups above it, and ``to`` its path in the target; without them they are those that the addresses name, and the whole
+    hierarchy goes to the same paths.
+
+    ``dialect``, ``chunks``, ``shards`` and ``codecs`` are as in :func:`zarr_rust.create_array`; without them arrays keep theirs, and
+    ``shards=False`` makes arrays without shards. ``chunks`` and ``shards`` are for arrays of as many dimensions; a number stands for an array
+    of one. Where only metadata changes, chunks are copied as they are stored. ``variables`` are names of a data set of which these alone are
+    converted, with their coordinates.
+
+    No more than about ``memory`` bytes are used for data, a number or a text such as ``"500MiB"``. If that is little, elements are stored
+    temporarily in the store ``scratch``, by default in the target.
+
+    ``carry`` keeps metadata that the dialect cannot express in an attribute, ``literal`` keeps attributes and fill values to the letter where
+    other software then takes them otherwise, and ``convention`` is ``"xarray"``, ``"nczarr"`` or ``"none"``.
+
+    A node in the target is an error, or is replaced with ``overwrite``. A conversion that was interrupted goes on with ``resume`` and the same
+    arguments. With ``keep_going`` a chunk that cannot be read has the fill value in the target, is in the result as ``skipped``, and a
+    :class:`~zarr_rust.errors.ZarrWarning`.
+
+    ``part=(i, n)`` writes part ``i`` of ``n``, counted from 1, as any process on any machine can at the same time as others write others; one
+    that was interrupted goes on when it is run again. The nodes are there after ``finish=True``, which needs all parts, and the same other
+    arguments. ``dry_run`` writes nothing, and gives what would be done.
+
+    ``progress(done, total)`` is called on the calling thread at most every 50 ms, and at the end, with bytes of elements. An exception that
+    it raises ends the conversion, as Ctrl-C does, and is raised.
+
+    >>> import numpy as np, tempfile, zarr_rust
+    >>> folder = tempfile.mkdtemp()
+    >>> array = zarr_rust.create_array(f"{folder}/a.zarr", "t", shape=(60, 60), dtype="i2", chunks=(60, 1), dialect="v2")
+    >>> array[:] = np.arange(3600).reshape(60, 60)
+    >>> done = zarr_rust.convert(f"{folder}/a.zarr", f"{folder}/b.zarr", dialect="v3", chunks=(1, 60))
+    >>> [(node.to, node.how) for node in done.nodes]
+    [('/', 'group'), ('/t', 'recoded')]
+    >>> zarr_rust.open(f"{folder}/b.zarr/t")[59, 59]
+    np.int16(3599)
+
+    The same by three processes:
+
+    >>> arguments = {"chunks": (10, 10)}
+    >>> for number in (1, 2, 3):
+    ...     _ = zarr_rust.convert(f"{folder}/a.zarr", f"{folder}/c.zarr", part=(number, 3), **arguments)
+    >>> _ = zarr_rust.convert(f"{folder}/a.zarr", f"{folder}/c.zarr", finish=True, **arguments)
+    >>> zarr_rust.open(f"{folder}/c.zarr/t").chunks
+    (10, 10)
+    """
+    if isinstance(source, (Array, Group)):
+        if path is not None or source_options:
+            raise TypeError("the source is open: path and source_options are of a source that is given by its address")
+        found: Any = source._core
+    else:
+        found = (address_of(source), path, options_of(source_options or {}))
+    for name, other in {"overwrite": overwrite, "resume": resume, "dry_run": dry_run}.items():
+        if other and (part is not None or finish):
+            raise ValueError(f"{name}: of a conversion that is not done in parts")
+    if part is not None and finish:
+        raise ValueError("finish: after all parts, without one")
+    if isinstance(codecs, (list, tuple, dict)):
+        codecs = json.dumps(codecs if isinstance(codecs, (list, tuple)) else [codecs])
+    settings = {
+        "dialect": dialect,
+        "chunks": None if chunks is None else lengths_of(chunks),
+        "shards": None if shards is None else [] if shards is False else lengths_of(shards),
+        "codecs": codecs,
+        "variables": None if variables is None else list(variables),
+        "memory": _size(memory),
+        "scratch": None if scratch is None else (address_of(scratch), None, []),
+        "carry": carry,
+        "literal": literal,
+        "convention": convention,
+        "overwrite": overwrite,
+        "resume": resume,
+        "keep_going": keep_going,
+        "part": part,
+        "finish": finish,
+        "dry_run": dry_run,
+    }
+    where = (address_of(target), to, options_of(target_options or {}))
+    nodes, skipped, messages, refused = _core.convert(found, where, settings, progress)
+    converted = tuple(_node(*node) for node in nodes)
+    chunks_left_out = tuple(SkippedChunk(of, tuple(chunk), key, cause) for of, chunk, key, cause in skipped)
+    for node in converted:
+        messages += [f"{node.path}: {note}" for note in (*node.losses, *([node.warning] if node.warning else []))]
+    messages += [f"{one.path}: chunk {one.chunk} is left out: {one.cause}" for one in chunks_left_out]
+    for message in messages:
+        warnings.warn(message, ZarrWarning, stacklevel=2)
+    return Conversion(converted, chunks_left_out, tuple(refused))
+
+
+def _node(
+    path: str, to: str, dialect: str, how: str, nbytes: int, notes: list[tuple[str, bool]], warning: str | None
+) -> ConvertedNode:
+    texts = tuple(text for text, _ in notes)
+    return ConvertedNode(path, to, dialect, how, nbytes, texts, tuple(text for text, loss in notes if loss), warning)
+
+
+_UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}
+_UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
+
+
+def _size(size: int | str) -> int:
+    """Bytes, given as a number or a text."""
+    if isinstance(size, str):
+        parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", size)
+        unit = _UNITS.get(parts[2].upper()) if parts else None
+        if parts is None or unit is None:
+            raise ValueError(f'memory {size!r}: expected a number of bytes, or a text such as "500MiB"')
+        size = int(float(parts[1]) * unit)
+    if not 0 < size < 2**64:
+        raise ValueError(f"memory {size!r}: expected a number of bytes")
+    return size
