@@ -5,7 +5,7 @@ use crate::data_type::{self, Form};
 use crate::errors::OrException;
 use crate::location::Origin;
 use crate::memory::{self, Memory};
-use crate::{runtime, selection, variable};
+use crate::{plan, runtime, selection, variable};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -195,8 +195,29 @@ impl ArrayHandle {
         self.current.get().store().to_string()
     }
 
+    #[getter]
+    fn grid_shape(&self) -> Vec<u64> {
+        self.current.get().chunk_grid().grid_shape().to_vec()
+    }
+
     fn info(&self) -> String {
         self.current.get().to_string()
+    }
+
+    /// The lines of `info` with sizes, and of the chunks that are stored their number and bytes, if the store can list.
+    fn sizes(&self, py: Python<'_>) -> PyResult<(String, Option<(usize, u64)>)> {
+        let array = self.array(py)?;
+        let sizes = runtime::run_in(py, &Arc::clone(array.store()), true, |store| array.through(store).sizes())?;
+        let stored = sizes.stored.as_ref().map(|stored| (stored.chunks.len(), stored.bytes()));
+        Ok((self.current.get().summary().sizes(&sizes).to_string(), stored))
+    }
+
+    fn plan(&self, py: Python<'_>, kind: &str, parts: &Bound<'_, PyTuple>) -> PyResult<plan::Planned> {
+        let array = self.array(py)?;
+        let selection = selection::selection(kind, parts)?;
+        selection::shape(py, &selection, array.chunk_grid())?;
+        let store = Arc::clone(array.store());
+        runtime::run_in(py, &store, true, |store| array.through(store).plan(&selection)).map(plan::Planned::from)
     }
 
     fn selected_shape(&self, py: Python<'_>, kind: &str, parts: &Bound<'_, PyTuple>) -> PyResult<Vec<u64>> {

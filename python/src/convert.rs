@@ -19,13 +19,30 @@ use zarr::{Dialect, Error, Group, Result, Store};
 /// The address of a store, the path of a node in it, and options of the store.
 type Address = (String, Option<String>, Vec<(String, String)>);
 
-/// The node that is converted.
+/// A node.
 #[derive(FromPyObject)]
 pub(crate) enum Source<'py> {
     Array(PyRef<'py, ArrayHandle>),
     Group(PyRef<'py, GroupHandle>),
     Address(Address),
 }
+
+impl Source<'_> {
+    /// What opens its store, and tells its path: to be called without the lock of the interpreter.
+    pub(crate) fn locate(self) -> Locate {
+        let opened = match self {
+            Self::Array(array) => array.location(),
+            Self::Group(group) => group.location(),
+            Self::Address((url, path, options)) => {
+                return Box::new(move || Origin::find(&url, path, options, Access::Read));
+            }
+        };
+        Box::new(move || Ok(opened))
+    }
+}
+
+/// Opens a store, and tells the path of a node in it.
+pub(crate) type Locate = Box<dyn FnOnce() -> Result<(Arc<Origin>, String)> + Send>;
 
 /// How it is converted, a `dict`.
 #[derive(FromPyObject)]
@@ -153,11 +170,7 @@ pub(crate) fn convert(
         }
         Ok(())
     };
-    let locate: Locate = match source {
-        Source::Array(array) => located(array.location()),
-        Source::Group(group) => located(group.location()),
-        Source::Address((url, path, options)) => Box::new(move || Origin::find(&url, path, options, Access::Read)),
-    };
+    let locate = source.locate();
     let work = || {
         let (origin, path) = locate()?;
         // Chunks that cannot be read are left out by `keep_going`: an interruption must not look like one.
@@ -207,13 +220,6 @@ pub(crate) fn convert(
     let outcome = runtime::run_watched(py, &interrupt, &mut tell, work)?;
     tell(py)?;
     Ok(outcome)
-}
-
-type Locate = Box<dyn FnOnce() -> Result<(Arc<Origin>, String)> + Send>;
-
-/// Where a node is that is open.
-fn located(location: (Arc<Origin>, String)) -> Locate {
-    Box::new(move || Ok(location))
 }
 
 /// The arrays of variables of a data set, and of what belongs to them.

@@ -8,7 +8,7 @@ use crate::new_node::{NewNode, of_array, of_group};
 use crate::runtime;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use zarr::hierarchy::{Walk, erase_node, node_exists, open_node};
+use zarr::hierarchy::{Summary, Walk, erase_node, node_exists, open_node};
 use zarr::json::Value;
 use zarr::{Array, Dialect, Group, Opened, Result};
 
@@ -151,6 +151,11 @@ impl GroupHandle {
 
     fn info(&self) -> String {
         self.current.get().to_string()
+    }
+
+    /// The lines of `info`, with what lies below.
+    fn info_complete(&self, py: Python<'_>) -> PyResult<String> {
+        self.run(py, true, |group| Ok(Summary::of(group.found()).below(&group.walk()?).to_string()))
     }
 
     fn set_attributes(&self, py: Python<'_>, attributes: &str) -> PyResult<()> {

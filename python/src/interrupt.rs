@@ -1,5 +1,7 @@
 //! Stores whose requests fail once an operation is to end.
 
+use pyo3::prelude::*;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::poll_fn;
@@ -13,9 +15,36 @@ use zarr::store::{
     Operation, Prefix, Result, SetOptions, SetStream, Store, Version, delegate, delegate_async,
 };
 
+thread_local! {
+    /// By which the operations of this thread are to end, instead of by signals.
+    static OF_THREAD: RefCell<Option<Interrupt>> = const { RefCell::new(None) };
+}
+
 /// Whether an operation is to end.
+#[pyclass(frozen, module = "zarr_rust._core")]
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt(Arc<State>);
+
+#[pymethods]
+impl Interrupt {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Calls a function, whose operations end by this and not by signals, and gives its result.
+    fn run<'py>(&self, function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let before = OF_THREAD.replace(Some(self.clone()));
+        let result = function.call0();
+        OF_THREAD.replace(before);
+        result
+    }
+
+    #[pyo3(name = "set")]
+    fn set_from_python(&self) {
+        self.set();
+    }
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -25,6 +54,11 @@ struct State {
 }
 
 impl Interrupt {
+    /// By which the operations of this thread are to end, if not by signals.
+    pub(crate) fn of_thread() -> Option<Self> {
+        OF_THREAD.with_borrow(Clone::clone)
+    }
+
     /// From now on it is: requests that read are given up.
     pub(crate) fn set(&self) {
         self.0.is_set.store(true, Ordering::SeqCst);

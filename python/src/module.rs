@@ -12,9 +12,13 @@ mod _core {
     #[pymodule_export]
     use crate::convert::convert;
     #[pymodule_export]
+    use crate::dataset::{DatasetHandle, open_dataset};
+    #[pymodule_export]
     use crate::group::GroupHandle;
     #[pymodule_export]
     use crate::group::open;
+    #[pymodule_export]
+    use crate::interrupt::Interrupt;
     #[pymodule_export]
     use crate::new_node::{create_array, create_group};
 }

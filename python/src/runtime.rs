@@ -52,6 +52,10 @@ pub(crate) fn run_in<T: Send>(
     is_long: bool,
     work: impl FnOnce(&Arc<dyn Store>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    if let Some(interrupt) = Interrupt::of_thread() {
+        let through = interrupt.over(store);
+        return run(py, move || work(&through));
+    }
     if !is_long && store.as_async().is_none() {
         return run(py, || work(store));
     }

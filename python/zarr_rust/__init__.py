@@ -13,21 +13,28 @@ The environment variable ``ZARR_THREADS`` is how many threads decode and encode;
 
 from zarr_rust._array import Array
 from zarr_rust._convert import Conversion, convert
+from zarr_rust._dataset import Dataset, Variable, dataset
 from zarr_rust._group import Group
 from zarr_rust._handle import Attributes
-from zarr_rust._open import create_array, create_group, open, open_array, open_group
+from zarr_rust._open import create_array, create_group, open, open_array, open_async, open_group
+from zarr_rust._plan import Plan
 from zarr_rust.errors import ZarrError
 
 __all__ = [
     "Array",
     "Attributes",
     "Conversion",
+    "Dataset",
     "Group",
+    "Plan",
+    "Variable",
     "ZarrError",
     "convert",
     "create_array",
     "create_group",
+    "dataset",
     "open",
     "open_array",
+    "open_async",
     "open_group",
 ]

@@ -9,8 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from zarr_rust import _core, _selection, _values
-from zarr_rust._handle import Node, Spec
+from zarr_rust import _core, _plan, _selection, _values
+from zarr_rust._async import in_thread
+from zarr_rust._fields import Fields, part
+from zarr_rust._handle import Node, Spec, Text
+from zarr_rust._plan import Plan
+from zarr_rust.errors import _of_parts as of_parts
 from zarr_rust._selection import Selection
 
 
@@ -76,6 +80,43 @@ class Array(Node[_core.Array]):
     def nbytes(self) -> int:
         """Bytes of all elements in memory."""
         return self.size * self.itemsize
+
+    @property
+    def nchunks(self) -> int:
+        """How many chunks there are, stored or not: inner chunks, if there are shards."""
+        core = self._core
+        if not core.is_sharded:
+            return math.prod(core.grid_shape)
+        return math.prod(-(-length // chunk) if length else 0 for length, chunk in zip(core.shape, core.part_shape))
+
+    def nbytes_stored(self) -> int:
+        """Bytes of all chunks as they are stored, which are listed for that.
+
+        Raises ``StoreError`` if the store cannot list.
+        """
+        return self._stored()[1]
+
+    def nchunks_stored(self) -> int:
+        """How many chunks (shards, if there are any) are stored; as :meth:`nbytes_stored`."""
+        return self._stored()[0]
+
+    def _stored(self) -> tuple[int, int]:
+        _, stored = self._core.sizes()
+        if stored is None:
+            store, path = self._core.store, self._core.path
+            raise of_parts(f"{store}: {path}: the store cannot list", "store", None, None, (store, path, None, None, None))
+        return stored
+
+    def info_complete(self) -> Text:
+        """The lines of :attr:`info`, and how much is stored, for which chunks are listed.
+
+        >>> import zarr_rust
+        >>> array = zarr_rust.create_array("memory:", shape=(4, 6), chunks=(2, 3), dtype="int16")
+        >>> array[:2] = 1
+        >>> (array.nchunks, array.nchunks_stored(), "2 of 4" in array.info_complete())
+        (4, 2, True)
+        """
+        return Text(self._core.sizes()[0].rstrip("\n"))
 
     @property
     def chunks(self) -> tuple[int, ...]:
@@ -149,6 +190,62 @@ class Array(Node[_core.Array]):
     def blocks(self) -> BlockIndex:
         """Whole chunks (shards, if there are any), by their numbers."""
         return BlockIndex(self)
+
+    @property
+    def fields(self) -> Fields:
+        """The fields of the structs that the elements are.
+
+        >>> import numpy as np, zarr_rust
+        >>> array = zarr_rust.create_array("memory:", shape=(4,), dtype=[("x", "f4"), ("n", "i2")])
+        >>> array.fields["x"][1:3] = [1.5, 2.5]
+        >>> array["n"] = 7
+        >>> array.fields["x"][:], array[1]
+        (array([0. , 1.5, 2.5, 0. ], dtype=float32), np.void((1.5, 7), dtype=[('x', '<f4'), ('n', '<i2')]))
+
+        A field is written by reading the structs, changing them in memory and writing them: what others write meanwhile to other fields of
+        the same elements is lost.
+        """
+        return Fields(self)
+
+    def plan(self, selection: Any = Ellipsis) -> Plan:
+        """The requests that a read of a selection makes, and what they cost, without the read. Of shards it may read an index.
+
+        >>> import zarr_rust
+        >>> array = zarr_rust.create_array("memory:", shape=(1000, 1000), chunks=(100, 100), dtype="int16", codecs="none")
+        >>> plan = array.plan((0, ...))
+        >>> plan.chunks, plan.request_count, plan.rounds, plan.selected_bytes, plan.requests[0].key
+        (10, 10, 1, 2000, 'c/0/0')
+        """
+        chosen = _selection.of_index(selection, self.shape)
+        return _plan.of_dict(self._core.plan(chosen.kind, chosen.parts))
+
+    async def read_async(self, selection: Any = Ellipsis, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
+        """As :meth:`read`, in a task of asyncio.
+
+        It, and the others whose names end in ``async``, wait on a thread of the loop's executor (``loop.set_default_executor`` says how many
+        there are), while decoding is done by the threads that all reads share. A task that is cancelled makes no further request, and
+        ``CancelledError`` is raised when those under way have ended; reads of servers are given up at once.
+
+        >>> import asyncio, zarr_rust
+        >>> async def total(array: zarr_rust.Array) -> int:
+        ...     rows = await asyncio.gather(*(array.read_async(row) for row in range(4)))
+        ...     return int(sum(row.sum() for row in rows))
+        >>> asyncio.run(total(zarr_rust.create_array("memory:", shape=(4, 5), dtype="i4", fill_value=2)))
+        40
+        """
+        return await in_thread(lambda: self.read(selection, out))
+
+    async def write_async(self, selection: Any, value: Any) -> None:
+        """Sets elements, as ``array[selection] = value``, in a task of asyncio; see :meth:`read_async`."""
+        await in_thread(lambda: self.__setitem__(selection, value))
+
+    async def append_async(self, data: Any, axis: int = 0) -> tuple[int, ...]:
+        """As :meth:`append`, in a task of asyncio; see :meth:`read_async`."""
+        return await in_thread(lambda: self.append(data, axis))
+
+    async def resize_async(self, *shape: int | Sequence[int]) -> None:
+        """As :meth:`resize`, in a task of asyncio; see :meth:`read_async`."""
+        await in_thread(lambda: self.resize(*shape))
 
     def read(self, selection: Any = Ellipsis, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
         """Reads a selection into memory: a new array, or ``out``, of any strides, which has the data type of the array.
@@ -236,9 +333,9 @@ class Array(Node[_core.Array]):
     def _set(self, selection: Any, value: Any, select: Any) -> None:
         self._check_writable()
         fields, rest = _selection.split_fields(selection)
-        if fields is not None:
-            raise TypeError("fields are read, and not written: assign whole structs")
         chosen = self._select(select, rest)
+        if fields is not None:
+            value = self._with_fields(chosen, fields, value)
         core = self._core
         form = core.form
         target = chosen.shape
@@ -253,6 +350,20 @@ class Array(Node[_core.Array]):
         fitted = _values.fit(_values.objects(form, value, not target), target)
         inner = core.dtype if form == "list" else None
         core.write_variable(chosen.kind, chosen.parts, _values.encoded(form, inner, fitted.reshape(-1)))
+
+    def _with_fields(self, chosen: Selection, fields: list[str], value: Any) -> np.ndarray[Any, Any]:
+        """The structs of a selection, with other values in some fields."""
+        if self.dtype.names is None:
+            raise IndexError(f"no field {fields[0]!r}: the elements have none")
+        structs = self._read(chosen, None)
+        if len(fields) == 1:
+            part(structs, fields[0])[0][...] = value
+            return structs
+        for name in fields:
+            if name not in self.dtype.names:
+                raise IndexError(f"no field {name!r}, there are {self.dtype.names}")
+        structs[fields] = value
+        return structs
 
     def _select(self, select: Any, selection: Any) -> Selection:
         if select in (_selection.of_index, _selection.vectorized):

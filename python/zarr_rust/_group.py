@@ -12,6 +12,7 @@ import numpy as np
 
 from zarr_rust import _core, _values
 from zarr_rust._array import Array, lengths_of
+from zarr_rust._async import in_thread
 from zarr_rust._handle import Node, Spec, Text, to_json
 from zarr_rust.errors import ArgumentError, ZarrWarning
 
@@ -44,7 +45,8 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         └── wind (4,) float32
     """
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return object.__hash__(self)
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -133,8 +135,9 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         self,
         name: str,
         *,
-        shape: int | Sequence[int],
-        dtype: Any,
+        shape: int | Sequence[int] | None = None,
+        dtype: Any = None,
+        data: Any = None,
         chunks: int | Sequence[int] | None = None,
         shards: int | Sequence[int] | None = None,
         codecs: Any = None,
@@ -150,10 +153,22 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         if unknown:
             raise TypeError(f"create_array has no argument {' or '.join(unknown)}")
         self._check_writable()
+        lengths, kind, values = of_data(shape, dtype, data)
         new = new_array(
-            shape, dtype, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, None, overwrite
+            lengths, kind, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, None, overwrite
         )
-        return Array(self._core.create_array(name, new))
+        array = Array(self._core.create_array(name, new))
+        if values is not None:
+            array[...] = values
+        return array
+
+    def info_complete(self) -> Text:
+        """The lines of :attr:`info`, and how many nodes lie below."""
+        return Text(self._core.info_complete().rstrip("\n"))
+
+    async def open_async(self, name: str) -> Array | Group:
+        """The array or group of a name, in a task of asyncio; see :meth:`zarr_rust.Array.read_async`."""
+        return await in_thread(lambda: self[name])
 
     def tree(self) -> Text:
         """All nodes below, as a tree."""
@@ -241,6 +256,18 @@ def new_array(
         "dimension_names": None if dimension_names is None else list(dimension_names),
         "separator": separator,
     }
+
+
+def of_data(shape: Any, dtype: Any, data: Any) -> tuple[Any, Any, np.ndarray[Any, Any] | None]:
+    """The shape and the data type of a new array, and its elements."""
+    if data is None:
+        if shape is None or dtype is None:
+            raise TypeError("a new array needs shape and dtype, or data")
+        return shape, dtype, None
+    values = np.asarray(data)
+    if shape is not None and tuple(lengths_of(shape)) != values.shape:
+        raise ValueError(f"found data of shape {values.shape}, expected {tuple(lengths_of(shape))}")
+    return values.shape, values.dtype if dtype is None else dtype, values
 
 
 def address_of(url: str | os.PathLike[str]) -> str:

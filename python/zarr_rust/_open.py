@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from zarr_rust import _core
 from zarr_rust._array import Array
-from zarr_rust._group import Group, address_of, new_array, new_group, of_handle, options_of
+from zarr_rust._async import in_thread
+from zarr_rust._group import Group, address_of, new_array, new_group, of_data, of_handle, options_of
+from zarr_rust.errors import NodeExistsError, NodeNotFoundError
+
+Made = TypeVar("Made", bound=Array | Group)
+
+_MODES = ("r", "r+", "a", "w", "w-")
+
+#: The members of the metadata that arguments say.
+_MEMBERS = {
+    "shape": ("shape",),
+    "dtype": ("data_type",),
+    "chunks": ("chunk_grid", "codecs"),
+    "shards": ("chunk_grid", "codecs"),
+    "codecs": ("codecs",),
+    "fill_value": ("fill_value",),
+    "dimension_names": ("dimension_names",),
+    "separator": ("chunk_key_encoding",),
+}
 
 
 def open(
@@ -24,9 +42,10 @@ def open(
     ``"sqlite:x.sqlite"`` (the guide of the Rust library, *remote*, has all). ``path`` is that of the node in the hierarchy; without it,
     it follows a name that ends in ``.zarr`` or ``.zip``, or ``::``.
 
-    With ``mode="r"`` writes are refused; ``mode="r+"`` takes them. Nothing is created: see :func:`create_array`, :func:`create_group`.
-    ``dialect`` takes the node that is stored so (``"v2"``) where there are several. Further arguments are options of the store, such as
-    ``region="eu-central-1"``; credentials are taken from the environment where they are not given.
+    With ``mode="r"`` writes are refused; ``mode="r+"`` takes them, and neither creates anything. As in zarr-python, ``mode="a"`` creates a
+    group if nothing is there, ``mode="w"`` creates one in the place of what is there, and ``mode="w-"`` where nothing is; arrays are made by
+    :func:`open_array` and :func:`create_array`. ``dialect`` takes the node that is stored so (``"v2"``) where there are several. Further
+    arguments are options of the store, such as ``region="eu-central-1"``; credentials are taken from the environment where they are not given.
 
     >>> import tempfile, zarr_rust
     >>> folder = tempfile.mkdtemp()
@@ -36,12 +55,19 @@ def open(
     >>> zarr_rust.open(f"{folder}/weather.zarr")["t2m"].shape
     (3,)
     """
-    if mode not in ("r", "r+"):
-        raise ValueError(
-            f'mode {mode!r}: expected "r" or "r+"; nodes are made by create_array and create_group, with overwrite=True in the place '
-            "of others"
-        )
-    return of_handle(_core.open(address_of(url), path, mode, dialect, options_of(store_options)))
+    check_mode(mode)
+    options = options_of(store_options)
+    if mode in ("r", "r+"):
+        return _opened(url, path, mode, dialect, options)
+    if mode == "a":
+        try:
+            return _opened(url, path, "r+", dialect, options)
+        except NodeNotFoundError:
+            pass
+    return _made_or_opened(
+        mode, lambda: Group(_core.create_group(address_of(url), path, options, new_group(None, dialect, mode == "w"))),
+        lambda: _opened(url, path, "r+", dialect, options),
+    )
 
 
 def open_array(
@@ -49,13 +75,67 @@ def open_array(
     path: str | None = None,
     mode: str = "r",
     dialect: str | None = None,
+    *,
+    shape: int | Sequence[int] | None = None,
+    dtype: Any = None,
+    chunks: int | Sequence[int] | None = None,
+    shards: int | Sequence[int] | None = None,
+    codecs: Any = None,
+    fill_value: Any = None,
+    dimension_names: Sequence[str] | None = None,
+    separator: str | None = None,
+    attributes: Mapping[str, Any] | None = None,
     **store_options: Any,
 ) -> Array:
-    """Opens an array, as :func:`open`. A group is a ``TypeError``."""
-    node = open(url, path, mode, dialect, **store_options)
-    if not isinstance(node, Array):
-        raise TypeError(f"found {node!r}, expected an array")
-    return node
+    """Opens an array, as :func:`open`, or creates it. A group is a ``TypeError``.
+
+    With ``mode="a"`` it is created if it is not there, with ``mode="w"`` in the place of what is there, and with ``mode="w-"`` where nothing
+    is; :func:`create_array` describes the arguments for that. Of an array that is there, what is given must be so: another shape, data type,
+    codec or attribute is a ``ValueError``.
+
+    >>> import tempfile, zarr_rust
+    >>> url = tempfile.mkdtemp() + "/x.zarr"
+    >>> for _ in range(2):
+    ...     array = zarr_rust.open_array(url, "a", mode="a", shape=(3,), dtype="i2", codecs="gzip(1)")
+    ...     array[0] += 1
+    >>> array[:]
+    array([2, 0, 0], dtype=int16)
+    """
+    check_mode(mode)
+    options = options_of(store_options)
+    arguments = {
+        "shape": shape,
+        "dtype": dtype,
+        "chunks": chunks,
+        "shards": shards,
+        "codecs": codecs,
+        "fill_value": fill_value,
+        "dimension_names": dimension_names,
+        "separator": separator,
+        "attributes": attributes,
+    }
+    given = {name: value for name, value in arguments.items() if value is not None}
+
+    def opened(mode: str) -> Array:
+        node = _opened(url, path, mode, dialect, options)
+        if not isinstance(node, Array):
+            raise TypeError(f"found {node!r}, expected an array")
+        _check_same(node, given)
+        return node
+
+    if mode in ("r", "r+"):
+        return opened(mode)
+    if mode == "a":
+        try:
+            return opened("r+")
+        except NodeNotFoundError:
+            pass
+    if shape is None or dtype is None:
+        raise ValueError(f"mode {mode!r}: a new array needs shape and dtype")
+    new = new_array(
+        shape, dtype, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, dialect, mode == "w"
+    )
+    return _made_or_opened(mode, lambda: Array(_core.create_array(address_of(url), path, options, new)), lambda: opened("r+"))
 
 
 def open_group(
@@ -63,21 +143,53 @@ def open_group(
     path: str | None = None,
     mode: str = "r",
     dialect: str | None = None,
+    *,
+    attributes: Mapping[str, Any] | None = None,
     **store_options: Any,
 ) -> Group:
-    """Opens a group, as :func:`open`. An array is a ``TypeError``."""
-    node = open(url, path, mode, dialect, **store_options)
-    if not isinstance(node, Group):
-        raise TypeError(f"found {node!r}, expected a group")
-    return node
+    """Opens a group, or creates it, as :func:`open` does. An array is a ``TypeError``.
+
+    ``attributes`` are those of a new group; one that is there must have them.
+    """
+    check_mode(mode)
+    options = options_of(store_options)
+
+    def opened(mode: str) -> Group:
+        node = _opened(url, path, mode, dialect, options)
+        if not isinstance(node, Group):
+            raise TypeError(f"found {node!r}, expected a group")
+        _check_attributes(node, attributes or {})
+        return node
+
+    if mode in ("r", "r+"):
+        return opened(mode)
+    if mode == "a":
+        try:
+            return opened("r+")
+        except NodeNotFoundError:
+            pass
+    new = new_group(attributes, dialect, mode == "w")
+    return _made_or_opened(mode, lambda: Group(_core.create_group(address_of(url), path, options, new)), lambda: opened("r+"))
+
+
+async def open_async(
+    url: str | os.PathLike[str],
+    path: str | None = None,
+    mode: str = "r",
+    dialect: str | None = None,
+    **store_options: Any,
+) -> Array | Group:
+    """As :func:`open`, in a task of asyncio; see :meth:`zarr_rust.Array.read_async`."""
+    return await in_thread(lambda: open(url, path, mode, dialect, **store_options))
 
 
 def create_array(
     url: str | os.PathLike[str],
     path: str | None = None,
     *,
-    shape: int | Sequence[int],
-    dtype: Any,
+    shape: int | Sequence[int] | None = None,
+    dtype: Any = None,
+    data: Any = None,
     chunks: int | Sequence[int] | None = None,
     shards: int | Sequence[int] | None = None,
     codecs: Any = None,
@@ -91,24 +203,31 @@ def create_array(
 ) -> Array:
     """Creates an array, groups above it where there are none, and the store.
 
-    ``dtype`` is a data type of numpy, structs too, or the name of one of Zarr: ``"string"``, ``"bytes"``, ``"float32"``. ``chunks`` are inner
+    ``dtype`` is a data type of numpy, structs too, or the name of one of Zarr: ``"string"``, ``"bytes"``, ``"float32"``. ``data`` are the
+    elements of the new array, with whose shape and data type ``shape`` and ``dtype`` can be left out. ``chunks`` are inner
     chunks where there are ``shards``; without them they have about 1 MiB. ``codecs`` are text such as ``"zstd(3)"`` or ``"delta,zstd"``, or the
     JSON of a Zarr v3 document as lists and dicts; without them chunks are compressed by zstd. ``separator``, ``"/"`` or ``"."``, is that of the
     numbers in the keys of chunks. The dialect is that of the hierarchy that is there, else ``"v3"``. A node that is there already is an
     error; with ``overwrite`` it is replaced.
 
-    >>> import zarr_rust
+    >>> import numpy as np, zarr_rust
     >>> array = zarr_rust.create_array(
     ...     "memory:", shape=(100, 100), dtype="f4", chunks=10, shards=50, codecs="zstd(1)", fill_value=float("nan")
     ... )
     >>> array.chunks, array.shards, array.fill_value
     ((10, 10), (50, 50), np.float32(nan))
+    >>> zarr_rust.create_array("memory:", data=np.arange(4))[1:3]
+    array([1, 2])
     """
     options = options_of(store_options)
+    lengths, kind, values = of_data(shape, dtype, data)
     new = new_array(
-        shape, dtype, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, dialect, overwrite
+        lengths, kind, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, dialect, overwrite
     )
-    return Array(_core.create_array(address_of(url), path, options, new))
+    array = Array(_core.create_array(address_of(url), path, options, new))
+    if values is not None:
+        array[...] = values
+    return array
 
 
 def create_group(
@@ -123,3 +242,50 @@ def create_group(
     """Creates a group, groups above it where there are none, and the store. With ``overwrite`` a node that is there is replaced."""
     new = new_group(attributes, dialect, overwrite)
     return Group(_core.create_group(address_of(url), path, options_of(store_options), new))
+
+
+def check_mode(mode: str) -> None:
+    """Refuses a mode that there is not."""
+    if mode not in _MODES:
+        raise ValueError(f"mode {mode!r}: expected one of {', '.join(map(repr, _MODES))}")
+
+
+def _opened(
+    url: str | os.PathLike[str], path: str | None, mode: str, dialect: str | None, options: list[tuple[str, str]]
+) -> Array | Group:
+    return of_handle(_core.open(address_of(url), path, mode, dialect, options))
+
+
+def _made_or_opened(mode: str, make: Callable[[], Made], opened: Callable[[], Made]) -> Made:
+    """A new node; with mode ``"a"`` the one that another made meanwhile."""
+    try:
+        return make()
+    except NodeExistsError:
+        if mode != "a":
+            raise
+        return opened()
+
+
+def _check_attributes(node: Array | Group, attributes: Mapping[str, Any]) -> None:
+    found = dict(node.attrs)
+    for name, value in attributes.items():
+        if name not in found or found[name] != value:
+            raise ValueError(f"{node!r} is there, with attribute {name!r} {found.get(name)!r}, expected {value!r}")
+
+
+def _check_same(array: Array, given: dict[str, Any]) -> None:
+    """Refuses an array that is not as the arguments say: an array that they make is compared with it."""
+    _check_attributes(array, given.get("attributes", {}))
+    members = {member for name in given for member in _MEMBERS.get(name, ())}
+    if not members:
+        return
+    found = array.metadata
+    # Chunks are those of the array, if the shape says nothing else.
+    core = array._core
+    dtype = array.dtype if core.form == "fixed" else core.data_type
+    known: dict[str, Any] = {"shape": array.shape, "dtype": dtype, "chunks": array.chunks, "shards": array.shards}
+    arguments = known | {name: value for name, value in given.items() if name != "attributes"}
+    expected = create_array("memory:", dialect=array.dialect, **arguments).metadata
+    for member in sorted(members):
+        if found.get(member) != expected.get(member):
+            raise ValueError(f"{array!r} is there, with {member} {found.get(member)!r}, expected {expected.get(member)!r}")

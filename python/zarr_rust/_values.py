@@ -72,8 +72,7 @@ def _descr(dtype: np.dtype[Any]) -> Any:
         return dtype.str
     fields = []
     for name in dtype.names:
-        assert dtype.fields is not None
-        field = dtype.fields[name][0]
+        field = dtype[name]
         base, shape = field.base, list(field.shape)
         fields.append([name, _descr(base), shape] if shape else [name, _descr(base)])
     return fields

@@ -9,7 +9,7 @@ use crate::{DatasetOptions, Error, ErrorKind, Result, Variable, decoded};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
-use zarr_array::{Group, Registry};
+use zarr_array::{Group, Registry, Store};
 use zarr_grid::AxisSelection;
 use zarr_json::Map;
 use zarr_meta::StoredNode;
@@ -77,6 +77,35 @@ impl Dataset {
             Some(known) => known.is_unlimited |= dimension.is_unlimited,
             None => self.dimensions.push(dimension.clone()),
         }
+    }
+
+    /// The same data set, read through another store that has the same values, such as one that counts requests, or ends them.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
+    /// # use zarr_dataset::Dataset;
+    /// # use zarr_store::{Counted, MemoryStore};
+    /// # let mut registry = Registry::default();
+    /// # registry.codecs.add(zarr_codec_bytes::BYTES);
+    /// # let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// # let group = Group::create(&store, "/", NewGroup::new(), &Arc::new(registry))?;
+    /// # let new = NewArray::new(&[3], "uint8").dimension_names(&["x"]).codecs("bytes")?;
+    /// # group.create_array("a", new)?.write(.., &[1_u8, 2, 3])?;
+    /// let counted = Arc::new(Counted::new(store));
+    /// let through: Arc<dyn Store> = counted.clone();
+    /// let dataset = Dataset::open(&group)?.through(&through)?;
+    /// assert_eq!(dataset.variable("a")?.read()?.to_vec::<u8>()?, [1, 2, 3]);
+    /// assert_eq!(counted.counts().gets, 1);
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] if the group is an array.
+    pub fn through(&self, store: &Arc<dyn Store>) -> Result<Self> {
+        let group = Group::from_found(store, self.group.found().clone(), self.group.registry())?;
+        let variables = self.variables.iter().map(|(name, variable)| (name.clone(), variable.through(store))).collect();
+        Ok(Self { group, variables, ..self.clone() })
     }
 
     /// The group.

@@ -7,7 +7,7 @@ use crate::values::Values;
 use crate::{Error, ErrorKind, Result, decoded, fault, gather, strings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
-use zarr_array::{Array, ArrayData, Registry};
+use zarr_array::{Array, ArrayData, Registry, Store};
 use zarr_dtype::{Class, DataType};
 use zarr_grid::{AxisSelection, Selection};
 use zarr_json::Map;
@@ -68,6 +68,27 @@ impl Variable {
         let (name, way) = (name.to_owned(), OnceLock::new());
         let inner = Inner { name, stored, axes, encoding, attributes, related, registry, way };
         Self { inner: Arc::new(inner), indexers }
+    }
+
+    /// The same variable, read through another store that has the same values.
+    pub(crate) fn through(&self, store: &Arc<dyn Store>) -> Self {
+        let Inner { name, stored, axes, encoding, attributes, related, registry, way } = &*self.inner;
+        let way = way.get().map(|way| match way {
+            Way::Stored => Way::Stored,
+            Way::Decoded(array) => Way::Decoded(array.through(store)),
+            Way::Strings => Way::Strings,
+        });
+        let inner = Inner {
+            name: name.clone(),
+            stored: stored.through(store),
+            axes: axes.clone(),
+            encoding: encoding.clone(),
+            attributes: attributes.clone(),
+            related: related.clone(),
+            registry: Arc::clone(registry),
+            way: way.map_or_else(OnceLock::new, OnceLock::from),
+        };
+        Self { inner: Arc::new(inner), indexers: self.indexers.clone() }
     }
 
     /// The name.

@@ -1,0 +1,257 @@
+//! Handles of data sets.
+
+use crate::change::InStore;
+use crate::convert::Source;
+use crate::data_type::{self, Form};
+use crate::errors::OrException;
+use crate::location::Origin;
+use crate::memory::Memory;
+use crate::{runtime, selection, variable};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use std::sync::{Arc, Mutex, PoisonError};
+use zarr::dataset::{Dataset, DatasetOptions, DecodeCoords, Label, Labels, Values, Variable};
+use zarr::json::Value;
+use zarr::{Group, Result, Selection, Store};
+
+impl InStore for Dataset {
+    fn store(&self) -> &Arc<dyn Store> {
+        self.group().store()
+    }
+
+    fn through(&self, store: &Arc<dyn Store>) -> Result<Self> {
+        self.through(store)
+    }
+}
+
+/// A data set, or a part of one, and the store that it lies in.
+#[pyclass(frozen, name = "Dataset", module = "zarr_rust._core")]
+pub(crate) struct DatasetHandle {
+    origin: Arc<Origin>,
+    dataset: Mutex<Dataset>,
+}
+
+/// Values: their shape, how they are Python's, an array of numpy or a list in C order, and which are missing where the type does not say so.
+type Read<'py> = (Vec<u64>, &'static str, Bound<'py, PyAny>, Option<Vec<bool>>);
+
+/// A label.
+#[derive(FromPyObject)]
+pub(crate) enum GivenLabel {
+    Integer(i128),
+    Number(f64),
+    Text(String),
+}
+
+impl From<GivenLabel> for Label {
+    fn from(label: GivenLabel) -> Self {
+        match label {
+            GivenLabel::Integer(value) => Self::Integer(value),
+            GivenLabel::Number(value) => Self::Number(value),
+            GivenLabel::Text(value) => Self::Text(value),
+        }
+    }
+}
+
+/// Opens the data set of a group.
+///
+/// # Errors
+/// The exceptions of the address, the store and the metadata.
+#[pyfunction]
+pub(crate) fn open_dataset(
+    py: Python<'_>,
+    source: Source<'_>,
+    decode_coords: &str,
+    number_dimensions: bool,
+    consolidated: bool,
+) -> PyResult<DatasetHandle> {
+    let decode_coords = match decode_coords {
+        "none" => DecodeCoords::None,
+        "coordinates" => DecodeCoords::Coordinates,
+        "all" => DecodeCoords::All,
+        other => return Err(PyValueError::new_err(format!("decode_coords {other:?}"))),
+    };
+    let options = DatasetOptions::default()
+        .number_dimensions(number_dimensions)
+        .ignore_consolidated(!consolidated)
+        .decode_coords(decode_coords);
+    let locate = source.locate();
+    let (origin, path) = runtime::run(py, locate)?;
+    let store = origin.store().or_exception(py)?;
+    let dataset = runtime::run_in(py, &store, true, |store| {
+        let group = Group::open(store, &path, &zarr::registry::default())?;
+        Dataset::open_with(&group, &options)
+    })?;
+    DatasetHandle::new(py, &origin, &dataset)
+}
+
+impl DatasetHandle {
+    fn new(py: Python<'_>, origin: &Arc<Origin>, dataset: &Dataset) -> PyResult<Self> {
+        let store = origin.store().or_exception(py)?;
+        let dataset = Mutex::new(dataset.through(&store).or_exception(py)?);
+        Ok(Self { origin: Arc::clone(origin), dataset })
+    }
+
+    fn get(&self) -> Dataset {
+        self.dataset.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn of<T>(&self, facts: impl FnOnce(&Dataset) -> T) -> T {
+        facts(&self.get())
+    }
+
+    fn variable<T>(&self, py: Python<'_>, name: &str, facts: impl FnOnce(&Variable) -> T) -> PyResult<T> {
+        Ok(facts(self.get().variable(name).or_exception(py)?))
+    }
+
+    /// Reads something, in a store of this process.
+    fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Dataset) -> Result<T> + Send) -> PyResult<T> {
+        let store = self.origin.store().or_exception(py)?;
+        let dataset = self.get();
+        runtime::run_in(py, &store, true, move |store| work(&dataset.through(store)?))
+    }
+}
+
+fn names<'d>(variables: impl Iterator<Item = &'d Variable>) -> Vec<String> {
+    variables.map(|variable| variable.name().to_owned()).collect()
+}
+
+#[pymethods]
+impl DatasetHandle {
+    #[getter]
+    fn store(&self) -> String {
+        self.of(|dataset| dataset.group().store().to_string())
+    }
+
+    #[getter]
+    fn path(&self) -> String {
+        self.of(|dataset| dataset.group().path().to_string())
+    }
+
+    #[getter]
+    fn attributes(&self) -> String {
+        self.of(|dataset| Value::from(dataset.attributes().clone()).to_string())
+    }
+
+    #[getter]
+    fn dimensions(&self) -> Vec<(String, u64)> {
+        self.of(|dataset| dataset.dimensions().iter().map(|one| (one.name.clone(), one.size)).collect())
+    }
+
+    #[getter]
+    fn coordinates(&self) -> Vec<String> {
+        self.of(|dataset| names(dataset.coordinates()))
+    }
+
+    #[getter]
+    fn data_variables(&self) -> Vec<String> {
+        self.of(|dataset| names(dataset.data_variables()))
+    }
+
+    #[getter]
+    fn broken(&self) -> Vec<String> {
+        self.of(|dataset| dataset.broken().iter().map(ToString::to_string).collect())
+    }
+
+    fn overview(&self, py: Python<'_>) -> PyResult<String> {
+        self.run(py, |dataset| Ok(dataset.overview().to_string()))
+    }
+
+    fn isel(&self, py: Python<'_>, dimension: &str, part: &Bound<'_, PyTuple>) -> PyResult<Self> {
+        let Selection::Axes(axes) = selection::selection("axes", part)? else {
+            return Err(PyValueError::new_err("a selection of another kind"));
+        };
+        let axis = axes.into_iter().next().ok_or_else(|| PyValueError::new_err("a selection of nothing"))?;
+        Self::new(py, &self.origin, &self.get().isel(dimension, axis).or_exception(py)?)
+    }
+
+    fn sel(
+        &self,
+        py: Python<'_>,
+        dimension: &str,
+        kind: &str,
+        labels: Vec<Option<GivenLabel>>,
+        method: Option<&str>,
+    ) -> PyResult<Self> {
+        let mut given = labels.into_iter().map(|label| label.map(Label::from));
+        let labels = match kind {
+            "slice" => match (given.next().flatten(), given.next().flatten()) {
+                (Some(first), Some(last)) => Labels::between(first, last),
+                (Some(first), None) => Labels::from_first(first),
+                (None, Some(last)) => Labels::to_last(last),
+                (None, None) => return Self::new(py, &self.origin, &self.get()),
+            },
+            "list" => Labels::from(given.flatten().collect::<Vec<_>>()),
+            _ => match given.next().flatten() {
+                Some(label) => Labels::from(label),
+                None => return Err(PyValueError::new_err("a selection without a label")),
+            },
+        };
+        let labels = match method {
+            None => labels,
+            Some("nearest") => Labels::nearest(labels),
+            Some("pad") => Labels::pad(labels),
+            Some("backfill") => Labels::backfill(labels),
+            Some(other) => return Err(PyValueError::new_err(format!("method {other:?}"))),
+        };
+        let selected = self.run(py, |dataset| dataset.sel(dimension, labels))?;
+        Self::new(py, &self.origin, &selected)
+    }
+
+    fn dimensions_of(&self, py: Python<'_>, name: &str) -> PyResult<Vec<String>> {
+        self.variable(py, name, |variable| variable.dimensions().map(str::to_owned).collect())
+    }
+
+    fn shape_of(&self, py: Python<'_>, name: &str) -> PyResult<Vec<u64>> {
+        self.variable(py, name, Variable::shape)
+    }
+
+    fn attributes_of(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        self.variable(py, name, |variable| Value::from(variable.attributes().clone()).to_string())
+    }
+
+    fn encoding_of(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        self.variable(py, name, |variable| Value::from(variable.encoding()).to_string())
+    }
+
+    fn coordinates_of(&self, py: Python<'_>, name: &str) -> PyResult<Vec<String>> {
+        let dataset = self.get();
+        Ok(names(dataset.coordinates_of(dataset.variable(name).or_exception(py)?)))
+    }
+
+    fn data_type_of(&self, py: Python<'_>, name: &str) -> PyResult<String> {
+        self.run(py, |dataset| Ok(dataset.variable(name)?.data_type()?.to_string()))
+    }
+
+    fn read<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Read<'py>> {
+        let values = self.run(py, |dataset| dataset.variable(name)?.read())?;
+        let data = values.data();
+        let shape = values.shape().to_vec();
+        let missing = (0..values.len()).map(|index| values.is_missing(index));
+        match Form::of(data.data_type()) {
+            // Times of a calendar that numpy lacks.
+            _ if is_calendar(&values) => {
+                let texts = (0..values.len()).map(|index| values.text(index));
+                Ok((shape, "times", PyList::new(py, texts.collect::<Vec<_>>())?.into_any(), Some(missing.collect())))
+            }
+            form @ (Form::Fixed | Form::Absent) => {
+                let data_type = data_type::fixed(py, data.data_type())?;
+                let out = py.import("numpy")?.call_method1("empty", (PyTuple::new(py, &shape)?, &data_type))?;
+                Memory::new(&out, &data_type)?.view_mut()?.copy_from(&data.view());
+                let kind: String = data_type.getattr("kind")?.extract()?;
+                // Other types have values for what is missing.
+                let missing = matches!(kind.as_str(), "b" | "S" | "U" | "V").then(|| missing.collect());
+                Ok((shape, form.name(), out, missing))
+            }
+            form => {
+                let list = variable::to_list(py, data)?;
+                Ok((shape, form.name(), list.into_any(), Some(missing.collect())))
+            }
+        }
+    }
+}
+
+/// Whether values are times of a calendar that numpy lacks.
+fn is_calendar(values: &Values) -> bool {
+    matches!(values.data_type(), zarr::dtype::DataType::Extension(_)) && values.to_dates().is_ok()
+}

@@ -1,0 +1,140 @@
+"""Groups as data sets: the fixtures that xarray wrote, with the values that it decoded, and selection by label."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr_rust
+from test_fixtures import elements, stored
+from zarr_rust import errors
+
+
+#: What xarray 2024 took for timedeltas by their units alone, and later versions do not, as the library.
+LEFT = {("xarray-v2", "groups", "lag"), ("xarray-v2", "times_unconsolidated", "lag")}
+
+
+def cases(fixtures: Path) -> list[Path]:
+    return sorted(path.parent for name in ("xarray-v2", "xarray-v3", "nczarr") for path in (fixtures / name).rglob("expected.json"))
+
+
+def test_values_that_xarray_decoded(fixtures: Path) -> None:
+    compared = 0
+    for case in cases(fixtures):
+        expected = json.loads((case / "expected.json").read_text())
+        for path, group in expected.get("cf", {}).items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                dataset = zarr_rust.dataset(case / "store", path)
+            assert dataset.attrs == group["attributes"], case
+            assert set(dataset) == set(group["variables"]) and len(dataset) == len(list(dataset)), case
+            for name, facts in group["variables"].items():
+                if (case.parent.name, case.name, name) in LEFT:
+                    continue
+                variable = dataset[name]
+                assert list(variable.dims) == facts["dims"] and (name in dataset.coords) == facts["coordinate"], (case, name)
+                assert variable.attrs == facts["attributes"], (case, name)
+                found, raw = variable.read(), stored(case, facts["data"])
+                assert found.shape == variable.shape
+                if facts["data"]["encoding"] == "vlen-utf8":
+                    assert [str(text) for text in found.reshape(-1)] == [text.decode() for text in elements(raw)], (case, name)
+                else:
+                    due = np.frombuffer(raw, facts["dtype"]).reshape(found.shape)
+                    assert found.dtype == due.dtype, (case, name)
+                    assert found.tobytes() == due.tobytes() or np.array_equal(found, due, equal_nan=True), (case, name)
+                compared += 1
+    assert compared > 20
+
+
+def weather() -> tuple[zarr_rust.Dataset, np.ndarray[Any, Any]]:
+    group = zarr_rust.create_group("memory:", attributes={"title": "weather"})
+    group.create_array("time", data=np.arange(60, dtype="i4"), dimension_names=["time"], attributes={"units": "days since 2019-12-01"})
+    group.create_array("lat", data=np.array([60.0, 50.0, 40.0]), dimension_names=["lat"])
+    group.create_array("name", data=["a", "b", "c"], dtype="string", dimension_names=["lat"])
+    packed = np.arange(180, dtype="i2").reshape(60, 3)
+    group.create_array(
+        "t2m", data=packed, dimension_names=["time", "lat"], chunks=(20, 2),
+        attributes={"scale_factor": 0.5, "add_offset": 273.0, "_FillValue": 7, "units": "K"},
+    )
+    due = packed * 0.5 + 273.0
+    due[packed == 7] = np.nan
+    return zarr_rust.dataset(group), due
+
+
+def test_selection() -> None:
+    dataset, due = weather()
+    assert dataset.dims == {"time": 60, "lat": 3} and dataset.attrs == {"title": "weather"}
+    assert list(dataset.data_vars) == ["name", "t2m"] and list(dataset.coords) == ["lat", "time"]
+    t2m = dataset["t2m"]
+    assert t2m.dims == ("time", "lat") and t2m.attrs == {"units": "K"} and t2m.encoding["scale_factor"] == 0.5
+    assert (t2m.ndim, t2m.size, len(t2m)) == (2, 180, 60) and list(t2m.coords) == ["lat", "time"]
+    same = lambda found, expected: np.array_equal(found, expected, equal_nan=True)
+    assert same(t2m.values, due) and same(np.asarray(t2m, "f4"), due.astype("f4"))
+    times = dataset["time"].read()
+    assert times.dtype == np.dtype("M8[ns]") and times[31] == np.datetime64("2020-01-01")
+    january = slice(31, 60)
+    for label in ("2020-01", slice("2020-01-01", "2020-01-29"), list(times[january]), times[january],
+                  slice(datetime.datetime(2020, 1, 1), None), slice(np.datetime64("2020-01-01"), datetime.date(2020, 2, 1))):
+        assert same(dataset.sel(time=label)["t2m"].values, due[january])
+    assert same(t2m.sel(time=datetime.datetime(2020, 1, 1, tzinfo=datetime.timezone.utc), lat=50).read(), due[31, 1])
+    assert same(dataset.sel({"lat": [40, 60.0]})["t2m"].read(), due[:, [2, 0]])
+    assert same(t2m.sel(lat=slice(50, 40)).values, due[:, 1:])
+    for method, index in (("nearest", 1), ("pad", 0), ("ffill", 0), ("backfill", 1), ("bfill", 1)):
+        assert same(t2m.sel(lat=51.0, method=method).values, due[:, index])
+    assert same(dataset.isel(time=-1, lat=slice(None, None, -1))["t2m"].values, due[-1, ::-1])
+    assert same(t2m[3:9:2, [0, 2]], due[3:9:2][:, [0, 2]]) and same(t2m[..., 1], due[:, 1]) and same(t2m[5], due[5])
+    assert same(t2m.isel(time=[True] * 30 + [False] * 30).values, due[:30])
+    assert dataset.sel(lat=50)["name"].read() == "b" and dataset["name"].read().tolist() == ["a", "b", "c"]
+    assert same(asyncio.run(t2m.isel(time=0).read_async()), due[0])
+    assert "t2m" in dataset.overview() and "lat" in repr(dataset) and "time: 60" in repr(t2m)
+
+
+def test_refused_selections() -> None:
+    dataset, _ = weather()
+    for labels in ({"lat": 45}, {"depth": 1}, {"lat": "x"}, {"time": "2021"}, {"lat": slice(60, 40, 2)}, {"lat": [50, 51]}):
+        with pytest.raises(ValueError):
+            dataset.sel(labels)
+    with pytest.raises(TypeError):
+        dataset.sel(lat=None)
+    with pytest.raises(ValueError, match="method"):
+        dataset.sel(lat=50, method="best")
+    for indices in ({"lat": 3}, {"depth": 1}, {"lat": [5]}):
+        with pytest.raises((IndexError, ValueError)):
+            dataset.isel(indices)["t2m"]
+    with pytest.raises(KeyError):
+        dataset["t3m"]
+    assert "t3m" not in dataset and dataset.get("t3m") is None
+    with pytest.raises(IndexError):
+        dataset["t2m"][0, 0, 0]
+
+
+def test_missing_values_without_a_value_for_that() -> None:
+    group = zarr_rust.create_group("memory:", dialect="v2")
+    group.create_array("name", data=["a", "", "c"], dtype="string", attributes={"_ARRAY_DIMENSIONS": ["x"], "_FillValue": ""})
+    found = zarr_rust.dataset(group)["name"].read()
+    assert found.tolist() in (["a", None, "c"], ["a", "", "c"])
+
+
+def test_what_is_no_data_set(tmp_path: Path) -> None:
+    group = zarr_rust.create_group("memory:")
+    array = group.create_array("a", shape=(3,), dtype="i2")
+    with pytest.raises(ValueError, match="dimension_names"):
+        zarr_rust.dataset(group)
+    for name in ("good", "broken"):
+        zarr_rust.create_array(tmp_path / "x.zarr", name, shape=(2,), dtype="i2", dimension_names=["x"])
+    (tmp_path / "x.zarr/broken/zarr.json").write_text("{")
+    with pytest.warns(errors.ZarrWarning, match="broken"):
+        assert list(zarr_rust.dataset(tmp_path / "x.zarr")) == ["good"]
+    assert zarr_rust.dataset(group, number_dimensions=True).dims == {"dim_0": 3}
+    with pytest.raises(TypeError):
+        zarr_rust.dataset(array)  # type: ignore[arg-type]
+    with pytest.raises(ValueError):
+        zarr_rust.dataset(group, decode_coords="some")
+    with pytest.raises(FileNotFoundError):
+        zarr_rust.dataset(tmp_path / "none.zarr")

@@ -1,0 +1,33 @@
+"""Operations in tasks of asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from zarr_rust import _core
+
+Result = TypeVar("Result")
+
+
+async def in_thread(work: Callable[[], Result]) -> Result:
+    """Does work on a thread of the loop's own executor. If the task is cancelled, the work makes no further request, and has ended when
+    ``CancelledError`` is raised.
+    """
+    interrupt = _core.Interrupt()
+    future = asyncio.get_running_loop().run_in_executor(None, interrupt.run, work)
+    try:
+        return await asyncio.shield(future)
+    except asyncio.CancelledError:
+        interrupt.set()
+        # Memory that is read into is in use until then.
+        while not future.done():
+            try:
+                await asyncio.wait([future])
+            except asyncio.CancelledError:
+                continue
+        # What it failed by is the interruption, or of no interest any more.
+        if not future.cancelled():
+            future.exception()
+        raise

@@ -1,0 +1,293 @@
+"""Groups as data sets: variables with named dimensions, whose values are decoded by the CF conventions."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from zarr_rust import _core, _selection, _values
+from zarr_rust._array import Array
+from zarr_rust._async import in_thread
+from zarr_rust._group import Group, address_of, options_of
+from zarr_rust._handle import Text
+from zarr_rust.errors import ZarrWarning
+
+_METHODS = {None: None, "nearest": "nearest", "pad": "pad", "ffill": "pad", "backfill": "backfill", "bfill": "backfill"}
+_DECODE_COORDS = {False: "none", True: "coordinates", "coordinates": "coordinates", "all": "all"}
+
+
+class Dataset(Mapping[str, "Variable"]):
+    """A group whose arrays share dimensions by name, opened by :func:`zarr_rust.dataset`: a mapping from names to variables.
+
+    Nothing but metadata is read before values are asked for; :meth:`isel` and :meth:`sel` make other views of the same.
+    """
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def __init__(self, core: _core.Dataset) -> None:
+        self._core = core
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    @property
+    def dims(self) -> dict[str, int]:
+        """The dimensions, and their sizes."""
+        return dict(self._core.dimensions)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes of the group, without those of conventions."""
+        members: dict[str, Any] = json.loads(self._core.attributes)
+        return members
+
+    @property
+    def coords(self) -> dict[str, Variable]:
+        """The variables that are coordinates."""
+        return {name: Variable(self, name) for name in self._core.coordinates}
+
+    @property
+    def data_vars(self) -> dict[str, Variable]:
+        """The variables that are no coordinates."""
+        return {name: Variable(self, name) for name in self._core.data_variables}
+
+    def __getitem__(self, name: str) -> Variable:
+        variable = Variable(self, name)
+        variable.shape  # noqa: B018
+        return variable
+
+    def __iter__(self) -> Iterator[str]:
+        return iter([*self._core.coordinates, *self._core.data_variables])
+
+    def __len__(self) -> int:
+        return len(self._core.coordinates) + len(self._core.data_variables)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._core.coordinates or name in self._core.data_variables
+
+    def __repr__(self) -> str:
+        dims = ", ".join(f"{name}: {size}" for name, size in self._core.dimensions)
+        return f"<Dataset {self._core.store}{self._core.path} ({dims}) {', '.join(self._core.data_variables)}>"
+
+    def overview(self) -> Text:
+        """Dimensions, coordinates with their first and last values, which are read, variables and attributes, as text."""
+        return Text(self._core.overview().rstrip("\n"))
+
+    def isel(self, indices: Mapping[str, Any] | None = None, **by_name: Any) -> Dataset:
+        """The same data set with indices of dimensions: numbers, of which the dimension is gone then, ranges, lists, masks."""
+        core = self._core
+        for dimension, index in {**(indices or {}), **by_name}.items():
+            core = core.isel(dimension, _selection.orthogonal((index,)).parts)
+        return Dataset(core)
+
+    def sel(self, labels: Mapping[str, Any] | None = None, method: str | None = None, **by_name: Any) -> Dataset:
+        """The same data set with labels of dimensions: values of the coordinates that they have, of which alone is read.
+
+        A label is a number, a text, or of times ``datetime64``, ``datetime`` or a date as text, of which a part stands for all that lies in
+        it: ``"2020-01"``. A list gives as many, a slice all between two labels, both included. With ``method`` ``"nearest"``, ``"pad"`` or
+        ``"backfill"`` a label that is not there is the nearest one, the last before it or the first behind it.
+
+        Raises ``ValueError`` if there is no such dimension, coordinate or label.
+        """
+        if method not in _METHODS:
+            raise ValueError(f"method {method!r}: expected one of {', '.join(map(repr, _METHODS))}")
+        core = self._core
+        for dimension, label in {**(labels or {}), **by_name}.items():
+            kind, given = _labels(label)
+            core = core.sel(dimension, kind, given, _METHODS[method])
+        return Dataset(core)
+
+
+class Variable:
+    """A variable of a :class:`Dataset`: an array with names of its dimensions, whose values are decoded where they are read.
+
+    Missing data are NaN and NaT, and ``None`` in arrays of objects; packed numbers are floats; times are ``datetime64[ns]``, or in calendars
+    that numpy lacks texts as in ISO 8601.
+    """
+
+    def __init__(self, dataset: Dataset, name: str) -> None:
+        self._dataset = dataset
+        self.name = name
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """The names of the dimensions."""
+        return tuple(self._dataset._core.dimensions_of(self.name))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Values along each dimension."""
+        return tuple(self._dataset._core.shape_of(self.name))
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions there are."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """How many values there are."""
+        return math.prod(self.shape)
+
+    @property
+    def data_type(self) -> str:
+        """The data type of the values, decoded, by its name in Zarr. Of times the first and the last one are read for it."""
+        return self._dataset._core.data_type_of(self.name)
+
+    @property
+    def attrs(self) -> dict[str, Any]:
+        """The attributes, without those that are the encoding."""
+        members: dict[str, Any] = json.loads(self._dataset._core.attributes_of(self.name))
+        return members
+
+    @property
+    def encoding(self) -> dict[str, Any]:
+        """The attributes that are the encoding: ``scale_factor``, ``units`` of times, ``coordinates``, ..."""
+        members: dict[str, Any] = json.loads(self._dataset._core.encoding_of(self.name))
+        return members
+
+    @property
+    def coords(self) -> dict[str, Variable]:
+        """The coordinates whose dimensions the variable has all of."""
+        return {name: Variable(self._dataset, name) for name in self._dataset._core.coordinates_of(self.name)}
+
+    def isel(self, indices: Mapping[str, Any] | None = None, **by_name: Any) -> Variable:
+        """The same variable with indices of dimensions, as :meth:`Dataset.isel`."""
+        return Variable(self._dataset.isel(indices, **by_name), self.name)
+
+    def sel(self, labels: Mapping[str, Any] | None = None, method: str | None = None, **by_name: Any) -> Variable:
+        """The same variable with labels of dimensions, as :meth:`Dataset.sel`."""
+        return Variable(self._dataset.sel(labels, method, **by_name), self.name)
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """Reads the values, decoded."""
+        shape, form, data, missing = self._dataset._core.read(self.name)
+        is_missing = np.array(missing, bool).reshape(shape) if missing is not None and any(missing) else None
+        if form == "times":
+            values = np.array([text.replace(" ", "T") for text in data], dtype=object).reshape(shape)
+        elif isinstance(data, np.ndarray):
+            values = data
+        else:
+            values = _values.array_of(form, None, shape, data)
+        if is_missing is not None:
+            values = values.astype(object)
+            values[is_missing] = None
+        return values
+
+    @property
+    def values(self) -> np.ndarray[Any, Any]:
+        """The values, which are read each time."""
+        return self.read()
+
+    async def read_async(self) -> np.ndarray[Any, Any]:
+        """As :meth:`read`, in a task of asyncio; see :meth:`zarr_rust.Array.read_async`."""
+        return await in_thread(self.read)
+
+    def __getitem__(self, selection: Any) -> np.ndarray[Any, Any]:
+        """Reads values by indices along the dimensions: numbers, ranges, lists and masks, whose outer product is taken, and an ellipsis."""
+        parts = selection if isinstance(selection, tuple) else (selection,)
+        dims = self.dims
+        if any(part is Ellipsis for part in parts):
+            at = next(number for number, part in enumerate(parts) if part is Ellipsis)
+            parts = (*parts[:at], *[slice(None)] * (len(dims) - len(parts) + 1), *parts[at + 1 :])
+        if len(parts) > len(dims):
+            raise IndexError(f"found {len(parts)} indices, expected at most {len(dims)}, one for each dimension")
+        return self.isel(dict(zip(dims, parts))).read()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("the values of a stored variable are always a copy")
+        data = self.read()
+        return data if dtype is None else data.astype(dtype, copy=False)
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a variable without dimensions")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        dims = ", ".join(f"{name}: {size}" for name, size in zip(self.dims, self.shape))
+        return f"<Variable {self.name} ({dims})>"
+
+
+def dataset(
+    source: str | os.PathLike[str] | Group,
+    path: str | None = None,
+    *,
+    decode_coords: bool | str = True,
+    number_dimensions: bool = False,
+    consolidated: bool = True,
+    **store_options: Any,
+) -> Dataset:
+    """Opens a group as a data set: at an address, as :func:`zarr_rust.open` takes it, or one that is open.
+
+    Dimensions are named by ``dimension_names`` of Zarr v3, by xarray's ``_ARRAY_DIMENSIONS`` or by NCZarr; with ``number_dimensions`` those
+    without names are ``dim_0``, ``dim_1``, else they are an error. ``decode_coords`` says which variables are coordinates beside those named
+    as their dimension: ``False`` none, ``True`` those in attributes ``coordinates``, ``"all"`` also those in ``bounds``, ``grid_mapping``, ...
+    With ``consolidated=False`` the nodes are looked for although there is consolidated metadata. Arrays that cannot be variables are a
+    :class:`~zarr_rust.errors.ZarrWarning`.
+
+    >>> import numpy as np, zarr_rust
+    >>> group = zarr_rust.create_group("memory:")
+    >>> days = group.create_array("time", data=np.array([0, 1, 31], "i4"), dimension_names=["time"], attributes={"units": "days since 2020-01-01"})
+    >>> t2m = group.create_array("t2m", data=np.array([0, 3, 40], "i2"), dimension_names=["time"], attributes={"scale_factor": 0.5, "add_offset": 273.0})
+    >>> weather = zarr_rust.dataset(group)
+    >>> weather.dims, list(weather.coords)
+    ({'time': 3}, ['time'])
+    >>> weather["t2m"].sel(time="2020-01").values
+    array([273. , 274.5])
+    >>> weather["time"][-1]
+    array('2020-02-01T00:00:00.000000000', dtype='datetime64[ns]')
+    """
+    if decode_coords not in _DECODE_COORDS:
+        raise ValueError(f'decode_coords {decode_coords!r}: expected a bool or "all"')
+    if isinstance(source, Array):
+        raise TypeError(f"found {source!r}, expected a group")
+    if isinstance(source, Group):
+        if path is not None or store_options:
+            raise TypeError("the group is open: path and options of a store are of an address")
+        found: Any = source._core
+    else:
+        found = (address_of(source), path, options_of(store_options))
+    core = _core.open_dataset(found, _DECODE_COORDS[decode_coords], number_dimensions, consolidated)
+    for message in core.broken:
+        warnings.warn(message, ZarrWarning, stacklevel=2)
+    return Dataset(core)
+
+
+def _labels(label: Any) -> tuple[str, list[Any]]:
+    """The kind of a selection by labels, and the labels, as the compiled part takes them."""
+    if isinstance(label, slice):
+        if label.step is not None:
+            raise ValueError("a slice of labels has no step")
+        return "slice", [None if end is None else _label(end) for end in (label.start, label.stop)]
+    if isinstance(label, (list, tuple, range)) or (isinstance(label, np.ndarray) and label.ndim == 1):
+        return "list", [_label(one) for one in label]
+    return "one", [_label(label)]
+
+
+def _label(label: Any) -> int | float | str:
+    if isinstance(label, np.ndarray) and label.ndim == 0:
+        label = label[()]
+    if isinstance(label, (np.datetime64, np.timedelta64)):
+        unit = "datetime64[ns]" if isinstance(label, np.datetime64) else "timedelta64[ns]"
+        return int(label.astype(unit).astype(np.int64))
+    if isinstance(label, datetime.datetime):
+        if label.tzinfo is not None:
+            label = label.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+        return int(np.datetime64(label, "ns").astype(np.int64))
+    if isinstance(label, datetime.date):
+        return label.isoformat()
+    if isinstance(label, np.generic):
+        label = label.item()
+    if isinstance(label, (bool, int, float, str)):
+        return label
+    raise TypeError(f"found a label of type {type(label).__name__}, expected a number, a text or a time")
