@@ -4,8 +4,9 @@ use crate::change::InStore;
 use crate::convert::Source;
 use crate::data_type::{self, Form};
 use crate::errors::OrException;
-use crate::location::Origin;
+use crate::location::{Access, Origin};
 use crate::memory::Memory;
+use crate::new_dataset::{GivenDataset, of_dataset};
 use crate::{runtime, selection, variable};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -82,6 +83,26 @@ pub(crate) fn open_dataset(
         let group = Group::open(store, &path, &zarr::registry::default())?;
         Dataset::open_with(&group, &options)
     })?;
+    DatasetHandle::new(py, &origin, &dataset)
+}
+
+/// Creates a data set at an address, and the store if it is not there.
+///
+/// # Errors
+/// The exceptions of the address, the store and the description.
+#[pyfunction]
+pub(crate) fn create_dataset(
+    py: Python<'_>,
+    url: String,
+    path: Option<String>,
+    options: Vec<(String, String)>,
+    new: GivenDataset<'_>,
+) -> PyResult<DatasetHandle> {
+    let new = of_dataset(py, &new)?;
+    let (origin, path) = runtime::run(py, || Origin::find(&url, path, options, Access::Create))?;
+    let store = origin.store().or_exception(py)?;
+    let dataset =
+        runtime::run_in(py, &store, true, |store| Dataset::create(store, &path, new, &zarr::registry::default()))?;
     DatasetHandle::new(py, &origin, &dataset)
 }
 
@@ -196,6 +217,26 @@ impl DatasetHandle {
         };
         let selected = self.run(py, |dataset| dataset.sel(dimension, labels))?;
         Self::new(py, &self.origin, &selected)
+    }
+
+    fn append(&self, py: Python<'_>, dimension: &str, new: GivenDataset<'_>) -> PyResult<Self> {
+        let new = of_dataset(py, &new)?;
+        let grown = self.run(py, |dataset| dataset.append(dimension, &new))?;
+        Self::new(py, &self.origin, &grown)
+    }
+
+    fn update(&self, py: Python<'_>, new: GivenDataset<'_>) -> PyResult<Self> {
+        let new = of_dataset(py, &new)?;
+        let changed = self.run(py, |dataset| dataset.update(&new))?;
+        Self::new(py, &self.origin, &changed)
+    }
+
+    fn write(&self, py: Python<'_>, new: GivenDataset<'_>, by_labels: bool) -> PyResult<()> {
+        let new = of_dataset(py, &new)?;
+        self.run(py, |dataset| match by_labels {
+            true => dataset.region_of(&new)?.write(&new),
+            false => dataset.write(&new),
+        })
     }
 
     fn dimensions_of(&self, py: Python<'_>, name: &str) -> PyResult<Vec<String>> {

@@ -14,6 +14,7 @@ mod interrupt;
 mod location;
 mod memory;
 mod module;
+mod new_dataset;
 mod new_node;
 mod plan;
 mod runtime;

@@ -12,7 +12,7 @@ mod _core {
     #[pymodule_export]
     use crate::convert::convert;
     #[pymodule_export]
-    use crate::dataset::{DatasetHandle, open_dataset};
+    use crate::dataset::{DatasetHandle, create_dataset, open_dataset};
     #[pymodule_export]
     use crate::group::GroupHandle;
     #[pymodule_export]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import zarr
 import zarr_rust
 from test_fixtures import elements, stored
 from zarr_rust import errors
@@ -138,3 +139,57 @@ def test_what_is_no_data_set(tmp_path: Path) -> None:
         zarr_rust.dataset(group, decode_coords="some")
     with pytest.raises(FileNotFoundError):
         zarr_rust.dataset(tmp_path / "none.zarr")
+
+
+def test_data_sets_are_written(tmp_path: Path) -> None:
+    times = np.arange("2020-01-01", "2020-01-11", dtype="M8[D]")
+    data = np.arange(40.0).reshape(10, 4)
+    data[3, 2] = np.nan
+    encoding = {"dtype": "i2", "scale_factor": 0.25, "_FillValue": -1, "chunks": (2, 4), "codecs": "gzip(1)"}
+    made = zarr_rust.create_dataset(
+        tmp_path / "x.zarr", "g",
+        {"t2m": (["time", "x"], data, {"units": "K"}, encoding), "name": ("x", ["a", "b", "c", "d"]), "n": ((), 3)},
+        {"time": ("time", times)}, {"title": "made"},
+    )
+    for dataset in (made, zarr_rust.dataset(tmp_path / "x.zarr", "g")):
+        assert dataset.attrs == {"title": "made"} and dataset.dims == {"time": 10, "x": 4} and list(dataset.coords) == ["time"]
+        assert np.array_equal(dataset["t2m"].values, data, equal_nan=True) and (dataset["time"].values == times).all()
+        assert dataset["name"].values.tolist() == ["a", "b", "c", "d"] and dataset["n"].values == 3
+    stored = zarr.open_array(tmp_path / "x.zarr", path="g/t2m", mode="r")
+    assert stored.dtype == np.dtype("i2") and stored.chunks == (2, 4) and stored[1, 0] == 16 and stored[3, 2] == -1
+    with pytest.raises(PermissionError):
+        zarr_rust.dataset(tmp_path / "x.zarr", "g").write({"n": ((), 4)})
+    dataset = zarr_rust.dataset(tmp_path / "x.zarr", "g", mode="r+")
+    dataset.isel(time=slice(4, 6)).write({"t2m": (("time", "x"), np.full((2, 4), 7.0))})
+    data[4:6] = 7
+    dataset.write({"t2m": (("x", "time"), np.full((4, 2), 9.0))}, {"time": ("time", times[8:])}, by_labels=True, safe_chunks=False)
+    data[8:] = 9
+    assert np.array_equal(dataset["t2m"].values, data, equal_nan=True)
+    with pytest.raises(ValueError, match="chunk"):
+        dataset.isel(time=slice(1, 2)).write({"t2m": (("time", "x"), np.zeros((1, 4)))})
+    dataset.isel(time=slice(1, 2)).write({"t2m": (("time", "x"), np.zeros((1, 4)))}, safe_chunks=False)
+    data[1] = 0
+    grown = dataset.append("time", {"t2m": (("time", "x"), data[:2])}, {"time": ("time", times[:2] + 10)})
+    data = np.concatenate([data, data[:2]])
+    assert grown.dims["time"] == 12 and np.array_equal(grown["t2m"].values, data, equal_nan=True)
+    changed = grown.update({"n": ((), 5), "more": ("x", np.arange(4))}, attrs={"more": True})
+    assert changed["n"].values == 5 and changed["more"].values.tolist() == [0, 1, 2, 3] and changed.attrs == {"title": "made", "more": True}
+    with pytest.raises(FileExistsError):
+        zarr_rust.create_dataset(tmp_path / "x.zarr", "g")
+    assert len(zarr_rust.create_dataset(tmp_path / "x.zarr", "g", overwrite=True)) == 0
+
+
+def test_refused_variables(tmp_path: Path) -> None:
+    for variables, error in (
+        ({"a": [1, 2]}, TypeError),
+        ({"a": ("x", [1, 2]), "b": ("x", [1, 2, 3])}, ValueError),
+        ({"a": (("x", "y"), [1, 2])}, ValueError),
+        ({"a": ("x", [300.0], {}, {"dtype": "u1", "scale_factor": "much"})}, ValueError),
+        ({"a": ("x", [300], {}, {"compressors": None})}, TypeError),
+        ({"a": ("x", [object()])}, TypeError),
+    ):
+        with pytest.raises(error):
+            zarr_rust.create_dataset(tmp_path / "x.zarr", variables=variables)
+        assert not (tmp_path / "x.zarr").exists() or not list((tmp_path / "x.zarr").iterdir())
+    with pytest.raises(ValueError, match="twice"):
+        zarr_rust.create_dataset(tmp_path / "x.zarr", variables={"a": ("a", [1])}, coords={"a": ("a", [1])})

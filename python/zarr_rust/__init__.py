@@ -13,7 +13,7 @@ The environment variable ``ZARR_THREADS`` is how many threads decode and encode;
 
 from zarr_rust._array import Array
 from zarr_rust._convert import Conversion, convert
-from zarr_rust._dataset import Dataset, Variable, dataset
+from zarr_rust._dataset import Dataset, Variable, create_dataset, dataset
 from zarr_rust._group import Group
 from zarr_rust._handle import Attributes
 from zarr_rust._open import create_array, create_group, open, open_array, open_async, open_group
@@ -31,6 +31,7 @@ __all__ = [
     "ZarrError",
     "convert",
     "create_array",
+    "create_dataset",
     "create_group",
     "dataset",
     "open",

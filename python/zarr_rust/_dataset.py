@@ -17,6 +17,8 @@ from zarr_rust._array import Array
 from zarr_rust._async import in_thread
 from zarr_rust._group import Group, address_of, options_of
 from zarr_rust._handle import Text
+from zarr_rust._new_dataset import given
+from zarr_rust._open import open_group
 from zarr_rust.errors import ZarrWarning
 
 _METHODS = {None: None, "nearest": "nearest", "pad": "pad", "ffill": "pad", "backfill": "backfill", "bfill": "backfill"}
@@ -104,6 +106,30 @@ class Dataset(Mapping[str, "Variable"]):
             kind, given = _labels(label)
             core = core.sel(dimension, kind, given, _METHODS[method])
         return Dataset(core)
+
+    def append(self, dim: str, variables: Mapping[str, Any], coords: Mapping[str, Any] | None = None) -> Dataset:
+        """Appends along a dimension, and gives the data set as it is then.
+
+        ``variables`` and ``coords``, as of :func:`zarr_rust.create_dataset`, have a part of each variable that has the dimension. Values are
+        encoded as the variables are.
+        """
+        return Dataset(self._core.append(dim, given(variables, coords, None)))
+
+    def write(
+        self, variables: Mapping[str, Any], coords: Mapping[str, Any] | None = None, *, by_labels: bool = False, safe_chunks: bool = True
+    ) -> None:
+        """Writes values of variables that are there, over the part that is selected: ``data.isel(time=slice(0, 10)).write(...)``.
+
+        With ``by_labels`` it is the part whose labels ``coords`` has. A part that covers some chunks in part is a ``ValueError``, unless
+        ``safe_chunks=False`` says that nobody writes the rest of them.
+        """
+        self._core.write(given(variables, coords, None, safe_chunks=safe_chunks), by_labels)
+
+    def update(
+        self, variables: Mapping[str, Any], coords: Mapping[str, Any] | None = None, attrs: Mapping[str, Any] | None = None
+    ) -> Dataset:
+        """Writes whole variables, those that are not there too, sets attributes, and gives the data set as it is then."""
+        return Dataset(self._core.update(given(variables, coords, attrs)))
 
 
 class Variable:
@@ -221,6 +247,7 @@ class Variable:
 def dataset(
     source: str | os.PathLike[str] | Group,
     path: str | None = None,
+    mode: str = "r",
     *,
     decode_coords: bool | str = True,
     number_dimensions: bool = False,
@@ -228,6 +255,8 @@ def dataset(
     **store_options: Any,
 ) -> Dataset:
     """Opens a group as a data set: at an address, as :func:`zarr_rust.open` takes it, or one that is open.
+
+    With ``mode="r+"`` it takes writes; of a group that is open its own mode counts.
 
     Dimensions are named by ``dimension_names`` of Zarr v3, by xarray's ``_ARRAY_DIMENSIONS`` or by NCZarr; with ``number_dimensions`` those
     without names are ``dim_0``, ``dim_1``, else they are an error. ``decode_coords`` says which variables are coordinates beside those named
@@ -255,12 +284,48 @@ def dataset(
         if path is not None or store_options:
             raise TypeError("the group is open: path and options of a store are of an address")
         found: Any = source._core
+    elif mode == "r+":
+        found = open_group(source, path, mode, **store_options)._core
+    elif mode != "r":
+        raise ValueError(f'mode {mode!r}: expected "r" or "r+"; create_dataset makes one')
     else:
         found = (address_of(source), path, options_of(store_options))
     core = _core.open_dataset(found, _DECODE_COORDS[decode_coords], number_dimensions, consolidated)
     for message in core.broken:
         warnings.warn(message, ZarrWarning, stacklevel=2)
     return Dataset(core)
+
+
+def create_dataset(
+    url: str | os.PathLike[str],
+    path: str | None = None,
+    variables: Mapping[str, Any] | None = None,
+    coords: Mapping[str, Any] | None = None,
+    attrs: Mapping[str, Any] | None = None,
+    *,
+    dialect: str | None = None,
+    overwrite: bool = False,
+    consolidated: bool = True,
+    **store_options: Any,
+) -> Dataset:
+    """Creates a data set, as xarray writes them, and the store if it is not there.
+
+    Each of ``variables`` and ``coords`` is a tuple ``(dims, data)``, ``(dims, data, attrs)`` or ``(dims, data, attrs, encoding)``: names of
+    dimensions, or one, an array of numpy or what makes one, attributes, and how it is stored: ``dtype``, ``scale_factor``, ``add_offset``,
+    ``_FillValue``, ``units`` and ``calendar`` of times, ``chunks``, ``shards``, ``codecs``. All is encoded before anything is stored.
+
+    >>> import numpy as np, zarr_rust
+    >>> weather = zarr_rust.create_dataset(
+    ...     "memory:",
+    ...     variables={"t2m": ("time", [280.5, np.nan, 281.0], {"units": "K"}, {"dtype": "i2", "scale_factor": 0.5, "_FillValue": -1})},
+    ...     coords={"time": ("time", np.array(["2020-01-01", "2020-01-02", "2020-02-01"], "M8[D]"))},
+    ... )
+    >>> weather = weather.append("time", {"t2m": ("time", [282.0])}, {"time": ("time", [np.datetime64("2020-02-02")])})
+    >>> weather.sel(time="2020-02")["t2m"].values
+    array([281., 282.])
+    """
+    new = given(variables or {}, coords, attrs, dialect=dialect, overwrite=overwrite, consolidated=consolidated)
+    return Dataset(_core.create_dataset(address_of(url), path, options_of(store_options), new))
 
 
 def _labels(label: Any) -> tuple[str, list[Any]]:

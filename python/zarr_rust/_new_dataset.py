@@ -1,0 +1,83 @@
+"""Variables that are written into data sets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zarr_rust import _values
+from zarr_rust._array import lengths_of
+from zarr_rust._group import check_known
+from zarr_rust._handle import to_json
+
+
+def given(
+    variables: Mapping[str, Any],
+    coords: Mapping[str, Any] | None,
+    attrs: Mapping[str, Any] | None,
+    *,
+    dialect: str | None = None,
+    overwrite: bool = False,
+    consolidated: bool = True,
+    safe_chunks: bool = True,
+) -> dict[str, Any]:
+    """The description of a data set, as the compiled part takes it."""
+    both = [name for name in variables if name in (coords or {})]
+    if both:
+        raise ValueError(f"found {both[0]!r} twice: as a variable and as a coordinate")
+    described = [_variable(name, value, False) for name, value in variables.items()]
+    described += [_variable(name, value, True) for name, value in (coords or {}).items()]
+    return {
+        "attributes": to_json(attrs or {}),
+        "dialect": dialect,
+        "overwrite": overwrite,
+        "consolidated": consolidated,
+        "safe_chunks": safe_chunks,
+        "variables": described,
+    }
+
+
+def _variable(name: str, value: Any, is_coordinate: bool) -> dict[str, Any]:
+    if not isinstance(value, tuple) or not 2 <= len(value) <= 4:
+        raise TypeError(f"variable {name!r}: expected a tuple (dims, data), and maybe attributes and encoding")
+    dims, data, attributes, encoding = (*value, {}, {})[:4]
+    encoding = dict(encoding or {})
+    check_known(encoding)
+    stored_as = encoding.pop("dtype", None)
+    codecs = encoding.pop("codecs", None)
+    if codecs is not None and not isinstance(codecs, str):
+        codecs = json.dumps(codecs if isinstance(codecs, (list, tuple)) else [codecs])
+    chunks, shards = encoding.pop("chunks", None), encoding.pop("shards", None)
+    values = np.asarray(data)
+    if values.dtype.kind in "OT":
+        texts = _values.objects("string", values, False)
+        data_type: str = "string"
+        array, elements = None, (list(texts.shape), _values.encoded("string", None, texts.reshape(-1)))
+    else:
+        data_type, fixed = _values.name_of(values.dtype)
+        array, elements = values.astype(fixed.newbyteorder("=") if fixed is not None else values.dtype, copy=False), None
+    return {
+        "name": name,
+        "dimensions": [dims] if isinstance(dims, str) else list(dims),
+        "is_coordinate": is_coordinate,
+        "attributes": to_json(attributes or {}),
+        "encoding": to_json(encoding),
+        "stored_as": None if stored_as is None else _name(stored_as),
+        "chunks": _lengths(chunks),
+        "shards": _lengths(shards),
+        "codecs": codecs,
+        "data_type": data_type,
+        "array": array,
+        "texts": elements,
+    }
+
+
+def _name(dtype: Any) -> str:
+    return _values.name_of(dtype)[0]
+
+
+def _lengths(shape: int | Sequence[int] | None) -> list[int] | None:
+    return None if shape is None else lengths_of(shape)
