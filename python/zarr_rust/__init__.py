@@ -11,6 +11,8 @@ array([287.5, 287.5], dtype=float32)
 The environment variable ``ZARR_THREADS`` is how many threads decode and encode; without it there is one for each core.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from zarr_rust._array import Array
 from zarr_rust._convert import Conversion, convert
 from zarr_rust._dataset import Dataset, Variable, create_dataset, dataset
@@ -19,6 +21,9 @@ from zarr_rust._handle import Attributes
 from zarr_rust._open import create_array, create_group, open, open_array, open_async, open_group
 from zarr_rust._plan import Plan
 from zarr_rust.errors import ZarrError
+
+if TYPE_CHECKING:
+    from zarr_rust.dask import from_dask as from_dask
 
 __all__ = [
     "Array",
@@ -39,3 +44,12 @@ __all__ = [
     "open_async",
     "open_group",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Dask is imported by those alone who use it.
+    if name == "from_dask":
+        from zarr_rust.dask import from_dask
+
+        return from_dask
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -312,6 +312,12 @@ class Array(Node[_core.Array]):
         lengths = shape[0] if len(shape) == 1 and not isinstance(shape[0], (int, np.integer)) else shape
         self._core.resize(lengths_of(lengths))
 
+    def to_dask(self, chunks: Any = None, *, name: str | bool | None = None) -> Any:
+        """The array as one of Dask: see :func:`zarr_rust.dask.to_dask`."""
+        from zarr_rust.dask import to_dask
+
+        return to_dask(self, chunks, name=name)
+
     def _get(self, selection: Any, select: Any) -> Any:
         fields, rest = _selection.split_fields(selection)
         chosen = self._select(select, rest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterator, MutableMapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -38,6 +39,8 @@ class Node(Generic[Handle]):
 
     _opened: Handle | None
     _spec: Spec | None
+    #: The name that Dask has for a node in the memory of this process.
+    _unique: str | None = None
 
     def __init__(self, handle: Handle | None, spec: Spec | None = None) -> None:
         self._opened = handle
@@ -61,6 +64,15 @@ class Node(Generic[Handle]):
             raise TypeError(f"{core.store}: a store in the memory of this process cannot be pickled")
         mode = "r" if core.read_only else "r+"
         return (type(self), (None, Spec(core.address, core.path, mode, core.dialect, core.store_options)))
+
+    def __dask_tokenize__(self) -> Any:
+        """What Dask names tasks by: where the node is, and its metadata. Elements that others write do not change it."""
+        core = self._core
+        if core.address is None:
+            if self._unique is None:
+                self._unique = uuid.uuid4().hex
+            return (type(self).__name__, self._unique)
+        return (type(self).__name__, core.address, core.path, core.dialect, core.store_options, getattr(core, "metadata", core.attributes))
 
     @property
     def path(self) -> str:

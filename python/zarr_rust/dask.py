@@ -1,0 +1,134 @@
+"""Arrays of Dask from stored ones, and the reverse.
+
+>>> import tempfile, dask.array, zarr_rust
+>>> url = tempfile.mkdtemp() + "/x.zarr"
+>>> array = zarr_rust.from_dask(dask.array.ones((400, 600), chunks=(100, 300), dtype="f4"), url)
+>>> array.chunks, array[3, 5]
+((100, 300), np.float32(1.0))
+>>> blocks = zarr_rust.open(url).to_dask(chunks=(200, 300))
+>>> float(blocks.sum().compute())
+240000.0
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Any
+
+import dask
+import dask.array
+import numpy as np
+from dask.utils import parse_bytes
+
+from zarr_rust._array import Array
+from zarr_rust._grid import stored_chunks
+from zarr_rust._open import create_array
+
+__all__ = ["from_dask", "to_dask"]
+
+
+def to_dask(array: Array, chunks: Any = None, *, name: str | bool | None = None) -> dask.array.Array:
+    """The array as one of Dask, of which each block is read by a task of its own.
+
+    Without ``chunks`` blocks are shards, or, if there are none, as many whole chunks as fit into ``array.chunk-size`` of Dask's configuration
+    (128 MiB). ``"auto"`` joins whole shards in the same way, and a size such as ``"32 MiB"`` is one to fill. Other ``chunks`` are as for
+    :func:`dask.array.from_array`; a chunk that lies in several blocks is read for each.
+
+    Tasks have the address of the array, and open it once on each worker. The name of the result depends on the address and on the
+    metadata, not on the elements: where these were written anew since Dask kept a result, ``name=False`` gives a name that nothing else
+    has.
+    """
+    blocks = blocks_of(array, chunks)
+    if name is None or name is True:
+        name = f"zarr-{array.basename or 'array'}-{dask.base.tokenize(array, blocks)}"
+    meta = np.empty((0,) * array.ndim, dtype=array.dtype)
+    return dask.array.from_array(array, chunks=blocks, name=name, lock=False, asarray=True, meta=meta)
+
+
+def from_dask(
+    x: dask.array.Array,
+    url: str | os.PathLike[str],
+    path: str | None = None,
+    *,
+    chunks: Any = None,
+    shards: Any = None,
+    rechunk: bool = False,
+    compute: bool = True,
+    **arguments: Any,
+) -> Any:
+    """Creates an array as :func:`zarr_rust.create_array` does, with the shape of ``x``, stores ``x`` in it, and gives it.
+
+    Without ``chunks`` and ``shards``, chunks are the blocks of ``x``. Blocks are written as they are, whatever chunks they share with others:
+    no element is lost, but such a chunk is read and stored again for each of them. With ``rechunk=True`` blocks become whole chunks (shards,
+    if there are any) first.
+
+    With ``compute=False`` the array is created, and the result is a :class:`dask.delayed.Delayed` that stores ``x`` and has the array as its value.
+    """
+    if any(math.isnan(length) for length in x.shape):
+        raise ValueError("blocks of unknown length cannot be stored: call compute_chunk_sizes() before")
+    if chunks is None and shards is None:
+        chunks = tuple(_even(lengths, axis) for axis, lengths in enumerate(x.chunks))
+    arguments.setdefault("dtype", x.dtype)
+    array = create_array(url, path, shape=x.shape, chunks=chunks, shards=shards, **arguments)
+    if rechunk:
+        largest = math.prod(max(lengths, default=0) for lengths in x.chunks)
+        x = x.rechunk(merged(array, largest * array.itemsize))
+    # In one task, so that the array is opened once on each worker and not for each block.
+    target = dask.delayed(array, traverse=False)
+    stored = dask.array.store(x, target, lock=False, compute=False)
+    result = dask.delayed(_first, pure=False)(array, stored)
+    return result.compute() if compute else result
+
+
+def blocks_of(array: Array, chunks: Any = None) -> tuple[tuple[int, ...], ...]:
+    """The blocks that ``chunks`` of :func:`to_dask` asks for."""
+    if chunks is None and array.shards is not None:
+        chunks = stored_chunks(array)
+    elif chunks is None or isinstance(chunks, str):
+        size = dask.config.get("array.chunk-size") if chunks in (None, "auto") else chunks
+        chunks = merged(array, parse_bytes(size))
+    blocks: tuple[tuple[int, ...], ...] = dask.array.core.normalize_chunks(
+        chunks, shape=array.shape, dtype=array.dtype, previous_chunks=stored_chunks(array)
+    )
+    return blocks
+
+
+def merged(array: Array, limit: int) -> tuple[int | tuple[int, ...], ...]:
+    """Blocks of whole stored chunks (shards, if there are any), of as many as fit into a number of bytes, but at least one.
+
+    Chunks are joined along all dimensions alike. Those of several lengths stay as they are.
+    """
+    lengths = stored_chunks(array)
+    blocks = [min(part, length) if isinstance(part, int) else max(part) for part, length in zip(lengths, array.shape)]
+    counts = [1] * len(blocks)
+    # The last axis first, along which neighbours are nearest in memory.
+    growing = [axis for axis, part in enumerate(lengths) if isinstance(part, int) and blocks[axis] < array.shape[axis]][::-1]
+    while growing:
+        axis = min(growing, key=lambda axis: counts[axis])
+        part, length = lengths[axis], array.shape[axis]
+        assert isinstance(part, int)
+        longer = min(2 * counts[axis] * part, length)
+        rest = math.prod(block for other, block in enumerate(blocks) if other != axis)
+        if rest * longer * array.itemsize > limit:
+            growing.remove(axis)
+            continue
+        counts[axis] *= 2
+        blocks[axis] = longer
+        if longer == length:
+            growing.remove(axis)
+    return tuple(block if isinstance(part, int) else part for block, part in zip(blocks, lengths))
+
+
+def _even(lengths: tuple[int, ...], axis: int) -> int:
+    """The length of chunks that are these blocks along a dimension."""
+    if len(set(lengths[:-1])) > 1 or lengths[-1] > lengths[0]:
+        raise ValueError(
+            f"found blocks of several lengths along dimension {axis}, {lengths[:4]}, which chunks cannot have: give chunks, and "
+            "rechunk=True for blocks that fit them"
+        )
+    return max(lengths[0], 1)
+
+
+def _first(value: Any, *_: Any) -> Any:
+    return value
