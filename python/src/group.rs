@@ -8,8 +8,10 @@ use crate::new_node::{NewNode, of_array, of_group};
 use crate::runtime;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use zarr::hierarchy::{Summary, Walk, erase_node, node_exists, open_node};
+use zarr::hierarchy::{StoredNode, Summary, Walk, erase_node, node_exists, open_node};
 use zarr::json::Value;
+use zarr::meta::consolidated::document_key;
+use zarr::store::{ByteRange, GetOptions, Key};
 use zarr::{Array, Dialect, Group, Opened, Result};
 
 /// A group, and the store that it lies in.
@@ -72,19 +74,45 @@ impl GroupHandle {
     }
 }
 
+/// Whether a group has consolidated metadata.
+fn is_consolidated(group: &Group) -> Result<bool> {
+    let found = group.found();
+    if found.node.as_group().is_some_and(|group| group.consolidated.is_some()) {
+        return Ok(true);
+    }
+    if let Some(beside) = found.consolidated_beside() {
+        return Ok(beside.is_ok_and(|copy| copy.is_some()));
+    }
+    let Some(key) = document_key(found) else { return Ok(false) };
+    Ok(group.store().get(&Key::new(&key)?, &[ByteRange::First(1)], &GetOptions::default())?.is_some())
+}
+
 /// The path of a node below a group.
 fn below(group: &Group, name: &str) -> Result<String> {
     let path = name.trim_matches('/').split('/').try_fold(group.path().clone(), |path, name| path.join(name))?;
     Ok(path.to_string())
 }
 
+/// The array or group of a node that was found below a group.
+fn open_found(group: &Group, found: StoredNode) -> Result<Opened> {
+    match found.node.as_array() {
+        Some(_) => {
+            Array::from_found(group.store(), found, group.registry(), zarr::Options::default()).map(Opened::Array)
+        }
+        None => Group::from_found(group.store(), found, group.registry()).map(Opened::Group),
+    }
+}
+
 fn nodes(walk: Walk) -> Nodes {
-    let of_node = |node: &zarr::hierarchy::StoredNode| {
+    let of_node = |node: &StoredNode| {
         let array = node.node.as_array();
         (node.path.to_string(), array.map(|array| (array.shape.clone(), array.data_type.name.clone())))
     };
     (walk.nodes.iter().map(of_node).collect(), walk.broken.iter().map(ToString::to_string).collect())
 }
+
+/// Arrays and groups that were opened, by their paths; the errors of those that are broken.
+type Members = (Vec<(String, Handle)>, Vec<String>);
 
 /// Opens the array or group at an address.
 ///
@@ -182,14 +210,42 @@ impl GroupHandle {
         self.run(py, true, |group| group.walk().map(nodes))
     }
 
+    fn is_consolidated(&self, py: Python<'_>) -> PyResult<bool> {
+        self.run(py, false, is_consolidated)
+    }
+
+    fn members(&self, py: Python<'_>, name: &str, recursive: bool, consolidated: bool) -> PyResult<Members> {
+        let (opened, broken) = self.run(py, true, |group| {
+            let walk = match (recursive, consolidated) {
+                (true, true) => group.consolidated_walk()?,
+                (true, false) => group.walk()?,
+                (false, true) => group.consolidated_children()?,
+                (false, false) => group.children()?,
+            };
+            let above = if name.is_empty() { group.path().to_string() } else { below(group, name)? };
+            let prefix = format!("{}/", above.trim_end_matches('/'));
+            let mut broken: Vec<String> = walk.broken.iter().map(ToString::to_string).collect();
+            let mut opened = Vec::new();
+            for node in walk.nodes {
+                let path = node.path.to_string();
+                if path != above && !path.starts_with(&prefix) {
+                    continue;
+                }
+                match open_found(group, node) {
+                    Ok(node) => opened.push((path, node)),
+                    Err(error) => broken.push(error.to_string()),
+                }
+            }
+            Ok((opened, broken))
+        })?;
+        let handle = |(path, node)| Ok((path, Handle::of(py, &self.origin, node)?));
+        Ok((opened.into_iter().map(handle).collect::<PyResult<_>>()?, broken))
+    }
+
     fn open(&self, py: Python<'_>, name: &str) -> PyResult<Handle> {
         let opened = self.run(py, false, |group| {
             let found = open_node(&**group.store(), &below(group, name)?, Some(group.dialect()))?;
-            match found.node.as_array() {
-                Some(_) => Array::from_found(group.store(), found, group.registry(), zarr::Options::default())
-                    .map(Opened::Array),
-                None => Group::from_found(group.store(), found, group.registry()).map(Opened::Group),
-            }
+            open_found(group, found)
         })?;
         Handle::of(py, &self.origin, opened)
     }
