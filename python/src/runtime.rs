@@ -137,12 +137,12 @@ fn guarded<T: Send>(pool: Option<&Pool>, work: impl FnOnce() -> Result<T> + Send
 }
 
 /// The pool to work on; `None` for the global one. Called with the interpreter's lock, so that no fork happens meanwhile.
-fn pool(_: Python<'_>) -> PyResult<Option<&'static Pool>> {
+fn pool(py: Python<'_>) -> PyResult<Option<&'static Pool>> {
     let process = std::process::id();
     let first = match FIRST.get() {
         Some(first) => *first,
         None => {
-            if let Some(threads) = threads()? {
+            if let Some(threads) = threads(py)? {
                 // It fails where the pool is there, which only this function makes.
                 let _ = ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
             }
@@ -152,13 +152,19 @@ fn pool(_: Python<'_>) -> PyResult<Option<&'static Pool>> {
     if first == process {
         return Ok(None);
     }
+    if let Some((owner, pool)) = *FORKED.lock().unwrap_or_else(PoisonError::into_inner)
+        && owner == process
+    {
+        return Ok(Some(pool));
+    }
+    // It runs code of Python, which may give the interpreter to another thread that comes here.
+    let count = threads(py)?.map_or(0, NonZeroUsize::get);
     let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((owner, pool)) = *forked
         && owner == process
     {
         return Ok(Some(pool));
     }
-    let count = threads()?.map_or(0, NonZeroUsize::get);
     let threads = ThreadPoolBuilder::new().num_threads(count).build();
     let threads = threads.map_err(|error| PyValueError::new_err(format!("the system refuses threads: {error}")))?;
     let pool: &'static Pool = Box::leak(Box::new(Pool { threads, turn: Mutex::new(()) }));
@@ -166,10 +172,10 @@ fn pool(_: Python<'_>) -> PyResult<Option<&'static Pool>> {
     Ok(Some(pool))
 }
 
-/// The number of threads that the environment asks for.
-fn threads() -> PyResult<Option<NonZeroUsize>> {
+/// The number of threads that the environment asks for, else that of the Dask worker that this process is.
+fn threads(py: Python<'_>) -> PyResult<Option<NonZeroUsize>> {
     match std::env::var("ZARR_THREADS") {
-        Err(_) => Ok(None),
+        Err(_) => py.import("zarr_rust._threads")?.call_method0("of_worker")?.extract(),
         Ok(text) => match text.trim().parse() {
             Ok(threads) => Ok(Some(threads)),
             Err(_) => Err(PyValueError::new_err(format!("ZARR_THREADS: found {text:?}, expected a number from 1"))),

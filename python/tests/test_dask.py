@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import zarr_rust
 from dask.base import tokenize
-from zarr_rust.dask import blocks_of, merged
+from zarr_rust.dask import blocks_of, convert, merged
 
 
 def filled(url: Path, **layout: Any) -> tuple[zarr_rust.Array, np.ndarray[Any, Any]]:
@@ -167,6 +167,32 @@ def test_blocks_that_share_shards_lose_nothing_between_threads(tmp_path: Path) -
     )
     assert (stored[0].compute() == data[:10, :9] * 2).all() if isinstance(stored, tuple) else (stored.compute() == data[:10, :9] * 2).all()
     assert (array[3:13, 5:14] == data[:10, :9] * 2).all()
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_conversions_by_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scheduler: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, data = filled(Path("x.zarr"), chunks=(60, 4), dialect="v2")
+    zarr_rust.open_group("x.zarr", mode="r+").attrs["title"] = "numbers"
+    arguments: dict[str, Any] = {"dialect": "v3", "chunks": (5, 40), "shards": (20, 40), "memory": "50 kB"}
+    later = convert("x.zarr", "y.zarr", parts=3, compute=False, **arguments)
+    assert not Path("y.zarr").exists()
+    monkeypatch.chdir("/")
+    done = later.compute(scheduler=scheduler, num_workers=2)
+    monkeypatch.chdir(tmp_path)
+    assert [(node.to, node.how) for node in done.nodes] == [("/", "group"), ("/a", "recoded")]
+    array = zarr_rust.open_array("y.zarr", "a")
+    assert (array.dialect, array.chunks, array.shards) == ("v3", (5, 40), (20, 40)) and (array[:] == data).all()
+    assert dict(zarr_rust.open_group("y.zarr").attrs) == {"title": "numbers"}
+    # An array that is open.
+    with dask.config.set(scheduler="threads"):
+        convert(zarr_rust.open_array("y.zarr", "a"), "sqlite:z.sqlite", to="b", parts=2, chunks=(7, 7), shards=False)
+    assert (zarr_rust.open_array("sqlite:z.sqlite", "b")[:] == data).all()
+    for name, value in {"overwrite": True, "progress": print, "part": (1, 2)}.items():
+        with pytest.raises(TypeError, match=name):
+            convert("x.zarr", "w.zarr", **{name: value})
+    with pytest.raises(TypeError, match="memory"):
+        convert("x.zarr", "memory:")
 
 
 def rows(array: zarr_rust.Array, number: int) -> None:

@@ -191,7 +191,7 @@ def test_parts_alone_are_read(tmp_path: Path) -> None:
         tmp_path / "x.zarr", "a", shape=(8, 8), chunks=(2, 2), dtype="i4", dimension_names=["y", "x"], dialect="v2"
     )
     array[:] = 1
-    # All chunks but those of a column and a point are broken, so that a read of another one fails.
+    # All chunks but the ones of a column and a point are broken, so that a read of another one fails.
     for chunk in (tmp_path / "x.zarr" / "a").glob("*.*"):
         if chunk.name not in ("0.1", "1.1", "2.1", "3.1", "3.3") and not chunk.name.startswith(".z"):
             chunk.write_bytes(b"broken")

@@ -8,7 +8,8 @@
 >>> array[1, 3:5, 7]
 array([287.5, 287.5], dtype=float32)
 
-The environment variable ``ZARR_THREADS`` is how many threads decode and encode; without it there is one for each core.
+The environment variable ``ZARR_THREADS`` is how many threads decode and encode; without it there is one for each core, in a worker of Dask one
+for each of its threads.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -30,7 +30,7 @@ def _lengths(edges: Any, length: int) -> int | tuple[int, ...]:
         for _ in range(count):
             if covered >= length:
                 break
-            # What lies beyond the array is no element of it.
+            # The part beyond the array holds no elements of it.
             found.append(min(size, length - covered))
             covered += found[-1]
     if len(set(found[:-1])) <= 1 and found and found[-1] <= found[0]:

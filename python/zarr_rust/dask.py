@@ -14,6 +14,8 @@ from __future__ import annotations
 
 import math
 import os
+import re
+import sys
 from typing import Any
 
 import dask
@@ -21,11 +23,13 @@ import dask.array
 import numpy as np
 from dask.utils import parse_bytes
 
+from zarr_rust import _convert
 from zarr_rust._array import Array
 from zarr_rust._grid import stored_chunks
+from zarr_rust._group import Group, address_of
 from zarr_rust._open import create_array
 
-__all__ = ["from_dask", "to_dask"]
+__all__ = ["convert", "from_dask", "to_dask"]
 
 
 def to_dask(array: Array, chunks: Any = None, *, name: str | bool | None = None) -> dask.array.Array:
@@ -77,7 +81,37 @@ def from_dask(
     # In one task, so that the array is opened once on each worker and not for each block.
     target = dask.delayed(array, traverse=False)
     stored = dask.array.store(x, target, lock=False, compute=False)
-    result = dask.delayed(_first, pure=False)(array, stored)
+    if compute:
+        stored.compute()
+        return array
+    return dask.delayed(_first, pure=False)(array, stored)
+
+
+def convert(
+    source: str | os.PathLike[str] | Array | Group,
+    target: str | os.PathLike[str],
+    *,
+    parts: int | None = None,
+    compute: bool = True,
+    **arguments: Any,
+) -> Any:
+    """:func:`zarr_rust.convert` by tasks of Dask: other chunks, codecs or another dialect, written by all workers at once.
+
+    Each of the ``parts`` is a task, by default four for each thread that there is for tasks. Where a worker is lost, its parts are done again
+    by others, which keep the chunks that are written and go on. The nodes are in the target after all parts. The arguments are as for
+    :func:`zarr_rust.convert`, without ``overwrite``, ``resume``, ``dry_run`` and ``progress``. Each part takes ``memory`` for itself.
+
+    Source and target are opened by the workers, by their addresses; paths are made absolute here. With ``compute=False`` the
+    result is a :class:`dask.delayed.Delayed` of it, for ``Client.compute`` or ``scheduler="processes"``.
+    """
+    for name in arguments:
+        if name in ("overwrite", "resume", "dry_run", "progress", "part", "finish"):
+            raise TypeError(f"{name}: not of a conversion by tasks of Dask")
+    found = source if isinstance(source, (Array, Group)) else _absolute(source)
+    where = _absolute(target)
+    count = 4 * _threads() if parts is None else parts
+    tasks = [_convert_part(found, where, (number, count), arguments) for number in range(1, count + 1)]
+    result = _finish_conversion(found, where, arguments, tasks)
     return result.compute() if compute else result
 
 
@@ -97,7 +131,7 @@ def blocks_of(array: Array, chunks: Any = None) -> tuple[tuple[int, ...], ...]:
 def merged(array: Array, limit: int) -> tuple[int | tuple[int, ...], ...]:
     """Blocks of whole stored chunks (shards, if there are any), of as many as fit into a number of bytes, but at least one.
 
-    Chunks are joined along all dimensions alike. Those of several lengths stay as they are.
+    Chunks are joined along all dimensions alike. Chunks of several lengths stay as they are.
     """
     lengths = stored_chunks(array)
     blocks = [min(part, length) if isinstance(part, int) else max(part) for part, length in zip(lengths, array.shape)]
@@ -132,3 +166,38 @@ def _even(lengths: tuple[int, ...], axis: int) -> int:
 
 def _first(value: Any, *_: Any) -> Any:
     return value
+
+
+@dask.delayed(pure=False, traverse=False)
+def _convert_part(source: Any, target: str, part: tuple[int, int], arguments: dict[str, Any]) -> None:
+    _convert.convert(source, target, part=part, **arguments)
+
+
+@dask.delayed(pure=False)
+def _finish_conversion(source: Any, target: str, arguments: dict[str, Any], parts: Any) -> Any:
+    return _convert.convert(source, target, finish=True, **arguments)
+
+
+def _threads() -> int:
+    """How many tasks are done at once."""
+    distributed = sys.modules.get("distributed")
+    if distributed is not None:
+        try:
+            return max(sum(distributed.default_client().nthreads().values()), 1)
+        except ValueError:
+            # There is no cluster.
+            pass
+    return int(dask.system.CPU_COUNT)
+
+
+def _absolute(url: str | os.PathLike[str]) -> str:
+    """An address that means the same in any working directory."""
+    text = address_of(url)
+    scheme = re.match(r"[a-z][a-z0-9+.-]+:(?!:)", text)
+    if scheme is None:
+        return os.path.abspath(text)
+    if "://" in text:
+        return text
+    if scheme[0] == "memory:":
+        raise TypeError(f"{text}: a store in the memory of this process is not there for tasks")
+    return scheme[0] + os.path.abspath(text[scheme.end() :])

@@ -25,7 +25,7 @@ from xarray.backends import AbstractDataStore, BackendArray, BackendEntrypoint, 
 from xarray.backends.zarr import FillValueCoder
 from xarray.core import indexing
 
-from zarr_rust import _core, _selection
+from zarr_rust import _selection
 from zarr_rust._array import Array
 from zarr_rust._grid import stored_chunks
 from zarr_rust._group import Group, address_of, of_handle
@@ -108,12 +108,12 @@ class _Store(AbstractDataStore):
 class ZarrRustBackend(BackendEntrypoint):
     """The engine ``"zarr_rust"`` of xarray.
 
-    Arguments beside those that all engines of xarray have:
+    Arguments that not all engines of xarray have:
 
     - ``group``: the path of the group; the root without it.
     - ``consolidated``: ``None`` takes consolidated metadata where there is some, ``True`` makes it an error that there is none, ``False``
       reads the documents of all arrays.
-    - ``storage_options``: those of :func:`zarr_rust.open`, such as ``{"region": "eu-central-1"}``.
+    - ``storage_options``: options of the store, as for :func:`zarr_rust.open`, such as ``{"region": "eu-central-1"}``.
     - ``use_zarr_fill_value_as_mask``: whether elements that are the fill value are missing values; without it they are before version 3 of
       Zarr, as in xarray's own engine.
     - ``dialect``: that of :func:`zarr_rust.open`.
@@ -252,7 +252,7 @@ def _found(
     dialect: str | None,
     recursive: bool,
 ) -> _Found:
-    """The group at a path below the source, and what lies below it."""
+    """The group at a path below the source, with its arrays and, if asked for, all groups below."""
     path = (path or "").strip("/")
     if isinstance(source, Group):
         if options:
@@ -283,7 +283,7 @@ def _found(
 
 
 def _members(root: Group, name: str, recursive: bool, consolidated: bool) -> _Found:
-    """The group of a name below another one, and what lies below it."""
+    """The group of a name below another one, with its arrays and, if asked for, all groups below."""
     nodes, broken = root._core.members(name, recursive or name != "", consolidated)
     for message in broken:
         warnings.warn(message, ZarrWarning, stacklevel=4)
@@ -328,7 +328,7 @@ def _has_fill_value(array: Array) -> bool:
 
 
 def _shown(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Attributes without those that netCDF keeps for itself."""
+    """Attributes without the ones that netCDF keeps for itself."""
     return {name: value for name, value in attributes.items() if not name.lower().startswith("_nc")}
 
 
