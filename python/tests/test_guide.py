@@ -1,0 +1,63 @@
+"""The guide, docs/python.md: its programs are run."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+import types
+from pathlib import Path
+
+import pytest
+import zarr_rust
+
+GUIDE = Path(__file__).parents[2] / "docs" / "python.md"
+
+
+def blocks() -> list[tuple[int, str, str]]:
+    """The code blocks: their first lines, the words behind the three backticks, and their text."""
+    text = GUIDE.read_text()
+    found = re.finditer(r"^```(\w[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return [(text[: block.start()].count("\n") + 2, block[1], block[2]) for block in found]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Commands of the environment that runs this.
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    monkeypatch.setenv("PYTHONPATH", str(Path(zarr_rust.__file__).parents[1]))
+    # A module, whose functions go to other processes.
+    module = types.ModuleType("guide")
+    monkeypatch.setitem(sys.modules, "guide", module)
+    program = vars(module)
+    started: list[subprocess.Popen[bytes]] = []
+    run = 0
+    try:
+        with open("log.txt", "wb") as log:
+            for line, kind, code in blocks():
+                if kind == "sh run":
+                    for command in code.splitlines():
+                        words = shlex.split(command)
+                        assert words[-1] == "&", command
+                        started.append(subprocess.Popen(words[:-1], stdout=log, stderr=log))
+                        while not Path("cluster.json").exists():
+                            assert started[0].poll() is None, Path("log.txt").read_text()
+                            time.sleep(0.05)
+                elif kind.startswith("python"):
+                    compiled = compile("\n" * (line - 1) + code, str(GUIDE), "exec")
+                    if kind == "python":
+                        exec(compiled, program)
+                        run += 1
+    finally:
+        if "client" in program:
+            program["client"].close()
+        for process in reversed(started):
+            process.terminate()
+            process.wait(20)
+    assert run >= 9 and len(started) == 2
+    # Blocks that are not run need something that is not here, and say so.
+    assert {kind for _, kind, _ in blocks()} == {"sh", "sh run", "python", "python untested"}
