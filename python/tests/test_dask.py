@@ -184,10 +184,12 @@ def test_conversions_by_tasks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s
     array = zarr_rust.open_array("y.zarr", "a")
     assert (array.dialect, array.chunks, array.shards) == ("v3", (5, 40), (20, 40)) and (array[:] == data).all()
     assert dict(zarr_rust.open_group("y.zarr").attrs) == {"title": "numbers"}
-    # An array that is open.
+    # Nodes that are open.
     with dask.config.set(scheduler="threads"):
         convert(zarr_rust.open_array("y.zarr", "a"), "sqlite:z.sqlite", to="b", parts=2, chunks=(7, 7), shards=False)
+        convert(zarr_rust.open_group("y.zarr"), "g.zarr", parts=2)
     assert (zarr_rust.open_array("sqlite:z.sqlite", "b")[:] == data).all()
+    assert (zarr_rust.open_array("g.zarr", "a")[:] == data).all()
     for name, value in {"overwrite": True, "progress": print, "part": (1, 2)}.items():
         with pytest.raises(TypeError, match=name):
             convert("x.zarr", "w.zarr", **{name: value})

@@ -18,9 +18,13 @@ import re
 import sys
 from typing import Any
 
-import dask
 import dask.array
+import dask.config
 import numpy as np
+from dask.array.core import normalize_chunks
+from dask.base import tokenize
+from dask.delayed import delayed
+from dask.system import CPU_COUNT
 from dask.utils import parse_bytes
 
 from zarr_rust import _convert
@@ -43,9 +47,9 @@ def to_dask(array: Array, chunks: Any = None, *, name: str | bool | None = None)
     metadata, not on the elements: where these were written anew since Dask kept a result, ``name=False`` gives a name that nothing else
     has.
     """
-    blocks = blocks_of(array, chunks)
+    blocks: Any = blocks_of(array, chunks)
     if name is None or name is True:
-        name = f"zarr-{array.basename or 'array'}-{dask.base.tokenize(array, blocks)}"
+        name = f"zarr-{array.basename or 'array'}-{tokenize(array, blocks)}"
     meta = np.empty((0,) * array.ndim, dtype=array.dtype)
     return dask.array.from_array(array, chunks=blocks, name=name, lock=False, asarray=True, meta=meta)
 
@@ -71,20 +75,22 @@ def from_dask(
     """
     if any(math.isnan(length) for length in x.shape):
         raise ValueError("blocks of unknown length cannot be stored: call compute_chunk_sizes() before")
+    shape = tuple(int(length) for length in x.shape)
     if chunks is None and shards is None:
         chunks = tuple(_even(lengths, axis) for axis, lengths in enumerate(x.chunks))
     arguments.setdefault("dtype", x.dtype)
-    array = create_array(url, path, shape=x.shape, chunks=chunks, shards=shards, **arguments)
+    array = create_array(url, path, shape=shape, chunks=chunks, shards=shards, **arguments)
     if rechunk:
         largest = math.prod(max(lengths, default=0) for lengths in x.chunks)
-        x = x.rechunk(merged(array, largest * array.itemsize))
+        blocks: Any = merged(array, largest * array.itemsize)
+        x = x.rechunk(blocks)
     # In one task, so that the array is opened once on each worker and not for each block.
-    target = dask.delayed(array, traverse=False)
+    target = delayed(array, traverse=False)
     stored = dask.array.store(x, target, lock=False, compute=False)
     if compute:
         stored.compute()
         return array
-    return dask.delayed(_first, pure=False)(array, stored)
+    return delayed(_first, pure=False)(array, stored)
 
 
 def convert(
@@ -110,8 +116,9 @@ def convert(
     found = source if isinstance(source, (Array, Group)) else _absolute(source)
     where = _absolute(target)
     count = 4 * _threads() if parts is None else parts
-    tasks = [_convert_part(found, where, (number, count), arguments) for number in range(1, count + 1)]
-    result = _finish_conversion(found, where, arguments, tasks)
+    part = delayed(_convert_part, pure=False)
+    tasks = [part(found, where, (number, count), arguments) for number in range(1, count + 1)]
+    result = delayed(_finish_conversion, pure=False)(found, where, arguments, tasks)
     return result.compute() if compute else result
 
 
@@ -122,7 +129,7 @@ def blocks_of(array: Array, chunks: Any = None) -> tuple[tuple[int, ...], ...]:
     elif chunks is None or isinstance(chunks, str):
         size = dask.config.get("array.chunk-size") if chunks in (None, "auto") else chunks
         chunks = merged(array, parse_bytes(size))
-    blocks: tuple[tuple[int, ...], ...] = dask.array.core.normalize_chunks(
+    blocks: tuple[tuple[int, ...], ...] = normalize_chunks(
         chunks, shape=array.shape, dtype=array.dtype, previous_chunks=stored_chunks(array)
     )
     return blocks
@@ -168,12 +175,10 @@ def _first(value: Any, *_: Any) -> Any:
     return value
 
 
-@dask.delayed(pure=False, traverse=False)
 def _convert_part(source: Any, target: str, part: tuple[int, int], arguments: dict[str, Any]) -> None:
     _convert.convert(source, target, part=part, **arguments)
 
 
-@dask.delayed(pure=False)
 def _finish_conversion(source: Any, target: str, arguments: dict[str, Any], parts: Any) -> Any:
     return _convert.convert(source, target, finish=True, **arguments)
 
@@ -187,7 +192,7 @@ def _threads() -> int:
         except ValueError:
             # There is no cluster.
             pass
-    return int(dask.system.CPU_COUNT)
+    return int(CPU_COUNT)
 
 
 def _absolute(url: str | os.PathLike[str]) -> str:

@@ -258,10 +258,11 @@ def _found(
         if options:
             raise ValueError("storage_options go with an address, and not with a group that is open already")
         root: Group | None = source
+        url = ""
     else:
-        source = address_of(os.path.expanduser(source) if isinstance(source, str) else source)
+        url = address_of(os.path.expanduser(source) if isinstance(source, str) else source)
         try:
-            root = open_group(source, dialect=dialect, **(options or {}))
+            root = open_group(url, dialect=dialect, **(options or {}))
         except KeyError:
             # The root needs no document of its own where a group below it is wanted.
             if not path:
@@ -271,7 +272,7 @@ def _found(
         # Consolidated metadata of the root has the groups below too; a store that cannot list has no other way to them.
         if root is not None and consolidated is not False and root._core.is_consolidated():
             return _members(root, path, recursive, True)
-        group = open_group(source, path, dialect=dialect, **(options or {})) if root is None else root[path]
+        group = open_group(url, path, dialect=dialect, **(options or {})) if root is None else root[path]
         if not isinstance(group, Group):
             raise TypeError(f"found {group!r}, expected a group")
     else:
