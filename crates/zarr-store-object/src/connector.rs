@@ -11,8 +11,8 @@ use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
 };
-use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, IF_MATCH, IF_NONE_MATCH, RANGE};
-use reqwest::{Body, Method, Request, Response, StatusCode};
+use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValue, RANGE};
+use reqwest::{Body, Request, Response, StatusCode};
 use zarr_store::ErrorKind;
 use zarr_store_runtime::http::{
     Client, ContentRange, Failure, encoding, failure, in_time, is_html, is_retryable, read_begin,
@@ -21,6 +21,7 @@ use zarr_store_runtime::{Again, Attempts, Hedge, Permit, Retry, Throttle};
 
 use crate::exchange::{Exchange, Left, Problem};
 use crate::listing::{keys_alone, without_errors};
+use crate::purpose::Purpose;
 
 /// Bytes of the body of an error that are read.
 const MAX_ERROR: usize = 64 << 10;
@@ -31,16 +32,9 @@ const MAX_PAGE: usize = 32 << 20;
 /// How long a service for credentials inside of a cloud may take: outside of it, nobody answers.
 const METADATA_TIME: Duration = Duration::from_secs(2);
 
-/// The headers that make a put a copy.
-const COPY_SOURCES: [&str; 3] = ["x-amz-copy-source", "x-goog-copy-source", "x-ms-copy-source"];
-
 /// A copy has as much time as sending so many bytes, within the deadline: nothing comes while the service copies. So has the end of an upload
 /// in parts, as long as something comes: services send spaces while they bring the parts together.
 const COPY_BYTES: u64 = 1 << 30;
-
-/// Marks requests for values.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct OfValue;
 
 /// Gives object_store the client of a store, whatever options it has of its own. It tries lists and erasures again. Of a conditional put it may
 /// have to be found out first what became of it, as of the end of an upload in parts, and gets, puts and copies are made anew
@@ -56,61 +50,6 @@ pub(crate) struct Connector {
 impl HttpConnector for Connector {
     fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
         Ok(HttpClient::new(self.clone()))
-    }
-}
-
-/// What a request is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Purpose {
-    Get,
-    Put {
-        conditional: bool,
-    },
-    Copy,
-    /// A part of a value that is uploaded in parts.
-    Part,
-    /// To begin an upload in parts.
-    Upload,
-    /// Of an upload in parts: to make a value of them.
-    Complete,
-    List,
-    /// Of `several` at once in S3, whose answer says which objects are left.
-    Erase {
-        several: bool,
-    },
-    Credentials,
-}
-
-impl Purpose {
-    fn of(request: &HttpRequest) -> Self {
-        let headers = request.headers();
-        let query = request.uri().query().unwrap_or_default();
-        let has = |text: &str| query.split('&').any(|part| part == text);
-        let begins = |text: &str| query.split('&').any(|part| part.starts_with(text));
-        match *request.method() {
-            Method::GET if request.extensions().get::<OfValue>().is_some() => Self::Get,
-            Method::PUT if request.extensions().get::<OfValue>().is_some() => Self::Put {
-                conditional: headers.contains_key(IF_MATCH)
-                    || headers.contains_key(IF_NONE_MATCH)
-                    || headers.contains_key("x-goog-if-generation-match"),
-            },
-            Method::PUT if COPY_SOURCES.iter().any(|name| headers.contains_key(*name)) => Self::Copy,
-            Method::PUT if begins("partNumber=") => Self::Part,
-            Method::POST if begins("uploadId=") => Self::Complete,
-            Method::POST if has("uploads") || has("uploads=") => Self::Upload,
-            Method::GET if has("list-type=2") || has("comp=list") => Self::List,
-            Method::DELETE => Self::Erase { several: false },
-            Method::POST if has("delete") || has("delete=") => Self::Erase { several: true },
-            Method::POST if has("comp=batch") => Self::Erase { several: false },
-            _ => Self::Credentials,
-        }
-    }
-}
-
-impl Purpose {
-    /// Whether a request that has taken effect is refused when it is made again.
-    fn is_done_once(self) -> bool {
-        matches!(self, Self::Put { conditional: true } | Self::Complete)
     }
 }
 

@@ -23,6 +23,7 @@ mod exchange;
 mod fault;
 mod list;
 mod listing;
+mod purpose;
 mod read;
 mod service;
 mod store;

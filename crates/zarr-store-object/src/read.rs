@@ -13,8 +13,9 @@ use zarr_store_runtime::{Answer, Condition, Opened, RangeRequest, Sizes, Source}
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
-use crate::connector::{OfValue, again};
+use crate::connector::again;
 use crate::exchange::Exchange;
+use crate::purpose::OfValue;
 use crate::writes;
 
 /// The values of a store.

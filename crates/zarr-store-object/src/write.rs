@@ -10,8 +10,8 @@ use zarr_store_runtime::{Again, Attempts};
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
-use crate::connector::OfValue;
 use crate::exchange::{Exchange, Left};
+use crate::purpose::OfValue;
 use crate::read::{There, look};
 use crate::writes::{self, Fate};
 
