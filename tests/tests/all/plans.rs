@@ -216,6 +216,28 @@ fn plans_have_the_requests_of_reads() {
 }
 
 #[test]
+fn plans_of_texts_have_the_requests_of_reads() {
+    let new = || NewArray::new(&[40, 30], "string").codecs(r#"["vlen-utf8"]"#).unwrap();
+    let texts: Vec<String> = (0..1200).map(|at| "t".repeat(at % 23)).collect();
+    let write = |array: &Array| {
+        array.write(.., &texts).unwrap();
+        array.erase_chunk(&[1, 0]).unwrap();
+    };
+    let shards = NewArray::new(&[40, 30], "string").chunks(&[4, 5]).shards(&[16, 15]);
+    let arrays = [new().chunks(&[8, 7]), new().chunks(&[20, 30]), shards];
+    let arrays = arrays.into_iter().flat_map(|new| profiles().map(|profile| written(new.clone(), profile, write)));
+    let arrays: Vec<_> = arrays.collect();
+    proptest!(ProptestConfig::with_cases(20), |(selection in selections())| {
+        for (_, array, log) in &arrays {
+            check(array, log, &selection)?;
+            let plan = array.plan(&selection).unwrap();
+            prop_assert_eq!((plan.selected_bytes, plan.decoded_bytes), (None, None));
+            log.lock().unwrap().clear();
+        }
+    });
+}
+
+#[test]
 fn plans_of_arrays_without_axes() {
     for profile in profiles() {
         for (is_stored, new) in [true, false].map(|it| (it, NewArray::new(&[], "int16").codecs("bytes").unwrap())) {
