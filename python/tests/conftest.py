@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +55,14 @@ def sample(dtype: Any, shape: tuple[int, ...], random: np.random.Generator) -> n
     return random.integers(0, 256**dtype.itemsize, shape, dtype="u8", endpoint=False).astype(dtype) if dtype.itemsize < 8 else (
         random.integers(0, 2**63, shape, dtype="u8").astype(dtype)
     )
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """SIGINT raises ``KeyboardInterrupt``, also where the tests were started with it ignored, as in the background of a shell."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def pytest_report_header() -> str:

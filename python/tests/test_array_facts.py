@@ -170,6 +170,7 @@ def test_cancelled_tasks_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("work", ["open", "dataset", "convert"])
 def test_signals_end_what_waits_for_a_server(tmp_path: Path, work: str) -> None:
     group = zarr_rust.create_group(tmp_path / "x.zarr")
@@ -197,6 +198,7 @@ def test_signals_end_what_waits_for_a_server(tmp_path: Path, work: str) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.usefixtures("interruptible")
 def test_signals_end_appends(tmp_path: Path) -> None:
     array = zarr_rust.create_array(tmp_path / "x.zarr", data=np.arange(4000, dtype="i4").reshape(40, 100), chunks=(1, 100))
     data = np.zeros((20_000, 100), "i4")

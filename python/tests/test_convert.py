@@ -148,6 +148,7 @@ def test_resumed_after_an_exception_of_progress(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.usefixtures("interruptible")
 def test_interrupted_at_once(tmp_path: Path) -> None:
     array = zarr_rust.create_array(tmp_path / "a.zarr", shape=(2000, 4000), dtype="u1", chunks=(1, 4000))
     array[:] = 1

@@ -169,7 +169,7 @@ def test_data_sets_are_written(tmp_path: Path) -> None:
         dataset.isel(time=slice(1, 2)).write({"t2m": (("time", "x"), np.zeros((1, 4)))})
     dataset.isel(time=slice(1, 2)).write({"t2m": (("time", "x"), np.zeros((1, 4)))}, safe_chunks=False)
     data[1] = 0
-    grown = dataset.append("time", {"t2m": (("time", "x"), data[:2])}, {"time": ("time", times[:2] + 10)})
+    grown = dataset.append("time", {"t2m": (("time", "x"), data[:2])}, {"time": ("time", times[:2] + np.timedelta64(10, "D"))})
     data = np.concatenate([data, data[:2]])
     assert grown.dims["time"] == 12 and np.array_equal(grown["t2m"].values, data, equal_nan=True)
     changed = grown.update({"n": ((), 5), "more": ("x", np.arange(4))}, attrs={"more": True})
