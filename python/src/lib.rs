@@ -5,6 +5,7 @@
 
 mod array;
 mod change;
+mod command;
 mod convert;
 mod data_type;
 mod dataset;

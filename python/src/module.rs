@@ -10,6 +10,8 @@ mod _core {
     #[pymodule_export]
     use crate::array::ArrayHandle;
     #[pymodule_export]
+    use crate::command::command;
+    #[pymodule_export]
     use crate::convert::convert;
     #[pymodule_export]
     use crate::dataset::{DatasetHandle, create_dataset, open_dataset};

@@ -6,30 +6,65 @@ use std::process::Command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Builds the package and runs its tests, with further arguments for pytest.
+/// Builds the package, installs its wheel as users do, and runs its tests, with further arguments for pytest.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let root = Path::new(ROOT);
     let package = root.join("python");
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
     let python = environment_with(&target.join("python"), &package.join("tests").join("requirements.txt"))?;
-    // Beside the dependencies that the crates were built with, many of which it has in common with them.
-    let mut build = Command::new("cargo");
-    build.args(["build", "--locked"]).current_dir(&package);
-    build.env("CARGO_TARGET_DIR", &target).env("PYO3_PYTHON", &python).env("PYO3_BUILD_EXTENSION_MODULE", "1");
-    succeed(build)?;
+    let wheel = build(&package, &target, &python)?;
     // Python imports a file that is replaced as a whole: another process may have the old one in use.
-    let built =
-        target.join("debug").join(format!("{}zarr_rust{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX));
     let (fresh, module) = (package.join("zarr_rust/_core.new"), package.join("zarr_rust/_core.abi3.so"));
-    std::fs::copy(&built, &fresh).map_err(|error| format!("{}: {error}", built.display()))?;
+    let mut unpack = Command::new(&python);
+    let script = "import shutil, sys, zipfile; wheel = zipfile.ZipFile(sys.argv[1]); \
+        names = [name for name in wheel.namelist() if name.startswith('zarr_rust/_core.') and name.endswith(('.so', '.pyd'))]; \
+        shutil.copyfileobj(wheel.open(names[0]), open(sys.argv[2], 'wb'))";
+    unpack.args(["-c", script]).args([&wheel, &fresh]);
+    succeed(&mut unpack)?;
     std::fs::rename(&fresh, &module).map_err(|error| format!("{}: {error}", module.display()))?;
     let mut tests = Command::new(&python);
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).args(arguments).current_dir(&package);
     tests.env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONFAULTHANDLER", "1");
-    succeed(tests)
+    succeed(&mut tests)?;
+    install(&target, &python, &wheel)
 }
 
-fn succeed(mut command: Command) -> Result<(), String> {
+/// Builds the wheel, beside the dependencies that the crates were built with, many of which it has in common with them.
+fn build(package: &Path, target: &Path, python: &Path) -> Result<PathBuf, String> {
+    let wheels = target.join("python").join("wheels");
+    // One of another version would be installed instead.
+    let _ = std::fs::remove_dir_all(&wheels);
+    let mut build = Command::new(python);
+    build.args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--locked", "--compatibility", "linux"]);
+    build.arg("--interpreter").arg(python).arg("--out").arg(&wheels).current_dir(package);
+    build.env("CARGO_TARGET_DIR", target).env("PYO3_PYTHON", python).env("PYO3_BUILD_EXTENSION_MODULE", "1");
+    succeed(&mut build)?;
+    let in_folder = |error: std::io::Error| format!("{}: {error}", wheels.display());
+    let mut built = std::fs::read_dir(&wheels).map_err(in_folder)?;
+    let wheel = built.next().ok_or_else(|| format!("{}: no wheel", wheels.display()))?;
+    Ok(wheel.map_err(in_folder)?.path())
+}
+
+/// Installs the wheel in an environment of its own, which has numpy alone besides, and uses it there.
+fn install(target: &Path, python: &Path, wheel: &Path) -> Result<(), String> {
+    let numpy = target.join("python").join("numpy");
+    if !std::fs::read_dir(&numpy).is_ok_and(|mut files| files.next().is_some()) {
+        let mut download = Command::new(python);
+        download.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:"]);
+        succeed(download.arg("--dest").arg(&numpy).arg("numpy"))?;
+    }
+    let fresh = target.join("python").join("installed");
+    succeed(Command::new(python).args(["-m", "venv", "--clear"]).arg(&fresh))?;
+    let program = fresh.join("bin").join("python");
+    let mut installer = Command::new(&program);
+    installer.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", "--find-links"]);
+    succeed(installer.arg(&numpy).arg(wheel))?;
+    let mut check = Command::new(&program);
+    check.arg("-I").arg(Path::new(ROOT).join("xtask/python/installed.py")).env("PYTHONDONTWRITEBYTECODE", "1");
+    succeed(&mut check)
+}
+
+fn succeed(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().display().to_string();
     let status = command.status().map_err(|error| format!("{name}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{name}: {status}")) }

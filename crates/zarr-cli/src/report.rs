@@ -6,7 +6,6 @@ use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
-use std::process::ExitCode;
 
 /// Decides about colours on standard error, and gives the style of headings on standard output.
 pub(crate) fn set_color(wanted: ColorChoice) -> Style {
@@ -33,11 +32,11 @@ pub(crate) fn wants_json(args: impl Iterator<Item = OsString>) -> bool {
 }
 
 /// Prints why the command failed, and gives its exit code.
-pub(crate) fn failure(failure: &Failure, json: bool) -> ExitCode {
+pub(crate) fn failure(failure: &Failure, json: bool) -> u8 {
     if failure.exit != Exit::BrokenPipe {
         print(failure, json);
     }
-    ExitCode::from(failure.exit as u8)
+    failure.exit as u8
 }
 
 /// Prints a failure that does not end the command.
@@ -75,18 +74,18 @@ fn label(name: &str, colour: AnsiColor, text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}{name}:{style:#} {text}");
 }
 
-/// The output of clap: help goes to standard output, errors become one line.
-pub(crate) fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
+/// The output of clap, and the exit code: help goes to standard output, errors become one line.
+pub(crate) fn usage(error: &clap::Error) -> Result<u8, Failure> {
     use clap::error::ErrorKind;
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             output::print(&text)?;
-            return Ok(ExitCode::SUCCESS);
+            return Ok(0);
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = write!(std::io::stderr(), "{text}");
-            return Ok(ExitCode::from(Exit::Usage as u8));
+            return Ok(Exit::Usage as u8);
         }
         _ => {}
     }

@@ -49,7 +49,7 @@ pub(super) fn checks() -> Vec<(String, Result<(), String>)> {
         }
         let across = [&["-p", "zarr-tests", "--test", "all", "--"], &ACROSS[..]].concat();
         checks.push((named("tests across crates"), machine.test(&across)));
-        checks.push((named("tests of the command"), machine.test(&["-p", "zarr-cli", "--bins"])));
+        checks.push((named("tests of the command"), machine.test(&["-p", "zarr-cli", "--lib"])));
         let excluded: Vec<&str> = EXCLUDED.iter().flat_map(|name| ["--exclude", name]).collect();
         let crates = [&["--workspace", "--lib", "--tests", "--no-fail-fast"], &excluded[..]].concat();
         checks.push((named("tests of crates"), machine.test(&crates)));

@@ -1,0 +1,23 @@
+//! The `zarr` command: looks at, reads, writes and converts Zarr data.
+//!
+//! Knows how to talk to people and scripts; everything about Zarr itself is in the libraries. A library, so that programs such as the Python
+//! package bring the command: its only function is [`run()`].
+
+mod args;
+mod codecs;
+mod columns;
+mod commands;
+mod context;
+mod escape;
+mod failure;
+mod format;
+mod near;
+mod npy;
+mod number;
+mod object;
+mod output;
+mod pieces;
+mod report;
+mod run;
+
+pub use run::run;

@@ -1,0 +1,24 @@
+//! The command from its arguments to its exit code.
+
+use crate::{commands, report};
+use clap::Parser;
+use std::ffi::OsString;
+
+/// Runs the command with these arguments, the first of which is its name, and gives the exit code. It writes to the standard streams, and
+/// a panic ends the process: it is the last thing that a process does.
+#[must_use]
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let wants_json = report::wants_json(args.iter().cloned());
+    report::on_panic(wants_json);
+    // Until the arguments say otherwise.
+    anstream::ColorChoice::Never.write_global();
+    let done = match commands::Cli::try_parse_from(args) {
+        Ok(cli) => commands::run(cli).map(|()| 0),
+        Err(error) => report::usage(&error),
+    };
+    match done {
+        Ok(code) => code,
+        Err(failure) => report::failure(&failure, wants_json),
+    }
+}
