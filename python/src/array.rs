@@ -69,13 +69,13 @@ fn is_long(array: &Array, shape: &[u64]) -> bool {
 }
 
 /// Elements of numpy as they are written: not all bytes are values of some types, such as bools.
-enum Written<'m> {
+pub(crate) enum Written<'m> {
     View(View<'m>),
     Data(ArrayData),
 }
 
 impl<'m> Written<'m> {
-    fn new(array: &Array, view: View<'m>) -> Result<Self> {
+    pub(crate) fn new(array: &Array, view: View<'m>) -> Result<Self> {
         let data_type = array.data_type();
         if data_type.layout().takes_any_bits() {
             return Ok(Self::View(view));
@@ -87,7 +87,7 @@ impl<'m> Written<'m> {
         ArrayData::from_items(data_type, &shape, &items, None).map(Self::Data)
     }
 
-    fn write(self, array: &Array, selection: &Selection) -> Result<()> {
+    pub(crate) fn write(self, array: &Array, selection: &Selection) -> Result<()> {
         match self {
             Self::View(view) => array.write(selection, view),
             Self::Data(data) => array.write(selection, &data),

@@ -18,6 +18,7 @@ mod module;
 mod new_dataset;
 mod new_node;
 mod plan;
+mod pipeline;
 mod runtime;
 mod selection;
 mod variable;

@@ -23,4 +23,6 @@ mod _core {
     use crate::interrupt::Interrupt;
     #[pymodule_export]
     use crate::new_node::{create_array, create_group};
+    #[pymodule_export]
+    use crate::pipeline::{Batch, Codecs, MemoryValues, OpenedStore, Requests};
 }

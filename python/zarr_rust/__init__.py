@@ -25,6 +25,7 @@ from zarr_rust.errors import ZarrError
 
 if TYPE_CHECKING:
     from zarr_rust.dask import from_dask as from_dask
+    from zarr_rust.pipeline import disable as disable, enable as enable
 
 __all__ = [
     "Array",
@@ -53,4 +54,9 @@ def __getattr__(name: str) -> Any:
         from zarr_rust.dask import from_dask
 
         return from_dask
+    # These are for programs with zarr-python, which others do without; so they are no part of ``import *`` either.
+    if name in ("enable", "disable"):
+        from zarr_rust import pipeline
+
+        return getattr(pipeline, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,281 @@
+//! What zarr-python's codec pipeline does, by this library: batches of chunks are read and written as one selection of an array.
+//!
+//! The array has the codecs and the data type of zarr-python's, and the chunks of the batch ([`batch`]); its store names each of them as
+//! zarr-python does ([`chunks`]). So nothing here depends on the shape of zarr-python's array, its chunk keys or its path, of which a
+//! pipeline knows nothing that stays true.
+
+mod batch;
+mod chunks;
+mod emptied;
+mod memory_store;
+mod parts;
+mod requests;
+
+use crate::array::Written;
+use crate::data_type::{self, Form};
+use crate::errors::OrException;
+use crate::interrupt::Interruptible;
+use crate::memory::Memory;
+use crate::{runtime, variable};
+pub(crate) use batch::Batch;
+use chunks::{Chunks, Known, Seen};
+pub(crate) use memory_store::MemoryValues;
+use numpy::PyArrayDescr;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyList;
+pub(crate) use requests::Requests;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use zarr::codec::View;
+use zarr::json::{Map, Value};
+use zarr::store::{AsyncAsSync, Bytes, FilesystemStore, Key, MemoryStore, Store, schemes};
+use zarr::{Array, Error, Options, Result};
+
+/// Codecs, data type and fill value of an array of zarr-python.
+#[pyclass(frozen, name = "Codecs", module = "zarr_rust._core")]
+pub(crate) struct Codecs {
+    /// The document of an array, of which shape and chunks are those of a batch.
+    document: Map,
+    form: Form,
+    data_type: Py<PyArrayDescr>,
+}
+
+/// A store that this library opens itself.
+#[pyclass(frozen, name = "OpenedStore", module = "zarr_rust._core")]
+pub(crate) struct OpenedStore(Arc<dyn Store>);
+
+#[pymethods]
+impl OpenedStore {
+    /// The store in a directory that is there.
+    #[staticmethod]
+    fn directory(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
+        runtime::run(py, || Ok(Self(Arc::new(FilesystemStore::open(path)?))))
+    }
+
+    /// Opens the store at an address.
+    #[new]
+    fn new(py: Python<'_>, address: &str, options: Vec<(String, String)>) -> PyResult<Self> {
+        runtime::run(py, || {
+            let known = schemes();
+            Ok(Self(known.open(&known.address(address)?, &options.into_iter().collect())?))
+        })
+    }
+}
+
+/// Where the bytes of chunks are.
+#[derive(FromPyObject)]
+enum Source<'py> {
+    Opened(Bound<'py, OpenedStore>),
+    Memory(Bound<'py, MemoryValues>),
+    Requests(Bound<'py, Requests>),
+}
+
+impl Source<'_> {
+    fn store(&self, py: Python<'_>, keys: &[Key]) -> Arc<dyn Store> {
+        match self {
+            Self::Opened(opened) => Arc::clone(&opened.get().0),
+            Self::Memory(values) => Arc::new(memory_store::MemoryStore::new(values.clone().unbind())),
+            Self::Requests(requests) => {
+                let store = requests::PythonStore::new(py, requests.as_unbound(), keys);
+                Arc::new(AsyncAsSync::new(Arc::new(store)))
+            }
+        }
+    }
+
+    /// The exception of Python of which an error is the consequence.
+    fn take_failure(&self) -> Option<PyErr> {
+        match self {
+            Self::Opened(_) => None,
+            Self::Memory(values) => values.get().take_failure(),
+            Self::Requests(requests) => requests.get().take_failure(),
+        }
+    }
+}
+
+/// Erases chunks that have nothing but fill values, as zarr-python does.
+fn erase_empty(array: &Array, batch: &Batch, known: &Known, value: &View<'_>, store: &dyn Store) -> Result<()> {
+    // Of these nothing but fill values was written, and there may be old elements.
+    for (key, _) in known.keys.iter().zip(&known.seen).filter(|(_, seen)| seen.is_passed_over()) {
+        store.erase(key)?;
+    }
+    if array.options().write_empty_chunks { Ok(()) } else { emptied::erase(array, batch, known, value, store) }
+}
+
+/// Whether chunks of nothing but fill values are stored.
+fn options(write_empty_chunks: bool) -> Options {
+    // zarr-python does not look for the document either, and an array that is opened by its metadata alone need not have one.
+    Options::default().trust_missing(true).write_empty_chunks(write_empty_chunks)
+}
+
+impl Codecs {
+    fn is_v2(&self) -> bool {
+        self.document.get("zarr_format").and_then(Value::as_u64) == Some(2)
+    }
+
+    /// The document of an array with these chunks.
+    fn document(&self, grid: &[u64], chunk_shape: &[u64]) -> Result<Bytes> {
+        let mut document = self.document.clone();
+        let list = |lengths: &mut dyn Iterator<Item = u64>| Value::from(lengths.map(Value::from).collect::<Vec<_>>());
+        let shape = grid.iter().zip(chunk_shape).map(|(&count, &len)| count.checked_mul(len));
+        let shape: Option<Vec<u64>> = shape.collect();
+        let shape =
+            shape.ok_or_else(|| Error::argument("the chunks of a batch have more elements than 64 bits count"))?;
+        document.insert("shape", list(&mut shape.into_iter()));
+        let chunks = list(&mut chunk_shape.iter().copied());
+        if self.is_v2() {
+            document.insert("chunks", chunks);
+        } else {
+            let configuration = Map::from_unique([("chunk_shape".to_owned(), chunks)]);
+            let members = [("name".to_owned(), "regular".into()), ("configuration".to_owned(), configuration.into())];
+            document.insert("chunk_grid", Map::from_unique(members));
+        }
+        Ok(Value::from(document).to_string().into_bytes().into())
+    }
+
+    fn array(&self, store: Arc<dyn Store>, known: Known, options: Options) -> Result<(Array, Arc<Known>)> {
+        let known = Arc::new(known);
+        let store: Arc<dyn Store> = Arc::new(Chunks::new(store, Arc::clone(&known)));
+        Ok((zarr::open((&store, "/")).options(options).array()?, known))
+    }
+
+    fn known(&self, grid: &[u64], chunk_shape: &[u64], keys: Vec<Key>, complete: Vec<bool>) -> Result<Known> {
+        Ok(Known {
+            document_key: if self.is_v2() { ".zarray" } else { "zarr.json" },
+            document: self.document(grid, chunk_shape)?,
+            grid: grid.to_vec(),
+            seen: keys.iter().map(|_| Seen::default()).collect(),
+            patched: keys.iter().map(|_| AtomicBool::default()).collect(),
+            keys,
+            complete,
+        })
+    }
+
+    /// Reads or writes a batch.
+    fn run<T: Send>(
+        &self,
+        py: Python<'_>,
+        batch: &Batch,
+        source: &Source<'_>,
+        complete: Vec<bool>,
+        options: Options,
+        work: impl FnOnce(&Array, &Known, &dyn Store) -> Result<T> + Send,
+    ) -> PyResult<(T, Arc<Known>)> {
+        let keys = batch.keys(py)?.iter().map(|key| Key::new(key)).collect::<std::result::Result<Vec<_>, _>>();
+        let keys = keys.or_exception(py)?;
+        let store = source.store(py, &keys);
+        let done = runtime::run(py, || {
+            let known = self.known(&batch.grid, &batch.chunk_shape, keys, complete)?;
+            let store: Arc<dyn Store> = Arc::new(Interruptible::new(store, &batch.interrupt));
+            let (array, known) = self.array(Arc::clone(&store), known, options)?;
+            Ok((work(&array, &known, &*store)?, known))
+        });
+        done.map_err(|error| source.take_failure().unwrap_or(error))
+    }
+}
+
+#[pymethods]
+impl Codecs {
+    /// Codecs, data type and fill value of a document, which are checked.
+    #[new]
+    fn new(py: Python<'_>, document: &str, chunk_shape: Vec<u64>) -> PyResult<Self> {
+        let document = crate::array::members(document).or_exception(py)?;
+        let made = Self { document, form: Form::Absent, data_type: numpy::dtype::<u8>(py).unbind() };
+        let grid = vec![1; chunk_shape.len()];
+        let array = runtime::run(py, || {
+            let known = made.known(&grid, &chunk_shape, Vec::new(), Vec::new())?;
+            Ok(made.array(Arc::new(MemoryStore::new()), known, options(false))?.0)
+        })?;
+        let form = Form::of(array.data_type());
+        let data_type = match form {
+            Form::Fixed | Form::List => data_type::fixed(py, array.data_type())?.unbind(),
+            _ => made.data_type,
+        };
+        Ok(Self { document: made.document, form, data_type })
+    }
+
+    #[getter]
+    fn form(&self) -> &'static str {
+        self.form.name()
+    }
+
+    #[getter]
+    fn dtype(&self, py: Python<'_>) -> Py<PyArrayDescr> {
+        self.data_type.clone_ref(py)
+    }
+
+    /// Reads what the batch selects, and returns of each chunk whether it was missing.
+    fn read(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, Batch>,
+        source: Source<'_>,
+        out: &Bound<'_, PyAny>,
+    ) -> PyResult<Vec<bool>> {
+        let batch = batch.get();
+        let mut memory = Memory::new(out, self.data_type.bind(py))?;
+        let view = memory.view_mut()?;
+        let read = |array: &Array, _: &Known, _: &dyn Store| array.read_into(&batch.selection, view);
+        let ((), known) = self.run(py, batch, &source, Vec::new(), options(false), read)?;
+        Ok(known.seen.iter().map(Seen::is_missing).collect())
+    }
+
+    /// As [`read`](Self::read), of elements of variable length, in C order.
+    fn read_variable<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &Bound<'_, Batch>,
+        source: Source<'_>,
+    ) -> PyResult<(Bound<'py, PyList>, Vec<bool>)> {
+        let batch = batch.get();
+        let read = |array: &Array, _: &Known, _: &dyn Store| array.read_data(&batch.selection);
+        let (data, known) = self.run(py, batch, &source, Vec::new(), options(false), read)?;
+        Ok((variable::to_list(py, &data)?, known.seen.iter().map(Seen::is_missing).collect()))
+    }
+
+    /// Writes an array to what the batch selects.
+    fn write(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, Batch>,
+        source: Source<'_>,
+        value: &Bound<'_, PyAny>,
+        write_empty_chunks: bool,
+    ) -> PyResult<()> {
+        let batch = batch.get();
+        let memory = Memory::new(value, self.data_type.bind(py))?;
+        let view = memory.view()?;
+        let write = |array: &Array, known: &Known, store: &dyn Store| {
+            Written::new(array, view.clone())?.write(array, &batch.selection)?;
+            erase_empty(array, batch, known, &view, store)
+        };
+        self.run(py, batch, &source, batch.complete.clone(), options(write_empty_chunks), write).map(|_| ())
+    }
+
+    /// As [`write`](Self::write), of elements of variable length, in C order.
+    fn write_variable(
+        &self,
+        py: Python<'_>,
+        batch: &Bound<'_, Batch>,
+        source: Source<'_>,
+        elements: Vec<PyBackedBytes>,
+        write_empty_chunks: bool,
+    ) -> PyResult<()> {
+        let batch = batch.get();
+        if self.form == Form::Fixed {
+            return Err(PyTypeError::new_err("elements of fixed size are an array"));
+        }
+        let document = self.known(&batch.grid, &batch.chunk_shape, Vec::new(), Vec::new()).or_exception(py)?;
+        let (array, _) = self.array(Arc::new(MemoryStore::new()), document, options(false)).or_exception(py)?;
+        if batch.shape.iter().product::<u64>() != elements.len() as u64 {
+            return Err(PyValueError::new_err(format!("{} elements for a shape {:?}", elements.len(), batch.shape)));
+        }
+        let data = variable::from_bytes(py, array.data_type(), &batch.shape, &elements)?;
+        let write = |array: &Array, known: &Known, store: &dyn Store| {
+            array.write(&batch.selection, &data)?;
+            erase_empty(array, batch, known, &data.view(), store)
+        };
+        self.run(py, batch, &source, batch.complete.clone(), options(write_empty_chunks), write).map(|_| ())
+    }
+}

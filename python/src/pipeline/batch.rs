@@ -1,0 +1,233 @@
+//! The chunks of one read or write, as zarr-python names them: for each a getter of its bytes, and what is selected of it and of the
+//! output.
+//!
+//! They are taken as the chunks of an array of their own, so that one selection of it is all that is read or written.
+//!
+//! ```text
+//! zarr-python's batch                               array of the batch, of 2 x 2 chunks of 4 x 4
+//! a/c/7/3: [2:4, 1:4] -> out[0:2, 0:3]              c/0/0 is a/c/7/3, c/0/1 is a/c/7/4 ...
+//! a/c/7/4: [2:4, 0:1] -> out[0:2, 3:4]
+//! a/c/8/3: [0:1, 1:4] -> out[2:3, 0:3]              [2:5, 1:5] -> out
+//! a/c/8/4: [0:1, 0:1] -> out[2:3, 3:4]
+//! ```
+
+use crate::interrupt::Interrupt;
+use crate::pipeline::parts::{self, Axis};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use zarr::Selection;
+use zarr::grid::AxisSelection;
+
+/// One chunk of a batch: getter, specification, selection of the chunk, selection of the output, whether all of it is written.
+pub(crate) type Item<'py> = Bound<'py, PyTuple>;
+
+/// A batch whose chunks are those of an array.
+#[pyclass(frozen, name = "Batch", module = "zarr_rust._core")]
+pub(crate) struct Batch {
+    /// The objects that get and set the bytes of each chunk.
+    pub(crate) getters: Vec<Py<PyAny>>,
+    /// The chunks of which all elements are written that lie in the array.
+    pub(crate) complete: Vec<bool>,
+    pub(crate) chunk_shape: Vec<u64>,
+    /// How many chunks there are along each axis, in C order.
+    pub(crate) grid: Vec<u64>,
+    pub(crate) selection: Selection,
+    first: First,
+    /// The shape of what is selected.
+    #[pyo3(get)]
+    pub(crate) shape: Vec<u64>,
+    pub(crate) interrupt: Interrupt,
+}
+
+/// Where the first element of each chunk is in what is selected.
+enum First {
+    /// Along each axis of it: which axis of the grid that is, and the index for each chunk along it.
+    Axes(Vec<(usize, Vec<u64>)>),
+    Points(Vec<u64>),
+}
+
+#[pymethods]
+impl Batch {
+    /// The batch, if it selects a box, lists or points of an array whose chunks are those of the batch; else `None`.
+    #[staticmethod]
+    fn regular(items: &Bound<'_, PyList>, drop_axes: Vec<usize>, chunk_shape: Vec<u64>) -> PyResult<Option<Self>> {
+        let first: Item<'_> = items.get_item(0)?.cast_into()?;
+        let found = match parts::are_points(&first, chunk_shape.len())? {
+            true if drop_axes.is_empty() => points(items, &chunk_shape)?,
+            true => None,
+            false => product(items, &drop_axes, &chunk_shape)?,
+        };
+        let Some((grid, selection, shape, first)) = found else { return Ok(None) };
+        Self::of(items, chunk_shape, grid, selection, (shape, first)).map(Some)
+    }
+
+    /// A batch of single elements: for each axis the positions in an array whose chunks lie one after the other along the first axis.
+    #[staticmethod]
+    fn of_points(
+        items: &Bound<'_, PyList>,
+        chunk_shape: Vec<u64>,
+        positions: Vec<PyReadonlyArray1<'_, i64>>,
+        first: Vec<u64>,
+    ) -> PyResult<Self> {
+        if positions.len() != chunk_shape.len() || positions.is_empty() {
+            return Err(PyValueError::new_err("a list of positions for each axis is expected"));
+        }
+        let positions: Vec<Vec<i64>> = positions.iter().map(|list| list.as_array().to_vec()).collect();
+        let count = positions.first().map_or(0, Vec::len) as u64;
+        let grid = in_a_row(items.len(), chunk_shape.len());
+        let first = First::Points(first);
+        Self::of(items, chunk_shape, grid, Selection::Coordinates(positions), (vec![count], first))
+    }
+
+    /// What is under way ends with an error, as soon as the next request is made.
+    fn interrupt(&self) {
+        self.interrupt.set();
+    }
+}
+
+impl Batch {
+    fn of(
+        items: &Bound<'_, PyList>,
+        chunk_shape: Vec<u64>,
+        grid: Vec<u64>,
+        selection: Selection,
+        (shape, first): (Vec<u64>, First),
+    ) -> PyResult<Self> {
+        let (mut getters, mut complete) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+        for item in items.iter() {
+            let item: Item<'_> = item.cast_into()?;
+            getters.push(item.get_item(0)?.unbind());
+            complete.push(item.get_item(4)?.is_truthy()?);
+        }
+        Ok(Self { getters, complete, chunk_shape, grid, selection, first, shape, interrupt: Interrupt::default() })
+    }
+
+    /// Where the first element of a chunk is in what is selected; `None` if there is none.
+    pub(crate) fn first(&self, number: usize) -> Option<Vec<u64>> {
+        match &self.first {
+            First::Points(first) => Some(vec![*first.get(number)?]),
+            First::Axes(axes) => {
+                let index = index_of(number as u64, &self.grid);
+                axes.iter().map(|(axis, first)| first.get(usize::try_from(*index.get(*axis)?).ok()?).copied()).collect()
+            }
+        }
+        .filter(|index: &Vec<u64>| index.iter().zip(&self.shape).all(|(at, len)| at < len))
+    }
+
+    /// The keys of the chunks in the store of zarr-python, or their numbers where getters have none.
+    ///
+    /// # Errors
+    /// Those of Python.
+    pub(crate) fn keys(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        let key = |(number, getter): (usize, &Py<PyAny>)| match getter.bind(py).getattr_opt(intern!(py, "path"))? {
+            Some(path) => path.extract(),
+            None => Ok(number.to_string()),
+        };
+        self.getters.iter().enumerate().map(key).collect()
+    }
+}
+
+type Found = Option<(Vec<u64>, Selection, Vec<u64>, First)>;
+
+/// As many chunks along the first axis.
+fn in_a_row(count: usize, rank: usize) -> Vec<u64> {
+    (0..rank).map(|axis| if axis == 0 { count as u64 } else { 1 }).collect()
+}
+
+/// Chunks that are the product of those along each axis, in C order, of each of which the same is selected along an axis.
+fn product(items: &Bound<'_, PyList>, drop_axes: &[usize], chunk_shape: &[u64]) -> PyResult<Found> {
+    let rank = chunk_shape.len();
+    if rank == 0 {
+        return Ok(
+            (items.len() == 1).then(|| (Vec::new(), Selection::Axes(Vec::new()), Vec::new(), First::Axes(Vec::new())))
+        );
+    }
+    let mut axes: Vec<Axis> = chunk_shape.iter().map(|_| Axis::default()).collect();
+    let mut numbers = Vec::with_capacity(items.len() * rank);
+    for item in items.iter() {
+        let item: Item<'_> = item.cast_into()?;
+        let Some(projections) = parts::projections(&item, drop_axes, chunk_shape)? else { return Ok(None) };
+        numbers.extend(axes.iter_mut().zip(projections).map(|(axis, projection)| axis.number_of(projection)));
+    }
+    let grid: Vec<u64> = axes.iter().map(|axis| axis.len() as u64).collect();
+    if grid.iter().try_fold(1_u64, |size, &len| size.checked_mul(len)) != Some(items.len() as u64) {
+        return Ok(None);
+    }
+    // Numbers are given in the order in which they first occur, so that only C order has these.
+    for (at, found) in numbers.chunks_exact(rank).enumerate() {
+        let mut rest = at as u64;
+        for (&number, &len) in found.iter().zip(&grid).rev() {
+            if number as u64 != rest % len {
+                return Ok(None);
+            }
+            rest /= len;
+        }
+    }
+    let (mut selected, mut shape, mut first) = (Vec::with_capacity(rank), Vec::with_capacity(rank), Vec::new());
+    for (at, (axis, &chunk_len)) in axes.iter().zip(chunk_shape).enumerate() {
+        let Some((selection, len)) = axis.selection(chunk_len) else { return Ok(None) };
+        if !matches!(selection, AxisSelection::Index(_)) {
+            shape.push(len);
+            first.push((at, axis.first()));
+        }
+        selected.push(selection);
+    }
+    Ok(Some((grid, Selection::Axes(selected), shape, First::Axes(first))))
+}
+
+/// Points of each chunk, which go to the one axis of the output.
+fn points(items: &Bound<'_, PyList>, chunk_shape: &[u64]) -> PyResult<Found> {
+    let rank = chunk_shape.len();
+    let mut found = Vec::with_capacity(items.len());
+    let mut count = 0_usize;
+    for item in items.iter() {
+        let item: Item<'_> = item.cast_into()?;
+        let Some((lists, out)) = parts::points(&item, chunk_shape)? else { return Ok(None) };
+        count += out.len();
+        found.push((lists, out));
+    }
+    let first = found.iter().map(|(_, out)| out.iter().next().map_or(0, i64::unsigned_abs)).collect();
+    let mut positions = vec![vec![-1_i64; count]; rank];
+    for (number, (lists, out)) in found.into_iter().enumerate() {
+        for (axis, (list, positions)) in lists.into_iter().zip(&mut positions).enumerate() {
+            let offset = if axis == 0 { number as i64 * chunk_shape.first().map_or(0, |&len| len as i64) } else { 0 };
+            for (position, at) in list.into_iter().zip(out.iter()) {
+                match usize::try_from(at).ok().and_then(|at| positions.get_mut(at)) {
+                    Some(free) if *free < 0 => *free = offset + position,
+                    _ => return Ok(None),
+                }
+            }
+        }
+    }
+    // As many as there are elements, none of which is at the same index as another: all have one.
+    let shape = vec![count as u64];
+    Ok(Some((in_a_row(items.len(), rank), Selection::Coordinates(positions), shape, First::Points(first))))
+}
+
+/// The number of a chunk, by its index in C order.
+pub(crate) fn number_of(index: &[u64], grid: &[u64]) -> Option<usize> {
+    let number = index
+        .iter()
+        .zip(grid)
+        .try_fold(0_u64, |number, (&at, &len)| if at < len { number.checked_mul(len)?.checked_add(at) } else { None });
+    usize::try_from(number?).ok()
+}
+
+/// The index of a chunk, by its number in C order.
+pub(crate) fn index_of(number: u64, grid: &[u64]) -> Vec<u64> {
+    let mut rest = number;
+    let mut index: Vec<u64> = grid
+        .iter()
+        .rev()
+        .map(|&len| {
+            let at = rest % len.max(1);
+            rest /= len.max(1);
+            at
+        })
+        .collect();
+    index.reverse();
+    index
+}

@@ -1,0 +1,257 @@
+//! Requests to objects of Python, which its event loop answers.
+//!
+//! A thread that wants bytes puts a request into a queue and goes on with other work. The first request in an empty queue wakes the event
+//! loop, which takes all that are there and starts a coroutine for each (`zarr_rust/_pipeline_stores.py`). No thread of Rust waits for the
+//! interpreter's lock while it holds another one.
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyList};
+use std::collections::HashMap;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use zarr::store::{
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key,
+    Operation, Result, SetOptions, Version,
+};
+
+/// A request to the object of a chunk.
+enum Ask {
+    Get(ByteRange),
+    Set(Bytes),
+    Erase,
+}
+
+/// The reply: bytes, nothing, or an exception, which the queue keeps.
+type Reply = std::result::Result<Option<Bytes>, ()>;
+
+/// Where one is put.
+#[derive(Default)]
+struct Answer {
+    reply: Option<Reply>,
+    waker: Option<Waker>,
+}
+
+#[derive(Default)]
+struct Queue {
+    next: u64,
+    waiting: Vec<(u64, usize, Ask)>,
+    answers: HashMap<u64, Arc<Mutex<Answer>>>,
+    /// Whether the event loop knows of those that wait.
+    woken: bool,
+}
+
+/// A queue of requests, and the first exception.
+#[pyclass(frozen, name = "Requests", module = "zarr_rust._core")]
+pub(crate) struct Requests {
+    name: String,
+    concurrency: usize,
+    /// Called to wake the event loop.
+    wake: Py<PyAny>,
+    queue: Mutex<Queue>,
+    failed: Mutex<Option<PyErr>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[pymethods]
+impl Requests {
+    #[new]
+    fn new(name: String, concurrency: usize, wake: Py<PyAny>) -> Self {
+        Self { name, concurrency, wake, queue: Mutex::default(), failed: Mutex::default() }
+    }
+
+    /// The requests that wait: number, number of the chunk, what is asked for, and its arguments.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let waiting = {
+            let mut queue = lock(&self.queue);
+            queue.woken = false;
+            std::mem::take(&mut queue.waiting)
+        };
+        let list = PyList::empty(py);
+        for (number, chunk, ask) in waiting {
+            match ask {
+                Ask::Get(ByteRange::Full) => list.append((number, chunk, "get"))?,
+                Ask::Get(ByteRange::Range(range)) => list.append((number, chunk, "range", range.start, range.end))?,
+                Ask::Get(ByteRange::First(len)) => list.append((number, chunk, "range", 0, len))?,
+                Ask::Get(ByteRange::From(start)) => list.append((number, chunk, "from", start))?,
+                Ask::Get(ByteRange::Suffix(len)) => list.append((number, chunk, "suffix", len))?,
+                Ask::Set(value) => list.append((number, chunk, "set", PyBytes::new(py, &value)))?,
+                Ask::Erase => list.append((number, chunk, "delete"))?,
+            }
+        }
+        Ok(list)
+    }
+
+    /// Answers a request, with bytes, or `None` if there are none.
+    fn answer(&self, number: u64, value: Option<PyBackedBytes>) {
+        self.reply(number, Ok(value.map(Bytes::from_owner)));
+    }
+
+    /// Answers a request with an exception. The first one is what the operation raises.
+    fn fail(&self, py: Python<'_>, number: u64, error: Py<PyAny>) {
+        lock(&self.failed).get_or_insert_with(|| PyErr::from_value(error.into_bound(py)));
+        self.reply(number, Err(()));
+    }
+}
+
+impl fmt::Debug for Requests {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Requests({})", self.name)
+    }
+}
+
+impl Requests {
+    /// The first exception, if there was one.
+    pub(crate) fn take_failure(&self) -> Option<PyErr> {
+        lock(&self.failed).take()
+    }
+
+    fn reply(&self, number: u64, reply: Reply) {
+        let answer = lock(&self.queue).answers.remove(&number);
+        if let Some(answer) = answer {
+            let waker = {
+                let mut answer = lock(&answer);
+                answer.reply = Some(reply);
+                answer.waker.take()
+            };
+            waker.into_iter().for_each(Waker::wake);
+        }
+    }
+
+    /// Puts a request into the queue.
+    fn put(&self, chunk: usize, ask: Ask) -> Arc<Mutex<Answer>> {
+        let answer = Arc::new(Mutex::new(Answer::default()));
+        let (number, wakes) = {
+            let mut queue = lock(&self.queue);
+            let number = queue.next;
+            queue.next += 1;
+            queue.waiting.push((number, chunk, ask));
+            queue.answers.insert(number, Arc::clone(&answer));
+            (number, !std::mem::replace(&mut queue.woken, true))
+        };
+        if wakes {
+            Python::attach(|py| {
+                // It fails where the loop was closed.
+                if let Err(error) = self.wake.call0(py) {
+                    lock(&self.failed).get_or_insert(error);
+                    self.reply(number, Err(()));
+                }
+            });
+        }
+        answer
+    }
+}
+
+async fn wait(answer: Arc<Mutex<Answer>>) -> Reply {
+    poll_fn(|context| {
+        let mut answer = lock(&answer);
+        match answer.reply.take() {
+            Some(reply) => Poll::Ready(reply),
+            None => {
+                answer.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+/// The chunks of a batch, by the keys that their objects have.
+#[derive(Debug)]
+pub(crate) struct PythonStore {
+    requests: Arc<Py<Requests>>,
+    name: String,
+    concurrency: usize,
+    numbers: HashMap<Key, usize>,
+}
+
+impl PythonStore {
+    /// The objects of these keys.
+    pub(crate) fn new(py: Python<'_>, requests: &Py<Requests>, keys: &[Key]) -> Self {
+        let of = requests.get();
+        let numbers = keys.iter().enumerate().map(|(number, key)| (key.clone(), number)).collect();
+        Self { name: of.name.clone(), concurrency: of.concurrency, requests: Arc::new(requests.clone_ref(py)), numbers }
+    }
+
+    fn ask(&self, key: &Key, operation: Operation, ask: Ask) -> Result<Arc<Mutex<Answer>>> {
+        match self.numbers.get(key) {
+            Some(&number) => Ok(self.requests.get().put(number, ask)),
+            None => Err(Error::Unsupported { store: self.to_string(), operation }),
+        }
+    }
+
+    async fn answered(&self, key: &Key, operation: Operation, answer: Arc<Mutex<Answer>>) -> Result<Option<Bytes>> {
+        wait(answer).await.map_err(|()| {
+            Error::failed(self, operation, key.as_str(), ErrorKind::Io, "the store of Python raised an exception")
+        })
+    }
+}
+
+impl fmt::Display for PythonStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl AsyncStore for PythonStore {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        Box::pin(async move {
+            let whole = [ByteRange::Full];
+            let asked = if ranges.is_empty() { &whole } else { ranges };
+            let ask = |range: &ByteRange| self.ask(key, Operation::Get, Ask::Get(range.clone()));
+            let answers = asked.iter().map(ask).collect::<Result<Vec<_>>>()?;
+            let mut fetched = Fetched::new();
+            for (range, answer) in asked.iter().zip(answers) {
+                let Some(bytes) = self.answered(key, Operation::Get, answer).await? else { return Ok(None) };
+                let found = bytes.len() as u64;
+                match range {
+                    ByteRange::Range(due) if found != due.end.saturating_sub(due.start) => {
+                        range.check(self, key, due.start.saturating_add(found))?;
+                    }
+                    ByteRange::Suffix(due) if found != *due => {
+                        range.check(self, key, found)?;
+                    }
+                    _ => {}
+                }
+                fetched.size = fetched.size.or_else(|| range.whole_size(&bytes));
+                if !ranges.is_empty() {
+                    fetched.push(bytes);
+                }
+            }
+            options.check(self, key, &mut fetched)?;
+            Ok(Some(fetched))
+        })
+    }
+
+    fn set<'a>(&'a self, key: &'a Key, value: Bytes, _: &'a SetOptions) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move {
+            let answer = self.ask(key, Operation::Set, Ask::Set(value))?;
+            self.answered(key, Operation::Set, answer).await.map(|_| None)
+        })
+    }
+
+    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let answer = self.ask(key, Operation::Erase, Ask::Erase)?;
+            self.answered(key, Operation::Erase, answer).await.map(|_| ())
+        })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none().write(true).suffix_ranges(true)
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        AccessProfile::REMOTE.concurrency(self.concurrency).part_size(None)
+    }
+}

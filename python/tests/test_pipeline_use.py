@@ -1,0 +1,332 @@
+"""The pipeline of zarr-python: stores that fail, codecs that only Python knows, other threads and processes."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import pickle
+import threading
+from pathlib import Path
+from typing import Any
+
+import numcodecs
+import numpy as np
+import pytest
+import zarr
+import zarr_rust
+from zarr.abc.codec import BytesBytesCodec
+from zarr.storage import LocalStore, MemoryStore, WrapperStore
+from zarr_rust import pipeline
+
+
+def filled(store: Any, **options: Any) -> tuple[zarr.Array[Any], np.ndarray[Any, Any]]:
+    data = np.arange(600, dtype="i4").reshape(20, 30)
+    with zarr_rust.enable():
+        array = zarr.create_array(store, shape=data.shape, chunks=options.pop("chunks", (6, 7)), dtype="i4", **options)
+    array[...] = data
+    return array, data
+
+
+def chunk_keys(store: Any) -> set[str]:
+    async def found() -> set[str]:
+        return {key async for key in store.list() if "zarr.json" not in key}
+
+    return zarr.core.sync.sync(found())
+
+
+class Flaky(WrapperStore):  # type: ignore[type-arg]
+    """Raises what it is told to."""
+
+    gets: Exception | None = None
+    sets: Exception | None = None
+    asked = 0
+
+    async def get(self, key: str, *arguments: Any, **named: Any) -> Any:
+        type(self).asked += 1
+        if self.gets is not None:
+            raise self.gets
+        return await super().get(key, *arguments, **named)
+
+    async def set(self, key: str, value: Any) -> None:
+        if self.sets is not None:
+            raise self.sets
+        await super().set(key, value)
+
+
+class LookupProblem(Exception):
+    """An exception of a program."""
+
+
+def test_enable_and_disable() -> None:
+    default = zarr.config.get("codec_pipeline.path")
+    with zarr_rust.enable():
+        assert zarr.config.get("codec_pipeline.path") == "zarr_rust.pipeline.RustCodecPipeline"
+    assert zarr.config.get("codec_pipeline.path") == default
+    zarr_rust.enable()
+    zarr_rust.disable()
+    assert zarr.config.get("codec_pipeline.path") == default
+
+
+@pytest.mark.parametrize("store", ["memory", "local", "python"])
+@pytest.mark.parametrize("shards", [None, (12, 14)])
+def test_stores_raise_their_own_exceptions(tmp_path: Path, store: str, shards: Any) -> None:
+    below = LocalStore(tmp_path) if store == "local" else MemoryStore()
+    flaky = Flaky(below)
+    array, data = filled(flaky, shards=shards)
+    assert np.array_equal(array[...], data)
+    flaky.gets = LookupProblem("no network")
+    with pytest.raises(LookupProblem, match="no network"):
+        array[...]
+    with pytest.raises(LookupProblem):
+        array[3:5, 2] = 1
+    flaky.gets, flaky.sets = None, LookupProblem("disk is full")
+    with pytest.raises(LookupProblem, match="disk is full"):
+        array[...] = 2
+    flaky.sets = None
+    array[...] = data
+    assert np.array_equal(array[...], data)
+
+
+def test_read_only_stores_refuse(tmp_path: Path) -> None:
+    for store in (MemoryStore(), LocalStore(tmp_path)):
+        array, data = filled(store)
+        with zarr_rust.enable():
+            array = zarr.open_array(store.with_read_only(True), mode="r")
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 0
+        assert np.array_equal(array[...], data)
+
+
+def test_missing_chunks_are_not_looked_for_twice() -> None:
+    array, _ = filled(Flaky(MemoryStore()))
+    with zarr_rust.enable():
+        empty = zarr.create_array(Flaky(MemoryStore()), shape=(100,), chunks=(10,), dtype="i4")
+    Flaky.asked = 0
+    assert not empty[...].any()
+    assert Flaky.asked == 10
+    # Whole chunks are written without a look at the old ones, also at the edge.
+    array[...] = 7
+    assert Flaky.asked == 10
+
+
+def test_parts_of_shards_are_read_in_part() -> None:
+    sizes: list[int] = []
+
+    class Sizes(WrapperStore):  # type: ignore[type-arg]
+        async def get(self, key: str, *arguments: Any, **named: Any) -> Any:
+            value = await super().get(key, *arguments, **named)
+            if value is not None and "zarr.json" not in key:
+                sizes.append(len(value))
+            return value
+
+    data = np.arange(64 * 64, dtype="i4").reshape(64, 64)
+    with zarr_rust.enable():
+        array = zarr.create_array(Sizes(MemoryStore()), data=data, chunks=(4, 4), shards=(64, 64), compressors=None)
+    assert array[9, 9] == data[9, 9]
+    assert sum(sizes) <= 16 * 16 * 16 + 4 + 64
+    sizes.clear()
+    array[9, 8:10] = 5
+    assert sum(sizes) <= len(data.tobytes()) + 2 * (16 * 16 * 16 + 4)
+    data[9, 8:10] = 5
+    assert np.array_equal(array[...], data)
+
+
+def test_chunks_of_fill_values_are_erased(tmp_path: Path) -> None:
+    for store in (MemoryStore(), LocalStore(tmp_path), Flaky(MemoryStore())):
+        array, data = filled(store)
+        assert len(chunk_keys(store)) == 20
+        array[:6, :7] = 0
+        assert len(chunk_keys(store)) == 19
+        # In two parts, and at the edge, where chunks are cut off.
+        array[6:8, :7] = 0
+        assert len(chunk_keys(store)) == 19
+        array[8:12, :7] = 0
+        assert len(chunk_keys(store)) == 18
+        array[18:, 28:] = 0
+        assert len(chunk_keys(store)) == 17
+        data[:12, :7] = 0
+        data[18:, 28:] = 0
+        assert np.array_equal(array[...], data)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_large_shards(order: Any) -> None:
+    # So large that their inner chunks are encoded one after the other into a value that is being set. The first element is the fill value.
+    data = np.arange(128**3, dtype="u2").reshape((128, 128, 128), order=order)
+    store = MemoryStore()
+    with zarr_rust.enable():
+        array = zarr.create_array(store, shape=data.shape, chunks=(1, 128, 128), shards=data.shape, dtype="u2", compressors=None)
+    array[...] = data
+    assert np.array_equal(zarr.open_array(store)[...], data)
+    array[3:9, 4] = 0
+    data[3:9, 4] = 0
+    assert np.array_equal(zarr.open_array(store)[...], data)
+
+
+def test_arrays_grow_and_shrink() -> None:
+    array, data = filled(MemoryStore())
+    array.resize((25, 10))
+    assert np.array_equal(array[:20], data[:, :10]) and not array[20:].any()
+    array.append(np.ones((3, 10), "i4"))
+    assert array.shape == (28, 10) and array[25:].all()
+    array[26:, 3] = 9
+    assert array[27, 3] == 9
+
+
+class Inverted(BytesBytesCodec):
+    """A codec of a program."""
+
+    is_fixed_size = True
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Inverted:
+        return cls()
+
+    def to_dict(self) -> Any:
+        return {"name": "test.inverted"}
+
+    def compute_encoded_size(self, size: int, _: Any) -> int:
+        return size
+
+    async def _decode_single(self, value: Any, spec: Any) -> Any:
+        return spec.prototype.buffer.from_array_like(255 - value.as_numpy_array())
+
+    _encode_single = _decode_single
+
+
+class Shifted(numcodecs.abc.Codec):  # type: ignore[misc]
+    """The same for version 2."""
+
+    codec_id = "test.shifted"
+
+    def encode(self, buffer: Any) -> bytes:
+        return (np.frombuffer(numcodecs.compat.ensure_contiguous_ndarray(buffer), "u1") + 1).astype("u1").tobytes()
+
+    def decode(self, buffer: Any, out: Any = None) -> Any:
+        return (np.frombuffer(numcodecs.compat.ensure_contiguous_ndarray(buffer), "u1") - 1).astype("u1").tobytes()
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_codecs_of_a_program_are_called_and_counted(version: Any) -> None:
+    zarr.registry.register_codec("test.inverted", Inverted)
+    numcodecs.register_codec(Shifted)
+    before = pipeline.counts()
+    store = MemoryStore()
+    array, data = filled(store, zarr_format=version, compressors=Inverted() if version == 3 else Shifted())
+    array[3:9, ::2] = -1
+    data[3:9, ::2] = -1
+    assert np.array_equal(array[...], data)
+    assert np.array_equal(zarr.open_array(store, zarr_format=version)[...], data)
+    after = pipeline.counts()
+    assert after["python-codec"] == before["python-codec"] + 1
+    assert (after["reads"], after["writes"]) == (before["reads"], before["writes"])
+    # Within a shard as well.
+    if version == 3:
+        array, data = filled(MemoryStore(), compressors=Inverted(), shards=(12, 14))
+        array[5:15, 3] = 4
+        data[5:15, 3] = 4
+        assert np.array_equal(array[...], data)
+
+
+def test_pickles(tmp_path: Path) -> None:
+    array, data = filled(LocalStore(tmp_path), compressors=zarr.codecs.ZstdCodec(level=1))
+    again = pickle.loads(pickle.dumps(array))
+    assert isinstance(again.async_array.codec_pipeline, pipeline.RustCodecPipeline)
+    assert np.array_equal(again[...], data)
+    made = array.async_array.codec_pipeline
+    assert pickle.loads(pickle.dumps(made)) == made
+
+
+def test_chunks_in_memory_are_encoded_and_decoded() -> None:
+    array, data = filled(MemoryStore(), compressors=zarr.codecs.GzipCodec())
+    made = array.async_array.codec_pipeline
+    from zarr.core.array_spec import ArrayConfig, ArraySpec
+    from zarr.core.buffer import default_buffer_prototype
+
+    prototype = default_buffer_prototype()
+    chunk = ArraySpec((6, 7), array.metadata.data_type, 0, ArrayConfig.from_dict({}), prototype)
+    elements = prototype.nd_buffer.from_numpy_array(data[:6, :7])
+
+    async def there_and_back() -> Any:
+        encoded = await made.encode([(elements, chunk), (None, chunk)])
+        return list(await made.decode(list(zip(encoded, [chunk, chunk]))))
+
+    decoded = asyncio.run(there_and_back())
+    assert decoded[1] is None
+    assert np.array_equal(decoded[0].as_numpy_array(), data[:6, :7])
+
+
+@pytest.mark.parametrize("store", ["memory", "local", "python"])
+def test_many_threads(tmp_path: Path, store: str) -> None:
+    made = {"memory": MemoryStore(), "local": LocalStore(tmp_path), "python": Flaky(MemoryStore())}[store]
+    array, data = filled(made)
+    wrong: list[Any] = []
+
+    def work(number: int) -> None:
+        for _ in range(20):
+            array[6 * (number % 3) : 6 * (number % 3) + 6] = data[6 * (number % 3) : 6 * (number % 3) + 6]
+            if not np.array_equal(array[:, number::3], data[:, number::3]):
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not wrong and not any(thread.is_alive() for thread in threads)
+
+
+def test_writers_of_one_chunk_lose_nothing(tmp_path: Path) -> None:
+    with zarr_rust.enable():
+        arrays = [zarr.create_array(LocalStore(tmp_path), shape=(64,), chunks=(64,), dtype="i4")]
+        arrays += [zarr.open_array(LocalStore(tmp_path), mode="r+") for _ in range(3)]
+
+    def work(number: int) -> None:
+        for at in range(number, 64, 4):
+            arrays[number][at] = at + 1
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert arrays[0][...].tolist() == list(range(1, 65))
+
+
+def test_cancelled_reads_end(tmp_path: Path) -> None:
+    class Slow(WrapperStore):  # type: ignore[type-arg]
+        async def get(self, key: str, *arguments: Any, **named: Any) -> Any:
+            if "zarr.json" not in key:
+                await asyncio.sleep(0.05)
+            return await super().get(key, *arguments, **named)
+
+    store = MemoryStore()
+    _, data = filled(store)
+
+    async def main() -> Any:
+        with zarr_rust.enable():
+            array = await zarr.api.asynchronous.open_array(store=Slow(store))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(array.getitem(...), 0.01)
+        return await array.getitem((slice(None), 3))
+
+    assert np.array_equal(asyncio.run(main()), data[:, 3])
+
+
+def _in_a_child(array: Any, send: Any) -> None:
+    send.send(int(array[...].sum()))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_other_processes(tmp_path: Path, method: Any) -> None:
+    array, data = filled(LocalStore(tmp_path))
+    assert np.array_equal(array[...], data)
+    context = multiprocessing.get_context(method)
+    receive, send = context.Pipe(False)
+    process = context.Process(target=_in_a_child, args=(array, send))
+    process.start()
+    assert receive.poll(60)
+    assert receive.recv() == data.sum()
+    process.join(60)
+    assert process.exitcode == 0

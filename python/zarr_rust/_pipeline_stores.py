@@ -1,0 +1,102 @@
+"""Where the bytes of chunks are, for the pipeline of zarr-python: stores that are opened here, and objects of Python that are asked.
+
+The object of Python is the truth of each store: a store is opened here only if that gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import zarr
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+from zarr.storage import LocalStore, MemoryStore, StorePath
+
+from zarr_rust import _core
+
+
+class Answers:
+    """Answers requests for chunks with their objects, on the event loop that runs meanwhile."""
+
+    def __init__(self, getters: Sequence[Any], prototype: Any, name: str) -> None:
+        self._getters = getters
+        self._prototype = prototype
+        self._loop = asyncio.get_running_loop()
+        # The loop keeps no reference to its tasks.
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.requests = _core.Requests(
+            name, zarr.config.get("async.concurrency"), partial(self._loop.call_soon_threadsafe, self._begin)
+        )
+
+    def _begin(self) -> None:
+        for request in self.requests.take():
+            task = self._loop.create_task(self._answer(*request))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, number: int, chunk: int, ask: str, *arguments: Any) -> None:
+        try:
+            reply = await self._do(self._getters[chunk], ask, arguments)
+        # Whatever it is: the thread that asked waits for the answer, and raises it.
+        except BaseException as error:  # noqa: BLE001
+            self.requests.fail(number, error)
+            if not isinstance(error, Exception):
+                raise
+        else:
+            self.requests.answer(number, reply)
+
+    async def _do(self, getter: Any, ask: str, arguments: tuple[Any, ...]) -> bytes | None:
+        if ask == "set":
+            await getter.set(self._prototype.buffer.from_bytes(arguments[0]))
+            return None
+        if ask == "delete":
+            await getter.delete()
+            return None
+        byte_range: Any = None
+        if ask == "range":
+            start, stop = arguments
+            if start == stop:
+                # Some stores refuse a range without bytes.
+                return b""
+            byte_range = RangeByteRequest(start, stop)
+        elif ask == "from":
+            byte_range = OffsetByteRequest(arguments[0])
+        elif ask == "suffix":
+            byte_range = SuffixByteRequest(arguments[0])
+        value = await getter.get(prototype=self._prototype, byte_range=byte_range)
+        return None if value is None else value.to_bytes()
+
+
+async def source_of(getters: Sequence[Any], prototype: Any, writes: bool) -> Any:
+    """Where the chunks are that these objects get and set."""
+    first = getters[0]
+    store = first.store if type(first) is StorePath else None
+    opened = _OPENED.get(type(store))
+    if opened is None or not isinstance(prototype.buffer.create_zero_length().as_array_like(), _host_memory()):
+        return Answers(getters, prototype, str(first if store is None else store)).requests
+    await store._ensure_open()
+    if writes:
+        store._check_writable()
+    return opened(store, prototype)
+
+
+def _host_memory() -> type:
+    import numpy as np
+
+    return np.ndarray
+
+
+def _local(store: Any, prototype: Any) -> Any:
+    # Each time: the directory may have been replaced.
+    return _core.OpenedStore.directory(os.fspath(store.root.absolute()))
+
+
+def _memory(store: Any, prototype: Any) -> Any:
+    return _core.MemoryValues(str(store), store._store_dict, prototype.buffer.from_bytes)
+
+
+#: Stores of these types exactly: a class that is derived from one may do anything.
+_OPENED: dict[type, Callable[[Any, Any], Any]] = {LocalStore: _local, MemoryStore: _memory}
