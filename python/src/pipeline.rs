@@ -14,7 +14,6 @@ mod requests;
 use crate::array::Written;
 use crate::data_type::{self, Form};
 use crate::errors::OrException;
-use crate::interrupt::Interruptible;
 use crate::memory::Memory;
 use crate::{runtime, variable};
 pub(crate) use batch::Batch;
@@ -26,6 +25,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyList;
 pub(crate) use requests::Requests;
+use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use zarr::codec::View;
@@ -92,6 +92,28 @@ impl Source<'_> {
             Self::Requests(requests) => requests.get().take_failure(),
         }
     }
+}
+
+/// The error with the key of zarr-python's chunk, instead of its index in the array of the batch. Errors of stores have that key anyway.
+fn located(error: &Error, known: &Known) -> Option<Error> {
+    let key = known.key_of(&Key::new(error.location().key.as_deref()?).ok()?)?;
+    if error.store_error().is_some() {
+        return None;
+    }
+    let mut message = error.message().to_owned();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        message.push_str(&format!(": {inner}"));
+        source = inner.source();
+    }
+    let made = Error::new(error.kind(), message).at(|location| {
+        location.store.clone_from(&error.location().store);
+        location.key = Some(key.as_str().to_owned());
+    });
+    Some(match error.hint() {
+        Some(hint) => made.with_hint(hint),
+        None => made,
+    })
 }
 
 /// Erases chunks that have nothing but fill values, as zarr-python does.
@@ -167,9 +189,10 @@ impl Codecs {
         let store = source.store(py, &keys);
         let done = runtime::run(py, || {
             let known = self.known(&batch.grid, &batch.chunk_shape, keys, complete)?;
-            let store: Arc<dyn Store> = Arc::new(Interruptible::new(store, &batch.interrupt));
+            let store = batch.interrupt.over(&store);
             let (array, known) = self.array(Arc::clone(&store), known, options)?;
-            Ok((work(&array, &known, &*store)?, known))
+            let done = work(&array, &known, &*store).map_err(|error| located(&error, &known).unwrap_or(error))?;
+            Ok((done, known))
         });
         done.map_err(|error| source.take_failure().unwrap_or(error))
     }

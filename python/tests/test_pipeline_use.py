@@ -87,6 +87,14 @@ def test_stores_raise_their_own_exceptions(tmp_path: Path, store: str, shards: A
     assert np.array_equal(array[...], data)
 
 
+def test_errors_name_the_chunk(tmp_path: Path) -> None:
+    array, _ = filled(LocalStore(tmp_path), name="a/b", compressors=zarr.codecs.ZstdCodec())
+    (tmp_path / "a/b/c/2/3").write_bytes(b"no frame")
+    with pytest.raises(zarr_rust.errors.DataError) as raised:
+        array[...]
+    assert raised.value.key == "a/b/c/2/3" and raised.value.chunk is None
+
+
 def test_read_only_stores_refuse(tmp_path: Path) -> None:
     for store in (MemoryStore(), LocalStore(tmp_path)):
         array, data = filled(store)

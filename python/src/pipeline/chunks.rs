@@ -85,6 +85,14 @@ impl Known {
         }
     }
 
+    /// The key in the store below of a chunk.
+    pub(crate) fn key_of(&self, key: &Key) -> Option<&Key> {
+        match self.find(key) {
+            Named::Chunk(_, key) => Some(key),
+            _ => None,
+        }
+    }
+
     fn is_complete(&self, number: usize) -> bool {
         self.complete.get(number).copied().unwrap_or(false)
     }
