@@ -3,7 +3,7 @@
 use zarr_meta::StoredNode;
 
 /// FNV-1a of 64 bits: nobody gains by two texts that have the same hash.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fingerprint(u64);
 
 impl Fingerprint {

@@ -1,7 +1,8 @@
 //! The rest of a move that was interrupted while it erased the source.
 
+use super::is_same;
+use super::journal::Found;
 use super::links::check_links;
-use super::{is_same, journal};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
@@ -21,7 +22,8 @@ use zarr_store::{Key, Prefix, Store, StoreExt, run};
 /// move.
 ///
 /// # Errors
-/// [`ErrorKind::Conflict`] naming the key that is left and differs, with nothing erased; [`ErrorKind::Store`].
+/// [`ErrorKind::Conflict`] naming the key that is left and differs, with nothing erased; [`ErrorKind::Exists`] if the move is at work,
+/// naming its process; [`ErrorKind::Store`].
 pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>, to: &str) -> Result<bool> {
     let in_source = |error| in_store(&**source, error);
     let (from, to) = (parse_path(from).map_err(in_source)?, parse_path(to)?);
@@ -40,20 +42,25 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
         _ => return Ok(false),
     };
     let rest = Rest::find(&**source, &from, &**target, &to, &copies).map_err(in_source)?;
+    let in_target = |error| in_store(&**target, error);
+    // The source is that of a move that is at work as long as its journal says so.
+    let journal = || Found::read_end_of_move(&**source, &from, &**target, &to).map_err(in_target);
     match rest {
         Ok(rest) if rest.is_of_move(is_implied) => {
+            let journal = journal()?;
             if let Some(node) = rest.nodes.first() {
                 check_links(&**source, node).map_err(in_source)?;
             }
             // The copy is on the disk before the rest is gone.
-            target.barrier().map_err(|error| in_store(&**target, error.into()))?;
+            target.barrier().map_err(|error| in_target(error.into()))?;
             rest.erase(&**source).map_err(in_source)?;
-            journal::erase_ended(&**source, &from, &**target, &to).map_err(|error| in_store(&**target, error))?;
+            journal.map_or(Ok(()), |journal| journal.erase_end_of_move(&**target, &to)).map_err(in_target)?;
             Ok(true)
         }
         // Nothing is left but the journal.
         Ok(rest) if !is_implied && rest.is_empty() => {
-            journal::erase_ended(&**source, &from, &**target, &to).map_err(|error| in_store(&**target, error))
+            let Some(journal) = journal()? else { return Ok(false) };
+            journal.erase_end_of_move(&**target, &to).map(|()| true).map_err(in_target)
         }
         // A group that is there is in the way of no other message.
         Ok(_) => Ok(false),

@@ -56,7 +56,8 @@ impl Conversion {
     /// # Errors
     /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are no journals of parts; [`Exists`](zarr_hierarchy::ErrorKind::Exists) if a part is
     /// at work, naming its process, or all are done and [`finish`](Self::finish) was begun;
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the conversion there is not done in parts.
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the conversion there is not done in parts, or is another one by an option
+    /// that may decide which keys chunks have, naming it.
     pub fn abandon(&self, target: &Arc<dyn Store>) -> Result<()> {
         self.check_target(target)?;
         self.abandon_parts(target).map_err(|error| in_store(target, error))
@@ -274,7 +275,9 @@ impl Conversion {
                 if matches!(shared.state()?, State::Written | State::Ending) {
                     return Err(ending(&key));
                 }
-                journal::parts(&path, parts).collect::<Result<_>>()?
+                // With others the chunks that were written would stay.
+                shared.check_keys(&Identity::of(self, Some(parts))?)?;
+                shared.part_journals(&**target, &path)?
             }
             // Nothing says how many parts there are.
             _ => journal::listed_parts(&**target, &path)?,
@@ -282,16 +285,16 @@ impl Conversion {
         if shared.is_none() && journals.is_empty() {
             return Err(located(Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun")));
         }
-        for journal in &journals {
-            if let Some(found) = Found::read(&**target, journal)? {
-                found.check_idle()?;
-            }
-        }
+        journal::check_idle(&**target, &journals)?;
         if let Some(shared) = shared.filter(|shared| shared.state().is_ok_and(|state| state != State::Abandoned)) {
             shared.abandon(&**target)?;
         }
         // A part that begins from now on sees that; of the others the journals are erased, which they see.
         journals.iter().try_for_each(|journal| target.erase(journal))?;
+        if target.capabilities().durable {
+            // Or a loss of power could leave journals of chunks that are gone.
+            target.barrier()?;
+        }
         journal::erase_scratch(&**target, &path, None)?;
         let existing = destination::prepare(target, self, InTheWay::Keep)?;
         for planned in self.nodes.iter().filter(|node| matches!(node.how, Action::CopyChunks | Action::Reencode)) {

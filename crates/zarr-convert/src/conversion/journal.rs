@@ -2,36 +2,37 @@
 //!
 //! One run owns it at a time. It sets each entry on the condition of the version of its entry before, so that it notices at the next one
 //! that another run took over. That one does not as long as it sees the owner at work (`owner.rs`), for which a thread
-//! writes entries when the work has none (`beat.rs`).
+//! writes entries when the work has none (`refresh.rs`).
 
-mod beat;
 mod entry;
 mod found;
 mod identity;
+mod left_out;
 mod lost;
 mod names;
 mod owner;
+mod refresh;
 #[cfg(test)]
 mod tests;
 
 use super::reached::Units;
 use super::skipped::SkippedChunk;
-use super::workers::lock;
-use beat::Beat;
+use super::workers::{lock, lock_free};
 use entry::Entry;
 pub(super) use entry::State;
-pub(super) use found::Found;
+pub(super) use found::{Found, check_idle};
 pub(super) use identity::Identity;
+use left_out::LeftOut;
 use lost::Lost;
 pub(super) use names::{erase_left, erase_parts, erase_scratch, key, listed_parts, parts, scratch_key};
-use owner::{BEAT, LEASE, Owner, Running, now, random_id};
-use std::collections::{BTreeMap, BTreeSet};
+use owner::{OWNED_FOR, Owner, REFRESH, Running, now, random_id};
+use refresh::Refresh;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Error, Result};
-use zarr_meta::NodePath;
 use zarr_store::{Durability, Key, Precondition, SetOptions, Store, Version};
 
 /// An entry is written when so many chunks were stored since the last one...
@@ -46,7 +47,7 @@ const SHARE: u32 = 20;
 #[derive(Debug)]
 pub(super) struct Journal {
     /// Ends before the run does.
-    _beat: Option<Beat>,
+    _refresh: Option<Refresh>,
     owned: Arc<Owned>,
 }
 
@@ -59,7 +60,12 @@ struct Owned {
     run: Running,
     is_resumed: bool,
     held: Mutex<Held>,
+    /// Locked while an entry is made of all that is done, so that none replaces a later one; before `written`.
+    recorded: Mutex<Recorded>,
+    /// Locked while an entry is set. It is not while chunks have to reach the disk: the run shows that it is at work meanwhile.
     written: Mutex<Written>,
+    /// When the last entry was about to be set.
+    entered: Mutex<Instant>,
 }
 
 /// All that the next entry says.
@@ -69,9 +75,7 @@ struct Held {
     done: usize,
     /// Of the node after them, if it is begun.
     units: Option<Units>,
-    skipped: BTreeSet<SkippedChunk>,
-    /// How many more earlier runs and parts left out.
-    more_skipped: u64,
+    skipped: LeftOut,
     /// Whether the last entry lacks some of them.
     has_more_skipped: bool,
     /// Chunks since the last entry.
@@ -80,15 +84,20 @@ struct Held {
     has_written: bool,
 }
 
+/// The last entry that was made of all that is done, and not to repeat another one.
+#[derive(Debug)]
+struct Recorded {
+    at: Instant,
+    /// How long it took, where chunks had to reach the disk.
+    cost: Duration,
+}
+
 /// The last entry.
 #[derive(Debug)]
 struct Written {
     /// Of the value in the store, if there is one.
     version: Option<Option<Version>>,
     entry: Option<Entry>,
-    /// When it was about to be set.
-    at: Instant,
-    cost: Duration,
     /// Why this run writes no further one.
     lost: Option<Lost>,
     /// Whether this run has ended.
@@ -165,28 +174,30 @@ impl Journal {
             state: entry.state,
             done: entry.done,
             units: entry.array.take().map(|array| Units::new(Some(array), &[])),
-            skipped: std::mem::take(&mut entry.skipped).into_iter().collect(),
-            more_skipped: entry.more_skipped,
+            skipped: LeftOut::new(std::mem::take(&mut entry.skipped), entry.more_skipped),
             has_more_skipped: false,
             fresh: 0,
             has_written: false,
         };
-        let written = Written {
-            version,
-            entry: None,
-            at: Instant::now(),
-            cost: Duration::ZERO,
-            lost: None,
-            is_over: target.capabilities().appears_at_flush,
-        };
+        let written = Written { version, entry: None, lost: None, is_over: target.capabilities().appears_at_flush };
         let run = Running::new();
         let common = Entry { run: run.id().to_owned(), number: 0, owner: Some(Owner::this()), ..entry };
-        let (held, written) = (Mutex::new(held), Mutex::new(written));
-        let owned = Arc::new(Owned { target: Arc::clone(target), key, common, run, is_resumed, held, written });
+        let recorded = Recorded { at: Instant::now(), cost: Duration::ZERO };
+        let owned = Arc::new(Owned {
+            target: Arc::clone(target),
+            key,
+            common,
+            run,
+            is_resumed,
+            held: Mutex::new(held),
+            recorded: Mutex::new(recorded),
+            written: Mutex::new(written),
+            entered: Mutex::new(Instant::now()),
+        });
         owned.write(durability)?;
-        let beating = Arc::clone(&owned);
-        let beat = (!target.capabilities().appears_at_flush).then(|| Beat::new(move || beating.beat()));
-        Ok(Self { _beat: beat, owned })
+        let owned_too = Arc::clone(&owned);
+        let refresh = (!target.capabilities().appears_at_flush).then(|| Refresh::new(move || owned_too.refresh()));
+        Ok(Self { _refresh: refresh, owned })
     }
 
     /// Whether an earlier run began it.
@@ -210,22 +221,20 @@ impl Journal {
 
     /// The chunks that could not be read so far, and how many more.
     pub(super) fn skipped(&self) -> (Vec<SkippedChunk>, u64) {
-        let held = lock(&self.owned.held);
-        (held.skipped.iter().cloned().collect(), held.more_skipped)
+        lock(&self.owned.held).skipped.shown()
     }
 
     /// Adds a chunk that cannot be read; false if it is known.
     pub(super) fn skip(&self, chunk: &SkippedChunk) -> bool {
         let mut held = lock(&self.owned.held);
-        let is_new = held.skipped.insert(chunk.clone());
+        let is_new = held.skipped.insert(chunk);
         held.has_more_skipped |= is_new;
         is_new
     }
 
     /// Adds so many of which no more is known.
     pub(super) fn skip_more(&self, count: u64) {
-        let mut held = lock(&self.owned.held);
-        held.more_skipped = held.more_skipped.saturating_add(count);
+        lock(&self.owned.held).skipped.add(count);
     }
 
     /// Writes an entry if there are chunks that cannot be read and no entry has: before the document of their array, after which nobody
@@ -289,10 +298,10 @@ impl Journal {
             held.fresh
         };
         // Others go on meanwhile.
-        let Ok(mut written) = self.owned.written.try_lock() else { return Ok(()) };
-        let passed = written.at.elapsed();
-        if (fresh >= CHUNKS || passed >= PAUSE) && passed >= written.cost * SHARE {
-            self.owned.write_entry(&mut written, Durability::File, true)?;
+        let Some(mut recorded) = lock_free(&self.owned.recorded) else { return Ok(()) };
+        let passed = recorded.at.elapsed();
+        if (fresh >= CHUNKS || passed >= PAUSE) && passed >= recorded.cost * SHARE {
+            self.owned.write_entry(&mut recorded, Durability::File, true)?;
         }
         Ok(())
     }
@@ -300,9 +309,13 @@ impl Journal {
     /// Checks that this run still owns the journal, by another entry if the last one is so old that others may have taken over: before
     /// something is written.
     pub(super) fn confirm(&self) -> Result<()> {
-        // Another thread is about to find out.
-        let Ok(mut written) = self.owned.written.try_lock() else { return Ok(()) };
-        match written.at.elapsed() >= LEASE && !written.is_over {
+        let mut written = match lock_free(&self.owned.written) {
+            Some(written) => written,
+            // Another thread sets an entry; the last one says for long enough yet that this run is at work.
+            None if self.owned.since_entry() < OWNED_FOR => return Ok(()),
+            None => lock(&self.owned.written),
+        };
+        match self.owned.since_entry() >= OWNED_FOR && !written.is_over {
             true => self.owned.repeat(&mut written),
             false => self.owned.check_owned(&written),
         }
@@ -326,9 +339,9 @@ impl Journal {
 
     /// Writes a last entry, which says that this run has ended: another one need not wait.
     pub(super) fn release(&self) -> Result<()> {
-        let mut written = lock(&self.owned.written);
-        let done = self.owned.write_entry(&mut written, Durability::File, false);
-        written.is_over = true;
+        let mut recorded = lock(&self.owned.recorded);
+        let done = self.owned.write_entry(&mut recorded, Durability::File, false);
+        lock(&self.owned.written).is_over = true;
         done
     }
 
@@ -342,6 +355,7 @@ impl Journal {
     pub(super) fn erase(self) -> Result<()> {
         let target = &self.owned.target;
         // No entry follows.
+        let _recorded = lock(&self.owned.recorded);
         let mut written = lock(&self.owned.written);
         self.owned.look(&mut written)?;
         if !target.capabilities().appears_at_flush {
@@ -355,45 +369,56 @@ impl Journal {
 
 impl Owned {
     fn write(&self, durability: Durability) -> Result<()> {
-        self.write_entry(&mut lock(&self.written), durability, true)
+        self.write_entry(&mut lock(&self.recorded), durability, true)
+    }
+
+    /// How long ago the last entry was about to be set.
+    fn since_entry(&self) -> Duration {
+        lock(&self.entered).elapsed()
     }
 
     /// Writes all that is done; unless the run goes on, nobody owns the journal then.
-    fn write_entry(&self, written: &mut Written, durability: Durability, goes_on: bool) -> Result<()> {
+    fn write_entry(&self, recorded: &mut Recorded, durability: Durability, goes_on: bool) -> Result<()> {
         let begun = Instant::now();
         let entry = {
             let mut held = lock(&self.held);
             (held.fresh, held.has_more_skipped) = (0, false);
+            let (skipped, more_skipped) = held.skipped.shown();
             Entry {
                 owner: self.common.owner.clone().filter(|_| goes_on),
                 state: held.state,
                 done: held.done,
                 array: held.units.as_ref().map(Units::reached),
-                skipped: held.skipped.iter().cloned().collect(),
-                more_skipped: held.more_skipped,
+                skipped,
+                more_skipped,
                 ..self.common.clone()
             }
         };
-        if written.is_over {
-            // Nothing that an interrupted run has set is there for another one, or the run has ended.
-            return self.check_owned(written);
+        {
+            let written = lock(&self.written);
+            self.check_owned(&written)?;
+            if written.is_over {
+                // Nothing that an interrupted run has set is there for another one, or the run has ended.
+                return Ok(());
+            }
         }
         let is_durable = self.target.capabilities().durable;
         if is_durable {
             // An entry survives no loss of power in which chunks are lost that it has.
             self.target.barrier()?;
         }
-        self.set(written, entry, durability)?;
+        self.set(&mut lock(&self.written), entry, durability)?;
         // What a service has answered is on its disks.
         let waits_for_disks = is_durable && self.target.as_async().is_none();
-        written.cost = if waits_for_disks { begun.elapsed() } else { Duration::ZERO };
+        let cost = if waits_for_disks { begun.elapsed() } else { Duration::ZERO };
+        *recorded = Recorded { at: begun, cost };
         Ok(())
     }
 
     /// Shows that the run is at work, if nothing else has.
-    fn beat(&self) {
-        let Ok(mut written) = self.written.try_lock() else { return };
-        if !written.is_over && written.at.elapsed() >= BEAT {
+    fn refresh(&self) {
+        let Some(mut written) = lock_free(&self.written) else { return };
+        if !written.is_over && self.since_entry() >= REFRESH {
             // What it says is lost is found by the next that writes; another fault may have passed by then.
             let _ = self.repeat(&mut written);
         }
@@ -413,7 +438,7 @@ impl Owned {
         if written.is_over {
             return Ok(());
         }
-        if written.at.elapsed() >= LEASE {
+        if self.since_entry() >= OWNED_FOR {
             return self.repeat(written);
         }
         match Found::read(&*self.target, &self.key)? {
@@ -456,31 +481,18 @@ impl Owned {
                 Err(error) => return Err(error.into()),
             }
         };
-        (written.version, written.entry, written.at) = (Some(version), Some(entry), at);
+        (written.version, written.entry) = (Some(version), Some(entry));
+        *lock(&self.entered) = at;
         Ok(())
     }
 
     /// Another run has the journal, or it is gone: this one writes nothing further.
     fn lose(&self, written: &mut Written, found: Option<&Found>) -> Error {
-        let lost = Lost::new(found, &self.common, written.at.elapsed());
+        let lost = Lost::new(found, &self.common, self.since_entry());
         written.lost.insert(lost).error(&self.key)
     }
 
     fn check_owned(&self, written: &Written) -> Result<()> {
         written.lost.as_ref().map_or(Ok(()), |lost| Err(lost.error(&self.key)))
-    }
-}
-
-/// Erases the journal of a move whose end was interrupted, from the node at `from` to that at `to`, if there is one: false if not.
-pub(super) fn erase_ended(source: &dyn Store, from: &NodePath, target: &dyn Store, to: &NodePath) -> Result<bool> {
-    let key = key(to, None)?;
-    match Found::read(target, &key)? {
-        Some(found) if found.state()? == State::Ending && found.entry()?.identity.is_from(source, from) => {
-            found.unfinished(to)?.end(target)?;
-            target.erase(&key)?;
-            target.flush()?;
-            Ok(true)
-        }
-        _ => Ok(false),
     }
 }

@@ -77,7 +77,10 @@ impl Conversion {
                 // The error is what went wrong first.
                 let _ = match begins.filter(|_| error.kind() == ErrorKind::Exists && !journal.has_written()) {
                     // Others have created the nodes between the look for them and the journal, of which nothing is to go on.
-                    Some(unfinished) => unfinished.end(&**target).and_then(|()| journal.erase()),
+                    Some(unfinished) => {
+                        // The mark may be that of a run that took over.
+                        journal.check_own().and_then(|()| unfinished.end(&**target)).and_then(|()| journal.erase())
+                    }
                     None => journal.release(),
                 };
                 Err(error)
@@ -142,6 +145,9 @@ impl Conversion {
                 self.go_on(target, found)
             }
             found if self.options.overwrite => {
+                if let Some(found) = &found {
+                    found.check_parts_idle(&**target, &path)?;
+                }
                 let left = found.as_ref().and_then(|found| found.unfinished(&path).ok());
                 let is_staged = unfinished::may_replace(&**target, self)?;
                 let unfinished = Unfinished::new(&**target, self, is_staged)?;

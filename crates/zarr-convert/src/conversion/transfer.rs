@@ -343,9 +343,14 @@ impl Conversion {
     fn rename(&self, store: &Arc<dyn Store>) -> Result<bool> {
         let (from, to) = self.paths();
         let journal = journal::key(&to, None)?;
+        // What journals say of chunks is true no longer when these are erased or renamed.
+        let drop_unfinished = |path| run(&**store, DropUnfinished::new(path, store.capabilities()));
         if self.options.overwrite {
             // Nothing is erased that a run is at work on.
-            drop(Found::read_idle(&**store, &journal)?);
+            if let Some(found) = Found::read_idle(&**store, &journal)? {
+                found.check_parts_idle(&**store, &to)?;
+            }
+            drop_unfinished(&to)?;
         } else if let Some(found) = Found::read(&**store, &journal)? {
             return Err(found.in_the_way());
         }
@@ -356,9 +361,9 @@ impl Conversion {
             run(&**store, Ancestors::of_erased(&root.source, store.capabilities()))?;
         }
         self.list_in(&**store, false)?;
-        // What journals say of chunks is true no longer.
-        for path in [&from, &to] {
-            run(&**store, DropUnfinished::new(path, store.capabilities()))?;
+        drop_unfinished(&from)?;
+        if !self.options.overwrite {
+            drop_unfinished(&to)?;
         }
         Ok(store.rename_prefix(&Prefix::new(&from.key_prefix())?, &Prefix::new(&to.key_prefix())?)?)
     }

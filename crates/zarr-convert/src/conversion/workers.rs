@@ -1,7 +1,7 @@
 //! Threads that read and write for a conversion. They wait for stores, so that they are none of the threads that decode.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use zarr_hierarchy::Result;
 
 /// Calls `one` for each item on several threads, in their order; after the first error no further items are begun.
@@ -35,4 +35,13 @@ pub(super) fn in_parallel<T>(
 /// Locks, whatever became of the thread that held the lock: a panic ends the conversion.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// As [`lock`], unless another thread has the lock.
+pub(super) fn lock_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }

@@ -147,6 +147,34 @@ fn a_conversion_whose_target_is_erased_ends() {
     }
 }
 
+/// A move that renames erases the node in the way before: the journal of a conversion to it goes first.
+#[test]
+fn a_move_that_overwrites_erases_the_journal_before_the_node() {
+    let mut stops = 0;
+    for left in 0.. {
+        let target = memory();
+        for path in ["/g", "/h"] {
+            let array = zarr::create((&target, path)).array(NewArray::new(&[4], "int16").chunks(&[2])).unwrap();
+            array.write(.., &[1_i16, 2, 3, 4]).unwrap();
+        }
+        target.set_all(&Key::new(".zconversion-h").unwrap(), b"{}").unwrap();
+        let before = contents(&target);
+        let stopping = Failing::after(&target, left).store();
+        let transfer = Transfer::of(&stopping, "/g").to("/h").overwrite(true);
+        let is_done = transfer.move_all(&zarr::registry::default()).is_ok();
+        let after = contents(&target);
+        if after.get(".zconversion-h").is_some_and(|journal| journal == b"{}") {
+            let is_there = |(key, value): (&String, &Vec<u8>)| !key.starts_with("h/") || after.get(key) == Some(value);
+            assert!(before.iter().all(is_there), "{left}: {:?}", after.keys());
+            stops += 1;
+        }
+        if is_done {
+            break;
+        }
+    }
+    assert!(stops > 3, "{stops}");
+}
+
 #[test]
 fn nodes_of_long_names_have_journals() {
     let folder = tempfile::tempdir().unwrap();

@@ -121,6 +121,67 @@ fn what_is_no_part_or_at_its_end_is_not_given_up() {
     assert_eq!(contents(&target), converted(&source, &begun));
 }
 
+/// With options by which chunks had other keys, the chunks would stay; what decides no keys may be another.
+#[test]
+fn parts_are_given_up_with_their_options_alone() {
+    let (source, target) = (source(Dialect::V3), memory());
+    let begun = options().chunks(vec![1, 1]);
+    run(&source, &target, part(&begun, 1, 2)).unwrap();
+    let other: Arc<dyn Store> = memory();
+    zarr::create((&other, "/g")).group(NewGroup::new()).unwrap();
+    zarr::create((&other, "/g/c")).array(NewArray::new(&[4, 4], "int16").chunks(&[1, 1])).unwrap();
+    let before = contents(&target);
+    for (source, options, said) in [
+        (&source, begun.clone().dialect(Dialect::V2), "dialect: \"v3\" there, \"v2\" now"),
+        (&source, begun.clone().chunks(vec![2, 1]), "chunks: [1,1] there, [2,1] now"),
+        (&other, begun.clone(), "nodes: 4 there, 3 now"),
+    ] {
+        let error = plan(source, options).abandon(&target).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument);
+        assert!(error.to_string().contains(said), "{error}, expected {said}");
+        assert_eq!(contents(&target), before, "nothing is erased");
+    }
+    let mut array = zarr::open((&source, "/g/b")).array().unwrap();
+    let mut attributes = array.attributes().unwrap().clone();
+    attributes.insert("units", "K");
+    array.set_attributes(attributes).unwrap();
+    plan(&source, begun.memory(400).keep_going(true)).abandon(&target).unwrap();
+    assert!(contents(&target).is_empty());
+}
+
+#[test]
+fn nothing_replaces_a_conversion_of_which_a_part_is_at_work() {
+    let (source, registry) = (source(Dialect::V3), zarr::registry::default());
+    let begun = options().chunks(vec![1, 1]);
+    let target = memory();
+    zarr::create((&target, "/other")).array(NewArray::new(&[4], "int16")).unwrap();
+    let convert = |options| Conversion::plan_copy(&source, "/g", &target, "/h", &registry, options).unwrap();
+    let tried = Mutex::new(0);
+    let meanwhile = |event: Progress<'_>| {
+        if !matches!(event, Progress::Done(_)) || std::mem::replace(&mut *tried.lock().unwrap(), 2) == 2 {
+            return;
+        }
+        let before = contents(&target);
+        for error in [
+            convert(begun.clone().overwrite(true)).run(&target, |_| {}).unwrap_err(),
+            Transfer::of(&target, "/other").to("/h").overwrite(true).move_all(&registry).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::Exists, "{error}");
+            assert!(error.to_string().contains("is at work: process "), "{error}");
+            assert_eq!(error.location().key.as_deref(), Some(".zconversion.1-of-2-h"));
+        }
+        // But for the entries of the part.
+        let is_other = |key: &String| !key.contains(JOURNAL);
+        let others = |contents: Contents| contents.into_iter().filter(|(key, _)| is_other(key)).collect::<Vec<_>>();
+        assert!(others(contents(&target)) == others(before), "nothing is changed");
+    };
+    convert(part(&begun, 1, 2)).run(&target, meanwhile).unwrap();
+    assert_eq!(tried.into_inner().unwrap(), 2);
+    convert(begun.clone().overwrite(true)).run(&target, |_| {}).unwrap();
+    let keys = contents(&target);
+    assert!(keys.contains_key("h/zarr.json") && keys.keys().all(|key| !key.contains(JOURNAL)), "{:?}", keys.keys());
+}
+
 #[test]
 fn a_part_notices_that_its_conversion_was_replaced() {
     let source = source(Dialect::V3);

@@ -12,7 +12,7 @@ use zarr_json::{Map, Value};
 /// The version of its format.
 const VERSION: u64 = 1;
 /// So many chunks that cannot be read are listed, in so many bytes. Of more there is only the number.
-const LISTED: usize = 1_000;
+pub(super) const LISTED: usize = 1_000;
 const LISTED_BYTES: usize = 24 << 10;
 
 /// How far a conversion has come.

@@ -4,12 +4,13 @@ use super::super::skipped::SkippedChunk;
 use super::super::unfinished::Unfinished;
 use super::entry::{Entry, State};
 use super::identity::Identity;
-use super::owner::{BEAT, Life, QUIET, now, random_id, utc};
+use super::names;
+use super::owner::{Activity, ENDED_AFTER, REFRESH, now, random_id, utc};
 use std::collections::BTreeMap;
 use std::time::Instant;
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::NodePath;
-use zarr_store::{ByteRange, Key, Precondition, SetOptions, Store, StoreExt, Version};
+use zarr_store::{ByteRange, Durability, Key, Precondition, SetOptions, Store, StoreExt, Version};
 
 /// A run has ended whose entry has so many seconds, by whatever clock.
 const LONG_AGO: u64 = 600;
@@ -35,40 +36,83 @@ impl Found {
     /// machine nothing shows but that it goes on to write entries: for that this waits.
     pub(in super::super) fn read_idle(store: &dyn Store, key: &Key) -> Result<Option<Self>> {
         let Some(first) = Self::read(store, key)? else { return Ok(None) };
-        let Some((life, age)) = first.life() else { return Ok(Some(first)) };
-        match life {
-            Life::Ended => return Ok(Some(first)),
-            Life::Process if age >= QUIET.as_secs() => return Ok(Some(first)),
-            Life::Running | Life::Process => return Err(first.running()),
-            Life::Unknown if age >= LONG_AGO => return Ok(Some(first)),
-            Life::Unknown => {}
+        let Some((activity, age)) = first.activity() else { return Ok(Some(first)) };
+        match activity {
+            Activity::Ended => return Ok(Some(first)),
+            Activity::Process if age >= ENDED_AFTER.as_secs() => return Ok(Some(first)),
+            Activity::Running | Activity::Process => return Err(first.running()),
+            Activity::Unknown if age >= LONG_AGO => return Ok(Some(first)),
+            Activity::Unknown => {}
         }
         let begun = Instant::now();
         loop {
-            std::thread::sleep(BEAT / 5);
+            std::thread::sleep(REFRESH / 5);
             match Self::read(store, key)? {
                 None => return Ok(None),
-                Some(found) if found.life().is_none() => return Ok(Some(found)),
+                Some(found) if found.activity().is_none() => return Ok(Some(found)),
                 Some(found) if found.written_by() != first.written_by() => return Err(found.running()),
-                Some(found) if begun.elapsed() >= QUIET => return Ok(Some(found)),
+                Some(found) if begun.elapsed() >= ENDED_AFTER => return Ok(Some(found)),
                 Some(_) => {}
             }
         }
     }
 
     /// Checks that its run does not seem to be at work, without waiting.
-    pub(in super::super) fn check_idle(&self) -> Result<()> {
-        match self.life() {
-            None | Some((Life::Ended, _)) => Ok(()),
-            Some((Life::Process | Life::Unknown, age)) if age >= QUIET.as_secs() => Ok(()),
+    fn check_idle(&self) -> Result<()> {
+        match self.activity() {
+            None | Some((Activity::Ended, _)) => Ok(()),
+            Some((Activity::Process | Activity::Unknown, age)) if age >= ENDED_AFTER.as_secs() => Ok(()),
             Some(_) => Err(self.running()),
         }
     }
 
+    /// The keys of the journals of parts of a conversion to `path`, of which this is the journal that they share: by their numbers, or as
+    /// far as the store lists them if it is broken. None, if it is not done in parts, and replaces none.
+    pub(in super::super) fn part_journals(&self, store: &dyn Store, path: &NodePath) -> Result<Vec<Key>> {
+        match &self.entry {
+            Ok(entry) => match entry.identity.parts().or(entry.former_parts) {
+                Some(of) => names::parts(path, of).collect(),
+                None => Ok(Vec::new()),
+            },
+            Err(_) => names::listed_parts(store, path),
+        }
+    }
+
+    /// Checks that no part of the conversion is at work, without waiting.
+    pub(in super::super) fn check_parts_idle(&self, store: &dyn Store, path: &NodePath) -> Result<()> {
+        check_idle(store, &self.part_journals(store, path)?)
+    }
+
+    /// The journal of a move from `from` in `source` to `to` in `target`, if it was interrupted at its end; an error, if a run of it is
+    /// at work.
+    pub(in super::super) fn read_end_of_move(
+        source: &dyn Store,
+        from: &NodePath,
+        target: &dyn Store,
+        to: &NodePath,
+    ) -> Result<Option<Self>> {
+        let key = names::key(to, None)?;
+        let is_of_move = |found: &Self| {
+            let entry = found.entry.as_ref();
+            entry.is_ok_and(|entry| entry.state == State::Ending && entry.identity.is_from(source, from))
+        };
+        match Self::read(target, &key)? {
+            Some(found) if is_of_move(&found) => Ok(Self::read_idle(target, &key)?.filter(is_of_move)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Erases such a journal, with the mark in the target.
+    pub(in super::super) fn erase_end_of_move(&self, target: &dyn Store, to: &NodePath) -> Result<()> {
+        self.unfinished(to)?.end(target)?;
+        target.erase(&self.key)?;
+        Ok(target.flush()?)
+    }
+
     /// Whether its run is at work, and how many seconds ago the entry was written; `None` if it has ended, or the journal is broken.
-    fn life(&self) -> Option<(Life, u64)> {
+    fn activity(&self) -> Option<(Activity, u64)> {
         let entry = self.entry.as_ref().ok()?;
-        Some((entry.owner.as_ref()?.life(&entry.run), now().saturating_sub(entry.at)))
+        Some((entry.owner.as_ref()?.activity(&entry.run), now().saturating_sub(entry.at)))
     }
 
     fn written_by(&self) -> Option<(&str, u64)> {
@@ -145,19 +189,25 @@ impl Found {
 
     /// Checks that it is of this conversion.
     pub(in super::super) fn check(&self, identity: &Identity) -> Result<()> {
-        match self.entry()?.identity.difference(identity) {
-            None => Ok(()),
-            Some(difference) => {
-                let message = format!("the conversion that was begun here is another one: {difference}");
-                // A move that was interrupted at its end has erased some of its source.
-                let kind = if self.state()? == State::Ending { ErrorKind::Exists } else { ErrorKind::Argument };
-                let hint = match (self.parts()?, identity.parts()) {
-                    (Some(_), Some(_)) => "give the options it was begun with, or --abandon it to begin anew",
-                    _ => "give the options it was begun with, or --overwrite to begin anew",
-                };
-                Err(self.located(Error::new(kind, message).with_hint(hint)))
-            }
-        }
+        let hint = match (self.parts()?, identity.parts()) {
+            (Some(_), Some(_)) => "give the options it was begun with, or --abandon it to begin anew",
+            _ => "give the options it was begun with, or --overwrite to begin anew",
+        };
+        self.check_difference(self.entry()?.identity.difference(identity), hint)
+    }
+
+    /// Checks that it is of a conversion whose chunks have the same keys.
+    pub(in super::super) fn check_keys(&self, identity: &Identity) -> Result<()> {
+        let hint = "give the options it was begun with; --overwrite begins anew, not in parts";
+        self.check_difference(self.entry()?.identity.difference_of_keys(identity), hint)
+    }
+
+    fn check_difference(&self, difference: Option<String>, hint: &str) -> Result<()> {
+        let Some(difference) = difference else { return Ok(()) };
+        let message = format!("the conversion that was begun here is another one: {difference}");
+        // A move that was interrupted at its end has erased some of its source.
+        let kind = if self.state()? == State::Ending { ErrorKind::Exists } else { ErrorKind::Argument };
+        Err(self.located(Error::new(kind, message).with_hint(hint)))
     }
 
     /// Why a new conversion does not begin.
@@ -187,7 +237,9 @@ impl Found {
             Some(version) if store.capabilities().conditional => Precondition::Version(version.clone()),
             _ => Precondition::None,
         };
-        match store.set(&self.key, entry.to_text().as_bytes(), &SetOptions::when(when)) {
+        // Or a loss of power could leave journals that say of chunks that are gone that they are stored.
+        let options = SetOptions::when(when).durable(Durability::Full);
+        match store.set(&self.key, entry.to_text().as_bytes(), &options) {
             Ok(_) => Ok(()),
             Err(error) if error.is_precondition() => {
                 let message = "another process went on with this conversion at the same time";
@@ -196,4 +248,9 @@ impl Found {
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Checks that no run that writes one of these journals is at work, without waiting.
+pub(in super::super) fn check_idle(store: &dyn Store, journals: &[Key]) -> Result<()> {
+    journals.iter().try_for_each(|key| Found::read(store, key)?.map_or(Ok(()), |found| found.check_idle()))
 }

@@ -16,6 +16,11 @@ pub(crate) struct Identity(Map);
 
 /// The member for the number of parts.
 const PARTS: &str = "parts";
+/// Others that an error explains, or that are not always compared.
+const KEEP_GOING: &str = "keep_going";
+const MEMORY: &str = "memory";
+const SOURCE_DOCUMENTS: &str = "source_documents";
+const TARGET_DOCUMENTS: &str = "target_documents";
 
 impl Identity {
     /// Of a conversion, in so many parts.
@@ -50,13 +55,13 @@ impl Identity {
         map.insert("shards", shards);
         map.insert("carry", options.carry);
         map.insert("literal", options.literal);
-        map.insert("keep_going", options.keep_going);
+        map.insert(KEEP_GOING, options.keep_going);
         map.insert(PARTS, parts.map_or(Value::Null, Value::from));
         // It decides which slabs there are, and so what a part is.
-        map.insert("memory", parts.map_or(Value::Null, |_| Value::from(options.memory)));
+        map.insert(MEMORY, parts.map_or(Value::Null, |_| Value::from(options.memory)));
         map.insert("nodes", conversion.nodes.len() as u64);
-        map.insert("source_documents", before.hex());
-        map.insert("target_documents", after.hex());
+        map.insert(SOURCE_DOCUMENTS, before.hex());
+        map.insert(TARGET_DOCUMENTS, after.hex());
         Ok(Self(map))
     }
 
@@ -92,18 +97,33 @@ impl Identity {
 
     /// In which way another run, `now`, differs from this one.
     pub(super) fn difference(&self, now: &Self) -> Option<String> {
+        self.difference_in(now, |_| true)
+    }
+
+    /// In which way another run, `now`, differs from this one that may decide which keys chunks have: documents of the source may
+    /// have changed since.
+    pub(super) fn difference_of_keys(&self, now: &Self) -> Option<String> {
+        let is_changed = self.0.get(SOURCE_DOCUMENTS) != now.0.get(SOURCE_DOCUMENTS);
+        self.difference_in(now, |name| match name {
+            KEEP_GOING | MEMORY => false,
+            SOURCE_DOCUMENTS | TARGET_DOCUMENTS => !is_changed,
+            _ => true,
+        })
+    }
+
+    fn difference_in(&self, now: &Self, is_compared: impl Fn(&str) -> bool) -> Option<String> {
         let null = Value::Null;
         let (name, before, now) = now.0.iter().find_map(|(name, now)| {
             let before = self.0.get(name).unwrap_or(&null);
-            (!before.semantically_eq(now)).then_some((name, before, now))
+            (is_compared(name) && !before.semantically_eq(now)).then_some((name, before, now))
         })?;
         let shown = |value: &Value| if value.is_null() { "none".to_owned() } else { value.excerpt() };
         Some(match name {
-            "source_documents" => "documents of the source have changed since".to_owned(),
-            "target_documents" => {
+            SOURCE_DOCUMENTS => "documents of the source have changed since".to_owned(),
+            TARGET_DOCUMENTS => {
                 "nodes would be written with other documents: codecs, or another option, are others".to_owned()
             }
-            "keep_going" => "one of them keeps going where chunks cannot be read".to_owned(),
+            KEEP_GOING => "one of them keeps going where chunks cannot be read".to_owned(),
             _ => format!("{name}: {} there, {} now", shown(before), shown(now)),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::entry::Entry;
 use super::found::Found;
-use super::owner::QUIET;
+use super::owner::ENDED_AFTER;
 use std::time::Duration;
 use zarr_hierarchy::{Error, ErrorKind};
 use zarr_store::Key;
@@ -15,8 +15,8 @@ pub(super) struct Lost {
 
 impl Lost {
     /// The journal that was found instead of the run's own entry, if there is one. The run has written none for so long.
-    pub(super) fn new(found: Option<&Found>, own: &Entry, silence: Duration) -> Self {
-        let Some(found) = found else { return Self::gone(own.identity.parts().is_some(), silence) };
+    pub(super) fn new(found: Option<&Found>, own: &Entry, since: Duration) -> Self {
+        let Some(found) = found else { return Self::gone(own.identity.parts().is_some(), since) };
         let message = match found.id() {
             Ok(id) if id == own.id => format!("another run goes on with this conversion: {}", found.author()),
             _ => format!("another conversion to here was begun: {}", found.author()),
@@ -25,10 +25,12 @@ impl Lost {
     }
 
     /// Whoever erases, moves or replaces the target begins with the journal.
-    fn gone(is_in_parts: bool, silence: Duration) -> Self {
+    fn gone(is_in_parts: bool, since: Duration) -> Self {
         let (also, hint) = match is_in_parts {
             true => (", or its parts were given up", "--abandon erases what is left of it; then begin each part again"),
-            false if silence >= QUIET => (", or another run went on with it and ended it", "--overwrite begins anew"),
+            false if since >= ENDED_AFTER => {
+                (", or another run went on with it and ended it", "--overwrite begins anew")
+            }
             false => ("", "--overwrite begins anew"),
         };
         let message = "the target was erased, moved or replaced while the conversion ran";

@@ -2,19 +2,19 @@
 
 use super::super::workers::lock;
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{fmt, io};
 use zarr_hierarchy::node::new_id;
 use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 
 /// A run that is at work writes an entry at least after this time.
-pub(super) const BEAT: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 5_000 });
+pub(super) const REFRESH: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 5_000 });
 /// A run of which nobody can tell whether it is at work has ended if it has not written an entry for so long.
-pub(super) const QUIET: Duration = Duration::from_millis(if cfg!(test) { 1_000 } else { 30_000 });
+pub(super) const ENDED_AFTER: Duration = Duration::from_millis(if cfg!(test) { 1_000 } else { 30_000 });
 /// A run writes no chunk if its last entry is older, before it has written another one: by then others may take it for ended.
-pub(super) const LEASE: Duration = Duration::from_millis(if cfg!(test) { 500 } else { 20_000 });
+pub(super) const OWNED_FOR: Duration = Duration::from_millis(if cfg!(test) { 500 } else { 20_000 });
 
 /// The runs of this process that are at work. A process may have several, and one after another, which its number does not tell apart.
 static RUNNING: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -59,7 +59,7 @@ pub(super) struct Owner {
 
 /// Whether a run is at work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Life {
+pub(super) enum Activity {
     Running,
     Ended,
     /// Its process is there; whether the run in it has ended shows by the age of its last entry, by the same clock.
@@ -82,25 +82,26 @@ impl Owner {
             _ => String::new(),
         };
         let process = std::process::id();
-        Self { host, machine, process, started: started(process).unwrap_or_default() }
+        Self { host, machine, process, started: started(process).known().unwrap_or_default() }
     }
 
     /// Whether a run of it is at work.
-    pub(super) fn life(&self, run: &str) -> Life {
+    pub(super) fn activity(&self, run: &str) -> Activity {
         let this = Self::this();
         if self.machine.is_empty() || self.machine != this.machine || self.started.is_empty() {
             return match lock(&RUNNING).contains(run) {
-                true => Life::Running,
-                false => Life::Unknown,
+                true => Activity::Running,
+                false => Activity::Unknown,
             };
         }
         match (started(self.process), self.process == this.process) {
-            (Some(started), true) if started == self.started => match lock(&RUNNING).contains(run) {
-                true => Life::Running,
-                false => Life::Ended,
+            (Started::At(started), true) if started == self.started => match lock(&RUNNING).contains(run) {
+                true => Activity::Running,
+                false => Activity::Ended,
             },
-            (Some(started), false) if started == self.started => Life::Process,
-            _ => Life::Ended,
+            (Started::At(started), false) if started == self.started => Activity::Process,
+            (Started::At(_) | Started::Gone, _) => Activity::Ended,
+            (Started::Unknown, _) => Activity::Unknown,
         }
     }
 
@@ -132,16 +133,57 @@ impl fmt::Display for Owner {
     }
 }
 
-/// When a process was started, in ticks since the machine was; `None` if there is no such process, or the system does not tell.
-fn started(process: u32) -> Option<String> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program is in parentheses, and may hold any character.
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
-    match fields.next()? {
-        // It has ended, and nobody has asked how.
-        "Z" | "X" => None,
-        _ => fields.nth(18).map(str::to_owned),
+/// When a process was started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Started {
+    /// In ticks since the machine was.
+    At(String),
+    /// There is no such process.
+    Gone,
+    /// The system does not tell.
+    Unknown,
+}
+
+impl Started {
+    fn known(self) -> Option<String> {
+        match self {
+            Self::At(started) => Some(started),
+            Self::Gone | Self::Unknown => None,
+        }
     }
+}
+
+fn started(process: u32) -> Started {
+    started_by(std::fs::read_to_string(format!("/proc/{process}/stat")), sees_all)
+}
+
+/// Of the description of a process; `sees_all`: whether there would be one of each process that there is.
+fn started_by(stat: io::Result<String>, sees_all: impl FnOnce() -> bool) -> Started {
+    /// The process ended while its description was read.
+    const ESRCH: i32 = 3;
+    let stat = match stat {
+        Ok(stat) => stat,
+        Err(error) if error.raw_os_error() == Some(ESRCH) => return Started::Gone,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && sees_all() => return Started::Gone,
+        // It may not be read, or there are too many open files.
+        Err(_) => return Started::Unknown,
+    };
+    // The name of the program is in parentheses, and may hold any character.
+    let mut fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace();
+    match fields.next() {
+        // It has ended, and nobody has asked how.
+        Some("Z" | "X") => Started::Gone,
+        Some(_) => fields.nth(18).map_or(Started::Unknown, |started| Started::At(started.to_owned())),
+        None => Started::Unknown,
+    }
+}
+
+/// Whether the system shows the processes of others, which an option of its file system hides.
+fn sees_all() -> bool {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mut of_processes = mounts.lines().filter(|line| line.split(' ').nth(1) == Some("/proc")).peekable();
+    let is_known = of_processes.peek().is_some();
+    is_known && of_processes.all(|line| !line.contains("hidepid=")) && std::fs::metadata("/proc/1/stat").is_ok()
 }
 
 /// Seconds since 1970.
@@ -193,26 +235,38 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn a_run_lives_as_long_as_its_process_and_its_work() {
+    fn a_run_is_at_work_as_long_as_its_process_and_its_work() {
         let owner = Owner::this();
         let running = Running::new();
-        assert_eq!(owner.life(running.id()), Life::Running);
+        assert_eq!(owner.activity(running.id()), Activity::Running);
         let id = running.id().to_owned();
         drop(running);
-        assert_eq!(owner.life(&id), Life::Ended);
+        assert_eq!(owner.activity(&id), Activity::Ended);
         let reused = Owner { started: "1".to_owned(), ..owner.clone() };
-        assert_eq!(reused.life(&id), Life::Ended);
+        assert_eq!(reused.activity(&id), Activity::Ended);
         let elsewhere = Owner { machine: "another".to_owned(), ..owner.clone() };
-        assert_eq!(elsewhere.life(&id), Life::Unknown);
+        assert_eq!(elsewhere.activity(&id), Activity::Unknown);
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-        let other = Owner { process: child.id(), started: started(child.id()).unwrap(), ..owner };
-        assert_eq!(other.life(&id), Life::Process);
+        let other = Owner { process: child.id(), started: started(child.id()).known().unwrap(), ..owner };
+        assert_eq!(other.activity(&id), Activity::Process);
         child.kill().unwrap();
         // Before and after somebody asks how it ended.
-        while other.life(&id) == Life::Process {
+        while other.activity(&id) == Activity::Process {
             std::thread::sleep(Duration::from_millis(1));
         }
         child.wait().unwrap();
-        assert_eq!(other.life(&id), Life::Ended);
+        assert_eq!(other.activity(&id), Activity::Ended);
+    }
+
+    #[test]
+    fn a_process_of_which_the_system_does_not_tell_may_be_at_work() {
+        let failed = |kind: io::ErrorKind| Err(io::Error::from(kind));
+        assert_eq!(started_by(failed(io::ErrorKind::NotFound), || true), Started::Gone);
+        assert_eq!(started_by(failed(io::ErrorKind::NotFound), || false), Started::Unknown);
+        assert_eq!(started_by(failed(io::ErrorKind::PermissionDenied), || true), Started::Unknown);
+        let too_many = io::Error::from_raw_os_error(24);
+        assert_eq!(started_by(Err(too_many), || true), Started::Unknown);
+        assert_eq!(started_by(Ok("7 (a) b) Z 1".to_owned()), || true), Started::Gone);
+        assert_eq!(started_by(Ok("7 (a".to_owned()), || true), Started::Unknown);
     }
 }

@@ -1,9 +1,14 @@
 //! Runs that show that they are at work, and runs that look. Times are short in these tests.
 
-use super::owner::QUIET;
+use super::owner::ENDED_AFTER;
 use super::*;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use zarr_hierarchy::ErrorKind;
-use zarr_store::{MemoryStore, StoreExt};
+use zarr_json::Map;
+use zarr_meta::NodePath;
+use zarr_store::{Capabilities, MemoryStore, StoreExt};
 
 fn memory() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
@@ -14,6 +19,23 @@ fn begin(target: &Arc<dyn Store>) -> Journal {
     let beginning =
         Beginning { identity: &identity, state: State::Writing, id: None, items: BTreeMap::new(), found: None };
     Journal::begin(target, at(), beginning).unwrap()
+}
+
+/// Without the thread that writes entries when the work has none.
+fn begin_alone(target: &Arc<dyn Store>) -> Journal {
+    let mut journal = begin(target);
+    journal._refresh = None;
+    journal
+}
+
+/// As if the last entry had been set so long ago.
+fn age(journal: &Journal, age: Duration) {
+    *lock(&journal.owned.entered) = Instant::now().checked_sub(age).unwrap();
+}
+
+/// As if it were set all the time.
+fn keep_fresh(journal: &Journal) {
+    *lock(&journal.owned.entered) = Instant::now() + Duration::from_secs(3_600);
 }
 
 fn at() -> Key {
@@ -36,11 +58,11 @@ fn a_run_shows_that_it_is_at_work_until_it_ends() {
     let target = memory();
     let journal = begin(&target);
     while stored(&target).number < 3 {
-        std::thread::sleep(BEAT / 5);
+        std::thread::sleep(REFRESH / 5);
     }
     drop(journal);
     let number = stored(&target).number;
-    std::thread::sleep(BEAT * 3);
+    std::thread::sleep(REFRESH * 3);
     assert_eq!(stored(&target).number, number);
     // Its process is there, but the run is not.
     let found = Found::read_idle(&*target, &at()).unwrap().unwrap();
@@ -53,30 +75,46 @@ fn a_run_elsewhere_is_at_work_as_long_as_it_writes_entries() {
     drop(begin(&target));
     let machine = stored(&target).owner.unwrap().to_value().get("machine").unwrap().to_string();
     change(&target, &format!("\"machine\":{machine}"), "\"machine\":\"of others\"");
+    let (is_read, first) = (AtomicBool::new(false), stored(&target).number);
     let writes = |target: &Arc<dyn Store>| {
-        std::thread::sleep(BEAT);
-        let number = stored(target).number;
-        change(target, &format!("\"number\":{number}"), &format!("\"number\":{}", number + 1));
+        while !is_read.load(SeqCst) {
+            let number = stored(target).number;
+            change(target, &format!("\"number\":{number}"), &format!("\"number\":{}", number + 1));
+            std::thread::sleep(REFRESH);
+        }
     };
     std::thread::scope(|scope| {
         scope.spawn(|| writes(&target));
-        let error = Found::read_idle(&*target, &at()).unwrap_err();
+        while stored(&target).number == first {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let read = Found::read_idle(&*target, &at());
+        is_read.store(true, SeqCst);
+        let error = read.unwrap_err();
         assert!(error.message().contains("is at work: process "), "{error}");
     });
-    // It is silent from now on.
+    // No entry is written from now on.
     let begun = Instant::now();
     assert!(Found::read_idle(&*target, &at()).unwrap().is_some());
-    assert!(begun.elapsed() >= QUIET);
+    assert!(begun.elapsed() >= ENDED_AFTER);
     // Long ago, or released: there is nothing to wait for.
-    let begun = Instant::now();
     let now = stored(&target).at;
     change(&target, &format!("\"at\":{now}"), &format!("\"at\":{}", now - 10_000));
-    assert!(Found::read_idle(&*target, &at()).unwrap().is_some());
+    finds_at_once(&target);
     let journal = begin_anew(&target);
     journal.release().unwrap();
     assert!(stored(&target).owner.is_none());
-    assert!(Found::read_idle(&*target, &at()).unwrap().is_some());
-    assert!(begun.elapsed() < QUIET / 2);
+    finds_at_once(&target);
+}
+
+/// Finds a journal of which no run is at work without waiting: however slow the machine is, one of several times.
+fn finds_at_once(target: &Arc<dyn Store>) {
+    let times = (0..5).map(|_| {
+        let begun = Instant::now();
+        assert!(Found::read_idle(&**target, &at()).unwrap().is_some());
+        begun.elapsed()
+    });
+    assert!(times.min().unwrap() < ENDED_AFTER);
 }
 
 fn begin_anew(target: &Arc<dyn Store>) -> Journal {
@@ -89,23 +127,18 @@ fn begin_anew(target: &Arc<dyn Store>) -> Journal {
 #[test]
 fn a_run_that_was_stopped_for_long_looks_before_it_writes() {
     let target = memory();
-    let journal = begin(&target);
-    let number = {
-        // As if the whole process had been stopped.
-        let mut written = lock(&journal.owned.written);
-        written.at = Instant::now().checked_sub(LEASE).unwrap();
-        stored(&target).number
-    };
+    // As if the whole process had been stopped.
+    let journal = begin_alone(&target);
+    let number = stored(&target).number;
+    keep_fresh(&journal);
+    journal.confirm().unwrap();
+    assert_eq!(stored(&target).number, number);
+    age(&journal, OWNED_FOR);
     journal.confirm().unwrap();
     assert!(stored(&target).number > number, "it says that it goes on");
     let other = begin_anew(&target);
-    lock(&journal.owned.written).at = Instant::now().checked_sub(LEASE).unwrap();
-    // The thread may have found out before.
-    let error = loop {
-        if let Err(error) = journal.confirm() {
-            break error;
-        }
-    };
+    age(&journal, OWNED_FOR);
+    let error = journal.confirm().unwrap_err();
     assert!(error.message().contains("another conversion to here was begun: process "), "{error}");
     for error in [journal.record().unwrap_err(), journal.release().unwrap_err(), journal.erase().unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::Exists);
@@ -118,13 +151,16 @@ fn a_run_that_was_stopped_for_long_looks_before_it_writes() {
 #[test]
 fn a_run_whose_journal_is_gone_says_what_may_have_become_of_it() {
     let ended = "ran, or another run went on with it and ended it: its journal is gone";
-    for (silence, said) in [(Duration::ZERO, "ran: its journal is gone"), (QUIET, ended)] {
+    for (since, said) in [(Duration::ZERO, "ran: its journal is gone"), (ENDED_AFTER, ended)] {
         let target = memory();
         let journal = begin(&target);
         journal.check_own().unwrap();
         let mut written = lock(&journal.owned.written);
         target.erase(&at()).unwrap();
-        written.at = Instant::now().checked_sub(silence).unwrap();
+        match since.is_zero() {
+            true => keep_fresh(&journal),
+            false => age(&journal, since),
+        }
         let error = journal.owned.look(&mut written).unwrap_err();
         let begins = error.message().starts_with("the target was erased, moved or replaced while the conversion ran");
         assert!(begins && error.message().ends_with(said), "{error}");
@@ -146,4 +182,127 @@ fn an_answer_that_was_lost_is_no_other_run() {
     drop(written);
     journal.record().unwrap();
     assert_eq!(stored(&target).run, journal.owned.run.id());
+}
+
+/// While a thread sets an entry, others go on as long as the last one says that the run is at work, and wait then.
+#[test]
+fn no_chunk_is_begun_while_the_entry_after_an_old_one_is_being_set() {
+    let target = memory();
+    let journal = begin_alone(&target);
+    let written = lock(&journal.owned.written);
+    keep_fresh(&journal);
+    journal.confirm().unwrap();
+    age(&journal, OWNED_FOR);
+    std::thread::scope(|scope| {
+        let (done, confirmed) = channel();
+        let journal = &journal;
+        scope.spawn(move || done.send(journal.confirm()).unwrap());
+        assert!(matches!(confirmed.recv_timeout(REFRESH * 2), Err(RecvTimeoutError::Timeout)));
+        drop(written);
+        confirmed.recv().unwrap().unwrap();
+    });
+    assert!(journal.owned.since_entry() < ENDED_AFTER);
+}
+
+/// A panic of a thread that sets an entry keeps no other from looking.
+#[test]
+fn a_run_looks_whatever_became_of_a_thread() {
+    let target = memory();
+    let journal = begin_alone(&target);
+    std::thread::scope(|scope| {
+        let panics = || {
+            let _written = lock(&journal.owned.written);
+            std::panic::resume_unwind(Box::new("stopped"));
+        };
+        assert!(scope.spawn(panics).join().is_err());
+    });
+    target.erase(&at()).unwrap();
+    age(&journal, OWNED_FOR);
+    assert_eq!(journal.confirm().unwrap_err().kind(), ErrorKind::Exists);
+}
+
+/// A disk that takes long: a barrier ends when it is let through.
+#[derive(Debug)]
+struct Slow {
+    store: MemoryStore,
+    is_let_through: AtomicBool,
+}
+
+impl fmt::Display for Slow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Store for Slow {
+    fn barrier(&self) -> zarr_store::Result<()> {
+        while !self.is_let_through.load(SeqCst) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities().durable(true)
+    }
+
+    zarr_store::delegate! { |this| this.store;
+        get, set, erase, list_dir, list_prefix, try_lock, flush, access_profile
+    }
+}
+
+#[test]
+fn a_run_shows_that_it_is_at_work_while_chunks_reach_the_disk() {
+    let slow = Arc::new(Slow { store: MemoryStore::new(), is_let_through: AtomicBool::new(true) });
+    let target: Arc<dyn Store> = slow.clone();
+    let journal = begin(&target);
+    slow.is_let_through.store(false, SeqCst);
+    std::thread::scope(|scope| {
+        let recorded = scope.spawn(|| journal.enter(State::Ending));
+        let number = stored(&target).number;
+        while stored(&target).number < number + 2 {
+            assert!(!recorded.is_finished());
+            std::thread::sleep(REFRESH / 5);
+        }
+        assert_eq!(stored(&target).state, State::Writing, "nothing says that it is there before it is");
+        slow.is_let_through.store(true, SeqCst);
+        recorded.join().unwrap().unwrap();
+    });
+    assert_eq!(stored(&target).state, State::Ending);
+}
+
+/// Entries that show that the run is at work say nothing of what is done since: they do not count.
+#[test]
+fn what_is_done_is_recorded_in_time_also_beside_entries_that_repeat() {
+    let target = memory();
+    let journal = begin_alone(&target);
+    journal.begin_node(0, &[1]);
+    let unit: ChunkIndex = [0_u64].into_iter().collect();
+    journal.begin_unit(&unit);
+    lock(&journal.owned.recorded).at = Instant::now().checked_sub(PAUSE).unwrap();
+    journal.owned.repeat(&mut lock(&journal.owned.written)).unwrap();
+    assert!(stored(&target).array.is_none());
+    journal.end_unit(&unit, 1).unwrap();
+    assert!(stored(&target).array.is_some());
+}
+
+#[test]
+fn a_move_is_not_ended_while_it_is_at_work() {
+    let (source, target) = (memory(), memory());
+    let (from, to) = (NodePath::parse("/a").unwrap(), NodePath::parse("/b").unwrap());
+    let mut members = Map::new();
+    members.insert("source", source.to_string());
+    members.insert("from", from.to_string());
+    let identity = Identity::from_map(&members);
+    let beginning =
+        Beginning { identity: &identity, state: State::Ending, id: None, items: BTreeMap::new(), found: None };
+    let journal = Journal::begin(&target, key(&to, None).unwrap(), beginning).unwrap();
+    let find = |from: &NodePath| Found::read_end_of_move(&*source, from, &*target, &to);
+    assert!(find(&to).unwrap().is_none());
+    let error = find(&from).unwrap_err();
+    assert!(error.message().contains("is at work: process "), "{error}");
+    drop(journal);
+    let found = find(&from).unwrap().unwrap();
+    found.erase_end_of_move(&*target, &to).unwrap();
+    assert!(find(&from).unwrap().is_none());
 }

@@ -1,30 +1,30 @@
 //! The thread by which a run shows that it is at work, however long a unit takes.
 
-use super::owner::BEAT;
+use super::owner::REFRESH;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
 /// Calls a function again and again until it is dropped. It waits then for a call that is under way.
 #[derive(Debug)]
-pub(super) struct Beat {
+pub(super) struct Refresh {
     ends: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Beat {
+impl Refresh {
     /// Where no thread can be started, units of the work alone show that it goes on.
-    pub(super) fn new(beat: impl Fn() + Send + 'static) -> Self {
+    pub(super) fn new(refresh: impl Fn() + Send + 'static) -> Self {
         let (ends, ended) = channel();
         let work = move || {
-            while ended.recv_timeout(BEAT) == Err(RecvTimeoutError::Timeout) {
-                beat();
+            while ended.recv_timeout(REFRESH) == Err(RecvTimeoutError::Timeout) {
+                refresh();
             }
         };
         Self { ends: Some(ends), thread: Builder::new().name("zarr-journal".to_owned()).spawn(work).ok() }
     }
 }
 
-impl Drop for Beat {
+impl Drop for Refresh {
     fn drop(&mut self) {
         drop(self.ends.take());
         if let Some(thread) = self.thread.take() {
