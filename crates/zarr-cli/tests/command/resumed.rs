@@ -270,7 +270,13 @@ fn parts_with_kills(folder: &Folder, convert: &[String], time: Duration, round: 
                     kills += 1;
                     left.push(part);
                 }
-                Some(_) => panic!("round {round}: {}", String::from_utf8_lossy(&ended.stderr)),
+                Some(_) => {
+                    let err = String::from_utf8_lossy(&ended.stderr);
+                    // The last entry of one that was killed may arrive after this one has read the journal.
+                    let is_late = kills > 0 && turn < 20 && err.contains("another run goes on with this conversion: ");
+                    assert!(is_late, "round {round}: {err}");
+                    left.push(part);
+                }
             }
         }
         if left.is_empty() {
