@@ -50,9 +50,11 @@ def by_command(folder: Path, workers: int = 4) -> Iterator[Client]:
                     process.wait()
 
 
-def slowly(block: np.ndarray[Any, Any], seconds: float) -> np.ndarray[Any, Any]:
-    """The same block, after a while."""
-    time.sleep(seconds)
+def held(block: np.ndarray[Any, Any], until: str, block_info: Any = None) -> np.ndarray[Any, Any]:
+    """The same block; those of the second half of the rows once there is a file."""
+    (number, count) = (block_info[0][key][0] for key in ("chunk-location", "num-chunks"))
+    while 2 * number >= count and not os.path.exists(until):
+        time.sleep(0.01)
     return block
 
 

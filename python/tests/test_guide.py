@@ -44,7 +44,9 @@ def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                         words = shlex.split(command)
                         assert words[-1] == "&", command
                         started.append(subprocess.Popen(words[:-1], stdout=log, stderr=log))
+                        begun = time.monotonic()
                         while not Path("cluster.json").exists():
+                            assert time.monotonic() < begun + 120, Path("log.txt").read_text()
                             assert started[0].poll() is None, Path("log.txt").read_text()
                             time.sleep(0.05)
                 elif kind.startswith("python"):
