@@ -3,7 +3,7 @@
 use crate::change::Current;
 use crate::data_type::{self, Form};
 use crate::errors::OrException;
-use crate::location::Origin;
+use crate::location::{Located, Origin};
 use crate::memory::{self, Memory};
 use crate::{plan, runtime, selection, variable};
 use numpy::PyArrayDescr;
@@ -16,7 +16,7 @@ use zarr::codec::View;
 use zarr::json::{Map, Value};
 use zarr::{Array, ArrayData, Error, Result, Selection};
 
-/// Operations on so many bytes look for signals meanwhile, which takes a thread.
+/// Operations on so many bytes, of the chunks that they meet, look for signals meanwhile, which takes a thread.
 const LONG: u64 = 4 << 20;
 
 /// An array, and the store that it lies in.
@@ -33,14 +33,19 @@ impl ArrayHandle {
         Self { origin: Arc::clone(origin), current: Current::new(array), data_type: PyOnceLock::new() }
     }
 
-    /// Its store, and its path there.
-    pub(crate) fn location(&self) -> (Arc<Origin>, String) {
-        (Arc::clone(&self.origin), self.current.get().path().to_string())
+    /// Where it is.
+    ///
+    /// # Errors
+    /// The exceptions of opening the store again.
+    pub(crate) fn location(&self, py: Python<'_>) -> PyResult<Located> {
+        let array = self.current.get();
+        let (origin, store) = (Arc::clone(&self.origin), self.origin.store(py)?);
+        Ok(Located { origin, store, path: array.path().to_string(), dialect: Some(array.dialect()) })
     }
 
     /// The array, in a store of this process.
     fn array(&self, py: Python<'_>) -> PyResult<Array> {
-        self.current.get_in(&self.origin.store().or_exception(py)?).or_exception(py)
+        self.current.get_in(&self.origin.store(py)?).or_exception(py)
     }
 
     /// The data type of elements that have the same bytes as numpy's.
@@ -49,23 +54,27 @@ impl ArrayHandle {
         Ok(made.bind(py).clone())
     }
 
-    /// Does something with `elements` elements; signals are looked for if that may take long.
+    /// Does something with elements in chunks of so many elements; signals are looked for if that may take long.
     fn run<T: Send>(
         &self,
         py: Python<'_>,
         array: Array,
-        elements: &[u64],
+        met: u64,
         work: impl FnOnce(&Array) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let is_long = is_long(&array, elements);
+        let is_long = is_long(&array, met);
         runtime::run_in(py, &Arc::clone(array.store()), is_long, move |store| work(&array.through(store)))
     }
 }
 
-/// Whether so many elements, by their shape, are many.
-fn is_long(array: &Array, shape: &[u64]) -> bool {
-    let item = array.data_type().item_size() as u64;
-    shape.iter().fold(item, |size, &len| size.saturating_mul(len)) >= LONG
+/// Whether so many elements are many.
+fn is_long(array: &Array, elements: u64) -> bool {
+    elements.saturating_mul(array.data_type().item_size() as u64) >= LONG
+}
+
+/// How many elements a shape has.
+fn count(shape: &[u64]) -> u64 {
+    shape.iter().fold(1, |size, &len| size.saturating_mul(len))
 }
 
 /// Elements of numpy as they are written: not all bytes are values of some types, such as bools.
@@ -215,14 +224,14 @@ impl ArrayHandle {
     fn plan(&self, py: Python<'_>, kind: &str, parts: &Bound<'_, PyTuple>) -> PyResult<plan::Planned> {
         let array = self.array(py)?;
         let selection = selection::selection(kind, parts)?;
-        selection::shape(py, &selection, array.chunk_grid())?;
+        selection::resolved(py, &selection, array.chunk_grid())?;
         let store = Arc::clone(array.store());
         runtime::run_in(py, &store, true, |store| array.through(store).plan(&selection)).map(plan::Planned::from)
     }
 
     fn selected_shape(&self, py: Python<'_>, kind: &str, parts: &Bound<'_, PyTuple>) -> PyResult<Vec<u64>> {
         let selection = selection::selection(kind, parts)?;
-        selection::shape(py, &selection, self.current.get().chunk_grid())
+        Ok(selection::resolved(py, &selection, self.current.get().chunk_grid())?.result_shape().to_vec())
     }
 
     #[pyo3(signature = (kind, parts, out=None))]
@@ -235,7 +244,7 @@ impl ArrayHandle {
     ) -> PyResult<Bound<'py, PyAny>> {
         let array = self.array(py)?;
         let selection = selection::selection(kind, parts)?;
-        let shape = selection::shape(py, &selection, array.chunk_grid())?;
+        let (shape, met) = selection::shape_and_met(py, &selection, &array)?;
         let data_type = self.numpy_type(py, &array)?;
         let out = match out {
             Some(out) => out,
@@ -243,7 +252,7 @@ impl ArrayHandle {
         };
         let mut memory = Memory::new(&out, &data_type)?;
         let view = memory.view_mut()?;
-        self.run(py, array, &shape, |array| array.read_into(&selection, view))?;
+        self.run(py, array, met, |array| array.read_into(&selection, view))?;
         Ok(out)
     }
 
@@ -252,16 +261,15 @@ impl ArrayHandle {
         let data_type = self.numpy_type(py, &array)?;
         let mut selections = Vec::with_capacity(parts.len());
         let mut memories = Vec::with_capacity(parts.len());
-        let mut elements = 0_u64;
+        let mut met = 0_u64;
         for (parts, out) in &parts {
             let selection = selection::selection("axes", parts)?;
-            let shape = selection::shape(py, &selection, array.chunk_grid())?;
-            elements = elements.saturating_add(shape.iter().fold(1, |size: u64, &len| size.saturating_mul(len)));
+            met = selection::shape_and_met(py, &selection, &array)?.1.saturating_add(met);
             selections.push(selection);
             memories.push(Memory::new(out, &data_type)?);
         }
         let views = memory::views_mut(&mut memories)?;
-        self.run(py, array, &[elements], |array| array.read_many(selections.into_iter().zip(views)))
+        self.run(py, array, met, |array| array.read_many(selections.into_iter().zip(views)))
     }
 
     fn read_variable<'py>(
@@ -272,8 +280,8 @@ impl ArrayHandle {
     ) -> PyResult<(Vec<u64>, Bound<'py, PyList>)> {
         let array = self.array(py)?;
         let selection = selection::selection(kind, parts)?;
-        let shape = selection::shape(py, &selection, array.chunk_grid())?;
-        let data = self.run(py, array, &shape, |array| array.read_data(&selection))?;
+        let (shape, met) = selection::shape_and_met(py, &selection, &array)?;
+        let data = self.run(py, array, met, |array| array.read_data(&selection))?;
         Ok((shape, variable::to_list(py, &data)?))
     }
 
@@ -286,8 +294,8 @@ impl ArrayHandle {
     ) -> PyResult<Bound<'py, PyAny>> {
         let array = self.array(py)?;
         let selection = selection::selection(kind, parts)?;
-        let shape = selection::shape(py, &selection, array.chunk_grid())?;
-        let data = self.run(py, array, &shape, |array| array.read_field(name, &selection))?;
+        let (_, met) = selection::shape_and_met(py, &selection, &array)?;
+        let data = self.run(py, array, met, |array| array.read_field(name, &selection))?;
         let data_type = data_type::fixed(py, data.data_type())?;
         let out = empty(py, data.shape(), &data_type)?;
         Memory::new(&out, &data_type)?.view_mut()?.copy_from(&data.view());
@@ -297,10 +305,10 @@ impl ArrayHandle {
     fn write(&self, py: Python<'_>, kind: &str, parts: &Bound<'_, PyTuple>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let array = self.array(py)?;
         let selection = selection::selection(kind, parts)?;
-        let shape = selection::shape(py, &selection, array.chunk_grid())?;
+        let (_, met) = selection::shape_and_met(py, &selection, &array)?;
         let memory = Memory::new(value, &self.numpy_type(py, &array)?)?;
         let view = memory.view()?;
-        self.run(py, array, &shape, |array| Written::new(array, view)?.write(array, &selection))
+        self.run(py, array, met, |array| Written::new(array, view)?.write(array, &selection))
     }
 
     fn write_variable(
@@ -312,9 +320,9 @@ impl ArrayHandle {
     ) -> PyResult<()> {
         let array = self.array(py)?;
         let selection = selection::selection(kind, parts)?;
-        let shape = selection::shape(py, &selection, array.chunk_grid())?;
+        let (shape, met) = selection::shape_and_met(py, &selection, &array)?;
         let data = variable::from_bytes(py, array.data_type(), &shape, &elements)?;
-        self.run(py, array, &shape, |array| array.write(&selection, &data))
+        self.run(py, array, met, |array| array.write(&selection, &data))
     }
 
     fn append(&self, py: Python<'_>, axis: usize, value: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -322,7 +330,7 @@ impl ArrayHandle {
         let memory = Memory::new(value, &self.numpy_type(py, &array)?)?;
         let view = memory.view()?;
         let shape: Vec<u64> = view.shape().iter().map(|&len| len as u64).collect();
-        self.current.change(py, is_long(&array, &shape), |array| Written::new(array, view)?.append(array, axis))
+        self.current.change(py, is_long(&array, count(&shape)), |array| Written::new(array, view)?.append(array, axis))
     }
 
     fn append_variable(
@@ -334,7 +342,7 @@ impl ArrayHandle {
     ) -> PyResult<()> {
         let array = self.array(py)?;
         let data = variable::from_bytes(py, array.data_type(), &shape, &elements)?;
-        self.current.change(py, is_long(&array, &shape), |array| array.append(axis, &data))
+        self.current.change(py, is_long(&array, count(&shape)), |array| array.append(axis, &data))
     }
 
     fn resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {

@@ -4,13 +4,14 @@ use crate::array::ArrayHandle;
 use crate::errors::OrException;
 use crate::group::GroupHandle;
 use crate::interrupt::Interrupt;
-use crate::location::{Access, Origin, address_and_path};
+use crate::location::{Access, Located, Origin, address_and_path};
 use crate::runtime;
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::convert::{Action, Conversion, ConvertOptions, Migration, Part, PlannedNode, Progress, Shards, SkippedChunk};
 use zarr::dataset::Dataset;
+use zarr::hierarchy::open_node;
 use zarr::meta::NodePath;
 use zarr::meta::conventions::{Convention, Conventions};
 use zarr::store::{StoreOptions, schemes};
@@ -28,21 +29,18 @@ pub(crate) enum Source<'py> {
 }
 
 impl Source<'_> {
-    /// What opens its store, and tells its path: to be called without the lock of the interpreter.
-    pub(crate) fn locate(self) -> Locate {
-        let opened = match self {
-            Self::Array(array) => array.location(),
-            Self::Group(group) => group.location(),
-            Self::Address((url, path, options)) => {
-                return Box::new(move || Origin::find(&url, path, options, Access::Read));
-            }
-        };
-        Box::new(move || Ok(opened))
+    /// Opens its store.
+    ///
+    /// # Errors
+    /// The exceptions of the address and of the store.
+    pub(crate) fn open(self, py: Python<'_>) -> PyResult<Located> {
+        match self {
+            Self::Array(array) => array.location(py),
+            Self::Group(group) => group.location(py),
+            Self::Address((url, path, options)) => Origin::find(py, &url, path, options, Access::Read),
+        }
     }
 }
-
-/// Opens a store, and tells the path of a node in it.
-pub(crate) type Locate = Box<dyn FnOnce() -> Result<(Arc<Origin>, String)> + Send>;
 
 /// How it is converted, a `dict`.
 #[derive(FromPyObject)]
@@ -109,6 +107,8 @@ struct Events {
     total: Option<u128>,
     done: u128,
     skipped: Vec<SkippedChunk>,
+    /// About how many more earlier runs left out, of which no more is known.
+    more: u64,
 }
 
 impl Events {
@@ -116,6 +116,7 @@ impl Events {
         match progress {
             Progress::Done(bytes) => self.done = self.done.saturating_add(bytes),
             Progress::Skipped(chunk) => self.skipped.push(chunk.clone()),
+            Progress::MoreSkipped(more) => self.more = self.more.saturating_add(more),
             _ => {}
         }
     }
@@ -127,8 +128,8 @@ type Node = (String, String, &'static str, &'static str, u128, Vec<(String, bool
 /// A chunk that was left out: the path of its array, its index, its key, and why it cannot be read.
 type Skipped = (String, Vec<u64>, Option<String>, String);
 
-/// Nodes, chunks that were left out, warnings, and why nodes cannot be converted.
-type Outcome = (Vec<Node>, Vec<Skipped>, Vec<String>, Vec<String>);
+/// Nodes, chunks that were left out, about how many more, warnings, and why nodes cannot be converted.
+type Outcome = (Vec<Node>, Vec<Skipped>, u64, Vec<String>, Vec<String>);
 
 fn node(node: &PlannedNode) -> Node {
     let how = match node.how {
@@ -170,14 +171,15 @@ pub(crate) fn convert(
         }
         Ok(())
     };
-    let locate = source.locate();
+    let Located { store, path, dialect, .. } = source.open(py)?;
     let work = || {
-        let (origin, path) = locate()?;
         // Chunks that cannot be read are left out by `keep_going`: an interruption must not look like one.
-        let store = origin.store()?;
         let source = if settings.keep_going { store } else { interrupt.over(&store) };
         let (address, to) = address_and_path(&target.0, target.1)?;
         let path: NodePath = path.parse()?;
+        if let Some(dialect) = dialect {
+            check_dialect(&source, &path, dialect)?;
+        }
         let named = (path.to_string() != "/").then_some(path);
         let options = options.node(named.clone()).to(to.map(|to| to.parse()).transpose()?);
         let options = match &settings.variables {
@@ -191,7 +193,7 @@ pub(crate) fn convert(
         let registry = zarr::registry::default();
         if settings.dry_run {
             let examined = Conversion::examine(&source, &registry, options)?;
-            return Ok(outcome(&examined.conversion, Vec::new(), &examined.refused, &[&source]));
+            return Ok(outcome(&examined.conversion, (Vec::new(), 0), &examined.refused, &[&source]));
         }
         let options = match settings.scratch {
             None => options,
@@ -214,7 +216,10 @@ pub(crate) fn convert(
             true => conversion.finish(&store, report)?,
             false => conversion.run(&store, report)?,
         }
-        let skipped = std::mem::take(&mut known().skipped);
+        let skipped = {
+            let mut events = known();
+            (std::mem::take(&mut events.skipped), events.more)
+        };
         Ok(outcome(&conversion, skipped, &[], &[&source, &store]))
     };
     let outcome = runtime::run_watched(py, &interrupt, &mut tell, work)?;
@@ -230,9 +235,21 @@ fn of_variables(group: &Group, names: &[String]) -> Result<Vec<NodePath>> {
     Ok(kept.into_iter().map(|variable| variable.stored().path().clone()).collect())
 }
 
+/// Refuses a node that is open in another dialect than the one in which a conversion, which opens it again, finds it.
+fn check_dialect(store: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Result<()> {
+    let found = open_node(&**store, &path.to_string(), None)?;
+    if found.dialect == dialect {
+        return Ok(());
+    }
+    let (open, other) = (dialect.name(), found.dialect.name());
+    Err(Error::argument(format!(
+        "{store}: {path}: found a source that is open as {open} and is stored as {other} too, of which {other} would be converted"
+    )))
+}
+
 fn outcome(
     conversion: &Conversion,
-    mut skipped: Vec<SkippedChunk>,
+    (mut skipped, more): (Vec<SkippedChunk>, u64),
     refused: &[Error],
     stores: &[&Arc<dyn Store>],
 ) -> Outcome {
@@ -241,5 +258,5 @@ fn outcome(
         skipped.into_iter().map(|chunk| (chunk.path.to_string(), chunk.chunk, chunk.key, chunk.cause)).collect();
     let warnings = conversion.left_out().iter().cloned().chain(stores.iter().flat_map(|store| store.take_warnings()));
     let refused = refused.iter().map(ToString::to_string).collect();
-    (conversion.nodes().iter().map(node).collect(), skipped, warnings.collect(), refused)
+    (conversion.nodes().iter().map(node).collect(), skipped, more, warnings.collect(), refused)
 }

@@ -4,17 +4,18 @@ use crate::change::InStore;
 use crate::convert::Source;
 use crate::data_type::{self, Form};
 use crate::errors::OrException;
-use crate::location::{Access, Origin};
+use crate::location::{Access, Located, Origin};
 use crate::memory::Memory;
 use crate::new_dataset::{GivenDataset, of_dataset};
 use crate::{runtime, selection, variable};
+use numpy::PyArrayDescr;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::dataset::{Dataset, DatasetOptions, DecodeCoords, Label, Labels, Values, Variable};
 use zarr::json::Value;
-use zarr::{Group, Result, Selection, Store};
+use zarr::{Result, Selection, Store};
 
 impl InStore for Dataset {
     fn store(&self) -> &Arc<dyn Store> {
@@ -33,8 +34,9 @@ pub(crate) struct DatasetHandle {
     dataset: Mutex<Dataset>,
 }
 
-/// Values: their shape, how they are Python's, an array of numpy or a list in C order, and which are missing where the type does not say so.
-type Read<'py> = (Vec<u64>, &'static str, Bound<'py, PyAny>, Option<Vec<bool>>);
+/// Values: their shape, how they are Python's, an array of numpy or a list in C order, which are missing where the type does not say so, and
+/// of arrays of any length the data type of their elements.
+type Read<'py> = (Vec<u64>, &'static str, Bound<'py, PyAny>, Option<Vec<bool>>, Option<Bound<'py, PyArrayDescr>>);
 
 /// A label.
 #[derive(FromPyObject)]
@@ -76,11 +78,10 @@ pub(crate) fn open_dataset(
         .number_dimensions(number_dimensions)
         .ignore_consolidated(!consolidated)
         .decode_coords(decode_coords);
-    let locate = source.locate();
-    let (origin, path) = runtime::run(py, locate)?;
-    let store = origin.store().or_exception(py)?;
+    let Located { origin, store, path, dialect } = source.open(py)?;
     let dataset = runtime::run_in(py, &store, true, |store| {
-        let group = Group::open(store, &path, &zarr::registry::default())?;
+        let open = zarr::open((store, path));
+        let group = dialect.into_iter().fold(open, |open, dialect| open.dialect(dialect)).group()?;
         Dataset::open_with(&group, &options)
     })?;
     DatasetHandle::new(py, &origin, &dataset)
@@ -99,8 +100,7 @@ pub(crate) fn create_dataset(
     new: GivenDataset<'_>,
 ) -> PyResult<DatasetHandle> {
     let new = of_dataset(py, &new)?;
-    let (origin, path) = runtime::run(py, || Origin::find(&url, path, options, Access::Create))?;
-    let store = origin.store().or_exception(py)?;
+    let Located { origin, store, path, .. } = Origin::find(py, &url, path, options, Access::Create)?;
     let dataset =
         runtime::run_in(py, &store, true, |store| Dataset::create(store, &path, new, &zarr::registry::default()))?;
     DatasetHandle::new(py, &origin, &dataset)
@@ -108,7 +108,7 @@ pub(crate) fn create_dataset(
 
 impl DatasetHandle {
     fn new(py: Python<'_>, origin: &Arc<Origin>, dataset: &Dataset) -> PyResult<Self> {
-        let store = origin.store().or_exception(py)?;
+        let store = origin.store(py)?;
         let dataset = Mutex::new(dataset.through(&store).or_exception(py)?);
         Ok(Self { origin: Arc::clone(origin), dataset })
     }
@@ -127,7 +127,7 @@ impl DatasetHandle {
 
     /// Reads something, in a store of this process.
     fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce(&Dataset) -> Result<T> + Send) -> PyResult<T> {
-        let store = self.origin.store().or_exception(py)?;
+        let store = self.origin.store(py)?;
         let dataset = self.get();
         runtime::run_in(py, &store, true, move |store| work(&dataset.through(store)?))
     }
@@ -273,7 +273,13 @@ impl DatasetHandle {
             // Times of a calendar that numpy lacks.
             _ if is_calendar(&values) => {
                 let texts = (0..values.len()).map(|index| values.text(index));
-                Ok((shape, "times", PyList::new(py, texts.collect::<Vec<_>>())?.into_any(), Some(missing.collect())))
+                Ok((
+                    shape,
+                    "times",
+                    PyList::new(py, texts.collect::<Vec<_>>())?.into_any(),
+                    Some(missing.collect()),
+                    None,
+                ))
             }
             form @ (Form::Fixed | Form::Absent) => {
                 let data_type = data_type::fixed(py, data.data_type())?;
@@ -282,11 +288,12 @@ impl DatasetHandle {
                 let kind: String = data_type.getattr("kind")?.extract()?;
                 // Other types have values for what is missing.
                 let missing = matches!(kind.as_str(), "b" | "S" | "U" | "V").then(|| missing.collect());
-                Ok((shape, form.name(), out, missing))
+                Ok((shape, form.name(), out, missing, None))
             }
             form => {
                 let list = variable::to_list(py, data)?;
-                Ok((shape, form.name(), list.into_any(), Some(missing.collect())))
+                let inner = (form == Form::List).then(|| data_type::fixed(py, data.data_type())).transpose()?;
+                Ok((shape, form.name(), list.into_any(), Some(missing.collect()), inner))
             }
         }
     }

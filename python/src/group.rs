@@ -3,7 +3,7 @@
 use crate::array::{ArrayHandle, changed, members};
 use crate::change::{Current, InStore};
 use crate::errors::OrException;
-use crate::location::{Access, Origin};
+use crate::location::{Access, Located, Origin};
 use crate::new_node::{NewNode, of_array, of_group};
 use crate::runtime;
 use pyo3::prelude::*;
@@ -33,7 +33,7 @@ pub(crate) enum Handle {
 impl Handle {
     /// What was opened through a store that has the values of `origin`.
     fn of(py: Python<'_>, origin: &Arc<Origin>, opened: Opened) -> PyResult<Self> {
-        let store = origin.store().or_exception(py)?;
+        let store = origin.store(py)?;
         Ok(match opened {
             Opened::Array(array) => Self::Array(ArrayHandle::new(origin, array.through(&store))),
             Opened::Group(group) => {
@@ -52,14 +52,19 @@ impl GroupHandle {
         Self { origin: Arc::clone(origin), current: Current::new(group) }
     }
 
-    /// Its store, and its path there.
-    pub(crate) fn location(&self) -> (Arc<Origin>, String) {
-        (Arc::clone(&self.origin), self.current.get().path().to_string())
+    /// Where it is.
+    ///
+    /// # Errors
+    /// The exceptions of opening the store again.
+    pub(crate) fn location(&self, py: Python<'_>) -> PyResult<Located> {
+        let group = self.current.get();
+        let (origin, store) = (Arc::clone(&self.origin), self.origin.store(py)?);
+        Ok(Located { origin, store, path: group.path().to_string(), dialect: Some(group.dialect()) })
     }
 
     /// The group, in a store of this process.
     fn group(&self, py: Python<'_>) -> PyResult<Group> {
-        self.current.get_in(&self.origin.store().or_exception(py)?).or_exception(py)
+        self.current.get_in(&self.origin.store(py)?).or_exception(py)
     }
 
     /// Does something with the group. Signals are looked for, if it may be long.
@@ -130,8 +135,7 @@ pub(crate) fn open(
 ) -> PyResult<Handle> {
     let access = if mode == "r" { Access::Read } else { Access::Write };
     let dialect = dialect.map(str::parse::<Dialect>).transpose().or_exception(py)?;
-    let (origin, path) = runtime::run(py, || Origin::find(&url, path, options, access))?;
-    let store = origin.store().or_exception(py)?;
+    let Located { origin, store, path, .. } = Origin::find(py, &url, path, options, access)?;
     let opened = runtime::run_in(py, &store, false, |store| {
         let open = zarr::open((store, path));
         dialect.into_iter().fold(open, |open, dialect| open.dialect(dialect)).node()
@@ -265,14 +269,14 @@ impl GroupHandle {
         let is_long = new.overwrite;
         let new = of_array(new).or_exception(py)?;
         let array = self.run(py, is_long, |group| group.create_array(name, new))?;
-        Ok(ArrayHandle::new(&self.origin, array.through(&self.origin.store().or_exception(py)?)))
+        Ok(ArrayHandle::new(&self.origin, array.through(&self.origin.store(py)?)))
     }
 
     fn create_group(&self, py: Python<'_>, name: &str, new: NewNode) -> PyResult<Self> {
         let is_long = new.overwrite;
         let new = of_group(&new).or_exception(py)?;
         let group = self.run(py, is_long, |group| group.create_group(name, new))?;
-        let group = InStore::through(&group, &self.origin.store().or_exception(py)?).or_exception(py)?;
+        let group = InStore::through(&group, &self.origin.store(py)?).or_exception(py)?;
         Ok(Self::new(&self.origin, group))
     }
 }

@@ -1,18 +1,21 @@
 //! Where a store is, so that it can be opened again: in another process, and in a forked child of this one.
 
+use crate::errors::OrException;
+use crate::runtime;
+use pyo3::prelude::*;
 use std::fmt;
 use std::path::absolute;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::store::{ReadOnly, StoreAddress, StoreOptions, schemes};
-use zarr::{Result, Store};
+use zarr::{Dialect, Result, Store};
 
 /// A store, by its address.
 pub(crate) struct Origin {
     address: StoreAddress,
     options: StoreOptions,
     read_only: bool,
-    /// The process that opened the store, and the store. The lock is taken with the lock of the interpreter, so that no fork leaves it
-    /// locked in the child.
+    /// The process that opened the store, and the store. The lock is held with the lock of the interpreter alone, so that no fork leaves
+    /// it locked in the child.
     opened: Mutex<(u32, Arc<dyn Store>)>,
 }
 
@@ -22,42 +25,58 @@ impl fmt::Debug for Origin {
     }
 }
 
+/// A node at a path in a store that is open.
+pub(crate) struct Located {
+    pub(crate) origin: Arc<Origin>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) path: String,
+    /// That of a node that is open, which is not the only one at its path if it is stored in several.
+    pub(crate) dialect: Option<Dialect>,
+}
+
 impl Origin {
     /// Opens the store at an address, or creates it, and tells the path of the node that the address names.
     ///
     /// # Errors
-    /// Those of the address and of the store.
+    /// The exceptions of the address and of the store, and of the handlers of signals.
     pub(crate) fn find(
+        py: Python<'_>,
         url: &str,
         path: Option<String>,
         options: Vec<(String, String)>,
         access: Access,
-    ) -> Result<(Arc<Self>, String)> {
-        let known = schemes();
-        let (address, path) = address_and_path(url, path)?;
+    ) -> PyResult<Located> {
+        let (address, path) = address_and_path(url, path).or_exception(py)?;
         let path = path.unwrap_or_else(|| "/".to_owned());
         let options: StoreOptions = options.into_iter().collect();
-        let store = match access {
-            Access::Create => known.create(&address, &options)?,
-            Access::Read | Access::Write => known.open(&address, &options)?,
-        };
-        let read_only = access == Access::Read;
-        let opened = Mutex::new((std::process::id(), guarded(store, read_only)));
-        Ok((Arc::new(Self { address, options, read_only, opened }), path))
+        let store = open(py, &address, &options, access)?;
+        let opened = Mutex::new((std::process::id(), Arc::clone(&store)));
+        let origin = Arc::new(Self { address, options, read_only: access == Access::Read, opened });
+        Ok(Located { origin, store, path, dialect: None })
     }
 
     /// The store. A forked child opens it again, since the threads, connections and open files of its parent are not its own.
     ///
     /// # Errors
-    /// Those of opening the store.
-    pub(crate) fn store(&self) -> Result<Arc<dyn Store>> {
+    /// The exceptions of opening the store, and of the handlers of signals.
+    pub(crate) fn store(&self, py: Python<'_>) -> PyResult<Arc<dyn Store>> {
         let process = std::process::id();
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if opened.0 != process {
-            if self.address_text().is_some() {
-                opened.1 = guarded(schemes().open(&self.address, &self.options)?, self.read_only);
+        let known = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        {
+            let mut opened = known();
+            if opened.0 != process && self.address_text().is_none() {
+                opened.0 = process;
             }
-            opened.0 = process;
+            if opened.0 == process {
+                return Ok(Arc::clone(&opened.1));
+            }
+        }
+        // Without the lock, since the interpreter is given to other threads meanwhile.
+        let access = if self.read_only { Access::Read } else { Access::Write };
+        let store = open(py, &self.address, &self.options, access)?;
+        let mut opened = known();
+        if opened.0 != process {
+            *opened = (process, store);
         }
         Ok(Arc::clone(&opened.1))
     }
@@ -103,8 +122,24 @@ pub(crate) enum Access {
     Create,
 }
 
-fn guarded(store: Arc<dyn Store>, read_only: bool) -> Arc<dyn Store> {
-    if read_only { Arc::new(ReadOnly(store)) } else { store }
+/// Opens the store at an address, without the lock of the interpreter.
+fn open(py: Python<'_>, address: &StoreAddress, options: &StoreOptions, access: Access) -> PyResult<Arc<dyn Store>> {
+    let is_remote = is_remote(address);
+    let (address, options) = (address.clone(), options.clone());
+    let work = move || {
+        let known = schemes();
+        Ok::<Arc<dyn Store>, zarr::Error>(match access {
+            Access::Create => known.create(&address, &options)?,
+            Access::Read => Arc::new(ReadOnly(known.open(&address, &options)?)),
+            Access::Write => known.open(&address, &options)?,
+        })
+    };
+    if is_remote { runtime::run_apart(py, work) } else { runtime::run(py, work) }
+}
+
+/// Whether opening it may wait for a network, as that of a zip file in a remote store does.
+fn is_remote(address: &StoreAddress) -> bool {
+    address.inner().map_or_else(|| address.url().is_some(), is_remote)
 }
 
 /// An address that means the same in any working directory; `None` for paths that are no text.

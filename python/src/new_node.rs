@@ -4,7 +4,7 @@ use crate::array::{ArrayHandle, members};
 use crate::change::InStore;
 use crate::errors::OrException;
 use crate::group::GroupHandle;
-use crate::location::{Access, Origin};
+use crate::location::{Access, Located, Origin};
 use crate::runtime;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -99,8 +99,7 @@ pub(crate) fn create_array(
 ) -> PyResult<ArrayHandle> {
     let is_long = new.overwrite;
     let new = of_array(new).or_exception(py)?;
-    let (origin, path) = runtime::run(py, || Origin::find(&url, path, options, Access::Create))?;
-    let store = origin.store().or_exception(py)?;
+    let Located { origin, store, path, .. } = Origin::find(py, &url, path, options, Access::Create)?;
     let array = runtime::run_in(py, &store, is_long, |store| zarr::create((store, path)).array(new))?;
     Ok(ArrayHandle::new(&origin, array.through(&store)))
 }
@@ -119,8 +118,7 @@ pub(crate) fn create_group(
 ) -> PyResult<GroupHandle> {
     let is_long = new.overwrite;
     let new = of_group(&new).or_exception(py)?;
-    let (origin, path) = runtime::run(py, || Origin::find(&url, path, options, Access::Create))?;
-    let store = origin.store().or_exception(py)?;
+    let Located { origin, store, path, .. } = Origin::find(py, &url, path, options, Access::Create)?;
     let group = runtime::run_in(py, &store, is_long, |store| zarr::create((store, path)).group(new))?;
     Ok(GroupHandle::new(&origin, InStore::through(&group, &store).or_exception(py)?))
 }

@@ -120,6 +120,42 @@ pub(crate) fn run_watched<T: Send>(
     }
 }
 
+/// Runs work that makes requests which nothing ends, on a thread of its own. Signals are looked for meanwhile; once the handler of one
+/// raises, or the operation is to end, the thread is left to itself, and its result is dropped.
+///
+/// # Errors
+/// As [`run`], and the exceptions of the handlers of signals.
+pub(crate) fn run_apart<T: Send + 'static>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> PyResult<T> {
+    let interrupt = Interrupt::of_thread();
+    let (send, receive) = channel();
+    // Not on the threads of a forked child, which others would wait for.
+    let worker = thread::Builder::new().spawn(move || drop(send.send(guarded(None, work))));
+    if let Err(error) = worker {
+        return Err(exception(py, &Error::new(ErrorKind::Limit, format!("the system refuses a thread: {error}"))));
+    }
+    let done = py.detach(move || {
+        loop {
+            match receive.recv_timeout(PAUSE) {
+                Ok(done) => return Ok(done),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Ok(Err(Error::internal("a thread ended without a result")));
+                }
+                Err(RecvTimeoutError::Timeout) => match &interrupt {
+                    Some(interrupt) if interrupt.is_set() => {
+                        return Ok(Err(Error::new(ErrorKind::Cancelled, "the store was not opened in time")));
+                    }
+                    Some(_) => {}
+                    None => Python::attach(|py| py.check_signals())?,
+                },
+            }
+        }
+    });
+    done.and_then(|done: Result<T>| done.or_exception(py))
+}
+
 /// Runs work on the threads of this process; a panic becomes an error.
 fn guarded<T: Send>(pool: Option<&Pool>, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
     let run = || match pool {

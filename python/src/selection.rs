@@ -5,8 +5,8 @@ use numpy::{PyReadonlyArray1, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PyInt, PySlice, PyTuple};
-use zarr::Selection;
-use zarr::grid::{AxisSelection, ChunkGrid};
+use zarr::grid::{AxisSelection, ChunkGrid, Resolved};
+use zarr::{Array, Selection};
 
 /// A selection: its kind, and a part for each axis, whose integers fit 64 bits.
 ///
@@ -35,13 +35,37 @@ pub(crate) fn selection(kind: &str, parts: &Bound<'_, PyTuple>) -> PyResult<Sele
     }
 }
 
-/// The shape of what is selected.
+/// What is selected.
 ///
 /// # Errors
 /// `IndexError` if the array does not have it.
-pub(crate) fn shape(py: Python<'_>, selection: &Selection, grid: &ChunkGrid) -> PyResult<Vec<u64>> {
-    let resolved = selection.resolve_on(grid).map_err(|error| errors::selection(py, &error))?;
-    Ok(resolved.result_shape().to_vec())
+pub(crate) fn resolved(py: Python<'_>, selection: &Selection, grid: &ChunkGrid) -> PyResult<Resolved> {
+    selection.resolve_on(grid).map_err(|error| errors::selection(py, &error))
+}
+
+/// The shape of what is selected, and at most how many elements are read for it: those of the chunks (inner chunks, if there are shards) that
+/// it lies in, or of the selection itself.
+///
+/// # Errors
+/// As [`resolved`].
+pub(crate) fn shape_and_met(py: Python<'_>, selection: &Selection, array: &Array) -> PyResult<(Vec<u64>, u64)> {
+    let resolved = resolved(py, selection, array.chunk_grid())?;
+    let (chunk, lengths) = (array.part_shape(), resolved.output_shape());
+    let chunks = array.shape().iter().zip(&chunk).map(|(&len, &chunk)| len.div_ceil(chunk.max(1)));
+    let product = |sizes: &mut dyn Iterator<Item = u64>| sizes.fold(1, u64::saturating_mul);
+    let count = match &resolved {
+        Resolved::Box(selected) => product(&mut selected.region.axes().iter().zip(&chunk).map(|(range, &chunk)| {
+            let last = range.start + range.len.saturating_sub(1).saturating_mul(range.step);
+            let spanned = last / chunk.max(1) - range.start / chunk.max(1) + 1;
+            spanned.min(range.len)
+        })),
+        Resolved::Orthogonal(_) => product(&mut lengths.iter().zip(chunks).map(|(&len, chunks)| len.min(chunks))),
+        _ => product(&mut chunks.into_iter()).min(product(&mut lengths.iter().copied())),
+    };
+    let met = count.saturating_mul(product(&mut chunk.iter().copied()));
+    // Of a list that has indices several times there are more.
+    let met = met.max(product(&mut lengths.iter().copied()));
+    Ok((resolved.result_shape().to_vec(), met))
 }
 
 fn positions(part: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {

@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -169,9 +170,34 @@ def test_cancelled_tasks_end(tmp_path: Path) -> None:
         assert asyncio.run(work(address)) < 20
 
 
+def test_a_cancelled_task_that_waits_for_a_thread_ends_at_once() -> None:
+    array = zarr_rust.create_array("memory:", shape=(4,), dtype="i4")
+    busy = threading.Event()
+
+    async def work() -> float:
+        loop = asyncio.get_running_loop()
+        with ThreadPoolExecutor(1) as executor:
+            loop.set_default_executor(executor)
+            other = loop.run_in_executor(None, busy.wait, 60)
+            try:
+                task = asyncio.create_task(array.write_async(slice(None), 7))
+                await asyncio.sleep(0.01)
+                begun = time.monotonic()
+                task.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await task
+                return time.monotonic() - begun
+            finally:
+                busy.set()
+                await other
+
+    assert asyncio.run(work()) < 20
+    assert not array[:].any()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("work", ["open", "dataset", "convert"])
+@pytest.mark.parametrize("work", ["open", "dataset", "convert", "zip"])
 def test_signals_end_what_waits_for_a_server(tmp_path: Path, work: str) -> None:
     group = zarr_rust.create_group(tmp_path / "x.zarr")
     group.create_array("x", data=np.arange(4), dimension_names=["x"])
@@ -183,12 +209,16 @@ def test_signals_end_what_waits_for_a_server(tmp_path: Path, work: str) -> None:
         begun.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
-    with slow(tmp_path, "zarr.json" if work == "open" else "/c/") as address:
+    slow_key = {"open": "zarr.json", "zip": "x.zip"}.get(work, "/c/")
+    (tmp_path / "x.zip").write_bytes(bytes(100))
+    with slow(tmp_path, slow_key) as address:
         thread = threading.Thread(target=kill)
         thread.start()
         with pytest.raises(KeyboardInterrupt):
             if work == "open":
                 zarr_rust.open(f"{address}/x.zarr/x")
+            elif work == "zip":
+                zarr_rust.open(f"zip:{address}/x.zip")
             elif work == "dataset":
                 zarr_rust.dataset(f"{address}/x.zarr")["x"].read()
             else:
@@ -201,7 +231,8 @@ def test_signals_end_what_waits_for_a_server(tmp_path: Path, work: str) -> None:
 @pytest.mark.usefixtures("interruptible")
 def test_signals_end_appends(tmp_path: Path) -> None:
     array = zarr_rust.create_array(tmp_path / "x.zarr", data=np.arange(4000, dtype="i4").reshape(40, 100), chunks=(1, 100))
-    data = np.zeros((20_000, 100), "i4")
+    # Not of the fill value, of which no chunks are stored.
+    data = np.ones((20_000, 100), "i4")
     timer = threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
     with pytest.raises(KeyboardInterrupt):
@@ -209,4 +240,4 @@ def test_signals_end_appends(tmp_path: Path) -> None:
         time.sleep(10)
     assert array.shape == zarr_rust.open_array(tmp_path / "x.zarr").shape
     assert array.shape == (40, 100), "20,000 files take longer than the signal"
-    assert array.append(data[:2]) == (42, 100) and (array[:40, 1] == np.arange(40) * 100 + 1).all() and not array[40:].any()
+    assert array.append(data[:2]) == (42, 100) and (array[:40, 1] == np.arange(40) * 100 + 1).all() and (array[40:] == 1).all()

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -130,20 +131,24 @@ def test_resumed_after_an_exception_of_progress(tmp_path: Path) -> None:
     data = np.random.default_rng(1).integers(0, 9, (400, 4000), dtype="u1")
     array = zarr_rust.create_array(tmp_path / "a.zarr", shape=data.shape, dtype="u1", chunks=(1, 4000))
     array[:] = data
-    rounds = 0
+    interruptions = 0
 
     def progress(done: int, total: int) -> None:
         if 0 < done < total:
             raise LookupError("enough")
 
-    for rounds in range(40):
+    # So little memory that there are many slabs, after each of which is a report.
+    arguments: dict[str, Any] = {"chunks": (2, 40), "memory": "200 kB", "resume": True}
+    for _ in range(5):
         try:
-            zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "b.zarr", chunks=(2, 40), resume=True, progress=progress)
+            zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "b.zarr", progress=progress, **arguments)
             break
         except LookupError:
+            interruptions += 1
             assert not (tmp_path / "b.zarr/zarr.json").exists()
     else:
-        zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "b.zarr", chunks=(2, 40), resume=True)
+        zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "b.zarr", **arguments)
+    assert interruptions > 0, "20,000 files take longer than the first report"
     assert (zarr_rust.open(tmp_path / "b.zarr")[:] == data).all()
 
 
@@ -162,5 +167,5 @@ def test_interrupted_at_once(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "b.zarr", chunks=(2, 4), progress=progress)
     # The bar is 100 ms; a loaded machine is slower.
-    assert time.monotonic() - begun[0] < 2
+    assert time.monotonic() - begun[0] < 20
     assert not (tmp_path / "b.zarr/zarr.json").exists()

@@ -15,6 +15,7 @@ import pytest
 import zarr_rust
 from dask.base import tokenize
 from zarr_rust.dask import blocks_of, convert, merged
+from zarr_rust.errors import ZarrWarning
 
 
 def filled(url: Path, **layout: Any) -> tuple[zarr_rust.Array, np.ndarray[Any, Any]]:
@@ -219,3 +220,43 @@ def test_a_store_in_memory_stays_in_its_process() -> None:
     with pytest.raises(TypeError, match="memory"):
         pickle.dumps(dict(array.to_dask().__dask_graph__()))
     assert blocks_of(array) == ((6,), (4,))
+
+
+@pytest.mark.filterwarnings("ignore::zarr_rust.errors.ZarrWarning")
+def test_chunks_that_parts_left_out(tmp_path: Path) -> None:
+    # More than a journal lists.
+    count = 1100
+    array = zarr_rust.create_array(tmp_path / "x.zarr", "a", shape=(count,), dtype="i4", chunks=1, dialect="v2", codecs="gzip")
+    for number in range(count):
+        (tmp_path / f"x.zarr/a/{number}").write_bytes(b"broken")
+    arguments: dict[str, Any] = {"chunks": (count,), "keep_going": True}
+    part = zarr_rust.convert(array, tmp_path / "y.zarr", part=(1, 1), **arguments)
+    assert (len(part.skipped), part.skipped_more) == (count, 0)
+    with pytest.warns(ZarrWarning, match="about [0-9]+ more"):
+        done = zarr_rust.convert(array, tmp_path / "y.zarr", finish=True, **arguments)
+    assert done.skipped_more > 0 and len(done.skipped) + done.skipped_more == count
+    with dask.config.set(scheduler="threads"):
+        done = convert(array, tmp_path / "z.zarr", parts=1, **arguments)
+    assert ([chunk.chunk[0] for chunk in done.skipped], done.skipped_more) == (list(range(count)), 0)
+
+
+def test_scratch_is_the_same_in_any_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _, data = filled(Path("x.zarr"), chunks=(60, 4))
+    later = convert("x.zarr", "y.zarr", parts=2, compute=False, chunks=(1, 40), memory="8 kB", scratch="scratch.zarr")
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    later.compute(scheduler="threads")
+    assert list(other.iterdir()) == [] and (tmp_path / "scratch.zarr").exists()
+    assert (zarr_rust.open_array(tmp_path / "y.zarr", "a")[:] == data).all()
+
+
+@pytest.mark.parametrize("is_in_memory", [True, False])
+def test_names_of_groups_change_with_arrays_below(tmp_path: Path, is_in_memory: bool) -> None:
+    group = zarr_rust.create_group("memory:" if is_in_memory else tmp_path / "x.zarr")
+    array = group.create_array("a/b", shape=(4,), dtype="i4")
+    before = tokenize(group)
+    assert tokenize(group) == before
+    array.resize((5,))
+    assert tokenize(group) != before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,3 +71,22 @@ def test_arrays_of_data(tmp_path: Path) -> None:
         with pytest.raises((TypeError, ValueError)):
             zarr_rust.create_array(tmp_path / "z.zarr", **wrong)
     assert not (tmp_path / "z.zarr").exists()
+
+
+def test_an_array_that_is_there_is_compared_by_what_is_given(tmp_path: Path) -> None:
+    shape: dict[str, Any] = {"shape": (8, 8), "dtype": "i4", "chunks": (2, 2)}
+    for dialect in ("v2", "v3"):
+        url = tmp_path / f"{dialect}.zarr"
+        zarr_rust.create_array(url, "plain", codecs="gzip(2)", dialect=dialect, **shape)
+        assert zarr_rust.open_array(url, "plain", mode="a", **shape).chunks == (2, 2)
+        with pytest.raises(ValueError, match="codecs"):
+            zarr_rust.open_array(url, "plain", mode="a", codecs="gzip(3)", **shape)
+        with pytest.raises(ValueError, match="chunk_grid"):
+            zarr_rust.open_array(url, "plain", mode="a", **shape | {"chunks": (4, 2)})
+    zarr_rust.create_array(url, "sharded", codecs="gzip(2)", shards=(4, 4), **shape)
+    assert zarr_rust.open_array(url, "sharded", mode="a", shards=(4, 4), **shape).shards == (4, 4)
+    for other in ({"chunks": (4, 2)}, {"shards": (8, 8)}):
+        with pytest.raises(ValueError, match="chunk"):
+            zarr_rust.open_array(url, "sharded", mode="a", **shape | {"shards": (4, 4)} | other)
+    with pytest.raises(ValueError, match="chunk_grid"):
+        zarr_rust.open_array(url, "plain", mode="a", shards=(4, 4), **shape)

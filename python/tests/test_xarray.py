@@ -8,6 +8,7 @@ import http.server
 import pickle
 import sys
 import threading
+import time
 import tomllib
 import warnings
 from collections.abc import Iterator
@@ -21,8 +22,9 @@ import xarray
 import zarr
 import zarr_rust
 from xarray.backends.plugins import list_engines, refresh_engines
+from xarray.core.indexing import BasicIndexer
 from zarr_rust.errors import ZarrWarning
-from zarr_rust.xarray import ZarrRustBackend
+from zarr_rust.xarray import LazyArray, ZarrRustBackend
 
 CASES = [
     *(f"xarray-{version}/{case}" for version in ("v2", "v3") for case in ("calendar", "climate", "groups", "times_unconsolidated")),
@@ -285,6 +287,44 @@ def test_broken_arrays_are_left_out_with_a_warning(tmp_path: Path) -> None:
     with pytest.warns(ZarrWarning, match="unheard"):
         found = xarray.open_dataset(url, engine=ZarrRustBackend)
     assert list(found.variables) == ["a"]
+
+
+def test_arrays_that_numpy_lacks_are_left_out_with_a_warning(tmp_path: Path) -> None:
+    group = zarr_rust.create_group(tmp_path / "x.zarr")
+    for name, dtype in (("a", "i4"), ("b", "bfloat16")):
+        group.create_array(name, shape=3, dtype=dtype, dimension_names=["x"])
+    with pytest.warns(ZarrWarning, match="bfloat16"):
+        found = xarray.open_dataset(group, engine=ZarrRustBackend)
+    assert list(found.variables) == ["a"]
+
+
+def test_an_open_group_keeps_its_dialect(tmp_path: Path) -> None:
+    group = zarr_rust.create_group(tmp_path / "x.zarr", dialect="v2")
+    assert not xarray.open_dataset(group, engine=ZarrRustBackend, dialect="v2").variables
+    with pytest.raises(ValueError, match="v2"):
+        xarray.open_dataset(group, engine=ZarrRustBackend, dialect="v3")
+
+
+def test_cancelled_loads_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    array = zarr_rust.create_array("memory:", shape=(4,), dtype="i4")
+    begun, ended = threading.Event(), threading.Event()
+
+    def read(*_: Any) -> None:
+        begun.set()
+        time.sleep(0.1)
+        ended.set()
+
+    monkeypatch.setattr(array, "_read", read)
+
+    async def work() -> None:
+        task = asyncio.create_task(LazyArray(array).async_getitem(BasicIndexer((slice(None),))))
+        assert await asyncio.to_thread(begun.wait, 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert ended.is_set(), "no load is under way after its task"
+
+    asyncio.run(work())
 
 
 def test_reads_in_an_event_loop(tmp_path: Path) -> None:

@@ -43,6 +43,9 @@ class Array(Node[_core.Array]):
             raise TypeError(f"{opened.store}: {opened.path}: found a group, expected an array")
         return opened
 
+    def _facts(self) -> Any:
+        return self._core.metadata
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Elements along each dimension."""

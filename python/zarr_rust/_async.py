@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -16,10 +17,22 @@ async def in_thread(work: Callable[[], Result]) -> Result:
     ``CancelledError`` is raised.
     """
     interrupt = _core.Interrupt()
-    future = asyncio.get_running_loop().run_in_executor(None, interrupt.run, work)
+    # Taken once: by the thread that begins the work, or by the cancellation, after which no thread does.
+    begin = threading.Lock()
+
+    def begun() -> Result:
+        if not begin.acquire(blocking=False):
+            raise asyncio.CancelledError
+        return interrupt.run(work)
+
+    future = asyncio.get_running_loop().run_in_executor(None, begun)
     try:
         return await asyncio.shield(future)
     except asyncio.CancelledError:
+        if begin.acquire(blocking=False):
+            # Other work has all threads of the executor.
+            future.cancel()
+            raise
         interrupt.set()
         # Memory that is read into is in use until then.
         while not future.done():

@@ -20,8 +20,8 @@ from zarr_rust.errors import ZarrWarning
 class ConvertedNode:
     """A node, and what was done with it.
 
-    ``path`` is its path in the source and ``to`` in the target, ``how`` is ``"group"``, ``"copied"`` (chunks as they are stored) or
-    ``"recoded"`` (elements decoded, and encoded again), ``nbytes`` the bytes of its elements in memory. ``notes`` are differences of the
+    ``path`` is its path in the source and ``to`` in the target, ``how`` is ``"group"``, ``"kept"`` (it is there already),
+    ``"copied"`` (chunks as they are stored) or ``"recoded"`` (elements decoded, and encoded again), ``nbytes`` the bytes of its elements in memory. ``notes`` are differences of the
     metadata, of which ``losses`` are what the dialect cannot express; ``warning`` says what other software may take otherwise.
     """
 
@@ -49,12 +49,14 @@ class SkippedChunk:
 class Conversion:
     """What a conversion did: its ``nodes``, sorted by path, and the chunks that it left out.
 
-    ``refused`` says of which nodes a ``dry_run`` found that they cannot be converted, and why.
+    ``skipped_more`` is about how many more chunks earlier runs or parts left out, of which no more than the number is kept; ``refused`` says of
+    which nodes a ``dry_run`` found that they cannot be converted, and why.
     """
 
     nodes: tuple[ConvertedNode, ...]
     skipped: tuple[SkippedChunk, ...]
     refused: tuple[str, ...]
+    skipped_more: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -90,7 +92,7 @@ def convert(
 ) -> Conversion:
     """Copies an array, or a group with all below it, into another dialect, other chunks, other codecs. The source is not changed.
 
-    ``source`` is an address, or a node that is open; ``target`` is an address, whose store is made if it is not there. ``path`` is the node in
+    ``source`` is an address, or a node that is open, which is an error if it is stored in a newer dialect too; ``target`` is an address, whose store is made if it is not there. ``path`` is the node in
     the source, with the groups above it, and ``to`` its path in the target; without them they are those that the addresses name, and the whole
     hierarchy goes to the same paths.
 
@@ -167,15 +169,17 @@ def convert(
         "dry_run": dry_run,
     }
     where = (address_of(target), to, options_of(target_options or {}))
-    nodes, skipped, messages, refused = _core.convert(found, where, settings, progress)
+    nodes, skipped, more, messages, refused = _core.convert(found, where, settings, progress)
     converted = tuple(_node(*node) for node in nodes)
     chunks_left_out = tuple(SkippedChunk(of, tuple(chunk), key, cause) for of, chunk, key, cause in skipped)
     for node in converted:
         messages += [f"{node.path}: {note}" for note in (*node.losses, *([node.warning] if node.warning else []))]
     messages += [f"{one.path}: chunk {one.chunk} is left out: {one.cause}" for one in chunks_left_out]
+    if more:
+        messages.append(f"about {more} more chunks were left out by earlier runs or parts")
     for message in messages:
         warnings.warn(message, ZarrWarning, stacklevel=2)
-    return Conversion(converted, chunks_left_out, tuple(refused))
+    return Conversion(converted, chunks_left_out, tuple(refused), more)
 
 
 def _node(

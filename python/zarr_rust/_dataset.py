@@ -195,14 +195,14 @@ class Variable:
 
     def read(self) -> np.ndarray[Any, Any]:
         """Reads the values, decoded."""
-        shape, form, data, missing = self._dataset._core.read(self.name)
+        shape, form, data, missing, inner = self._dataset._core.read(self.name)
         is_missing = np.array(missing, bool).reshape(shape) if missing is not None and any(missing) else None
         if form == "times":
             values = np.array([text.replace(" ", "T") for text in data], dtype=object).reshape(shape)
         elif isinstance(data, np.ndarray):
             values = data
         else:
-            values = _values.array_of(form, None, shape, data)
+            values = _values.array_of(form, inner, shape, data)
         if is_missing is not None:
             values = values.astype(object)
             values[is_missing] = None
@@ -226,6 +226,9 @@ class Variable:
             parts = (*parts[:at], *[slice(None)] * (len(dims) - len(parts) + 1), *parts[at + 1 :])
         if len(parts) > len(dims):
             raise IndexError(f"found {len(parts)} indices, expected at most {len(dims)}, one for each dimension")
+        if len(set(dims)) < len(dims) and any(not isinstance(part, slice) or part != slice(None) for part in parts):
+            # An index of a dimension is one of each axis that has its name.
+            raise IndexError(f"{self.name}: found dimensions {dims}, of which one is there twice: index what read() gives")
         return self.isel(dict(zip(dims, parts))).read()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -248,6 +251,7 @@ def dataset(
     source: str | os.PathLike[str] | Group,
     path: str | None = None,
     mode: str = "r",
+    dialect: str | None = None,
     *,
     decode_coords: bool | str = True,
     number_dimensions: bool = False,
@@ -256,7 +260,7 @@ def dataset(
 ) -> Dataset:
     """Opens a group as a data set: at an address, as :func:`zarr_rust.open` takes it, or one that is open.
 
-    With ``mode="r+"`` it takes writes; of a group that is open its own mode counts.
+    With ``mode="r+"`` it takes writes; of a group that is open its own mode and dialect count.
 
     Dimensions are named by ``dimension_names`` of Zarr v3, by xarray's ``_ARRAY_DIMENSIONS`` or by NCZarr; with ``number_dimensions`` those
     without names are ``dim_0``, ``dim_1``, else they are an error. ``decode_coords`` says which variables are coordinates beside those named
@@ -281,13 +285,13 @@ def dataset(
     if isinstance(source, Array):
         raise TypeError(f"found {source!r}, expected a group")
     if isinstance(source, Group):
-        if path is not None or store_options:
-            raise TypeError("the group is open: path and options of a store are of an address")
+        if path is not None or dialect is not None or store_options:
+            raise TypeError("the group is open: path, dialect and options of a store are of an address")
         found: Any = source._core
-    elif mode == "r+":
-        found = open_group(source, path, mode, **store_options)._core
-    elif mode != "r":
+    elif mode not in ("r", "r+"):
         raise ValueError(f'mode {mode!r}: expected "r" or "r+"; create_dataset makes one')
+    elif mode == "r+" or dialect is not None:
+        found = open_group(source, path, mode, dialect, **store_options)._core
     else:
         found = (address_of(source), path, options_of(store_options))
     core = _core.open_dataset(found, _DECODE_COORDS[decode_coords], number_dimensions, consolidated)

@@ -57,6 +57,12 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
             raise TypeError(f"{opened.store}: {opened.path}: found an array, expected a group")
         return opened
 
+    def _facts(self) -> Any:
+        # Of all nodes below too: the data sets of a group are made of them.
+        nodes, broken = self._core.members("", True, True)
+        below = [(path, node.metadata if isinstance(node, _core.Array) else node.attributes) for path, node in nodes]
+        return (self._core.attributes, below, broken)
+
     def __repr__(self) -> str:
         core = self._core
         return f"<Group {core.store}{core.path}>"

@@ -71,8 +71,12 @@ class Node(Generic[Handle]):
         if core.address is None:
             if self._unique is None:
                 self._unique = uuid.uuid4().hex
-            return (type(self).__name__, self._unique)
-        return (type(self).__name__, core.address, core.path, core.dialect, core.store_options, getattr(core, "metadata", core.attributes))
+            return (type(self).__name__, self._unique, self._facts())
+        return (type(self).__name__, core.address, core.path, core.dialect, core.store_options, self._facts())
+
+    def _facts(self) -> Any:
+        """The metadata, for comparison."""
+        raise NotImplementedError
 
     @property
     def path(self) -> str:

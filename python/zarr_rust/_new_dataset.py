@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,8 +29,8 @@ def given(
     both = [name for name in variables if name in (coords or {})]
     if both:
         raise ValueError(f"found {both[0]!r} twice: as a variable and as a coordinate")
-    described = [_variable(name, value, False) for name, value in variables.items()]
-    described += [_variable(name, value, True) for name, value in (coords or {}).items()]
+    described = [_described(name, value, False) for name, value in variables.items()]
+    described += [_described(name, value, True) for name, value in (coords or {}).items()]
     return {
         "attributes": to_json(attrs or {}),
         "dialect": dialect,
@@ -38,6 +39,14 @@ def given(
         "safe_chunks": safe_chunks,
         "variables": described,
     }
+
+
+def _described(name: str, value: Any, is_coordinate: bool) -> dict[str, Any]:
+    try:
+        return _variable(name, value, is_coordinate)
+    except (TypeError, ValueError) as error:
+        error.add_note(f"variable {name!r}")
+        raise
 
 
 def _variable(name: str, value: Any, is_coordinate: bool) -> dict[str, Any]:
@@ -64,7 +73,7 @@ def _variable(name: str, value: Any, is_coordinate: bool) -> dict[str, Any]:
         "dimensions": [dims] if isinstance(dims, str) else list(dims),
         "is_coordinate": is_coordinate,
         "attributes": to_json(attributes or {}),
-        "encoding": to_json(encoding),
+        "encoding": to_json({key: _spelled(part) for key, part in encoding.items()}),
         "stored_as": None if stored_as is None else _name(stored_as),
         "chunks": _lengths(chunks),
         "shards": _lengths(shards),
@@ -73,6 +82,13 @@ def _variable(name: str, value: Any, is_coordinate: bool) -> dict[str, Any]:
         "array": array,
         "texts": elements,
     }
+
+
+def _spelled(value: Any) -> Any:
+    """A part of an encoding; floats that JSON lacks are the texts that Zarr has for them."""
+    if isinstance(value, (float, np.floating)) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
 
 
 def _name(dtype: Any) -> str:

@@ -20,8 +20,8 @@ _MODES = ("r", "r+", "a", "w", "w-")
 _MEMBERS = {
     "shape": ("shape",),
     "dtype": ("data_type",),
-    "chunks": ("chunk_grid", "codecs"),
-    "shards": ("chunk_grid", "codecs"),
+    "chunks": ("chunk_grid",),
+    "shards": ("chunk_grid",),
     "codecs": ("codecs",),
     "fill_value": ("fill_value",),
     "dimension_names": ("dimension_names",),
@@ -285,7 +285,12 @@ def _check_same(array: Array, given: dict[str, Any]) -> None:
     dtype = array.dtype if core.form == "fixed" else core.data_type
     known: dict[str, Any] = {"shape": array.shape, "dtype": dtype, "chunks": array.chunks, "shards": array.shards}
     arguments = known | {name: value for name, value in given.items() if name != "attributes"}
-    expected = create_array("memory:", dialect=array.dialect, **arguments).metadata
+    made = create_array("memory:", dialect=array.dialect, **arguments)
+    expected = made.metadata
     for member in sorted(members):
         if found.get(member) != expected.get(member):
             raise ValueError(f"{array!r} is there, with {member} {found.get(member)!r}, expected {expected.get(member)!r}")
+    # The chunks of a shard, which are in the codecs.
+    if ("chunks" in given or "shards" in given) and (array.chunks, array.shards) != (made.chunks, made.shards):
+        there, wanted = f"chunks {array.chunks}, shards {array.shards}", f"chunks {made.chunks}, shards {made.shards}"
+        raise ValueError(f"{array!r} is there, with {there}, expected {wanted}")

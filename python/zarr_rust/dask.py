@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import re
@@ -114,6 +115,8 @@ def convert(
         if name in ("overwrite", "resume", "dry_run", "progress", "part", "finish"):
             raise TypeError(f"{name}: not of a conversion by tasks of Dask")
     found = source if isinstance(source, (Array, Group)) else _absolute(source)
+    if arguments.get("scratch") is not None:
+        arguments["scratch"] = _absolute(arguments["scratch"])
     where = _absolute(target)
     count = 4 * _threads() if parts is None else parts
     part = delayed(_convert_part, pure=False)
@@ -175,12 +178,19 @@ def _first(value: Any, *_: Any) -> Any:
     return value
 
 
-def _convert_part(source: Any, target: str, part: tuple[int, int], arguments: dict[str, Any]) -> None:
-    _convert.convert(source, target, part=part, **arguments)
+def _convert_part(source: Any, target: str, part: tuple[int, int], arguments: dict[str, Any]) -> tuple[_convert.SkippedChunk, ...]:
+    return _convert.convert(source, target, part=part, **arguments).skipped
 
 
-def _finish_conversion(source: Any, target: str, arguments: dict[str, Any], parts: Any) -> Any:
-    return _convert.convert(source, target, finish=True, **arguments)
+def _finish_conversion(
+    source: Any, target: str, arguments: dict[str, Any], parts: list[tuple[_convert.SkippedChunk, ...]]
+) -> _convert.Conversion:
+    done = _convert.convert(source, target, finish=True, **arguments)
+    # The parts know of all chunks that they left out, and the target of some, and the number of the others.
+    known = dict.fromkeys(done.skipped) | dict.fromkeys(chunk for part in parts for chunk in part)
+    skipped = tuple(sorted(known, key=lambda chunk: (chunk.path, chunk.chunk)))
+    more = max(len(done.skipped) + done.skipped_more - len(skipped), 0)
+    return dataclasses.replace(done, skipped=skipped, skipped_more=more)
 
 
 def _threads() -> int:

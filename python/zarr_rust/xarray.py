@@ -12,7 +12,6 @@ Where the package is installed by pip, the engine has the name ``"zarr_rust"``.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import posixpath
 import warnings
@@ -27,6 +26,7 @@ from xarray.core import indexing
 
 from zarr_rust import _selection
 from zarr_rust._array import Array
+from zarr_rust._async import in_thread
 from zarr_rust._grid import stored_chunks
 from zarr_rust._group import Group, address_of, of_handle
 from zarr_rust._open import open_group
@@ -55,8 +55,8 @@ class LazyArray(BackendArray):
         return self._array._read(chosen, None)
 
     async def async_getitem(self, key: indexing.ExplicitIndexer) -> Any:
-        """As ``[]``, in a thread."""
-        return await asyncio.to_thread(self.__getitem__, key)
+        """As ``[]``, in a thread. It ends where the task is cancelled."""
+        return await in_thread(lambda: self[key])
 
 
 class _Store(AbstractDataStore):
@@ -257,6 +257,8 @@ def _found(
     if isinstance(source, Group):
         if options:
             raise ValueError("storage_options go with an address, and not with a group that is open already")
+        if dialect is not None and dialect != source.dialect:
+            raise ValueError(f"dialect {dialect!r}: found {source!r}, which is open already as {source.dialect}")
         root: Group | None = source
         url = ""
     else:
@@ -298,6 +300,11 @@ def _members(root: Group, name: str, recursive: bool, consolidated: bool) -> _Fo
             if recursive or path == above:
                 groups.setdefault(path, node)
         elif path != above and (recursive or folder == above):
+            try:
+                node.dtype  # noqa: B018
+            except TypeError as error:
+                warnings.warn(f"{node.store}: {path}: {error}", ZarrWarning, stacklevel=4)
+                continue
             arrays.setdefault(folder, {})[base] = node
     if above not in groups:
         # Which has the error of a group that is not there.
