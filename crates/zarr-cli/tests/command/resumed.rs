@@ -257,7 +257,7 @@ fn parts_with_kills(folder: &Folder, convert: &[String], time: Duration, round: 
         std::thread::sleep(some_of(time, round * 7 + turn));
         // Others of them in each turn, and none in the end.
         for (part, child) in &mut children {
-            if turn < 3 && (round + turn + *part) % 2 == 0 {
+            if turn < 3 && (round + turn + *part).is_multiple_of(2) {
                 child.kill().unwrap();
             }
         }
