@@ -297,7 +297,7 @@ impl Store for FilesystemStore {
     }
 
     fn erase(&self, key: &Key) -> Result<()> {
-        self.remove(key)
+        self.remove(key, None).map(|_| ())
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {

@@ -2,40 +2,56 @@
 
 use std::io;
 
-use zarr_store::{Durability, Key, Operation, Prefix, Result};
+use zarr_store::{Durability, Key, Operation, Prefix, Result, Version};
 
 use super::install::split;
 use super::locks::lock_name;
-use super::names::is_temporary;
+use super::names::{is_temporary, version};
 use super::vfs::{Directory, Kind, Vfs};
 use super::{FilesystemStore, escape, is_absent};
 
 impl FilesystemStore {
-    /// Removes a value and the directories that become empty.
-    pub(super) fn remove(&self, key: &Key) -> Result<()> {
+    /// Erases a value if it still has a version, and returns whether it did. Sets on conditions are excluded meanwhile, so that none
+    /// of them is lost.
+    ///
+    /// # Errors
+    /// As [`Store::erase`](zarr_store::Store::erase).
+    pub fn erase_version(&self, key: &Key, version: &Version) -> Result<bool> {
+        self.remove(key, Some(version))
+    }
+
+    /// Removes a value, if it has the version that is expected, and the directories that become empty. Returns false if it has another one.
+    pub(super) fn remove(&self, key: &Key, expected: Option<&Version>) -> Result<bool> {
         let fail = |error| self.fail(Operation::Erase, key.as_str(), error);
         if is_temporary(key) {
-            return Ok(());
+            return Ok(expected.is_none());
         }
         let (parent, name) = split(key.as_str());
         let directory = match self.vfs.directory(parent) {
             Ok(directory) => directory,
-            Err(error) if is_absent(&error) => return Ok(()),
+            Err(error) if is_absent(&error) => return Ok(expected.is_none()),
             Err(error) => return Err(fail(error)),
         };
         self.remove_leftovers(&directory, parent);
         let identity = self.vfs.identity(&directory).map_err(fail)?;
         let removed = {
             let _threads = lock_name(identity, name);
+            let _processes = if expected.is_some() { self.lock_value(key)? } else { None };
+            if expected.is_some() {
+                let found = self.named(&directory, key)?.filter(|stat| stat.kind == Kind::File);
+                if found.map(|stat| version(&stat)).as_ref() != expected {
+                    return Ok(false);
+                }
+            }
             self.vfs.remove_file(&directory, name)
         };
         match removed {
             Ok(()) => {}
-            Err(error) if is_absent(&error) => return Ok(()),
+            Err(error) if is_absent(&error) => return Ok(expected.is_none()),
             // A directory is no value. Systems that do not say so refuse it as not permitted.
             Err(error) => {
                 return match self.current(Operation::Erase, key)? {
-                    Some(stat) if stat.kind == Kind::Directory => Ok(()),
+                    Some(stat) if stat.kind == Kind::Directory => Ok(expected.is_none()),
                     _ => Err(fail(error)),
                 };
             }
@@ -43,7 +59,7 @@ impl FilesystemStore {
         self.sync_names(&directory, parent).map_err(fail)?;
         drop(directory);
         prune(&*self.vfs, parent);
-        Ok(())
+        Ok(true)
     }
 
     /// Syncs the names in a directory if full durability is set; if others removed it meanwhile, the names in the

@@ -310,7 +310,7 @@ impl FilesystemStore {
     }
 
     /// The kind of file that has the name of a value in its directory.
-    fn named(&self, directory: &Directory, key: &Key) -> Result<Option<Stat>> {
+    pub(super) fn named(&self, directory: &Directory, key: &Key) -> Result<Option<Stat>> {
         match self.vfs.stat_name(directory, split(key.as_str()).1) {
             Ok(stat) if stat.kind != Kind::Unknown => Ok(Some(stat)),
             Ok(_) => self.current(Operation::Set, key),

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::contract::{each, key};
 use super::*;
-use zarr_store::{Snapshot, StoreExt};
+use zarr_store::{Precondition, Snapshot, StoreExt};
 
 fn prefix(text: &str) -> Prefix {
     Prefix::new(text).expect("a prefix")
@@ -103,6 +103,65 @@ fn a_prefix_is_renamed_with_all_that_is_in_it() {
         assert!(!store.rename_prefix(&Prefix::root(), &prefix("z/")).expect("not renamed"));
         assert_eq!(store.list().expect("list"), [key("n/m/c"), key("n/m/d/e"), key("x/y")]);
         assert!(!store.path().join("z").exists());
+    });
+}
+
+#[test]
+fn a_value_is_erased_on_the_condition_of_its_version() {
+    each(|store| {
+        let set =
+            |value: &[u8]| store.set(&key("a/b"), value, &SetOptions::default()).expect("set").expect("a version");
+        let old = set(b"1");
+        let new = set(b"2");
+        assert!(!store.erase_version(&key("a/b"), &old).expect("kept"));
+        assert_eq!(store.get_all(&key("a/b")).expect("get").as_deref(), Some(&b"2"[..]));
+        assert!(store.erase_version(&key("a/b"), &new).expect("erased"));
+        assert!(!store.path().join("a").exists(), "an emptied directory is removed");
+        for name in ["a/b", "none/b"] {
+            assert!(!store.erase_version(&key(name), &new).expect("nothing is there"));
+        }
+    });
+}
+
+#[test]
+fn elements_that_are_set_while_others_erase_are_kept() {
+    each(|store| {
+        // One byte for each writer; whoever finds nothing but zeros in it erases the value.
+        let state = || -> Option<(Vec<u8>, Version)> {
+            let found = store.get(&key("v"), &[ByteRange::Full], &GetOptions::default()).expect("get")?;
+            let version = found.version.clone().expect("a version");
+            Some((found.part(0).to_vec(), version))
+        };
+        std::thread::scope(|scope| {
+            for number in 0..4_usize {
+                let state = &state;
+                scope.spawn(move || {
+                    for round in 0..40_u8 {
+                        // The last value of each is not zero.
+                        let new = if round == 39 { 1 } else { round % 2 };
+                        loop {
+                            let old = state();
+                            let (mut bytes, when) = match old {
+                                Some((bytes, version)) => (bytes, Precondition::Version(version)),
+                                None => (vec![0; 4], Precondition::NotExists),
+                            };
+                            bytes[number] = new;
+                            match store.set(&key("v"), &bytes, &SetOptions::when(when)) {
+                                Ok(_) => break,
+                                Err(error) => assert!(error.is_precondition(), "{error}"),
+                            }
+                        }
+                        if let Some((bytes, version)) = state().filter(|(bytes, _)| bytes.iter().all(|&byte| byte == 0))
+                        {
+                            store
+                                .erase_version(&key("v"), &version)
+                                .unwrap_or_else(|error| panic!("{bytes:?}: {error}"));
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(state().expect("a value").0, [1; 4]);
     });
 }
 
