@@ -18,6 +18,7 @@ use crate::memory::Memory;
 use crate::{runtime, variable};
 pub(crate) use batch::Batch;
 use chunks::{Chunks, Known, Seen};
+use emptied::Emptied;
 pub(crate) use memory_store::MemoryValues;
 use numpy::PyArrayDescr;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -28,9 +29,8 @@ pub(crate) use requests::Requests;
 use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use zarr::codec::View;
 use zarr::json::{Map, Value};
-use zarr::store::{AsyncAsSync, Bytes, FilesystemStore, Key, MemoryStore, Store, schemes};
+use zarr::store::{AsyncAsSync, Bytes, Error as StoreError, FilesystemStore, Key, MemoryStore, Store};
 use zarr::{Array, Error, Options, Result};
 
 /// Codecs, data type and fill value of an array of zarr-python.
@@ -42,25 +42,21 @@ pub(crate) struct Codecs {
     data_type: Py<PyArrayDescr>,
 }
 
-/// A store that this library opens itself.
+/// A directory that this library opens itself.
 #[pyclass(frozen, name = "OpenedStore", module = "zarr_rust._core")]
-pub(crate) struct OpenedStore(Arc<dyn Store>);
+pub(crate) struct OpenedStore(FilesystemStore);
 
 #[pymethods]
 impl OpenedStore {
-    /// The store in a directory that is there.
+    /// The store in a directory, which is made if it is not there and `create` is true; else there is none.
     #[staticmethod]
-    fn directory(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
-        runtime::run(py, || Ok(Self(Arc::new(FilesystemStore::open(path)?))))
-    }
-
-    /// Opens the store at an address.
-    #[new]
-    fn new(py: Python<'_>, address: &str, options: Vec<(String, String)>) -> PyResult<Self> {
-        runtime::run(py, || {
-            let known = schemes();
-            Ok(Self(known.open(&known.address(address)?, &options.into_iter().collect())?))
-        })
+    fn directory(py: Python<'_>, path: std::path::PathBuf, create: bool) -> PyResult<Option<Self>> {
+        let opened = || match FilesystemStore::open(&path) {
+            Err(StoreError::NoStore { .. }) if create => Ok(Some(Self(FilesystemStore::create(&path)?))),
+            Err(StoreError::NoStore { .. }) => Ok(None),
+            opened => Ok(Some(Self(opened?))),
+        };
+        runtime::run(py, opened)
     }
 }
 
@@ -75,12 +71,28 @@ enum Source<'py> {
 impl Source<'_> {
     fn store(&self, py: Python<'_>, keys: &[Key]) -> Arc<dyn Store> {
         match self {
-            Self::Opened(opened) => Arc::clone(&opened.get().0),
+            Self::Opened(opened) => Arc::new(opened.get().0.clone()),
             Self::Memory(values) => Arc::new(memory_store::MemoryStore::new(values.clone().unbind())),
             Self::Requests(requests) => {
                 let store = requests::PythonStore::new(py, requests.as_unbound(), keys);
                 Arc::new(AsyncAsSync::new(Arc::new(store)))
             }
+        }
+    }
+
+    /// The directory, where it is one.
+    fn directory(&self) -> Option<FilesystemStore> {
+        match self {
+            Self::Opened(opened) => Some(opened.get().0.clone()),
+            Self::Memory(_) | Self::Requests(_) => None,
+        }
+    }
+
+    /// Runs work on the chunks without the interpreter's lock.
+    fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+        match self {
+            Self::Opened(_) | Self::Memory(_) => runtime::run(py, work),
+            Self::Requests(_) => runtime::run_asking(py, work),
         }
     }
 
@@ -114,15 +126,6 @@ fn located(error: &Error, known: &Known) -> Option<Error> {
         Some(hint) => made.with_hint(hint),
         None => made,
     })
-}
-
-/// Erases chunks that have nothing but fill values, as zarr-python does.
-fn erase_empty(array: &Array, batch: &Batch, known: &Known, value: &View<'_>, store: &dyn Store) -> Result<()> {
-    // Of these nothing but fill values was written, and there may be old elements.
-    for (key, _) in known.keys.iter().zip(&known.seen).filter(|(_, seen)| seen.is_passed_over()) {
-        store.erase(key)?;
-    }
-    if array.options().write_empty_chunks { Ok(()) } else { emptied::erase(array, batch, known, value, store) }
 }
 
 /// Whether chunks of nothing but fill values are stored.
@@ -159,7 +162,14 @@ impl Codecs {
     fn array(&self, store: Arc<dyn Store>, known: Known, options: Options) -> Result<(Array, Arc<Known>)> {
         let known = Arc::new(known);
         let store: Arc<dyn Store> = Arc::new(Chunks::new(store, Arc::clone(&known)));
-        Ok((zarr::open((&store, "/")).options(options).array()?, known))
+        let array = zarr::open((&store, "/")).options(options.clone()).array()?;
+        if !options.write_empty_chunks {
+            return Ok((array, known));
+        }
+        // Inner chunks too.
+        let mut found = array.found().clone();
+        found.may_omit_empty_chunks = false;
+        Ok((Array::from_found(&store, found, array.registry(), options)?, known))
     }
 
     fn known(&self, grid: &[u64], chunk_shape: &[u64], keys: Vec<Key>, complete: Vec<bool>) -> Result<Known> {
@@ -187,7 +197,7 @@ impl Codecs {
         let keys = batch.keys(py)?.iter().map(|key| Key::new(key)).collect::<std::result::Result<Vec<_>, _>>();
         let keys = keys.or_exception(py)?;
         let store = source.store(py, &keys);
-        let done = runtime::run(py, || {
+        let done = source.run(py, || {
             let known = self.known(&batch.grid, &batch.chunk_shape, keys, complete)?;
             let store = batch.interrupt.over(&store);
             let (array, known) = self.array(Arc::clone(&store), known, options)?;
@@ -269,9 +279,10 @@ impl Codecs {
         let batch = batch.get();
         let memory = Memory::new(value, self.data_type.bind(py))?;
         let view = memory.view()?;
+        let directory = source.directory();
         let write = |array: &Array, known: &Known, store: &dyn Store| {
             Written::new(array, view.clone())?.write(array, &batch.selection)?;
-            erase_empty(array, batch, known, &view, store)
+            Emptied { array, batch, known, store, directory: directory.as_ref() }.erase(&view)
         };
         self.run(py, batch, &source, batch.complete.clone(), options(write_empty_chunks), write).map(|_| ())
     }
@@ -295,9 +306,10 @@ impl Codecs {
             return Err(PyValueError::new_err(format!("{} elements for a shape {:?}", elements.len(), batch.shape)));
         }
         let data = variable::from_bytes(py, array.data_type(), &batch.shape, &elements)?;
+        let directory = source.directory();
         let write = |array: &Array, known: &Known, store: &dyn Store| {
             array.write(&batch.selection, &data)?;
-            erase_empty(array, batch, known, &data.view(), store)
+            Emptied { array, batch, known, store, directory: directory.as_ref() }.erase(&data.view())
         };
         self.run(py, batch, &source, batch.complete.clone(), options(write_empty_chunks), write).map(|_| ())
     }

@@ -42,6 +42,19 @@ pub(crate) fn run<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Se
     py.detach(|| guarded(pool, work)).or_exception(py)
 }
 
+/// As [`run`], of work that waits for objects of Python, which may run such work in turn: a forked child has threads for each of these.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn run_asking<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+    let own = pool(py)?.is_some().then(|| new_threads(threads(py)?)).transpose()?;
+    let run = || match &own {
+        Some(own) => own.install(work),
+        None => work(),
+    };
+    py.detach(|| caught(run)).or_exception(py)
+}
+
 /// Runs work in a store without the interpreter's lock. Signals are looked for, if it is long or waits for a network: see [`run_long`].
 ///
 /// # Errors
@@ -165,7 +178,12 @@ fn guarded<T: Send>(pool: Option<&Pool>, work: impl FnOnce() -> Result<T> + Send
         }
         None => work(),
     };
-    catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
+    caught(run)
+}
+
+/// The result of work; a panic becomes an error.
+fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<String>().map(String::as_str);
         let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
         Err(Error::internal(message))
@@ -194,18 +212,23 @@ fn pool(py: Python<'_>) -> PyResult<Option<&'static Pool>> {
         return Ok(Some(pool));
     }
     // It runs code of Python, which may give the interpreter to another thread that comes here.
-    let count = threads(py)?.map_or(0, NonZeroUsize::get);
+    let count = threads(py)?;
     let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((owner, pool)) = *forked
         && owner == process
     {
         return Ok(Some(pool));
     }
-    let threads = ThreadPoolBuilder::new().num_threads(count).build();
-    let threads = threads.map_err(|error| PyValueError::new_err(format!("the system refuses threads: {error}")))?;
+    let threads = new_threads(count)?;
     let pool: &'static Pool = Box::leak(Box::new(Pool { threads, turn: Mutex::new(()) }));
     *forked = Some((process, pool));
     Ok(Some(pool))
+}
+
+/// A pool of so many threads, or of one for each core.
+fn new_threads(count: Option<NonZeroUsize>) -> PyResult<ThreadPool> {
+    let threads = ThreadPoolBuilder::new().num_threads(count.map_or(0, NonZeroUsize::get)).build();
+    threads.map_err(|error| PyValueError::new_err(format!("the system refuses threads: {error}")))
 }
 
 /// The number of threads that the environment asks for, else that of the Dask worker that this process is.

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import multiprocessing
+import os
 import pickle
+import shutil
+import signal
+import subprocess
+import sys
 import threading
+import tomllib
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -301,10 +309,218 @@ def test_writers_of_one_chunk_lose_nothing(tmp_path: Path) -> None:
     assert arrays[0][...].tolist() == list(range(1, 65))
 
 
+@pytest.mark.parametrize("shards", [None, (16,)])
+def test_writers_of_fill_values_take_nothing_from_others(tmp_path: Path, shards: Any) -> None:
+    options: dict[str, Any] = {"shape": (16,), "chunks": (4,) if shards else (16,), "shards": shards, "dtype": "i4"}
+    with zarr_rust.enable():
+        arrays = [zarr.create_array(LocalStore(tmp_path), **options)]
+        arrays += [zarr.open_array(LocalStore(tmp_path), mode="r+") for _ in range(3)]
+    lost: list[Any] = []
+
+    def work(number: int) -> None:
+        for round_ in range(40):
+            arrays[number][number::4] = round_ % 3
+            # The chunk is erased again and again, but never with an element of another writer.
+            if arrays[number][number::4].tolist() != [round_ % 3] * 4:
+                lost.append((number, round_))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not lost
+    arrays[0][...] = 0
+    assert not chunk_keys(LocalStore(tmp_path))
+
+
+def test_a_fill_value_decodes_little_of_a_full_shard() -> None:
+    sizes: list[int] = []
+
+    class Sizes(WrapperStore):  # type: ignore[type-arg]
+        async def get(self, key: str, *arguments: Any, **named: Any) -> Any:
+            value = await super().get(key, *arguments, **named)
+            if value is not None and "zarr.json" not in key:
+                sizes.append(len(value))
+            return value
+
+    store = MemoryStore()
+    data = np.arange(1, 64 * 64 + 1, dtype="i4").reshape(64, 64)
+    with zarr_rust.enable():
+        array = zarr.create_array(Sizes(store), data=data, chunks=(4, 4), shards=(64, 64), compressors=None)
+    # To write a part of the shard takes the whole of it, and to look at it afterwards one inner chunk.
+    shard, index = data.nbytes, 16 * 16 * 16 + 4
+    array[9, 9] = 3
+    written = sum(sizes)
+    sizes.clear()
+    array[9, 9] = 0
+    assert sum(sizes) <= written + index + 64 <= shard + 3 * index + 64
+    # Inner chunks that are stored, and have nothing but fill values.
+    array[:32] = 0
+    array[32:, :63] = 0
+    array[32:62, 63] = 0
+    assert len(chunk_keys(store)) == 1
+    array[62:, 63] = 0
+    assert not chunk_keys(store)
+
+
+def test_empty_inner_chunks_are_stored_as_zarr_python_stores_them() -> None:
+    sizes = []
+    for settings in (zarr.config.set({}), zarr_rust.enable()):
+        with settings:
+            store = MemoryStore()
+            options: dict[str, Any] = {"chunks": (4,), "shards": (16,), "dtype": "i4", "compressors": None}
+            array = zarr.create_array(store, shape=(32,), config={"write_empty_chunks": True}, **options)
+            array[:16] = np.r_[np.ones(4), np.zeros(12)]
+            array[16:22] = 0
+            sizes.append({key: len(store._store_dict[key]) for key in chunk_keys(store)})
+    assert sizes[0] == sizes[1]
+
+
+def test_links_out_of_the_directory_are_followed(tmp_path: Path) -> None:
+    filled(LocalStore(tmp_path / "there"))
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "a").symlink_to(tmp_path / "there")
+    with zarr_rust.enable():
+        array = zarr.open_array(LocalStore(tmp_path / "root"), path="a", mode="r+")
+    data = np.arange(600, dtype="i4").reshape(20, 30)
+    assert np.array_equal(array[...], data)
+    array[3:9, 4:11] = -1
+    data[3:9, 4:11] = -1
+    assert np.array_equal(array[...], data)
+    assert np.array_equal(zarr.open_array(tmp_path / "there")[...], data)
+
+
+def test_a_removed_directory_is_empty_and_made_anew(tmp_path: Path) -> None:
+    array, data = filled(LocalStore(tmp_path / "root"))
+    shutil.rmtree(tmp_path / "root")
+    assert not array[...].any()
+    assert not (tmp_path / "root").exists()
+    array[:6] = data[:6]
+    assert np.array_equal(array[:12], np.concatenate([data[:6], np.zeros((6, 30))]))
+
+
+@pytest.mark.parametrize("dtype", ["i2", "f8", "string"])
+def test_one_element_is_written_without_as_many_in_memory(dtype: str) -> None:
+    store = MemoryStore()
+    with zarr_rust.enable():
+        array = zarr.create_array(store, shape=(1000, 1000), chunks=(1000, 1000), dtype=dtype)
+    value: Any = "é" if dtype == "string" else 3
+    tracemalloc.start()
+    try:
+        array[...] = value
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (np.asarray(array[...]) == value).all()
+    # Of elements of variable length, a reference to each.
+    assert peak < (20_000_000 if dtype == "string" else 1_000_000)
+
+
+def test_bounds_of_requests_may_be_absent() -> None:
+    with zarr.config.set({"async.concurrency": None}):
+        array, data = filled(Flaky(MemoryStore()))
+        assert np.array_equal(array[...], data)
+
+
+def test_stores_see_the_variables_of_the_caller() -> None:
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="lost")
+    seen: set[str] = set()
+
+    class Seeing(WrapperStore):  # type: ignore[type-arg]
+        async def get(self, key: str, *arguments: Any, **named: Any) -> Any:
+            seen.add(variable.get())
+            return await super().get(key, *arguments, **named)
+
+        async def set(self, key: str, value: Any) -> None:
+            seen.add(variable.get())
+            await super().set(key, value)
+
+    array, data = filled(Seeing(MemoryStore()))
+    seen.clear()
+
+    async def work() -> None:
+        variable.set("caller's")
+        assert np.array_equal(await array.async_array.getitem(...), data)
+        await array.async_array.setitem((slice(1, 3), 4), 5)
+
+    asyncio.run(work())
+    assert seen == {"caller's"}
+
+
+@pytest.mark.skipif(zarr.config.get("array.rectilinear_chunks", None) is None, reason="zarr-python has no such grids")
+@pytest.mark.parametrize("store", ["memory", "python"])
+def test_chunks_of_many_lengths_are_boxes(store: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    below: Any = MemoryStore() if store == "memory" else Flaky(MemoryStore())
+    with zarr.config.set({"array.rectilinear_chunks": True}), zarr_rust.enable():
+        array = zarr.create_array(below, shape=(20, 30), chunks=[[2, 7, 2, 9], [5, 10, 5, 10]], dtype="i4")
+    monkeypatch.setattr(pipeline, "_indices", None)
+    data = np.arange(600, dtype="i4").reshape(20, 30)
+    array[...] = data
+    array[3:12, 4:29] = 7
+    data[3:12, 4:29] = 7
+    assert np.array_equal(array[...], data)
+    array[5, 2:20] = np.arange(18)
+    data[5, 2:20] = np.arange(18)
+    assert np.array_equal(array[1:19, ::3], data[1:19, ::3])
+    assert np.array_equal(array[5, 1:29], data[5, 1:29])
+
+
+def test_programs_name_the_pipeline_without_importing_it(tmp_path: Path) -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    # As an installed package says it.
+    (tmp_path / "zarr_rust-0.dist-info").mkdir()
+    groups = project["entry-points"].items()
+    lines = [f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items()) for group, points in groups]
+    (tmp_path / "zarr_rust-0.dist-info/entry_points.txt").write_text("\n".join(lines))
+    (tmp_path / "zarr_rust-0.dist-info/METADATA").write_text("Metadata-Version: 2.1\nName: zarr-rust\nVersion: 0\n")
+    program = "import zarr; array = zarr.create_array({}, data=[1, 2]); print(type(array.async_array.codec_pipeline).__name__, array[...].sum())"
+    program = program.replace("[1, 2]", "__import__('numpy').array([1, 2])")
+    paths = [str(tmp_path), str(Path(zarr_rust.__file__).parents[1])]
+    environment = os.environ | {
+        "ZARR_CODEC_PIPELINE__PATH": "zarr_rust.pipeline.RustCodecPipeline",
+        "PYTHONPATH": os.pathsep.join(paths),
+    }
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert done.stdout == "RustCodecPipeline 3\n", done.stderr
+
+
+_INTERRUPTED = """
+import asyncio, os, signal, threading, time
+import zarr, zarr_rust
+from zarr.storage import MemoryStore, WrapperStore
+
+class Slow(WrapperStore):
+    async def get(self, key, *arguments, **named):
+        if "zarr.json" not in key:
+            await asyncio.sleep(0.2)
+        return await super().get(key, *arguments, **named)
+
+with zarr_rust.enable():
+    array = zarr.create_array(Slow(MemoryStore()), shape=(5000,), chunks=(1,), dtype="i4")
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    array[...]
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals")
+def test_programs_end_while_elements_are_read() -> None:
+    # All requests would take 100 seconds.
+    environment = os.environ | {"PYTHONPATH": str(Path(zarr_rust.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", _INTERRUPTED], capture_output=True, text=True, timeout=40, env=environment)
+    assert done.stdout == "interrupted\n", done.stderr
+
+
 def test_cancelled_reads_end(tmp_path: Path) -> None:
+    asked: list[str] = []
+
     class Slow(WrapperStore):  # type: ignore[type-arg]
         async def get(self, key: str, *arguments: Any, **named: Any) -> Any:
             if "zarr.json" not in key:
+                asked.append(key)
                 await asyncio.sleep(0.05)
             return await super().get(key, *arguments, **named)
 
@@ -314,8 +530,21 @@ def test_cancelled_reads_end(tmp_path: Path) -> None:
     async def main() -> Any:
         with zarr_rust.enable():
             array = await zarr.api.asynchronous.open_array(store=Slow(store))
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(array.getitem(...), 0.01)
+        with zarr.config.set({"async.concurrency": 2}), pytest.raises(TimeoutError):
+            await asyncio.wait_for(array.getitem(...), 0.02)
+        before = len(asked)
+        await asyncio.sleep(0.2)
+        # Two of twenty chunks at a time.
+        assert 0 < before == len(asked) < 10
+        # Who cancels twice waits as well.
+        with zarr.config.set({"async.concurrency": 2}):
+            task = asyncio.ensure_future(array.getitem(...))
+            for _ in range(2):
+                await asyncio.sleep(0.01)
+                task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+        assert not pipeline._live
         return await array.getitem((slice(None), 3))
 
     assert np.array_equal(asyncio.run(main()), data[:, 3])
@@ -323,6 +552,35 @@ def test_cancelled_reads_end(tmp_path: Path) -> None:
 
 def _in_a_child(array: Any, send: Any) -> None:
     send.send(int(array[...].sum()))
+
+
+class Nested(WrapperStore):  # type: ignore[type-arg]
+    """A store whose values come from an array."""
+
+    inner: Any = None
+
+    async def get(self, key: str, *arguments: Any, **named: Any) -> Any:
+        if "zarr.json" not in key:
+            assert (await self.inner.async_array.getitem(...)).sum() >= 0
+        return await super().get(key, *arguments, **named)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_stores_that_read_arrays_in_a_forked_child(tmp_path: Path) -> None:
+    inner, _ = filled(LocalStore(tmp_path))
+    array, data = filled(Nested(MemoryStore()))
+    Nested.inner = inner
+    assert np.array_equal(array[...], data)
+    context = multiprocessing.get_context("fork")
+    receive, send = context.Pipe(False)
+    process = context.Process(target=_in_a_child, args=(array, send))
+    process.start()
+    try:
+        assert receive.poll(60)
+        assert receive.recv() == data.sum()
+    finally:
+        process.kill()
+        process.join(60)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -154,11 +154,10 @@ def convert(
 ) -> tuple[list[_ConvertedNode], list[tuple[str, list[int], str | None, str]], int, list[str], list[str]]: ...
 
 class OpenedStore:
-    """A store that is opened here."""
+    """A directory that is opened here."""
 
-    def __init__(self, address: str, options: list[tuple[str, str]]) -> None: ...
     @staticmethod
-    def directory(path: str) -> OpenedStore: ...
+    def directory(path: str, create: bool) -> OpenedStore | None: ...
 
 class MemoryValues:
     """The mapping of a ``MemoryStore`` of zarr-python."""

@@ -6,6 +6,7 @@ The object of Python is the truth of each store: a store is opened here only if 
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -25,15 +26,15 @@ class Answers:
         self._getters = getters
         self._prototype = prototype
         self._loop = asyncio.get_running_loop()
+        # Stores see the variables of the caller. The threads that ask have none.
+        self._context = contextvars.copy_context()
         # The loop keeps no reference to its tasks.
         self._tasks: set[asyncio.Task[None]] = set()
-        self.requests = _core.Requests(
-            name, zarr.config.get("async.concurrency"), partial(self._loop.call_soon_threadsafe, self._begin)
-        )
+        self.requests = _core.Requests(name, concurrency(), partial(self._loop.call_soon_threadsafe, self._begin))
 
     def _begin(self) -> None:
         for request in self.requests.take():
-            task = self._loop.create_task(self._answer(*request))
+            task = self._loop.create_task(self._answer(*request), context=self._context.copy())
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
@@ -70,17 +71,30 @@ class Answers:
         return None if value is None else value.to_bytes()
 
 
+def concurrency() -> int:
+    """How many requests may be under way; without a bound so many that there is none."""
+    bound = zarr.config.get("async.concurrency")
+    return 1 << 12 if bound is None else int(bound)
+
+
 async def source_of(getters: Sequence[Any], prototype: Any, writes: bool) -> Any:
     """Where the chunks are that these objects get and set."""
     first = getters[0]
     store = first.store if type(first) is StorePath else None
-    opened = _OPENED.get(type(store))
-    if opened is None or not isinstance(prototype.buffer.create_zero_length().as_array_like(), _host_memory()):
-        return Answers(getters, prototype, str(first if store is None else store)).requests
+    open_store = _OPENED.get(type(store))
+    if open_store is None or not isinstance(prototype.buffer.create_zero_length().as_array_like(), _host_memory()):
+        return answers(getters, prototype)
     await store._ensure_open()
     if writes:
         store._check_writable()
-    return opened(store, prototype)
+    opened = open_store(store, prototype, writes)
+    return answers(getters, prototype) if opened is None else opened
+
+
+def answers(getters: Sequence[Any], prototype: Any) -> Any:
+    """The objects themselves, which are asked."""
+    first = getters[0]
+    return Answers(getters, prototype, str(first.store if type(first) is StorePath else first)).requests
 
 
 def _host_memory() -> type:
@@ -89,14 +103,14 @@ def _host_memory() -> type:
     return np.ndarray
 
 
-def _local(store: Any, prototype: Any) -> Any:
-    # Each time: the directory may have been replaced.
-    return _core.OpenedStore.directory(os.fspath(store.root.absolute()))
+def _local(store: Any, prototype: Any, writes: bool) -> Any:
+    # Each time: the directory may have been replaced, or removed, which a write undoes as in zarr-python.
+    return _core.OpenedStore.directory(os.fspath(store.root.absolute()), writes)
 
 
-def _memory(store: Any, prototype: Any) -> Any:
+def _memory(store: Any, prototype: Any, writes: bool) -> Any:
     return _core.MemoryValues(str(store), store._store_dict, prototype.buffer.from_bytes)
 
 
 #: Stores of these types exactly: a class that is derived from one may do anything.
-_OPENED: dict[type, Callable[[Any, Any], Any]] = {LocalStore: _local, MemoryStore: _memory}
+_OPENED: dict[type, Callable[[Any, Any, bool], Any]] = {LocalStore: _local, MemoryStore: _memory}

@@ -43,8 +43,8 @@ from zarr.core.codec_pipeline import BatchedCodecPipeline
 from zarr.registry import register_pipeline
 
 from zarr_rust import _core, _values
-from zarr_rust._pipeline_stores import source_of
-from zarr_rust.errors import UnknownExtensionError
+from zarr_rust._pipeline_stores import answers, concurrency, source_of
+from zarr_rust.errors import ArgumentError, UnknownExtensionError
 
 __all__ = ["RustCodecPipeline", "counts", "disable", "enable"]
 
@@ -52,6 +52,17 @@ _PATH = "zarr_rust.pipeline.RustCodecPipeline"
 
 _counts: Counter[str] = Counter()
 _counts_lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _counts_lock
+    # Another thread of the parent may hold it, and has batches that are not of this process.
+    _counts_lock = threading.Lock()
+    _live.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _count(what: str) -> None:
@@ -101,6 +112,22 @@ def _executor() -> ThreadPoolExecutor:
     if _threads is None or _threads[0] != os.getpid():
         _threads = (os.getpid(), ThreadPoolExecutor(64, thread_name_prefix="zarr_rust"))
     return _threads[1]
+
+
+#: Batches that are read or written now.
+_live: set[_core.Batch] = set()
+_is_exiting = False
+
+
+def _interrupt_all() -> None:
+    global _is_exiting
+    _is_exiting = True
+    for batch in tuple(_live):
+        batch.interrupt()
+
+
+# Before the threads of executors are waited for: what was registered last is called first.
+threading._register_atexit(_interrupt_all)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -239,11 +266,16 @@ class RustCodecPipeline(CodecPipeline):
         spec = items[0][1]
         engine = self._engine(spec)
         assert engine is not None
-        source = await source_of([item[0] for item in items], spec.prototype, writes=False)
         target = out.as_ndarray_like()
         batch = _core.Batch.regular(items, list(drop_axes), list(shape))
         points = None
         if batch is None or tuple(batch.shape) != tuple(target.shape):
+            if type(target) is np.ndarray and _are_boxes(items):
+                # Chunks of one length among those of others: each goes to a view of its own.
+                of_array = spec.prototype.nd_buffer.from_numpy_array
+                each = [(_alone(item), of_array(target[item[3]])) for item in items]
+                reads = [partial(self._read, shape, [item], view, drop_axes) for item, view in each]
+                return [is_missing for [is_missing] in await _all(reads)]
             points = [_indices(item[2], shape) for item in items]
             batch = _core.Batch.of_points(items, list(shape), *_positions(points, shape))
         is_direct = (
@@ -256,9 +288,9 @@ class RustCodecPipeline(CodecPipeline):
         _count("reads")
         if engine.form == "fixed":
             found = target if is_direct else np.empty(batch.shape, engine.dtype)
-            missing = await _on_thread(batch, engine.read, batch, source, found)
+            missing = await _on_thread(batch, items, False, engine.read, found)
         else:
-            elements, missing = await _on_thread(batch, engine.read_variable, batch, source)
+            elements, missing = await _on_thread(batch, items, False, engine.read_variable)
             inner = engine.dtype if engine.form == "list" else None
             found = _values.array_of(engine.form, inner, batch.shape, elements)
         if is_direct:
@@ -284,10 +316,18 @@ class RustCodecPipeline(CodecPipeline):
             spec = chosen[0][1]
             engine = self._engine(spec)
             assert engine is not None
-            source = await source_of([item[0] for item in chosen], spec.prototype, writes=True)
             batch = _core.Batch.regular(chosen, list(drop_axes), list(shape))
+            if engine.form == "fixed" and whole.ndim == 0:
+                # It is one element in memory, however many are written.
+                whole = whole.astype(engine.dtype, copy=False)
             if batch is not None and (whole.ndim == 0 or whole.shape == tuple(batch.shape)):
                 elements = np.broadcast_to(whole, batch.shape)
+            elif _are_boxes(chosen):
+                of_array = spec.prototype.nd_buffer.from_numpy_array
+                each = [(_alone(item), of_array(whole if whole.ndim == 0 else whole[item[3]])) for item in chosen]
+                write = partial(self._write, drop_axes=drop_axes, write_empty_chunks=write_empty_chunks)
+                await _all([partial(write, [item], part) for item, part in each])
+                continue
             else:
                 points = [_indices(item[2], shape) for item in chosen]
                 batch = _core.Batch.of_points(chosen, list(shape), *_positions(points, shape))
@@ -296,11 +336,14 @@ class RustCodecPipeline(CodecPipeline):
             _count("writes")
             if engine.form == "fixed":
                 elements = elements.astype(engine.dtype, copy=False)
-                await _on_thread(batch, engine.write, batch, source, elements, write_empty_chunks)
+                await _on_thread(batch, chosen, True, engine.write, elements, write_empty_chunks)
             else:
                 inner = engine.dtype if engine.form == "list" else None
-                values = _values.encoded(engine.form, inner, _objects(engine.form, elements))
-                await _on_thread(batch, engine.write_variable, batch, source, values, write_empty_chunks)
+                one = elements.size and not any(elements.strides)
+                values = _values.encoded(engine.form, inner, _objects(engine.form, elements.flat[:1] if one else elements))
+                if one:
+                    values = list(values) * elements.size
+                await _on_thread(batch, chosen, True, engine.write_variable, values, write_empty_chunks)
 
 
 register_pipeline(RustCodecPipeline)
@@ -310,17 +353,56 @@ def _restored(made: type[RustCodecPipeline], codecs: tuple[Codec, ...]) -> RustC
     return made.from_codecs(codecs)
 
 
-async def _on_thread(batch: _core.Batch, work: Any, *arguments: Any) -> Any:
-    """Does work on a thread. It uses memory of the caller, and so is waited for even if the caller is cancelled."""
-    future = asyncio.get_running_loop().run_in_executor(_executor(), partial(work, *arguments))
+async def _on_thread(batch: _core.Batch, items: list[Any], writes: bool, work: Any, *arguments: Any) -> Any:
+    """Reads or writes a batch on a thread."""
+    getters, prototype = [item[0] for item in items], items[0][1].prototype
+    source = await source_of(getters, prototype, writes)
     try:
-        return await asyncio.shield(future)
-    except asyncio.CancelledError:
-        batch.interrupt()
-        await asyncio.wait([future])
-        # Its error, if any, is the consequence.
-        future.exception()
-        raise
+        return await _waited_for(batch, partial(work, batch, source, *arguments))
+    except ArgumentError as error:
+        if error.kind != "path" or not isinstance(source, _core.OpenedStore):
+            raise
+    # A link leads out of the directory. zarr-python follows it.
+    return await _waited_for(batch, partial(work, batch, answers(getters, prototype), *arguments))
+
+
+async def _waited_for(batch: _core.Batch, work: Any) -> Any:
+    """Does work on a thread. It uses memory of the caller, and so is waited for even if the caller is cancelled, however often."""
+    _live.add(batch)
+    try:
+        if _is_exiting:
+            batch.interrupt()
+        future = asyncio.get_running_loop().run_in_executor(_executor(), work)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            batch.interrupt()
+            while not future.done():
+                try:
+                    await asyncio.wait([future])
+                except asyncio.CancelledError:
+                    continue
+            if not future.cancelled():
+                # Its error, if any, is the consequence.
+                future.exception()
+            raise
+    finally:
+        _live.discard(batch)
+
+
+async def _all(calls: list[Any]) -> list[Any]:
+    """The results of all, some at a time. The first error is raised once all have ended, since they use memory of the caller."""
+    some = asyncio.Semaphore(min(concurrency(), 64))
+
+    async def one(call: Any) -> Any:
+        async with some:
+            return await call()
+
+    results = await asyncio.gather(*map(one, calls), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results
 
 
 class _InMemory:
@@ -357,6 +439,23 @@ def _by_shape(items: list[Any]) -> Iterable[tuple[tuple[int, ...], list[int]]]:
             last = shape
         at.append(index)
     return shapes.items()
+
+
+def _are_boxes(items: list[Any]) -> bool:
+    """Whether a box is selected of each chunk that is one of the output too, and there are other chunks beside it."""
+    boxes = all(
+        isinstance(chunk, tuple)
+        and isinstance(out, tuple)
+        and all(isinstance(part, (slice, int)) for part in chunk)
+        and all(isinstance(part, slice) and part.stop is not None and part.step in (None, 1) for part in out)
+        for _, _, chunk, out, _ in items
+    )
+    return boxes and (len(items) > 1 or items[0][3] != _alone(items[0])[3])
+
+
+def _alone(item: Any) -> Any:
+    """A chunk whose output is a view of its own."""
+    return (*item[:3], tuple(slice(0, part.stop - (part.start or 0)) for part in item[3]), item[4])
 
 
 def _indices(selection: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -18,6 +18,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
+use std::ops::Range;
 use zarr::Selection;
 use zarr::grid::AxisSelection;
 
@@ -35,18 +36,18 @@ pub(crate) struct Batch {
     /// How many chunks there are along each axis, in C order.
     pub(crate) grid: Vec<u64>,
     pub(crate) selection: Selection,
-    first: First,
+    parts: Parts,
     /// The shape of what is selected.
     #[pyo3(get)]
     pub(crate) shape: Vec<u64>,
     pub(crate) interrupt: Interrupt,
 }
 
-/// Where the first element of each chunk is in what is selected.
-enum First {
-    /// Along each axis of it: which axis of the grid that is, and the index for each chunk along it.
-    Axes(Vec<(usize, Vec<u64>)>),
-    Points(Vec<u64>),
+/// Where elements of each chunk are in what is selected: all that lie in a box, or else one.
+enum Parts {
+    /// Along each axis of it: which axis of the grid that is, and the indices for each chunk along it.
+    Axes(Vec<(usize, Vec<Range<u64>>)>),
+    Points(Vec<Range<u64>>),
 }
 
 #[pymethods]
@@ -60,8 +61,8 @@ impl Batch {
             true => None,
             false => product(items, &drop_axes, &chunk_shape)?,
         };
-        let Some((grid, selection, shape, first)) = found else { return Ok(None) };
-        Self::of(items, chunk_shape, grid, selection, (shape, first)).map(Some)
+        let Some((grid, selection, shape, parts)) = found else { return Ok(None) };
+        Self::of(items, chunk_shape, grid, selection, (shape, parts)).map(Some)
     }
 
     /// A batch of single elements: for each axis the positions in an array whose chunks lie one after the other along the first axis.
@@ -78,8 +79,9 @@ impl Batch {
         let positions: Vec<Vec<i64>> = positions.iter().map(|list| list.as_array().to_vec()).collect();
         let count = positions.first().map_or(0, Vec::len) as u64;
         let grid = in_a_row(items.len(), chunk_shape.len());
-        let first = First::Points(first);
-        Self::of(items, chunk_shape, grid, Selection::Coordinates(positions), (vec![count], first))
+        let ends = first.iter().skip(1).copied().chain([count]);
+        let parts = Parts::Points(first.iter().copied().zip(ends).map(|(start, end)| start..end).collect());
+        Self::of(items, chunk_shape, grid, Selection::Coordinates(positions), (vec![count], parts))
     }
 
     /// What is under way ends with an error, as soon as the next request is made.
@@ -94,7 +96,7 @@ impl Batch {
         chunk_shape: Vec<u64>,
         grid: Vec<u64>,
         selection: Selection,
-        (shape, first): (Vec<u64>, First),
+        (shape, parts): (Vec<u64>, Parts),
     ) -> PyResult<Self> {
         let (mut getters, mut complete) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
         for item in items.iter() {
@@ -102,19 +104,46 @@ impl Batch {
             getters.push(item.get_item(0)?.unbind());
             complete.push(item.get_item(4)?.is_truthy()?);
         }
-        Ok(Self { getters, complete, chunk_shape, grid, selection, first, shape, interrupt: Interrupt::default() })
+        Ok(Self { getters, complete, chunk_shape, grid, selection, parts, shape, interrupt: Interrupt::default() })
     }
 
-    /// Where the first element of a chunk is in what is selected; `None` if there is none.
-    pub(crate) fn first(&self, number: usize) -> Option<Vec<u64>> {
-        match &self.first {
-            First::Points(first) => Some(vec![*first.get(number)?]),
-            First::Axes(axes) => {
+    /// Where elements of a chunk are in what is selected: a box, with the first of them; `None` if there is none.
+    pub(crate) fn part(&self, number: usize) -> Option<Vec<Range<u64>>> {
+        match &self.parts {
+            Parts::Points(parts) => Some(vec![parts.get(number)?.clone()]),
+            Parts::Axes(axes) => {
                 let index = index_of(number as u64, &self.grid);
-                axes.iter().map(|(axis, first)| first.get(usize::try_from(*index.get(*axis)?).ok()?).copied()).collect()
+                axes.iter().map(|(axis, parts)| parts.get(usize::try_from(*index.get(*axis)?).ok()?).cloned()).collect()
             }
         }
-        .filter(|index: &Vec<u64>| index.iter().zip(&self.shape).all(|(at, len)| at < len))
+        .filter(|part: &Vec<Range<u64>>| {
+            part.iter().zip(&self.shape).all(|(at, &len)| at.start < at.end && at.end <= len)
+        })
+    }
+
+    /// The position, in the array of the batch, of the first element of a part of what is selected.
+    pub(crate) fn position(&self, part: &[Range<u64>]) -> Option<Vec<u64>> {
+        let mut first = part.iter().map(|range| range.start);
+        let of_list = |list: &Vec<i64>, at: u64| list.get(usize::try_from(at).ok()?).copied();
+        let position = match &self.selection {
+            Selection::Coordinates(lists) => {
+                let at = first.next()?;
+                lists.iter().map(|list| of_list(list, at)).collect::<Option<Vec<_>>>()
+            }
+            Selection::Axes(axes) => axes
+                .iter()
+                .map(|axis| match axis {
+                    AxisSelection::Index(at) => Some(*at),
+                    AxisSelection::Range { start: Some(start), step, .. } => {
+                        i64::try_from(first.next()?).ok()?.checked_mul(*step)?.checked_add(*start)
+                    }
+                    AxisSelection::Indices(list) => of_list(list, first.next()?),
+                    _ => None,
+                })
+                .collect(),
+            _ => None,
+        };
+        position?.into_iter().map(|at| u64::try_from(at).ok()).collect()
     }
 
     /// The keys of the chunks in the store of zarr-python, or their numbers where getters have none.
@@ -130,7 +159,7 @@ impl Batch {
     }
 }
 
-type Found = Option<(Vec<u64>, Selection, Vec<u64>, First)>;
+type Found = Option<(Vec<u64>, Selection, Vec<u64>, Parts)>;
 
 /// As many chunks along the first axis.
 fn in_a_row(count: usize, rank: usize) -> Vec<u64> {
@@ -142,7 +171,7 @@ fn product(items: &Bound<'_, PyList>, drop_axes: &[usize], chunk_shape: &[u64]) 
     let rank = chunk_shape.len();
     if rank == 0 {
         return Ok(
-            (items.len() == 1).then(|| (Vec::new(), Selection::Axes(Vec::new()), Vec::new(), First::Axes(Vec::new())))
+            (items.len() == 1).then(|| (Vec::new(), Selection::Axes(Vec::new()), Vec::new(), Parts::Axes(Vec::new())))
         );
     }
     let mut axes: Vec<Axis> = chunk_shape.iter().map(|_| Axis::default()).collect();
@@ -166,16 +195,16 @@ fn product(items: &Bound<'_, PyList>, drop_axes: &[usize], chunk_shape: &[u64]) 
             rest /= len;
         }
     }
-    let (mut selected, mut shape, mut first) = (Vec::with_capacity(rank), Vec::with_capacity(rank), Vec::new());
+    let (mut selected, mut shape, mut parts) = (Vec::with_capacity(rank), Vec::with_capacity(rank), Vec::new());
     for (at, (axis, &chunk_len)) in axes.iter().zip(chunk_shape).enumerate() {
         let Some((selection, len)) = axis.selection(chunk_len) else { return Ok(None) };
         if !matches!(selection, AxisSelection::Index(_)) {
             shape.push(len);
-            first.push((at, axis.first()));
+            parts.push((at, axis.outputs()));
         }
         selected.push(selection);
     }
-    Ok(Some((grid, Selection::Axes(selected), shape, First::Axes(first))))
+    Ok(Some((grid, Selection::Axes(selected), shape, Parts::Axes(parts))))
 }
 
 /// Points of each chunk, which go to the one axis of the output.
@@ -189,7 +218,7 @@ fn points(items: &Bound<'_, PyList>, chunk_shape: &[u64]) -> PyResult<Found> {
         count += out.len();
         found.push((lists, out));
     }
-    let first = found.iter().map(|(_, out)| out.iter().next().map_or(0, i64::unsigned_abs)).collect();
+    let parts = found.iter().map(|(_, out)| out.range()).collect();
     let mut positions = vec![vec![-1_i64; count]; rank];
     for (number, (lists, out)) in found.into_iter().enumerate() {
         for (axis, (list, positions)) in lists.into_iter().zip(&mut positions).enumerate() {
@@ -204,7 +233,7 @@ fn points(items: &Bound<'_, PyList>, chunk_shape: &[u64]) -> PyResult<Found> {
     }
     // As many as there are elements, none of which is at the same index as another: all have one.
     let shape = vec![count as u64];
-    Ok(Some((in_a_row(items.len(), rank), Selection::Coordinates(positions), shape, First::Points(first))))
+    Ok(Some((in_a_row(items.len(), rank), Selection::Coordinates(positions), shape, Parts::Points(parts))))
 }
 
 /// The number of a chunk, by its index in C order.

@@ -1,47 +1,146 @@
-//! Chunks that have nothing but fill values after a part of them was written.
+//! Chunks that have nothing but fill values after a write.
 //!
-//! zarr-python erases these, and this library leaves them, since it does not erase on conditions. A chunk whose first new element is no
-//! fill value is not looked at.
+//! zarr-python erases these, and this library leaves those of which a part was written. Only chunks to which nothing but fill values was
+//! written are looked at: first the part of the chunk (an inner chunk of a shard) that has the first new element, since most chunks are
+//! full, then all of it, box by box, until another element is found.
 
 use crate::pipeline::batch::{Batch, index_of};
-use crate::pipeline::chunks::Known;
+use crate::pipeline::chunks::{Known, Seen};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use zarr::codec::View;
 use zarr::dtype::HeapRef;
 use zarr::grid::{AxisSelection, Region};
-use zarr::store::Store;
-use zarr::{Array, Result, Selection};
+use zarr::store::{FilesystemStore, GetOptions, Store};
+use zarr::{Array, Error, Result, Selection};
 
-/// Erases such chunks. `value` is what was written.
-pub(crate) fn erase(array: &Array, batch: &Batch, known: &Known, value: &View<'_>, store: &dyn Store) -> Result<()> {
-    if !array.found().may_omit_empty_chunks {
-        return Ok(());
-    }
-    let fill = array.fill_value().bytes();
-    for (number, key) in known.keys.iter().enumerate() {
-        if !known.was_patched(number) || !batch.first(number).is_some_and(|first| is_fill(value, &first, fill)) {
-            continue;
-        }
-        let index = index_of(number as u64, &batch.grid);
-        let part = |(&at, &len): (&u64, &u64)| AxisSelection::range((at * len) as i64, ((at + 1) * len) as i64);
-        let chunk = array.read_data(Selection::Axes(index.iter().zip(&batch.chunk_shape).map(part).collect()))?;
-        let is_empty = match chunk.variable() {
-            Some(mut elements) => elements.all(|element| element == fill),
-            None => fill.is_empty() || chunk.items().chunks_exact(fill.len()).all(|item| item == fill),
-        };
-        if is_empty {
-            store.erase(key)?;
-        }
-    }
-    Ok(())
+/// How many chunks are looked at at the same time.
+const AT_ONCE: usize = 8;
+
+/// How many bytes of elements of a chunk are looked at together, at least.
+const BOX: u64 = 8 << 20;
+
+/// A batch that was written.
+pub(crate) struct Emptied<'a> {
+    pub(crate) array: &'a Array,
+    pub(crate) batch: &'a Batch,
+    pub(crate) known: &'a Known,
+    pub(crate) store: &'a dyn Store,
+    /// The store below, where it is a directory.
+    pub(crate) directory: Option<&'a FilesystemStore>,
 }
 
-/// Whether one element is the fill value.
-fn is_fill(value: &View<'_>, index: &[u64], fill: &[u8]) -> bool {
-    let one: Vec<Range<u64>> = index.iter().map(|&at| at..at.saturating_add(1)).collect();
-    let window = value.window(&Region::from_ranges(&one));
+impl Emptied<'_> {
+    /// Erases its chunks that have nothing but fill values. `value` is what was written.
+    pub(crate) fn erase(&self, value: &View<'_>) -> Result<()> {
+        let fill = self.array.fill_value().bytes();
+        let are_erased = !self.array.options().write_empty_chunks && self.array.found().may_omit_empty_chunks;
+        let is_candidate = |&number: &usize| {
+            let is_passed_over = self.known.seen.get(number).is_some_and(Seen::is_passed_over);
+            let is_patched = || are_erased && self.known.was_patched(number);
+            is_passed_over || (is_patched() && self.batch.part(number).is_some_and(|part| is_fill(value, &part, fill)))
+        };
+        let candidates: Vec<usize> = (0..self.known.keys.len()).filter(is_candidate).collect();
+        let at_once = AT_ONCE.min(self.store.access_profile().concurrency);
+        for_each(&candidates, at_once, |number| self.erase_one(number, fill))
+    }
+
+    fn erase_one(&self, number: usize, fill: &[u8]) -> Result<()> {
+        let Some(key) = self.known.keys.get(number) else { return Ok(()) };
+        // All of it was written, nothing but fill values, and there may be old elements.
+        if self.known.seen.get(number).is_some_and(Seen::is_passed_over) {
+            return Ok(self.store.erase(key)?);
+        }
+        let Some(directory) = self.directory else {
+            return if self.is_empty(number, fill)? { Ok(self.store.erase(key)?) } else { Ok(()) };
+        };
+        // Whoever changes it from here on is the one who looks at it.
+        let found = self.store.get(key, &[], &GetOptions::default())?;
+        let Some(version) = found.and_then(|found| found.version) else { return Ok(()) };
+        if self.is_empty(number, fill)? {
+            directory.erase_version(key, &version)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a chunk has nothing but fill values.
+    fn is_empty(&self, number: usize, fill: &[u8]) -> Result<bool> {
+        let chunk_shape = &self.batch.chunk_shape;
+        let index = index_of(number as u64, &self.batch.grid);
+        let origin: Vec<u64> = index.iter().zip(chunk_shape).map(|(at, len)| at * len).collect();
+        let part: Vec<u64> = self.array.part_shape().iter().map(|&len| len.max(1)).collect();
+        let position = self.batch.part(number).and_then(|part| self.batch.position(&part));
+        if let Some(position) = position.filter(|position| part != *chunk_shape && position.len() == part.len()) {
+            let within = position.iter().zip(&origin).map(|(at, origin)| at.saturating_sub(*origin));
+            let start: Vec<u64> = within.zip(&part).map(|(at, len)| at / len * len).collect();
+            if !self.is_box_empty(&origin, &start, &part, fill)? {
+                return Ok(false);
+            }
+        }
+        // Parts, and as many of them along the last axes as there may be together.
+        let mut lens = part;
+        let mut size = lens.iter().fold(fill.len().max(1) as u64, |size, &len| size.saturating_mul(len));
+        for (len, &chunk_len) in lens.iter_mut().zip(chunk_shape).rev() {
+            let count = (BOX / size.max(1)).clamp(1, chunk_len.div_ceil(*len).max(1));
+            size = size.saturating_mul(count);
+            *len = len.saturating_mul(count);
+        }
+        let counts: Vec<u64> = chunk_shape.iter().zip(&lens).map(|(chunk, len)| chunk.div_ceil(*len)).collect();
+        for number in 0..counts.iter().fold(1, |count: u64, &len| count.saturating_mul(len)) {
+            let start: Vec<u64> = index_of(number, &counts).iter().zip(&lens).map(|(at, len)| at * len).collect();
+            if !self.is_box_empty(&origin, &start, &lens, fill)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether a box of a chunk, which may reach beyond it, has nothing but fill values.
+    fn is_box_empty(&self, origin: &[u64], start: &[u64], lens: &[u64], fill: &[u8]) -> Result<bool> {
+        let ranges = start.iter().zip(lens).zip(&self.batch.chunk_shape).zip(origin);
+        let range = |(((start, len), chunk_len), origin): (((&u64, &u64), &u64), &u64)| {
+            AxisSelection::range((origin + start) as i64, (origin + start.saturating_add(*len).min(*chunk_len)) as i64)
+        };
+        let elements = self.array.read_data(Selection::Axes(ranges.map(range).collect()))?;
+        if let Some(mut elements) = elements.variable() {
+            return Ok(elements.all(|element| element == fill));
+        }
+        // Many elements are compared at once.
+        let filled = fill.repeat((4096 / fill.len().max(1)).max(1));
+        Ok(filled.is_empty() || elements.items().chunks(filled.len()).all(|items| filled.starts_with(items)))
+    }
+}
+
+/// Whether all elements of a part of what was written are the fill value.
+fn is_fill(value: &View<'_>, part: &[Range<u64>], fill: &[u8]) -> bool {
+    let window = value.window(&Region::from_ranges(part));
     match value.heap() {
         None => window.all(|item| item == fill),
         Some(heap) => window.all(|item| HeapRef::from_item(item).and_then(|at| heap.get(at)) == Some(fill)),
     }
+}
+
+/// Does work for each number, at most for `at_once` of them at the same time. The first error ends it.
+fn for_each(numbers: &[usize], at_once: usize, work: impl Fn(usize) -> Result<()> + Sync) -> Result<()> {
+    // Threads beside those of a pool decode in the global pool, which a forked child does not have.
+    let threads = if rayon::current_thread_index().is_some() { 1 } else { at_once.min(numbers.len()) };
+    let (next, failed) = (AtomicUsize::new(0), Mutex::<Option<Error>>::default());
+    let run = || {
+        while let Some(&number) = numbers.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(error) = work(number) {
+                next.store(numbers.len(), Ordering::Relaxed);
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Without it the others do its work.
+            let _ = thread::Builder::new().spawn_scoped(scope, run);
+        }
+        run();
+    });
+    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }

@@ -6,6 +6,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PySlice, PyTuple};
 use std::collections::HashMap;
+use std::ops::Range;
 use zarr::grid::AxisSelection;
 
 /// Positions along an axis.
@@ -38,6 +39,15 @@ impl Part {
         })
     }
 
+    /// Its positions if they are a range, else the first.
+    pub(crate) fn range(&self) -> Range<u64> {
+        let start = self.iter().next().map_or(0, i64::unsigned_abs);
+        match self {
+            Self::Range { len, step: 1, .. } => start..start.saturating_add(len.unsigned_abs()),
+            _ => start..start.saturating_add(u64::from(self.len() > 0)),
+        }
+    }
+
     fn is_inside(&self, len: i64) -> bool {
         let is_inside = |position: i64| (0..len).contains(&position);
         match self {
@@ -65,10 +75,9 @@ impl Axis {
         self.projections.len()
     }
 
-    /// Where the first element of each chunk is in the output.
-    pub(crate) fn first(&self) -> Vec<u64> {
-        let first = |(_, out): &Projection| out.as_ref().and_then(|out| out.iter().next()).map_or(0, i64::unsigned_abs);
-        self.projections.iter().map(first).collect()
+    /// Where elements of each chunk are in the output.
+    pub(crate) fn outputs(&self) -> Vec<Range<u64>> {
+        self.projections.iter().map(|(_, out)| out.as_ref().map_or(0..1, Part::range)).collect()
     }
 
     /// The number of the chunk along this axis.
