@@ -87,6 +87,13 @@ impl AsyncArray {
         Self::from_found(&self.store, self.core.found.clone(), &self.core.registry, options)
     }
 
+    /// The same array, read and written through another store that has the same values, such as one that counts requests, or ends them.
+    /// Nothing is opened anew, and chunks in a [cache](Options::cache) are shared.
+    #[must_use]
+    pub fn through(&self, store: &Arc<dyn AsyncStore>) -> Self {
+        Self { store: Arc::clone(store), core: Arc::clone(&self.core) }
+    }
+
     /// The store it lies in.
     pub fn store(&self) -> &Arc<dyn AsyncStore> {
         &self.store
