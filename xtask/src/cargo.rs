@@ -16,8 +16,8 @@ pub(crate) fn build(manifest: &Path, target: &Path, more: &[&str]) -> Result<(),
 /// Builds the `zarr` command beside this program; returns its path.
 pub(crate) fn build_command() -> Result<PathBuf, String> {
     let mut command = command();
-    // Together with this program, so that the crates that both have are built once.
-    let packages = ["build", "--quiet", "--package", "xtask", "--package", "zarr-cli"];
+    // Together with this program and in its profile, so that the crates that both have are built once, and this program is not replaced.
+    let packages = ["build", "--quiet", "--profile", "test", "--package", "xtask", "--package", "zarr-cli"];
     python::output(command.args(packages).current_dir(tidy::root()))?;
     let this = std::env::current_exe().map_err(|error| format!("the path of this program: {error}"))?;
     Ok(this.with_file_name(format!("zarr{}", std::env::consts::EXE_SUFFIX)))
