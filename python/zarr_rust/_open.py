@@ -57,16 +57,10 @@ def open(
     """
     check_mode(mode)
     options = options_of(store_options)
-    if mode in ("r", "r+"):
-        return _opened(url, path, mode, dialect, options)
-    if mode == "a":
-        try:
-            return _opened(url, path, "r+", dialect, options)
-        except NodeNotFoundError:
-            pass
-    return _made_or_opened(
-        mode, lambda: Group(_core.create_group(address_of(url), path, options, new_group(None, dialect, mode == "w"))),
-        lambda: _opened(url, path, "r+", dialect, options),
+    return _in_mode(
+        mode,
+        lambda mode: _opened(url, path, mode, dialect, options),
+        lambda: Group(_core.create_group(address_of(url), path, options, new_group(None, dialect, mode == "w"))),
     )
 
 
@@ -123,19 +117,15 @@ def open_array(
         _check_same(node, given)
         return node
 
-    if mode in ("r", "r+"):
-        return opened(mode)
-    if mode == "a":
-        try:
-            return opened("r+")
-        except NodeNotFoundError:
-            pass
-    if shape is None or dtype is None:
-        raise ValueError(f"mode {mode!r}: a new array needs shape and dtype")
-    new = new_array(
-        shape, dtype, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, dialect, mode == "w"
-    )
-    return _made_or_opened(mode, lambda: Array(_core.create_array(address_of(url), path, options, new)), lambda: opened("r+"))
+    def make() -> Array:
+        if shape is None or dtype is None:
+            raise ValueError(f"mode {mode!r}: a new array needs shape and dtype")
+        new = new_array(
+            shape, dtype, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, dialect, mode == "w"
+        )
+        return Array(_core.create_array(address_of(url), path, options, new))
+
+    return _in_mode(mode, opened, make)
 
 
 def open_group(
@@ -161,15 +151,8 @@ def open_group(
         _check_attributes(node, attributes or {})
         return node
 
-    if mode in ("r", "r+"):
-        return opened(mode)
-    if mode == "a":
-        try:
-            return opened("r+")
-        except NodeNotFoundError:
-            pass
     new = new_group(attributes, dialect, mode == "w")
-    return _made_or_opened(mode, lambda: Group(_core.create_group(address_of(url), path, options, new)), lambda: opened("r+"))
+    return _in_mode(mode, opened, lambda: Group(_core.create_group(address_of(url), path, options, new)))
 
 
 async def open_async(
@@ -256,14 +239,22 @@ def _opened(
     return of_handle(_core.open(address_of(url), path, mode, dialect, options))
 
 
-def _made_or_opened(mode: str, make: Callable[[], Made], opened: Callable[[], Made]) -> Made:
-    """A new node; with mode ``"a"`` the one that another made meanwhile."""
+def _in_mode(mode: str, opened: Callable[[str], Made], make: Callable[[], Made]) -> Made:
+    """The node that is there, opened to read (``"r"``) or write (``"r+"``), or a new one, as the mode says."""
+    if mode in ("r", "r+"):
+        return opened(mode)
+    if mode == "a":
+        try:
+            return opened("r+")
+        except NodeNotFoundError:
+            pass
     try:
         return make()
     except NodeExistsError:
         if mode != "a":
             raise
-        return opened()
+        # Another made it meanwhile.
+        return opened("r+")
 
 
 def _check_attributes(node: Array | Group, attributes: Mapping[str, Any]) -> None:

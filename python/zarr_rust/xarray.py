@@ -163,72 +163,30 @@ class ZarrRustBackend(BackendEntrypoint):
             decode_timedelta=decode_timedelta,
         )
 
+    # xarray reads the names of the arguments off ``open_dataset`` alone, and gives these the same ones.
     def open_groups_as_dict(
         self,
         filename_or_obj: Any,
         *,
-        mask_and_scale: Any = True,
-        decode_times: Any = True,
-        concat_characters: Any = True,
-        decode_coords: Any = True,
         drop_variables: str | Iterable[str] | None = None,
-        use_cftime: Any = None,
-        decode_timedelta: Any = None,
         group: str | None = None,
         consolidated: bool | None = None,
         storage_options: Mapping[str, Any] | None = None,
         use_zarr_fill_value_as_mask: bool | None = None,
         dialect: str | None = None,
+        **decoding: Any,
     ) -> dict[str, xarray.Dataset]:
         found = _found(filename_or_obj, group, consolidated, storage_options, dialect, True)
         groups = {}
         for path in found.groups:
             name = posixpath.relpath(path, found.path)
             groups[name if group else posixpath.normpath(f"/{name}")] = StoreBackendEntrypoint().open_dataset(
-                found.store(path, drop_variables, use_zarr_fill_value_as_mask),
-                mask_and_scale=mask_and_scale,
-                decode_times=decode_times,
-                concat_characters=concat_characters,
-                decode_coords=decode_coords,
-                drop_variables=drop_variables,
-                use_cftime=use_cftime,
-                decode_timedelta=decode_timedelta,
+                found.store(path, drop_variables, use_zarr_fill_value_as_mask), drop_variables=drop_variables, **decoding
             )
         return groups
 
-    def open_datatree(
-        self,
-        filename_or_obj: Any,
-        *,
-        mask_and_scale: Any = True,
-        decode_times: Any = True,
-        concat_characters: Any = True,
-        decode_coords: Any = True,
-        drop_variables: str | Iterable[str] | None = None,
-        use_cftime: Any = None,
-        decode_timedelta: Any = None,
-        group: str | None = None,
-        consolidated: bool | None = None,
-        storage_options: Mapping[str, Any] | None = None,
-        use_zarr_fill_value_as_mask: bool | None = None,
-        dialect: str | None = None,
-    ) -> xarray.DataTree:
-        groups = self.open_groups_as_dict(
-            filename_or_obj,
-            mask_and_scale=mask_and_scale,
-            decode_times=decode_times,
-            concat_characters=concat_characters,
-            decode_coords=decode_coords,
-            drop_variables=drop_variables,
-            use_cftime=use_cftime,
-            decode_timedelta=decode_timedelta,
-            group=group,
-            consolidated=consolidated,
-            storage_options=storage_options,
-            use_zarr_fill_value_as_mask=use_zarr_fill_value_as_mask,
-            dialect=dialect,
-        )
-        return xarray.DataTree.from_dict(groups)
+    def open_datatree(self, filename_or_obj: Any, **arguments: Any) -> xarray.DataTree:
+        return xarray.DataTree.from_dict(self.open_groups_as_dict(filename_or_obj, **arguments))
 
 
 class _Found(NamedTuple):
