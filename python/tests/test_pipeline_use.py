@@ -498,6 +498,8 @@ class Slow(WrapperStore):
 
 with zarr_rust.enable():
     array = zarr.create_array(Slow(MemoryStore()), shape=(5000,), chunks=(1,), dtype="i4")
+# A shell's programs in the background ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
     array[...]

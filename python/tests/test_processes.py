@@ -10,7 +10,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -197,14 +196,6 @@ def test_other_threads_run_during_a_read(tmp_path: Path, shape: tuple[int, int])
     # Not at its ends alone, where the lock of the interpreter is held.
     margin = (done - begun) / 5
     assert any(begun + margin < tick < done - margin for tick in ticks), (done - begun, len(ticks))
-
-
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """Python's own handler: a program that a shell began in the background ignores interrupts."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interruptible")
