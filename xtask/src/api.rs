@@ -21,8 +21,10 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let rustdoc = wrapper(&root)?;
     let mut faults = Vec::new();
     let mut names = BTreeSet::new();
-    for package in libraries(&root)? {
-        let items = public_items(&root, &rustdoc, &package)?;
+    let packages = libraries(&root)?;
+    describe(&root, &rustdoc, &packages)?;
+    for package in packages {
+        let items = public_items(&root, &package)?;
         let path = lists.join(format!("{package}.txt"));
         names.insert(path.clone());
         if bless {
@@ -86,14 +88,18 @@ fn libraries(root: &Path) -> Result<Vec<String>, String> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// The public items of a package with all features, one on a line.
-fn public_items(root: &Path, rustdoc: &Path, package: &str) -> Result<String, String> {
-    let arguments = ["rustdoc", "--quiet", "--lib", "--all-features", "-p", package];
-    let json = ["--", "-Z", "unstable-options", "--output-format", "json", "--cap-lints", "allow"];
-    let status = Command::new("cargo").args(arguments).args(json).env("RUSTDOC", rustdoc).current_dir(root).status();
-    if !status.map_err(|error| format!("cargo rustdoc: {error}"))?.success() {
-        return Err(format!("cargo rustdoc -p {package} failed"));
-    }
+/// Describes packages with all their features as JSON in `target/doc`, in one run of Cargo: what they have in common is checked once.
+fn describe(root: &Path, rustdoc: &Path, packages: &[String]) -> Result<(), String> {
+    let mut command = Command::new("cargo");
+    command.args(["doc", "--quiet", "--lib", "--no-deps", "--all-features"]).current_dir(root);
+    command.args(packages.iter().flat_map(|package| ["--package", package]));
+    command.env("RUSTDOC", rustdoc).env("RUSTDOCFLAGS", "-Z unstable-options --output-format json --cap-lints allow");
+    let status = command.status().map_err(|error| format!("cargo doc: {error}"))?;
+    if status.success() { Ok(()) } else { Err("cargo doc as JSON failed".to_owned()) }
+}
+
+/// The public items of a package that is described, one on a line.
+fn public_items(root: &Path, package: &str) -> Result<String, String> {
     let path = root.join("target/doc").join(format!("{}.json", package.replace('-', "_")));
     let api = Builder::from_rustdoc_json(path)
         .omit_blanket_impls(true)
