@@ -61,7 +61,7 @@ def run(way: str, operation: str, source: str, target: str) -> Callable[[], Any]
         if way == "zarr-rust":
             import zarr_rust.dask
 
-            zarr_rust.dask.convert(source, target, chunks=(blocks.shape[0], 8), memory="128MiB")
+            zarr_rust.dask.convert(source, target, chunks=(blocks.shape[0], 8))
         else:
             stored(way, blocks.rechunk((-1, 64)), target, (blocks.shape[0], 8), None)
     elif operation == "climatology":

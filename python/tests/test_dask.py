@@ -223,6 +223,23 @@ def test_a_store_in_memory_stays_in_its_process() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::zarr_rust.errors.ZarrWarning")
+def test_parts_are_as_many_as_the_memory_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    zarr_rust.create_array(tmp_path / "x.zarr", "a", shape=(100, 100), dtype="f4", chunks=(10, 100))
+    monkeypatch.setattr(zarr_rust.dask, "_threads", lambda: 3)
+
+    def tasks(source: Any, **arguments: Any) -> int:
+        later = convert(source, tmp_path / "y.zarr", compute=False, chunks=(100, 10), **arguments)
+        return sum(str(key).startswith("_convert_part") for key in dict(later.dask))
+
+    array = str(tmp_path / "x.zarr" / "a")
+    assert tasks(array) == 3
+    assert tasks(array, memory="20 kB") == 4
+    assert tasks(zarr_rust.open_array(array), memory="1 kB") == 12
+    assert tasks(tmp_path / "x.zarr") == 12
+    assert tasks(tmp_path / "x.zarr", path="a") == 3
+    assert tasks(array, parts=7) == 7
+
+
 def test_chunks_that_parts_left_out(tmp_path: Path) -> None:
     # More than a journal lists.
     count = 1100

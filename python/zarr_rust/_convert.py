@@ -15,6 +15,9 @@ from zarr_rust._array import Array, lengths_of
 from zarr_rust._group import Group, address_of, options_of
 from zarr_rust.errors import ZarrWarning
 
+#: How much memory a conversion uses for data unless it is given.
+MEMORY = "1GiB"
+
 
 @dataclass(frozen=True)
 class ConvertedNode:
@@ -75,7 +78,7 @@ def convert(
     shards: int | Sequence[int] | Literal[False] | None = None,
     codecs: Any = None,
     variables: Sequence[str] | None = None,
-    memory: int | str = "1GiB",
+    memory: int | str = MEMORY,
     scratch: str | os.PathLike[str] | None = None,
     carry: bool = False,
     literal: bool = False,
@@ -156,7 +159,7 @@ def convert(
         "shards": None if shards is None else [] if shards is False else lengths_of(shards),
         "codecs": codecs,
         "variables": None if variables is None else list(variables),
-        "memory": _size(memory),
+        "memory": size_in_bytes(memory),
         "scratch": None if scratch is None else (address_of(scratch), None, []),
         "carry": carry,
         "literal": literal,
@@ -193,7 +196,7 @@ _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4
 _UNITS |= {"KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "TIB": 1 << 40}
 
 
-def _size(size: int | str) -> int:
+def size_in_bytes(size: int | str) -> int:
     """Bytes, given as a number or a text."""
     if isinstance(size, str):
         parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*", size)

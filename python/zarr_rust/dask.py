@@ -33,6 +33,7 @@ from zarr_rust._array import Array
 from zarr_rust._grid import stored_chunks
 from zarr_rust._group import Group, address_of
 from zarr_rust._open import create_array
+from zarr_rust._open import open as open_node
 
 __all__ = ["convert", "from_dask", "to_dask"]
 
@@ -104,7 +105,8 @@ def convert(
 ) -> Any:
     """:func:`zarr_rust.convert` by tasks of Dask: other chunks, codecs or another dialect, written by all workers at once.
 
-    Each of the ``parts`` is a task, by default four for each thread that there is for tasks. Where a worker is lost, its parts are done again
+    Each of the ``parts`` is a task. By default there are one to four for each thread that there is for tasks: no more than make half
+    of ``memory`` in elements each, since chunks of the source that several parts need are decoded for each. Where a worker is lost, its parts are done again
     by others, which keep the chunks that are written and go on. The nodes are in the target after all parts. The arguments are as for
     :func:`zarr_rust.convert`, without ``overwrite``, ``resume``, ``dry_run`` and ``progress``. Each part takes ``memory`` for itself.
 
@@ -118,7 +120,7 @@ def convert(
     if arguments.get("scratch") is not None:
         arguments["scratch"] = _absolute(arguments["scratch"])
     where = _absolute(target)
-    count = 4 * _threads() if parts is None else parts
+    count = _parts(found, arguments, _threads()) if parts is None else parts
     part = delayed(_convert_part, pure=False)
     tasks = [part(found, where, (number, count), arguments) for number in range(1, count + 1)]
     result = delayed(_finish_conversion, pure=False)(found, where, arguments, tasks)
@@ -191,6 +193,17 @@ def _finish_conversion(
     skipped = tuple(sorted(known, key=lambda chunk: (chunk.path, chunk.chunk)))
     more = max(len(done.skipped) + done.skipped_more - len(skipped), 0)
     return dataclasses.replace(done, skipped=skipped, skipped_more=more)
+
+
+def _parts(source: Any, arguments: dict[str, Any], threads: int) -> int:
+    """How many tasks convert the source: the fewest that are as large as the memory allows, within what keeps all threads busy."""
+    node = source
+    if not isinstance(source, (Array, Group)):
+        node = open_node(source, arguments.get("path"), **(arguments.get("source_options") or {}))
+    if isinstance(node, Group):
+        return 4 * threads
+    memory = _convert.size_in_bytes(arguments.get("memory", _convert.MEMORY))
+    return min(max(-(-2 * node.nbytes // memory), threads), 4 * threads)
 
 
 def _threads() -> int:
