@@ -85,6 +85,9 @@ class ZarrPython:
             import zarrs  # noqa: F401
 
             zarr.config.set({"codec_pipeline.path": "zarrs.ZarrsCodecPipeline"})
+        elif hasattr(zarr.core.codec_pipeline, "FusedCodecPipeline"):
+            # The faster of its own, and no default.
+            zarr.config.set({"codec_pipeline.path": "zarr.core.codec_pipeline.FusedCodecPipeline"})
 
     def open(self, directory):
         return self.zarr.open_array(str(directory), mode="r+")
