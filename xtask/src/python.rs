@@ -1,5 +1,6 @@
 //! The Python package in `python`: built, and its tests.
 
+use crate::cargo::as_from_a_shell;
 use crate::interop::python::environment_with;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -29,15 +30,16 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     install(&target, &python, &wheel)
 }
 
-/// Builds the wheel, beside the dependencies that the crates were built with, many of which it has in common with them.
+/// Builds the wheel from the crates as `cargo test --workspace` built them, if it did.
 fn build(package: &Path, target: &Path, python: &Path) -> Result<PathBuf, String> {
     let wheels = target.join("python").join("wheels");
     // One of another version would be installed instead.
     let _ = std::fs::remove_dir_all(&wheels);
     let mut build = Command::new(python);
-    build.args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--locked", "--compatibility", "linux"]);
-    build.arg("--interpreter").arg(python).arg("--out").arg(&wheels).current_dir(package);
-    build.env("CARGO_TARGET_DIR", target).env("PYO3_PYTHON", python).env("PYO3_BUILD_EXTENSION_MODULE", "1");
+    build.args(["-m", "maturin", "build", "--quiet", "--profile", "dev", "--features", "tested", "--locked"]);
+    build.args(["--compatibility", "linux", "--interpreter"]).arg(python).arg("--out").arg(&wheels);
+    build.current_dir(package).env("CARGO_TARGET_DIR", target).env("PYO3_PYTHON", python);
+    as_from_a_shell(&mut build);
     succeed(&mut build)?;
     let in_folder = |error: std::io::Error| format!("{}: {error}", wheels.display());
     let mut built = std::fs::read_dir(&wheels).map_err(in_folder)?;

@@ -2,6 +2,7 @@
 
 mod circles;
 mod edges;
+mod features;
 mod files;
 
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     }
     let root = root();
     let mut faults = edges::check(&root)?;
+    faults.extend(features::check(&root)?);
     faults.extend(files::check(&root)?);
     faults.extend(circles::check(&root)?);
     for fault in &faults {

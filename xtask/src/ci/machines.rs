@@ -33,7 +33,7 @@ const NARROW: Machine = Machine {
 };
 
 /// Crates whose tests start programs, which no emulator does, or that are not needed to read or write an array.
-const EXCLUDED: [&str; 4] = ["xtask", "zarr-bench", "zarr-cli", "zarr-tests"];
+const EXCLUDED: [&str; 5] = ["xtask", "zarr-bench", "zarr-cli", "zarr-rust-python", "zarr-tests"];
 
 /// The tests of `zarr-tests` that go through all codecs and data types.
 const ACROSS: [&str; 2] = ["conformance::", "matrix::"];
