@@ -1,4 +1,4 @@
-//! The pages of `docs/guide`, whose programs are tests of this crate's documentation.
+//! The pages of `docs/guide` and of `zarr-derive`, whose programs are tests of this crate's documentation.
 #![cfg(doctest)]
 
 #[doc = include_str!("../../docs/guide/open-and-read.md")]
@@ -51,3 +51,9 @@ mod data_sets {}
 
 #[doc = include_str!("../../docs/guide/remote.md")]
 mod remote {}
+
+#[doc = include_str!("../../crates/zarr-derive/src/lib.md")]
+mod derive {}
+
+#[doc = include_str!("../../crates/zarr-derive/src/element.md")]
+mod derive_element {}

@@ -19,6 +19,7 @@ mod creating;
 mod dates;
 mod dead_space;
 mod derived;
+mod derived_structs;
 mod display;
 mod elision;
 mod foreign;

@@ -57,7 +57,9 @@ fn the_example_of_a_readme_is_that_of_the_crate() {
             .lines()
             .filter_map(|line| line.strip_prefix("//!"))
             .map(|line| line.strip_prefix(' ').unwrap_or(line));
-        let documented = example(docs);
+        // Of `zarr-derive`, a page of its own.
+        let page = fs::read_to_string(package.join("src/lib.md")).unwrap_or_default();
+        let documented = example(docs.chain(page.lines()));
         assert!(!documented.is_empty(), "{name}: src/lib.rs has no example");
         assert_eq!(example(readme.lines()), documented, "{name}: README.md");
     }

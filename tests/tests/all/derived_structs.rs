@@ -1,6 +1,6 @@
 //! Structs with the derive, beside the struct of the same fields that lies in memory as elements do.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so")]
+#![allow(clippy::panic, reason = "a test that cannot go on says so")]
 
 use half::{bf16, f16};
 use num_complex::Complex;
