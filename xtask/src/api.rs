@@ -93,6 +93,8 @@ fn describe(root: &Path, rustdoc: &Path, packages: &[String]) -> Result<(), Stri
     let mut command = Command::new("cargo");
     command.args(["doc", "--quiet", "--lib", "--no-deps", "--all-features"]).current_dir(root);
     command.args(packages.iter().flat_map(|package| ["--package", package]));
+    // Without its features, much other software is built again, in C too.
+    command.args(["--package", "zarr-features"]);
     command.env("RUSTDOC", rustdoc).env("RUSTDOCFLAGS", "-Z unstable-options --output-format json --cap-lints allow");
     let status = command.status().map_err(|error| format!("cargo doc: {error}"))?;
     if status.success() { Ok(()) } else { Err("cargo doc as JSON failed".to_owned()) }
