@@ -10,6 +10,7 @@ mod emptied;
 mod memory_store;
 mod parts;
 mod requests;
+mod source;
 
 use crate::array::Written;
 use crate::data_type::{self, Form};
@@ -26,11 +27,13 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyList;
 pub(crate) use requests::Requests;
+pub(crate) use source::OpenedStore;
+use source::Source;
 use std::error::Error as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use zarr::json::{Map, Value};
-use zarr::store::{AsyncAsSync, Bytes, Error as StoreError, FilesystemStore, Key, MemoryStore, Store};
+use zarr::json::{Map, NamedConfig, Value};
+use zarr::store::{Bytes, Key, MemoryStore, Store};
 use zarr::{Array, Error, Options, Result};
 
 /// Codecs, data type and fill value of an array of zarr-python.
@@ -38,72 +41,10 @@ use zarr::{Array, Error, Options, Result};
 pub(crate) struct Codecs {
     /// The document of an array, of which shape and chunks are those of a batch.
     document: Map,
+    /// The codecs as a document of version 3 has them, in JSON.
+    model: String,
     form: Form,
     data_type: Py<PyArrayDescr>,
-}
-
-/// A directory that this library opens itself.
-#[pyclass(frozen, name = "OpenedStore", module = "zarr_rust._core")]
-pub(crate) struct OpenedStore(FilesystemStore);
-
-#[pymethods]
-impl OpenedStore {
-    /// The store in a directory, which is made if it is not there and `create` is true; else there is none.
-    #[staticmethod]
-    fn directory(py: Python<'_>, path: std::path::PathBuf, create: bool) -> PyResult<Option<Self>> {
-        let opened = || match FilesystemStore::open(&path) {
-            Err(StoreError::NoStore { .. }) if create => Ok(Some(Self(FilesystemStore::create(&path)?))),
-            Err(StoreError::NoStore { .. }) => Ok(None),
-            opened => Ok(Some(Self(opened?))),
-        };
-        runtime::run(py, opened)
-    }
-}
-
-/// Where the bytes of chunks are.
-#[derive(FromPyObject)]
-enum Source<'py> {
-    Opened(Bound<'py, OpenedStore>),
-    Memory(Bound<'py, MemoryValues>),
-    Requests(Bound<'py, Requests>),
-}
-
-impl Source<'_> {
-    fn store(&self, py: Python<'_>, keys: &[Key]) -> Arc<dyn Store> {
-        match self {
-            Self::Opened(opened) => Arc::new(opened.get().0.clone()),
-            Self::Memory(values) => Arc::new(memory_store::MemoryStore::new(values.clone().unbind())),
-            Self::Requests(requests) => {
-                let store = requests::PythonStore::new(py, requests.as_unbound(), keys);
-                Arc::new(AsyncAsSync::new(Arc::new(store)))
-            }
-        }
-    }
-
-    /// The directory, where it is one.
-    fn directory(&self) -> Option<FilesystemStore> {
-        match self {
-            Self::Opened(opened) => Some(opened.get().0.clone()),
-            Self::Memory(_) | Self::Requests(_) => None,
-        }
-    }
-
-    /// Runs work on the chunks without the interpreter's lock.
-    fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
-        match self {
-            Self::Opened(_) | Self::Memory(_) => runtime::run(py, work),
-            Self::Requests(_) => runtime::run_asking(py, work),
-        }
-    }
-
-    /// The exception of Python of which an error is the consequence.
-    fn take_failure(&self) -> Option<PyErr> {
-        match self {
-            Self::Opened(_) => None,
-            Self::Memory(values) => values.get().take_failure(),
-            Self::Requests(requests) => requests.get().take_failure(),
-        }
-    }
 }
 
 /// The error with the key of zarr-python's chunk, instead of its index in the array of the batch. Errors of stores have that key anyway.
@@ -214,18 +155,25 @@ impl Codecs {
     #[new]
     fn new(py: Python<'_>, document: &str, chunk_shape: Vec<u64>) -> PyResult<Self> {
         let document = crate::array::members(document).or_exception(py)?;
-        let made = Self { document, form: Form::Absent, data_type: numpy::dtype::<u8>(py).unbind() };
+        let data_type = numpy::dtype::<u8>(py).unbind();
+        let made = Self { document, model: String::new(), form: Form::Absent, data_type };
         let grid = vec![1; chunk_shape.len()];
         let array = runtime::run(py, || {
             let known = made.known(&grid, &chunk_shape, Vec::new(), Vec::new())?;
             Ok(made.array(Arc::new(MemoryStore::new()), known, options(false))?.0)
         })?;
         let form = Form::of(array.data_type());
+        let model = Value::from(array.metadata().codecs.iter().map(NamedConfig::to_value).collect::<Vec<_>>());
         let data_type = match form {
             Form::Fixed | Form::List => data_type::fixed(py, array.data_type())?.unbind(),
             _ => made.data_type,
         };
-        Ok(Self { document: made.document, form, data_type })
+        Ok(Self { document: made.document, model: model.to_string(), form, data_type })
+    }
+
+    #[getter]
+    fn model(&self) -> &str {
+        &self.model
     }
 
     #[getter]

@@ -154,10 +154,14 @@ def convert(
 ) -> tuple[list[_ConvertedNode], list[tuple[str, list[int], str | None, str]], int, list[str], list[str]]: ...
 
 class OpenedStore:
-    """A directory that is opened here."""
+    """A store that is opened here."""
 
     @staticmethod
     def directory(path: str, create: bool) -> OpenedStore | None: ...
+    @staticmethod
+    def zip(path: str) -> OpenedStore: ...
+    @staticmethod
+    def remote(address: str, options: Sequence[tuple[str, str]]) -> OpenedStore: ...
 
 class MemoryValues:
     """The mapping of a ``MemoryStore`` of zarr-python."""
@@ -187,6 +191,8 @@ class Codecs:
     """Codecs, data type and fill value of an array of zarr-python."""
 
     def __init__(self, document: str, chunk_shape: list[int]) -> None: ...
+    @property
+    def model(self) -> str: ...
     @property
     def form(self) -> str: ...
     @property

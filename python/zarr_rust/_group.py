@@ -14,6 +14,7 @@ from zarr_rust import _core, _values
 from zarr_rust._array import Array, lengths_of
 from zarr_rust._async import in_thread
 from zarr_rust._handle import Node, Spec, Text, to_json
+from zarr_rust._zarr_python import AUTO, codecs_and_dialect
 from zarr_rust.errors import ArgumentError, ZarrWarning
 
 #: Arguments of zarr-python, and what is here in their place.
@@ -152,6 +153,11 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         separator: str | None = None,
         attributes: Mapping[str, Any] | None = None,
         overwrite: bool = False,
+        compressors: Any = AUTO,
+        filters: Any = AUTO,
+        serializer: Any = AUTO,
+        order: str | None = None,
+        zarr_format: int | None = None,
         **unknown: Never,
     ) -> Array:
         """Creates an array below, in the dialect of the group; see :func:`zarr_rust.create_array`."""
@@ -160,6 +166,18 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
             raise TypeError(f"create_array has no argument {' or '.join(unknown)}")
         self._check_writable()
         lengths, kind, values = of_data(shape, dtype, data)
+        codecs, _ = codecs_and_dialect(
+            codecs,
+            None,
+            len(lengths_of(lengths)),
+            kind,
+            compressors=compressors,
+            filters=filters,
+            serializer=serializer,
+            order=order,
+            zarr_format=zarr_format,
+            of_group=self.dialect,
+        )
         new = new_array(
             lengths, kind, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, None, overwrite
         )

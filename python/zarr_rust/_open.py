@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from zarr_rust import _core
-from zarr_rust._array import Array
+from zarr_rust._array import Array, lengths_of
 from zarr_rust._async import in_thread
 from zarr_rust._group import Group, address_of, new_array, new_group, of_data, of_handle, options_of
+from zarr_rust._zarr_python import AUTO, codecs_and_dialect
 from zarr_rust.errors import NodeExistsError, NodeNotFoundError
 
 Made = TypeVar("Made", bound=Array | Group)
@@ -182,6 +183,11 @@ def create_array(
     attributes: Mapping[str, Any] | None = None,
     dialect: str | None = None,
     overwrite: bool = False,
+    compressors: Any = AUTO,
+    filters: Any = AUTO,
+    serializer: Any = AUTO,
+    order: str | None = None,
+    zarr_format: int | None = None,
     **store_options: Any,
 ) -> Array:
     """Creates an array, groups above it where there are none, and the store.
@@ -192,6 +198,9 @@ def create_array(
     JSON of a Zarr v3 document as lists and dicts; without them chunks are compressed by zstd. ``separator``, ``"/"`` or ``"."``, is that of the
     numbers in the keys of chunks. The dialect is that of the hierarchy that is there, else ``"v3"``. A node that is there already is an
     error; with ``overwrite`` it is replaced.
+
+    Calls of zarr-python work as they are: ``compressors``, ``filters`` and ``serializer``, objects of zarr-python or numcodecs and dicts, stand
+    for ``codecs``, ``zarr_format`` for ``dialect``, and ``order="F"`` with ``zarr_format=2`` for a transpose.
 
     >>> import numpy as np, zarr_rust
     >>> array = zarr_rust.create_array(
@@ -204,6 +213,17 @@ def create_array(
     """
     options = options_of(store_options)
     lengths, kind, values = of_data(shape, dtype, data)
+    codecs, dialect = codecs_and_dialect(
+        codecs,
+        dialect,
+        len(lengths_of(lengths)),
+        kind,
+        compressors=compressors,
+        filters=filters,
+        serializer=serializer,
+        order=order,
+        zarr_format=zarr_format,
+    )
     new = new_array(
         lengths, kind, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, dialect, overwrite
     )

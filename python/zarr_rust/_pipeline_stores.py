@@ -6,95 +6,141 @@ The object of Python is the truth of each store: a store is opened here only if 
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import os
-from collections.abc import Callable, Sequence
-from functools import partial
+import threading
+import time
+import zipfile
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import zarr
-from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
-from zarr.storage import LocalStore, MemoryStore, StorePath
+import zarr.storage
+from zarr.storage import LocalStore, MemoryStore, StorePath, ZipStore
 
-from zarr_rust import _core
+from zarr_rust import _core, _pipeline_fsspec, _pipeline_obstore
+from zarr_rust._pipeline_place import Place, is_plain
+from zarr_rust.errors import ArgumentError, ZarrError
 
+#: How many remote stores and zip files are kept open.
+_MOST = 32
 
-class Answers:
-    """Answers requests for chunks with their objects, on the event loop that runs meanwhile."""
-
-    def __init__(self, getters: Sequence[Any], prototype: Any, name: str) -> None:
-        self._getters = getters
-        self._prototype = prototype
-        self._loop = asyncio.get_running_loop()
-        # Stores see the variables of the caller. The threads that ask have none.
-        self._context = contextvars.copy_context()
-        # The loop keeps no reference to its tasks.
-        self._tasks: set[asyncio.Task[None]] = set()
-        self.requests = _core.Requests(name, concurrency(), partial(self._loop.call_soon_threadsafe, self._begin))
-
-    def _begin(self) -> None:
-        for request in self.requests.take():
-            task = self._loop.create_task(self._answer(*request), context=self._context.copy())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-
-    async def _answer(self, number: int, chunk: int, ask: str, *arguments: Any) -> None:
-        try:
-            reply = await self._do(self._getters[chunk], ask, arguments)
-        # Whatever it is: the thread that asked waits for the answer, and raises it.
-        except BaseException as error:  # noqa: BLE001
-            self.requests.fail(number, error)
-            if not isinstance(error, Exception):
-                raise
-        else:
-            self.requests.answer(number, reply)
-
-    async def _do(self, getter: Any, ask: str, arguments: tuple[Any, ...]) -> bytes | None:
-        if ask == "set":
-            await getter.set(self._prototype.buffer.from_bytes(arguments[0]))
-            return None
-        if ask == "delete":
-            await getter.delete()
-            return None
-        byte_range: Any = None
-        if ask == "range":
-            start, stop = arguments
-            if start == stop:
-                # Some stores refuse a range without bytes.
-                return b""
-            byte_range = RangeByteRequest(start, stop)
-        elif ask == "from":
-            byte_range = OffsetByteRequest(arguments[0])
-        elif ask == "suffix":
-            byte_range = SuffixByteRequest(arguments[0])
-        value = await getter.get(prototype=self._prototype, byte_range=byte_range)
-        return None if value is None else value.to_bytes()
+#: For how many seconds a store is left to Python, after it failed here and not there.
+_LEFT = 60.0
 
 
-def concurrency() -> int:
-    """How many requests may be under way; without a bound so many that there is none."""
-    bound = zarr.config.get("async.concurrency")
-    return 1 << 12 if bound is None else int(bound)
+@dataclass(frozen=True)
+class Native:
+    """A store that is opened here."""
+
+    source: Any
+    #: Where it is; ``None`` of values in memory.
+    place: Place | None = None
+    #: The file system whose listings a write changes.
+    listed: Any = None
+
+    def leaves(self, error: ZarrError) -> bool:
+        """Whether the object of Python is to do what failed here so; it may do it otherwise, or raises what programs expect of it."""
+        if self.place is None:
+            return False
+        if self.place.kind == "directory":
+            # A link leads out of the directory. Python's stores follow it.
+            return isinstance(error, ArgumentError) and error.kind == "path"
+        return True
+
+    def was_left(self) -> None:
+        """The object of Python did what failed here."""
+        if self.place is not None and self.place.kind != "directory":
+            _kept.leave(self.place)
+
+    def was_written(self, getters: Sequence[Any]) -> None:
+        """Values were set or erased."""
+        if self.listed is not None:
+            _pipeline_fsspec.forget_listings(self.listed, [getter.path for getter in getters])
 
 
-async def source_of(getters: Sequence[Any], prototype: Any, writes: bool) -> Any:
-    """Where the chunks are that these objects get and set."""
+class _Kept:
+    """Stores of this process that are open, with their connections, by their places."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._opened: OrderedDict[Place, Any] = OrderedDict()
+        self._left: dict[Place, float] = {}
+
+    def find(self, place: Place) -> Any:
+        with self._lock:
+            if place in self._opened:
+                self._opened.move_to_end(place)
+            return self._opened.get(place)
+
+    def keep(self, place: Place, opened: Any) -> Any:
+        with self._lock:
+            opened = self._opened.setdefault(place, opened)
+            while len(self._opened) > _MOST:
+                self._opened.popitem(last=False)
+            return opened
+
+    def leave(self, place: Place) -> None:
+        with self._lock:
+            if len(self._left) >= _MOST:
+                self._left.clear()
+            self._left[place] = time.monotonic() + _LEFT
+
+    def is_left(self, place: Place) -> bool:
+        with self._lock:
+            return time.monotonic() < self._left.get(place, 0.0)
+
+
+_kept = _Kept()
+# Their threads and connections are the parent's, and are not touched.
+_of_parents: list[_Kept] = []
+
+
+def _after_fork() -> None:
+    global _kept
+    _of_parents.append(_kept)
+    _kept = _Kept()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+async def native_of(getters: Sequence[Any], prototype: Any, writes: bool) -> Native | None:
+    """The store, opened here, of the chunks that these objects get and set; ``None`` where they are to be asked themselves."""
     first = getters[0]
     store = first.store if type(first) is StorePath else None
-    open_store = _OPENED.get(type(store))
-    if open_store is None or not isinstance(prototype.buffer.create_zero_length().as_array_like(), _host_memory()):
-        return answers(getters, prototype)
+    # Stores of these types exactly: a class that is derived from one may do anything.
+    if type(store) not in _OPENED or not isinstance(prototype.buffer.create_zero_length().as_array_like(), _host_memory()):
+        return None
     await store._ensure_open()
     if writes:
         store._check_writable()
-    opened = open_store(store, prototype, writes)
-    return answers(getters, prototype) if opened is None else opened
-
-
-def answers(getters: Sequence[Any], prototype: Any) -> Any:
-    """The objects themselves, which are asked."""
-    first = getters[0]
-    return Answers(getters, prototype, str(first.store if type(first) is StorePath else first)).requests
+    if type(store) is MemoryStore:
+        return Native(_core.MemoryValues(str(store), store._store_dict, prototype.buffer.from_bytes))
+    if type(store) is LocalStore:
+        return _of_directory(Place("directory", os.fspath(store.root.absolute())), writes)
+    # Keys with other characters have other names in some stores.
+    if not is_plain("/".join([getter.path for getter in getters])):
+        return None
+    place = await _place_of(store, writes)
+    if place is None:
+        return None
+    if place.kind == "directory":
+        return _of_directory(place, writes)
+    if _kept.is_left(place):
+        return None
+    opened = _kept.find(place)
+    if opened is None:
+        try:
+            opened = await asyncio.to_thread(_opened, place, store)
+        except (OSError, ZarrError, zipfile.BadZipFile):
+            opened = None
+        if opened is None:
+            _kept.leave(place)
+            return None
+        opened = _kept.keep(place, opened)
+    return Native(opened, place, store if writes and type(store) is _Fsspec else None)
 
 
 def _host_memory() -> type:
@@ -103,14 +149,58 @@ def _host_memory() -> type:
     return np.ndarray
 
 
-def _local(store: Any, prototype: Any, writes: bool) -> Any:
+def _of_directory(place: Place, writes: bool) -> Native | None:
     # Each time: the directory may have been replaced, or removed, which a write undoes as in zarr-python.
-    return _core.OpenedStore.directory(os.fspath(store.root.absolute()), writes)
+    opened = _core.OpenedStore.directory(place.address, writes)
+    return None if opened is None else Native(opened, place)
 
 
-def _memory(store: Any, prototype: Any, writes: bool) -> Any:
-    return _core.MemoryValues(str(store), store._store_dict, prototype.buffer.from_bytes)
+async def _place_of(store: Any, writes: bool) -> Place | None:
+    try:
+        if type(store) is ZipStore:
+            return None if writes else _zip_file(store)
+        if type(store) is _Fsspec:
+            return await _pipeline_fsspec.place_of(store, writes)
+        return await _pipeline_obstore.place_of(store.store, writes)
+    # Another version than those that are known, or what the store is to raise when it is asked.
+    except Exception:  # noqa: BLE001
+        return None
 
 
-#: Stores of these types exactly: a class that is derived from one may do anything.
-_OPENED: dict[type, Callable[[Any, Any, bool], Any]] = {LocalStore: _local, MemoryStore: _memory}
+def _opened(place: Place, store: Any) -> Any:
+    if place.kind == "remote":
+        return _core.OpenedStore.remote(place.address, place.options)
+    opened = _core.OpenedStore.zip(place.address)
+    return opened if _is_as_opened(store._zf, place.address) and _zip_file(store) == place else None
+
+
+def _zip_file(store: Any) -> Place | None:
+    """The file of a ``ZipStore`` that reads, if it is still the one that the store has open."""
+    if store._zmode != "r" or not store.read_only or store.path is None:
+        return None
+    path, opened = os.path.abspath(store.path), store._zf
+    try:
+        found = [os.fstat(opened.fp.fileno()), os.stat(path)]
+    except OSError:
+        return None
+    one, other = [(file.st_dev, file.st_ino, file.st_size, file.st_mtime_ns) for file in found]
+    # Others may append to the file, and stores have the entries of the time when they were opened.
+    return Place("zip", path, state=(*one, opened.start_dir, len(opened.filelist))) if one == other else None
+
+
+def _is_as_opened(opened: zipfile.ZipFile, path: str) -> bool:
+    """Whether a zip file has the entries that it had when it was opened by Python."""
+
+    def entries(file: zipfile.ZipFile) -> list[Any]:
+        return [(entry.filename, entry.header_offset, entry.CRC, entry.file_size) for entry in file.filelist]
+
+    with zipfile.ZipFile(path) as now:
+        return entries(now) == entries(opened)
+
+
+#: zarr-python has it since 3.0.9, and imports obstore only when it is used.
+_Object: Any = getattr(zarr.storage, "ObjectStore", None)
+#: Of another package, which need not be installed.
+_Fsspec: Any = getattr(zarr.storage, "FsspecStore", None)
+
+_OPENED = {LocalStore, MemoryStore, ZipStore, _Object, _Fsspec} - {None}

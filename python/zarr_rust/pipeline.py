@@ -16,18 +16,14 @@ Arrays take the pipeline that is set when they are opened. Instead of :func:`ena
 'RustCodecPipeline'
 
 Codecs and data types that a program registers with zarr-python or numcodecs are objects of Python, which this library does not know: arrays
-with one of them are read and written by zarr-python's own pipeline, whole chunks at a time. :func:`counts` says how many there were.
+with one of them are read and written by zarr-python's own pipeline, whole chunks at a time. Stores that this library knows are opened by it; others
+are asked for each chunk. :func:`counts` says which way batches went.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
@@ -35,47 +31,21 @@ from typing import Any, Self
 import numpy as np
 import zarr
 from zarr.abc.codec import Codec, CodecPipeline
-from zarr.codecs import ShardingCodec
-from zarr.codecs._v2 import V2Codec
 from zarr.core.array_spec import ArraySpec
 from zarr.core.buffer import NDBuffer
 from zarr.core.codec_pipeline import BatchedCodecPipeline
 from zarr.registry import register_pipeline
 
 from zarr_rust import _core, _values
-from zarr_rust._pipeline_stores import answers, concurrency, source_of
-from zarr_rust.errors import ArgumentError, UnknownExtensionError
+from zarr_rust._pipeline_codecs import document, is_known
+from zarr_rust._pipeline_memory import InMemory
+from zarr_rust._pipeline_selections import alone, are_boxes, by_shape, indices_of, objects, part_of, positions
+from zarr_rust._pipeline_threads import all_of, count, counts, on_thread
+from zarr_rust.errors import UnknownExtensionError
 
 __all__ = ["RustCodecPipeline", "counts", "disable", "enable"]
 
 _PATH = "zarr_rust.pipeline.RustCodecPipeline"
-
-_counts: Counter[str] = Counter()
-_counts_lock = threading.Lock()
-
-
-def _after_fork() -> None:
-    global _counts_lock
-    # Another thread of the parent may hold it, and has batches that are not of this process.
-    _counts_lock = threading.Lock()
-    _live.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-
-
-def _count(what: str) -> None:
-    with _counts_lock:
-        _counts[what] += 1
-
-
-def counts() -> dict[str, int]:
-    """What pipelines of this process did: ``"reads"`` and ``"writes"`` by this library, and how many pipelines have a codec or data type that
-    only Python knows (``"python-codec"``), whose chunks zarr-python decodes and encodes.
-    """
-    with _counts_lock:
-        return {name: _counts[name] for name in ("reads", "writes", "python-codec")}
 
 
 class _Enabled:
@@ -101,33 +71,6 @@ def disable() -> None:
     """Arrays of zarr-python that are opened from now on use its own pipeline."""
     if zarr.config.get("codec_pipeline.path") == _PATH:
         zarr.config.set({"codec_pipeline.path": zarr.config.defaults[0]["codec_pipeline"]["path"]})
-
-
-# Threads of their own, since those of the event loop run the stores of Python that are waited for.
-_threads: tuple[int, ThreadPoolExecutor] | None = None
-
-
-def _executor() -> ThreadPoolExecutor:
-    global _threads
-    if _threads is None or _threads[0] != os.getpid():
-        _threads = (os.getpid(), ThreadPoolExecutor(64, thread_name_prefix="zarr_rust"))
-    return _threads[1]
-
-
-#: Batches that are read or written now.
-_live: set[_core.Batch] = set()
-_is_exiting = False
-
-
-def _interrupt_all() -> None:
-    global _is_exiting
-    _is_exiting = True
-    for batch in tuple(_live):
-        batch.interrupt()
-
-
-# Before the threads of executors are waited for: what was registered last is called first.
-threading._register_atexit(_interrupt_all)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)
@@ -181,6 +124,7 @@ class RustCodecPipeline(CodecPipeline):
         """Decodes chunks in memory."""
         chunks = list(chunk_bytes_and_specs)
         if chunks and self._engine(chunks[0][1]) is None:
+            count("python-codec")
             return list(await self._python.decode(chunks))
         decoded: list[NDBuffer | None] = []
         for value, spec in chunks:
@@ -190,7 +134,7 @@ class RustCodecPipeline(CodecPipeline):
                     shape=spec.shape, dtype=spec.dtype.to_native_dtype(), order=spec.order
                 )
                 whole = tuple(slice(0, length) for length in spec.shape)
-                await self.read([(_InMemory(value), spec, whole, whole, True)], out)
+                await self.read([(InMemory(value), spec, whole, whole, True)], out)
             decoded.append(out)
         return decoded
 
@@ -198,10 +142,11 @@ class RustCodecPipeline(CodecPipeline):
         """Encodes chunks in memory."""
         chunks = list(chunk_arrays_and_specs)
         if chunks and self._engine(chunks[0][1]) is None:
+            count("python-codec")
             return list(await self._python.encode(chunks))
         encoded: list[Any] = []
         for array, spec in chunks:
-            value = _InMemory(None)
+            value = InMemory(None)
             if array is not None:
                 whole = tuple(slice(0, length) for length in spec.shape)
                 await self._write([(value, spec, whole, whole, True)], array, (), write_empty_chunks=True)
@@ -217,9 +162,10 @@ class RustCodecPipeline(CodecPipeline):
         """Reads parts of chunks into parts of ``out``; returns of each chunk whether it was there (``GetResult``)."""
         items = list(batch_info)
         if items and self._engine(items[0][1]) is None:
+            count("python-codec")
             return await self._python.read(items, out, drop_axes)
         missing = [False] * len(items)
-        for shape, at in _by_shape(items):
+        for shape, at in by_shape(items):
             chosen = items if len(at) == len(items) else [items[index] for index in at]
             for index, is_missing in zip(at, await self._read(shape, chosen, out, drop_axes)):
                 missing[index] = is_missing
@@ -237,6 +183,7 @@ class RustCodecPipeline(CodecPipeline):
             return
         spec = items[0][1]
         if self._engine(spec) is None:
+            count("python-codec")
             await self._python.write(items, value, drop_axes)
         else:
             if self.supports_partial_encode:
@@ -252,13 +199,11 @@ class RustCodecPipeline(CodecPipeline):
             if known[0] is key[0] and known[1] is key[1] and known[2] == key[2]:
                 return engine
         engine = None
-        if all(_is_known(codec) for codec in self.codecs):
+        if all(is_known(codec) for codec in self.codecs):
             try:
-                engine = _core.Codecs(json.dumps(_document(self.codecs, spec)), list(spec.shape))
+                engine = _core.Codecs(json.dumps(document(self.codecs, spec)), list(spec.shape))
             except UnknownExtensionError:
                 engine = None
-        if engine is None:
-            _count("python-codec")
         self._engines[:] = [(key, engine)]
         return engine
 
@@ -270,14 +215,14 @@ class RustCodecPipeline(CodecPipeline):
         batch = _core.Batch.regular(items, list(drop_axes), list(shape))
         points = None
         if batch is None or tuple(batch.shape) != tuple(target.shape):
-            if type(target) is np.ndarray and _are_boxes(items):
+            if type(target) is np.ndarray and are_boxes(items):
                 # Chunks of one length among those of others: each goes to a view of its own.
                 of_array = spec.prototype.nd_buffer.from_numpy_array
-                each = [(_alone(item), of_array(target[item[3]])) for item in items]
+                each = [(alone(item), of_array(target[item[3]])) for item in items]
                 reads = [partial(self._read, shape, [item], view, drop_axes) for item, view in each]
-                return [is_missing for [is_missing] in await _all(reads)]
-            points = [_indices(item[2], shape) for item in items]
-            batch = _core.Batch.of_points(items, list(shape), *_positions(points, shape))
+                return [is_missing for [is_missing] in await all_of(reads)]
+            points = [indices_of(item[2], shape) for item in items]
+            batch = _core.Batch.of_points(items, list(shape), *positions(points, shape))
         is_direct = (
             points is None
             and engine.form == "fixed"
@@ -285,12 +230,11 @@ class RustCodecPipeline(CodecPipeline):
             and target.dtype == engine.dtype
             and target.flags.writeable
         )
-        _count("reads")
         if engine.form == "fixed":
             found = target if is_direct else np.empty(batch.shape, engine.dtype)
-            missing = await _on_thread(batch, items, False, engine.read, found)
+            missing = await on_thread(batch, items, False, engine.read, found)
         else:
-            elements, missing = await _on_thread(batch, items, False, engine.read_variable)
+            elements, missing = await on_thread(batch, items, False, engine.read_variable)
             inner = engine.dtype if engine.form == "list" else None
             found = _values.array_of(engine.form, inner, batch.shape, elements)
         if is_direct:
@@ -311,7 +255,7 @@ class RustCodecPipeline(CodecPipeline):
         self, items: list[Any], value: NDBuffer, drop_axes: tuple[int, ...], *, write_empty_chunks: bool
     ) -> None:
         whole = value.as_numpy_array()
-        for shape, at in _by_shape(items):
+        for shape, at in by_shape(items):
             chosen = items if len(at) == len(items) else [items[index] for index in at]
             spec = chosen[0][1]
             engine = self._engine(spec)
@@ -322,28 +266,27 @@ class RustCodecPipeline(CodecPipeline):
                 whole = whole.astype(engine.dtype, copy=False)
             if batch is not None and (whole.ndim == 0 or whole.shape == tuple(batch.shape)):
                 elements = np.broadcast_to(whole, batch.shape)
-            elif _are_boxes(chosen):
+            elif are_boxes(chosen):
                 of_array = spec.prototype.nd_buffer.from_numpy_array
-                each = [(_alone(item), of_array(whole if whole.ndim == 0 else whole[item[3]])) for item in chosen]
+                each = [(alone(item), of_array(whole if whole.ndim == 0 else whole[item[3]])) for item in chosen]
                 write = partial(self._write, drop_axes=drop_axes, write_empty_chunks=write_empty_chunks)
-                await _all([partial(write, [item], part) for item, part in each])
+                await all_of([partial(write, [item], part) for item, part in each])
                 continue
             else:
-                points = [_indices(item[2], shape) for item in chosen]
-                batch = _core.Batch.of_points(chosen, list(shape), *_positions(points, shape))
-                parts = [_part(whole, item, indices, drop_axes) for item, indices in zip(chosen, points)]
+                points = [indices_of(item[2], shape) for item in chosen]
+                batch = _core.Batch.of_points(chosen, list(shape), *positions(points, shape))
+                parts = [part_of(whole, item, indices, drop_axes) for item, indices in zip(chosen, points)]
                 elements = np.concatenate(parts)
-            _count("writes")
             if engine.form == "fixed":
                 elements = elements.astype(engine.dtype, copy=False)
-                await _on_thread(batch, chosen, True, engine.write, elements, write_empty_chunks)
+                await on_thread(batch, chosen, True, engine.write, elements, write_empty_chunks)
             else:
                 inner = engine.dtype if engine.form == "list" else None
                 one = elements.size and not any(elements.strides)
-                values = _values.encoded(engine.form, inner, _objects(engine.form, elements.flat[:1] if one else elements))
+                values = _values.encoded(engine.form, inner, objects(engine.form, elements.flat[:1] if one else elements))
                 if one:
                     values = list(values) * elements.size
-                await _on_thread(batch, chosen, True, engine.write_variable, values, write_empty_chunks)
+                await on_thread(batch, chosen, True, engine.write_variable, values, write_empty_chunks)
 
 
 register_pipeline(RustCodecPipeline)
@@ -353,180 +296,3 @@ def _restored(made: type[RustCodecPipeline], codecs: tuple[Codec, ...]) -> RustC
     return made.from_codecs(codecs)
 
 
-async def _on_thread(batch: _core.Batch, items: list[Any], writes: bool, work: Any, *arguments: Any) -> Any:
-    """Reads or writes a batch on a thread."""
-    getters, prototype = [item[0] for item in items], items[0][1].prototype
-    source = await source_of(getters, prototype, writes)
-    try:
-        return await _waited_for(batch, partial(work, batch, source, *arguments))
-    except ArgumentError as error:
-        if error.kind != "path" or not isinstance(source, _core.OpenedStore):
-            raise
-    # A link leads out of the directory. zarr-python follows it.
-    return await _waited_for(batch, partial(work, batch, answers(getters, prototype), *arguments))
-
-
-async def _waited_for(batch: _core.Batch, work: Any) -> Any:
-    """Does work on a thread. It uses memory of the caller, and so is waited for even if the caller is cancelled, however often."""
-    _live.add(batch)
-    try:
-        if _is_exiting:
-            batch.interrupt()
-        future = asyncio.get_running_loop().run_in_executor(_executor(), work)
-        try:
-            return await asyncio.shield(future)
-        except asyncio.CancelledError:
-            batch.interrupt()
-            while not future.done():
-                try:
-                    await asyncio.wait([future])
-                except asyncio.CancelledError:
-                    continue
-            if not future.cancelled():
-                # Its error, if any, is the consequence.
-                future.exception()
-            raise
-    finally:
-        _live.discard(batch)
-
-
-async def _all(calls: list[Any]) -> list[Any]:
-    """The results of all, some at a time. The first error is raised once all have ended, since they use memory of the caller."""
-    some = asyncio.Semaphore(min(concurrency(), 64))
-
-    async def one(call: Any) -> Any:
-        async with some:
-            return await call()
-
-    results = await asyncio.gather(*map(one, calls), return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
-    return results
-
-
-class _InMemory:
-    """A chunk that is no value of a store."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    async def get(self, prototype: Any = None, byte_range: Any = None) -> Any:
-        value = self.value
-        if byte_range is None or value is None:
-            return value
-        size = len(value)
-        start = getattr(byte_range, "start", getattr(byte_range, "offset", None))
-        if start is None:
-            start = max(0, size - byte_range.suffix)
-        return value[start : getattr(byte_range, "end", size)]
-
-    async def set(self, value: Any) -> None:
-        self.value = value
-
-    async def delete(self) -> None:
-        self.value = None
-
-
-def _by_shape(items: list[Any]) -> Iterable[tuple[tuple[int, ...], list[int]]]:
-    """The shapes of the chunks, and which have each of them."""
-    shapes: dict[tuple[int, ...], list[int]] = {}
-    last, at = None, []
-    for index, item in enumerate(items):
-        shape = item[1].shape
-        if shape is not last:
-            at = shapes.setdefault(shape, [])
-            last = shape
-        at.append(index)
-    return shapes.items()
-
-
-def _are_boxes(items: list[Any]) -> bool:
-    """Whether a box is selected of each chunk that is one of the output too, and there are other chunks beside it."""
-    boxes = all(
-        isinstance(chunk, tuple)
-        and isinstance(out, tuple)
-        and all(isinstance(part, (slice, int)) for part in chunk)
-        and all(isinstance(part, slice) and part.stop is not None and part.step in (None, 1) for part in out)
-        for _, _, chunk, out, _ in items
-    )
-    return boxes and (len(items) > 1 or items[0][3] != _alone(items[0])[3])
-
-
-def _alone(item: Any) -> Any:
-    """A chunk whose output is a view of its own."""
-    return (*item[:3], tuple(slice(0, part.stop - (part.start or 0)) for part in item[3]), item[4])
-
-
-def _indices(selection: Any, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """The elements that are selected of a chunk, by their numbers in C order."""
-    count = int(np.prod(shape, dtype=np.int64))
-    return np.asarray(np.arange(count, dtype=np.int64).reshape(shape)[selection])
-
-
-def _positions(
-    points: list[np.ndarray[Any, Any]], shape: tuple[int, ...]
-) -> tuple[list[np.ndarray[Any, Any]], list[int]]:
-    """Their positions along each axis, if the chunks lie one after the other along the first, and the number of the first of each chunk."""
-    positions = [np.stack(np.unravel_index(indices.reshape(-1), shape)) for indices in points]
-    for number, position in enumerate(positions):
-        position[0] += number * shape[0]
-    first = np.cumsum([0, *(indices.size for indices in points)])[:-1].tolist()
-    return [np.ascontiguousarray(axis, dtype=np.int64) for axis in np.concatenate(positions, axis=1)], first
-
-
-def _part(value: np.ndarray[Any, Any], item: Any, indices: np.ndarray[Any, Any], drop_axes: tuple[int, ...]) -> Any:
-    """The elements that are written to those of a chunk, as zarr-python takes them from a value."""
-    part = value if value.ndim == 0 else value[item[3]]
-    if drop_axes and value.ndim:
-        part = part[tuple(None if axis in drop_axes else slice(None) for axis in range(len(item[1].shape)))]
-    return np.broadcast_to(part, indices.shape).reshape(-1)
-
-
-def _objects(form: str, elements: np.ndarray[Any, Any]) -> list[Any]:
-    """Elements of variable length; of texts and bytes none is an empty one, as in numcodecs."""
-    values: list[Any] = elements.astype(object).reshape(-1).tolist()
-    if form in ("string", "bytes"):
-        empty: Any = "" if form == "string" else b""
-        values = [empty if value is None or (type(value) is int and value == 0) else value for value in values]
-    return values
-
-
-def _is_known(codec: Any) -> bool:
-    """Whether a codec is one of zarr-python or numcodecs, which may be of this library too, and not of the program."""
-    parts: list[Any] = [codec]
-    if isinstance(codec, ShardingCodec):
-        parts += [*codec.codecs, *codec.index_codecs]
-    elif isinstance(codec, V2Codec):
-        parts += [*(codec.filters or ()), *(() if codec.compressor is None else (codec.compressor,))]
-    return all(
-        type(part).__module__.partition(".")[0] in ("zarr", "numcodecs") and (part is codec or _is_known(part)) for part in parts
-    )
-
-
-def _document(codecs: tuple[Codec, ...], spec: ArraySpec) -> dict[str, Any]:
-    """The metadata of an array with these codecs, but for its shape and chunks."""
-    version: Any = 2 if isinstance(codecs[0], V2Codec) else 3
-    # Without a fill value zarr-python reads and leaves out the default of the data type.
-    fill: Any = spec.dtype.default_scalar() if spec.fill_value is None else spec.fill_value
-    fill = spec.dtype.to_json_scalar(fill, zarr_format=version)
-    document = {"zarr_format": version, "shape": [], "fill_value": fill}
-    dtype: Any = spec.dtype.to_json(zarr_format=version)
-    if isinstance(codecs[0], V2Codec):
-        filters, compressor = codecs[0].filters, codecs[0].compressor
-        return document | {
-            "dtype": dtype["name"],
-            "order": spec.order,
-            "chunks": [],
-            "dimension_separator": ".",
-            "filters": [codec.get_config() for codec in filters] if filters else None,
-            "compressor": None if compressor is None else compressor.get_config(),
-        }
-    return document | {
-        "node_type": "array",
-        "data_type": dtype,
-        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": []}},
-        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
-        "attributes": {},
-        "codecs": [codec.to_dict() for codec in codecs],
-    }

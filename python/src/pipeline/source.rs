@@ -1,0 +1,106 @@
+//! Where the bytes of chunks are: in stores that this library opens itself, and behind objects of Python that are asked.
+
+use crate::pipeline::memory_store::{self, MemoryValues};
+use crate::pipeline::requests::{self, Requests};
+use crate::runtime;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use std::sync::Arc;
+use zarr::Result;
+use zarr::store::{AsyncAsSync, BucketStore, Error as StoreError, FilesystemStore, HttpStore, Key, Store, ZipStore};
+
+/// A store that this library opens itself.
+#[pyclass(frozen, name = "OpenedStore", module = "zarr_rust._core")]
+pub(crate) struct OpenedStore(Opened);
+
+enum Opened {
+    Directory(FilesystemStore),
+    Other(Arc<dyn Store>),
+}
+
+#[pymethods]
+impl OpenedStore {
+    /// The store in a directory, which is made if it is not there and `create` is true; else there is none.
+    #[staticmethod]
+    fn directory(py: Python<'_>, path: PathBuf, create: bool) -> PyResult<Option<Self>> {
+        let opened = || match FilesystemStore::open(&path) {
+            Err(StoreError::NoStore { .. }) if create => Ok(Some(FilesystemStore::create(&path)?)),
+            Err(StoreError::NoStore { .. }) => Ok(None),
+            opened => Ok(Some(opened?)),
+        };
+        Ok(runtime::run(py, opened)?.map(|store| Self(Opened::Directory(store))))
+    }
+
+    /// The store in a zip file, which is read.
+    #[staticmethod]
+    fn zip(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let store = runtime::run(py, || Ok(ZipStore::open(&path)?))?;
+        Ok(Self(Opened::Other(Arc::new(store))))
+    }
+
+    /// The store at an address of a bucket (`s3://`, `gs://`, `az://`) or of a site (`http://`, `https://`), whatever its name ends with. No
+    /// request is made.
+    #[staticmethod]
+    fn remote(py: Python<'_>, address: &str, options: Vec<(String, String)>) -> PyResult<Self> {
+        let opened = || -> Result<Arc<dyn Store>> {
+            Ok(if address.starts_with("http://") || address.starts_with("https://") {
+                Arc::new(AsyncAsSync::new(Arc::new(HttpStore::open(address, &options)?)))
+            } else {
+                Arc::new(AsyncAsSync::new(Arc::new(BucketStore::open(address, &options)?)))
+            })
+        };
+        Ok(Self(Opened::Other(runtime::run(py, opened)?)))
+    }
+}
+
+/// Where the bytes of chunks are.
+#[derive(FromPyObject)]
+pub(super) enum Source<'py> {
+    Opened(Bound<'py, OpenedStore>),
+    Memory(Bound<'py, MemoryValues>),
+    Requests(Bound<'py, Requests>),
+}
+
+impl Source<'_> {
+    pub(super) fn store(&self, py: Python<'_>, keys: &[Key]) -> Arc<dyn Store> {
+        match self {
+            Self::Opened(opened) => match &opened.get().0 {
+                Opened::Directory(store) => Arc::new(store.clone()),
+                Opened::Other(store) => Arc::clone(store),
+            },
+            Self::Memory(values) => Arc::new(memory_store::MemoryStore::new(values.clone().unbind())),
+            Self::Requests(requests) => {
+                let store = requests::PythonStore::new(py, requests.as_unbound(), keys);
+                Arc::new(AsyncAsSync::new(Arc::new(store)))
+            }
+        }
+    }
+
+    /// The directory, where it is one.
+    pub(super) fn directory(&self) -> Option<FilesystemStore> {
+        match self {
+            Self::Opened(opened) => match &opened.get().0 {
+                Opened::Directory(store) => Some(store.clone()),
+                Opened::Other(_) => None,
+            },
+            Self::Memory(_) | Self::Requests(_) => None,
+        }
+    }
+
+    /// Runs work on the chunks without the interpreter's lock.
+    pub(super) fn run<T: Send>(&self, py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
+        match self {
+            Self::Opened(_) | Self::Memory(_) => runtime::run(py, work),
+            Self::Requests(_) => runtime::run_asking(py, work),
+        }
+    }
+
+    /// The exception of Python of which an error is the consequence.
+    pub(super) fn take_failure(&self) -> Option<PyErr> {
+        match self {
+            Self::Opened(_) => None,
+            Self::Memory(values) => values.get().take_failure(),
+            Self::Requests(requests) => requests.get().take_failure(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+"""Objects of Python that have the bytes of chunks, and are asked for them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import zarr
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
+from zarr.storage import StorePath
+
+from zarr_rust import _core
+
+
+class Answers:
+    """Answers requests for chunks with their objects, on the event loop that runs meanwhile."""
+
+    def __init__(self, getters: Sequence[Any], prototype: Any, name: str) -> None:
+        self._getters = getters
+        self._prototype = prototype
+        self._loop = asyncio.get_running_loop()
+        # Stores see the variables of the caller. The threads that ask have none.
+        self._context = contextvars.copy_context()
+        # The loop keeps no reference to its tasks.
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.requests = _core.Requests(name, concurrency(), partial(self._loop.call_soon_threadsafe, self._begin))
+
+    def _begin(self) -> None:
+        for request in self.requests.take():
+            task = self._loop.create_task(self._answer(*request), context=self._context.copy())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _answer(self, number: int, chunk: int, ask: str, *arguments: Any) -> None:
+        try:
+            reply = await self._do(self._getters[chunk], ask, arguments)
+        # Whatever it is: the thread that asked waits for the answer, and raises it.
+        except BaseException as error:  # noqa: BLE001
+            self.requests.fail(number, error)
+            if not isinstance(error, Exception):
+                raise
+        else:
+            self.requests.answer(number, reply)
+
+    async def _do(self, getter: Any, ask: str, arguments: tuple[Any, ...]) -> bytes | None:
+        if ask == "set":
+            await getter.set(self._prototype.buffer.from_bytes(arguments[0]))
+            return None
+        if ask == "delete":
+            await getter.delete()
+            return None
+        byte_range: Any = None
+        if ask == "range":
+            start, stop = arguments
+            if start == stop:
+                # Some stores refuse a range without bytes.
+                return b""
+            byte_range = RangeByteRequest(start, stop)
+        elif ask == "from":
+            byte_range = OffsetByteRequest(arguments[0])
+        elif ask == "suffix":
+            byte_range = SuffixByteRequest(arguments[0])
+        value = await getter.get(prototype=self._prototype, byte_range=byte_range)
+        return None if value is None else value.to_bytes()
+
+
+def concurrency() -> int:
+    """How many requests may be under way; without a bound so many that there is none."""
+    bound = zarr.config.get("async.concurrency")
+    return 1 << 12 if bound is None else int(bound)
+
+
+def answers(getters: Sequence[Any], prototype: Any) -> Any:
+    """The objects themselves, which are asked."""
+    first = getters[0]
+    return Answers(getters, prototype, str(first.store if type(first) is StorePath else first)).requests
