@@ -184,10 +184,8 @@ def test_public_buckets(server: Server, package: str) -> None:
     created(of_fsspec(server))[...] = DATA
     server.requests.clear()
     if package == "obstore":
-        none = dict.fromkeys(KEYS)
         options = {"endpoint": server.url, "client_options": {"allow_http": True}, "skip_signature": True, "prefix": "p/q"}
         store: Any = ObjectStore(obstore.S3Store("bucket", **options), read_only=True)
-        assert none.keys() & store.store.config.keys() == set()
     else:
         store = of_fsspec(server, anon=True, key=None, secret=None)
     array = opened(store)
@@ -220,10 +218,8 @@ def test_credentials_of_the_environment(server: Server, monkeypatch: pytest.Monk
 
 def test_options_that_are_not_known(server: Server) -> None:
     provider = lambda: {"access_key_id": "KEYID", "secret_access_key": SECRET, "token": None, "expires_at": None}  # noqa: E731
-    none = dict.fromkeys(KEYS)
     without = {"endpoint": server.url, "region": "x", "client_options": {"allow_http": True}}
     check_left_to_python(ObjectStore(obstore.S3Store("bucket", credential_provider=provider, **without)))
-    assert none
     for client in ({"default_headers": {"x-own": "1"}}, {"timeout": "1h 3s"}, {"http2_only": False}):
         check_left_to_python(ObjectStore(s3(server, client_options={"allow_http": True, **client})))
     check_left_to_python(ObjectStore(s3(server, config={"copy_if_not_exists": "multipart"})))
@@ -306,7 +302,7 @@ def test_errors_are_those_of_the_store_and_show_no_secrets(server: Server, packa
             each[...]
         raised.append(error)
         assert SECRET not in "".join(traceback.format_exception(error.value))
-    assert type(raised[0].value) is type(raised[1].value) and isinstance(raised[0].value, PermissionError) == (package == "s3fs" or isinstance(raised[1].value, PermissionError))
+    assert type(raised[0].value) is type(raised[1].value)
     with pytest.raises(type(raised[0].value)):
         array[...] = 3
     assert ways(lambda: np.array_equal(array[:6], np.full((6, 30), 3))) == (True, 1, 0)
