@@ -39,7 +39,7 @@ use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode};
 use zarr_store::{Store, StoreExt};
 
 pub use finish_move::finish_move;
-pub use migrate::{Migration, MigrationState};
+pub use migrate::{DocumentRemoval, Migration, MigrationState};
 pub use options::ConvertOptions;
 pub use part::Part;
 pub use progress::Progress;

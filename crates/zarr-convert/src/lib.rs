@@ -30,6 +30,6 @@
 mod conversion;
 
 pub use conversion::{
-    Action, Conversion, ConvertOptions, DryRun, IntoFlow, Migration, MigrationState, Part, PlannedNode, Progress,
-    Shards, SkippedChunk, StoredSize, Transfer, finish_move,
+    Action, Conversion, ConvertOptions, DocumentRemoval, DryRun, IntoFlow, Migration, MigrationState, Part,
+    PlannedNode, Progress, Shards, SkippedChunk, StoredSize, Transfer, finish_move,
 };

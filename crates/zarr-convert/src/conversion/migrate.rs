@@ -2,8 +2,10 @@
 
 mod end;
 mod record;
+mod removal;
 
 pub use record::MigrationState;
+pub use removal::DocumentRemoval;
 
 use self::record::{Entry, Record, Side};
 use super::destination::NodeDocuments;
@@ -153,6 +155,35 @@ impl Migration {
         self.run_reporting(&Reporter::new(&|event| progress(event).into_flow()))
     }
 
+    /// Writes the new documents to another store, and no chunks: the metadata of a hierarchy whose chunks lie where the old
+    /// documents are. The source is not changed.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotExpressible`] naming an array whose chunks would have to be written again; [`ErrorKind::Exists`] if there
+    /// is a node of the new dialect in `target`: nothing is written then. [`ErrorKind::Store`].
+    pub fn write_documents(&self, target: &Arc<dyn Store>) -> Result<()> {
+        let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
+        let mut documents = Vec::new();
+        for planned in self.nodes().iter().rev() {
+            if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
+                let message = format!("{} cannot express the chunks as they are", planned.dialect);
+                let error = Error::new(ErrorKind::NotExpressible, message).at_path(&planned.path);
+                return Err(error.with_hint("migrate in place, or convert, both of which write other chunks"));
+            }
+            check_unused(&**target, planned).map_err(in_target)?;
+            if !(planned.source.implicit && planned.dialect.implies_groups()) {
+                documents.push(NodeDocuments::new(planned, &zarr_meta::Documents::new())?);
+            }
+        }
+        let mut entry = None;
+        let entry_point_key = zarr_meta::entry_point_key(self.record.to);
+        for node in documents {
+            entry = node.write_without(entry_point_key, target).map_err(in_target)?.or(entry);
+        }
+        write_entry(entry_point_key.zip(entry), &**target).map_err(in_target)?;
+        target.flush().map_err(|error| in_target(error.into()))
+    }
+
     fn run_reporting(&self, reporter: &Reporter<'_>) -> Result<()> {
         let Self { conversion, record, interrupted } = self;
         let store = &conversion.source;
@@ -188,11 +219,7 @@ impl Migration {
         for documents in written {
             entry = documents.write_without(entry_point_key, store).map_err(in_store)?.or(entry);
         }
-        if let (Some(key), Some(entry)) = (entry_point_key, entry) {
-            store
-                .set(&Key::new(key)?, &entry, &document_options(Precondition::None, true))
-                .map_err(|error| in_store(error.into()))?;
-        }
+        write_entry(entry_point_key.zip(entry), &**store).map_err(in_store)?;
         for group in &conversion.consolidate {
             consolidate(&**store, &group.to_string(), Some(record.to))?;
         }
@@ -250,6 +277,13 @@ impl Migration {
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         end::undo(&**store, dialect).map_err(in_store)
     }
+}
+
+/// Writes the document that says the dialect of all nodes.
+fn write_entry(entry: Option<(&str, Vec<u8>)>, store: &dyn Store) -> Result<()> {
+    let Some((key, document)) = entry else { return Ok(()) };
+    store.set(&Key::new(key)?, &document, &document_options(Precondition::None, true))?;
+    Ok(())
 }
 
 /// The root of the hierarchy that is of another dialect.
