@@ -345,6 +345,18 @@ fn regular(shape: &[u64], chunks: &[u64]) -> Result<NamedConfig> {
     Ok(ChunkGrid::regular(shape, chunks)?.to_config())
 }
 
+/// Names that Python and C have for data types, as `numpy.dtype` takes them on nearly all machines.
+const PYTHON_TYPES: [(&str, &str); 8] = [
+    ("int", "int64"),
+    ("uint", "uint64"),
+    ("float", "float64"),
+    ("complex", "complex128"),
+    ("half", "float16"),
+    ("single", "float32"),
+    ("double", "float64"),
+    ("str", "string"),
+];
+
 /// A data type by name, JSON or numpy's spelling, and the byte order that the latter says.
 fn parse_data_type(text: &str, types: &DataTypes) -> Result<(DataType, ByteOrder)> {
     let in_type =
@@ -365,7 +377,8 @@ fn parse_data_type(text: &str, types: &DataTypes) -> Result<(DataType, ByteOrder
     if text.starts_with(['<', '>', '|']) {
         return from_npy_descr(text).map_err(in_type);
     }
-    let named = match (types.from_config(&NamedConfig::new(text)), from_npy_descr(text)) {
+    let of_python = PYTHON_TYPES.iter().find(|(name, _)| *name == text).map_or(text, |(_, named)| named);
+    let named = match (types.from_config(&NamedConfig::new(of_python)), from_npy_descr(text)) {
         (Ok(named), _) => (named, ByteOrder::Little),
         // numpy without a byte order: little-endian, as nearly all machines.
         (Err(_), Ok(shorthand)) => shorthand,
