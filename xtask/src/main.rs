@@ -7,6 +7,7 @@ mod ci;
 mod conformance;
 mod fuzz;
 mod interop;
+mod man;
 mod matrix;
 mod package;
 mod python;
@@ -26,6 +27,7 @@ usage: cargo xtask TASK
   conformance   reads what other software wrote and compares it (--matrix: makes docs/support.md)
   fuzz          gives mutated inputs to everything that takes input from elsewhere
   interop       writes arrays with other software and reads them, and the other way around
+  man           writes the manual pages and completions of the command into target
   package       makes the package of each crate, and builds it and its documentation from the packages alone
   python        builds the Python package and runs its tests (arguments go to pytest)
   roundtrip     converts what other software wrote into every dialect and back
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "conformance" => conformance::run(rest),
         Some((task, rest)) if task == "fuzz" => fuzz::run(rest),
         Some((task, rest)) if task == "interop" => interop::run(rest),
+        Some((task, rest)) if task == "man" => man::run(rest),
         Some((task, rest)) if task == "package" => package::run(rest),
         Some((task, rest)) if task == "python" => python::run(rest),
         Some((task, rest)) if task == "roundtrip" => roundtrip::run(rest),

@@ -24,28 +24,28 @@ pub(crate) struct Global {
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// Read arrays of version 1 with order F as zarr-python 1 stored them: in order C, unless blosc compressed them.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) v1_f_order_is_c: bool,
     /// Refuse an array of an unknown data type, even if it names another one to fall back to.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) refuse_fallbacks: bool,
     /// Take this data type instead of an unknown one that names a fallback of the same size: a name, or the JSON of a
     /// data type of Zarr v3.
-    #[arg(long, global = true, value_name = "TYPE", value_parser = fallback_type, conflicts_with = "refuse_fallbacks")]
+    #[arg(long, global = true, value_name = "TYPE", value_parser = fallback_type, conflicts_with = "refuse_fallbacks", hide_short_help = true)]
     pub(crate) fallback_type: Option<NamedConfig>,
     /// Refuse documents with deviations from the specification that else cause a warning.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) strict: bool,
     /// Refuse to write parts of chunks, to append and to change metadata in a store that does not set values on conditions, where what
     /// another writes at the same time may be lost.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) strict_writers: bool,
     /// An option of a store that is given by its address, such as journal=wal; can be given again. Where a command has two addresses,
     /// each store takes those that it knows.
     #[arg(long = "store-option", global = true, value_name = "NAME=VALUE", value_parser = store_option)]
     pub(crate) store_options: Vec<StoreOptions>,
     /// Read pickled object arrays if they contain only plain values; no code in a pickle is run.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, hide_short_help = true)]
     pub(crate) pickle_values: bool,
 }
 
@@ -63,12 +63,15 @@ pub(crate) struct NodeArgs {
     pub(crate) dialect: Option<Dialect>,
 }
 
+/// Heading of help.
+const METADATA: &str = "Metadata";
+
 /// How to treat metadata that the other dialect spells differently, or cannot express.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Loss {
     /// Keep metadata that the dialect cannot express (dimension names in older ones, members that it lacks) in the attribute
     /// `_zarr_carried`, from which a conversion back restores it.
-    #[arg(long)]
+    #[arg(long, help_heading = METADATA, hide_short_help = true)]
     pub(crate) carry: bool,
     #[command(flatten)]
     pub(crate) meaning: ByConvention,
@@ -79,10 +82,10 @@ pub(crate) struct Loss {
 pub(crate) struct ByConvention {
     /// Keep fill values and attributes to the letter, and warn where xarray then takes other data for missing. By default these move
     /// to where xarray has them in the other format, so that it reads the same data.
-    #[arg(long)]
+    #[arg(long, help_heading = METADATA, hide_short_help = true)]
     pub(crate) literal: bool,
     /// The convention that arrays follow: xarray, nczarr or none; by default the one by which their dimensions are named.
-    #[arg(long, value_name = "NAME", value_parser = conventions)]
+    #[arg(long, value_name = "NAME", value_parser = conventions, help_heading = METADATA, hide_short_help = true)]
     pub(crate) convention: Option<Conventions>,
 }
 

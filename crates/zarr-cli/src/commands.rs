@@ -11,19 +11,26 @@ mod create;
 mod dataset;
 pub(crate) mod describe;
 mod dry_run;
+mod help;
 mod info;
 mod list;
+mod man;
 mod migrate;
 mod read;
 mod remove;
+mod remove_metadata;
+mod rename_dims;
+mod resize;
 mod skipped;
+mod transfer;
 mod tree;
 mod write;
 
 use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Result;
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -37,11 +44,14 @@ Exit codes:
 
 Control characters in names, attributes and elements are printed as escapes (\\u{1b}, in JSON \\u001b).";
 
+const MORE: &str =
+    "`zarr --help` has more options, and the exit codes; `zarr VERB -h` describes a verb, `zarr VERB --help` in full.";
+
 /// Looks at, reads, writes and converts Zarr data of every version.
 ///
 /// URL is a directory (a path or file:///..) or a zip file (zip:PATH); PATH is a node in it, such as /a/b.
 #[derive(Debug, Parser)]
-#[command(name = "zarr", version, arg_required_else_help = true, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(name = "zarr", version, arg_required_else_help = true, after_help = MORE, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,
@@ -78,12 +88,23 @@ verbs! {
     Append(append::Append) => append::run,
     Convert(convert::Convert) => convert::run,
     Migrate(migrate::Migrate) => migrate::run,
+    RemoveMetadata(remove_metadata::RemoveMetadata) => remove_metadata::run,
+    Resize(resize::Resize) => resize::run,
+    RenameDims(rename_dims::RenameDims) => rename_dims::run,
     Attrs(attrs::Attrs) => attrs::run,
     Cp(copy::Copy) => copy::run,
     Mv(copy::Move) => copy::run_move,
     Rm(remove::Remove) => remove::run,
     Consolidate(consolidate::Consolidate) => consolidate::run,
     Completions(completions::Completions) => completions::run,
+    Man(man::Man) => man::run,
+}
+
+/// The command line that these arguments are.
+pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let mut command = help::command();
+    let matches = command.try_get_matches_from_mut(args)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
 /// Runs the command line.

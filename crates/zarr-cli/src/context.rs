@@ -4,17 +4,19 @@ use crate::args::{Global, Loss, NodeArgs};
 use crate::commands::describe;
 use crate::failure::{Failure, Result};
 use crate::near::{near, question};
+use crate::object::object;
+use crate::report::Palette;
 use crate::{output, report};
-use anstyle::Style;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use zarr::convert::ConvertOptions;
 use zarr::hierarchy::{StoredNode, Walk};
 use zarr::meta::Dialect;
 use zarr::meta::NodePath;
-use zarr::meta::json::Value;
+use zarr::meta::json::{Map, Value};
 use zarr::meta::text::type_in_short;
 use zarr::registry::Registry;
 use zarr::store::{Schemes, StoreAddress, StoreOptions};
@@ -22,6 +24,8 @@ use zarr::{Array, Options, Store};
 
 /// How many warnings of one kind are printed.
 const MAX_WARNINGS: usize = 6;
+/// So many files beside a store that does not exist are looked at.
+const MOST_FILES: usize = 10_000;
 /// The codec that is read only if asked for.
 const PICKLE: &str = "numcodecs.pickle";
 
@@ -30,8 +34,8 @@ const PICKLE: &str = "numcodecs.pickle";
 pub(crate) struct Context {
     pub(crate) global: Global,
     pub(crate) registry: Arc<Registry>,
-    /// The style of headings on standard output.
-    pub(crate) heading: Style,
+    /// The styles of standard output.
+    pub(crate) palette: Palette,
     /// The kinds of stores that addresses name.
     schemes: Schemes,
     store_options: StoreOptions,
@@ -53,7 +57,7 @@ pub(crate) struct NodeLocation {
 
 impl Context {
     pub(crate) fn new(global: Global) -> Self {
-        let heading = report::set_color(global.color);
+        let palette = report::set_color(global.color);
         let mut registry = Registry::clone(&zarr::registry::default());
         if global.pickle_values {
             registry.codecs.add(zarr::registry::PICKLE);
@@ -67,7 +71,7 @@ impl Context {
         Self {
             global,
             registry: Arc::new(registry),
-            heading,
+            palette,
             schemes: zarr::store::schemes(),
             store_options,
             shares_options: Cell::default(),
@@ -107,7 +111,8 @@ impl Context {
 
     /// Opens the store at an address.
     pub(crate) fn open_store(&self, address: &StoreAddress) -> zarr::Result<Arc<dyn Store>> {
-        let store = self.schemes.open(address, &self.options_of(address)?)?;
+        let opened = self.schemes.open(address, &self.options_of(address)?);
+        let store = opened.map_err(|error| with_near(zarr::Error::from(error), address))?;
         self.stores.borrow_mut().push(Arc::clone(&store));
         Ok(store)
     }
@@ -271,6 +276,18 @@ impl Context {
         if self.global.json { output::json(json()) } else { output::print(&text()) }
     }
 
+    /// Prints what was done: a line, with --json an object, and with --quiet nothing but that.
+    pub(crate) fn summary<J: Into<Value>>(
+        &self,
+        json: impl FnOnce() -> J,
+        text: impl FnOnce() -> String,
+    ) -> Result<()> {
+        match self.global.quiet && !self.global.json {
+            true => Ok(()),
+            false => self.print(json, text),
+        }
+    }
+
     pub(crate) fn warnings<W: AsRef<str>>(&self, warnings: &[W]) {
         if !self.global.quiet {
             warnings.iter().for_each(|warning| report::warning(warning.as_ref()));
@@ -286,6 +303,18 @@ impl fmt::Display for NodeLocation {
 }
 
 impl NodeLocation {
+    /// The store and the path, as JSON.
+    pub(crate) fn facts(&self) -> Map {
+        object! { "store": self.store.to_string(), "path": self.path.to_string() }
+    }
+
+    /// The name of the node; of the root, the last name in the address of the store.
+    pub(crate) fn name(&self) -> String {
+        let address = self.address.to_string();
+        let of_store = || address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        self.path.name().unwrap_or_else(of_store).to_owned()
+    }
+
     /// The path of a node whose name is near the first name of the path that does not exist.
     fn near(&self) -> Option<String> {
         let mut group = NodePath::root();
@@ -298,6 +327,24 @@ impl NodeLocation {
             group = group.join(name).ok()?;
         }
         None
+    }
+}
+
+/// The error of a store that does not exist, with the name of a file beside that is nearly the one of the store.
+fn with_near(error: zarr::Error, address: &StoreAddress) -> zarr::Error {
+    let path = address.path().filter(|_| error.is_not_found() && error.hint().is_none());
+    let beside = path.and_then(|path| {
+        // Of two letters nearly any name is near.
+        let name = path.file_name()?.to_str().filter(|name| name.len() > 2)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let names = std::fs::read_dir(folder).ok()?.take(MOST_FILES);
+        let names: Vec<String> = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+        let known = near(name, names.iter().map(String::as_str))?;
+        Some(path.with_file_name(known).display().to_string())
+    });
+    match beside {
+        Some(known) => error.with_hint(question(&known)),
+        None => error,
     }
 }
 

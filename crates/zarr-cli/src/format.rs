@@ -38,6 +38,20 @@ pub(crate) enum Form {
     Csv,
 }
 
+/// How text for people looks.
+#[derive(Clone, Debug)]
+pub(crate) struct TextStyle {
+    /// Columns that a line takes, unless one cell alone takes more.
+    pub(crate) width: usize,
+    /// Digits behind the point of floats at most.
+    pub(crate) precision: Option<usize>,
+    /// Of elements without labels, the index along each axis before which elements were left out.
+    pub(crate) gaps: Vec<Option<usize>>,
+}
+
+/// Stands for elements that were left out.
+pub(crate) const LEFT_OUT: &str = "...";
+
 /// Elements that are printed.
 #[derive(Debug)]
 pub(crate) enum Cells {
@@ -116,9 +130,9 @@ pub(crate) trait Format {
 }
 
 /// The printer of a result of `shape` with elements of `data_type`, without labels.
-pub(crate) fn format(form: Form, data_type: &DataType, shape: &[u64]) -> Result<Box<dyn Format>> {
+pub(crate) fn format(form: Form, data_type: &DataType, shape: &[u64], style: &TextStyle) -> Result<Box<dyn Format>> {
     Ok(match form {
-        Form::Text => Box::new(text::Text::new(shape)),
+        Form::Text => Box::new(text::Text::new(shape, style.clone())),
         Form::Json => Box::new(nested::Nested::new(shape)),
         Form::Raw => Box::new(raw::Raw { header: Vec::new() }),
         Form::Npy => {

@@ -10,6 +10,7 @@ mod commands;
 mod context;
 mod escape;
 mod failure;
+mod fitted;
 mod format;
 mod near;
 mod npy;

@@ -22,6 +22,8 @@ pub(crate) struct Output {
     name: String,
     /// The name that the file has until it is complete, and its final name.
     names: Option<(TempPath, PathBuf)>,
+    /// How many bytes were written.
+    bytes: u64,
 }
 
 #[derive(Debug)]
@@ -40,7 +42,7 @@ impl Output {
                 return Err(failure.with_hint("name a file with -o, or pipe the output"));
             }
             let writer = BufWriter::with_capacity(BUFFER, OutputFile::Stdout(stdout));
-            return Ok(Self { writer, name: STDOUT.to_owned(), names: None });
+            return Ok(Self { writer, name: STDOUT.to_owned(), names: None, bytes: 0 });
         };
         let name = path.display().to_string();
         let fail = |error| Failure::output(&name, &error);
@@ -50,10 +52,11 @@ impl Output {
             Ok(_) => fs::canonicalize(path).and_then(temporary).map_err(fail)?,
             Err(_) => temporary(path.to_owned()).map_err(fail)?,
         };
-        Ok(Self { writer: BufWriter::with_capacity(BUFFER, OutputFile::File(file)), name, names })
+        Ok(Self { writer: BufWriter::with_capacity(BUFFER, OutputFile::File(file)), name, names, bytes: 0 })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         self.writer.write_all(bytes).map_err(|error| self.lost(&error))
     }
 
@@ -61,15 +64,15 @@ impl Output {
         self.write(text.as_bytes())
     }
 
-    /// Writes the rest of the buffer, makes sure that all bytes arrived, and gives a file its name.
-    pub(crate) fn finish(mut self) -> Result<()> {
+    /// Writes the rest of the buffer, makes sure that all bytes arrived, and gives a file its name. Returns how many they are.
+    pub(crate) fn finish(mut self) -> Result<u64> {
         let name = std::mem::take(&mut self.name);
         let closed = self.writer.into_inner().map_err(io::IntoInnerError::into_error).and_then(OutputFile::close);
         let named = closed.and_then(|()| match self.names {
             Some((temporary, target)) => temporary.persist(target).map_err(|failed| failed.error),
             None => Ok(()),
         });
-        named.map_err(|error| lost(&name, &error))
+        named.map_err(|error| lost(&name, &error)).map(|()| self.bytes)
     }
 
     fn lost(&self, error: &io::Error) -> Failure {
@@ -142,7 +145,7 @@ pub(crate) fn json(value: impl Into<Value>) -> Result<()> {
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = Output::open(None, false)?;
     out.text(text)?;
-    out.finish()
+    out.finish().map(drop)
 }
 
 /// Makes a file beside `target` that replaces it once complete.

@@ -1,19 +1,38 @@
 //! Errors and warnings on standard error.
 
 use crate::failure::{Exit, Failure};
+use crate::fitted::fitted;
+use crate::object::object;
 use crate::{escape, output};
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 
-/// Decides about colours on standard error, and gives the style of headings on standard output.
-pub(crate) fn set_color(wanted: ColorChoice) -> Style {
+/// The version of what is printed with --json, as docs/json.md describes it. It changes where a member is renamed, taken away or gets
+/// another meaning; members may be added.
+const JSON_VERSION: u64 = 1;
+
+/// The styles of what stands on standard output.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Palette {
+    pub(crate) heading: Style,
+    /// Names of groups.
+    pub(crate) group: Style,
+    pub(crate) data_type: Style,
+}
+
+/// Decides about colours on standard error, and gives the styles of standard output.
+pub(crate) fn set_color(wanted: ColorChoice) -> Palette {
     let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     choice(wanted, no_color, std::io::stderr().is_terminal()).write_global();
     match choice(wanted, no_color, std::io::stdout().is_terminal()) {
-        anstream::ColorChoice::Never => Style::new(),
-        _ => Style::new().bold(),
+        anstream::ColorChoice::Never => Palette::default(),
+        _ => Palette {
+            heading: Style::new().bold(),
+            group: AnsiColor::Blue.on_default().bold(),
+            data_type: AnsiColor::Cyan.on_default(),
+        },
     }
 }
 
@@ -75,16 +94,20 @@ fn label(name: &str, colour: AnsiColor, text: &str) {
 }
 
 /// The output of clap, and the exit code: help goes to standard output, errors become one line.
-pub(crate) fn usage(error: &clap::Error) -> Result<u8, Failure> {
+pub(crate) fn usage(error: &clap::Error, json: bool) -> Result<u8, Failure> {
     use clap::error::ErrorKind;
     let text = error.render().to_string();
     match error.kind() {
+        ErrorKind::DisplayVersion if json => {
+            output::json(object! { "name": "zarr", "version": env!("CARGO_PKG_VERSION"), "json": JSON_VERSION })?;
+            return Ok(0);
+        }
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            output::print(&text)?;
+            output::print(&fitted(&text))?;
             return Ok(0);
         }
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let _ = write!(std::io::stderr(), "{text}");
+            let _ = write!(std::io::stderr(), "{}", fitted(&text));
             return Ok(Exit::Usage as u8);
         }
         _ => {}

@@ -1,7 +1,6 @@
 //! The command from its arguments to its exit code.
 
 use crate::{commands, report};
-use clap::Parser;
 use std::ffi::OsString;
 
 /// Runs the command with these arguments, the first of which is its name, and gives the exit code. It writes to the standard streams, and
@@ -13,9 +12,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     report::on_panic(wants_json);
     // Until the arguments say otherwise.
     anstream::ColorChoice::Never.write_global();
-    let done = match commands::Cli::try_parse_from(args) {
+    let done = match commands::parse(args) {
         Ok(cli) => commands::run(cli).map(|()| 0),
-        Err(error) => report::usage(&error),
+        Err(error) => report::usage(&error, wants_json),
     };
     match done {
         Ok(code) => code,

@@ -4,6 +4,8 @@ use super::write::{Input, Source, appended};
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
+use crate::object::{object, or_null};
+use crate::{escape, number};
 use clap::Args;
 use std::path::PathBuf;
 use zarr::convert::Migration;
@@ -45,21 +47,40 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     let found = context.node(&location)?;
     if found.node.as_array().is_none() {
         let group = Group::from_found(&location.store, found, &context.registry)?;
-        return append_dataset(context, args, &group);
+        let (dimension, added, size) = append_dataset(context, args, &group)?;
+        return grown(context, &location, Some(dimension), added, size);
     }
     let mut array = context.array(&location)?;
     let axis = axis(args.along.as_deref(), &array)?;
     check_alone(context, &location, &array, axis)?;
+    let len = |array: &Array| array.shape().get(axis).copied().unwrap_or(0);
+    let (before, name) = (len(&array), array.dimension_names().and_then(|names| names.get(axis)?.clone()));
     if is_file {
         let mut input = Input::open(&PathBuf::from(&args.from))?;
-        return appended(&mut array, axis, args.form, &args.from, &mut input);
+        appended(&mut array, axis, args.form, &args.from, &mut input)?;
+        return grown(context, &location, name, len(&array).saturating_sub(before), len(&array));
     }
     let source = context.array(&context.locate(&source(&args.from))?)?;
     if source.data_type() != array.data_type() {
         let (found, expected) = (source.data_type(), array.data_type());
         return Err(Failure::usage(format!("{}: elements of type {found}, expected {expected}", args.from)));
     }
-    Ok(array.append(axis, &source.read_data(..)?)?)
+    let added = source.shape().get(axis).copied().unwrap_or(0);
+    array.append(axis, &source.read_data(..)?)?;
+    grown(context, &location, name, added, len(&array))
+}
+
+/// Says how far a dimension has grown.
+fn grown(context: &Context, location: &NodeLocation, dimension: Option<String>, added: u64, size: u64) -> Result<()> {
+    let named = dimension.clone();
+    context.summary(
+        || object! { ..location.facts(), "dimension": or_null(named), "added": added, "size": size },
+        || {
+            let (place, added, size) = (location.to_string(), number::grouped(added), number::grouped(size));
+            let along = dimension.map(|name| format!(" along {name}")).unwrap_or_default();
+            format!("{}: {added} appended{}, now {size}\n", escape::line(&place), escape::line(&along))
+        },
+    )
 }
 
 fn has_file_name(name: &str) -> bool {
@@ -75,7 +96,8 @@ fn open(context: &Context, group: &Group) -> Result<Dataset> {
     Ok(Dataset::open_with(group, &DatasetOptions::default().arrays(context.options()))?)
 }
 
-fn append_dataset(context: &Context, args: &Append, group: &Group) -> Result<()> {
+/// Appends a data set. Gives the dimension, how much was added, and its size then.
+fn append_dataset(context: &Context, args: &Append, group: &Group) -> Result<(String, u64, u64)> {
     let mut dataset = open(context, group)?;
     let location = context.locate(&source(&args.from))?;
     let found = context.node(&location)?;
@@ -107,7 +129,8 @@ fn append_dataset(context: &Context, args: &Append, group: &Group) -> Result<()>
         dataset = dataset.append(&dimension, &new)?;
         start = stop;
     }
-    Ok(())
+    let size = dataset.dimensions().iter().find(|known| known.name == dimension).map_or(0, |known| known.size);
+    Ok((dimension, added, size))
 }
 
 /// How many indices are appended at once.
@@ -151,21 +174,29 @@ fn axis(along: Option<&str>, array: &Array) -> Result<usize> {
 
 /// Checks that no other variable of a data set has the dimension.
 fn check_alone(context: &Context, location: &NodeLocation, array: &Array, axis: usize) -> Result<()> {
-    let name = array.dimension_names().and_then(|names| names.get(axis)?.clone());
-    let Some((name, parent)) = name.zip(array.path().parent()) else { return Ok(()) };
-    let Ok(group) = Group::open(&location.store, &NodePath::to_string(&parent), &context.registry) else {
-        return Ok(());
-    };
-    // Arrays that are no data set have no dimensions in common.
-    let Ok(dataset) = open(context, &group) else { return Ok(()) };
-    let other = dataset
-        .variables()
-        .find(|variable| variable.stored().path() != array.path() && variable.dimensions().any(|it| it == name));
-    match other {
+    match variable_with(context, location, array, axis) {
         None => Ok(()),
-        Some(other) => {
-            let message = format!("variable {} has dimension {name} as well, and would not grow", other.name());
+        Some((name, other)) => {
+            let message = format!("variable {other} has dimension {name} as well, and would not grow");
             Err(Failure::usage(message).with_hint("append a data set to the group: all variables of a dimension grow"))
         }
     }
+}
+
+/// The name of a dimension of an array, and another variable of its data set that has the dimension, if there is one.
+pub(super) fn variable_with(
+    context: &Context,
+    location: &NodeLocation,
+    array: &Array,
+    axis: usize,
+) -> Option<(String, String)> {
+    let name = array.dimension_names().and_then(|names| names.get(axis)?.clone());
+    let (name, parent) = name.zip(array.path().parent())?;
+    let group = Group::open(&location.store, &NodePath::to_string(&parent), &context.registry).ok()?;
+    // Arrays that are no data set have no dimensions in common.
+    let dataset = open(context, &group).ok()?;
+    let other = dataset
+        .variables()
+        .find(|variable| variable.stored().path() != array.path() && variable.dimensions().any(|it| it == name));
+    Some((name, other?.name().to_owned()))
 }

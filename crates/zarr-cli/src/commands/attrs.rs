@@ -1,5 +1,6 @@
 //! `zarr attrs`: the attributes of a node.
 
+use super::describe;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -30,8 +31,8 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
         context.check_writers(&location, "a change of metadata")?;
         zarr::convert::Migration::check_settled(&location.store)?;
         let names: Vec<&str> = args.dims.iter().map(String::as_str).collect();
-        zarr::hierarchy::set_dimension_names(&*location.store, &found, &names)?;
-        return Ok(());
+        let named = zarr::hierarchy::set_dimension_names(&*location.store, &found, &names)?;
+        return if context.global.json { output::json(describe::facts(&named)) } else { Ok(()) };
     }
     let mut attributes = found.attributes().map_err(|error| zarr::Error::from(error.clone()))?.clone();
     if args.set.is_empty() && args.unset.is_empty() {
@@ -48,8 +49,8 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     }
     context.check_writers(&location, "a change of attributes")?;
     zarr::convert::Migration::check_settled(&location.store)?;
-    zarr::hierarchy::set_attributes(&*location.store, &found, attributes)?;
-    Ok(())
+    let changed = zarr::hierarchy::set_attributes(&*location.store, &found, attributes)?;
+    if context.global.json { output::json(changed.node.attributes().clone()) } else { Ok(()) }
 }
 
 fn attribute(text: &str) -> Result<(String, Value), String> {

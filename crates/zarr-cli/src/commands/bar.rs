@@ -1,8 +1,9 @@
-//! The progress of a conversion or an erase, on a terminal.
+//! The progress of a conversion, a transfer or an erase, on a terminal.
 
 use crate::escape;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::time::Duration;
 use zarr::convert::Progress;
 use zarr::hierarchy::EraseProgress;
 
@@ -27,6 +28,16 @@ impl Bar {
         Self::with_template("[{bar:24}] {percent:>3} %  {per_sec}  ETA {eta}  {msg}", 0, quiet)
     }
 
+    /// For work of unknown size.
+    pub(crate) fn waiting(what: &str, quiet: bool) -> Self {
+        let bar = Self::with_template("{spinner} {msg}  {elapsed}", 0, quiet);
+        if let Some(bar) = &bar.0 {
+            bar.set_message(what.to_owned());
+            bar.enable_steady_tick(Duration::from_millis(200));
+        }
+        bar
+    }
+
     fn with_template(template: &str, len: u64, quiet: bool) -> Self {
         if quiet || !std::io::stderr().is_terminal() {
             return Self(None);
@@ -36,6 +47,13 @@ impl Bar {
             bar.set_style(style.progress_chars("##-"));
         }
         Self(Some(bar))
+    }
+
+    /// So many more bytes are done.
+    pub(crate) fn add(&self, bytes: u64) {
+        if let Some(bar) = &self.0 {
+            bar.inc(bytes);
+        }
     }
 
     pub(crate) fn show(&self, progress: Progress<'_>) {

@@ -3,7 +3,7 @@
 use super::Cli;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::output;
+use crate::object::object;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
@@ -14,8 +14,9 @@ pub(crate) struct Completions {
     shell: Shell,
 }
 
-pub(crate) fn run(_: &Context, args: &Completions) -> Result<()> {
+pub(crate) fn run(context: &Context, args: &Completions) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "zarr", &mut script);
-    output::print(&String::from_utf8_lossy(&script))
+    let script = String::from_utf8_lossy(&script);
+    context.print(|| object! { "script": &*script }, || script.to_string())
 }

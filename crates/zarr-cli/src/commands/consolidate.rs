@@ -1,11 +1,13 @@
 //! `zarr consolidate`: copies of all metadata in one document.
 
+use super::bar::Bar;
 use crate::args::NodeArgs;
-use crate::context::Context;
-use crate::escape;
+use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
+use crate::{escape, number};
 use clap::Args;
+use std::time::Instant;
 use zarr::hierarchy::Staleness;
 use zarr::meta::consolidated::document_key;
 use zarr::meta::json::Value;
@@ -34,10 +36,12 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
         context.check_all(&location)?;
     }
     if args.drop {
-        return Ok(zarr::hierarchy::drop_consolidated(&*location.store, &path, location.dialect)?);
+        zarr::hierarchy::drop_consolidated(&*location.store, &path, location.dialect)?;
+        let line = || format!("{}: consolidated metadata dropped\n", escape::line(&location.to_string()));
+        return context.summary(|| object! { ..location.facts(), "dropped": true }, line);
     }
     if !args.check {
-        return Ok(zarr::hierarchy::consolidate(&*location.store, &path, location.dialect)?);
+        return consolidate(context, &location, &path);
     }
     let stale = zarr::hierarchy::staleness(&*location.store, &path, location.dialect)?;
     let is_unknown = stale.is_none() && has_unknown_kind(&*location.store, &context.node(&location)?)?;
@@ -52,6 +56,24 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
         true => Err(Failure::data("stale", format!("{}: {path}: the consolidated metadata is stale", location.store))
             .with_hint("without --check it is written again")),
     }
+}
+
+/// Writes consolidated metadata, and says of how many nodes.
+fn consolidate(context: &Context, location: &NodeLocation, path: &str) -> Result<()> {
+    let (bar, started) = (Bar::waiting("consolidating", context.global.quiet), Instant::now());
+    let done = zarr::hierarchy::consolidate(&*location.store, path, location.dialect);
+    bar.finish();
+    done?;
+    // The copy that was written: one value.
+    let nodes = zarr::hierarchy::walk_consolidated(&*location.store, path, location.dialect)?.nodes.len() as u64;
+    let seconds = started.elapsed().as_secs_f64();
+    context.summary(
+        || object! { ..location.facts(), "nodes": nodes, "seconds": seconds },
+        || {
+            let (place, nodes) = (escape::line(&location.to_string()).into_owned(), number::grouped(nodes));
+            format!("{place}: metadata of {nodes} nodes in {seconds:.1} s\n")
+        },
+    )
 }
 
 /// Whether a group has consolidated metadata of a kind that is not known, where it has none that is.

@@ -22,6 +22,11 @@ use zarr::{Dialect, Group, Store};
 /// In large hierarchies every array may have the same warnings.
 const MAX_WARNINGS: usize = 6;
 
+/// Headings of help.
+const WHICH: &str = "Which nodes";
+const RESULT: &str = "The result";
+const INTERRUPTED: &str = "Interruptions, faults and parts";
+
 /// Copy a hierarchy or an array into another format, chunk shape or compression.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
@@ -32,31 +37,31 @@ pub(crate) struct Convert {
     #[arg(value_name = "DST")]
     target: String,
     /// The dialect to write: v3, v2, d2022, p2020, p2019, v1 or v0; by default v2 if SRC is v2, else v3.
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = RESULT)]
     dialect: Option<Dialect>,
     /// The shape of chunks (with --shards: of inner chunks), for arrays of as many dimensions.
-    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape, help_heading = RESULT)]
     chunks: Option<number::Lengths>,
     /// The shape of shards, for arrays of as many dimensions; `none`: no shards.
-    #[arg(long, value_name = "SHAPE", value_parser = number::shape_or_none)]
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape_or_none, help_heading = RESULT)]
     shards: Option<number::LengthsOrNone>,
     /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, zfp(mode=reversible), `none`, or JSON of a Zarr v3
     /// document.
-    #[arg(long, value_name = "CODECS")]
+    #[arg(long, value_name = "CODECS", help_heading = RESULT)]
     codecs: Option<String>,
     /// Convert only this node, with everything below it and the groups above it.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", help_heading = WHICH)]
     node: Option<String>,
     /// Convert only these variables of the data set in SRC (or in --node), with their coordinates, bounds and grid mappings, as
     /// `ds[["a", "b"]]` of xarray keeps them.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1)]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1, help_heading = WHICH)]
     variables: Vec<String>,
     /// How much memory may be used for data.
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
     memory: u64,
     /// Where elements are stored temporarily, uncompressed, when --memory is so small that each chunk of SRC would be decoded three times
     /// or more; by default in DST. They are erased at the end.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide_short_help = true)]
     scratch: Option<String>,
     /// Replace existing nodes in DST. Below the root of a directory or a database the old one stays until the new one is written, and is
     /// replaced in one step; elsewhere it is erased first.
@@ -64,22 +69,22 @@ pub(crate) struct Convert {
     overwrite: bool,
     /// Go on where a run with the same options was interrupted; begin if there was none. A run that is still at work is an error; whether one
     /// on another machine is, takes up to 30 s to see.
-    #[arg(long)]
+    #[arg(long, help_heading = INTERRUPTED)]
     resume: bool,
     /// Go on where a chunk of SRC cannot be read or decoded: its elements get the fill value, and the chunks are listed at the end, with
     /// exit code 1. Where only metadata changes, chunks are copied as bytes: one that cannot be decoded is copied as it is.
-    #[arg(long)]
+    #[arg(long, help_heading = INTERRUPTED)]
     keep_going: bool,
     /// Write part I of N alone, as any process on any machine can at the same time as others write others; one that was
     /// interrupted goes on when it is run again. The nodes are there after --finish.
-    #[arg(long, value_name = "I/N", value_parser = part, conflicts_with_all = ["overwrite", "resume", "dry_run"])]
+    #[arg(long, value_name = "I/N", value_parser = part, conflicts_with_all = ["overwrite", "resume", "dry_run"], help_heading = INTERRUPTED, hide_short_help = true)]
     part: Option<Part>,
     /// Check that all parts are written, and write the documents. The other options are those of the parts.
-    #[arg(long, conflicts_with_all = ["part", "overwrite", "resume", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["part", "overwrite", "resume", "dry_run"], help_heading = INTERRUPTED, hide_short_help = true)]
     finish: bool,
     /// Give up parts that were begun: erase their journals, and the chunks that they wrote, so that the parts can begin again. The other
     /// options are those of the parts.
-    #[arg(long, conflicts_with_all = ["part", "finish", "overwrite", "resume", "keep_going", "dry_run"])]
+    #[arg(long, conflicts_with_all = ["part", "finish", "overwrite", "resume", "keep_going", "dry_run"], help_heading = INTERRUPTED, hide_short_help = true)]
     abandon: bool,
     /// Write nothing: show the result and the cost for each node, and metadata that DST cannot express.
     #[arg(long)]
@@ -213,6 +218,25 @@ pub(crate) fn facts(node: &PlannedNode) -> Map {
     }
 }
 
+/// What was converted, as JSON; `ends` are the source and the target.
+pub(crate) fn outcome(ends: (&str, &str), conversion: &Conversion, skipped: &Skipped, part: Option<Part>) -> Map {
+    let count = |is_array: bool| {
+        let is_meant = |node: &&PlannedNode| (node.how != Action::Group) == is_array;
+        conversion.nodes().iter().filter(is_meant).count()
+    };
+    object! {
+        "source": ends.0,
+        "target": ends.1,
+        "groups": count(false),
+        "arrays": count(true),
+        "bytes": conversion.size(),
+        "part": or_null(part.map(|part| part.to_string())),
+        "nodes": conversion.nodes().iter().map(facts).collect::<Vec<_>>(),
+        "skipped": skipped.to_json(),
+        "more_skipped": skipped.more(),
+    }
+}
+
 fn summarize(
     context: &Context,
     args: &Convert,
@@ -223,17 +247,8 @@ fn summarize(
     let count = |how: Action| conversion.nodes().iter().filter(|node| node.how == how).count() as u64;
     let (groups, copied, recoded) = (count(Action::Group), count(Action::CopyChunks), count(Action::Reencode));
     if context.global.json {
-        return output::json(object! {
-            "source": args.source.as_str(),
-            "target": args.target.as_str(),
-            "groups": groups,
-            "arrays": copied + recoded,
-            "bytes": conversion.size(),
-            "part": or_null(args.part.map(|part| part.to_string())),
-            "nodes": conversion.nodes().iter().map(facts).collect::<Vec<_>>(),
-            "skipped": skipped.to_json(),
-            "more_skipped": skipped.more(),
-        });
+        let ends = (args.source.as_str(), args.target.as_str());
+        return output::json(outcome(ends, conversion, skipped, args.part));
     }
     skipped.print();
     if context.global.quiet {

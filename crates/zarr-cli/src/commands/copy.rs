@@ -1,11 +1,14 @@
 //! `zarr cp` and `zarr mv`: nodes under another path or in another store.
 
-use super::convert::{carry_out, real, refuse_overlap};
+use super::convert::{carry_out, outcome, real, refuse_overlap};
 use crate::args::ByConvention;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::object::object;
+use crate::{escape, number};
 use clap::Args;
 use std::sync::Arc;
+use std::time::Instant;
 use zarr::convert::{Conversion, ConvertOptions, Migration};
 use zarr::store::MemoryStore;
 
@@ -56,6 +59,7 @@ pub(crate) fn run_move(context: &Context, args: &Move) -> Result<()> {
 }
 
 fn carry_over(context: &Context, args: &Nodes, keep_going: bool, is_move: bool) -> Result<()> {
+    let started = Instant::now();
     let ((from_address, from), (to_address, to)) =
         (context.node_address(&args.source)?, context.node_address(&args.target)?);
     context.share_options(&[&from_address, &to_address])?;
@@ -88,10 +92,11 @@ fn carry_over(context: &Context, args: &Nodes, keep_going: bool, is_move: bool) 
         false => Failure::from(error),
     });
     let done = planned.and_then(|conversion| {
-        carry_out(context, &conversion, |progress| match is_move {
+        let skipped = carry_out(context, &conversion, |progress| match is_move {
             true => conversion.run_move(&target, progress),
             false => conversion.run(&target, progress),
-        })
+        })?;
+        Ok((conversion, skipped))
     });
     match done {
         // An interrupted move may have left these nodes.
@@ -100,11 +105,25 @@ fn carry_over(context: &Context, args: &Nodes, keep_going: bool, is_move: bool) 
                 && matches!(error.kind, "not-found" | "exists")
                 && zarr::convert::finish_move(&source, from, &target, to)? =>
         {
-            Ok(())
+            let facts = || object! { "source": args.source.as_str(), "target": args.target.as_str(), "moved": true };
+            context.summary(facts, || format!("{}: an interrupted move was completed\n", escape::line(&args.target)))
         }
         Err(error) => Err(error),
-        Ok(skipped) => {
-            skipped.print();
+        Ok((conversion, skipped)) => {
+            if !context.global.json {
+                skipped.print();
+            }
+            let ends = (args.source.as_str(), args.target.as_str());
+            let (size, seconds) = (number::size(conversion.size()), started.elapsed().as_secs_f64());
+            context.summary(
+                || outcome(ends, &conversion, &skipped, None),
+                || {
+                    let (count, how) =
+                        (number::grouped(conversion.nodes().len() as u64), if is_move { "moved" } else { "copied" });
+                    let nodes = if conversion.nodes().len() == 1 { "node" } else { "nodes" };
+                    format!("{}: {count} {nodes}, {size} {how} in {seconds:.1} s\n", escape::line(&args.target))
+                },
+            )?;
             skipped.check()
         }
     }

@@ -1,18 +1,24 @@
 //! `zarr create`: a new array or group.
 
+use super::describe;
 use crate::args::dialect;
 use crate::codecs;
 use crate::context::{Context, join};
 use crate::failure::{Exit, Failure, Result};
 use crate::near::{near, question};
-use crate::number;
+use crate::{number, output};
 use clap::Args;
 use std::sync::Arc;
 use zarr::convert::Migration;
+use zarr::meta::StoredNode;
 use zarr::meta::conventions::{Convention, Conventions};
 use zarr::meta::json::{Map, Value};
 use zarr::store::{MemoryStore, StoreAddress};
 use zarr::{Array, Dialect, Group, NewArray, NewGroup, Store};
+
+/// Headings of help.
+const ARRAY: &str = "The array";
+const STORED: &str = "How it is stored";
 
 /// Create an array, or with --group a group.
 #[derive(Debug, Args)]
@@ -27,41 +33,41 @@ pub(crate) struct Create {
     #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "shards", "codecs", "fill", "dims", "convention", "separator"])]
     group: bool,
     /// Elements along each dimension: 365,180,360. An empty string means no dimensions.
-    #[arg(long, value_name = "SHAPE", value_parser = number::shape, required_unless_present = "group")]
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape, required_unless_present = "group", help_heading = ARRAY)]
     shape: Option<number::Lengths>,
     /// The data type: float32, f4 or '>f4' as in numpy, or the JSON of a data type of Zarr v3.
-    #[arg(long, value_name = "TYPE", required_unless_present = "group")]
+    #[arg(long, value_name = "TYPE", required_unless_present = "group", help_heading = ARRAY)]
     dtype: Option<String>,
     /// The shape of chunks (with --shards: of inner chunks); by default about 1 MiB.
-    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape, help_heading = STORED)]
     chunks: Option<number::Lengths>,
     /// The shape of shards, a multiple of that of chunks.
-    #[arg(long, value_name = "SHAPE", value_parser = number::shape)]
+    #[arg(long, value_name = "SHAPE", value_parser = number::shape, help_heading = STORED)]
     shards: Option<number::Lengths>,
     /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, zfp(mode=reversible), `none`, or JSON of a Zarr v3
     /// document.
-    #[arg(long, value_name = "CODECS")]
+    #[arg(long, value_name = "CODECS", help_heading = STORED)]
     codecs: Option<String>,
     /// The fill value, as in a Zarr v3 document: 0, NaN, 0x7fc00001, "text", or a date: 2000-01-01. Where the dialect allows it,
     /// null leaves it undefined. By default zero; null in v2 if the array follows xarray's convention, by which elements that are
     /// the fill value are missing there.
-    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, help_heading = ARRAY)]
     fill: Option<String>,
     /// Names of the dimensions, separated by commas; an empty string for an array without dimensions.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = ARRAY)]
     dims: Option<Vec<String>>,
     /// The convention that the array follows: xarray or none; by default xarray's if it has names of dimensions.
-    #[arg(long, value_name = "NAME", value_parser = convention)]
+    #[arg(long, value_name = "NAME", value_parser = convention, help_heading = ARRAY, hide_short_help = true)]
     convention: Option<Conventions>,
     /// The attributes, a JSON object.
-    #[arg(long, value_name = "JSON")]
+    #[arg(long, value_name = "JSON", help_heading = ARRAY)]
     attributes: Option<String>,
     /// The dialect to write: v3, v2, or an older one: d2022, p2020, p2019 (drafts of version 3), v1, v0 (one array at the root);
     /// by default that of the existing hierarchy, else v3. A different one in an existing hierarchy is refused.
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = STORED)]
     dialect: Option<Dialect>,
     /// The separator of the numbers in chunk keys: / or a period.
-    #[arg(long, value_name = "CHAR", value_parser = separator)]
+    #[arg(long, value_name = "CHAR", value_parser = separator, help_heading = STORED, hide_short_help = true)]
     separator: Option<char>,
     /// Replace the node at PATH, with everything below it: below the root of a directory or a database in one step.
     #[arg(long)]
@@ -82,14 +88,14 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
         (Some(shape), Some(data_type)) => {
             let new = array(context, args, &shape.0, data_type, attributes)?;
             create(context, args, &address, |store| {
-                Array::create(store, &path, new.clone(), &context.registry).map(drop)
+                Array::create(store, &path, new.clone(), &context.registry).map(|array| array.found().clone())
             })
         }
         _ => {
             let new = NewGroup::new().attributes(attributes.unwrap_or_default());
             let new = new.dialect(args.dialect).overwrite(args.overwrite);
             create(context, args, &address, |store| {
-                Group::create(store, &path, new.clone(), &context.registry).map(drop)
+                Group::create(store, &path, new.clone(), &context.registry).map(|group| group.found().clone())
             })
         }
     }
@@ -100,11 +106,11 @@ fn create(
     context: &Context,
     args: &Create,
     address: &StoreAddress,
-    create: impl Fn(&Arc<dyn Store>) -> zarr::Result<()>,
+    create: impl Fn(&Arc<dyn Store>) -> zarr::Result<StoredNode>,
 ) -> Result<()> {
     // A store is created only for a node that can be created.
     let checked = match context.open_store(address) {
-        Err(error) if error.is_not_found() => create(&(Arc::new(MemoryStore::new()) as Arc<dyn Store>)),
+        Err(error) if error.is_not_found() => create(&(Arc::new(MemoryStore::new()) as Arc<dyn Store>)).map(drop),
         _ => Ok(()),
     };
     let checked = checked.map_err(|error| Failure::from(error).in_store(&address.to_string()));
@@ -113,7 +119,7 @@ fn create(
         Migration::check_settled(&store)?;
         Ok(create(&store)?)
     });
-    created.map_err(|mut failure| {
+    let created = created.map_err(|mut failure| {
         // Nothing was read yet: the arguments are at fault.
         if failure.exit == Exit::Data {
             failure.exit = Exit::Usage;
@@ -125,7 +131,9 @@ fn create(
             failure.hint = near_type(context, args).or(failure.hint.take());
         }
         failure
-    })
+    })?;
+    // People see that it is there; scripts get what defaults became.
+    if context.global.json { output::json(describe::facts(&created)) } else { Ok(()) }
 }
 
 /// Suggests a data type of a similar name, if none has this name.

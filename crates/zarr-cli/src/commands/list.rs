@@ -1,12 +1,12 @@
 //! `zarr ls`: the nodes directly below a group.
 
 use super::describe;
-use super::tree::{self, Row};
+use super::tree::{self, Row, styled};
 use crate::args::NodeArgs;
 use crate::columns::{padded, widest};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::{escape, report};
+use crate::report::{self, Palette};
 use clap::Args;
 use zarr::meta::{Dialect, StoredNode};
 
@@ -31,12 +31,12 @@ pub(crate) fn run(context: &Context, args: &List) -> Result<()> {
     context.hidden(&walk);
     context.print(
         || walk.nodes.iter().map(describe::facts).collect::<Vec<_>>(),
-        || text(&walk.nodes, group.dialect, args.long),
+        || text(&walk.nodes, group.dialect, args.long, context.palette),
     )?;
     report::all(walk.broken.into_iter().chain(walk.bad_copies), context.global.json)
 }
 
-fn text(nodes: &[StoredNode], dialect: Dialect, long: bool) -> String {
+fn text(nodes: &[StoredNode], dialect: Dialect, long: bool, palette: Palette) -> String {
     let name = |node: &StoredNode| match long {
         true => tree::label(node, Some(dialect)),
         false => format!("{}{}", tree::name(node), tree::mark(node, Some(dialect))),
@@ -44,7 +44,8 @@ fn text(nodes: &[StoredNode], dialect: Dialect, long: bool) -> String {
     let names: Vec<String> = nodes.iter().map(name).collect();
     let width = if long { widest(&names) } else { 0 };
     let line = |(node, name): (&StoredNode, &String)| match node.node.as_array().filter(|_| long) {
-        Some(array) => format!("{}  {}\n", padded(name, width), escape::line(&Row::new(array).in_full())),
+        Some(array) => format!("{}  {}\n", padded(name, width), Row::new(array).in_full(palette)),
+        None if node.node.as_group().is_some() => format!("{}\n", styled(name, palette.group)),
         None => format!("{name}\n"),
     };
     nodes.iter().zip(&names).map(line).collect()

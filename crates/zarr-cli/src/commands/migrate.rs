@@ -1,21 +1,29 @@
-//! `zarr migrate`: a hierarchy in another format, in place.
+//! `zarr migrate`: a hierarchy in another format, in place. Takes the arguments of zarr-python's command as well.
 
-use super::convert::carry_out;
+use super::convert::{carry_out, facts};
 use super::dry_run;
+use super::remove_metadata::erase_documents;
 use crate::args::{Loss, dialect};
 use crate::context::Context;
-use crate::failure::Result;
-use crate::{number, output};
+use crate::failure::{Failure, Result};
+use crate::object::object;
+use crate::{escape, number};
 use clap::Args;
-use zarr::Dialect;
-use zarr::convert::{Action, Migration};
+use std::sync::Arc;
+use zarr::convert::{Action, Migration, MigrationState};
+use zarr::store::StoreAddress;
+use zarr::{Dialect, Store};
 
 /// Convert a hierarchy into another format in place; the old documents stay until --finish.
+///
+/// `zarr migrate v3 URL [OUTPUT]` is the command of zarr-python with its options. With OUTPUT only documents are written, there: chunks
+/// stay where they are, for a reader that takes both stores for one.
 #[derive(Debug, Args)]
+#[command(override_usage = "zarr migrate [OPTIONS] URL\n       zarr migrate [OPTIONS] v3 URL [OUTPUT]")]
 pub(crate) struct Migrate {
-    /// The store.
-    #[arg(value_name = "URL")]
-    url: String,
+    /// The store. Before it may stand the dialect to write; behind that, the store that only documents are written to.
+    #[arg(value_name = "URL", required = true, num_args = 1..=3)]
+    addresses: Vec<String>,
     /// The dialect to write: v3 (the default), v2, d2022, p2020 or p2019. With --finish and --undo the record in
     /// the store has it; only a migration without a record needs it.
     #[arg(long, value_name = "DIALECT", value_parser = dialect)]
@@ -30,34 +38,161 @@ pub(crate) struct Migrate {
     #[arg(long)]
     undo: bool,
     /// How much memory may be used for data.
-    #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
+    #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB", hide_short_help = true)]
     memory: u64,
+    /// Before, drop documents of the new dialect that are there: those of a migration that is recorded, or others beside which there is
+    /// a document of an old one.
+    #[arg(long, conflicts_with_all = ["finish", "undo"], help_heading = AS_ZARR_PYTHON)]
+    overwrite: bool,
+    /// With --overwrite, drop also documents beside which there is none of an old dialect.
+    #[arg(long, requires = "overwrite", help_heading = AS_ZARR_PYTHON)]
+    force: bool,
+    /// Afterwards, drop the old documents, as --finish does.
+    #[arg(long, conflicts_with_all = ["finish", "undo"], help_heading = AS_ZARR_PYTHON)]
+    remove_v2_metadata: bool,
     #[command(flatten)]
     loss: Loss,
 }
 
+/// Heading of help.
+const AS_ZARR_PYTHON: &str = "As in zarr-python";
+
+/// What the positional arguments say.
+struct Names<'a> {
+    dialect: Option<Dialect>,
+    source: &'a str,
+    output: Option<&'a str>,
+}
+
+impl Migrate {
+    fn names(&self) -> Result<Names<'_>> {
+        let (dialect, rest) = match self.addresses.as_slice() {
+            [first, rest @ ..] if !rest.is_empty() => {
+                let named = dialect(first).map_err(|expected| {
+                    let message = format!("found {first} before another store: {expected}");
+                    Failure::usage(message).with_hint("zarr migrate URL, or zarr migrate v3 URL [OUTPUT]")
+                })?;
+                (Some(named), rest)
+            }
+            all => (None, all),
+        };
+        let Some((source, output)) = rest.split_first() else { return Err(Failure::usage("expected a store")) };
+        if let (Some(a), Some(b)) = (dialect, self.dialect)
+            && a != b
+        {
+            return Err(Failure::usage(format!("found {a}, and --dialect {b}")));
+        }
+        Ok(Names { dialect: dialect.or(self.dialect), source, output: output.first().map(String::as_str) })
+    }
+}
+
 pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
-    let store = context.open_store(&context.store_address(&args.url)?)?;
-    if args.finish {
-        return Ok(Migration::finish(&store, args.dialect)?);
+    let names = args.names()?;
+    let address = context.store_address(names.source)?;
+    if args.finish || args.undo {
+        let store = context.open_store(&address)?;
+        let done = match args.finish {
+            true => Migration::finish(&store, names.dialect).map(|()| ("finished", "the old documents are dropped")),
+            false => Migration::undo(&store, names.dialect).map(|()| ("undone", "the new documents are dropped")),
+        };
+        let (state, text) = done?;
+        let line = || format!("{}: {text}\n", escape::line(names.source));
+        return context.summary(|| object! { "store": store.to_string(), "state": state }, line);
     }
-    if args.undo {
-        return Ok(Migration::undo(&store, args.dialect)?);
+    let dialect = names.dialect.unwrap_or(Dialect::V3);
+    match names.output {
+        Some(output) => elsewhere(context, args, (&address, &context.store_address(output)?), dialect),
+        None => in_place(context, args, &context.open_store(&address)?, dialect),
     }
-    let (dialect, options) = (args.dialect.unwrap_or(Dialect::V3), context.convert_options(args.loss, args.memory));
-    let migration = Migration::plan_with(&store, &context.registry, dialect, options)?;
+}
+
+fn in_place(context: &Context, args: &Migrate, store: &Arc<dyn Store>, dialect: Dialect) -> Result<()> {
+    if args.overwrite && drop_new(context, args, store, dialect)? {
+        return Ok(());
+    }
+    let options = context.convert_options(args.loss, args.memory);
+    let migration = Migration::plan_with(store, &context.registry, dialect, options)?;
     if args.dry_run {
         return dry_run::print(context, migration.conversion(), Vec::new());
     }
     carry_out(context, migration.conversion(), |progress| migration.run(progress))?;
-    if context.global.quiet {
-        return Ok(());
+    if args.remove_v2_metadata {
+        Migration::finish(store, Some(dialect))?;
     }
+    let state = if args.remove_v2_metadata { "finished" } else { "done" };
+    let rest = match args.remove_v2_metadata {
+        true => "the old documents are dropped",
+        false => "the old documents stay until --finish",
+    };
+    summarize(context, store, &migration, state, rest)
+}
+
+/// Writes documents alone into another store.
+fn elsewhere(
+    context: &Context,
+    args: &Migrate,
+    (from, to): (&StoreAddress, &StoreAddress),
+    dialect: Dialect,
+) -> Result<()> {
+    context.share_options(&[from, to])?;
+    super::convert::refuse_overlap(from, to)?;
+    let store = context.open_store(from)?;
+    let options = context.convert_options(args.loss, args.memory);
+    let migration = Migration::plan_with(&store, &context.registry, dialect, options)?;
+    if args.dry_run {
+        return dry_run::print(context, migration.conversion(), Vec::new());
+    }
+    let output = context.create_store(to)?;
+    Migration::check_settled(&output)?;
+    if args.overwrite {
+        drop_new(context, args, &output, dialect)?;
+    }
+    migration.write_documents(&output)?;
+    if args.remove_v2_metadata {
+        erase_documents(&output, Dialect::V2, Some(dialect), false)?;
+    }
+    summarize(context, &output, &migration, "done", "only documents are written, and no chunks")
+}
+
+/// Drops documents of the new dialect. In a dry run, shows them; true if there are some, without which nothing more can be planned.
+fn drop_new(context: &Context, args: &Migrate, store: &Arc<dyn Store>, dialect: Dialect) -> Result<bool> {
+    let is_recorded = matches!(Migration::state(store)?, Some(MigrationState::Done | MigrationState::Running));
+    if is_recorded && !args.dry_run {
+        Migration::undo(store, Some(dialect))?;
+        return Ok(false);
+    }
+    let instead = (!args.force).then_some(if dialect == Dialect::V2 { Dialect::V3 } else { Dialect::V2 });
+    let keys = erase_documents(store, dialect, instead, args.dry_run)?;
+    if !args.dry_run || keys.is_empty() {
+        return Ok(false);
+    }
+    super::remove_metadata::print(context, store, dialect, &keys, true)?;
+    context.warnings(&["the migration is planned once these documents are gone"]);
+    Ok(true)
+}
+
+fn summarize(context: &Context, store: &Arc<dyn Store>, migration: &Migration, state: &str, rest: &str) -> Result<()> {
     let count = |how: &[Action]| migration.nodes().iter().filter(|node| how.contains(&node.how)).count() as u64;
-    output::print(&format!(
-        "{} groups, {} arrays that keep their chunks, {} with new chunks; the old documents stay until --finish\n",
-        number::grouped(count(&[Action::Group])),
-        number::grouped(count(&[Action::Keep])),
-        number::grouped(count(&[Action::CopyChunks, Action::Reencode])),
-    ))
+    let (groups, kept) = (count(&[Action::Group]), count(&[Action::Keep]));
+    let converted = count(&[Action::CopyChunks, Action::Reencode]);
+    context.summary(
+        || {
+            object! {
+                "store": store.to_string(),
+                "state": state,
+                "groups": groups,
+                "kept": kept,
+                "converted": converted,
+                "nodes": migration.nodes().iter().map(facts).collect::<Vec<_>>(),
+            }
+        },
+        || {
+            format!(
+                "{} groups, {} arrays that keep their chunks, {} with new chunks; {rest}\n",
+                number::grouped(groups),
+                number::grouped(kept),
+                number::grouped(converted),
+            )
+        },
+    )
 }

@@ -1,18 +1,25 @@
 //! `zarr read`: elements, on standard output or into a file.
 
 mod explain;
+mod header;
 mod labelled;
+mod narrow;
 pub(crate) mod select;
 
+use super::transfer::{Transfer, Transferred};
 use crate::args::NodeArgs;
+use crate::columns::line_width;
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
-use crate::format::{Cells, Form, format};
+use crate::format::{Cells, Form, TextStyle, format};
 use crate::number;
+use crate::object::object;
 use crate::output::Output;
 use crate::pieces::Pieces;
 use clap::{Args, ValueEnum};
+use header::Header;
 use labelled::Labelled;
+use narrow::Ends;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use zarr::grid::{ChunkIndex, total_size};
@@ -48,45 +55,72 @@ Indices (--isel) are those of numpy: time=0, time=-1, time=0:10:2, time=3,1.";
 /// Print elements, or write them to a file.
 ///
 /// The array may be named as URL PATH, URL::PATH or, in a directory, as one path. Its group is the data set that it is a variable of: on
-/// a terminal values are decoded by the CF conventions and stand beside their coordinates, in pipes and files elements are as they are
-/// stored, unless --decode asks for values.
+/// a terminal values are decoded by the CF conventions and stand beside their coordinates, below a line with the shape and the type; of
+/// more than 1_000 the first and the last 3 along each dimension are printed, as numpy does. In pipes and files there are all elements
+/// as they are stored, unless --decode asks for values.
 #[derive(Debug, Args)]
-#[command(after_help = LABELS)]
+#[command(after_long_help = LABELS)]
 pub(crate) struct Read {
     #[command(flatten)]
     node: NodeArgs,
     /// Which elements, as in numpy: "0:10, 5, ::2, ..."; lists of indices in brackets; or with names of dimensions, "time=0, lat=::2".
-    #[arg(long, value_name = "SEL", allow_hyphen_values = true, conflicts_with_all = ["sel", "isel"])]
+    #[arg(long, value_name = "SEL", allow_hyphen_values = true, conflicts_with_all = ["sel", "isel"], help_heading = WHICH)]
     select: Option<String>,
     /// Labels along a dimension: time=2020-01-01..2020-02-01, lat=50~. May be given for several dimensions.
-    #[arg(long, value_name = "DIM=LABELS")]
+    #[arg(long, value_name = "DIM=LABELS", help_heading = WHICH)]
     sel: Vec<String>,
     /// Indices along a dimension: time=0:10:2. May be given for several dimensions.
-    #[arg(long, value_name = "DIM=INDICES")]
+    #[arg(long, value_name = "DIM=INDICES", help_heading = WHICH)]
     isel: Vec<String>,
+    /// Only the first N along the first dimension of what is selected.
+    #[arg(long, value_name = "N", help_heading = WHICH)]
+    head: Option<u64>,
+    /// Only this field of structs; a period leads to a field of a field: position.x.
+    #[arg(long, value_name = "NAME", help_heading = WHICH)]
+    field: Option<String>,
     /// Decode values by the CF conventions, and print coordinates beside them: in text a table, in csv a row for each value, in json an
     /// object in the form of xarray's `DataArray.to_dict`, in which NaN and times are strings. The default for text on a terminal.
-    #[arg(long, conflicts_with_all = ["raw", "field"])]
+    #[arg(long, conflicts_with_all = ["raw", "field"], help_heading = HOW)]
     decode: bool,
     /// Read elements as they are stored, also on a terminal; with --sel, those that have the labels.
-    #[arg(long)]
+    #[arg(long, help_heading = HOW)]
     raw: bool,
-    /// Only this field of structs; a period leads to a field of a field: position.x.
-    #[arg(long, value_name = "NAME")]
-    field: Option<String>,
+    /// Print all elements, also on a terminal.
+    #[arg(long, help_heading = HOW)]
+    all: bool,
+    /// Print text as on a terminal, also elsewhere: a line with the shape and the type, and of many elements those at the ends of each
+    /// dimension.
+    #[arg(long, conflicts_with = "all", hide_short_help = true, help_heading = HOW)]
+    elide: bool,
+    /// Digits behind the point of floats in text, at most. By default 8 of decoded values, and elsewhere all that a float has.
+    #[arg(long, value_name = "DIGITS", value_parser = clap::value_parser!(u8).range(..=17), help_heading = HOW)]
+    precision: Option<u8>,
     /// The output form; by default text, or json with --json.
-    #[arg(long = "as", value_name = "FORM")]
+    #[arg(long = "as", value_name = "FORM", help_heading = HOW)]
     form: Option<Form>,
+    /// The file to write, which is replaced once everything is written; `-` is standard output.
+    #[arg(short, long, value_name = "FILE", help_heading = HOW)]
+    output: Option<PathBuf>,
     /// How to read chunks that are not stored: as fill values, as an error, or as fill values with a warning that lists them.
-    #[arg(long, value_name = "HOW", default_value = "fill")]
+    #[arg(long, value_name = "HOW", default_value = "fill", hide_short_help = true, help_heading = HOW)]
     missing: Missing,
     /// Print the requests that the read makes, without doing it: their keys, ranges and bytes, and how many of them follow each other.
     /// Gets no more than the indexes of shards, and the coordinates that labels are looked up in.
-    #[arg(long, conflicts_with_all = ["output", "form", "field"])]
+    #[arg(long, conflicts_with_all = ["output", "form", "field", "elide", "precision"], hide_short_help = true, help_heading = HOW)]
     explain: bool,
-    /// The file to write, which is replaced once everything is written; `-` is standard output.
-    #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+}
+
+/// Headings of help.
+const WHICH: &str = "Which elements";
+const HOW: &str = "How to print them";
+
+/// How a result is printed.
+struct View {
+    style: TextStyle,
+    /// Printed before the elements.
+    header: String,
+    /// Whether the progress is shown: the result goes into a file.
+    is_reported: bool,
 }
 
 pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
@@ -96,21 +130,84 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
         Missing::Error => MissingChunks::Error,
         Missing::Report => MissingChunks::Report(report.clone()),
     };
+    let form = args.form.unwrap_or(if context.global.json { Form::Json } else { Form::Text });
+    check_form(args, form)?;
     let location = context.locate(&args.node)?;
     let array = context.array(&location)?;
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
-    let form = args.form.unwrap_or(if context.global.json { Form::Json } else { Form::Text });
-    let selection = select::by_index(args, &array)?;
-    let variable = labelled(context, args, &location, &array, &selection, form)?;
+    let mut selection = select::by_index(args, &array)?;
+    let mut variable = labelled(context, args, &location, &array, &selection, form)?;
+    let mut header = Header::new(&location, &array, variable.as_ref(), &selection)?;
+    if let Some(rows) = args.head {
+        let ends = narrow::head(&header.shape(), rows);
+        header.cut(&ends);
+        take(&array, &mut selection, variable.as_mut(), &ends, false)?;
+    }
     if args.explain {
         return explain::run(context, &array, &selection, variable, form);
     }
-    match variable {
-        Some((variable, is_decoded)) => variable.print(args, form, is_decoded)?,
-        None => plain(args, &array, &selection, form)?,
+    let style = TextStyle { width: line_width(), precision: args.precision.map(usize::from), gaps: Vec::new() };
+    let is_reported = !is_stdout(args) && !context.global.quiet;
+    let mut view = View { style, header: String::new(), is_reported };
+    if args.elide || is_shown(args, form) {
+        if !args.all {
+            let ends = narrow::elided(&header.shape(), args.head.is_some());
+            header.elide(&ends);
+            view.style.gaps = ends.iter().map(|ends| ends.gap()).collect();
+            take(&array, &mut selection, variable.as_mut(), &ends, true)?;
+        }
+        view.header = header.to_string();
     }
+    let done = match variable {
+        Some((variable, is_decoded)) => variable.print(args, form, is_decoded, &view)?,
+        None => plain(args, &array, &selection, form, &view)?,
+    };
     context.warnings(missing(&report.take()).as_slice());
-    Ok(())
+    match args.output.as_deref().filter(|_| !is_stdout(args)) {
+        Some(file) => summarize(context, file, &done),
+        None => Ok(()),
+    }
+}
+
+/// Refuses options of text with another form.
+fn check_form(args: &Read, form: Form) -> Result<()> {
+    let option = if args.elide { "--elide" } else { "--precision" };
+    match form != Form::Text && (args.elide || args.precision.is_some()) {
+        true => Err(Failure::usage(format!("{option} is of text alone")).with_hint("--as text")),
+        false => Ok(()),
+    }
+}
+
+fn is_stdout(args: &Read) -> bool {
+    args.output.as_deref().is_none_or(|path| path == Path::new("-"))
+}
+
+/// Whether people see the output at once.
+fn is_shown(args: &Read, form: Form) -> bool {
+    form == Form::Text && is_stdout(args) && std::io::stdout().is_terminal()
+}
+
+/// Takes the elements that `ends` shows.
+fn take(
+    array: &Array,
+    selection: &mut Selection,
+    variable: Option<&mut (Labelled<'_>, bool)>,
+    ends: &[Ends],
+    is_elided: bool,
+) -> Result<()> {
+    match variable {
+        Some((variable, _)) => variable.narrow(ends, is_elided),
+        None => {
+            *selection = narrow::narrowed(selection, array.shape(), ends);
+            Ok(())
+        }
+    }
+}
+
+/// The line at the end of a read into a file.
+fn summarize(context: &Context, file: &Path, done: &Transferred) -> Result<()> {
+    let file = file.display().to_string();
+    context.summary(|| done.facts_behind(object! { "output": file.as_str() }), || done.line(&file))
 }
 
 /// The array as a variable of its data set, and whether it is decoded, if the arguments ask for that or standard output is a terminal.
@@ -122,9 +219,7 @@ fn labelled<'c>(
     selection: &Selection,
     form: Form,
 ) -> Result<Option<(Labelled<'c>, bool)>> {
-    let is_stdout = args.output.as_deref().is_none_or(|path| path == Path::new("-"));
-    let is_shown = form == Form::Text && is_stdout && std::io::stdout().is_terminal();
-    let is_decoded = args.decode || (is_shown && !args.raw && args.field.is_none());
+    let is_decoded = args.decode || (is_shown(args, form) && !args.raw && args.field.is_none());
     let is_asked = args.decode || !args.sel.is_empty();
     if !is_decoded && !is_asked {
         return Ok(None);
@@ -174,7 +269,7 @@ fn pieces(array: &Array, selection: &Selection) -> Result<Pieces> {
 }
 
 /// Prints elements as they are stored, without labels.
-fn plain(args: &Read, array: &Array, selection: &Selection, form: Form) -> Result<()> {
+fn plain(args: &Read, array: &Array, selection: &Selection, form: Form, view: &View) -> Result<Transferred> {
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let mut shape = resolved.result_shape().to_vec();
     // A field may have axes of its own.
@@ -192,21 +287,31 @@ fn plain(args: &Read, array: &Array, selection: &Selection, form: Form) -> Resul
         None => array.read_data(selection).map(Cells::Stored),
         Some(name) => array.read_field(name, selection).map(Cells::Stored),
     };
-    let mut printer = format(form, &data_type, &shape)?;
+    let mut printer = format(form, &data_type, &shape, &view.style)?;
     let mut pieces = pieces(array, selection)?;
     let mut out = Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy))?;
     // The first piece is read before any output, so that an early failure leaves nothing behind.
     let mut piece = pieces.next()?;
     let mut data = piece.map(|piece| read(piece.selection)).transpose()?;
+    let progress = view.progress(&shape, data_type.item_size());
+    out.text(&view.header)?;
     printer.begin(&mut out)?;
     while let Some(elements) = data {
         printer.piece(&elements, &[], &mut out)?;
+        progress.add(elements.data().len());
         drop(elements);
         piece = pieces.next()?;
         data = piece.map(|piece| read(piece.selection)).transpose()?;
     }
     printer.end(&mut out)?;
-    out.finish()
+    Ok(progress.finish(out.finish()?))
+}
+
+impl View {
+    /// The progress of a read of elements of this shape and size.
+    fn progress(&self, shape: &[u64], item: usize) -> Transfer {
+        Transfer::new(shape, item as u64, self.is_reported)
+    }
 }
 
 /// Chunks named in a warning.

@@ -1,11 +1,15 @@
 //! `zarr rm`: erases a node.
 
 use super::bar::Bar;
+use super::describe;
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
+use crate::escape;
 use crate::failure::{Failure, Result};
+use crate::object::object;
 use clap::Args;
 use std::collections::BTreeSet;
+use std::time::Instant;
 use zarr::hierarchy::{Erasure, StoredNode};
 use zarr::meta::{Dialect, Documents, Node, consolidated, document_keys};
 use zarr::store::Prefix;
@@ -48,14 +52,18 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
     zarr::convert::Migration::check_settled(&location.store)?;
     // Looked up before anything is erased.
     let others = if args.recursive { other_roots(&location, &found)? } else { Vec::new() };
-    let bar = Bar::of_keys(context.global.quiet);
+    let (bar, started) = (Bar::of_keys(context.global.quiet), Instant::now());
     let erase = |root: &StoredNode| {
         let path = root.path.to_string();
         Erasure::of(root).progress(|progress| bar.show_erase(&path, progress)).erase(&*location.store)
     };
     let erased = others.iter().chain([&found]).try_for_each(erase);
     bar.finish();
-    Ok(erased?)
+    erased?;
+    let seconds = started.elapsed().as_secs_f64();
+    let line =
+        || format!("{}: {} erased in {seconds:.1} s\n", escape::line(&location.to_string()), describe::kind(&found));
+    context.summary(|| object! { ..location.facts(), "kind": describe::kind(&found), "seconds": seconds }, line)
 }
 
 /// The root groups of other dialects, if `root` is the root of the store: it has no prefix of its own that would take their nodes

@@ -5,6 +5,7 @@ use crate::args::NodeArgs;
 use crate::columns::padded;
 use crate::context::Context;
 use crate::failure::Result;
+use crate::report::Palette;
 use crate::{escape, number, report};
 use anstyle::Style;
 use clap::Args;
@@ -36,13 +37,8 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<()> {
     context.hidden(&walk);
     let mut nodes = walk.nodes;
     nodes.retain(|node| args.depth.is_none_or(|depth| levels(&node.path) <= depth));
-    let address = location.address.to_string();
-    let store_name = address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let drawing = Drawing { nodes: &nodes, heading: context.heading };
-    context.print(
-        || nodes.iter().map(describe::facts).collect::<Vec<_>>(),
-        || drawing.draw(location.path.name().unwrap_or(store_name)),
-    )?;
+    let drawing = Drawing { nodes: &nodes, palette: context.palette };
+    context.print(|| nodes.iter().map(describe::facts).collect::<Vec<_>>(), || drawing.draw(&location.name()))?;
     let failures = walk.broken.into_iter().chain(walk.bad_copies);
     for node in &nodes {
         match &node.attributes_error {
@@ -56,15 +52,16 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<()> {
 struct Drawing<'a> {
     /// Sorted by path, the first is the top.
     nodes: &'a [StoredNode],
-    heading: Style,
+    palette: Palette,
 }
 
 impl Drawing<'_> {
     fn draw(&self, name: &str) -> String {
         let Some((top, below)) = self.nodes.split_first() else { return String::new() };
-        let mut text = format!("{}  {} {}", self.bold(&escape::line(name)), top.dialect, describe::kind(top));
+        let mut text =
+            format!("{}  {} {}", styled(&escape::line(name), self.palette.heading), top.dialect, describe::kind(top));
         match &top.node {
-            Node::Array(array) => text.push_str(&format!("  {}", Row::new(array).in_full())),
+            Node::Array(array) => text.push_str(&format!("  {}", Row::new(array).in_full(self.palette))),
             Node::Group(_) => text.push_str(&counts(below)),
         }
         text.push('\n');
@@ -93,8 +90,8 @@ impl Drawing<'_> {
             text.push_str(&indent);
             text.push_str(if last { "`- " } else { "|- " });
             match &child.row {
-                None => text.push_str(&self.bold(&child.name)),
-                Some(row) => text.push_str(innermost.line(&child.name, row).trim_end()),
+                None => text.push_str(&styled(&child.name, self.palette.group)),
+                Some(row) => text.push_str(innermost.line(&child.name, row, self.palette).trim_end()),
             }
             text.push('\n');
             if child.row.is_none()
@@ -105,10 +102,11 @@ impl Drawing<'_> {
             }
         }
     }
+}
 
-    fn bold(&self, name: &str) -> String {
-        format!("{0}{name}{0:#}", self.heading)
-    }
+/// The text in a style.
+pub(crate) fn styled(text: &str, style: Style) -> String {
+    format!("{style}{text}{style:#}")
 }
 
 /// The nodes directly below one, and the widths of their columns.
@@ -149,9 +147,9 @@ impl<'a> Level<'a> {
     }
 
     /// An array in one line.
-    fn line(&self, name: &str, Row { shape, data_type, rest }: &Row) -> String {
+    fn line(&self, name: &str, Row { shape, data_type, rest }: &Row, palette: Palette) -> String {
         let (name, shape) = (padded(name, self.name_width), padded(shape, self.shape_width));
-        format!("{name}  {shape}  {}  {rest}", padded(data_type, self.type_width))
+        format!("{name}  {shape}  {}  {rest}", styled(&padded(data_type, self.type_width), palette.data_type))
     }
 }
 
@@ -210,8 +208,9 @@ impl Row {
         }
     }
 
-    pub(crate) fn in_full(&self) -> String {
-        format!("{}  {}  {}", self.shape, self.data_type, self.rest)
+    /// Its parts behind each other, safe to print.
+    pub(crate) fn in_full(&self, palette: Palette) -> String {
+        format!("{}  {}  {}", self.shape, styled(&self.data_type, palette.data_type), self.rest)
     }
 }
 
@@ -236,7 +235,7 @@ mod tests {
         let mut nodes: Vec<StoredNode> = std::iter::once("/".to_owned()).chain(paths).map(group).collect();
         nodes.sort_by(|a, b| a.path.cmp(&b.path));
         nodes.iter_mut().for_each(|node| node.implicit = false);
-        Drawing { nodes: &nodes, heading: Style::new() }.draw("x")
+        Drawing { nodes: &nodes, palette: Palette::default() }.draw("x")
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod elements;
 mod values;
 
 use super::read::select;
+use super::transfer::Transfer;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -67,12 +68,25 @@ pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
     let selection = args.select.as_deref().map_or(Ok(Selection::all()), |text| select::parse(text, &array))?;
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let mut source = Input::open(&args.from)?;
-    if let Some(form) = values::form(args) {
-        let values = values::read(form, &array, &resolved.result_shape(), &mut source)?;
-        return values::write(&array, selection, &resolved.result_shape(), &values);
-    }
-    let header = Header::read(&source.name, &mut source.input)?;
     let shape = resolved.result_shape();
+    let progress = Transfer::new(&shape, array.data_type().item_size() as u64, !context.global.quiet);
+    match values::form(args) {
+        Some(form) => {
+            let values = values::read(form, &array, &shape, &mut source)?;
+            values::write(&array, selection, &shape, &values)?;
+            progress.add(usize::try_from(zarr::grid::element_count(&shape).unwrap_or(u64::MAX)).unwrap_or(usize::MAX));
+        }
+        None => from_npy(&array, selection, &mut source, &progress)?,
+    }
+    let done = progress.finish(source.bytes);
+    context.summary(|| done.facts_behind(location.facts()), || done.line(&location.to_string()))
+}
+
+/// Writes the elements of a file of numpy.
+fn from_npy(array: &Array, selection: Selection, source: &mut Input, progress: &Transfer) -> Result<()> {
+    let resolved = selection.resolve_on(array.chunk_grid())?;
+    let shape = resolved.result_shape();
+    let header = Header::read(&source.name, &mut source.input)?;
     if header.shape != shape.as_slice() {
         let found = number::tuple(&header.shape);
         let message = format!("{}: elements of shape {found}, expected {}", source.name, number::tuple(&shape));
@@ -85,13 +99,13 @@ pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
     if header.fortran && header.shape.len() > 1 {
         // The elements of every row are spread over the whole file.
         let piece = Piece { selection, shape: header.shape.clone() };
-        return write_piece(&array, &elements, &header, &mut source, piece);
+        return write_piece(array, &elements, &header, source, piece, progress);
     }
     let item = (header.data_type.item_size() as u64).max(1);
     let mut pieces = Pieces::new(&selection, &resolved, item, &array.chunk_grid().largest_chunk_shape(), PIECE);
     while let Some(piece) = pieces.next()? {
         // If one piece is the whole selection, it has the shape of the result; others keep all dimensions.
-        write_piece(&array, &elements, &header, &mut source, piece)?;
+        write_piece(array, &elements, &header, source, piece, progress)?;
     }
     source.expect_end()
 }
@@ -123,36 +137,48 @@ pub(super) fn appended(
     elements.with_view(&data_type, &shape, items, fortran, |view| array.append(axis, view))
 }
 
-fn write_piece(array: &Array, elements: &Elements, header: &Header, source: &mut Input, piece: Piece) -> Result<()> {
+fn write_piece(
+    array: &Array,
+    elements: &Elements,
+    header: &Header,
+    source: &mut Input,
+    piece: Piece,
+    progress: &Transfer,
+) -> Result<()> {
     let count = zarr::grid::element_count(&piece.shape).unwrap_or(u64::MAX);
     let mut items = source.items(count.saturating_mul(header.data_type.item_size() as u64))?;
     header.data_type.layout().swap(&header.order, &mut items);
     let shape = array.selected_shape(&piece.selection)?;
     let fortran = header.fortran && header.shape.len() > 1;
     let at = piece.selection;
-    elements.with_view(array.data_type(), &shape, items, fortran, |view| array.write(at, view))
+    elements.with_view(array.data_type(), &shape, items, fortran, |view| array.write(at, view))?;
+    progress.add(usize::try_from(count).unwrap_or(usize::MAX));
+    Ok(())
 }
 
 /// A file, or standard input.
 pub(super) struct Input {
     input: Box<dyn Read>,
     name: String,
+    /// Bytes of elements that were read.
+    bytes: u64,
 }
 
 impl Input {
     pub(super) fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
-            return Ok(Self { input: Box::new(io::stdin().lock()), name: "standard input".to_owned() });
+            return Ok(Self { input: Box::new(io::stdin().lock()), name: "standard input".to_owned(), bytes: 0 });
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Failure::input(&name, &error))?;
-        Ok(Self { input: Box::new(BufReader::with_capacity(1 << 20, file)), name })
+        Ok(Self { input: Box::new(BufReader::with_capacity(1 << 20, file)), name, bytes: 0 })
     }
 
     /// The whole input as a string.
     fn text(&mut self) -> Result<String> {
         let mut bytes = Vec::new();
         self.input.read_to_end(&mut bytes).map_err(|error| Failure::input(&self.name, &error))?;
+        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         let broken = |_| Failure::data("invalid-metadata", format!("{}: the file is not UTF-8", self.name));
         String::from_utf8(bytes).map_err(broken)
     }
@@ -161,6 +187,7 @@ impl Input {
     fn items(&mut self, size: u64) -> Result<Vec<u8>> {
         let mut items = Vec::new();
         self.input.by_ref().take(size).read_to_end(&mut items).map_err(|error| Failure::input(&self.name, &error))?;
+        self.bytes = self.bytes.saturating_add(items.len() as u64);
         if items.len() as u64 == size {
             return Ok(items);
         }

@@ -1,6 +1,7 @@
 //! Labels of an axis: the values of its coordinate, or its indices.
 
 use std::rc::Rc;
+use zarr::dtype::{Class, DataType};
 use zarr::meta::json::Value;
 
 /// The labels of the elements along an axis.
@@ -14,6 +15,8 @@ pub(crate) struct AxisLabels {
     pub(crate) is_gone: bool,
     /// Whether the values have the labels already: a coordinate along itself.
     pub(crate) is_itself: bool,
+    /// The index before which labels were left out.
+    pub(crate) gap: Option<usize>,
 }
 
 /// A time without its fraction, if that is 0.
@@ -31,14 +34,19 @@ pub(crate) fn shorten_times(times: &mut [String]) {
     }
 }
 
-/// Digits behind the point of a float in a table.
-const DIGITS: usize = 8;
+/// The text of an element, with so many digits behind the point at most if it is a float.
+pub(super) fn rounded(text: String, data_type: &DataType, precision: Option<usize>) -> String {
+    match precision {
+        Some(digits) if data_type.class() == Some(Class::Float) => short_float(text, digits),
+        _ => text,
+    }
+}
 
-/// The text of a float with as many digits behind the point as numpy prints: more are mostly of decimals that binary numbers lack.
-pub(super) fn short_float(text: String) -> String {
+/// The text of a float with so many digits behind the point at most.
+pub(super) fn short_float(text: String, digits: usize) -> String {
     let Some(value) = text.parse::<f64>().ok().filter(|value| value.is_finite()) else { return text };
     // Small numbers have an exponent, and their digits behind that of the mantissa.
-    let short = if value.abs() < 1e-4 { format!("{value:.DIGITS$e}") } else { format!("{value:.DIGITS$}") };
+    let short = if value.abs() < 1e-4 { format!("{value:.digits$e}") } else { format!("{value:.digits$}") };
     match short.parse::<f64>() {
         Ok(short) if short != value => Value::from(short).to_string(),
         _ => text,
@@ -57,7 +65,7 @@ mod tests {
 
     #[test]
     fn floats_have_few_digits() {
-        let short = |text: &str| short_float(text.to_owned());
+        let short = |text: &str| short_float(text.to_owned(), 8);
         assert_eq!(short("-0.5760000000000001"), "-0.576");
         assert_eq!(short("0.30000000000000004"), "0.3");
         assert_eq!(short("123.456789012345"), "123.45678901");
@@ -67,6 +75,8 @@ mod tests {
         assert_eq!(short("301.65927"), "301.65927");
         assert_eq!(short("1e+300"), "1e+300");
         assert_eq!(short("NaN"), "NaN");
+        let short = |text: &str| short_float(text.to_owned(), 2);
+        assert_eq!(["301.65927", "2.5", "1e-7", "-0.004"].map(short), ["301.66", "2.5", "1e-7", "-0.0"]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Values as tables for people, with the labels of rows and columns.
 
-use super::labels::{short_float, shorten_times};
+use super::labels::{rounded, short_float, shorten_times};
 use super::text::is_text;
-use super::{AxisLabels, Cells, Format};
+use super::{AxisLabels, Cells, Format, LEFT_OUT, TextStyle};
 use crate::columns::{padded, padding, widest};
 use crate::escape;
 use crate::failure::Result;
@@ -10,8 +10,8 @@ use crate::output::Output;
 use unicode_width::UnicodeWidthStr;
 use zarr::dtype::DataType;
 
-/// Columns of the terminal that a table takes, unless one of its columns alone takes more.
-const WIDTH: usize = 80;
+/// Digits behind the point of numbers of 8 bytes, as many as numpy prints: more are mostly of decimals that binary numbers lack.
+const DIGITS: usize = 8;
 /// Spaces between columns.
 const GAP: &str = "  ";
 /// At most so many rows are lined up; others follow in a table of their own.
@@ -25,6 +25,7 @@ pub(crate) struct Table {
     title: String,
     /// Coordinates without dimensions.
     scalars: Vec<(String, String)>,
+    style: TextStyle,
     is_begun: bool,
 }
 
@@ -38,13 +39,16 @@ struct Plane<'c> {
     /// The index of the first value, and how many there are in a row.
     start: usize,
     len: usize,
+    /// The row before which rows were left out.
+    gap: Option<usize>,
+    style: &'c TextStyle,
 }
 
 impl Table {
     /// `scalars` are coordinates without dimensions, other than the ones of which one index was selected.
-    pub(crate) fn new(name: &str, units: Option<&str>, scalars: Vec<(String, String)>) -> Self {
+    pub(crate) fn new(name: &str, units: Option<&str>, scalars: Vec<(String, String)>, style: TextStyle) -> Self {
         let units = units.map(|units| format!(" ({})", escape::line(units))).unwrap_or_default();
-        Self { title: format!("{}{units}", escape::line(name)), scalars, is_begun: false }
+        Self { title: format!("{}{units}", escape::line(name)), scalars, style, is_begun: false }
     }
 
     /// The names and labels of axes at an index of each, as `time = 2020-01-01`.
@@ -76,12 +80,12 @@ impl Format for Table {
         let kept: Vec<&AxisLabels> = axes.iter().filter(|axis| !axis.is_gone).collect();
         match kept.as_slice() {
             [] => {
-                let cell = plain(cells, 0..1).pop().unwrap_or_default();
+                let cell = plain(cells, 0..1, &self.style).pop().unwrap_or_default();
                 Self::line(out, &format!("{} = {cell}", self.title))
             }
             [axis] => {
                 let rows = Some(*axis).filter(|axis| !axis.is_itself);
-                let plane = Plane { cells, rows, columns: None, start: 0, len: 1 };
+                let plane = Plane { cells, rows, columns: None, start: 0, len: 1, gap: axis.gap, style: &self.style };
                 plane.print(axis.labels.len(), &self.title, is_first, out)
             }
             [outer @ .., rows, columns] => {
@@ -99,21 +103,74 @@ impl Format for Table {
                         inner /= axis.labels.len().max(1);
                         (*axis, number / inner.max(1) % axis.labels.len().max(1))
                     });
-                    let named = Self::located(at).join(", ");
+                    let at: Vec<(&AxisLabels, usize)> = at.collect();
+                    if is_behind_gap(&at) {
+                        Self::line(out, LEFT_OUT)?;
+                        Self::line(out, "")?;
+                    }
+                    let named = Self::located(at.into_iter()).join(", ");
                     if !named.is_empty() {
                         Self::line(out, &named)?;
                     }
                     let (start, len) = (number * size, columns.labels.len());
-                    let plane = Plane { cells, rows: Some(rows), columns: Some(columns), start, len };
+                    let (gap, style) = (rows.gap, &self.style);
+                    let plane = Plane { cells, rows: Some(rows), columns: Some(columns), start, len, gap, style };
                     plane.print(rows.labels.len(), &self.title, true, out)?;
                 }
-                Ok(())
+                // Planes that nothing follows were left out as well.
+                match outer.iter().any(|axis| axis.gap.is_some_and(|gap| gap >= axis.labels.len())) {
+                    true => Self::line(out, &format!("\n{LEFT_OUT}")),
+                    false => Ok(()),
+                }
             }
         }
     }
 }
 
+/// A column: its head, its cells, and its width.
+type Column = (String, Vec<String>, usize);
+
+/// The columns without so many beside the one that stands for those that were left out, number `gap`, that they fit into a width.
+fn fitting(mut columns: Vec<Column>, mut gap: usize, width: usize) -> Vec<Column> {
+    let total = |columns: &[Column]| columns.iter().map(|column| GAP.len() + column.2).sum::<usize>();
+    while total(&columns) > width && columns.len() > 3 {
+        // The longer side gives up the one beside the mark.
+        let behind = columns.len() - gap - 1;
+        if gap >= behind {
+            gap -= 1;
+            columns.remove(gap);
+        } else {
+            columns.remove(gap + 1);
+        }
+    }
+    columns
+}
+
+/// Whether planes were left out before the one at these indices of the outer axes.
+fn is_behind_gap(at: &[(&AxisLabels, usize)]) -> bool {
+    let innermost = at.iter().rev().find(|(_, index)| *index > 0);
+    innermost.is_some_and(|(axis, index)| axis.gap == Some(*index))
+}
+
 impl Plane<'_> {
+    /// The columns that are printed, those that were left out included.
+    fn printed(&self) -> usize {
+        self.len + usize::from(self.column_gap().is_some())
+    }
+
+    fn column_gap(&self) -> Option<usize> {
+        self.columns.and_then(|axis| axis.gap)
+    }
+
+    /// The index of printed column `number`; `None` for the one that stands for those that were left out.
+    fn column(&self, number: usize) -> Option<usize> {
+        match self.column_gap() {
+            Some(gap) if number == gap => None,
+            Some(gap) if number > gap => Some(number - 1),
+            _ => Some(number),
+        }
+    }
+
     /// Prints all rows. The one column of a table without labels of columns has the title as its head.
     fn print(&self, rows: usize, title: &str, has_head: bool, out: &mut Output) -> Result<()> {
         for first in (0..rows).step_by(ROWS) {
@@ -140,38 +197,53 @@ impl Plane<'_> {
         };
         let side = widest(labels.iter().chain([&corner]));
         let gap = if self.rows.is_some() { GAP } else { "" };
-        let mut next = 0;
-        while next < self.len {
+        let column = |number: usize| {
+            let (head, cells) = match (self.column(number), self.columns) {
+                (None, _) => (LEFT_OUT.to_owned(), vec![LEFT_OUT.to_owned(); rows.len()]),
+                (Some(column), axis) => {
+                    let head = axis.map(|axis| axis.labels.get(column).map(line).unwrap_or_default());
+                    let at = |row: usize| self.start + row * self.len + column;
+                    let cells = plain(self.cells, rows.clone().map(at), self.style);
+                    (head.unwrap_or_else(|| title.to_owned()), cells)
+                }
+            };
+            let width = widest(cells.iter().chain([&head]));
+            (head, cells, width)
+        };
+        let columns: Box<dyn Iterator<Item = Column> + '_> = match self.column_gap() {
+            None => Box::new((0..self.printed()).map(column)),
+            Some(gap) => {
+                let all = (0..self.printed()).map(column).collect();
+                Box::new(fitting(all, gap, self.style.width.saturating_sub(side)).into_iter())
+            }
+        };
+        let mut columns = columns.peekable();
+        while columns.peek().is_some() {
             // As many columns as fit.
             let (mut block, mut width) = (Vec::new(), side);
-            while next < self.len {
-                let head = match self.columns {
-                    Some(axis) => axis.labels.get(next).map(line).unwrap_or_default(),
-                    None => title.to_owned(),
-                };
-                let at = |row: usize| self.start + row * self.len + next;
-                let cells = plain(self.cells, rows.clone().map(at));
-                let column = widest(cells.iter().chain([&head]));
-                if !block.is_empty() && width + GAP.len() + column > WIDTH {
-                    break;
-                }
-                width += GAP.len() + column;
-                block.push((head, cells, column));
-                next += 1;
+            while let Some(next) =
+                columns.next_if(|next| block.is_empty() || width + GAP.len() + next.2 <= self.style.width)
+            {
+                width += GAP.len() + next.2;
+                block.push(next);
             }
             if is_headed {
                 let heads: Vec<String> = block.iter().map(|(head, _, column)| self.aligned(head, *column)).collect();
                 Table::line(out, &format!("{}{gap}{}", padded(&corner, side), heads.join(GAP)))?;
             }
             for row in 0..rows.len() {
-                let cell = |(_, cells, column): &(String, Vec<String>, usize)| {
-                    self.aligned(cells.get(row).map_or("", String::as_str), *column)
-                };
+                if self.gap == Some(rows.start + row) {
+                    let cells: Vec<String> = block.iter().map(|(.., column)| self.aligned(LEFT_OUT, *column)).collect();
+                    let label = if self.rows.is_some() { LEFT_OUT } else { "" };
+                    Table::line(out, &format!("{}{gap}{}", padded(label, side), cells.join(GAP)))?;
+                }
+                let cell =
+                    |(_, cells, column): &Column| self.aligned(cells.get(row).map_or("", String::as_str), *column);
                 let label = labels.get(row).map_or("", String::as_str);
                 let cells: Vec<String> = block.iter().map(cell).collect();
                 Table::line(out, &format!("{}{gap}{}", padded(label, side), cells.join(GAP)))?;
             }
-            if next < self.len {
+            if columns.peek().is_some() {
                 Table::line(out, "")?;
             }
         }
@@ -188,9 +260,15 @@ impl Plane<'_> {
 }
 
 /// The cells at these indices, short and safe to print.
-fn plain(cells: &Cells, indices: impl Iterator<Item = usize>) -> Vec<String> {
+fn plain(cells: &Cells, indices: impl Iterator<Item = usize>, style: &TextStyle) -> Vec<String> {
     let mut texts: Vec<String> = indices.map(|index| escape::line(&cells.text(index)).into_owned()).collect();
-    shorten(&mut texts, cells.data().data_type());
+    let data_type = cells.data().data_type();
+    match style.precision {
+        Some(_) if data_type.class().is_some() => {
+            texts.iter_mut().for_each(|text| *text = rounded(std::mem::take(text), data_type, style.precision));
+        }
+        _ => shorten(&mut texts, data_type),
+    }
     texts
 }
 
@@ -198,7 +276,23 @@ fn plain(cells: &Cells, indices: impl Iterator<Item = usize>) -> Vec<String> {
 pub(crate) fn shorten(texts: &mut [String], data_type: &DataType) {
     match data_type {
         DataType::DateTime64(_) | DataType::Extension(_) => shorten_times(texts),
-        DataType::Float64 => texts.iter_mut().for_each(|text| *text = short_float(std::mem::take(text))),
+        DataType::Float64 => texts.iter_mut().for_each(|text| *text = short_float(std::mem::take(text), DIGITS)),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_beside_the_mark_are_left_out_first() {
+        let columns =
+            |heads: &str| heads.split(' ').map(|head| (head.to_owned(), Vec::new(), 1)).collect::<Vec<Column>>();
+        let fitting = |width: usize| {
+            let fitting = fitting(columns("a b c . x y z"), 3, width);
+            fitting.into_iter().map(|column| column.0).collect::<String>()
+        };
+        assert_eq!([21, 20, 15, 12, 9, 1].map(fitting), ["abc.xyz", "ab.xyz", "ab.yz", "a.yz", "a.z", "a.z"]);
     }
 }

@@ -1,6 +1,7 @@
 //! Elements as text for people and for line tools.
 
-use super::{AxisLabels, Cells, Format};
+use super::labels::rounded;
+use super::{AxisLabels, Cells, Format, LEFT_OUT, TextStyle};
 use crate::columns::{padding, widest};
 use crate::escape;
 use crate::failure::Result;
@@ -15,13 +16,14 @@ const ALIGNED: usize = 10_000;
 #[derive(Debug)]
 pub(super) struct Text {
     shape: Vec<u64>,
+    style: TextStyle,
     /// How many elements were printed.
     done: u64,
 }
 
 impl Text {
-    pub(super) fn new(shape: &[u64]) -> Self {
-        Self { shape: shape.to_vec(), done: 0 }
+    pub(super) fn new(shape: &[u64], style: TextStyle) -> Self {
+        Self { shape: shape.to_vec(), style, done: 0 }
     }
 
     /// The separator before element `index`.
@@ -37,19 +39,48 @@ impl Text {
             _ => "\n",
         }
     }
+
+    /// The mark before element `index` if elements were left out there, along the axis where its index is the first that is not 0.
+    fn mark(&self, index: u64) -> String {
+        if index == 0 || self.style.gaps.is_empty() {
+            return String::new();
+        }
+        let mut rest = index;
+        for (inner, (axis, &len)) in self.shape.iter().enumerate().rev().enumerate() {
+            let at = rest % len.max(1);
+            rest /= len.max(1);
+            if at > 0 {
+                let gap = self.style.gaps.get(axis).copied().flatten();
+                let is_here = gap.is_some_and(|gap| gap as u64 == at);
+                return if is_here { format!("{LEFT_OUT}{}", self.behind(inner)) } else { String::new() };
+            }
+        }
+        String::new()
+    }
+
+    /// What stands behind the mark of an axis that has so many within it.
+    fn behind(&self, inner: usize) -> &'static str {
+        match (self.shape.len(), inner) {
+            (2.., 0) => " ",
+            (_, 0 | 1) => "\n",
+            _ => "\n\n",
+        }
+    }
 }
 
 impl Format for Text {
     fn piece(&mut self, cells: &Cells, _: &[AxisLabels], out: &mut Output) -> Result<()> {
         let quoted = self.shape.len() > 1 && is_text(cells.data().data_type());
+        let (precision, data_type) = (self.style.precision, cells.data().data_type());
         let cell = |index: usize| {
-            let text = cells.text(index);
+            let text = rounded(cells.text(index), data_type, precision);
             if quoted { escape::json_value(&Value::from(text)) } else { escape::line(&text).into_owned() }
         };
         let aligned = cells.len() <= ALIGNED && self.shape.len() > 1;
         let width = if aligned { widest((0..cells.len()).map(cell)) } else { 0 };
         for index in 0..cells.len() {
             out.text(self.separator(self.done))?;
+            out.text(&self.mark(self.done))?;
             let cell = cell(index);
             let padding = padding(&cell, width);
             // Text begins in one column, numbers end in one.
@@ -61,7 +92,13 @@ impl Format for Text {
     }
 
     fn end(&mut self, out: &mut Output) -> Result<()> {
-        if self.done > 0 { out.text("\n") } else { Ok(()) }
+        if self.done == 0 {
+            return Ok(());
+        }
+        // Elements that nothing follows were left out as well.
+        let ends = |(len, gap): (&u64, &Option<usize>)| gap.is_some_and(|gap| gap as u64 >= *len);
+        let is_cut = self.shape.iter().zip(&self.style.gaps).any(ends);
+        out.text(if is_cut { "\n...\n" } else { "\n" })
     }
 }
 
@@ -73,9 +110,17 @@ pub(super) fn is_text(data_type: &DataType) -> bool {
 mod tests {
     use super::*;
 
+    fn style(gaps: &[Option<usize>]) -> TextStyle {
+        TextStyle { width: 80, precision: None, gaps: gaps.to_vec() }
+    }
+
     fn separators(shape: &[u64], count: u64) -> String {
-        let text = Text::new(shape);
-        (0..count).map(|index| format!("{}x", text.separator(index))).collect()
+        elided(shape, count, &[])
+    }
+
+    fn elided(shape: &[u64], count: u64, gaps: &[Option<usize>]) -> String {
+        let text = Text::new(shape, style(gaps));
+        (0..count).map(|index| format!("{}{}x", text.separator(index), text.mark(index))).collect()
     }
 
     #[test]
@@ -84,5 +129,14 @@ mod tests {
         assert_eq!(separators(&[3], 3), "x\nx\nx");
         assert_eq!(separators(&[2, 2], 4), "x x\nx x");
         assert_eq!(separators(&[2, 2, 1], 4), "x\nx\n\nx\nx");
+    }
+
+    #[test]
+    fn marks_stand_where_elements_were_left_out() {
+        assert_eq!(elided(&[4], 4, &[Some(2)]), "x\nx\n...\nx\nx");
+        assert_eq!(elided(&[2, 2], 4, &[None, Some(1)]), "x ... x\nx ... x");
+        assert_eq!(elided(&[2, 2], 4, &[Some(1), None]), "x x\n...\nx x");
+        let planes = "x ... x\n...\nx ... x\n\n...\n\nx ... x\n...\nx ... x";
+        assert_eq!(elided(&[2, 2, 2], 8, &[Some(1); 3]), planes);
     }
 }

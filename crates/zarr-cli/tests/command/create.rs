@@ -19,6 +19,10 @@ fn data_types_as_numpy_spells_them() {
         ("b1", "bool"),
         ("c16", "complex128"),
         ("float16", "float16"),
+        ("int", "int64"),
+        ("float", "float64"),
+        ("half", "float16"),
+        ("str", "string"),
     ] {
         folder.ok(&["create", "s", spelled, "--shape", "2", "--dtype", spelled]);
         assert_eq!(facts(&folder, "s", spelled).get("data_type").and_then(Value::as_str), Some(name), "{spelled}");

@@ -126,6 +126,18 @@ fn help_is_no_error() {
     assert!(folder.ok(&["read", "--help"]).contains("--select"));
     assert!(folder.ok(&["--version"]).starts_with("zarr "));
     assert!(folder.ok(&["completions", "bash"]).contains("_zarr"));
+    // Help fits a terminal; rare options are in the long one.
+    for args in [&["-h"][..], &["--help"], &["read", "-h"], &["convert", "--help"], &["create", "-h"]] {
+        let help = folder.ok(args);
+        assert!(help.lines().all(|line| line.chars().count() <= 80), "{args:?}: {help}");
+    }
+    let (short, long) = (folder.ok(&["read", "-h"]), folder.ok(&["read", "--help"]));
+    for option in ["--explain", "--pickle-values", "--strict-writers"] {
+        assert!(!short.contains(option) && long.contains(option), "{option}: {short}");
+    }
+    assert!(short.contains("Which elements:") && short.contains("--head"), "{short}");
+    let verbs = folder.ok(&["-h"]);
+    assert!(verbs.contains("\nLook at data:\n  tree ") && verbs.contains("\nConvert:\n  convert "), "{verbs}");
     let bare = folder.run(&[]);
     assert_eq!(bare.code, Some(2));
     assert!(bare.err.contains("Usage"));

@@ -135,6 +135,14 @@ fn no_verb_prints_control_characters_raw() {
         &["mv", "s::nothing\u{1b}", "s::/b"],
         &["rm", "s", &format!("/{EVIL}")],
         &["consolidate", "s"],
+        &["resize", &at, "--shape", "1"],
+        &["resize", &at, "--dim", "\u{1b}=1"],
+        &["rename-dims", &at, "--dim", &format!("{EVIL}={EVIL}")],
+        &["rename-dims", "s", "--dim", "\u{1b}=1"],
+        &["remove-metadata", "v2", &at],
+        &["remove-metadata", "v3", "s", "--dry-run", "--force"],
+        &["man", "\u{1b}"],
+        &["read", &at, "--raw", "--head", "1", "--sel", "\u{1b}=1"],
         &["tree", "no\u{1b}where"],
     ] {
         check(&folder, args);

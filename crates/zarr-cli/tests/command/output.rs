@@ -8,11 +8,12 @@ fn store() -> Folder {
     let folder = Folder::new();
     folder.ok(&["create", "s", "g/a", "--shape", "4", "--dtype", "int8", "--codecs", "none"]);
     folder.fill("s", "g/a", "|i1", "(4,)", &[1, 2, 3, 4]);
+    folder.ok(&["create", "s", "b", "--shape", "4", "--dtype", "int8", "--dims", "x"]);
     folder
 }
 
 /// One run of each verb that prints.
-const PRINTS: [&[&str]; 15] = [
+const PRINTS: [&[&str]; 19] = [
     &["tree", "s"],
     &["ls", "s"],
     &["info", "s", "g/a"],
@@ -28,6 +29,10 @@ const PRINTS: [&[&str]; 15] = [
     &["convert", "s", "u", "--dry-run"],
     &["--help"],
     &["completions", "bash"],
+    &["man"],
+    &["resize", "s", "g/a", "--shape", "4"],
+    &["rename-dims", "s", "b", "--dim", "x=x"],
+    &["remove-metadata", "v3", "s", "--dry-run", "--force"],
 ];
 
 #[test]

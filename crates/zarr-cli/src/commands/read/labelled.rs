@@ -1,6 +1,7 @@
 //! Reading a variable of a data set: by label, decoded, with its coordinates.
 
-use super::{PIECE, Read, VARIABLE, select};
+use super::narrow::{self, Ends};
+use super::{PIECE, Read, Transferred, VARIABLE, View, select};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Exit, Failure, Result};
 use crate::format::{AxisLabels, Cells, Form, Format, Record, Table, Tidy, format, shorten, without_fraction};
@@ -37,6 +38,8 @@ struct Dimension {
     /// Which indices are selected, if that was asked for by index.
     indices: AxisSelection,
     size: u64,
+    /// Which elements of what is selected are shown, if not all.
+    shown: Option<Ends>,
 }
 
 /// The group of a node, and the name of the node in it; `None` if it lies in no group.
@@ -87,7 +90,7 @@ impl<'c> Labelled<'c> {
         let options = DatasetOptions::default().arrays(options.clone()).ignore_consolidated(ignore);
         let mut dataset = Dataset::open_with(&group, &options)?;
         let variable = dataset.variable(&name)?.clone();
-        let axes = axes(selection, array.shape().len());
+        let axes = narrow::axes(selection, array.shape().len());
         let mut dimensions = Vec::new();
         for (dimension, size) in variable.dimensions().zip(variable.shape()) {
             let mut own = names.iter().zip(&axes).filter(|(name, _)| name.as_deref() == Some(dimension));
@@ -104,6 +107,7 @@ impl<'c> Labelled<'c> {
                 was_read: Cell::default(),
                 indices,
                 size,
+                shown: None,
             });
         }
         for (known, _) in names.iter().flatten().zip(&axes).filter(|(_, axis)| **axis != AxisSelection::All) {
@@ -134,6 +138,25 @@ impl<'c> Labelled<'c> {
         Ok(Some(labelled))
     }
 
+    /// Takes only the elements that `ends` shows, which has an entry for each dimension that is left. `is_elided`: marks stand where
+    /// others were left out.
+    pub(super) fn narrow(&mut self, ends: &[Ends], is_elided: bool) -> Result<()> {
+        let left: Vec<String> = self.variable()?.dimensions().map(str::to_owned).collect();
+        for (name, ends) in left.iter().zip(ends).filter(|(_, ends)| !ends.is_all()) {
+            self.dataset = self.dataset.isel(name, ends.selection())?;
+            if let Some(dimension) = self.dimensions.iter_mut().find(|dimension| dimension.name == *name) {
+                dimension.shown = is_elided.then_some(*ends);
+            }
+        }
+        Ok(())
+    }
+
+    /// The dimensions that are left, with their sizes.
+    pub(super) fn sizes(&self) -> Result<Vec<(String, u64)>> {
+        let variable = self.variable()?;
+        Ok(variable.dimensions().map(str::to_owned).zip(variable.shape()).collect())
+    }
+
     /// The selection, or a piece of it, as one of the stored array.
     pub(super) fn stored_selection(&self, piece: Option<&Piece>) -> Result<Selection> {
         let selection = self.piece(piece)?.variable(&self.name)?.stored_selection();
@@ -141,7 +164,7 @@ impl<'c> Labelled<'c> {
     }
 
     /// The data type of what is read.
-    fn data_type(&self, is_decoded: bool) -> Result<DataType> {
+    pub(super) fn data_type(&self, is_decoded: bool) -> Result<DataType> {
         let variable = self.variable()?;
         Ok(if is_decoded { variable.data_type()? } else { variable.stored().data_type().clone() })
     }
@@ -191,7 +214,7 @@ impl<'c> Labelled<'c> {
     }
 
     /// Prints the values, or the stored elements that have the labels.
-    pub(super) fn print(&self, args: &Read, form: Form, is_decoded: bool) -> Result<()> {
+    pub(super) fn print(&self, args: &Read, form: Form, is_decoded: bool, view: &View) -> Result<Transferred> {
         let data_type = self.data_type(is_decoded)?;
         let shape = self.variable()?.shape();
         super::check_size(&shape, data_type.item_size() as u64)?;
@@ -206,22 +229,27 @@ impl<'c> Labelled<'c> {
         whole.extend(cells.iter().flat_map(|cells| cells.data().shape().iter().skip(shape.len())));
         let data_type = cells.as_ref().map_or(data_type, |cells| cells.data().data_type().clone());
         let mut printer: Box<dyn Format> = match form {
-            Form::Text if is_decoded => Box::new(Table::new(&self.name, self.units()?, self.scalars())),
+            Form::Text if is_decoded => {
+                Box::new(Table::new(&self.name, self.units()?, self.scalars(), view.style.clone()))
+            }
             Form::Csv if is_decoded => Box::new(Tidy::new(&self.labels(piece.as_ref(), true)?, &self.name)),
             Form::Json if is_decoded => Box::new(Record::new(self.members()?, &whole)),
-            _ => format(form, &data_type, &whole)?,
+            _ => format(form, &data_type, &whole, &view.style)?,
         };
         let mut out = Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy))?;
+        let progress = view.progress(&whole, data_type.item_size());
+        out.text(&view.header)?;
         printer.begin(&mut out)?;
         while let (Some(at), Some(elements)) = (&piece, cells) {
             let axes = if is_labelled { self.labels(Some(at), form == Form::Csv)? } else { Vec::new() };
             printer.piece(&elements, &axes, &mut out)?;
+            progress.add(elements.data().len());
             drop(elements);
             piece = pieces.next()?;
             cells = piece.as_ref().map(&read).transpose()?;
         }
         printer.end(&mut out)?;
-        out.finish()
+        Ok(progress.finish(out.finish()?))
     }
 
     /// The data set with a piece of the variable selected.
@@ -265,6 +293,7 @@ impl<'c> Labelled<'c> {
                 labels: self.labels_of(dimension, &dataset, start, count, is_exact)?.into(),
                 is_gone: here.is_none(),
                 is_itself: dimension.name == self.name && self.dimensions.len() == 1,
+                gap: dimension.shown.and_then(Ends::gap),
             });
         }
         Ok(axes)
@@ -312,7 +341,11 @@ impl<'c> Labelled<'c> {
                 }
             }
         }
-        Ok((start..start.saturating_add(count)).map(|at| dimension.index(at).to_string()).collect())
+        let index = |at: u64| {
+            let at = dimension.shown.map_or(at, |ends| ends.index(at));
+            narrow::position(&dimension.indices, dimension.size, at).to_string()
+        };
+        Ok((start..start.saturating_add(count)).map(index).collect())
     }
 
     fn units(&self) -> Result<Option<&str>> {
@@ -389,81 +422,5 @@ fn broken_coordinate(dataset: &Dataset, text: &str) -> Result<()> {
             failure.exit = Exit::Data;
             Err(failure.with_hint("--isel selects by index"))
         }
-    }
-}
-
-impl Dimension {
-    /// The stored index of index `at` of the selection.
-    fn index(&self, at: u64) -> i64 {
-        let size = i64::try_from(self.size).unwrap_or(i64::MAX);
-        let at = i64::try_from(at).unwrap_or(i64::MAX);
-        let wrapped = |index: i64| if index < 0 { index.saturating_add(size) } else { index };
-        match &self.indices {
-            AxisSelection::Index(index) => wrapped(*index),
-            AxisSelection::Indices(list) => {
-                usize::try_from(at).ok().and_then(|at| list.get(at)).map_or(at, |it| wrapped(*it))
-            }
-            AxisSelection::Range { start, step, .. } => {
-                let first = match (start, *step > 0) {
-                    (None, true) => 0,
-                    (None, false) => size - 1,
-                    (Some(start), true) => wrapped(*start).max(0),
-                    (Some(start), false) => wrapped(*start).min(size - 1),
-                };
-                first.saturating_add(at.saturating_mul(*step))
-            }
-            _ => at,
-        }
-    }
-}
-
-/// The selection along each of `rank` axes.
-fn axes(selection: &Selection, rank: usize) -> Vec<AxisSelection> {
-    let Selection::Axes(given) = selection else { return vec![AxisSelection::All; rank] };
-    let plain = given.iter().filter(|axis| **axis != AxisSelection::Ellipsis).count();
-    let rest = rank.saturating_sub(plain);
-    let mut axes = Vec::new();
-    for axis in given {
-        match axis {
-            AxisSelection::Ellipsis => axes.extend(std::iter::repeat_n(AxisSelection::All, rest)),
-            axis => axes.push(axis.clone()),
-        }
-    }
-    axes.resize(rank, AxisSelection::All);
-    axes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn indices_are_those_of_the_array() {
-        let index = |indices: AxisSelection, at| {
-            Dimension {
-                name: "x".to_owned(),
-                has_coordinate: RefCell::new(false),
-                was_read: Cell::default(),
-                indices,
-                size: 10,
-            }
-            .index(at)
-        };
-        let range = |start, step| AxisSelection::Range { start, stop: None, step };
-        assert_eq!(index(AxisSelection::All, 3), 3);
-        assert_eq!(index(AxisSelection::Index(-1), 0), 9);
-        assert_eq!(index(AxisSelection::Indices(vec![4, -2]), 1), 8);
-        assert_eq!(index(range(Some(-4), 2), 1), 8);
-        assert_eq!(index(range(Some(-40), 2), 1), 2);
-        assert_eq!(index(range(None, -3), 1), 6);
-        assert_eq!(index(range(Some(40), -1), 0), 9);
-    }
-
-    #[test]
-    fn selections_are_filled_up() {
-        let axes = |text: &str| axes(&text.parse().unwrap(), 3);
-        assert_eq!(axes("..., 0"), [AxisSelection::All, AxisSelection::All, AxisSelection::Index(0)]);
-        assert_eq!(axes("0"), [AxisSelection::Index(0), AxisSelection::All, AxisSelection::All]);
-        assert_eq!(axes(""), [AxisSelection::All, AxisSelection::All, AxisSelection::All]);
     }
 }

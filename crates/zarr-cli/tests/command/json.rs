@@ -1,0 +1,217 @@
+//! What verbs print with `--json`, against docs/json.schema.json.
+
+use crate::folder::{Folder, int16};
+use std::collections::BTreeSet;
+use zarr::meta::json::Value;
+
+const SCHEMA: &str = include_str!("../../../../docs/json.schema.json");
+const PAGE: &str = include_str!("../../../../docs/json.md");
+const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
+
+/// The definitions, and those that outputs were checked against.
+struct Schema {
+    definitions: Value,
+    checked: BTreeSet<String>,
+}
+
+impl Schema {
+    fn new() -> Self {
+        Self { definitions: Value::from_json(SCHEMA).unwrap(), checked: BTreeSet::new() }
+    }
+
+    /// Checks output against a definition.
+    fn check(&mut self, name: &str, text: &str) {
+        let value = Value::from_json(text).unwrap_or_else(|error| panic!("{name}: {error}: {text}"));
+        let faults = self.faults(self.definition(name), &value, "");
+        assert!(faults.is_empty(), "{name}: {faults:?}\n{value}");
+        self.checked.insert(name.to_owned());
+    }
+
+    fn definition(&self, name: &str) -> &Value {
+        let definitions = self.definitions.get("$defs").unwrap();
+        definitions.get(name).unwrap_or_else(|| panic!("no definition of {name}"))
+    }
+
+    /// How `value` differs from a schema, of which it knows the parts that are in the file.
+    fn faults(&self, schema: &Value, value: &Value, at: &str) -> Vec<String> {
+        let mut faults = Vec::new();
+        for (keyword, wanted) in schema.as_object().unwrap().iter() {
+            let is_fine = match keyword {
+                "description" | "pattern" | "properties" | "items" | "additionalProperties" => true,
+                "$ref" => {
+                    let name = wanted.as_str().unwrap().strip_prefix("#/$defs/").unwrap();
+                    faults.extend(self.faults(self.definition(name), value, at));
+                    true
+                }
+                "type" => match wanted.as_array() {
+                    Some(types) => types.iter().any(|wanted| is_of_type(wanted, value)),
+                    None => is_of_type(wanted, value),
+                },
+                "const" => value == wanted,
+                "enum" => wanted.as_array().unwrap().contains(value),
+                "required" => {
+                    let names = wanted.as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+                    value.as_object().is_none() || names.into_iter().all(|name| value.get(name).is_some())
+                }
+                "anyOf" => wanted.as_array().unwrap().iter().any(|one| self.faults(one, value, at).is_empty()),
+                "allOf" => {
+                    for part in wanted.as_array().unwrap() {
+                        faults.extend(self.faults(part, value, at));
+                    }
+                    true
+                }
+                other => panic!("{other} is not known"),
+            };
+            if !is_fine {
+                faults.push(format!("{at}: {keyword}: expected {wanted}"));
+            }
+        }
+        if let Some(pattern) = schema.get("pattern").and_then(Value::as_str) {
+            let begin = pattern.strip_prefix('^').unwrap();
+            if !value.as_str().is_some_and(|text| text.starts_with(begin)) {
+                faults.push(format!("{at}: expected {pattern}"));
+            }
+        }
+        let members = value.as_object().into_iter().flat_map(|members| members.iter());
+        for (name, member) in members {
+            let at = format!("{at}/{name}");
+            let own = schema.get("properties").and_then(|properties| properties.get(name));
+            match (own, schema.get("additionalProperties")) {
+                (Some(own), _) => faults.extend(self.faults(own, member, &at)),
+                (None, Some(Value::Bool(false))) => faults.push(format!("{at}: a member that is not described")),
+                (None, Some(others)) => faults.extend(self.faults(others, member, &at)),
+                (None, None) => {}
+            }
+        }
+        if let (Some(items), Some(values)) = (schema.get("items"), value.as_array()) {
+            for (index, item) in values.iter().enumerate() {
+                faults.extend(self.faults(items, item, &format!("{at}/{index}")));
+            }
+        }
+        faults
+    }
+
+    /// The members that a definition describes.
+    fn described(&self, schema: &Value, names: &mut BTreeSet<String>) {
+        for (keyword, part) in schema.as_object().unwrap().iter() {
+            match keyword {
+                "$ref" => {
+                    let name = part.as_str().unwrap().strip_prefix("#/$defs/").unwrap();
+                    self.described(self.definition(name), names);
+                }
+                "properties" => names.extend(part.as_object().unwrap().iter().map(|(name, _)| name.to_owned())),
+                "anyOf" | "allOf" => part.as_array().unwrap().iter().for_each(|part| self.described(part, names)),
+                _ => {}
+            }
+        }
+    }
+}
+
+fn is_of_type(wanted: &Value, value: &Value) -> bool {
+    match wanted.as_str().unwrap() {
+        "null" => value.is_null(),
+        "boolean" => matches!(value, Value::Bool(_)),
+        "string" => value.as_str().is_some(),
+        "array" => value.as_array().is_some(),
+        "object" => value.as_object().is_some(),
+        "number" => matches!(value, Value::Number(_)),
+        "integer" => matches!(value, Value::Number(number) if number.is_integer()),
+        other => panic!("{other} is not known"),
+    }
+}
+
+/// A data set with one array of each kind, sharded and not.
+fn store() -> Folder {
+    let folder = Folder::new();
+    folder.ok(&[
+        "create", "s", "a", "--shape", "4,6", "--dtype", "int16", "--chunks", "1,3", "--shards", "2,6", "--dims", "y,x",
+    ]);
+    folder.fill("s", "a", "<i2", "(4, 6)", &int16(0..24));
+    folder.ok(&["create", "s", "old", "--shape", "3", "--dtype", "string"]);
+    folder
+}
+
+#[test]
+fn verbs_print_what_the_schema_says() {
+    let folder = store();
+    let mut schema = Schema::new();
+    let mut check = |name: &str, args: &[&str]| schema.check(name, &folder.ok(&[args, &["--json"]].concat()));
+    check("tree", &["tree", "s"]);
+    check("tree", &["tree", CLIMATE]);
+    check("ls", &["ls", "s"]);
+    check("info", &["info", "s"]);
+    check("info", &["info", "s", "a"]);
+    check("info", &["info", CLIMATE, "sst"]);
+    check("ds", &["ds", CLIMATE]);
+    check("ds", &["ds", CLIMATE, "--header"]);
+    check("read", &["read", "s", "a"]);
+    check("read", &["read", "s", "a", "--select", "0, 0"]);
+    check("read --decode", &["read", CLIMATE, "sst", "--isel", "time=0", "--isel", "lat=0:2", "--decode"]);
+    check("read --output", &["read", "s", "a", "-o", "a.npy", "--as", "npy"]);
+    check("read --explain", &["read", "s", "a", "--explain"]);
+    check("create", &["create", "s", "g", "--group"]);
+    check("create", &["create", "s", "g/b", "--shape", "4,6", "--dtype", "i2", "--dims", "p,q"]);
+    check("write", &["write", "s", "g/b", "--from", "a.npy"]);
+    check("append", &["append", "s", "g/b", "--from", "a.npy"]);
+    check("resize", &["resize", "s", "g/b", "--shape", "4,6", "--shrink"]);
+    check("rename-dims", &["rename-dims", "s", "g", "--dim", "p=r"]);
+    check("attrs", &["attrs", "s", "a"]);
+    check("attrs", &["attrs", "s", "a", "--set", "units=K"]);
+    check("attrs --dims", &["attrs", "s", "g/b", "--dims", "p,q"]);
+    check("convert --dry-run", &["convert", "s", "t", "--dialect", "v2", "--dry-run"]);
+    check("convert", &["convert", "s", "t", "--dialect", "v2"]);
+    check("cp", &["cp", "s::/a", "s::/c"]);
+    check("mv", &["mv", "s::/c", "s::/d"]);
+    check("rm", &["rm", "s", "d"]);
+    check("consolidate --check", &["consolidate", "s", "--check"]);
+    check("consolidate", &["consolidate", "s"]);
+    check("consolidate --check", &["consolidate", "s", "--check"]);
+    check("consolidate --drop", &["consolidate", "s", "--drop"]);
+    folder.ok(&["create", "u", "a", "--shape", "4", "--dtype", "i2", "--dialect", "v2"]);
+    check("migrate --dry-run", &["migrate", "u", "--dry-run"]);
+    check("migrate", &["migrate", "u"]);
+    check("remove-metadata", &["remove-metadata", "v2", "u", "--dry-run"]);
+    check("migrate --finish", &["migrate", "u", "--undo"]);
+    check("completions", &["completions", "bash"]);
+    check("man", &["man", "tree"]);
+    check("man --all", &["man", "--all", "pages"]);
+    check("--version", &["--version"]);
+    let failed = folder.run(&["read", "s", "nothing", "--json"]);
+    schema.check("error", failed.err.lines().last().unwrap());
+    // Of each verb some output was checked.
+    let help = folder.ok(&["--help"]);
+    let verbs = help.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| !line.starts_with([' ', '-']));
+    let verbs: Vec<&str> = verbs.filter_map(|line| line.split(' ').next()).take_while(|verb| *verb != "0").collect();
+    assert!(verbs.len() > 15, "{help}");
+    for verb in verbs.iter().filter(|verb| !["help"].contains(verb)) {
+        assert!(schema.checked.contains(*verb), "no output of {verb} was checked: {help}");
+    }
+}
+
+#[test]
+fn the_page_names_all_members() {
+    let schema = Schema::new();
+    for (name, definition) in schema.definitions.get("$defs").unwrap().as_object().unwrap().iter() {
+        let mut names = BTreeSet::new();
+        schema.described(definition, &mut names);
+        assert!(PAGE.contains(&format!("`{name}`")) || names.is_empty(), "docs/json.md has no word of {name}");
+        for member in names {
+            let word = format!("`{member}`");
+            assert!(PAGE.contains(&word), "docs/json.md has no word of {name}: {member}");
+        }
+    }
+}
+
+/// A fault in output is found.
+#[test]
+fn the_checker_finds_faults() {
+    let schema = Schema::new();
+    let faults =
+        |name: &str, text: &str| schema.faults(schema.definition(name), &Value::from_json(text).unwrap(), "").len();
+    assert_eq!(faults("man", r#"{"page": "x"}"#), 0);
+    assert_eq!(faults("man", r#"{"page": 1}"#), 1);
+    assert_eq!(faults("man", "{}"), 1);
+    assert_eq!(faults("tree", r#"[{"path": "/"}]"#), 1);
+    assert_eq!(faults("resize", r#"{"path": "x"}"#), 3);
+    assert_eq!(faults("ds", r#"{"cdl": "", "more": 1}"#), 1);
+}

@@ -1,0 +1,72 @@
+//! The commands of docs/command.md, run again: they print what the page says.
+
+#![cfg(unix)]
+
+use crate::folder::Folder;
+use std::path::Path;
+use std::process::Command;
+
+const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/command.md");
+
+/// The output of a command line, without the time that it took.
+fn run(folder: &Folder, line: &str) -> String {
+    let folder_of_zarr = Path::new(env!("CARGO_BIN_EXE_zarr")).parent().unwrap();
+    let path = format!("{}:{}", folder_of_zarr.display(), std::env::var("PATH").unwrap_or_default());
+    let mut command = Command::new("sh");
+    let ran = command.args(["-c", &format!("({line}) 2>&1")]).env("PATH", path).current_dir(folder.path(".")).output();
+    timeless(&String::from_utf8(ran.unwrap().stdout).unwrap())
+}
+
+/// The text with the time of each line that ends in `in 0.3 s` as `in 0.1 s`.
+fn timeless(text: &str) -> String {
+    let line = |line: &str| {
+        let parts = line.rsplit_once(" in ").filter(|(_, end)| {
+            end.strip_suffix(" s").is_some_and(|time| time.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.'))
+        });
+        parts.map_or_else(|| format!("{line}\n"), |(begin, _)| format!("{begin} in 0.1 s\n"))
+    };
+    text.lines().map(line).collect()
+}
+
+/// The page, with the output of each of its commands as it is now.
+fn written(page: &str, folder: &Folder) -> String {
+    let mut text = String::new();
+    let mut in_block = false;
+    for line in page.lines() {
+        match (in_block, line) {
+            (false, "```console") => in_block = true,
+            (true, "```") => in_block = false,
+            (true, line) if !line.starts_with("$ ") => continue,
+            _ => {}
+        }
+        text.push_str(line);
+        text.push('\n');
+        if let Some(command) = line.strip_prefix("$ ").filter(|_| in_block) {
+            text.push_str(&run(folder, command));
+        }
+    }
+    text
+}
+
+#[test]
+fn commands_print_what_the_page_says() {
+    let folder = Folder::new();
+    folder.ok(&["cp", CLIMATE, "climate.zarr"]);
+    folder.ok(&["consolidate", "climate.zarr"]);
+    let page = std::fs::read_to_string(PAGE).unwrap();
+    let written = written(&page, &folder);
+    if std::env::var_os("ZARR_BLESS").is_some() {
+        std::fs::write(PAGE, &written).unwrap();
+        return;
+    }
+    for (number, (found, expected)) in written.lines().zip(page.lines()).enumerate() {
+        assert_eq!(found, expected, "docs/command.md:{}: see its first lines for how to write it anew", number + 1);
+    }
+    assert_eq!(written, page);
+}
+
+#[test]
+fn times_are_left_out() {
+    assert_eq!(timeless("a in 12.5 s\nb in x s\n"), "a in 0.1 s\nb in x s\n");
+}
