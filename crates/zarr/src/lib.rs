@@ -60,6 +60,7 @@
 //! | `vlen` | texts, bytes and lists of any length | yes |
 //! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of arrays and groups | |
 //! | `dataset` | `zarr::dataset`: groups as data sets of named variables, CF decoding, selection by label | |
+//! | `pictures` | `zarr::view`: pictures of arrays, as PNG and in terminals; colour maps | |
 //! | `derive` | `#[derive(zarr::Element)]`, structs as elements | |
 //! | `jiff` | dates and time spans of `jiff` as elements | |
 //! | `microfloat` | floats of 8, 6 and 4 bits of `microfloat` as elements | |
@@ -94,6 +95,8 @@ pub mod options;
 pub mod prelude;
 pub mod registry;
 pub mod store;
+#[cfg(feature = "pictures")]
+pub mod view;
 
 pub use location::Location;
 /// The version of `ndarray` whose arrays are read into and written from.
