@@ -60,6 +60,7 @@
 //! | `vlen` | texts, bytes and lists of any length | yes |
 //! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of arrays and groups | |
 //! | `dataset` | `zarr::dataset`: groups as data sets of named variables, CF decoding, selection by label | |
+//! | `ome` | `zarr::ome`: OME-Zarr images, their levels, axes and scales | |
 //! | `pictures` | `zarr::view`: pictures of arrays, as PNG and in terminals; colour maps | |
 //! | `derive` | `#[derive(zarr::Element)]`, structs as elements | |
 //! | `jiff` | dates and time spans of `jiff` as elements | |
@@ -90,6 +91,8 @@ pub mod dataset;
 pub mod hierarchy;
 mod location;
 pub mod meta;
+#[cfg(feature = "ome")]
+pub mod ome;
 mod open;
 pub mod options;
 pub mod prelude;

@@ -3,12 +3,14 @@
 use super::describe;
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
+use crate::escape;
 use crate::failure::Result;
 use crate::object::{object, or_null};
 use clap::Args;
 use zarr::hierarchy::{ArraySizes, Summary};
 use zarr::meta::json::Map;
 use zarr::meta::{Node, StoredNode};
+use zarr::ome::Multiscales;
 use zarr::{Array, Error};
 
 /// Show everything about one node, and how much of it is stored.
@@ -45,9 +47,60 @@ fn print(context: &Context, facts: Map, warnings: &[zarr::hierarchy::Warning], s
     context.print(|| object! { ..facts, "warnings": warnings }, || format!("{summary}\n"))
 }
 
+/// Prints a group, with a section about the image that it is.
+fn print_group(context: &Context, facts: Map, found: &StoredNode, summary: Summary<'_>) -> Result<()> {
+    let Some(image) = describe::image(found) else { return print(context, facts, &found.warnings, summary) };
+    let mut warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
+    let mut lines = Vec::new();
+    let mut faults = match &image {
+        Ok(image) => {
+            lines = image_lines(image);
+            image.deviations.clone()
+        }
+        Err(error) => vec![error.to_string()],
+    };
+    lines.extend(faults.iter().map(|fault| ("Warning".to_owned(), fault.clone())));
+    warnings.append(&mut faults);
+    let line = |(label, value): &(String, String)| {
+        let colon = if label.is_empty() { ' ' } else { ':' };
+        format!("{label:<18} {colon} {}\n", escape::line(value))
+    };
+    let section = || lines.iter().map(line).collect::<String>();
+    context.print(|| object! { ..facts, "warnings": warnings }, || format!("{summary}\n{}", section()))
+}
+
+/// The facts about an image: its size, its axes, each level.
+fn image_lines(image: &Multiscales) -> Vec<(String, String)> {
+    let mut lines = vec![("OME-Zarr".to_owned(), format!("{}, {image}", image.version))];
+    for (number, multiscale) in image.images.iter().enumerate() {
+        if number > 0 {
+            let name = multiscale.name.as_deref().unwrap_or("without a name");
+            lines.push(("Image".to_owned(), format!("{name}, {multiscale}")));
+        }
+        let axis = |axis: &zarr::ome::Axis| match (axis.kind.name(), axis.unit_symbol()) {
+            (Some(kind), Some(unit)) => format!("{} ({kind}, {unit})", axis.name),
+            (Some(detail), None) | (None, Some(detail)) => format!("{} ({detail})", axis.name),
+            (None, None) => axis.name.clone(),
+        };
+        lines.push(("Axes".to_owned(), multiscale.axes.iter().map(axis).collect::<Vec<_>>().join(", ")));
+        for (number, level) in multiscale.levels.iter().enumerate() {
+            let numbers = |list: &[f64]| list.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
+            let is_moved = level.translation.iter().any(|&offset| offset != 0.0);
+            let moved = if is_moved { format!("  from ({})", numbers(&level.translation)) } else { String::new() };
+            let label = if number == 0 { "Levels" } else { "" };
+            lines.push((label.to_owned(), format!("{}  scale ({}){moved}", level.path, numbers(&level.scale))));
+        }
+    }
+    let labels: Vec<&str> = image.channels.iter().map(|channel| channel.label.as_deref().unwrap_or("-")).collect();
+    if !labels.is_empty() {
+        lines.push(("Channels".to_owned(), labels.join(", ")));
+    }
+    lines
+}
+
 fn group(context: &Context, location: &NodeLocation, found: &StoredNode) -> Result<()> {
     if !location.store.capabilities().list {
-        return print(context, describe::facts(found), &found.warnings, Summary::of(found));
+        return print_group(context, describe::facts(found), found, Summary::of(found));
     }
     let walk = context.walk(location)?;
     context.hidden(&walk);
@@ -60,7 +113,7 @@ fn group(context: &Context, location: &NodeLocation, found: &StoredNode) -> Resu
         "groups": count("group"),
         "children": children.filter_map(|node| node.path.name()).collect::<Vec<_>>(),
     };
-    print(context, facts, &found.warnings, Summary::of(found).below(&walk))?;
+    print_group(context, facts, found, Summary::of(found).below(&walk))?;
     walk.broken.into_iter().chain(walk.bad_copies).next().map_or(Ok(()), |error| Err(error.into()))
 }
 

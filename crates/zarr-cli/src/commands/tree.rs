@@ -62,7 +62,10 @@ impl Drawing<'_> {
             format!("{}  {} {}", styled(&escape::line(name), self.palette.heading), top.dialect, describe::kind(top));
         match &top.node {
             Node::Array(array) => text.push_str(&format!("  {}", Row::new(array).in_full(self.palette))),
-            Node::Group(_) => text.push_str(&counts(below)),
+            Node::Group(_) => {
+                text.push_str(&counts(below));
+                text.push_str(&image(top));
+            }
         }
         text.push('\n');
         self.children(&top.path, below, &mut text);
@@ -90,7 +93,10 @@ impl Drawing<'_> {
             text.push_str(&indent);
             text.push_str(if last { "`- " } else { "|- " });
             match &child.row {
-                None => text.push_str(&styled(&child.name, self.palette.group)),
+                None => {
+                    text.push_str(&styled(&child.name, self.palette.group));
+                    text.push_str(&child.image);
+                }
                 Some(row) => text.push_str(innermost.line(&child.name, row, self.palette).trim_end()),
             }
             text.push('\n');
@@ -123,6 +129,8 @@ struct Child<'a> {
     name: String,
     /// If it is an array.
     row: Option<Row>,
+    /// What is said about the image that it is.
+    image: String,
 }
 
 impl<'a> Level<'a> {
@@ -132,6 +140,7 @@ impl<'a> Level<'a> {
             path: &node.path,
             name: label(node, dialect),
             row: node.node.as_array().map(Row::new),
+            image: image(node),
         };
         let children: Vec<Child<'a>> = nodes.iter().map(child).collect();
         let arrays = || children.iter().filter_map(|child| Some((child.name.as_str(), child.row.as_ref()?)));
@@ -170,6 +179,15 @@ pub(crate) fn mark(node: &StoredNode, dialect: Option<Dialect>) -> String {
     match dialect.is_none_or(|dialect| dialect == node.dialect) {
         true => String::new(),
         false => format!("  [{}]", node.dialect),
+    }
+}
+
+/// `  image, 5 levels, 0.65 µm` of a group that is one, else nothing.
+fn image(node: &StoredNode) -> String {
+    match describe::image(node) {
+        None => String::new(),
+        Some(Ok(image)) => format!("  {}", escape::line(&image.to_string())),
+        Some(Err(_)) => "  image with faulty metadata".to_owned(),
     }
 }
 

@@ -20,6 +20,7 @@ mod metadata;
 mod mixed;
 mod nodes;
 mod objects;
+mod ome;
 mod output;
 mod read_write;
 mod resumed;

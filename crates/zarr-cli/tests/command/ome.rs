@@ -1,0 +1,61 @@
+//! What `zarr tree` and `zarr info` say about OME-Zarr images.
+
+use crate::folder::Folder;
+use zarr::meta::json::Value;
+
+/// An image of two levels and two channels.
+pub(crate) fn image(scale: &str) -> Folder {
+    let folder = Folder::new();
+    let level = |path: &str, size: &str| {
+        format!(r#"{{"path":"{path}","coordinateTransformations":[{{"type":"scale","scale":[1,{size},{size}]}}]}}"#)
+    };
+    let space = |name: &str| format!(r#"{{"name":"{name}","type":"space","unit":"micrometer"}}"#);
+    let attributes = format!(
+        r#"{{"ome":{{"version":"0.5","multiscales":[{{"name":"cells","axes":[{{"name":"c","type":"channel"}},{},{}],"datasets":[{},{}]}}],
+        "omero":{{"channels":[{{"label":"DAPI","window":{{"start":0,"end":510,"min":0,"max":65535}}}},{{"label":"GFP"}}]}}}}}}"#,
+        space("y"),
+        space("x"),
+        level("0", scale),
+        level("1", "1.3"),
+    );
+    folder.ok(&["create", "i.zarr", "img", "--group", "--attributes", &attributes]);
+    folder.ok(&["create", "i.zarr", "img/0", "--shape", "2,400,400", "--dtype", "int16", "--chunks", "1,100,100"]);
+    folder.ok(&["create", "i.zarr", "img/1", "--shape", "2,200,200", "--dtype", "int16", "--fill", "255"]);
+    folder
+}
+
+#[test]
+fn tree_and_info_know_images() {
+    let folder = image("0.65");
+    let tree = folder.ok(&["tree", "i.zarr"]);
+    assert_eq!(tree.lines().nth(1), Some("`- img/  image, 2 levels, 0.65 µm"), "{tree}");
+    let info = folder.ok(&["info", "i.zarr", "img"]);
+    for line in [
+        "OME-Zarr           : 0.5, image, 2 levels, 0.65 µm",
+        "Axes               : c (channel), y (space, µm), x (space, µm)",
+        "Levels             : 0  scale (1, 0.65, 0.65)",
+        "                     1  scale (1, 1.3, 1.3)",
+        "Channels           : DAPI, GFP",
+    ] {
+        assert!(info.lines().any(|found| found == line), "{line}\n{info}");
+    }
+    let json = Value::from_json(&folder.ok(&["info", "i.zarr", "img", "--json"])).unwrap();
+    assert_eq!(json.pointer("/ome/images/0/levels/1/scale").unwrap().to_string(), "[1.0,1.3,1.3]");
+    assert_eq!(
+        json.pointer("/ome/images/0/axes/1").unwrap().to_string(),
+        r#"{"name":"y","type":"space","unit":"micrometer"}"#
+    );
+}
+
+#[test]
+fn a_faulty_image_is_a_warning_of_info() {
+    let folder = image("-1");
+    let tree = folder.ok(&["tree", "i.zarr"]);
+    assert_eq!(tree.lines().nth(1), Some("`- img/  image with faulty metadata"), "{tree}");
+    let fault = "/attributes/ome/multiscales/0/datasets/0/coordinateTransformations/0/scale/1: ";
+    let info = folder.ok(&["info", "i.zarr", "img"]);
+    let warning = info.lines().find(|line| line.starts_with("Warning")).unwrap();
+    assert!(warning.contains(fault) && warning.ends_with("found -1, expected a positive number"), "{warning}");
+    let json = folder.ok(&["info", "i.zarr", "img", "--json"]);
+    assert!(Value::from_json(&json).unwrap().pointer("/warnings/0").unwrap().to_string().contains(fault), "{json}");
+}

@@ -1,0 +1,133 @@
+//! Axes of images.
+
+use crate::Result;
+use zarr_json::pointer::{At, ValueError};
+
+/// An axis of an image.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The name: `x`.
+    pub name: String,
+    /// What the axis is.
+    pub kind: AxisKind,
+    /// The unit of positions along it, as a word of UDUNITS: `micrometer`.
+    pub unit: Option<String>,
+}
+
+/// What an axis is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AxisKind {
+    /// A direction in space.
+    Space,
+    /// Time.
+    Time,
+    /// Channels: what the samples are of.
+    Channel,
+    /// A kind of the document's own; `None` if it names none.
+    Other(Option<String>),
+}
+
+impl AxisKind {
+    /// The name in documents: `space`; none if the document has none.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Space => Some("space"),
+            Self::Time => Some("time"),
+            Self::Channel => Some("channel"),
+            Self::Other(name) => name.as_deref(),
+        }
+    }
+
+    fn of(name: Option<&str>) -> Self {
+        match name {
+            Some("space") => Self::Space,
+            Some("time") => Self::Time,
+            Some("channel") => Self::Channel,
+            other => Self::Other(other.map(str::to_owned)),
+        }
+    }
+
+    /// Where the specification has axes of this kind: time before channels before space.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Time => 0,
+            Self::Channel | Self::Other(_) => 1,
+            Self::Space => 2,
+        }
+    }
+}
+
+impl Axis {
+    /// The symbol of the unit: `µm` for `micrometer`; the word itself if it has no common symbol.
+    ///
+    /// ```
+    /// # use zarr_ome::{Axis, AxisKind};
+    /// let unit = Some("micrometer".to_owned());
+    /// assert_eq!(Axis { name: "x".to_owned(), kind: AxisKind::Space, unit }.unit_symbol(), Some("µm"));
+    /// ```
+    pub fn unit_symbol(&self) -> Option<&str> {
+        let unit = self.unit.as_deref()?;
+        let symbol = SYMBOLS.iter().find(|(word, _)| *word == unit).map(|(_, symbol)| *symbol);
+        Some(symbol.unwrap_or(unit))
+    }
+}
+
+/// Units and their symbols.
+const SYMBOLS: [(&str, &str); 23] = [
+    ("angstrom", "Å"),
+    ("attosecond", "as"),
+    ("centimeter", "cm"),
+    ("day", "d"),
+    ("decimeter", "dm"),
+    ("femtometer", "fm"),
+    ("femtosecond", "fs"),
+    ("foot", "ft"),
+    ("hour", "h"),
+    ("inch", "in"),
+    ("kilometer", "km"),
+    ("meter", "m"),
+    ("micrometer", "µm"),
+    ("microsecond", "µs"),
+    ("millimeter", "mm"),
+    ("millisecond", "ms"),
+    ("minute", "min"),
+    ("nanometer", "nm"),
+    ("nanosecond", "ns"),
+    ("picometer", "pm"),
+    ("picosecond", "ps"),
+    ("second", "s"),
+    ("yard", "yd"),
+];
+
+/// The axes of a document. Deviations that do not keep it from being read are added to `deviations`.
+pub(crate) fn axes(list: &At<'_>, deviations: &mut Vec<ValueError>) -> Result<Vec<Axis>, ValueError> {
+    let mut axes = Vec::<Axis>::new();
+    for item in list.items()? {
+        let name = item.member("name")?;
+        let text = name.text()?;
+        if text.is_empty() || axes.iter().any(|axis| axis.name == text) {
+            return Err(name.invalid("a name that no other axis has"));
+        }
+        let text_of = |member: &str| item.get_non_null(member).map(|at| at.text().map(str::to_owned)).transpose();
+        let kind = AxisKind::of(text_of("type")?.as_deref());
+        if axes.last().is_some_and(|before| before.kind.rank() > kind.rank()) {
+            deviations.push(item.invalid("axes in the order time, channel, space"));
+        }
+        axes.push(Axis { name: text.to_owned(), kind, unit: text_of("unit")? });
+    }
+    if !(1..=MOST_AXES).contains(&axes.len()) {
+        return Err(list.invalid(format!("1 to {MOST_AXES} axes")));
+    }
+    let in_space = axes.iter().filter(|axis| axis.kind == AxisKind::Space).count();
+    if !(2..=3).contains(&in_space) {
+        deviations.push(list.invalid("2 or 3 axes of type space"));
+    }
+    if !(2..=5).contains(&axes.len()) {
+        deviations.push(list.invalid("2 to 5 axes"));
+    }
+    Ok(axes)
+}
+
+/// More axes than the specification permits, which are read as well.
+const MOST_AXES: usize = 32;

@@ -1,0 +1,48 @@
+//! Channels as the member `omero` describes them.
+
+use zarr_json::pointer::{At, ValueError};
+
+/// How a channel is to be shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Channel {
+    /// Its name.
+    pub label: Option<String>,
+    /// Red, green and blue.
+    pub color: Option<[u8; 3]>,
+    /// The values that are black and the full colour.
+    pub window: Option<(f64, f64)>,
+    /// Whether it is shown at first.
+    pub is_active: bool,
+}
+
+/// The channels of `omero`.
+pub(crate) fn channels(omero: &At<'_>) -> Result<Vec<Channel>, ValueError> {
+    omero.member("channels")?.items()?.iter().map(channel).collect()
+}
+
+fn channel(at: &At<'_>) -> Result<Channel, ValueError> {
+    let label = at.get_non_null("label").map(|label| label.text().map(str::to_owned)).transpose()?;
+    let color = at.get_non_null("color").map(|at| color(&at)).transpose()?;
+    let window = match at.get_non_null("window") {
+        None => None,
+        Some(window) => {
+            let number = |name: &str| {
+                let at = window.member(name)?;
+                at.value().as_f64().filter(|number| number.is_finite()).ok_or_else(|| at.invalid("a number"))
+            };
+            Some((number("start")?, number("end")?))
+        }
+    };
+    let is_active = at.get_non_null("active").map(|active| active.bool()).transpose()?.unwrap_or(true);
+    Ok(Channel { label, color, window, is_active })
+}
+
+/// `FF8000`, in hexadecimal digits; some writers put a `#` in front.
+fn color(at: &At<'_>) -> Result<[u8; 3], ValueError> {
+    let text = at.text()?;
+    let digits = text.strip_prefix('#').unwrap_or(text);
+    let is_hex = digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let number = if is_hex { u32::from_str_radix(digits, 16).ok() } else { None };
+    let [_, r, g, b] = number.ok_or_else(|| at.invalid("a colour of 6 hexadecimal digits"))?.to_be_bytes();
+    Ok([r, g, b])
+}

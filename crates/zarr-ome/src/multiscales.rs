@@ -1,0 +1,314 @@
+//! The metadata `multiscales` of a group.
+
+use crate::axis::{self, Axis};
+use crate::channel::{self, Channel};
+use crate::transform::Transform;
+use crate::{Error, ErrorKind, Result};
+use std::fmt;
+use zarr_json::pointer::{At, ValueError};
+use zarr_json::{Map, Value};
+
+/// A version of OME-Zarr that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Version {
+    /// 0.4, in attributes of Zarr v2.
+    V04,
+    /// 0.5, in the attribute `ome` of Zarr v3.
+    V05,
+    /// 0.6, with coordinate systems.
+    V06,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::V04 => "0.4",
+            Self::V05 => "0.5",
+            Self::V06 => "0.6",
+        })
+    }
+}
+
+/// The metadata `multiscales` of a group: its images, which are mostly one, and how channels are shown.
+///
+/// ```
+/// use zarr_json::json;
+/// use zarr_ome::{Multiscales, Version};
+///
+/// let attributes = json!({"ome": {"version": "0.5", "multiscales": [{
+///     "axes": [{"name": "y", "type": "space", "unit": "micrometer"}, {"name": "x", "type": "space", "unit": "micrometer"}],
+///     "datasets": [
+///         {"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [0.5, 0.5]}]},
+///         {"path": "1", "coordinateTransformations": [{"type": "scale", "scale": [1, 1]}, {"type": "translation", "translation": [0.25, 0.25]}]}
+///     ]
+/// }]}});
+/// let image = Multiscales::read(attributes.as_object().unwrap())?.unwrap();
+/// assert_eq!(image.version, Version::V05);
+/// assert_eq!(image.to_string(), "image, 2 levels, 0.5 µm");
+/// assert_eq!(image.images[0].levels[1].position(1, 3), 3.25);
+/// # Ok::<(), zarr_ome::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Multiscales {
+    /// The version of the metadata.
+    pub version: Version,
+    /// The images, at least one. The first is the one to show if none is asked for.
+    pub images: Vec<Multiscale>,
+    /// The channels, as `omero` describes them; none if it does not.
+    pub channels: Vec<Channel>,
+    /// Whether the elements are labels of segments (`image-label`).
+    pub is_labels: bool,
+    /// Where the metadata deviate from the specification and can be read all the same: with JSON pointers.
+    pub deviations: Vec<String>,
+}
+
+/// An image in several resolutions.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Multiscale {
+    /// The name.
+    pub name: Option<String>,
+    /// The axes, those of each level's array in their order.
+    pub axes: Vec<Axis>,
+    /// The levels, from the finest to the coarsest; at least one.
+    pub levels: Vec<Level>,
+    /// How coarser levels were made: `gaussian`.
+    pub downscaling: Option<String>,
+}
+
+/// A resolution of an image.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Level {
+    /// The path of the array, relative to the group.
+    pub path: String,
+    /// How far elements are apart along each axis, in its unit.
+    pub scale: Vec<f64>,
+    /// Where the centre of the first element is along each axis, in its unit.
+    pub translation: Vec<f64>,
+}
+
+impl Level {
+    /// The position of the centre of an element along an axis, in the axis' unit.
+    pub fn position(&self, axis: usize, index: u64) -> f64 {
+        let of = |list: &[f64], default| list.get(axis).copied().unwrap_or(default);
+        of(&self.scale, 1.0) * index as f64 + of(&self.translation, 0.0)
+    }
+}
+
+impl Multiscales {
+    /// The metadata in the attributes of a group; `None` if it has none.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] with the JSON pointer of the member, [`ErrorKind::UnsupportedVersion`] for versions before 0.4 and
+    /// after 0.6.
+    pub fn read(attributes: &Map) -> Result<Option<Self>> {
+        let ome = attributes.get("ome").filter(|ome| ome.get("multiscales").is_some());
+        let whole = Value::Object(attributes.clone());
+        let (at, is_old) = match ome {
+            Some(ome) => (At::new(ome, "/attributes/ome"), false),
+            None if attributes.contains_key("multiscales") => (At::new(&whole, "/attributes"), true),
+            None => return Ok(None),
+        };
+        let version = version(&at, is_old)?;
+        parse(&at, version).map(Some).map_err(|error| {
+            let pointer = error.pointer().to_owned();
+            let message = format!("OME-Zarr {version}: found {}, expected {}", error.found(), error.expected());
+            Error::new(ErrorKind::InvalidMetadata, message).at(|location| location.pointer = Some(pointer))
+        })
+    }
+
+    /// The image to show if none is asked for.
+    pub fn first(&self) -> Option<&Multiscale> {
+        self.images.first()
+    }
+}
+
+/// Such as `image, 5 levels, 0.65 µm`: the distance of elements along the axes of space, if they have a unit.
+impl fmt::Display for Multiscales {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_labels { "labels" } else { "image" })?;
+        match self.first() {
+            Some(image) => write!(f, ", {image}")?,
+            None => write!(f, ", no levels")?,
+        }
+        match self.images.len() {
+            0 | 1 => Ok(()),
+            more => write!(f, ", and {} more", more - 1),
+        }
+    }
+}
+
+/// Such as `5 levels, 0.65 µm`.
+impl fmt::Display for Multiscale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.levels.len();
+        write!(f, "{count} level{}", if count == 1 { "" } else { "s" })?;
+        let scale = self.levels.first().map(|level| level.scale.as_slice()).unwrap_or_default();
+        let mut sizes = Vec::<(f64, &str)>::new();
+        for (axis, scale) in self.axes.iter().zip(scale).filter(|(axis, _)| axis.kind == crate::AxisKind::Space) {
+            if let Some(unit) = axis.unit_symbol() {
+                sizes.push((*scale, unit));
+            }
+        }
+        let Some(&(_, unit)) = sizes.first() else { return Ok(()) };
+        if !sizes.iter().all(|size| size.1 == unit) {
+            return Ok(());
+        }
+        let mut numbers: Vec<String> = sizes.iter().map(|(size, _)| short(*size)).collect();
+        if numbers.windows(2).all(|pair| matches!(pair, [a, b] if a == b)) {
+            numbers.truncate(1);
+        }
+        write!(f, ", {} {unit}", numbers.join(" x "))
+    }
+}
+
+/// A number with at most four digits that count.
+fn short(number: f64) -> String {
+    match number.abs() {
+        magnitude if (1e-3..1e6).contains(&magnitude) => {
+            let digits = 3 - (magnitude.log10().floor() as i32).clamp(-3, 3);
+            let text = format!("{number:.*}", usize::try_from(digits).unwrap_or(0));
+            if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+        }
+        _ => format!("{number:e}"),
+    }
+}
+
+/// The version of metadata; in 0.4 it stands in each image.
+fn version(at: &At<'_>, is_old: bool) -> Result<Version> {
+    let wrong = |error: ValueError| {
+        let pointer = error.pointer().to_owned();
+        Error::new(
+            ErrorKind::InvalidMetadata,
+            format!("OME-Zarr: found {}, expected {}", error.found(), error.expected()),
+        )
+        .at(|location| location.pointer = Some(pointer))
+    };
+    let stated = if is_old {
+        let list = at.member("multiscales").map_err(wrong)?;
+        list.items().map_err(wrong)?.first().and_then(|image| image.get_non_null("version"))
+    } else {
+        at.get_non_null("version")
+    };
+    let Some(stated) = stated else { return Ok(if is_old { Version::V04 } else { Version::V05 }) };
+    let text = stated.text().map_err(wrong)?;
+    // Drafts of a version have its number in front: 0.6rc0, 0.6.dev4.
+    let is = |number: &str| {
+        let rest = text.strip_prefix(number);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    match (is_old, is("0.4"), is("0.5"), is("0.6")) {
+        (true, true, ..) => Ok(Version::V04),
+        (false, _, true, _) => Ok(Version::V05),
+        (false, _, _, true) => Ok(Version::V06),
+        _ => {
+            let expected = if is_old { "0.4 beside no attribute ome" } else { "0.5 or 0.6" };
+            let message = format!("OME-Zarr: found version {}, expected {expected}", stated.value().excerpt());
+            let pointer = stated.pointer();
+            Err(Error::new(ErrorKind::UnsupportedVersion, message).at(|location| location.pointer = Some(pointer)))
+        }
+    }
+}
+
+fn parse(at: &At<'_>, version: Version) -> Result<Multiscales, ValueError> {
+    let mut found = Vec::new();
+    let list = at.member("multiscales")?;
+    let images: Result<Vec<Multiscale>, ValueError> =
+        list.items()?.iter().map(|item| multiscale(item, version, &mut found)).collect();
+    let images = images?;
+    if images.is_empty() {
+        return Err(list.invalid("at least one image"));
+    }
+    // How channels are shown is no reason to refuse an image.
+    let channels = match at.get_non_null("omero").map(|omero| channel::channels(&omero)) {
+        None => Vec::new(),
+        Some(Ok(channels)) => channels,
+        Some(Err(error)) => {
+            found.push(error);
+            Vec::new()
+        }
+    };
+    let deviations = found.iter().map(ToString::to_string).collect();
+    Ok(Multiscales { version, images, channels, is_labels: at.get("image-label").is_some(), deviations })
+}
+
+fn multiscale(at: &At<'_>, version: Version, found: &mut Vec<ValueError>) -> Result<Multiscale, ValueError> {
+    let text = |name: &str| at.get_non_null(name).map(|text| text.text().map(str::to_owned)).transpose();
+    let datasets = at.member("datasets")?;
+    let items = datasets.items()?;
+    if items.is_empty() {
+        return Err(datasets.invalid("at least one level"));
+    }
+    let axes = match version {
+        Version::V06 => axis::axes(&intrinsic(at, &items)?.member("axes")?, found)?,
+        _ => axis::axes(&at.member("axes")?, found)?,
+    };
+    // Up to 0.5 these hold for all levels, after the ones of each; in 0.6 they lead to other coordinate systems.
+    let of_all = at.get_non_null("coordinateTransformations").filter(|_| version != Version::V06);
+    let mut levels = Vec::new();
+    for item in &items {
+        let path = item.member("path")?;
+        let text = path.text()?;
+        if text.is_empty() {
+            return Err(path.invalid("the path of an array"));
+        }
+        let mut transform = Transform::identity(axes.len());
+        let own = item.member("coordinateTransformations")?;
+        match version {
+            Version::V06 => in_sequence(&mut transform, &only(&own)?)?,
+            _ => transform.then_all(&own)?,
+        }
+        if let Some(of_all) = &of_all {
+            transform.then_all(of_all)?;
+        }
+        let Transform { scale, translation } = transform;
+        levels.push(Level { path: text.to_owned(), scale, translation });
+    }
+    Ok(Multiscale { name: text("name")?, axes, levels, downscaling: text("type")? })
+}
+
+/// The one item of a list.
+fn only<'v>(list: &At<'v>) -> Result<At<'v>, ValueError> {
+    let mut items = list.items()?;
+    match (items.len(), items.pop()) {
+        (1, Some(item)) => Ok(item),
+        _ => Err(list.invalid("one transformation")),
+    }
+}
+
+/// Applies the transformation of a level in 0.6.
+fn in_sequence(transform: &mut Transform, transformation: &At<'_>) -> Result<(), ValueError> {
+    let kind = transformation.member("type")?;
+    match kind.text()? {
+        "sequence" => transform.then_all(&transformation.member("transformations")?),
+        "identity" | "scale" => transform.then(transformation),
+        _ => Err(kind.invalid("identity, scale or sequence")),
+    }
+}
+
+/// The coordinate system that all levels of an image are mapped to.
+fn intrinsic<'v>(image: &At<'v>, datasets: &[At<'v>]) -> Result<At<'v>, ValueError> {
+    let list = image.member("coordinateSystems")?;
+    let systems = list.items()?;
+    let mut chosen = None::<(&'v str, At<'v>)>;
+    for dataset in datasets {
+        let output = only(&dataset.member("coordinateTransformations")?)?.member("output")?;
+        // Drafts have the name itself.
+        let name = if output.value().as_str().is_some() { output } else { output.member("name")? };
+        let text = name.text()?;
+        match &chosen {
+            Some((known, _)) if *known == text => {}
+            Some((known, _)) => return Err(name.invalid(format!("{known:?}, as for the first level"))),
+            None => {
+                let is_it =
+                    |system: &At<'_>| system.get("name").is_some_and(|name| name.value().as_str() == Some(text));
+                let system = systems.iter().find(|system| is_it(system));
+                chosen = Some((text, system.ok_or_else(|| name.invalid("the name of a coordinate system"))?.clone()));
+            }
+        }
+    }
+    chosen.map(|(_, system)| system).ok_or_else(|| list.invalid("a coordinate system of the levels"))
+}

@@ -1,0 +1,62 @@
+//! Transformations of indices of a level into positions.
+
+use zarr_json::pointer::{At, ValueError};
+
+/// A factor and an offset for each axis: an index is at position `scale * index + translation`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Transform {
+    pub(crate) scale: Vec<f64>,
+    pub(crate) translation: Vec<f64>,
+}
+
+impl Transform {
+    pub(crate) fn identity(rank: usize) -> Self {
+        Self { scale: vec![1.0; rank], translation: vec![0.0; rank] }
+    }
+
+    /// Applies the transformations of a list, one after another.
+    pub(crate) fn then_all(&mut self, list: &At<'_>) -> Result<(), ValueError> {
+        list.items()?.iter().try_for_each(|item| self.then(item))
+    }
+
+    /// Applies a transformation after those before: a scale, a translation, the identity.
+    pub(crate) fn then(&mut self, transformation: &At<'_>) -> Result<(), ValueError> {
+        let kind = transformation.member("type")?;
+        match kind.text()? {
+            "identity" => {}
+            "scale" => {
+                let factors = self.numbers(transformation, "scale")?;
+                for ((factor, scale), translation) in factors.iter().zip(&mut self.scale).zip(&mut self.translation) {
+                    *scale *= factor;
+                    *translation *= factor;
+                }
+            }
+            "translation" => {
+                let offsets = self.numbers(transformation, "translation")?;
+                offsets.iter().zip(&mut self.translation).for_each(|(offset, translation)| *translation += offset);
+            }
+            _ => return Err(kind.invalid("identity, scale or translation")),
+        }
+        Ok(())
+    }
+
+    /// The numbers of a member, one for each axis. Scales are positive.
+    fn numbers(&self, transformation: &At<'_>, name: &str) -> Result<Vec<f64>, ValueError> {
+        if let (None, Some(path)) = (transformation.get(name), transformation.get("path")) {
+            return Err(
+                path.invalid(format!("numbers in a member {name}; numbers that are stored as an array are not read"))
+            );
+        }
+        let list = transformation.member(name)?;
+        let items = list.items()?;
+        if items.len() != self.scale.len() {
+            return Err(list.invalid(format!("{} numbers, one for each axis", self.scale.len())));
+        }
+        let number = |item: &At<'_>| {
+            let number = item.value().as_f64().filter(|number| number.is_finite());
+            let number = number.ok_or_else(|| item.invalid("a number"))?;
+            if name == "scale" && number <= 0.0 { Err(item.invalid("a positive number")) } else { Ok(number) }
+        };
+        items.iter().map(number).collect()
+    }
+}

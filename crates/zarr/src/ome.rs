@@ -1,0 +1,3 @@
+//! OME-Zarr images in groups: their levels, axes, scales and channels.
+
+pub use zarr_ome::*;
