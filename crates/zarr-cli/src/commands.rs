@@ -24,6 +24,7 @@ mod resize;
 mod skipped;
 mod transfer;
 mod tree;
+mod view;
 mod write;
 
 use crate::args::Global;
@@ -83,6 +84,7 @@ verbs! {
     Info(info::Info) => info::run,
     Ds(dataset::Ds) => dataset::run,
     Read(read::Read) => read::run,
+    View(view::View) => view::run,
     Create(create::Create) => create::run,
     Write(write::Write) => write::run,
     Append(append::Append) => append::run,

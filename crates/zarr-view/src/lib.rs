@@ -1,22 +1,72 @@
-//! Pictures of Zarr arrays.
+//! Pictures of Zarr arrays: planes and lines, as PNG and in terminals.
+//!
+//! A [`Cut`] says what of an array is shown, [`Slice::read`] reads it: no more elements than the picture has pixels, and no more chunks than
+//! a [`Budget`] permits. A [`Figure`] adds titles, [labels](AxisLabels) and colours, and becomes a [`Picture`] of pixels or text.
 //!
 //! A [`ColorMap`] is a table of colours, a [`Range`] says which values its ends stand for, and a [`Coloring`] is both: it makes pixels of
 //! values, grey ones of missing values.
 //!
 //! ```
-//! use zarr_view::{ColorMap, Coloring, Range};
+//! # use std::sync::Arc;
+//! # use zarr_array::{Array, NewArray, Registry, Selection, Store};
+//! use zarr_view::{AxisLabels, Budget, Cut, Figure, Room, Shading, ShadingOptions, Slice};
 //!
-//! let values = [0.0, 1.0, f64::NAN, 4.0];
-//! let (first, last) = Range::Full.of(&values, false).unwrap_or((0.0, 1.0));
-//! let coloring = Coloring::new(ColorMap::VIRIDIS, first, last);
-//! assert_eq!(coloring.pixel(4.0), [253, 231, 37]);
-//! assert_eq!(coloring.pixel(f64::NAN), Coloring::MISSING);
+//! # let mut registry = Registry::default();
+//! # registry.codecs.add(zarr_codec_bytes::BYTES);
+//! # let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+//! # let new = NewArray::new(&[3, 400, 600], "float32").chunks(&[1, 100, 100]).codecs("bytes")?;
+//! # let array = Array::create(&store, "/a", new, &Arc::new(registry))?;
+//! // An array of 3 x 400 x 600: the last two axes, along the first one index 1.
+//! let cut = Cut::new(array.shape(), &"1".parse::<Selection>()?, None)?;
+//! let room = Room::pixels(300, 200);
+//! let slice = Slice::read(&array, &cut, &room.most(&[400, 600]), &Budget::default())?;
+//! assert_eq!((slice.rows(), slice.columns()), (200, 300));
+//!
+//! let shading = Shading::new(&slice.values, slice.numbers, &ShadingOptions::default());
+//! let axes = vec![AxisLabels::default(); 2];
+//! let figure = Figure { title: "a".to_owned(), slice, axes, shading, colors: None, units: None, note: None };
+//! assert_eq!(figure.plane(room).width(), 300);
+//! let png = zarr_view::png(&figure.picture(room))?;
+//! assert!(png.starts_with(b"\x89PNG"));
+//! # Ok::<(), zarr_array::Error>(())
 //! ```
 
+mod apng;
 mod color_map;
 mod coloring;
+mod composite;
+mod cut;
+mod dataset;
+mod draw;
+mod figure;
+mod fit;
+mod font;
+mod labels;
+mod ome;
+mod picture;
 mod range;
+mod samples;
+mod shading;
+mod slice;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod text;
 
+pub use apng::{animation, png};
 pub use color_map::{ColorMap, Rgb};
 pub use coloring::Coloring;
+pub use composite::{Layer, composite};
+pub use cut::Cut;
+pub use dataset::{flag_names, shown_array};
+pub use figure::{Figure, Room};
+pub use labels::{AxisLabels, Positions, Tick};
+pub use ome::ImageCut;
+pub use picture::Picture;
 pub use range::{Range, RangeError};
+pub use samples::Samples;
+pub use shading::{Categories, Category, Shading, ShadingOptions};
+pub use slice::{Budget, Numbers, Slice};
+pub use terminal::Protocol;
+pub use text::Ink;
+pub use zarr_array::{Error, ErrorKind, Result};

@@ -6,6 +6,8 @@ mod labelled;
 mod narrow;
 pub(crate) mod select;
 
+pub(crate) use labelled::group_of;
+
 use super::transfer::{Transfer, Transferred};
 use crate::args::NodeArgs;
 use crate::columns::line_width;

@@ -28,3 +28,4 @@ mod shapes;
 mod tables;
 mod times;
 mod transcripts;
+mod view;

@@ -13,7 +13,7 @@ fn store() -> Folder {
 }
 
 /// One run of each verb that prints.
-const PRINTS: [&[&str]; 19] = [
+const PRINTS: &[&[&str]] = &[
     &["tree", "s"],
     &["ls", "s"],
     &["info", "s", "g/a"],
@@ -24,6 +24,8 @@ const PRINTS: [&[&str]; 19] = [
     &["read", "s", "g/a", "--as", "csv"],
     &["read", "s", "g/a", "--as", "raw"],
     &["read", "s", "g/a", "--as", "npy"],
+    &["view", "s", "g/a"],
+    &["view", "s", "g/a", "--protocol", "kitty"],
     &["consolidate", "s", "--check"],
     &["convert", "s", "t", "--overwrite"],
     &["convert", "s", "u", "--dry-run"],
@@ -39,7 +41,7 @@ const PRINTS: [&[&str]; 19] = [
 #[cfg(target_os = "linux")]
 fn a_full_standard_output_is_an_error() {
     let folder = store();
-    for args in PRINTS {
+    for &args in PRINTS {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let (code, err) = folder.run_to(&[args, &["--json"]].concat(), full);
         assert_eq!(code, Some(5), "{args:?}: {err}");
@@ -57,7 +59,7 @@ fn a_full_standard_output_is_an_error() {
 #[test]
 fn a_pipe_that_nobody_reads_ends_the_command_quietly() {
     let folder = store();
-    for args in PRINTS {
+    for &args in PRINTS {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let (code, err) = folder.run_to(args, writer);

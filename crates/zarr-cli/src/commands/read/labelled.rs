@@ -43,7 +43,7 @@ struct Dimension {
 }
 
 /// The group of a node, and the name of the node in it; `None` if it lies in no group.
-fn group_of(context: &Context, location: &NodeLocation) -> Result<Option<(Group, String)>> {
+pub(crate) fn group_of(context: &Context, location: &NodeLocation) -> Result<Option<(Group, String)>> {
     let (store, path, name) = match (location.path.parent(), location.path.name()) {
         (Some(parent), Some(name)) => (std::sync::Arc::clone(&location.store), parent, name.to_owned()),
         // The store is the directory of an array, which may lie in a group.

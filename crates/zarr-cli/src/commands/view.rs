@@ -1,0 +1,296 @@
+//! `zarr view`: an array as a picture.
+
+mod animate;
+mod source;
+mod target;
+
+use crate::args::NodeArgs;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::number::grouped;
+use crate::object::{object, or_null};
+use clap::Args;
+use source::Source;
+use std::path::PathBuf;
+use target::Target;
+use zarr::meta::json::{Map, Value};
+use zarr::view::{Budget, ColorMap, Figure, Layer, Protocol, Range, Room, Samples, Shading, ShadingOptions, Slice};
+
+const EXAMPLES: &str = "\
+Examples:
+  zarr view era5.zarr/t2m --select time=0
+  zarr view era5.zarr/t2m --plane time,lat --select lon=120 --cmap coolwarm -o hovmoeller.png
+  zarr view image.ome.zarr --select c=1 --range full
+  zarr view era5.zarr/t2m --animate time -o t2m.png
+
+Colour maps: viridis, cividis, magma, inferno, plasma, gray; diverging ones, with 0 in the middle, rdbu and coolwarm; of
+categories tab20. Where standard output is no terminal, letters from . to @ stand for values, unless --protocol or
+--color=always asks for colours.";
+
+/// Show a plane, a line or a single element as a picture: in the terminal, or as PNG.
+///
+/// Of an array the last two dimensions are shown, at the first index of the others; of a group that is an OME-Zarr image its coarsest level
+/// that fills the picture, and the channels to which it gives colours together. The array's group is the data set that it is a variable of, if dimensions have names: values are decoded by the
+/// CF conventions, and coordinates stand along the axes. Missing values are grey. No more elements are read than the picture has pixels,
+/// every k-th of each dimension, and of no more than 4,096 chunks and 64 MiB of decoded elements.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct View {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// Which part, as in numpy or with names of dimensions: "0, 100:200, :", "time=0, lat=::2". Indices of images are those of level 0.
+    #[arg(long, value_name = "SEL", allow_hyphen_values = true)]
+    select: Option<String>,
+    /// The dimensions that are shown, rows and columns, or one: names or numbers, "lat,lon", "0,2".
+    #[arg(long, value_name = "DIMS")]
+    plane: Option<String>,
+    /// Which level of an image, from 0, the finest.
+    #[arg(long, value_name = "N")]
+    level: Option<usize>,
+    /// The values of the first and the last colour: two numbers, 250:310, percentiles, p2:p98, or full. By default p2:p98; of lines full.
+    #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
+    range: Option<Range>,
+    /// Show logarithms; zero and negative values are missing then.
+    #[arg(long)]
+    log: bool,
+    /// The colour map; by default viridis, and tab20 for integers of few values.
+    #[arg(long, value_name = "NAME", value_parser = color_map)]
+    cmap: Option<ColorMap>,
+    /// Show elements as they are stored, without decoding.
+    #[arg(long)]
+    raw: bool,
+    /// Pixels of a picture, without its axes, or columns of text, at most.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16384))]
+    width: Option<u16>,
+    /// Pixels of a picture, without its axes, or lines of text, at most.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=16384))]
+    height: Option<u16>,
+    /// How a terminal shows pictures: auto, half (blocks), kitty, iterm, sixel, or none, by letters.
+    #[arg(long, value_name = "NAME", value_parser = protocol, conflicts_with = "output")]
+    protocol: Option<target::Choice>,
+    /// Write a PNG file; `-` is standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The plane alone: no axes, colour bar and title.
+    #[arg(long)]
+    bare: bool,
+    /// Read as many chunks as the picture needs, however many and large they are.
+    #[arg(long)]
+    full: bool,
+    /// An animated PNG with a frame for each index of this dimension, 240 at most.
+    #[arg(long, value_name = "DIM", requires = "output")]
+    animate: Option<String>,
+    /// Frames of an animation in a second.
+    #[arg(long, value_name = "N", default_value = "8", value_parser = clap::value_parser!(u16).range(1..=60))]
+    fps: u16,
+}
+
+fn color_map(text: &str) -> Result<ColorMap, String> {
+    let names = || ColorMap::ALL.map(ColorMap::name).join(", ");
+    ColorMap::by_name(text).ok_or_else(|| format!("expected one of {}", names()))
+}
+
+fn protocol(text: &str) -> Result<target::Choice, String> {
+    match text {
+        "auto" => Ok(target::Choice::Auto),
+        "none" => Ok(target::Choice::Plain),
+        name => name
+            .parse::<Protocol>()
+            .map(target::Choice::Protocol)
+            .map_err(|_| "expected auto, half, kitty, iterm, sixel or none".to_owned()),
+    }
+}
+
+pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
+    let target = Target::new(context, args);
+    if args.animate.is_some() {
+        return animate::run(context, args);
+    }
+    let budget = if args.full { Budget::UNLIMITED } else { Budget::default() };
+    let source = Source::open(context, args, target.room)?;
+    let figure = source.figure(context, args, target.room, &budget)?;
+    let picture = match (&args.output, figure.slice.samples.len()) {
+        (Some(_), 0) => {
+            let failure = Failure::usage("a single element is no picture");
+            return Err(failure.with_hint("without -o its value is printed"));
+        }
+        (Some(path), _) => {
+            let picture =
+                if args.bare && figure.is_plane() { figure.plane(target.room) } else { figure.picture(target.room) };
+            target::write(path, &zarr::view::png(&picture)?)?;
+            Some(picture)
+        }
+        (None, _) => None,
+    };
+    if context.global.json {
+        let facts = source.facts(&figure);
+        let size = picture.as_ref().map(|picture| vec![picture.width(), picture.height()]);
+        let output = args.output.as_ref().map(|path| path.display().to_string());
+        let facts = object! { ..facts, "output": or_null(output), "picture_size": or_null(size) };
+        // The picture itself may be on standard output.
+        return if target.is_stdout() { Ok(()) } else { crate::output::json(facts) };
+    }
+    match args.output {
+        Some(_) => Ok(()),
+        None => target.show(&figure, args.bare),
+    }
+}
+
+impl Source {
+    /// Reads what is shown, and makes its figure.
+    fn figure(&self, context: &Context, args: &View, room: Room, budget: &Budget) -> Result<Figure> {
+        let selected: Vec<u64> = self.cut.samples().iter().map(|samples| samples.of).collect();
+        let most = room.most(&selected);
+        let layers = self.layers(args, &most, budget)?;
+        if let Some(first) = layers.first() {
+            let (colors, shading) = zarr::view::composite(&layers);
+            let figure = self.figure_of(context, args, first.slice.clone(), Some(shading))?;
+            return Ok(Figure { colors: Some(colors), title: self.title_of_channels(context)?, ..figure });
+        }
+        let slice = Slice::read(&self.array, &self.cut, &most, budget)?;
+        self.figure_of(context, args, slice, None)
+    }
+
+    /// The channels of an image that are shown together, unless the arguments choose one, or a colour map or range.
+    fn layers(&self, args: &View, most: &[u64], budget: &Budget) -> Result<Vec<Layer>> {
+        if args.cmap.is_some() || args.range.is_some() || args.log || most.len() != 2 {
+            return Ok(Vec::new());
+        }
+        let (axis, channels) = match self.channels() {
+            Some((axis, channels)) if channels.len() > 1 => (axis, channels),
+            _ => return Ok(Vec::new()),
+        };
+        // All of them share what may be read.
+        let count = channels.len() as u64;
+        let budget = Budget { parts: (budget.parts / count).max(1), bytes: budget.bytes / count };
+        let mut layers = Vec::new();
+        for channel in channels {
+            let slice = Slice::read(&self.array, &self.cut.at(axis, channel.number), most, &budget)?;
+            let source::Channel { color, window, name, .. } = channel;
+            layers.push(Layer { slice, color, window, name });
+        }
+        Ok(layers)
+    }
+
+    /// The figure of a slice; `shading` instead of its own.
+    fn figure_of(&self, context: &Context, args: &View, slice: Slice, shading: Option<Shading>) -> Result<Figure> {
+        let mut axes = Vec::new();
+        for (&axis, samples) in self.cut.shown().iter().zip(&slice.samples) {
+            axes.push(self.labels(context, axis, samples)?);
+        }
+        let shading = shading.unwrap_or_else(|| Shading::new(&slice.values, slice.numbers, &self.shading(args)));
+        let is_upwards = slice.samples.len() == 2 && self.is_upwards(&axes);
+        let slice = if is_upwards { slice.upside_down() } else { slice };
+        if is_upwards && let Some(rows) = axes.first_mut() {
+            *rows = rows.reversed();
+        }
+        let (note, title) = (self.note(&slice), self.title(context)?);
+        Ok(Figure { title, slice, axes, shading, colors: None, units: self.units(), note })
+    }
+
+    fn shading(&self, args: &View) -> ShadingOptions {
+        let is_line = self.cut.shown().len() < 2;
+        let range = args.range.or_else(|| self.window().filter(|_| !args.log));
+        let range = if is_line { Some(range.unwrap_or(Range::Full)) } else { range };
+        ShadingOptions {
+            map: args.cmap,
+            range,
+            is_log: args.log,
+            names: self.names(),
+            is_categorical: self.is_labels() && args.cmap.is_none() && args.range.is_none(),
+        }
+    }
+
+    /// What was left out.
+    fn note(&self, slice: &Slice) -> Option<String> {
+        let mut parts: Vec<String> = self.level_note().into_iter().collect();
+        let selected = self.cut.samples();
+        let every =
+            |(samples, all): (&Samples, &Samples)| match samples.step.unsigned_abs() / all.step.unsigned_abs().max(1) {
+                0 | 1 => "every".to_owned(),
+                step => format!("every {}", nth(step)),
+            };
+        if slice.samples.iter().any(|samples| samples.count < samples.of) {
+            let all: Vec<String> = slice.samples.iter().map(|samples| grouped(samples.of)).collect();
+            let shown: Vec<String> = slice.samples.iter().zip(&selected).map(every).collect();
+            let more = if slice.is_cut { "; --full reads more" } else { "" };
+            parts.push(match shown.as_slice() {
+                [rows, columns] if rows == columns => format!("{rows} row and column of {}{more}", all.join(" x ")),
+                [rows, columns] => format!("{rows} row and {columns} column of {}{more}", all.join(" x ")),
+                _ => format!("{} element of {}{more}", shown.join(""), all.join(" x ")),
+            });
+        }
+        if slice.values.iter().all(|value| value.is_nan()) {
+            parts.push("all values are missing".to_owned());
+        }
+        (!parts.is_empty()).then(|| parts.join(", "))
+    }
+
+    /// What is shown, for scripts.
+    fn facts(&self, figure: &Figure) -> Map {
+        let slice = &figure.slice;
+        let known = || slice.values.iter().copied().filter(|value| !value.is_nan());
+        let axis = |(&axis, samples): (&usize, &Samples)| -> Value {
+            let members = object! {
+                "dimension": or_null(self.name_of(axis)),
+                "axis": axis,
+                "start": samples.start,
+                "step": samples.step,
+                "count": samples.count,
+                "of": samples.of,
+            };
+            members.into()
+        };
+        let at = |(axis, index, is_asked): (usize, u64, bool)| -> Value {
+            let members = object! {
+                "dimension": or_null(self.name_of(axis)), "axis": axis, "index": index, "by_default": !is_asked,
+            };
+            members.into()
+        };
+        let colors = match &figure.shading {
+            Shading::Even(coloring) => object! {
+                "map": coloring.map().name(),
+                "range": vec![coloring.bounds().0, coloring.bounds().1],
+                "log": coloring.is_logarithmic(),
+            },
+            Shading::Categories(categories) => {
+                object! { "categories": categories.entries().iter().map(category).collect::<Vec<_>>() }
+            }
+        };
+        object! {
+            "path": self.array.path().to_string(),
+            "level": or_null(self.level()),
+            "title": figure.title.as_str(),
+            "data_type": self.array.data_type().to_config().short_value(),
+            "decoded": self.is_decoded,
+            "axes": self.cut.shown().iter().zip(&slice.samples).map(axis).collect::<Vec<_>>(),
+            "at": self.cut.others().map(at).collect::<Vec<_>>(),
+            "units": or_null(figure.units.as_deref()),
+            "least": or_null(known().reduce(f64::min)),
+            "greatest": or_null(known().reduce(f64::max)),
+            "missing": slice.values.len() - known().count(),
+            "colors": colors,
+            "limited": slice.is_cut,
+        }
+    }
+}
+
+fn category(category: &zarr::view::Category) -> Value {
+    let [r, g, b] = category.color;
+    let members = object! {
+        "value": category.value, "name": category.name.as_str(), "color": format!("#{r:02x}{g:02x}{b:02x}"),
+    };
+    members.into()
+}
+
+/// `2nd`, `13th`.
+fn nth(number: u64) -> String {
+    let end = match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
+    };
+    format!("{}{end}", grouped(number))
+}

@@ -1,0 +1,382 @@
+//! What is shown: an array, alone, as a variable of a data set, or as a level of an image.
+
+use super::View;
+use crate::commands::read::{group_of, select};
+use crate::context::{Context, NodeLocation};
+use crate::failure::{Failure, Result};
+use crate::near::{near, question};
+use crate::number::grouped;
+use zarr::dataset::{Dataset, DatasetOptions, Variable};
+use zarr::meta::json::Value;
+use zarr::ome::{AxisKind, Image};
+use zarr::options::ChunkCache;
+use zarr::view::{AxisLabels, Cut, ImageCut, Numbers, Range, Rgb, Room, Samples, flag_names, shown_array};
+use zarr::{Array, Group, Selection};
+
+/// What is shown.
+#[derive(Clone)]
+pub(super) struct Source {
+    /// The array that is read, of decoded values if it is a variable of a data set.
+    pub(super) array: Array,
+    pub(super) cut: Cut,
+    pub(super) is_decoded: bool,
+    /// The names of the array's dimensions.
+    names: Vec<Option<String>>,
+    part: Part,
+}
+
+/// What the array is a part of.
+#[derive(Clone)]
+enum Part {
+    Nothing,
+    Dataset { dataset: Box<Dataset>, name: String },
+    Image { image: Box<Image>, cut: Box<ImageCut>, is_chosen: bool },
+}
+
+/// A channel of an image, with all that it needs to be shown.
+pub(super) struct Channel {
+    pub(super) number: u64,
+    pub(super) color: Rgb,
+    pub(super) window: (f64, f64),
+    pub(super) name: String,
+}
+
+/// Chunks that were decoded are kept for further frames.
+const CACHE: usize = 256 << 20;
+
+impl Source {
+    /// What the arguments ask for.
+    pub(super) fn open(context: &Context, args: &View, room: Room) -> Result<Self> {
+        let location = context.locate(&args.node)?;
+        let found = context.node(&location)?;
+        if found.node.as_array().is_none() {
+            let group = Group::from_found(&location.store, found, &context.registry)?;
+            return match Image::open(&group)? {
+                Some(image) => Self::of_image(args, image, room),
+                None => Err(no_image(context, &location)),
+            };
+        }
+        if args.level.is_some() {
+            return Err(Failure::usage(format!("{location}: --level: an array has no levels, only an image")));
+        }
+        let array = context.array(&location)?;
+        let names: Vec<Option<String>> = match array.dimension_names() {
+            Some(names) => names.to_vec(),
+            None => vec![None; array.shape().len()],
+        };
+        let selection = args.select.as_deref().map(|text| select::parse(text, &array)).transpose()?;
+        let selection = selection.unwrap_or_else(Selection::all);
+        let plane = args.plane.as_deref().map(|text| plane(text, &names)).transpose()?;
+        let cut = Cut::new(array.shape(), &selection, plane.as_deref())?;
+        let dataset = dataset_of(context, &location, &array)?;
+        let mut source = Self { array, cut, is_decoded: false, names, part: Part::Nothing };
+        if let Some((dataset, name)) = dataset {
+            if !args.raw {
+                source.decode(context, &dataset, &name)?;
+            }
+            source.part = Part::Dataset { dataset: Box::new(dataset), name };
+        }
+        Ok(source)
+    }
+
+    /// Takes the array of decoded values. If they cannot be decoded, elements are shown as they are stored.
+    fn decode(&mut self, context: &Context, dataset: &Dataset, name: &str) -> Result<()> {
+        match dataset.variable(name).and_then(|variable| shown_array(variable)) {
+            Ok((array, is_decoded)) => {
+                let array = array.clone();
+                // Both have the axes of the stored array.
+                if is_decoded && array.shape() == self.array.shape() {
+                    (self.array, self.is_decoded) = (array, true);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                context.warnings(&[format!("elements are shown as they are stored: {error}")]);
+                Ok(())
+            }
+        }
+    }
+
+    fn of_image(args: &View, image: Image, room: Room) -> Result<Self> {
+        let axes = &image.multiscale().axes;
+        let names: Vec<Option<String>> = axes.iter().map(|axis| Some(axis.name.clone())).collect();
+        let in_space: Vec<usize> =
+            axes.iter().enumerate().filter(|(_, axis)| axis.kind == AxisKind::Space).map(|(axis, _)| axis).collect();
+        let selection = args.select.as_deref().map(|text| Selection::parse(text, &names)).transpose()?;
+        let selection = selection.unwrap_or_else(Selection::all);
+        let plane = match &args.plane {
+            Some(text) => Some(plane(text, &names)?),
+            // The plane of the image, also where it has a single row.
+            None if args.select.is_none() => in_space.get(in_space.len().saturating_sub(2)..).map(<[usize]>::to_vec),
+            None => None,
+        };
+        let plane = plane.filter(|axes| axes.len() == 2 || args.plane.is_some());
+        let whole = |shape: &[u64]| Cut::new(shape, &selection, plane.as_deref());
+        let cut = ImageCut::new(&image, whole, room, args.level)?;
+        Ok(Self {
+            array: cut.array.clone(),
+            cut: cut.cut.clone(),
+            is_decoded: false,
+            names,
+            part: Part::Image { image: Box::new(image), cut: Box::new(cut), is_chosen: args.level.is_some() },
+        })
+    }
+
+    /// The same with a cache of decoded chunks.
+    pub(super) fn cached(mut self) -> Result<Self> {
+        self.array = self.array.with(self.array.options().clone().cache(ChunkCache::new(CACHE)))?;
+        Ok(self)
+    }
+
+    /// The same at an index of an axis, with the title of that.
+    pub(super) fn frame(&self, axis: usize, index: u64) -> Self {
+        Self { cut: self.cut.at(axis, index), ..self.clone() }
+    }
+
+    /// What is shown at an index of an axis.
+    pub(super) fn at(&self, axis: usize, index: u64) -> Cut {
+        self.cut.at(axis, index)
+    }
+
+    /// The axis of a name or a number.
+    pub(super) fn axis(&self, text: &str) -> Result<usize> {
+        axis_of(text.trim(), &self.names)
+    }
+
+    pub(super) fn name_of(&self, axis: usize) -> Option<&str> {
+        self.names.get(axis)?.as_deref()
+    }
+
+    pub(super) fn level(&self) -> Option<usize> {
+        match &self.part {
+            Part::Image { cut, .. } => Some(cut.level),
+            _ => None,
+        }
+    }
+
+    /// The labels along an axis that is shown.
+    pub(super) fn labels(&self, context: &Context, axis: usize, samples: &Samples) -> Result<AxisLabels> {
+        let plain = AxisLabels { name: self.name_of(axis).map(str::to_owned), ..AxisLabels::default() };
+        match &self.part {
+            Part::Image { image, cut, .. } => Ok(cut.labels(image, axis, samples)?),
+            Part::Dataset { dataset, .. } => {
+                let Some(name) = self.name_of(axis) else { return Ok(plain) };
+                match AxisLabels::of_dimension(dataset, name, samples) {
+                    Ok(labels) => Ok(labels),
+                    Err(error) => {
+                        context.warnings(&[format!("indices instead of labels: coordinate {name}: {error}")]);
+                        Ok(plain)
+                    }
+                }
+            }
+            Part::Nothing => Ok(plain),
+        }
+    }
+
+    /// Whether rows are shown from the last to the first.
+    pub(super) fn is_upwards(&self, axes: &[AxisLabels]) -> bool {
+        match (&self.part, axes.first()) {
+            (Part::Dataset { dataset, .. }, Some(rows)) => rows.is_upwards(dataset),
+            _ => false,
+        }
+    }
+
+    fn variable(&self) -> Option<&Variable> {
+        match &self.part {
+            Part::Dataset { dataset, name } => dataset.variable(name).ok(),
+            _ => None,
+        }
+    }
+
+    fn attribute(&self, name: &str) -> Option<String> {
+        let of = |attributes: &zarr::meta::json::Map| attributes.get(name).and_then(Value::as_str).map(str::to_owned);
+        match self.variable() {
+            Some(variable) => of(variable.attributes()),
+            None => self.array.attributes().ok().and_then(of),
+        }
+    }
+
+    /// The units of the values. Packed elements have none, and those of times are part of their encoding.
+    pub(super) fn units(&self) -> Option<String> {
+        let is_packed = |variable: &Variable| {
+            let encoding = variable.encoding();
+            encoding.contains_key("scale_factor") || encoding.contains_key("add_offset")
+        };
+        if !self.is_decoded && self.variable().is_some_and(is_packed) {
+            return None;
+        }
+        self.attribute("units")
+    }
+
+    /// The axis of channels of which no index was asked for, and the channels that the image shows at first, with colour and window.
+    pub(super) fn channels(&self) -> Option<(usize, Vec<Channel>)> {
+        let Part::Image { image, .. } = &self.part else { return None };
+        let axes = &image.multiscale().axes;
+        let is_it = |&(axis, _, is_asked): &(usize, u64, bool)| {
+            !is_asked && axes.get(axis).is_some_and(|it| it.kind == AxisKind::Channel)
+        };
+        let (axis, ..) = self.cut.others().find(is_it)?;
+        let len = self.array.shape().get(axis).copied().unwrap_or(0);
+        let channel = |(number, channel): (u64, &zarr::ome::Channel)| {
+            let name = channel.label.clone().unwrap_or_else(|| number.to_string());
+            let (color, window) = (channel.color?, channel.window?);
+            channel.is_active.then_some(Channel { number, color, window, name })
+        };
+        Some((axis, (0..len).zip(&image.metadata().channels).filter_map(channel).collect()))
+    }
+
+    /// The title of a picture of several channels.
+    pub(super) fn title_of_channels(&self, context: &Context) -> Result<String> {
+        self.title_without(context, self.channels().map(|(axis, _)| axis))
+    }
+
+    /// What is shown, and where along the axes that are not.
+    pub(super) fn title(&self, context: &Context) -> Result<String> {
+        self.title_without(context, None)
+    }
+
+    fn title_without(&self, context: &Context, left_out: Option<usize>) -> Result<String> {
+        let mut title = match (&self.part, self.attribute("long_name")) {
+            (Part::Image { image, .. }, _) => {
+                let name = image.multiscale().name.clone();
+                name.or_else(|| image.group().path().name().map(str::to_owned)).unwrap_or_else(|| "image".to_owned())
+            }
+            (_, long) => {
+                let name = self.array.path().name().unwrap_or("/").to_owned();
+                long.map(|long| format!("{name}: {long}")).unwrap_or(name)
+            }
+        };
+        for (axis, index, is_asked) in self.cut.others().filter(|(axis, ..)| Some(*axis) != left_out) {
+            let name = self.name_of(axis).map_or_else(|| format!("axis {axis}"), str::to_owned);
+            let label = self.label_at(context, axis, index).unwrap_or_else(|| grouped(index));
+            title.push_str(&format!(", {name} = {label}"));
+            if !is_asked {
+                let len = self.array.shape().get(axis).copied().unwrap_or(0);
+                title.push_str(&format!(" (first of {})", grouped(len)));
+            }
+        }
+        Ok(title)
+    }
+
+    /// The label of an index of an axis that is not shown, if there is one.
+    fn label_at(&self, context: &Context, axis: usize, index: u64) -> Option<String> {
+        match &self.part {
+            Part::Dataset { dataset, .. } => {
+                let name = self.name_of(axis)?;
+                AxisLabels::at_index(dataset, name, index).unwrap_or_else(|error| {
+                    context.warnings(&[format!("an index instead of a label: coordinate {name}: {error}")]);
+                    None
+                })
+            }
+            Part::Image { image, .. } => {
+                let multiscale = image.multiscale();
+                let is_channel = multiscale.axes.get(axis)?.kind == AxisKind::Channel;
+                let channel = image.metadata().channels.get(usize::try_from(index).ok()?).filter(|_| is_channel)?;
+                Some(format!("{index} ({})", channel.label.as_deref()?))
+            }
+            Part::Nothing => None,
+        }
+    }
+
+    /// The range that an image asks for, for the channel that is shown.
+    pub(super) fn window(&self) -> Option<Range> {
+        let Part::Image { image, .. } = &self.part else { return None };
+        let axes = &image.multiscale().axes;
+        let channels = &image.metadata().channels;
+        let is_channel =
+            |&(axis, _, _): &(usize, u64, bool)| axes.get(axis).is_some_and(|it| it.kind == AxisKind::Channel);
+        let number =
+            self.cut.others().find(is_channel).map(|(_, index, _)| usize::try_from(index).unwrap_or(usize::MAX));
+        let (first, last) = match (number, channels.as_slice()) {
+            (Some(number), channels) => channels.get(number)?.window?,
+            (None, [only]) => only.window?,
+            _ => return None,
+        };
+        (first != last).then_some(Range::Bounds(first, last))
+    }
+
+    /// The names of values that are categories.
+    pub(super) fn names(&self) -> Vec<(f64, String)> {
+        let of_variable = self.variable().map(|variable| flag_names(variable.attributes()));
+        of_variable.or_else(|| self.array.attributes().ok().map(flag_names)).unwrap_or_default()
+    }
+
+    /// Whether the elements are labels of segments.
+    pub(super) fn is_labels(&self) -> bool {
+        let is_labels = matches!(&self.part, Part::Image { image, .. } if image.metadata().is_labels);
+        is_labels && Numbers::of(self.array.data_type()) == Some(Numbers::Integers)
+    }
+
+    /// Which level is shown, unless that was asked for.
+    pub(super) fn level_note(&self) -> Option<String> {
+        match &self.part {
+            Part::Image { image, cut, is_chosen: false } if image.level_count() > 1 => {
+                Some(format!("level {} of 0 to {}", cut.level, image.level_count() - 1))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// The data set that an array is a variable of, and its name there; `None` if there is none, or none that can be opened.
+fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Result<Option<(Dataset, String)>> {
+    let names = array.dimension_names().unwrap_or_default();
+    if names.len() != array.shape().len() || names.is_empty() || names.iter().any(Option::is_none) {
+        return Ok(None);
+    }
+    let Some((group, name)) = group_of(context, location)? else { return Ok(None) };
+    let ignore = group.store().capabilities().list;
+    let options = DatasetOptions::default().arrays(array.options().clone()).ignore_consolidated(ignore);
+    match Dataset::open_with(&group, &options) {
+        Ok(dataset) if dataset.variable(&name).is_ok() => Ok(Some((dataset, name))),
+        Ok(_) => Ok(None),
+        Err(error) => {
+            context.warnings(&[format!("shown without its data set: {error}")]);
+            Ok(None)
+        }
+    }
+}
+
+/// The axes of `--plane`.
+fn plane(text: &str, names: &[Option<String>]) -> Result<Vec<usize>> {
+    text.split(',').map(|part| axis_of(part.trim(), names)).collect()
+}
+
+fn axis_of(text: &str, names: &[Option<String>]) -> Result<usize> {
+    if let Some(axis) = names.iter().position(|name| name.as_deref() == Some(text)) {
+        return Ok(axis);
+    }
+    if let Some(axis) = text.parse::<usize>().ok().filter(|&axis| axis < names.len()) {
+        return Ok(axis);
+    }
+    let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+    let expected = match known.as_slice() {
+        [] => format!("a number below {}", names.len()),
+        known => format!("one of {}", known.join(", ")),
+    };
+    let failure = Failure::usage(format!("found no dimension {text:?}, expected {expected}"));
+    Err(match near(text, known) {
+        Some(near) => failure.with_hint(question(near)),
+        None => failure,
+    })
+}
+
+/// The error for a group that is no image: with arrays in it.
+fn no_image(context: &Context, location: &NodeLocation) -> Failure {
+    let failure = Failure::usage(format!("{location}: found a group, expected an array or an OME-Zarr image"));
+    let nodes = if location.store.capabilities().list {
+        context.children(location).map(|walk| walk.nodes).unwrap_or_default()
+    } else {
+        Vec::new()
+    };
+    let arrays: Vec<&str> = nodes
+        .iter()
+        .filter(|node| node.node.as_array().is_some())
+        .filter_map(|node| node.path.name())
+        .take(8)
+        .collect();
+    match arrays.is_empty() {
+        true => failure.with_hint("zarr tree shows the arrays below"),
+        false => failure.with_hint(format!("it has the arrays {}", arrays.join(", "))),
+    }
+}

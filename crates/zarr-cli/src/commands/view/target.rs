@@ -1,0 +1,119 @@
+//! Where a picture goes: a file, a terminal, a pipe.
+
+use super::View;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::output::{self, Output};
+use anstyle::Style;
+use std::io::IsTerminal;
+use std::path::Path;
+use zarr::view::{Figure, Ink, Protocol, Room};
+
+/// The lengths of a PNG's plane at most, in pixels, if nothing is asked for.
+const PNG: (usize, usize) = (1024, 768);
+/// Columns and lines where there is no terminal.
+const PIPE: (usize, usize) = (80, 30);
+/// Pixels of a character, about.
+const CELL: (usize, usize) = (10, 20);
+/// What stands beside a plane, in pixels.
+const BESIDE: (usize, usize) = (220, 160);
+
+/// What `--protocol` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// What the terminal is known to have.
+    Auto,
+    /// No pictures: letters.
+    Plain,
+    Protocol(Protocol),
+}
+
+/// Where a picture goes.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) room: Room,
+    kind: Kind,
+    columns: usize,
+    lines: usize,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
+    File { is_stdout: bool },
+    Text(Ink),
+    Pixels(Protocol),
+}
+
+impl Target {
+    pub(super) fn new(context: &Context, args: &View) -> Self {
+        let given = |length: Option<u16>, default: usize| length.map_or(default, usize::from);
+        if let Some(path) = &args.output {
+            let room = Room::pixels(given(args.width, PNG.0), given(args.height, PNG.1));
+            let is_stdout = path == Path::new("-");
+            return Self { room, kind: Kind::File { is_stdout }, columns: PIPE.0, lines: PIPE.1 };
+        }
+        let is_terminal = std::io::stdout().is_terminal();
+        let (lines, columns) = match console::Term::stdout().size_checked() {
+            // A line is for the prompt.
+            Some((lines, columns)) if is_terminal => (usize::from(lines).saturating_sub(1), usize::from(columns)),
+            _ => (PIPE.1, PIPE.0),
+        };
+        let variable = |name: &str| std::env::var(name).ok();
+        let has_colors = context.heading != Style::new() && variable("TERM").as_deref() != Some("dumb");
+        let protocol = match args.protocol.unwrap_or(Choice::Auto) {
+            Choice::Protocol(protocol) => Some(protocol),
+            Choice::Auto if is_terminal && has_colors => Some(Protocol::detect(variable)),
+            Choice::Auto if has_colors => Some(Protocol::Half),
+            Choice::Auto | Choice::Plain => None,
+        };
+        match protocol {
+            None | Some(Protocol::Half) => {
+                let ink = if protocol.is_none() { Ink::Plain } else { ink(variable, is_terminal) };
+                let (columns, lines) = (given(args.width, columns), given(args.height, lines));
+                Self { room: Room::text(columns, lines, ink), kind: Kind::Text(ink), columns, lines }
+            }
+            Some(protocol) => {
+                let default = |cells: usize, pixels: usize, beside: usize, most: usize| {
+                    (cells * pixels).saturating_sub(beside).clamp(100, most)
+                };
+                let width = given(args.width, default(columns, CELL.0, BESIDE.0, PNG.0));
+                let height = given(args.height, default(lines, CELL.1, BESIDE.1, PNG.1));
+                Self { room: Room::pixels(width, height), kind: Kind::Pixels(protocol), columns, lines }
+            }
+        }
+    }
+
+    /// Whether a file is written to standard output.
+    pub(super) fn is_stdout(&self) -> bool {
+        self.kind == Kind::File { is_stdout: true }
+    }
+
+    /// Shows a figure in the terminal.
+    pub(super) fn show(&self, figure: &Figure, is_bare: bool) -> Result<()> {
+        let text = match self.kind {
+            Kind::File { .. } => return Ok(()),
+            Kind::Text(ink) => figure.text(self.columns, self.lines, ink),
+            Kind::Pixels(_) if figure.slice.samples.is_empty() => figure.text(self.columns, self.lines, Ink::Plain),
+            Kind::Pixels(protocol) => {
+                let picture =
+                    if is_bare && figure.is_plane() { figure.plane(self.room) } else { figure.picture(self.room) };
+                protocol.encode(&picture, self.columns)?
+            }
+        };
+        output::print(&text)
+    }
+}
+
+/// The colours that a terminal has. Output that is piped goes to one with all.
+fn ink(variable: impl Fn(&str) -> Option<String>, is_terminal: bool) -> Ink {
+    let has_all = matches!(variable("COLORTERM").as_deref(), Some("truecolor" | "24bit"));
+    let term = variable("TERM").unwrap_or_default();
+    if has_all || !is_terminal || cfg!(windows) || term.ends_with("-direct") { Ink::TrueColor } else { Ink::Colors256 }
+}
+
+/// Writes a file of bytes.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut out = Output::open(Some(path), true)?;
+    out.write(bytes)?;
+    out.finish()
+}

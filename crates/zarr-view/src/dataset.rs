@@ -1,0 +1,116 @@
+//! What data sets say about their variables: positions along axes, the names of values.
+
+use crate::Result;
+use crate::labels::{AxisLabels, Positions};
+use crate::samples::Samples;
+use zarr_array::Array;
+use zarr_dataset::{Dataset, Values, Variable};
+use zarr_dtype::{Cast, Class, cast_items};
+use zarr_grid::AxisSelection;
+use zarr_json::{Map, Value};
+
+/// Longer coordinates are not read for labels.
+const MOST_LABELS: u64 = 1 << 22;
+
+impl AxisLabels {
+    /// The labels of a dimension from its coordinate in a data set: numbers, dates, names. Without one, or for a very long one (4 million
+    /// elements), the indices.
+    ///
+    /// # Errors
+    /// As [`Variable::read`] for the coordinate.
+    pub fn of_dimension(dataset: &Dataset, dimension: &str, samples: &Samples) -> Result<Self> {
+        let name = Some(dimension.to_owned());
+        let Some(coordinate) = coordinate(dataset, dimension) else { return Ok(Self { name, ..Self::default() }) };
+        let units = coordinate.attributes().get("units").and_then(Value::as_str).map(str::to_owned);
+        let values = dataset.isel(dimension, samples.to_axis())?.variable(dimension)?.read()?;
+        Ok(Self { name, units, positions: positions(&values) })
+    }
+
+    /// The label of one index of a dimension; `None` without a coordinate.
+    ///
+    /// # Errors
+    /// As [`Variable::read`] for the coordinate.
+    pub fn at_index(dataset: &Dataset, dimension: &str, index: u64) -> Result<Option<String>> {
+        if coordinate(dataset, dimension).is_none() {
+            return Ok(None);
+        }
+        let labels = Self::of_dimension(dataset, dimension, &Samples::all(index, 1, 1))?;
+        let units = labels.units.as_deref().map(|units| format!(" {units}")).unwrap_or_default();
+        Ok(match labels.positions {
+            Positions::Indices => None,
+            Positions::Numbers(numbers) => numbers.first().map(|number| format!("{number}{units}")),
+            Positions::Texts(texts) => texts.into_iter().next(),
+        })
+    }
+
+    /// Whether a picture has the last sample at the top: positions rise, as latitudes and heights do, and the coordinate does not say that
+    /// it goes down (`positive`).
+    pub fn is_upwards(&self, dataset: &Dataset) -> bool {
+        let down = self.name.as_deref().and_then(|name| coordinate(dataset, name)).is_some_and(|coordinate| {
+            coordinate
+                .attributes()
+                .get("positive")
+                .and_then(Value::as_str)
+                .is_some_and(|it| it.eq_ignore_ascii_case("down"))
+        });
+        self.is_rising() && !down
+    }
+}
+
+/// The coordinate of a dimension, if it is short enough to be read.
+fn coordinate<'d>(dataset: &'d Dataset, dimension: &str) -> Option<&'d Variable> {
+    let variable = dataset.variables().find(|variable| variable.name() == dimension)?;
+    let is_it = variable.dimensions().eq([dimension]) && variable.shape().iter().all(|&len| len <= MOST_LABELS);
+    is_it.then_some(variable)
+}
+
+/// Values of a coordinate as positions.
+fn positions(values: &Values) -> Positions {
+    let is_number = matches!(values.data_type().class(), Some(Class::Signed | Class::Unsigned | Class::Float));
+    if is_number && let Ok(numbers) = cast_items::<f64>(values.data_type(), values.data().items(), Cast::Lossy) {
+        return Positions::Numbers(numbers);
+    }
+    let mut texts: Vec<String> = (0..values.len()).map(|index| values.text(index)).collect();
+    // What is 0 in all of these times says nothing.
+    for end in [".000000000", "T00:00:00", " 00:00:00"] {
+        if texts.iter().all(|text| text == "NaT" || text.ends_with(end)) {
+            texts.iter_mut().for_each(|text| text.truncate(text.strip_suffix(end).map_or(text.len(), str::len)));
+        }
+    }
+    Positions::Texts(texts)
+}
+
+impl Samples {
+    /// As a selection along an axis.
+    pub(crate) fn to_axis(self) -> AxisSelection {
+        let signed = |index: u64| i64::try_from(index).unwrap_or(i64::MAX);
+        let last = signed(self.index(self.count.saturating_sub(1)));
+        let stop = match self.step > 0 {
+            true => Some(last.saturating_add(1)),
+            false => last.checked_sub(1).filter(|&stop| stop >= 0),
+        };
+        AxisSelection::Range { start: Some(signed(self.start)), stop, step: self.step }
+    }
+}
+
+/// The names of values by the attributes `flag_values` and `flag_meanings` of the CF conventions; none if there are none.
+pub fn flag_names(attributes: &Map) -> Vec<(f64, String)> {
+    let values = match attributes.get("flag_values") {
+        Some(Value::Array(values)) => values.iter().filter_map(Value::as_f64).collect(),
+        Some(value) => value.as_f64().into_iter().collect::<Vec<f64>>(),
+        None => return Vec::new(),
+    };
+    let meanings = attributes.get("flag_meanings").and_then(Value::as_str).unwrap_or_default();
+    let names: Vec<String> = meanings.split_ascii_whitespace().map(str::to_owned).collect();
+    // Meanings that do not belong to values, one for one, name nothing.
+    if names.len() == values.len() { values.into_iter().zip(names).collect() } else { Vec::new() }
+}
+
+/// The array of a variable's values, decoded; the stored one where values are no numbers of a decoded array, such as times.
+///
+/// # Errors
+/// As [`Variable::read`].
+pub fn shown_array(variable: &Variable) -> Result<(&Array, bool)> {
+    let decoded = variable.decoded()?.filter(|array| crate::Numbers::of(array.data_type()).is_some());
+    Ok(decoded.map_or((variable.stored(), false), |array| (array, true)))
+}

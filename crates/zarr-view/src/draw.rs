@@ -1,0 +1,277 @@
+//! Pictures of planes: the plane, its axes, and what its colours mean.
+
+pub(crate) mod chart;
+
+use crate::color_map::Rgb;
+use crate::coloring::Coloring;
+use crate::figure::{Figure, Room};
+use crate::font;
+use crate::labels::{Tick, round_numbers};
+use crate::picture::Picture;
+use crate::shading::{Categories, Shading};
+
+pub(crate) const WHITE: Rgb = [255, 255, 255];
+pub(crate) const BLACK: Rgb = [24, 24, 24];
+/// The length of a mark.
+const MARK: usize = 5;
+/// Between things that do not belong together.
+const GAP: usize = 10;
+/// The width of the colour bar.
+const BAR: usize = 18;
+/// Legends have so many categories at most.
+const MOST_NAMED: usize = 20;
+/// Labels are cut to so many letters.
+pub(crate) const MOST_LETTERS: usize = 24;
+
+impl Figure {
+    /// The plane alone: one or more pixels for each sample, as many as fit.
+    pub fn plane(&self, room: Room) -> Picture {
+        let (across, down) = self.scale(room);
+        let (width, height) = (self.slice.columns() * across, self.slice.rows() * down);
+        let mut picture = Picture::new(width, height, WHITE);
+        self.draw_plane(&mut picture, (0, 0), (across, down));
+        picture
+    }
+
+    fn draw_plane(&self, picture: &mut Picture, (left, top): (usize, usize), (across, down): (usize, usize)) {
+        for row in 0..self.slice.rows() {
+            for column in 0..self.slice.columns() {
+                let color = self.pixel(row, column);
+                picture.fill(left + column * across, top + row * down, across, down, color);
+            }
+        }
+    }
+
+    /// The picture: the plane with its axes, its title, and its colour bar or legend; of a line its chart.
+    pub fn picture(&self, room: Room) -> Picture {
+        if !self.is_plane() {
+            return chart::picture(self, room);
+        }
+        let (across, down) = self.scale(room);
+        let (width, height) = (self.slice.columns() * across, self.slice.rows() * down);
+        let rows = self.row_ticks((height / (font::HEIGHT * 2)).clamp(1, 12));
+        let widest = rows.iter().map(|tick| font::width(&tick.text)).max().unwrap_or(0);
+        let row_title =
+            self.axes.first().map(|axis| shortened(&axis.title(), height / font::WIDTH)).unwrap_or_default();
+        let left = GAP + if row_title.is_empty() { 0 } else { font::HEIGHT + GAP / 2 } + widest + MARK + 3;
+        let legend = Legend::of(self, height);
+        let total = (left + width + GAP * 2 + legend.width()).max(GAP * 2 + font::width("0") * 20) + GAP;
+        let title = wrapped(&self.title, (total - GAP * 2) / font::WIDTH);
+        let note = self.note.as_deref().map(|note| wrapped(note, (total - GAP * 2) / font::WIDTH)).unwrap_or_default();
+        let top = GAP + title.len() * (font::HEIGHT + 2) + GAP / 2;
+        let below = MARK + 2 + font::HEIGHT * 2 + 4 + note.len() * (font::HEIGHT + 2) + GAP;
+        let mut picture = Picture::new(total, top + height.max(legend.height()) + below, WHITE);
+        for (line, text) in title.iter().enumerate() {
+            picture.text(GAP, GAP + line * (font::HEIGHT + 2), text, BLACK);
+        }
+        self.draw_plane(&mut picture, (left, top), (across, down));
+        picture.outline(left - 1, top - 1, width + 2, height + 2, BLACK);
+        for tick in &rows {
+            let y = top + along(tick, down as f64, height);
+            picture.fill(left - 1 - MARK, y, MARK, 1, BLACK);
+            let x = (left - MARK - 4).saturating_sub(font::width(&tick.text));
+            picture.text(x, y.saturating_sub(font::HEIGHT / 2), &tick.text, BLACK);
+        }
+        if !row_title.is_empty() {
+            let bottom = top + (height + font::width(&row_title)) / 2;
+            picture.text_upwards(GAP / 2, bottom.min(top + height), &row_title, BLACK);
+        }
+        let bottom = top + height;
+        draw_columns(&mut picture, self, (left, bottom), (across as f64, width));
+        legend.draw(&mut picture, (left + width + GAP * 2, top), height);
+        let first = bottom.max(top + legend.height()) + MARK + 2 + font::HEIGHT * 2 + 6;
+        for (line, text) in note.iter().enumerate() {
+            picture.text(GAP, first + line * (font::HEIGHT + 2), text, [96; 3]);
+        }
+        picture
+    }
+
+    /// The marks along rows.
+    pub(crate) fn row_ticks(&self, most: usize) -> Vec<Tick> {
+        let (Some(axis), Some(samples)) = (self.axes.first(), self.slice.samples.first()) else { return Vec::new() };
+        cut(axis.ticks(samples, most))
+    }
+
+    /// The marks along columns: as many as have room, if `room` letters lie in a row.
+    pub(crate) fn column_ticks(&self, room: usize) -> Vec<Tick> {
+        let (Some(axis), Some(samples)) = (self.axes.last(), self.slice.samples.last()) else { return Vec::new() };
+        for most in [12, 9, 7, 5, 4, 3, 2] {
+            let ticks = cut(axis.ticks(samples, most));
+            let longest = ticks.iter().map(|tick| tick.text.chars().count()).max().unwrap_or(0);
+            if (longest + 2) * ticks.len() <= room {
+                return ticks;
+            }
+        }
+        cut(axis.ticks(samples, 1))
+    }
+}
+
+/// The marks and the title below a plane or a chart.
+pub(crate) fn draw_columns(
+    picture: &mut Picture,
+    figure: &Figure,
+    (left, bottom): (usize, usize),
+    (across, width): (f64, usize),
+) {
+    for tick in figure.column_ticks(width / font::WIDTH) {
+        let x = left + along(&tick, across, width);
+        picture.fill(x, bottom + 1, 1, MARK, BLACK);
+        let start = x.saturating_sub(font::width(&tick.text) / 2);
+        let most = picture.width().saturating_sub(font::width(&tick.text) + 1);
+        picture.text(start.min(most), bottom + MARK + 2, &tick.text, BLACK);
+    }
+    let title = figure.axes.last().map(|axis| shortened(&axis.title(), width / font::WIDTH)).unwrap_or_default();
+    let x = left + width.saturating_sub(font::width(&title)) / 2;
+    picture.text(x, bottom + MARK + 4 + font::HEIGHT, &title, BLACK);
+}
+
+/// The pixel of a mark: the middle of its sample.
+pub(crate) fn along(tick: &Tick, each: f64, all: usize) -> usize {
+    let at = (tick.at + 0.5) * each;
+    (at.max(0.0) as usize).min(all.saturating_sub(1))
+}
+
+fn cut(mut ticks: Vec<Tick>) -> Vec<Tick> {
+    ticks.iter_mut().for_each(|tick| tick.text = shortened(&tick.text, MOST_LETTERS));
+    // Positions may fall.
+    ticks.sort_by(|a, b| a.at.total_cmp(&b.at));
+    ticks
+}
+
+/// The beginning of a text, with two dots if it is longer.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.chars().count() <= most {
+        true => text.to_owned(),
+        false => text.chars().take(most.saturating_sub(2)).chain("..".chars().take(most)).collect(),
+    }
+}
+
+/// A text in lines of so many letters, divided at spaces where there are some.
+pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines = Vec::<String>::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > most {
+            lines.push(std::mem::take(&mut line));
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&shortened(word, most.max(2)));
+    }
+    lines.push(line);
+    lines.retain(|line| !line.is_empty());
+    lines
+}
+
+/// What colours mean.
+enum Legend<'f> {
+    /// The bar, its marks, the title beside it.
+    Bar(&'f Coloring, Vec<Tick>, String),
+    Categories(&'f Categories, String),
+}
+
+impl<'f> Legend<'f> {
+    fn of(figure: &'f Figure, height: usize) -> Self {
+        let units = figure.units.clone().unwrap_or_default();
+        match &figure.shading {
+            Shading::Even(coloring) => {
+                let title = shortened(&units, (height / font::WIDTH).max(4));
+                Self::Bar(coloring, bar_ticks(coloring, (height / (font::HEIGHT * 2)).clamp(2, 9)), title)
+            }
+            Shading::Categories(categories) => Self::Categories(categories, units),
+        }
+    }
+
+    fn width(&self) -> usize {
+        match self {
+            Self::Bar(_, ticks, title) => {
+                let widest = ticks.iter().map(|tick| font::width(&tick.text)).max().unwrap_or(0);
+                BAR + MARK + 3 + widest + if title.is_empty() { 0 } else { GAP / 2 + font::HEIGHT }
+            }
+            Self::Categories(categories, _) => {
+                let names = categories.entries().iter().take(MOST_NAMED);
+                let widest = names.map(|entry| entry.name.chars().count().min(MOST_LETTERS)).max().unwrap_or(0);
+                font::HEIGHT + 4 + widest.max("and 999 more".len()) * font::WIDTH
+            }
+        }
+    }
+
+    fn height(&self) -> usize {
+        match self {
+            Self::Bar(..) => 0,
+            Self::Categories(categories, _) => (categories.entries().len().min(MOST_NAMED) + 1) * (font::HEIGHT + 4),
+        }
+    }
+
+    fn draw(&self, picture: &mut Picture, (left, top): (usize, usize), height: usize) {
+        match self {
+            Self::Bar(coloring, ticks, title) => {
+                for y in 0..height {
+                    // The middle of each row.
+                    let fraction = 1.0 - (y as f64 + 0.5) / height as f64;
+                    let color = coloring.map().at(fraction).unwrap_or(Coloring::MISSING);
+                    picture.fill(left, top + y, BAR, 1, color);
+                }
+                picture.outline(left - 1, top - 1, BAR + 2, height + 2, BLACK);
+                let mut widest = 0;
+                for tick in ticks {
+                    let y = top + ((1.0 - tick.at) * height.saturating_sub(1) as f64).round().max(0.0) as usize;
+                    picture.fill(left + BAR + 1, y, MARK, 1, BLACK);
+                    picture.text(left + BAR + MARK + 4, y.saturating_sub(font::HEIGHT / 2), &tick.text, BLACK);
+                    widest = widest.max(font::width(&tick.text));
+                }
+                if !title.is_empty() {
+                    let bottom = top + (height + font::width(title)) / 2;
+                    let x = left + BAR + MARK + 4 + widest + GAP / 2;
+                    picture.text_upwards(x, bottom.min(top + height + GAP), title, BLACK);
+                }
+            }
+            Self::Categories(categories, units) => {
+                let line = font::HEIGHT + 4;
+                let entries = categories.entries();
+                for (number, entry) in entries.iter().take(MOST_NAMED).enumerate() {
+                    let y = top + number * line;
+                    picture.fill(left, y, font::HEIGHT - 2, font::HEIGHT - 2, entry.color);
+                    picture.outline(left, y, font::HEIGHT - 2, font::HEIGHT - 2, BLACK);
+                    picture.text(left + font::HEIGHT + 4, y, &shortened(&entry.name, MOST_LETTERS), BLACK);
+                }
+                let more = entries.len().saturating_sub(MOST_NAMED);
+                let last = match (more, units.as_str()) {
+                    (0, units) => units.to_owned(),
+                    (more, _) => format!("and {more} more"),
+                };
+                let y = top + entries.len().min(MOST_NAMED) * line;
+                picture.text(left, y, &shortened(&last, MOST_LETTERS), BLACK);
+            }
+        }
+    }
+}
+
+/// The marks of a colour bar, from 0 to 1: round numbers, of logarithms powers of ten.
+pub(crate) fn bar_ticks(coloring: &Coloring, most: usize) -> Vec<Tick> {
+    let (first, last) = coloring.bounds();
+    if first == last || !first.is_finite() || !last.is_finite() {
+        return vec![Tick { at: 0.5, text: crate::labels::short(first) }];
+    }
+    let tick = |(value, text): (f64, String)| Tick { at: coloring.fraction(value), text };
+    let round = |ticks: Vec<(f64, String)>| {
+        ticks.into_iter().map(tick).filter(|tick| (0.0..=1.0).contains(&tick.at)).collect::<Vec<_>>()
+    };
+    if coloring.is_logarithmic() {
+        let powers = round_numbers(first.log10(), last.log10(), most, true);
+        let power = |(exponent, _): (f64, String)| {
+            let value = 10_f64.powf(exponent);
+            (value, if exponent.abs() < 4.0 { crate::labels::short(value) } else { format!("1e{exponent}") })
+        };
+        let ticks = round(powers.into_iter().map(power).collect());
+        if ticks.len() > 1 {
+            return ticks;
+        }
+    }
+    let ticks = round(round_numbers(first, last, most, false));
+    match ticks.len() {
+        0 => [first, last].map(|value| tick((value, crate::labels::short(value)))).to_vec(),
+        _ => ticks,
+    }
+}

@@ -1,0 +1,75 @@
+//! Images of OME-Zarr: labels of axes, and the level that is read.
+
+use crate::cut::Cut;
+use crate::figure::Room;
+use crate::labels::{AxisLabels, Positions};
+use crate::samples::Samples;
+use crate::{Error, Result};
+use zarr_array::Array;
+use zarr_ome::Image;
+
+/// A level of an image, and what of it is shown.
+#[derive(Clone, Debug)]
+pub struct ImageCut {
+    /// The number of the level, from 0, the finest.
+    pub level: usize,
+    /// Its array.
+    pub array: Array,
+    /// What of it is shown.
+    pub cut: Cut,
+}
+
+impl ImageCut {
+    /// The coarsest level of an image that fills the room with what `cut` makes of the shape of the finest level, and the same part of it.
+    /// `level` chooses one instead. A selection with steps is taken from the finest one.
+    ///
+    /// # Errors
+    /// As [`Image::level`], and those of `cut`.
+    pub fn new(image: &Image, cut: impl Fn(&[u64]) -> Result<Cut>, room: Room, level: Option<usize>) -> Result<Self> {
+        let finest = image.level(0)?;
+        let whole = cut(finest.shape())?;
+        let samples = whole.samples();
+        let (level, array) = match level {
+            Some(0) => (0, finest.clone()),
+            Some(number) => (number, image.level(number)?),
+            None if samples.iter().any(|samples| samples.step != 1) => (0, finest.clone()),
+            None => {
+                let selected: Vec<u64> = samples.iter().map(|samples| samples.of).collect();
+                let of_axis = |((&axis, &most), samples): ((&usize, &u64), &Samples)| {
+                    let len = finest.shape().get(axis).copied().unwrap_or(1);
+                    // As many elements of the axis as make as many samples of the part as the finest level has.
+                    let least =
+                        u128::from(samples.thinned(most).count) * u128::from(len) / u128::from(samples.of.max(1));
+                    (axis, u64::try_from(least).unwrap_or(u64::MAX))
+                };
+                let most = room.most(&selected);
+                let least: Vec<_> = whole.shown().iter().zip(&most).zip(&samples).map(of_axis).collect();
+                match image.level_of(&least)? {
+                    (0, _) => (0, finest.clone()),
+                    coarser => coarser,
+                }
+            }
+        };
+        let cut = if level == 0 { whole } else { whole.scaled(finest.shape(), array.shape())? };
+        Ok(Self { level, array, cut })
+    }
+
+    /// The labels of an axis that is shown: positions by the scale of the level.
+    pub fn labels(&self, image: &Image, axis: usize, samples: &Samples) -> Result<AxisLabels> {
+        let multiscale = image.multiscale();
+        let (Some(axis_of), Some(level)) = (multiscale.axes.get(axis), multiscale.levels.get(self.level)) else {
+            return Err(Error::argument(format!("found axis {axis}, expected one of {}", multiscale.axes.len())));
+        };
+        let name = Some(axis_of.name.clone());
+        let units = axis_of.unit_symbol().map(str::to_owned);
+        let positions = match (&units, self.level) {
+            // Indices of the finest level are indices.
+            (None, 0) => Positions::Indices,
+            _ => {
+                let numbers = (0..samples.count).map(|number| level.position(axis, samples.index(number)));
+                Positions::Numbers(numbers.collect())
+            }
+        };
+        Ok(AxisLabels { name, units, positions })
+    }
+}

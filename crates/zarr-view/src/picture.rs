@@ -1,0 +1,179 @@
+//! Pictures of pixels.
+
+use crate::color_map::Rgb;
+use crate::font;
+
+/// More pixels than this are refused: 256 MiB.
+const MOST_PIXELS: usize = 1 << 26;
+
+/// A picture: rows of pixels, each red, green and blue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Picture {
+    width: usize,
+    height: usize,
+    pixels: Vec<Rgb>,
+}
+
+impl Picture {
+    /// A picture of one colour. Both lengths are at least 1; one that would be too large (64 million pixels) has fewer rows.
+    pub fn new(width: usize, height: usize, color: Rgb) -> Self {
+        let width = width.clamp(1, MOST_PIXELS);
+        let height = height.clamp(1, (MOST_PIXELS / width).max(1));
+        Self { width, height, pixels: vec![color; width * height] }
+    }
+
+    /// Pixels in a row.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Rows.
+    pub fn height(&self) -> usize {
+        self.height
+    }
+
+    /// The pixels, row by row.
+    pub fn pixels(&self) -> &[Rgb] {
+        &self.pixels
+    }
+
+    /// The bytes of the pixels: red, green, blue of the first.
+    pub fn bytes(&self) -> &[u8] {
+        self.pixels.as_flattened()
+    }
+
+    /// A pixel; `None` beyond the edges.
+    pub fn get(&self, x: usize, y: usize) -> Option<Rgb> {
+        if x < self.width { self.pixels.get(y * self.width + x).copied() } else { None }
+    }
+
+    /// Sets a pixel; one beyond the edges is left out.
+    pub fn set(&mut self, x: usize, y: usize, color: Rgb) {
+        if x < self.width
+            && let Some(pixel) = self.pixels.get_mut(y.saturating_mul(self.width).saturating_add(x))
+        {
+            *pixel = color;
+        }
+    }
+
+    /// The same with white pixels to the right and below, if it is smaller.
+    pub fn enlarged(self, width: usize, height: usize) -> Self {
+        if (self.width, self.height) == (width, height) {
+            return self;
+        }
+        let mut larger = Self::new(width.max(self.width), height.max(self.height), [255; 3]);
+        for (y, row) in self.pixels.chunks(self.width).enumerate() {
+            row.iter().enumerate().for_each(|(x, pixel)| larger.set(x, y, *pixel));
+        }
+        larger
+    }
+
+    /// Fills a box.
+    pub(crate) fn fill(&mut self, x: usize, y: usize, width: usize, height: usize, color: Rgb) {
+        for row in y..y.saturating_add(height).min(self.height) {
+            (x..x.saturating_add(width).min(self.width)).for_each(|column| self.set(column, row, color));
+        }
+    }
+
+    /// The outline of a box.
+    pub(crate) fn outline(&mut self, x: usize, y: usize, width: usize, height: usize, color: Rgb) {
+        self.fill(x, y, width, 1, color);
+        self.fill(x, y + height.saturating_sub(1), width, 1, color);
+        self.fill(x, y, 1, height, color);
+        self.fill(x + width.saturating_sub(1), y, 1, height, color);
+    }
+
+    /// A straight line, as wide as `width`.
+    pub(crate) fn line(&mut self, from: (f64, f64), to: (f64, f64), width: usize, color: Rgb) {
+        let (dx, dy) = (to.0 - from.0, to.1 - from.1);
+        // Each point lies beside the next one.
+        let steps = dx.abs().max(dy.abs()).ceil().clamp(1.0, 1e5);
+        for step in 0..=steps as u32 {
+            let part = f64::from(step) / steps;
+            let (x, y) = (from.0 + dx * part, from.1 + dy * part);
+            if x >= 0.0 && y >= 0.0 {
+                self.fill(
+                    (x.round() as usize).saturating_sub(width / 2),
+                    (y.round() as usize).saturating_sub(width / 2),
+                    width,
+                    width,
+                    color,
+                );
+            }
+        }
+    }
+
+    /// Text whose upper left corner is at (x, y).
+    pub(crate) fn text(&mut self, x: usize, y: usize, text: &str, color: Rgb) {
+        let mut left = x;
+        for glyph in text.chars().map(font::glyph) {
+            for (dy, row) in glyph.rows().iter().enumerate() {
+                for (dx, &strength) in row.iter().enumerate().filter(|(_, strength)| **strength > 0) {
+                    if let Some(under) = self.get(left + dx, y + dy) {
+                        self.set(left + dx, y + dy, mixed(under, color, strength));
+                    }
+                }
+            }
+            left += font::WIDTH;
+        }
+    }
+
+    /// Text that is turned to the left, from (x, y) upwards; x is its left edge.
+    pub(crate) fn text_upwards(&mut self, x: usize, y: usize, text: &str, color: Rgb) {
+        let mut bottom = y;
+        for glyph in text.chars().map(font::glyph) {
+            for (dy, row) in glyph.rows().iter().enumerate() {
+                for (dx, &strength) in row.iter().enumerate().filter(|(_, strength)| **strength > 0) {
+                    if let (Some(up), Some(under)) =
+                        (bottom.checked_sub(dx), bottom.checked_sub(dx).and_then(|up| self.get(x + dy, up)))
+                    {
+                        self.set(x + dy, up, mixed(under, color, strength));
+                    }
+                }
+            }
+            let Some(next) = bottom.checked_sub(font::WIDTH) else { return };
+            bottom = next;
+        }
+    }
+}
+
+/// A colour over another one, of a strength from 0 to 255.
+fn mixed(under: Rgb, over: Rgb, strength: u8) -> Rgb {
+    let strength = u16::from(strength);
+    let mut color = under;
+    for (channel, over) in color.iter_mut().zip(over) {
+        let sum = u16::from(*channel) * (255 - strength) + u16::from(over) * strength;
+        *channel = u8::try_from((sum + 127) / 255).unwrap_or(u8::MAX);
+    }
+    color
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_lies_beyond_the_edges_is_left_out() {
+        let mut picture = Picture::new(3, 2, [0; 3]);
+        picture.set(3, 0, [9; 3]);
+        picture.set(0, 2, [9; 3]);
+        picture.fill(2, 1, 50, 50, [7; 3]);
+        picture.line((-5.0, -5.0), (40.0, -3.0), 1, [9; 3]);
+        picture.text(2, 0, "wide", [0; 3]);
+        picture.text_upwards(0, 1, "high", [0; 3]);
+        assert_eq!(picture.get(2, 1), Some([7; 3]));
+        assert_eq!(picture.pixels().iter().filter(|pixel| **pixel != [0; 3]).count(), 1);
+    }
+
+    #[test]
+    fn text_is_turned() {
+        let mut flat = Picture::new(40, 40, [255; 3]);
+        flat.text(0, 0, "7x", [0; 3]);
+        let mut turned = Picture::new(40, 40, [255; 3]);
+        turned.text_upwards(0, 39, "7x", [0; 3]);
+        assert!(flat.pixels().contains(&[0; 3]));
+        for (x, y) in (0..40).flat_map(|x| (0..40).map(move |y| (x, y))) {
+            assert_eq!(flat.get(x, y), turned.get(y, 39 - x), "{x} {y}");
+        }
+    }
+}

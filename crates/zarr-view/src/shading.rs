@@ -1,0 +1,211 @@
+//! Which colour each value has: by a range, or by categories.
+
+use crate::color_map::{ColorMap, Rgb};
+use crate::coloring::Coloring;
+use crate::range::Range;
+use crate::slice::Numbers;
+
+/// Integers with no more different values are categories, if nothing else is asked for.
+const MOST_CATEGORIES: usize = 12;
+/// Each category has so many elements on average, or there are labels for it.
+const ELEMENTS_EACH: usize = 4;
+
+/// What is asked for about colours.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ShadingOptions {
+    /// The colour map; if not given viridis, and colours of categories where integers have few values.
+    pub map: Option<ColorMap>,
+    /// The range; if not given from percentile 2 to 98.
+    pub range: Option<Range>,
+    /// Whether logarithms are shown.
+    pub is_log: bool,
+    /// The names of values that are categories, such as those of `flag_meanings` of the CF conventions.
+    pub names: Vec<(f64, String)>,
+    /// Whether the elements are known to be categories, such as labels of segments.
+    pub is_categorical: bool,
+}
+
+/// Which colour each value has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Shading {
+    /// By its place in a range.
+    Even(Coloring),
+    /// By the category that it is.
+    Categories(Categories),
+}
+
+impl Shading {
+    /// The shading for these values, as asked for, else as fits them: two colours for bools, categories for integers with few values.
+    /// The range of a diverging map has 0 in its middle if values lie on both sides of it.
+    pub fn new(values: &[f64], numbers: Numbers, options: &ShadingOptions) -> Self {
+        let map = options.map;
+        let is_even = map.is_some_and(|map| !map.is_categorical()) || options.range.is_some() || options.is_log;
+        let may_be = numbers != Numbers::Floats && (!is_even || options.is_categorical);
+        let wants = options.is_categorical || map.is_some_and(ColorMap::is_categorical) || !options.names.is_empty();
+        if may_be && (!is_even || wants) {
+            let few = match wants {
+                true => Some(Categories::distinct(values)),
+                false => Categories::few(values, MOST_CATEGORIES),
+            };
+            let is_sure = wants || numbers == Numbers::Bools;
+            if let Some(few) = few.filter(|few| is_sure || few.len().saturating_mul(ELEMENTS_EACH) <= values.len()) {
+                return Self::Categories(Categories::new(few, numbers, &options.names));
+            }
+        }
+        let map = map.unwrap_or(ColorMap::VIRIDIS);
+        let range = options.range.unwrap_or_default();
+        let (mut first, mut last) = range.of(values, options.is_log).unwrap_or((0.0, 1.0));
+        if map.is_diverging() && first < 0.0 && last > 0.0 && !matches!(range, Range::Bounds(..)) {
+            last = last.max(-first);
+            first = -last;
+        }
+        let coloring = Coloring::new(map, first, last);
+        Self::Even(if options.is_log { coloring.logarithmic() } else { coloring })
+    }
+
+    /// The colour of a value.
+    pub fn pixel(&self, value: f64) -> Rgb {
+        match self {
+            Self::Even(coloring) => coloring.pixel(value),
+            Self::Categories(categories) => categories.pixel(value),
+        }
+    }
+}
+
+/// Values that are categories, each with a colour and a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Categories {
+    /// In ascending order.
+    pub(crate) entries: Vec<Category>,
+}
+
+/// A value that is a category.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Category {
+    /// The value.
+    pub value: f64,
+    /// Its colour.
+    pub color: Rgb,
+    /// Its name, else the value as text.
+    pub name: String,
+}
+
+impl Categories {
+    /// The different values in ascending order, without NaN.
+    fn distinct(values: &[f64]) -> Vec<f64> {
+        // -0.0 is 0.
+        let known = values.iter().filter(|value| !value.is_nan()).map(|&value| if value == 0.0 { 0.0 } else { value });
+        let mut distinct: Vec<f64> = known.collect();
+        distinct.sort_unstable_by(f64::total_cmp);
+        distinct.dedup();
+        distinct
+    }
+
+    /// The different values as above; `None` if there are more than `most`, which is few.
+    fn few(values: &[f64], most: usize) -> Option<Vec<f64>> {
+        let mut few = Vec::<f64>::new();
+        for &value in values.iter().filter(|value| !value.is_nan()) {
+            if few.contains(&value) {
+                continue;
+            }
+            if few.len() >= most {
+                return None;
+            }
+            few.push(value);
+        }
+        Some(Self::distinct(&few))
+    }
+
+    fn new(values: Vec<f64>, numbers: Numbers, names: &[(f64, String)]) -> Self {
+        let colors = ColorMap::CIVIDIS.colors();
+        let entry = |(number, value): (usize, f64)| {
+            let name = names.iter().find(|(named, _)| *named == value).map(|(_, name)| name.clone());
+            let (color, text) = match numbers {
+                Numbers::Bools if value == 0.0 => (colors.first().copied().unwrap_or_default(), "false".to_owned()),
+                Numbers::Bools => (colors.last().copied().unwrap_or_default(), "true".to_owned()),
+                _ => (Self::color(number), value.to_string()),
+            };
+            Category { value, color, name: name.unwrap_or(text) }
+        };
+        Self { entries: values.into_iter().enumerate().map(entry).collect() }
+    }
+
+    /// By the number among all values, so that neighbours differ.
+    fn color(number: usize) -> Rgb {
+        ColorMap::TAB20.category(TAB20_ORDER.get(number % TAB20_ORDER.len()).copied().unwrap_or(number))
+    }
+
+    /// The categories, by their values.
+    pub fn entries(&self) -> &[Category] {
+        &self.entries
+    }
+
+    /// The number of the category of a value.
+    pub fn number(&self, value: f64) -> Option<usize> {
+        let value = if value == 0.0 { 0.0 } else { value };
+        self.entries.binary_search_by(|known| known.value.total_cmp(&value)).ok()
+    }
+
+    /// The colour of a value; that of missing values for one that is no category.
+    pub fn pixel(&self, value: f64) -> Rgb {
+        let entry = self.number(value).and_then(|number| self.entries.get(number));
+        entry.map_or(Coloring::MISSING, |entry| entry.color)
+    }
+}
+
+/// The saturated colours before the pale ones beside them, and the two greys, which look like missing values, at the end.
+const TAB20_ORDER: [usize; 20] = [0, 2, 4, 6, 8, 10, 12, 16, 18, 1, 3, 5, 7, 9, 11, 13, 17, 19, 15, 14];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shading(values: &[f64], numbers: Numbers, options: &ShadingOptions) -> Shading {
+        Shading::new(values, numbers, options)
+    }
+
+    #[test]
+    fn integers_with_few_values_are_categories() {
+        let few: Vec<f64> = (0..100).map(|number| f64::from(number % 3)).chain([f64::NAN]).collect();
+        let many: Vec<f64> = (0..100).map(f64::from).collect();
+        let default = ShadingOptions::default();
+        let Shading::Categories(categories) = shading(&few, Numbers::Integers, &default) else { panic!("categories") };
+        assert_eq!(categories.entries().len(), 3);
+        assert_eq!(categories.pixel(1.0), [0xff, 0x7f, 0x0e]);
+        assert_eq!(categories.pixel(f64::NAN), Coloring::MISSING);
+        let is_even = |values: &[f64], numbers, options: &ShadingOptions| {
+            matches!(shading(values, numbers, options), Shading::Even(_))
+        };
+        assert!(is_even(&few, Numbers::Floats, &default));
+        assert!(is_even(&many, Numbers::Integers, &default));
+        assert!(is_even(&few[..8], Numbers::Integers, &default));
+        let with = |map| ShadingOptions { map: Some(map), ..ShadingOptions::default() };
+        assert!(is_even(&few, Numbers::Integers, &with(ColorMap::MAGMA)));
+        assert!(!is_even(&many, Numbers::Integers, &with(ColorMap::TAB20)));
+        let logarithmic = ShadingOptions { is_log: true, ..ShadingOptions::default() };
+        assert!(is_even(&few, Numbers::Integers, &logarithmic));
+    }
+
+    #[test]
+    fn bools_have_two_colours() {
+        let Shading::Categories(categories) = shading(&[0.0, 1.0], Numbers::Bools, &ShadingOptions::default()) else {
+            panic!("categories")
+        };
+        let names: Vec<&str> = categories.entries().iter().map(|entry| entry.name.as_str()).collect();
+        assert_eq!(names, ["false", "true"]);
+        assert_eq!(categories.pixel(1.0), [254, 232, 56]);
+    }
+
+    #[test]
+    fn diverging_maps_have_zero_in_the_middle() {
+        let options = |range| ShadingOptions { map: Some(ColorMap::COOLWARM), range, ..ShadingOptions::default() };
+        let bounds = |values: &[f64], range| match shading(values, Numbers::Floats, &options(range)) {
+            Shading::Even(coloring) => coloring.bounds(),
+            Shading::Categories(_) => panic!("a range"),
+        };
+        assert_eq!(bounds(&[-1.0, 3.0], Some(Range::Full)), (-3.0, 3.0));
+        assert_eq!(bounds(&[1.0, 3.0], Some(Range::Full)), (1.0, 3.0));
+        assert_eq!(bounds(&[-1.0, 3.0], Some(Range::Bounds(-1.0, 3.0))), (-1.0, 3.0));
+        assert_eq!(bounds(&[f64::NAN], None), (0.0, 1.0));
+    }
+}
