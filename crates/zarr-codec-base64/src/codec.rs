@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size};
 
 /// The codec, for the table of codecs.
 pub const BASE64: CodecEntry =
@@ -26,6 +26,10 @@ struct Base64;
 impl BytesToBytes for Base64 {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
+        Protection::Form
     }
 
     fn encoded_size(&self, decoded: Size) -> Size {

@@ -5,7 +5,7 @@ use crate::error::CODEC;
 use crate::frame::{HEADER_SIZE, Shuffle};
 use crate::{Compressor, Error, Frame, Options, compress};
 use std::sync::Arc;
-use zarr_codec::{Blocks, BuildContext, BytesToBytes, CodecEntry, Sink, Size, Source, add_missing};
+use zarr_codec::{Blocks, BuildContext, BytesToBytes, CodecEntry, Protection, Sink, Size, Source, add_missing};
 use zarr_json::Value;
 
 /// The codec `blosc` and its names in other dialects.
@@ -91,6 +91,12 @@ fn frame(chunk: &[u8]) -> Result<Frame<'_>, Error> {
 impl BytesToBytes for BloscCodec {
     fn name(&self) -> &'static str {
         CODEC
+    }
+
+    fn protection(&self, encoded: Option<&[u8]>) -> Protection {
+        // Of bytes that are stored as they are, only the header has a form.
+        let is_plain = encoded.and_then(|bytes| frame(bytes).ok()).is_some_and(|frame| frame.as_plain().is_some());
+        if is_plain { Protection::None } else { Protection::Form }
     }
 
     fn encoded_size(&self, decoded: Size) -> Size {

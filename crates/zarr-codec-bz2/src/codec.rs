@@ -2,7 +2,7 @@
 
 use crate::stream::{NAME, compress, decompress};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size};
 
 /// The codec, for the table of codecs.
 pub const BZ2: CodecEntry =
@@ -43,6 +43,10 @@ struct Bz2 {
 impl BytesToBytes for Bz2 {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
+        Protection::Checksum
     }
 
     fn encoded_size(&self, decoded: Size) -> Size {

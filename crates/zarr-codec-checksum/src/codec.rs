@@ -3,7 +3,7 @@
 use crate::config::{JenkinsConfig, Location};
 use crate::{crc, fletcher, jenkins};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size};
 
 /// Codec `crc32c`, for the table of codecs.
 pub const CRC32C: CodecEntry =
@@ -118,6 +118,10 @@ impl Checksum {
 impl BytesToBytes for Checksum {
     fn name(&self) -> &'static str {
         self.algorithm.name()
+    }
+
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
+        Protection::Checksum
     }
 
     fn encoded_size(&self, decoded: Size) -> Size {

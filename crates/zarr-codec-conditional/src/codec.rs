@@ -1,7 +1,7 @@
 //! The codec.
 
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Scratch, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Scratch, Sink, Size};
 
 const NAME: &str = "conditional";
 
@@ -67,6 +67,12 @@ impl BytesToBytes for Conditional {
             codec.check(size).map_err(|error| error.under(&format!("/configuration/codecs/{index}")))?;
         }
         Ok(())
+    }
+
+    fn protection(&self, encoded: Option<&[u8]>) -> Protection {
+        let header = encoded.and_then(|bytes| bytes.get(..self.header));
+        let applied = header.and_then(|header| self.applied(header).ok()).unwrap_or_default();
+        applied.into_iter().map(|codec| codec.protection(None)).max().unwrap_or(Protection::None)
     }
 
     fn encoded_size(&self, _decoded: Size) -> Size {

@@ -8,7 +8,7 @@ use crate::inflate::{Reader, inflate};
 use crate::libdeflate::{deflate, inflate_at_once};
 use crc32fast::Hasher;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size, add_missing};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size, add_missing};
 
 /// Codec `gzip`, for the table of codecs.
 pub const GZIP: CodecEntry = CodecEntry::bytes_to_bytes("gzip", build)
@@ -45,6 +45,10 @@ struct Gzip {
 impl BytesToBytes for Gzip {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
+        Protection::Checksum
     }
 
     fn encoded_size(&self, decoded: Size) -> Size {

@@ -9,7 +9,7 @@ use crate::inflate::{Reader, inflate};
 use crate::libdeflate::{deflate, inflate_at_once};
 use simd_adler32::Adler32;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size};
 
 /// Codec `zlib`, for the table of codecs.
 pub const ZLIB: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.zlib", build)
@@ -35,6 +35,10 @@ struct Zlib {
 impl BytesToBytes for Zlib {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
+        Protection::Checksum
     }
 
     fn encoded_size(&self, decoded: Size) -> Size {

@@ -1,7 +1,7 @@
 //! The codec.
 
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Scratch, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Scratch, Sink, Size};
 use zarr_kernels::lz4::{self, MAX_SIZE, compress, decompress, max_compressed_size};
 
 /// The codec, for the table of codecs.
@@ -47,6 +47,10 @@ struct Lz4 {
 impl BytesToBytes for Lz4 {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
+        Protection::Form
     }
 
     fn encoded_size(&self, decoded: Size) -> Size {

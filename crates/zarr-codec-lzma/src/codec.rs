@@ -1,9 +1,9 @@
 //! The codec.
 
-use crate::config::{LzmaConfig, NAME};
+use crate::config::{Check, Format, LzmaConfig, NAME};
 use crate::{decode, encode};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size};
 
 /// The codec, for the table of codecs.
 pub const LZMA: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.lzma", build)
@@ -26,6 +26,16 @@ struct LzmaCodec {
 impl BytesToBytes for LzmaCodec {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn protection(&self, encoded: Option<&[u8]>) -> Protection {
+        let has_checksum = match (self.config.format, encoded) {
+            // The flags of a stream name its checksum (xz 1.2.1, section 2.1.1.2).
+            (Format::Xz, Some(bytes)) => bytes.get(7).is_some_and(|flags| flags & 0x0f != 0),
+            (Format::Xz, None) => self.config.check != Check::None,
+            _ => false,
+        };
+        if has_checksum { Protection::Checksum } else { Protection::Form }
     }
 
     fn encoded_size(&self, decoded: Size) -> Size {

@@ -3,7 +3,8 @@
 use crate::header::{self, NAME};
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Pipeline, Scratch, Size, View, ViewMut, chunk_view,
+    ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Pipeline, Protection, Scratch, Size, View, ViewMut,
+    chunk_view,
 };
 use zarr_dtype::DataType;
 use zarr_grid::{AxisRange, Region, element_count};
@@ -74,6 +75,10 @@ impl ArrayToBytes for N5 {
             return Err(Error::Metadata { pointer: "/configuration/codecs/0/configuration/order".to_owned(), what });
         }
         self.inner.check(shape).map_err(|error| error.under("/configuration/codecs"))
+    }
+
+    fn protection(&self) -> Protection {
+        Protection::Form
     }
 
     fn encoded_size(&self, _shape: &[u64]) -> Size {

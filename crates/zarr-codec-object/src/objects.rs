@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, ElementOffsets, Error, Size, View, ViewMut, read_variable, write_variable,
+    ArrayToBytes, BuildContext, ElementOffsets, Error, Protection, Size, View, ViewMut, read_variable, write_variable,
 };
 use zarr_dtype::{DataType, print};
 use zarr_grid::{Region, element_count};
@@ -137,6 +137,10 @@ fn nested(values: &mut impl Iterator<Item = Value>, shape: &[usize]) -> Vec<Valu
 }
 
 impl<N: Notation> ArrayToBytes for Objects<N> {
+    fn protection(&self) -> Protection {
+        Protection::Form
+    }
+
     fn encoded_size(&self, _shape: &[u64]) -> Size {
         Size::Unknown
     }

@@ -9,7 +9,9 @@ use crate::objects::{self, check_type};
 use array::Fault;
 use machine::Machine;
 use std::sync::Arc;
-use zarr_codec::{ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, Error, Size, View, ViewMut, write_variable};
+use zarr_codec::{
+    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, Error, Protection, Size, View, ViewMut, write_variable,
+};
 use zarr_dtype::DataType;
 use zarr_grid::{Region, element_count};
 
@@ -38,6 +40,10 @@ struct Pickle {
 }
 
 impl ArrayToBytes for Pickle {
+    fn protection(&self) -> Protection {
+        Protection::Form
+    }
+
     fn encoded_size(&self, _shape: &[u64]) -> Size {
         Size::Unknown
     }

@@ -5,7 +5,7 @@ use crate::numbers;
 use half::f16;
 use pco::data_types::NumberType;
 use std::sync::Arc;
-use zarr_codec::{ArrayToBytes, BuildContext, CodecEntry, Error, Size, View, ViewMut};
+use zarr_codec::{ArrayToBytes, BuildContext, CodecEntry, Error, Protection, Size, View, ViewMut};
 use zarr_dtype::{Layout, Scalar};
 use zarr_grid::{Region, element_count};
 
@@ -94,6 +94,10 @@ struct Pcodec {
 }
 
 impl ArrayToBytes for Pcodec {
+    fn protection(&self) -> Protection {
+        Protection::Form
+    }
+
     fn encoded_size(&self, shape: &[u64]) -> Size {
         // Numbers that do not compress are stored, with a head for each page; other software may make smaller pages.
         let size = element_count(shape).and_then(|count| count.checked_mul(self.number.size()));

@@ -3,8 +3,8 @@
 use crate::elements::Elements;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, Error, Size, View, ViewMut, place_variable, read_variable,
-    write_variable,
+    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, Error, Protection, Size, View, ViewMut, place_variable,
+    read_variable, write_variable,
 };
 use zarr_dtype::{ByteOrder, DataType, Layout, from_npy_value};
 use zarr_grid::{Region, element_count};
@@ -117,6 +117,10 @@ impl Content {
 }
 
 impl ArrayToBytes for Vlen {
+    fn protection(&self) -> Protection {
+        Protection::Form
+    }
+
     fn encoded_size(&self, _shape: &[u64]) -> Size {
         Size::Unknown
     }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, ElementSpec, Error, Limits, Pipeline, Scratch, Size, View,
-    ViewMut, chunk_view, read_variable, write_variable,
+    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, ElementSpec, Error, Limits, Pipeline, Protection, Scratch,
+    Size, View, ViewMut, chunk_view, read_variable, write_variable,
 };
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{Region, element_count};
@@ -100,6 +100,10 @@ impl ArrayToBytes for Offsets {
         let count = element_count(shape).unwrap_or(u64::MAX).saturating_add(1);
         self.index.check(&[count]).map_err(|error| error.under("/configuration/index_codecs"))?;
         self.data.check(&[1]).map_err(|error| error.under("/configuration/data_codecs"))
+    }
+
+    fn protection(&self) -> Protection {
+        Protection::Form
     }
 
     fn encoded_size(&self, _shape: &[u64]) -> Size {

@@ -3,7 +3,7 @@
 use crate::config::{NAME, ZstdConfig};
 use crate::{decode, encode};
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size, add_missing};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size, add_missing};
 
 /// The codec, for the table of codecs.
 pub const ZSTD: CodecEntry = CodecEntry::bytes_to_bytes("zstd", build)
@@ -27,6 +27,11 @@ struct Zstd {
 impl BytesToBytes for Zstd {
     fn name(&self) -> &'static str {
         NAME
+    }
+
+    fn protection(&self, encoded: Option<&[u8]>) -> Protection {
+        let has_checksum = encoded.map_or(self.config.checksum, decode::has_checksum);
+        if has_checksum { Protection::Checksum } else { Protection::Form }
     }
 
     /// Generous, as not all software compresses as well as the library: many small frames, blocks that are flushed.

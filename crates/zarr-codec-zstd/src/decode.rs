@@ -26,6 +26,11 @@ thread_local! {
     static CONTEXT: RefCell<Option<DCtx<'static>>> = const { RefCell::new(None) };
 }
 
+/// Whether the first frame says that a checksum of its content follows (RFC 8878, 3.1.1.1.1).
+pub(crate) fn has_checksum(bytes: &[u8]) -> bool {
+    bytes.strip_prefix(&MAGIC).and_then(|frame| frame.first()).is_some_and(|descriptor| descriptor & 4 != 0)
+}
+
 /// Decodes all frames of `bytes`.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! The three kinds of codecs.
 
 use crate::decode::{Access, Decode};
-use crate::{Blocks, ElementSpec, EncodeSplit, Error, Patch, Scratch, Sink, Size, Source, View, ViewMut};
+use crate::{Blocks, ElementSpec, EncodeSplit, Error, Patch, Protection, Scratch, Sink, Size, Source, View, ViewMut};
 use std::fmt::Debug;
 use std::sync::Arc;
 use zarr_grid::{Region, Shape};
@@ -82,6 +82,11 @@ pub trait ArrayToBytes: Debug + Send + Sync {
     fn check_items(&self, items: &[u8]) -> Result<(), Error> {
         let _ = items;
         Ok(())
+    }
+
+    /// How far decoding notices that the bytes are others than those that were encoded. By default not at all.
+    fn protection(&self) -> Protection {
+        Protection::None
     }
 
     /// Bytes of an encoded element, if encoded chunks are their elements in C order and nothing else. Then
@@ -187,6 +192,13 @@ pub trait BytesToBytes: Debug + Send + Sync {
     /// # Errors
     /// [`Error::Truncated`], [`Error::TooLong`], [`Error::Checksum`] or [`Error::Corrupt`].
     fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error>;
+
+    /// How far decoding notices that the bytes are others than those that were encoded, by `encoded`, where these are at hand: the form
+    /// may have a checksum or not. By default not at all.
+    fn protection(&self, encoded: Option<&[u8]>) -> Protection {
+        let _ = encoded;
+        Protection::None
+    }
 
     /// The decoded bytes where they lie within `bytes`, if decoding is but a check and a cut: checksums.
     fn decode_in_place<'b>(&self, bytes: &'b [u8]) -> Option<Result<&'b [u8], Error>> {

@@ -2,6 +2,7 @@
 
 mod build;
 mod count;
+mod protection;
 mod shared;
 mod split;
 mod turned;

@@ -103,6 +103,15 @@ pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect
     run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Drop).await.map(drop)
 }
 
+/// Compares `copy`, consolidated metadata of `group`, with `nodes`: those below the group, and others, which do not count.
+///
+/// # Errors
+/// If the nodes cannot be brought together, for a dialect that has no consolidated metadata.
+pub fn compare_consolidated(group: &StoredNode, copy: &Consolidated, nodes: &[StoredNode]) -> Result<Staleness> {
+    let collected = Consolidated::collect(group.dialect, &group.path, nodes)?;
+    Ok(compare(group, copy, &collected))
+}
+
 fn run_on(store: &dyn Store, found: StoredNode, verb: Verb) -> Result<Option<Staleness>> {
     let path = found.path.to_string();
     let job = ConsolidateJob::new(found, verb, store.capabilities());

@@ -246,7 +246,8 @@ impl<S: Store> Store for Cached<S> {
     }
 
     zarr_store::delegate! { |this| this.store;
-        begin_set, append_to_set, copy_source, list_dir, list_prefix, find_link, parent, try_lock, take_warnings,
+        begin_set, append_to_set, copy_source, list_dir, list_prefix, find_link, leftovers, parent, try_lock,
+        take_warnings,
         flush, barrier, capabilities, access_profile
     }
 }

@@ -325,6 +325,10 @@ impl Store for FilesystemStore {
         self.first_link(path).map_err(|error| self.fail(Operation::List, path, error))
     }
 
+    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+        self.find_leftovers(prefix, remove)
+    }
+
     fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
         let name = self.path.file_name()?.to_str()?.to_owned();
         let parent = Self::open(self.path.parent()?).ok()?;

@@ -227,7 +227,7 @@ impl<S: Store> Store for Counted<S> {
     }
 
     crate::delegate! { |this| this.store;
-        begin_set, copy_source, find_link, parent, try_lock, take_warnings, capabilities, access_profile
+        begin_set, copy_source, find_link, leftovers, parent, try_lock, take_warnings, capabilities, access_profile
     }
 }
 

@@ -24,7 +24,7 @@
 ///     zarr_store::delegate! { |this| this.0;
 ///         get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy_source, copy,
 ///         list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async, find_link,
-///         parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
+///         leftovers, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
 /// # testing::contract(&Wrapper(MemoryStore::new()));
@@ -73,6 +73,8 @@ macro_rules! delegate {
         exchange_prefixes(a: &$crate::Prefix, b: &$crate::Prefix) -> $crate::Result<bool> } };
     (@find_link |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         find_link(prefix: &$crate::Prefix) -> $crate::Result<Option<String>> } };
+    (@leftovers |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        leftovers(prefix: &$crate::Prefix, remove: bool) -> $crate::Result<Vec<String>> } };
     (@as_async |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         as_async() -> Option<std::sync::Arc<dyn $crate::AsyncStore>> } };
     (@parent |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

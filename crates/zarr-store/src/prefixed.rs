@@ -175,6 +175,12 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.find_link(&self.down_prefix(prefix)?)
     }
 
+    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+        let found = self.store.leftovers(&self.down_prefix(prefix)?, remove)?;
+        let up = |path: String| path.strip_prefix(self.prefix.as_str()).map(str::to_owned);
+        Ok(found.into_iter().filter_map(up).collect())
+    }
+
     fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
         self.place.as_ref().and_then(|_| self.store.parent())
     }

@@ -71,6 +71,10 @@ impl<S: Store> Store for ReadOnly<S> {
         refuse(self, Operation::Set)
     }
 
+    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+        if remove { refuse(self, Operation::Erase) } else { self.0.leftovers(prefix, false) }
+    }
+
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
         Some(Arc::new(ReadOnly(self.0.as_async()?)))
     }

@@ -250,6 +250,17 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(None)
     }
 
+    /// The temporary files directly under `prefix` that a writer left behind which was killed, by their paths from the root, sorted: no
+    /// value lies in them, and no listing shows them. With `remove` they are removed, and then the directory itself, if nothing is in it.
+    /// None in stores that need no such files, which is the default.
+    ///
+    /// # Errors
+    /// [`crate::Error::Failed`] if the directory cannot be looked through.
+    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+        let _ = (prefix, remove);
+        Ok(Vec::new())
+    }
+
     /// The same store without blocking, where its requests take so long that many should be under way: drivers of jobs use that one
     /// then. Its futures need no particular runtime. `None` for stores whose requests are best made one after another by each thread.
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {

@@ -468,6 +468,6 @@ impl Store for Refusing {
 
     zarr_store::delegate! { |this| this.0;
         get, get_into, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
-        exchange_prefixes, find_link, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
+        exchange_prefixes, find_link, leftovers, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
     }
 }

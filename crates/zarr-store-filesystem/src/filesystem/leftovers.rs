@@ -4,10 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::FilesystemStore;
+use zarr_store::{Operation, Prefix, Result};
+
+use super::erase::prune;
 use super::locks::is_refused;
 use super::names::is_temporary_name;
 use super::vfs::{Directory, Kind};
+use super::{FilesystemStore, is_absent};
 
 /// Where there are no locks, a temporary file that is older than this counts as left behind.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
@@ -62,12 +65,40 @@ impl FilesystemStore {
         let names = self.vfs.list(path, &is_temporary_name).unwrap_or_default();
         self.looked_through.note(path, begun.elapsed());
         for (name, kind) in names {
-            let _ = self.remove_leftover(directory, &name, kind);
+            let _ = self.leftover(directory, &name, kind, true);
         }
     }
 
-    /// Removes a temporary file or directory unless its owner lives, who holds its lock.
-    fn remove_leftover(&self, directory: &Directory, name: &str, kind: Kind) -> std::io::Result<()> {
+    /// The temporary files directly under a prefix whose owners are dead, as [`Store::leftovers`](zarr_store::Store::leftovers) gives and
+    /// removes them.
+    pub(super) fn find_leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+        let path = prefix.as_str().trim_end_matches('/');
+        let fail = |error| self.fail(Operation::List, path, error);
+        let directory = match self.vfs.directory(path) {
+            Ok(directory) => directory,
+            Err(error) if is_absent(&error) => return Ok(Vec::new()),
+            Err(error) => return Err(fail(error)),
+        };
+        let mut found = Vec::new();
+        for (name, kind) in self.vfs.list(path, &is_temporary_name).map_err(fail)? {
+            match self.leftover(&directory, &name, kind, remove) {
+                Ok(true) => found.push(format!("{prefix}{name}")),
+                Ok(false) => {}
+                // Its owner has given it a name meanwhile, or removed it.
+                Err(error) if is_absent(&error) => {}
+                Err(error) => return Err(self.fail(Operation::Erase, &format!("{prefix}{name}"), error)),
+            }
+        }
+        drop(directory);
+        if remove {
+            prune(&*self.vfs, path);
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Whether the owner of a temporary file or directory is dead: one that lives holds its lock. It is then removed, if so asked.
+    fn leftover(&self, directory: &Directory, name: &str, kind: Kind, remove: bool) -> std::io::Result<bool> {
         let stat = self.vfs.stat_name(directory, name)?;
         // Windows does not open directories.
         let opened = self.vfs.open_name(directory, name);
@@ -80,10 +111,11 @@ impl FilesystemStore {
                 }
                 Err(error) => return Err(error),
             };
-        match (is_dead, kind) {
-            (false, _) => Ok(()),
-            (true, Kind::Directory) => self.vfs.remove_tree(directory, name),
-            (true, _) => self.vfs.remove_file(directory, name),
+        match kind {
+            _ if !is_dead || !remove => {}
+            Kind::Directory => self.vfs.remove_tree(directory, name)?,
+            _ => self.vfs.remove_file(directory, name)?,
         }
+        Ok(is_dead)
     }
 }

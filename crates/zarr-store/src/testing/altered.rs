@@ -104,7 +104,8 @@ impl<S: Store> Store for Altered<S> {
 
     crate::delegate! { |this| this.store;
         set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy, erase, list_dir, list_prefix,
-        erase_prefix, set_partial, rename_prefix, exchange_prefixes, find_link, parent, try_lock, take_warnings, flush,
+        erase_prefix, set_partial, rename_prefix, exchange_prefixes, find_link, leftovers, parent, try_lock,
+        take_warnings, flush,
         barrier, capabilities
     }
 }

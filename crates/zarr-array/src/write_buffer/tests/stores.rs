@@ -142,7 +142,7 @@ impl Store for Faulty {
 
     zarr_store::delegate! { |this| this.store;
         get, get_into, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
-        find_link, parent, try_lock, take_warnings, flush, barrier, access_profile
+        find_link, leftovers, parent, try_lock, take_warnings, flush, barrier, access_profile
     }
 }
 

@@ -1,0 +1,127 @@
+//! Stored chunks, checked one by one: whether they decode, and where they do not.
+//!
+//! ```text
+//! Check (jobs)   Begin ──► Whole ──────────────────────────► report
+//!                  └─────► Index ──► groups of inner chunks ──► report
+//! found          the faults of one chunk (found)
+//! inspect        the bytes of a chunk or shard that are here (inspect)
+//! ```
+//!
+//! It is no read: nothing is left out that a read of the array would leave out (parts beyond the edge, inner chunks of other regions), and
+//! a fault ends nothing.
+
+mod found;
+mod inspect;
+mod job;
+#[cfg(test)]
+mod tests;
+
+use crate::core::ArrayCore;
+use crate::{Array, Error, ErrorKind, Result, execute};
+use found::broken;
+pub use found::{CheckedChunk, ChunkFault, ChunkFaultKind};
+use job::CheckJob;
+use std::sync::atomic::{AtomicBool, Ordering};
+use zarr_grid::ChunkIndex;
+use zarr_store::Key;
+
+/// How deep [`Array::check_chunks`] looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CheckDepth {
+    /// The indexes of shards alone; of chunks that are no shards nothing is read.
+    Indexes,
+    /// All bytes of each chunk, decoded.
+    Values,
+}
+
+/// The values under the keys of chunks, and who is told of them.
+struct Context<'a> {
+    core: &'a ArrayCore,
+    chunks: &'a [(Key, ChunkIndex)],
+    depth: CheckDepth,
+    report: &'a (dyn Fn(CheckedChunk) + Sync),
+    /// Which chunks were reported.
+    done: Vec<AtomicBool>,
+}
+
+impl Context<'_> {
+    fn report(&self, number: usize, chunk: CheckedChunk) {
+        if self.done.get(number).is_some_and(|done| !done.swap(true, Ordering::Relaxed)) {
+            (self.report)(chunk);
+        }
+    }
+
+    fn is_done(&self, number: usize) -> bool {
+        self.done.get(number).is_none_or(|done| done.load(Ordering::Relaxed))
+    }
+}
+
+/// After so many chunks in a row that the store does not give, none more is asked for.
+const MAX_FAILURES: usize = 16;
+
+impl Array {
+    /// Checks stored chunks, given with their keys, on the threads that decode this array, and calls `report` with each when it is
+    /// checked, in any order. A chunk that is faulty or cannot be read is no error: the report says so.
+    ///
+    /// As many values are in memory as threads decode, or requests are under way. Shards of which more than 16 MiB may be stored are read
+    /// in parts.
+    ///
+    /// ```
+    /// # use std::sync::{Arc, Mutex};
+    /// # use zarr_array::{Array, CheckDepth, NewArray, Registry, Store};
+    /// # use zarr_store::{Key, MemoryStore, StoreExt};
+    /// # let mut registry = Registry::default();
+    /// # registry.codecs.add(zarr_codec_bytes::BYTES);
+    /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// let new = NewArray::new(&[4], "int16").chunks(&[2]).codecs("bytes")?;
+    /// let array = Array::create(&store, "/a", new, &Arc::new(registry))?;
+    /// array.write(.., &[1_i16, 2, 3, 4])?;
+    /// let torn = Key::new("a/c/1")?;
+    /// store.set_all(&torn, &[3, 0, 4])?;
+    /// let broken = Mutex::new(Vec::new());
+    /// let chunks = [(Key::new("a/c/0")?, [0].into_iter().collect()), (torn, [1].into_iter().collect())];
+    /// array.check_chunks(&chunks, CheckDepth::Values, &|chunk| {
+    ///     broken.lock().unwrap().extend(chunk.faults.iter().map(|fault| format!("{}: {}", chunk.key, fault.message())));
+    /// })?;
+    /// assert_eq!(*broken.lock().unwrap(), ["a/c/1: codec bytes: 3 bytes, expected 4"]);
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`] if the store does not give many chunks in a row.
+    pub fn check_chunks(
+        &self,
+        chunks: &[(Key, ChunkIndex)],
+        depth: CheckDepth,
+        report: &(dyn Fn(CheckedChunk) + Sync),
+    ) -> Result<()> {
+        let (core, store) = (&*self.core, &*self.store);
+        let done = chunks.iter().map(|_| AtomicBool::new(false)).collect();
+        let context = Context { core, chunks, depth, report, done };
+        if execute::run(core, store, CheckJob::all(&context, 0..chunks.len())).is_ok() {
+            return Ok(());
+        }
+        // A value that cannot be read ends the job of all. Each is asked for by a job of its own then.
+        let mut failures = 0;
+        for (number, (key, chunk)) in chunks.iter().enumerate().filter(|(number, _)| !context.is_done(*number)) {
+            let Err(error) = execute::run(core, store, CheckJob::all(&context, number..number + 1)) else {
+                failures = 0;
+                continue;
+            };
+            failures = if error.kind() == ErrorKind::Store { failures + 1 } else { 0 };
+            if failures > MAX_FAILURES {
+                return Err(core.locate(error));
+            }
+            let mut checked = CheckedChunk::new(key.clone(), chunk.clone());
+            checked.add(broken(&[], None, error));
+            context.report(number, checked);
+        }
+        Ok(())
+    }
+}
+
+/// The error for a value that others replaced again and again.
+fn replaced() -> Error {
+    Error::new(ErrorKind::Conflict, "others replaced the chunk again and again while it was checked")
+}

@@ -1,0 +1,107 @@
+//! What is found in a stored chunk.
+
+use crate::Error;
+use std::ops::Range;
+use zarr_codec::Protection;
+use zarr_grid::ChunkIndex;
+use zarr_store::Key;
+
+/// Of one chunk so many faults are kept.
+const MAX_FAULTS: usize = 1000;
+
+/// A stored chunk that was checked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct CheckedChunk {
+    /// The key.
+    pub key: Key,
+    /// The chunk, by its index in the grid.
+    pub chunk: ChunkIndex,
+    /// Whether it was stored when it was asked for.
+    pub is_stored: bool,
+    /// How many bytes were looked at.
+    pub bytes: u64,
+    /// How far decoding notices damage, of the inner chunk with the least protection; `None` if nothing was decoded.
+    pub protection: Option<Protection>,
+    /// Its faults, the first 1000.
+    pub faults: Vec<ChunkFault>,
+    /// How many more it has.
+    pub more_faults: u64,
+}
+
+/// A fault of a stored chunk.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ChunkFault {
+    /// The inner chunk of the shard, by its index in there; in shards within shards one for each level. Empty for the chunk itself.
+    pub inner: Vec<ChunkIndex>,
+    /// The bytes in the value, where only a part of it is meant.
+    pub bytes: Option<Range<u64>>,
+    /// The fault.
+    pub kind: ChunkFaultKind,
+}
+
+/// A kind of fault of a stored chunk.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ChunkFaultKind {
+    /// It does not decode, or cannot be read.
+    Broken(Error),
+    /// The index of its shard gives it bytes that are also, in part, those of another inner chunk; of the index itself, if `None`.
+    Overlaps(Option<ChunkIndex>),
+    /// The index of its shard gives it the bytes of another inner chunk, which some writers do for equal chunks.
+    Shares(ChunkIndex),
+}
+
+impl ChunkFault {
+    /// The fault in words.
+    #[must_use]
+    pub fn message(&self) -> String {
+        match &self.kind {
+            ChunkFaultKind::Broken(error) => error.message().to_owned(),
+            ChunkFaultKind::Overlaps(None) => "lies, by the index of the shard, where the index itself lies".to_owned(),
+            ChunkFaultKind::Overlaps(Some(other)) => {
+                format!("overlaps, by the index of the shard, inner chunk {:?}", other.as_slice())
+            }
+            ChunkFaultKind::Shares(other) => format!("has the same bytes as inner chunk {:?}", other.as_slice()),
+        }
+    }
+}
+
+pub(super) fn broken(inner: &[ChunkIndex], bytes: Option<Range<u64>>, error: impl Into<Error>) -> ChunkFault {
+    ChunkFault { inner: inner.to_vec(), bytes, kind: ChunkFaultKind::Broken(error.into()) }
+}
+
+impl CheckedChunk {
+    pub(super) fn new(key: Key, chunk: ChunkIndex) -> Self {
+        Self { key, chunk, is_stored: true, bytes: 0, protection: None, faults: Vec::new(), more_faults: 0 }
+    }
+
+    pub(super) fn add(&mut self, fault: ChunkFault) {
+        if self.faults.len() < MAX_FAULTS {
+            self.faults.push(fault);
+        } else {
+            self.more_faults += 1;
+        }
+    }
+
+    /// Notes how far the decoding of a part notices damage.
+    pub(super) fn note(&mut self, protection: Protection) {
+        self.protection = Some(self.protection.map_or(protection, |least| least.min(protection)));
+    }
+
+    /// Adds what was found in a part of the chunk.
+    pub(super) fn merge(&mut self, part: Self) {
+        self.bytes = self.bytes.saturating_add(part.bytes);
+        self.more_faults = self.more_faults.saturating_add(part.more_faults);
+        if let Some(protection) = part.protection {
+            self.note(protection);
+        }
+        part.faults.into_iter().for_each(|fault| self.add(fault));
+    }
+
+    /// Its faults in the order of inner chunks.
+    pub(super) fn sort(&mut self) {
+        self.faults.sort_by(|a, b| a.inner.cmp(&b.inner));
+    }
+}

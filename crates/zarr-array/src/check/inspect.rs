@@ -1,0 +1,174 @@
+//! The bytes of a chunk or a shard that are here: decoded as a whole, inner chunk by inner chunk.
+
+use super::CheckDepth;
+use super::found::{CheckedChunk, ChunkFault, ChunkFaultKind, broken};
+use crate::{Error, Result};
+use std::ops::Range;
+use std::sync::Arc;
+use zarr_codec::{Access, Decode, Error as CodecError, Pipeline, Scratch, Split, Step, ViewMut, chunk_view};
+use zarr_grid::{ChunkIndex, Region, Shape};
+use zarr_store::ByteRange;
+
+/// A part of a value that is encoded on its own.
+pub(super) struct Part<'a> {
+    pub(super) codecs: &'a Arc<Pipeline>,
+    pub(super) shape: &'a [u64],
+    /// Where its bytes begin in the value.
+    pub(super) start: u64,
+    /// The inner chunks that it lies in, the outermost first.
+    pub(super) inner: &'a [ChunkIndex],
+}
+
+/// An inner chunk, as the index of its shard has it.
+pub(super) struct Entry {
+    pub(super) index: ChunkIndex,
+    pub(super) shape: Shape,
+    /// Its bytes in the shard.
+    pub(super) range: Range<u64>,
+}
+
+/// The decode of a shard that begins with its index; `None` if chunks of `shape` are no shards.
+pub(super) fn shard(codecs: &Arc<Pipeline>, shape: &[u64]) -> Option<Box<dyn Decode>> {
+    codecs.part_shape(shape)?;
+    codecs.partial(shape, &Region::whole(shape), &Access::default())
+}
+
+/// The ranges that the index of a shard is read by.
+pub(super) fn index_ranges(decode: &mut dyn Decode, shape: &[u64]) -> Result<Vec<ByteRange>> {
+    match step(decode, &[], shape)? {
+        Step::Need(ranges) => Ok(ranges),
+        _ => Err(Error::internal("a shard was split before its index was read")),
+    }
+}
+
+/// The inner chunks of a shard, by the bytes of its index.
+pub(super) fn split(decode: &mut dyn Decode, index: &[&[u8]], shape: &[u64]) -> Result<Split> {
+    match step(decode, index, shape)? {
+        Step::Split(split) => Ok(*split),
+        _ => Err(Error::internal("a shard was not split by its index")),
+    }
+}
+
+/// A step of a decode whose output has elements of no bytes.
+fn step(decode: &mut dyn Decode, got: &[&[u8]], shape: &[u64]) -> Result<Step> {
+    let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
+    let mut nothing: [u8; 0] = [];
+    Ok(decode.step(got, &mut ViewMut::new(&mut nothing, 0, &dims)?)?)
+}
+
+/// Looks at the bytes of a part, all of which are here.
+pub(super) fn inspect(part: &Part<'_>, bytes: &[u8], depth: CheckDepth, found: &mut CheckedChunk) {
+    match shard(part.codecs, part.shape) {
+        Some(decode) => inspect_shard(part, decode, bytes, depth, found),
+        None if depth == CheckDepth::Indexes => {}
+        None => {
+            found.note(part.codecs.protection(bytes));
+            if let Err(error) = decode(part, bytes) {
+                let range = (!part.inner.is_empty()).then(|| part.start..part.start + bytes.len() as u64);
+                found.add(broken(part.inner, range, error));
+            }
+        }
+    }
+}
+
+fn decode(part: &Part<'_>, bytes: &[u8]) -> Result<(), CodecError> {
+    let (codecs, shape) = (part.codecs, part.shape);
+    let mut scratch = Scratch::take();
+    let element = codecs.element();
+    let mut out = chunk_view(&mut scratch, element, shape, codecs.limits())?.with_heap(element.new_heap());
+    codecs.decode(bytes, shape, &Region::whole(shape), &mut out)
+}
+
+fn inspect_shard(
+    part: &Part<'_>,
+    mut decode: Box<dyn Decode>,
+    bytes: &[u8],
+    depth: CheckDepth,
+    found: &mut CheckedChunk,
+) {
+    let size = bytes.len() as u64;
+    let read = index_ranges(&mut *decode, part.shape).and_then(|ranges| {
+        let resolve = |range: &ByteRange| range.resolve(size);
+        let places: Option<Vec<Range<u64>>> = ranges.iter().map(resolve).collect();
+        let places = places.ok_or_else(|| too_short(size))?;
+        let index: Vec<&[u8]> = places.iter().map(|range| slice(bytes, range)).collect();
+        Ok((split(&mut *decode, &index, part.shape)?, places))
+    });
+    let (split, places) = match read {
+        Ok(read) => read,
+        Err(error) => return found.add(broken(part.inner, None, error)),
+    };
+    for entry in entries(part, &split, size, &places, found) {
+        let inner: Vec<ChunkIndex> = part.inner.iter().cloned().chain([entry.index]).collect();
+        let start = part.start + entry.range.start;
+        let below = Part { codecs: &split.codecs, shape: &entry.shape, start, inner: &inner };
+        inspect(&below, slice(bytes, &entry.range), depth, found);
+    }
+}
+
+/// Where an index lies, but for the bytes towards the inner chunks that a checksum has.
+fn without_checksum(place: &Range<u64>) -> Range<u64> {
+    const CHECKSUM: u64 = 4;
+    match place.start {
+        0 => 0..place.end.saturating_sub(CHECKSUM),
+        start => start.saturating_add(CHECKSUM).min(place.end)..place.end,
+    }
+}
+
+/// The error for a value that is shorter than the index that it should have.
+pub(super) fn too_short(size: u64) -> Error {
+    CodecError::ShardIndex { what: format!("longer than the shard of {size} bytes") }.into()
+}
+
+fn slice<'b>(bytes: &'b [u8], range: &Range<u64>) -> &'b [u8] {
+    let [start, end] = [range.start, range.end].map(|at| usize::try_from(at).unwrap_or(usize::MAX));
+    bytes.get(start..end).unwrap_or_default()
+}
+
+/// The inner chunks that a shard of `size` bytes has, with its index at `places`, sorted by where they lie. Those that cannot be there,
+/// and those that lie where others lie, are faults.
+pub(super) fn entries(
+    part: &Part<'_>,
+    split: &Split,
+    size: u64,
+    places: &[Range<u64>],
+    found: &mut CheckedChunk,
+) -> Vec<Entry> {
+    let at = |index: &ChunkIndex| part.inner.iter().cloned().chain([index.clone()]).collect::<Vec<_>>();
+    let mut entries = Vec::new();
+    for overlap in &split.overlaps {
+        let range = split.index.range(&overlap.index).and_then(|range| match range {
+            Some(range) if range.end > size => {
+                let what = format!("bytes {}..{} of a shard of {size} bytes", range.start, range.end);
+                Err(CodecError::ShardIndex { what })
+            }
+            range => Ok(range),
+        });
+        match range {
+            Ok(None) => {}
+            Ok(Some(range)) => entries.push(Entry { index: overlap.index, shape: overlap.shape, range }),
+            Err(error) => found.add(broken(&at(&overlap.index), None, error)),
+        }
+    }
+    entries.sort_by_key(|entry| (entry.range.start, entry.range.end));
+    // Writers of early 2023 added no checksum to an index and did not say so: without it the index is shorter.
+    let places: Vec<Range<u64>> = places.iter().map(without_checksum).collect();
+    let mut last: Option<&Entry> = None;
+    for entry in entries.iter().filter(|entry| !entry.range.is_empty()) {
+        let meets = |other: &Range<u64>| other.start < entry.range.end && entry.range.start < other.end;
+        let kind = match last {
+            _ if places.iter().any(meets) => Some(ChunkFaultKind::Overlaps(None)),
+            Some(other) if other.range == entry.range => Some(ChunkFaultKind::Shares(other.index.clone())),
+            Some(other) if meets(&other.range) => Some(ChunkFaultKind::Overlaps(Some(other.index.clone()))),
+            _ => None,
+        };
+        if let Some(kind) = kind {
+            let bytes = Some(part.start + entry.range.start..part.start + entry.range.end);
+            found.add(ChunkFault { inner: at(&entry.index), bytes, kind });
+        }
+        if last.is_none_or(|last| last.range.end < entry.range.end) {
+            last = Some(entry);
+        }
+    }
+    entries
+}

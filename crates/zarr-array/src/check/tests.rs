@@ -1,0 +1,149 @@
+//! Shards that are read in parts, stores that fail, shards that are replaced meanwhile.
+
+use super::{CheckDepth, CheckedChunk};
+use crate::{Array, NewArray, Protection, Registry, Store};
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use zarr_grid::ChunkIndex;
+use zarr_store::{
+    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, MemoryStore, Operation, Result, StoreExt,
+};
+
+/// Bytes of an inner chunk without its checksum.
+const INNER: u64 = 3 << 20;
+
+fn registry() -> Arc<Registry> {
+    let mut registry = Registry::default();
+    for entry in [zarr_codec_bytes::BYTES, zarr_codec_sharding::SHARDING_INDEXED, zarr_codec_checksum::CRC32C] {
+        registry.codecs.add(entry);
+    }
+    Arc::new(registry)
+}
+
+/// An array of one shard that is too large to be checked as a whole.
+fn sharded(store: &Arc<dyn Store>) -> Array {
+    let codecs = format!(
+        r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [{INNER}],
+        "codecs": [{{"name": "bytes"}}, {{"name": "crc32c"}}],
+        "index_codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}, {{"name": "crc32c"}}]}}}}]"#
+    );
+    let new = NewArray::new(&[6 * INNER], "uint8").chunks(&[6 * INNER]).codecs(codecs.as_str()).unwrap();
+    let array = Array::create(store, "/", new, &registry()).unwrap();
+    array.write(0..4 * INNER, &vec![7_u8; 4 * INNER as usize]).unwrap();
+    array
+}
+
+fn check(array: &Array, chunks: &[(Key, ChunkIndex)], depth: CheckDepth) -> Vec<CheckedChunk> {
+    let found = Mutex::new(Vec::new());
+    array.check_chunks(chunks, depth, &|chunk| found.lock().unwrap().push(chunk)).unwrap();
+    found.into_inner().unwrap()
+}
+
+fn one() -> [(Key, ChunkIndex); 1] {
+    [(Key::new("c/0").unwrap(), [0].into_iter().collect())]
+}
+
+#[test]
+fn large_shards_are_read_in_parts_and_each_fault_has_its_place() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let array = sharded(&store);
+    let [good] = check(&array, &one(), CheckDepth::Values).try_into().unwrap();
+    assert!(good.faults.is_empty(), "{good:?}");
+    assert_eq!((good.bytes, good.protection), (4 * (INNER + 4) + 6 * 16 + 4, Some(Protection::Checksum)));
+    let [index] = check(&array, &one(), CheckDepth::Indexes).try_into().unwrap();
+    assert_eq!((index.bytes, index.protection), (6 * 16 + 4, None));
+
+    let key = Key::new("c/0").unwrap();
+    let mut bytes = store.get_all(&key).unwrap().unwrap().to_vec();
+    for inner in [1, 3] {
+        bytes[(inner * (INNER + 4)) as usize + 5] ^= 1;
+    }
+    store.set_all(&key, &bytes).unwrap();
+    let [torn] = check(&array, &one(), CheckDepth::Values).try_into().unwrap();
+    let places: Vec<_> = torn.faults.iter().map(|fault| (fault.inner[0][0], fault.bytes.clone())).collect();
+    let range = |inner: u64| Some(inner * (INNER + 4)..(inner + 1) * (INNER + 4));
+    assert_eq!(places, [(1, range(1)), (3, range(3))]);
+    assert!(torn.faults[0].message().contains("crc32c: checksum"), "{torn:?}");
+    // Its index is good, and nothing else was read.
+    assert!(check(&array, &one(), CheckDepth::Indexes)[0].faults.is_empty());
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    store.set_all(&key, &bytes).unwrap();
+    assert_eq!(check(&array, &one(), CheckDepth::Indexes)[0].faults.len(), 1);
+    store.set_all(&key, &bytes[..50]).unwrap();
+    assert_eq!(check(&array, &one(), CheckDepth::Values)[0].faults.len(), 1);
+    store.erase(&key).unwrap();
+    assert!(!check(&array, &one(), CheckDepth::Values)[0].is_stored);
+}
+
+/// A store whose values under some keys cannot be read, and that replaces a value each time that its index is read.
+#[derive(Debug)]
+struct Odd {
+    inner: Arc<dyn Store>,
+    broken: &'static str,
+    replaces: AtomicU32,
+}
+
+impl fmt::Display for Odd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("odd")
+    }
+}
+
+impl Store for Odd {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        if key.as_str().ends_with(self.broken) {
+            return Err(Error::io(self, Operation::Get, key.as_str(), std::io::Error::other("a bad sector")));
+        }
+        let fetched = self.inner.get(key, ranges, options);
+        let left = |count: u32| count.checked_sub(1);
+        if options.snapshot && self.replaces.fetch_update(Ordering::Relaxed, Ordering::Relaxed, left).is_ok() {
+            let bytes = self.inner.get_all(key)?.unwrap();
+            self.inner.set_all(key, &bytes)?;
+        }
+        fetched
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::none()
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.inner.access_profile()
+    }
+}
+
+fn odd(inner: &Arc<dyn Store>, broken: &'static str, replaces: u32) -> Arc<dyn Store> {
+    Arc::new(Odd { inner: Arc::clone(inner), broken, replaces: AtomicU32::new(replaces) })
+}
+
+#[test]
+fn a_chunk_that_cannot_be_read_keeps_no_other_from_being_checked() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = NewArray::new(&[8], "uint8").chunks(&[1]).codecs("bytes").unwrap();
+    let array = Array::create(&store, "/", new, &registry()).unwrap();
+    array.write(.., &[1_u8; 8]).unwrap();
+    let chunk = |index: u64| (Key::new(&format!("c/{index}")).unwrap(), [index].into_iter().collect());
+    let chunks: Vec<_> = (0..8).map(chunk).collect();
+    let mut found = check(&array.through(&odd(&store, "c/5", 0)), &chunks, CheckDepth::Values);
+    found.sort_by_key(|chunk| chunk.chunk.clone());
+    let faulty: Vec<u64> = found.iter().filter(|chunk| !chunk.faults.is_empty()).map(|chunk| chunk.chunk[0]).collect();
+    assert_eq!((found.len(), faulty), (8, vec![5]));
+    assert!(found[5].faults[0].message().contains("a bad sector"));
+    // A store that gives nothing is an error.
+    let many: Vec<_> = (0..8).cycle().take(40).map(chunk).collect();
+    let error = array.through(&odd(&store, "", 0)).check_chunks(&many, CheckDepth::Values, &|_| {}).unwrap_err();
+    assert!(error.to_string().contains("a bad sector"), "{error}");
+}
+
+#[test]
+fn a_shard_that_is_replaced_is_begun_again() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let array = sharded(&store);
+    for (replaces, is_given_up) in [(0, false), (3, false), (1000, true)] {
+        let [found] =
+            check(&array.through(&odd(&store, "none", replaces)), &one(), CheckDepth::Values).try_into().unwrap();
+        assert_eq!(!found.faults.is_empty(), is_given_up, "{replaces}: {found:?}");
+    }
+}
