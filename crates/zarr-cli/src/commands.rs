@@ -3,6 +3,7 @@
 mod append;
 mod attrs;
 mod bar;
+mod check;
 mod completions;
 mod consolidate;
 mod convert;
@@ -36,7 +37,7 @@ use std::ffi::OsString;
 const EXIT_CODES: &str = "\
 Exit codes:
   0    Done, and all output was written
-  1    Done with --keep-going, but for the chunks that are listed
+  1    Done but for the chunks that are listed, or `check` found something
   2    The arguments are wrong, or ask for something that is not possible
   3    There is no such store, node or input file
   4    Data or metadata is invalid or cannot be read
@@ -97,6 +98,7 @@ verbs! {
     Cp(copy::Copy) => copy::run,
     Mv(copy::Move) => copy::run_move,
     Rm(remove::Remove) => remove::run,
+    Check(check::Check) => check::run,
     Consolidate(consolidate::Consolidate) => consolidate::run,
     Completions(completions::Completions) => completions::run,
     Man(man::Man) => man::run,

@@ -40,7 +40,7 @@ pub(crate) struct Facts {
 /// The exit code of the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It was done, but for chunks that cannot be read.
+    /// It was done, but for chunks that cannot be read; or a check found something.
     Skipped = 1,
     /// The command was used wrongly.
     #[default]
@@ -70,6 +70,11 @@ impl Failure {
     /// All was done but for some chunks.
     pub(crate) fn skipped(message: impl Into<String>) -> Self {
         Self::new("skipped", Exit::Skipped, message)
+    }
+
+    /// A check found something.
+    pub(crate) fn findings(message: impl Into<String>) -> Self {
+        Self::new("findings", Exit::Skipped, message)
     }
 
     fn new(kind: &'static str, exit: Exit, message: impl Into<String>) -> Self {

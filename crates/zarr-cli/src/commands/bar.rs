@@ -1,9 +1,10 @@
-//! The progress of a conversion, a transfer or an erase, on a terminal.
+//! The progress of a conversion, a transfer, an erase or a check, on a terminal.
 
-use crate::escape;
+use crate::{escape, number};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
+use zarr::check::Checked;
 use zarr::convert::Progress;
 use zarr::hierarchy::EraseProgress;
 
@@ -36,6 +37,16 @@ impl Bar {
             bar.enable_steady_tick(Duration::from_millis(200));
         }
         bar
+    }
+
+    /// For a check, of which nobody knows how much there is.
+    pub(crate) fn of_check(quiet: bool) -> Self {
+        Self::with_template("{spinner} {msg}", 0, quiet)
+    }
+
+    /// Shows nothing.
+    pub(crate) fn hidden() -> Self {
+        Self(None)
     }
 
     fn with_template(template: &str, len: u64, quiet: bool) -> Self {
@@ -76,6 +87,14 @@ impl Bar {
             EraseProgress::Done(keys) => bar.inc(keys),
             _ => {}
         }
+    }
+
+    /// Shows how far a check is.
+    pub(crate) fn show_check(&self, checked: &Checked) {
+        let Some(bar) = &self.0 else { return };
+        let counts = [checked.keys, checked.chunks].map(number::grouped);
+        bar.set_message(format!("{} keys, {} chunks, {}", counts[0], counts[1], number::size(checked.bytes)));
+        bar.tick();
     }
 
     pub(crate) fn finish(self) {

@@ -73,6 +73,13 @@ impl Folder {
         ran.out
     }
 
+    /// The elements of a region of an array.
+    pub(crate) fn raw_region(&self, store: &str, path: &str, select: &str) -> Vec<u8> {
+        let ran = self.run(&["read", store, path, "--as", "raw", "--select", select]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        ran.out
+    }
+
     /// The names of all files in a store, sorted.
     pub(crate) fn files(&self, store: &str) -> Vec<String> {
         let root = self.path(store);

@@ -137,6 +137,8 @@ fn no_verb_prints_control_characters_raw() {
         &["cp", &at, &at],
         &["mv", "s::nothing\u{1b}", "s::/b"],
         &["rm", "s", &format!("/{EVIL}")],
+        &["check", "s"],
+        &["check", "s", "--level", "documents"],
         &["consolidate", "s"],
         &["resize", &at, "--shape", "1"],
         &["resize", &at, "--dim", "\u{1b}=1"],

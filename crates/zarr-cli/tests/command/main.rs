@@ -5,6 +5,7 @@
 mod addresses;
 mod append;
 mod buckets;
+mod check;
 mod convert;
 mod create;
 mod dataset;

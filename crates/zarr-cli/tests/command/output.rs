@@ -26,6 +26,7 @@ const PRINTS: &[&[&str]] = &[
     &["read", "s", "g/a", "--as", "npy"],
     &["view", "s", "g/a"],
     &["view", "s", "g/a", "--protocol", "kitty"],
+    &["check", "s"],
     &["consolidate", "s", "--check"],
     &["convert", "s", "t", "--overwrite"],
     &["convert", "s", "u", "--dry-run"],

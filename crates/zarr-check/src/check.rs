@@ -1,0 +1,90 @@
+//! The check.
+
+use crate::chunks::Chunks;
+use crate::documents::code_of;
+use crate::hierarchy::Hierarchy;
+use crate::keys::Keys;
+use crate::sink::Sink;
+use crate::{CheckOptions, Event, Finding, Level, Report, conventions, documents};
+use std::sync::Arc;
+use zarr_array::{Registry, Store};
+use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, walk};
+
+/// Checks the node at `path` and all below it, and calls `event` with each finding when it is found.
+///
+/// Nothing is written. Its memory grows with the number of nodes, and not of chunks; see [`CheckOptions`] for what it looks at.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`] if there is no node at `path`; [`ErrorKind::Store`] if its documents cannot be got;
+/// [`ErrorKind::Argument`] for a share of a sample that is none; [`ErrorKind::Cancelled`]. What is wrong with the data is a finding and
+/// no error.
+pub fn check<F: IntoFlow>(
+    store: &Arc<dyn Store>,
+    path: &str,
+    registry: &Arc<Registry>,
+    options: &CheckOptions,
+    mut event: impl FnMut(Event) -> F + Send,
+) -> Result<Report> {
+    if !(options.sample > 0.0 && options.sample <= 1.0) {
+        return Err(Error::argument(format!(
+            "found a sample of {}, expected a share above 0, up to 1",
+            options.sample
+        )));
+    }
+    let mut event = |told| event(told).into_flow();
+    let sink = Sink::new(&mut event);
+    let mut walk = match walk(&**store, path, options.dialect) {
+        Ok(walk) => walk,
+        Err(error) if is_finding(&error) => {
+            sink.find(Finding::of(code_of(&error), &error));
+            sink.go_on()?;
+            return Ok(sink.into_report());
+        }
+        Err(error) => return Err(zarr_hierarchy::with_location(error, &**store, path)),
+    };
+    documents::of_walk(&walk, &sink);
+    let fault = |_: &_, error: Error| sink.find(Finding::of(code_of(&error), &error));
+    let hierarchy = Hierarchy::new(store, registry, &options.arrays, &mut walk, fault);
+    for (number, found) in hierarchy.nodes.iter().enumerate() {
+        let warnings = hierarchy.array(number).map_or(found.warnings.as_slice(), |array| array.warnings());
+        documents::of_node(found, warnings, &sink);
+        sink.count(|checked| checked.nodes += 1);
+    }
+    sink.go_on()?;
+    documents::lists(&hierarchy, &sink);
+    let can_list = store.capabilities().list;
+    beside(&walk, &hierarchy, can_list && options.level > Level::Documents, &sink);
+    documents::copies_inside(&hierarchy, &sink);
+    if options.conventions {
+        conventions::check(&hierarchy, &sink);
+    }
+    sink.go_on()?;
+    if options.level > Level::Documents {
+        let mut chunks = Chunks::new(&hierarchy, options, &sink);
+        if can_list {
+            Keys::new(&**store, &hierarchy, &sink, chunks).check()?;
+        } else {
+            chunks.add_all()?;
+            chunks.finish()?;
+        }
+    }
+    sink.go_on()?;
+    Ok(sink.into_report())
+}
+
+/// Whether an error of the first node says what is wrong with it.
+fn is_finding(error: &Error) -> bool {
+    error.is_corrupt()
+        || matches!(
+            error.kind(),
+            ErrorKind::UnknownMember | ErrorKind::UnknownExtension | ErrorKind::UnsupportedVersion | ErrorKind::Limit
+        )
+}
+
+/// Consolidated metadata of the first group in a document of its own, unless the keys show it (`is_listed`).
+fn beside(walk: &zarr_hierarchy::Walk, hierarchy: &Hierarchy, is_listed: bool, sink: &Sink<'_>) {
+    let (Some(first), Some(copy)) = (hierarchy.nodes.first(), &walk.consolidated) else { return };
+    if let Some(key) = zarr_meta::consolidated::document_key(first).filter(|_| !is_listed) {
+        documents::copy(hierarchy, first, copy, &key, sink);
+    }
+}

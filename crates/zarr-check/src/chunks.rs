@@ -1,0 +1,161 @@
+//! Chunks that are listed, gathered to be checked together.
+
+use crate::hierarchy::Hierarchy;
+use crate::sink::Sink;
+use crate::{CheckOptions, Code, Finding, Level};
+use std::collections::HashMap;
+use zarr_array::{CheckDepth, CheckedChunk, ChunkFault, ChunkFaultKind, ErrorKind, Protection};
+use zarr_grid::{ChunkIndex, Region, total_size};
+use zarr_hierarchy::{Error, Result};
+use zarr_store::Key;
+
+/// So many chunks are checked together: enough for all threads.
+const BATCH: usize = 1024;
+/// Of a store that cannot list so many chunks of an array are asked for at most.
+const MOST: u64 = 1 << 24;
+
+/// Chunks of one array that wait to be checked, and how many each array has.
+pub(crate) struct Chunks<'c, 'e> {
+    hierarchy: &'c Hierarchy,
+    options: &'c CheckOptions,
+    sink: &'c Sink<'e>,
+    /// The number of the array.
+    array: usize,
+    waiting: Vec<(Key, ChunkIndex)>,
+    /// How many chunks of each array are stored.
+    stored: HashMap<usize, u64>,
+}
+
+impl<'c, 'e> Chunks<'c, 'e> {
+    pub(crate) fn new(hierarchy: &'c Hierarchy, options: &'c CheckOptions, sink: &'c Sink<'e>) -> Self {
+        Self { hierarchy, options, sink, array: 0, waiting: Vec::new(), stored: HashMap::new() }
+    }
+
+    /// Takes a stored chunk of an array.
+    pub(crate) fn add(&mut self, array: usize, key: &Key, chunk: ChunkIndex) -> Result<()> {
+        *self.stored.entry(array).or_default() += 1;
+        let opened = self.hierarchy.array(array);
+        let is_wanted = match (self.options.level, opened) {
+            (Level::Chunks, Some(_)) => true,
+            (Level::Indexes, Some(opened)) => opened.is_sharded(),
+            _ => false,
+        };
+        if !is_wanted || !self.options.takes(key.as_str()) {
+            if self.options.level == Level::Chunks {
+                self.sink.count(|checked| checked.left_out += 1);
+            }
+            return Ok(());
+        }
+        if self.array != array {
+            self.flush()?;
+            self.array = array;
+        }
+        self.waiting.push((key.clone(), chunk));
+        if self.waiting.len() >= BATCH { self.flush() } else { Ok(()) }
+    }
+
+    /// Checks the chunks that wait.
+    fn flush(&mut self) -> Result<()> {
+        let chunks = std::mem::take(&mut self.waiting);
+        let Some(array) = self.hierarchy.array(self.array).filter(|_| !chunks.is_empty()) else { return Ok(()) };
+        let depth = if self.options.level == Level::Chunks { CheckDepth::Values } else { CheckDepth::Indexes };
+        let path = array.path().to_string();
+        let done = array.check_chunks(&chunks, depth, &|chunk| self.checked(&path, chunk));
+        // A store that gives nothing any more ends the check of this array, and not of the others.
+        if let Err(error) = done {
+            self.sink.find(Finding::of(Code::Unreadable, &error));
+        }
+        self.sink.go_on()
+    }
+
+    fn checked(&self, path: &str, chunk: CheckedChunk) {
+        if chunk.is_stored {
+            self.sink.count(|checked| {
+                checked.chunks += 1;
+                checked.bytes = checked.bytes.saturating_add(chunk.bytes);
+                match chunk.protection {
+                    Some(Protection::None) => checked.unprotected += 1,
+                    Some(Protection::Form) => checked.by_form += 1,
+                    Some(_) => checked.by_checksum += 1,
+                    None => {}
+                }
+            });
+        }
+        for fault in &chunk.faults {
+            self.sink.find(finding(path, &chunk, fault));
+        }
+        if chunk.more_faults > 0 {
+            let message = format!("{} more faults of this shard", chunk.more_faults);
+            self.sink.find(Finding {
+                chunk: Some(chunk.chunk.clone()),
+                ..Finding::new(Code::BrokenChunk, message).at_path(path).at_key(&chunk.key)
+            });
+        }
+    }
+
+    /// Checks the rest, and counts the chunks that are not stored.
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.flush()?;
+        for (number, node) in self.hierarchy.nodes.iter().enumerate() {
+            let (Some(array), Some(&stored)) = (self.hierarchy.array(number), self.stored.get(&number)) else {
+                continue;
+            };
+            let count = total_size(&array.chunk_grid().grid_shape(), 1);
+            if u128::from(stored) < count {
+                let missing = count - u128::from(stored);
+                let message = format!("{missing} of {count} chunks are not stored");
+                self.sink.find(Finding::new(Code::MissingChunks, message).at_path(&node.path));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the chunks of all grids, where the store cannot list.
+    pub(crate) fn add_all(&mut self) -> Result<()> {
+        for number in 0..self.hierarchy.nodes.len() {
+            let Some(array) = self.hierarchy.array(number) else { continue };
+            let keys = zarr_hierarchy::chunk_keys::ChunkKeys::new(array.found())?;
+            let overlaps = array.chunk_grid().intersect(&Region::whole(array.shape()));
+            if overlaps.len() > MOST {
+                let message = format!("{} chunks, and a store that cannot list: none is asked for", overlaps.len());
+                self.sink.find(Finding::new(Code::ChunkOverLimit, message).at_path(array.path()));
+                continue;
+            }
+            for overlap in &overlaps {
+                let key = keys.key(&overlap.index)?;
+                self.add(number, &key, overlap.index)?;
+            }
+        }
+        self.flush()?;
+        // Which of them are stored nobody has said.
+        self.stored.clear();
+        Ok(())
+    }
+}
+
+fn code_of(error: &Error) -> Code {
+    match error.kind() {
+        ErrorKind::ShardIndex => Code::ShardIndex,
+        ErrorKind::ChecksumMismatch => Code::ChecksumMismatch,
+        ErrorKind::Limit => Code::ChunkOverLimit,
+        ErrorKind::Conflict => Code::ChangingChunk,
+        ErrorKind::UnknownExtension => Code::UnknownExtension,
+        ErrorKind::Store | ErrorKind::NotFound | ErrorKind::Path => Code::Unreadable,
+        _ => Code::BrokenChunk,
+    }
+}
+
+fn finding(path: &str, chunk: &CheckedChunk, fault: &ChunkFault) -> Finding {
+    let code = match &fault.kind {
+        ChunkFaultKind::Broken(error) => code_of(error),
+        ChunkFaultKind::Overlaps(_) => Code::ShardOverlap,
+        ChunkFaultKind::Shares(_) => Code::ShardShared,
+        _ => Code::BrokenChunk,
+    };
+    Finding {
+        chunk: Some(chunk.chunk.clone()),
+        inner: fault.inner.clone(),
+        bytes: fault.bytes.clone(),
+        ..Finding::new(code, fault.message()).at_path(path).at_key(&chunk.key)
+    }
+}

@@ -1,0 +1,149 @@
+//! The kinds of findings, each with its severity, meaning and remedy.
+
+use crate::Severity;
+use std::fmt;
+
+macro_rules! codes {
+    ($($variant:ident $name:literal $severity:ident $meaning:literal $remedy:literal;)*) => {
+        /// The kind of a finding. Its [name](Self::name) stays the same in later versions.
+        ///
+        /// `docs/check.md` of the repository has a row for each.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Code {
+            $(#[doc = $meaning] $variant,)*
+        }
+
+        impl Code {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The name in kebab case.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// How grave it is.
+            #[must_use]
+            pub fn severity(self) -> Severity {
+                match self {
+                    $(Self::$variant => Severity::$severity,)*
+                }
+            }
+
+            /// The meaning, in a sentence.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $meaning,)*
+                }
+            }
+
+            /// What to do about it, in a sentence.
+            #[must_use]
+            pub fn remedy(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $remedy,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    InvalidJson "invalid-json" Error
+        "A document is no JSON." "Restore the document, or correct it at the place that is named.";
+    InvalidDocument "invalid-document" Error
+        "A document breaks the specification of its dialect." "Correct the member that is named, or restore the document.";
+    UnknownMember "unknown-member" Error
+        "A document has a member that must be understood and is not known." "Read it with the software that wrote it, or take the member out.";
+    UnsupportedVersion "unsupported-version" Error
+        "A document is of a version of the format that is not known." "Read it with newer software.";
+    BrokenAttributes "broken-attributes" Error
+        "The attributes of a node cannot be read; its data can." "Restore the document, or set the attributes anew.";
+    UnsafeName "unsafe-name" Error
+        "A name leads out of the hierarchy, or no key can have it." "Take the name out of the document that has it.";
+    TooLarge "too-large" Error
+        "A document is larger than a reader takes." "Move large attributes into an array.";
+    UnknownExtension "unknown-extension" Warning
+        "A codec, data type or other extension is not known here: the chunks of the array are not checked." "Check it with software that has the extension.";
+    FallbackType "fallback-type" Warning
+        "A data type is not known, and the document names another one to read it as." "Read it with software that knows the data type.";
+    Deviation "deviation" Warning
+        "A document deviates from its specification, and is read all the same." "Write the document anew: other software may refuse it.";
+    HiddenNode "hidden-node" Warning
+        "A node hides another one at the same path, of another dialect or kind." "Remove the documents of one of them.";
+    ImplicitGroup "implicit-group" Warning
+        "A group has no document of its own: it is known from the nodes below it." "Create the group.";
+    NodeBelowArray "node-below-array" Warning
+        "A document of a node lies below an array, which cannot have nodes." "Move the node elsewhere.";
+    OddName "odd-name" Warning
+        "The specification forbids or discourages the name of a node." "Rename the node.";
+    UnlistedNode "unlisted-node" Warning
+        "A node is missing in the list that NCZarr keeps of the nodes in a group, so that netCDF does not see it." "Add it to the list.";
+    MissingNode "missing-node" Warning
+        "The list that NCZarr keeps of the nodes in a group names a node that is not there, for which netCDF fails." "Restore the node, or take it out of the list.";
+    BadConsolidated "bad-consolidated" Error
+        "Consolidated metadata cannot be read." "Write it again; `--repair` does.";
+    StaleConsolidated "stale-consolidated" Warning
+        "Consolidated metadata differs from the nodes that it is a copy of." "Write it again; `--repair` does.";
+    UnknownConsolidated "unknown-consolidated" Warning
+        "Consolidated metadata is of a kind that no reader knows." "Write it again.";
+    StrayKey "stray-key" Warning
+        "A key belongs to no node." "Remove it, if nothing else needs it.";
+    StrayDocument "stray-document" Warning
+        "A document belongs to no node, such as attributes without an array or a group." "Restore the documents that are missing, or remove it.";
+    OrphanChunk "orphan-chunk" Warning
+        "A key has the form of a chunk, and there is no array." "Restore the document of the array, or remove the chunk.";
+    ForeignChunk "foreign-chunk" Warning
+        "A key below an array has the form of a chunk of another number of dimensions or another separator: no read finds it." "Correct the document or the key; remove the chunk if it is of an earlier array.";
+    ChunkOutsideGrid "chunk-outside-grid" Warning
+        "A chunk lies outside of the grid of its array, such as after a smaller shape." "Remove it; a larger shape would show it to software that does not look.";
+    CaseClash "case-clash" Warning
+        "Names differ in case only: file systems of macOS and Windows take them for one." "Rename one of them.";
+    KeyIsPrefix "key-is-prefix" Warning
+        "A key is also the beginning of others: no directory can hold both." "Rename one of them.";
+    TemporaryFile "temporary-file" Warning
+        "A temporary file was left behind by a writer that was killed." "Remove it; `--repair` removes those of this library.";
+    EmptyFolder "empty-folder" Note
+        "A directory has nothing in it." "Remove it; `--repair` does.";
+    UnfinishedConversion "unfinished-conversion" Warning
+        "A conversion or copy was not finished." "Run the same command again with `--resume`, or with `--overwrite`.";
+    UnfinishedReplacement "unfinished-replacement" Warning
+        "A node that was to replace another one was not finished." "Run the same command again with `--overwrite` or `--resume`.";
+    UnfinishedMigration "unfinished-migration" Warning
+        "A migration was not finished or undone." "Run `zarr migrate` with `--finish` or `--undo`.";
+    MissingChunks "missing-chunks" Note
+        "Some chunks of an array are not stored: their elements have the fill value." "Nothing, if they were never written, or held nothing else.";
+    ShardIndex "shard-index" Error
+        "The index of a shard contradicts itself or the shard, or is cut off." "Restore the shard.";
+    ShardOverlap "shard-overlap" Error
+        "The index of a shard gives two inner chunks bytes that overlap." "Restore the shard, or write its region again.";
+    ShardShared "shard-shared" Note
+        "The index of a shard gives two inner chunks the same bytes, as some writers do for equal ones." "Nothing, if its writer does that.";
+    ChecksumMismatch "checksum-mismatch" Error
+        "The bytes of a chunk do not match their checksum." "Restore the chunk; `--drop-torn` erases it.";
+    BrokenChunk "broken-chunk" Error
+        "The bytes of a chunk break their format, or have another number than its elements." "Restore the chunk; `--drop-torn` erases it.";
+    ChunkOverLimit "chunk-over-limit" Warning
+        "A chunk is larger than the limit of memory for one, and was not checked." "Check it with a higher limit.";
+    ChangingChunk "changing-chunk" Note
+        "A chunk was replaced again and again while it was checked." "Check it again when nobody writes.";
+    Unreadable "unreadable" Error
+        "The store failed to give a value." "Look at the disk or service, and check again.";
+    DimensionSizes "dimension-sizes" Warning
+        "Arrays of one group give a dimension of one name different sizes: xarray refuses to open the group." "Rename one of the dimensions, or append to the shorter array.";
+    MissingCoordinate "missing-coordinate" Warning
+        "The attribute `coordinates` names an array that is not there." "Correct the attribute, or restore the array.";
+    BadUnits "bad-units" Warning
+        "The attributes `units` and `calendar` of times cannot be read." "Correct them: `days since 2000-01-01`.";
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,161 @@
+//! What the documents of nodes show.
+
+use crate::hierarchy::Hierarchy;
+use crate::sink::Sink;
+use crate::{Code, Finding};
+use std::collections::HashSet;
+use zarr_hierarchy::{Error, ErrorKind, Walk, compare_consolidated};
+use zarr_json::{Map, Value};
+use zarr_meta::{Consolidated, GroupMetadata, Node, NodePath, StoredNode, Warning, conventions};
+
+/// The code of an error in a document.
+pub(crate) fn code_of(error: &Error) -> Code {
+    match error.kind() {
+        ErrorKind::InvalidJson => Code::InvalidJson,
+        ErrorKind::UnknownMember => Code::UnknownMember,
+        ErrorKind::UnknownExtension => Code::UnknownExtension,
+        ErrorKind::UnsupportedVersion => Code::UnsupportedVersion,
+        ErrorKind::Path => Code::UnsafeName,
+        ErrorKind::Limit => Code::TooLarge,
+        ErrorKind::Store => Code::Unreadable,
+        _ => Code::InvalidDocument,
+    }
+}
+
+/// What a walk found out beside nodes.
+pub(crate) fn of_walk(walk: &Walk, sink: &Sink<'_>) {
+    walk.broken.iter().for_each(|error| sink.find(Finding::of(code_of(error), error)));
+    walk.bad_copies.iter().for_each(|error| sink.find(Finding::of(Code::BadConsolidated, error)));
+    for node in &walk.below_arrays {
+        below_array(&node.path, node.document_key().unwrap_or_default(), sink);
+    }
+}
+
+/// A document below an array.
+pub(crate) fn below_array(path: &NodePath, key: &str, sink: &Sink<'_>) {
+    let message = "a document of a node below an array, which cannot have nodes";
+    sink.find(Finding::new(Code::NodeBelowArray, message).at_path(path).at_key(key));
+}
+
+/// The deviations of one node; `warnings` are those of its documents, and of its codecs.
+pub(crate) fn of_node(found: &StoredNode, warnings: &[Warning], sink: &Sink<'_>) {
+    for warning in warnings {
+        let code = if warning.hides.is_some() { Code::HiddenNode } else { Code::Deviation };
+        let mut finding = Finding::new(code, &warning.what).at_path(&found.path);
+        finding.key = Some(warning.key.clone()).filter(|key| !key.is_empty());
+        finding.pointer = Some(warning.pointer.clone()).filter(|pointer| !pointer.is_empty());
+        sink.find(finding);
+    }
+    if let Some(error) = &found.attributes_error {
+        sink.find(Finding::of(Code::BrokenAttributes, &Error::from(error.clone())).at_path(&found.path));
+    }
+    if let Some(error) = &found.fallback {
+        sink.find(Finding::of(Code::FallbackType, &Error::from(error.clone())).at_path(&found.path));
+    }
+    if found.implicit && !found.dialect.implies_groups() && !found.dialect.holds_one_array() {
+        let message = format!("a group of {} without a document of its own", found.dialect);
+        sink.find(Finding::new(Code::ImplicitGroup, message).at_path(&found.path));
+    }
+    // Names above are those of other nodes.
+    let own = found.path.name().map(|name| NodePath::root().join(name));
+    if let Some(Ok(own)) = own {
+        let odd = |what: String| sink.find(Finding::new(Code::OddName, what).at_path(&found.path));
+        match found.dialect.check_path(&own) {
+            Ok(warnings) => warnings.into_iter().for_each(|warning| odd(warning.what)),
+            Err(error) => odd(Error::from(error).message().to_owned()),
+        }
+    }
+}
+
+/// The lists that NCZarr keeps of the nodes in a group.
+pub(crate) fn lists(hierarchy: &Hierarchy, sink: &Sink<'_>) {
+    for group in &hierarchy.nodes {
+        let Node::Group(metadata) = &group.node else { continue };
+        if !has_lists(metadata) {
+            continue;
+        }
+        let children = || hierarchy.nodes.iter().filter(|node| node.path.parent().as_ref() == Some(&group.path));
+        for child in children() {
+            let (Some(name), mut copy) = (child.path.name(), metadata.clone()) else { continue };
+            if conventions::list_child(&mut copy, name, child.node.as_array().is_some(), true) {
+                let message = format!("{name:?} is missing in the list of NCZarr in the group");
+                sink.find(Finding::new(Code::UnlistedNode, message).at_path(&child.path));
+            }
+        }
+        let names: HashSet<&str> = children().filter_map(|node| node.path.name()).collect();
+        for name in listed(metadata).into_iter().filter(|name| !names.contains(name)) {
+            let message = format!("the list of NCZarr names {name:?}, and there is no such node");
+            let mut finding = Finding::new(Code::MissingNode, message).at_path(&group.path);
+            finding.key = group.document_key().map(str::to_owned);
+            sink.find(finding);
+        }
+    }
+}
+
+fn lists_of(group: &GroupMetadata) -> impl Iterator<Item = &Map> {
+    let lists = [group.attributes.get("_nczarr_group"), group.extra.get("_NCZARR_GROUP")];
+    lists.into_iter().flatten().filter_map(Value::as_object)
+}
+
+fn has_lists(group: &GroupMetadata) -> bool {
+    lists_of(group).next().is_some()
+}
+
+fn listed(group: &GroupMetadata) -> Vec<&str> {
+    let mut names = Vec::new();
+    for lists in lists_of(group) {
+        for list in ["arrays", "vars", "groups"] {
+            let items = lists.get(list).and_then(Value::as_array).unwrap_or_default();
+            names.extend(items.iter().filter_map(Value::as_str));
+        }
+    }
+    names
+}
+
+/// The consolidated metadata of a group, compared with its nodes.
+pub(crate) fn copy(hierarchy: &Hierarchy, group: &StoredNode, copy: &Consolidated, key: &str, sink: &Sink<'_>) {
+    let alike = |node: &&StoredNode| node.dialect == group.dialect || (node.dialect.is_v3() && group.dialect.is_v3());
+    let nodes: Vec<StoredNode> =
+        hierarchy.nodes.iter().filter(|node| node.path.is_within(&group.path)).filter(alike).cloned().collect();
+    let stale = match compare_consolidated(group, copy, &nodes) {
+        Ok(stale) => stale,
+        Err(error) => return sink.find(Finding::of(Code::BadConsolidated, &error).at_path(&group.path).at_key(key)),
+    };
+    let named = |what: &str, paths: &[NodePath]| {
+        let known = paths.iter().filter(|path| !hierarchy.is_broken(path)).map(ToString::to_string);
+        let names: Vec<String> = known.collect();
+        let more = names.len().saturating_sub(3);
+        let first = names.iter().take(3).cloned().collect::<Vec<_>>().join(", ");
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!names.is_empty()).then(|| format!("{first}{more} {what}"))
+    };
+    let parts = [
+        named("missing in the copy", &stale.missing),
+        named("only in the copy", &stale.gone),
+        named("changed since", &stale.changed),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if !parts.is_empty() {
+        sink.find(Finding::new(Code::StaleConsolidated, parts.join("; ")).at_path(&group.path).at_key(key));
+    }
+}
+
+/// Consolidated metadata of a kind that is not known.
+pub(crate) fn unknown_copy(group: &StoredNode, key: &str, sink: &Sink<'_>) {
+    let message = "consolidated metadata of an unknown kind, which no reader takes";
+    sink.find(Finding::new(Code::UnknownConsolidated, message).at_path(&group.path).at_key(key));
+}
+
+/// The consolidated metadata that groups have in their own documents.
+pub(crate) fn copies_inside(hierarchy: &Hierarchy, sink: &Sink<'_>) {
+    for found in &hierarchy.nodes {
+        let (Node::Group(group), Some(key)) = (&found.node, found.document_key()) else { continue };
+        match &group.consolidated {
+            Some(inside) => copy(hierarchy, found, inside, key, sink),
+            None if group.extra.get("consolidated_metadata").is_some_and(|copy| !copy.is_null()) => {
+                unknown_copy(found, key, sink);
+            }
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! The list of all keys, each of which is a document, a chunk, of something unfinished, or stray.
+
+use crate::chunks::Chunks;
+use crate::documents;
+use crate::hierarchy::Hierarchy;
+use crate::names::{is_chunk_like, is_temporary};
+use crate::sink::Sink;
+use crate::{Code, Finding};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use zarr_hierarchy::node::{CONVERSION_JOURNAL, MIGRATION_RECORD, REPLACEMENTS};
+use zarr_hierarchy::{Error, Result};
+use zarr_meta::{Consolidated, NodePath, dialects_of_key, document_path};
+use zarr_store::{Key, Listing, Prefix, Store, StoreExt, StoreKind};
+
+/// Lists the keys below the node that the check begins with.
+pub(crate) struct Keys<'c, 'e> {
+    store: &'c dyn Store,
+    hierarchy: &'c Hierarchy,
+    sink: &'c Sink<'e>,
+    chunks: Chunks<'c, 'e>,
+}
+
+/// The nodes that the keys below a prefix may be of.
+#[derive(Clone)]
+enum Within {
+    /// A group.
+    Group,
+    /// Arrays whose chunks have this prefix.
+    Arrays(String),
+    /// A node that cannot be read, so that nothing is known of its keys.
+    Unknown,
+}
+
+impl<'c, 'e> Keys<'c, 'e> {
+    pub(crate) fn new(
+        store: &'c dyn Store,
+        hierarchy: &'c Hierarchy,
+        sink: &'c Sink<'e>,
+        chunks: Chunks<'c, 'e>,
+    ) -> Self {
+        Self { store, hierarchy, sink, chunks }
+    }
+
+    /// Goes through all directories: the memory that it takes is that of the largest one. Behind a network the keys of an array are
+    /// listed together.
+    pub(crate) fn check(mut self) -> Result<()> {
+        let is_remote = self.store.access_profile().kind == StoreKind::Remote;
+        let mut todo: Vec<(Prefix, Within)> = self.roots()?.into_iter().map(|prefix| (prefix, Within::Group)).collect();
+        while let Some((prefix, within)) = todo.pop() {
+            self.sink.go_on()?;
+            let within = self.within(&prefix, within);
+            let listing = match &within {
+                Within::Arrays(of) if is_remote && of == prefix.as_str() && !prefix.is_root() => {
+                    self.store.list_prefix(&prefix).map(|keys| Listing::new(keys, Vec::new()))
+                }
+                _ => self.store.list_dir(&prefix),
+            };
+            let listing = match listing {
+                Ok(listing) => listing,
+                Err(error) => {
+                    self.sink.find(Finding::of(Code::Unreadable, &Error::from(error)).at_key(&prefix));
+                    continue;
+                }
+            };
+            self.directory(&prefix, &listing);
+            for key in &listing.keys {
+                self.key(key, &within)?;
+            }
+            self.sink.count(|checked| checked.keys += listing.keys.len() as u64);
+            for below in listing.prefixes {
+                if below.name() == Some(REPLACEMENTS) {
+                    let message = "a node that was to replace another one";
+                    self.sink.find(Finding::new(Code::UnfinishedReplacement, message).at_key(&below));
+                } else {
+                    todo.push((below, within.clone()));
+                }
+            }
+        }
+        self.chunks.finish()
+    }
+
+    /// The prefixes that all keys of the hierarchy have.
+    fn roots(&self) -> Result<Vec<Prefix>> {
+        let Some(first) = self.hierarchy.nodes.first() else { return Ok(Vec::new()) };
+        let mut all: BTreeSet<String> = first.own_prefixes().into_iter().collect();
+        all.insert(first.path.key_prefix());
+        // Sorted, a prefix follows the one that it lies in.
+        let mut roots: Vec<String> = Vec::new();
+        for prefix in all {
+            if !roots.iter().any(|above| prefix.starts_with(above.as_str())) {
+                roots.push(prefix);
+            }
+        }
+        roots.iter().rev().map(|prefix| Ok(Prefix::new(prefix)?)).collect()
+    }
+
+    fn within(&self, prefix: &Prefix, above: Within) -> Within {
+        if self.hierarchy.is_unknown(prefix.as_str()) && !prefix.is_root() {
+            return Within::Unknown;
+        }
+        match self.hierarchy.arrays_at(prefix.as_str()) {
+            Some(_) => Within::Arrays(prefix.as_str().to_owned()),
+            None => above,
+        }
+    }
+
+    /// What a directory shows apart from its keys one by one.
+    fn directory(&self, prefix: &Prefix, listing: &Listing) {
+        if listing.keys.is_empty() && listing.prefixes.is_empty() && !prefix.is_root() {
+            self.sink.find(Finding::new(Code::EmptyFolder, "an empty directory").at_key(prefix));
+        }
+        match self.store.leftovers(prefix, false) {
+            Ok(left) => left.into_iter().for_each(|path| {
+                let message = "a temporary file of a writer that was killed";
+                self.sink.find(Finding::new(Code::TemporaryFile, message).at_key(path));
+            }),
+            Err(error) => self.sink.find(Finding::of(Code::Unreadable, &Error::from(error)).at_key(prefix)),
+        }
+        let folders: HashSet<&str> = listing.prefixes.iter().filter_map(Prefix::name).collect();
+        for name in listing.keys.iter().map(Key::name).filter(|name| folders.contains(name)) {
+            let message = format!("a key, and the beginning of others: {name}/");
+            self.sink.find(Finding::new(Code::KeyIsPrefix, message).at_key(format!("{prefix}{name}")));
+        }
+        let keys = listing.keys.iter().map(|key| (key.name(), key.as_str()));
+        let below = listing.prefixes.iter().filter_map(|prefix| Some((prefix.name()?, prefix.as_str())));
+        let mut folded: HashMap<String, &str> = HashMap::new();
+        // Chunks have no letters that clash, and may be many.
+        for (name, place) in keys.chain(below).filter(|(name, _)| name.chars().any(char::is_alphabetic)) {
+            match folded.insert(name.to_lowercase(), name) {
+                Some(other) if other != name => {
+                    let message = format!("{other:?} beside it differs in case only");
+                    self.sink.find(Finding::new(Code::CaseClash, message).at_key(place));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn key(&mut self, key: &Key, within: &Within) -> Result<()> {
+        let text = key.as_str();
+        if self.hierarchy.documents.contains_key(text) {
+            return Ok(());
+        }
+        if let Some(&group) = self.hierarchy.copies.get(text) {
+            self.copy(key, group);
+            return Ok(());
+        }
+        if let Within::Arrays(prefix) = within
+            && let Some(arrays) = self.hierarchy.arrays_at(prefix)
+            && let Some((array, chunk)) = arrays.iter().find_map(|(number, keys)| Some((*number, keys.chunk_at(key)?)))
+        {
+            return self.chunks.add(array, key, chunk);
+        }
+        if let Some(finding) = self.odd(key, within) {
+            self.sink.find(finding.at_key(key));
+        }
+        Ok(())
+    }
+
+    /// What a key is that is neither a document of a node nor a chunk of an array; `None` if it is all right, or is already known to be
+    /// none.
+    fn odd(&self, key: &Key, within: &Within) -> Option<Finding> {
+        let name = key.name();
+        if name.starts_with(CONVERSION_JOURNAL) {
+            return Some(Finding::new(Code::UnfinishedConversion, "the journal of a conversion, or elements of it"));
+        }
+        if key.as_str() == MIGRATION_RECORD {
+            return Some(Finding::new(Code::UnfinishedMigration, "the record of a migration"));
+        }
+        if let Within::Unknown = within {
+            return None;
+        }
+        if let Some(path) = self.path_of_document(key) {
+            return self.document(key, &path, within);
+        }
+        if is_temporary(name) {
+            let advice = "Remove it, if the program that made it does not run any more.";
+            let finding = Finding::new(Code::TemporaryFile, "a temporary or lock file of other software");
+            return Some(Finding { advice: advice.to_owned(), ..finding });
+        }
+        let Within::Arrays(prefix) = within else {
+            return Some(match is_chunk_like(name) {
+                true => Finding::new(Code::OrphanChunk, "has the form of a chunk, and there is no array"),
+                false => Finding::new(Code::StrayKey, "belongs to no node"),
+            });
+        };
+        let arrays = self.hierarchy.arrays_at(prefix).unwrap_or_default();
+        let Some((number, _)) = arrays.first() else { return None };
+        let rest = key.as_str().strip_prefix(prefix.as_str()).unwrap_or_default();
+        let finding = if arrays.iter().any(|(_, keys)| keys.has_form(key)) {
+            Finding::new(Code::ChunkOutsideGrid, self.outside(*number))
+        } else if is_chunk_like(rest) {
+            Finding::new(Code::ForeignChunk, "has the form of a chunk, but not that of chunks of this array")
+        } else {
+            Finding::new(Code::StrayKey, "below an array, and neither a document nor a chunk of it")
+        };
+        Some(finding.at_path(self.hierarchy.path(*number)))
+    }
+
+    fn outside(&self, number: usize) -> String {
+        let grid = self.hierarchy.array(number).map(|array| array.chunk_grid().grid_shape());
+        match grid {
+            Some(grid) => format!("a chunk outside of the grid of {:?} chunks", grid.as_slice()),
+            None => "a chunk outside of the grid".to_owned(),
+        }
+    }
+
+    /// The path of the node whose document would have this key, in any dialect of the hierarchy.
+    fn path_of_document(&self, key: &Key) -> Option<NodePath> {
+        let path = NodePath::parse(&format!("/{}", key.parent().as_str().trim_end_matches('/'))).ok()?;
+        if !dialects_of_key(&path, key.as_str()).is_empty() {
+            return Some(path);
+        }
+        let first = self.hierarchy.nodes.first()?;
+        if first.dialect.implies_groups() {
+            return document_path(first.dialect, key.as_str(), &first.documents);
+        }
+        // The name alone tells.
+        let at_root = Key::new(key.name()).ok()?;
+        let is_copy = zarr_meta::consolidated::document_key(first).is_some_and(|copy| copy == at_root.as_str());
+        is_copy.then_some(path)
+    }
+
+    /// A document that is of no node of the walk.
+    fn document(&self, key: &Key, path: &NodePath, within: &Within) -> Option<Finding> {
+        if self.hierarchy.is_broken(path) {
+            return None;
+        }
+        if let Within::Arrays(prefix) = within
+            && let Some((number, _)) = self.hierarchy.arrays_at(prefix).and_then(<[_]>::first)
+            && let Some(array) = self.hierarchy.nodes.get(*number)
+            && path.is_within(&array.path)
+            && *path != array.path
+        {
+            documents::below_array(path, key.as_str(), self.sink);
+            return None;
+        }
+        let is_hidden = |node: &zarr_meta::StoredNode| {
+            node.path == *path && node.warnings.iter().any(|warning| warning.hides.is_some())
+        };
+        if self.hierarchy.nodes.iter().any(is_hidden) {
+            return None;
+        }
+        Some(Finding::new(Code::StrayDocument, "a document of no node").at_path(path))
+    }
+
+    /// Consolidated metadata that has a document of its own.
+    fn copy(&self, key: &Key, group: usize) {
+        let Some(group) = self.hierarchy.nodes.get(group) else { return };
+        let at = |finding: Finding| self.sink.find(finding.at_path(&group.path).at_key(key));
+        let bytes = match self.store.get_all(key) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return,
+            Err(error) => return at(Finding::of(Code::Unreadable, &Error::from(error))),
+        };
+        match Consolidated::parse_document(group.dialect, key.as_str(), &bytes) {
+            Ok(Some(copy)) => documents::copy(self.hierarchy, group, &copy, key.as_str(), self.sink),
+            Ok(None) => documents::unknown_copy(group, key.as_str(), self.sink),
+            // The walk has told of that of its first group.
+            Err(_) if self.hierarchy.nodes.first().is_some_and(|first| first.path == group.path) => {}
+            Err(error) => at(Finding::of(Code::BadConsolidated, &Error::from(error))),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Checks of stored Zarr hierarchies: documents, keys, indexes of shards and chunks; and repair of what can be repaired without loss.
+//!
+//! A check reads and decodes everything that is stored, as far as its [`Level`] says, and goes on behind each fault. A [`Finding`] has a
+//! [`Code`] that stays the same, its [`Severity`], the place, and what to do.
+//!
+//! Names no concrete codec and no rule of a dialect: codecs come in a [`Registry`](zarr_array::Registry), documents are `zarr-meta`'s.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zarr_array::{Array, NewArray, Registry, Store};
+//! use zarr_check::{CheckOptions, Code, Event, check};
+//! use zarr_store::{Key, MemoryStore, StoreExt};
+//!
+//! let mut registry = Registry::default();
+//! registry.codecs.add(zarr_codec_bytes::BYTES);
+//! let registry = Arc::new(registry);
+//! let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+//! let new = NewArray::new(&[4], "int16").chunks(&[2]).codecs("bytes")?;
+//! Array::create(&store, "/a", new, &registry)?.write(.., &[1_i16, 2, 3, 4])?;
+//! store.set_all(&Key::new("a/c/1")?, &[3, 0, 4])?;
+//!
+//! let mut findings = Vec::new();
+//! let report = check(&store, "/", &registry, &CheckOptions::default(), |event| {
+//!     if let Event::Finding(finding) = event {
+//!         findings.push(finding);
+//!     }
+//! })?;
+//! assert_eq!((report.errors, findings[0].code), (1, Code::BrokenChunk));
+//! assert_eq!(findings[0].to_string(), "error    a/c/1  codec bytes: 3 bytes, expected 4 [broken-chunk]");
+//! # Ok::<(), zarr_hierarchy::Error>(())
+//! ```
+
+mod check;
+mod chunks;
+mod code;
+mod conventions;
+mod documents;
+mod finding;
+mod hierarchy;
+mod keys;
+mod names;
+mod options;
+mod repair;
+mod sink;
+
+pub use check::check;
+pub use code::Code;
+pub use finding::{Checked, Event, Finding, Report, Severity};
+pub use options::{CheckOptions, Level};
+pub use repair::{Repair, Repaired};
+pub use zarr_array::{CheckDepth, CheckedChunk, ChunkFault, ChunkFaultKind, Protection};
+pub use zarr_hierarchy::IntoFlow;

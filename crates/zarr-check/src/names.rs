@@ -1,0 +1,46 @@
+//! Names that tell what a key is of.
+
+/// Whether the end of a key is written as chunks are in some dialect: numbers with separators, perhaps behind a `c`.
+pub(crate) fn is_chunk_like(text: &str) -> bool {
+    let text = text.strip_prefix("c/").or_else(|| text.strip_prefix("c.")).unwrap_or(text);
+    let text = match text.strip_prefix('c') {
+        Some(rest) if rest.starts_with(|first: char| first.is_ascii_digit()) => rest,
+        _ => text,
+    };
+    !text.is_empty()
+        && text.split(['/', '.']).all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a name is that of a file that other software makes beside a value until the value is complete: zarr-python 2 and 3
+/// (`0.0.` and 32 hexadecimal digits, then `.partial`), TensorStore (`.__lock`), network file systems (`.nfs`), editors.
+pub(crate) fn is_temporary(name: &str) -> bool {
+    name.ends_with(".partial")
+        || name.ends_with(".__lock")
+        || name.ends_with(".tmp")
+        || name.ends_with(".swp")
+        || name.ends_with('~')
+        || name.starts_with(".nfs0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_of_all_dialects_are_known() {
+        for text in ["0", "0.0", "0/0", "c/0/1", "c.0.1", "c0/1", "12.3.4"] {
+            assert!(is_chunk_like(text), "{text}");
+        }
+        for text in ["", "c", "x", "0.x", ".zarray", "0..1", "README.md", "c/", "-1"] {
+            assert!(!is_chunk_like(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn temporary_files_of_others_are_known() {
+        for name in ["0.0.0123456789abcdef0123456789abcdef.partial", "0.0.__lock", ".nfs000000001", ".zarray.swp"] {
+            assert!(is_temporary(name), "{name}");
+        }
+        assert!(!is_temporary("0.0") && !is_temporary("zarr.json"));
+    }
+}

@@ -1,0 +1,86 @@
+//! How much is checked.
+
+use zarr_array::Options;
+use zarr_meta::Dialect;
+
+/// How deep a check looks: each level includes those before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Level {
+    /// The documents of nodes.
+    Documents,
+    /// And the list of all keys.
+    Keys,
+    /// And the indexes of shards.
+    Indexes,
+    /// And all chunks, decoded.
+    #[default]
+    Chunks,
+}
+
+/// What a check looks at: a default, and a method for each option that is to be another.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CheckOptions {
+    /// How deep it looks.
+    pub level: Level,
+    /// The share of the chunks that are looked at, above 0 and up to 1; which ones, their keys decide.
+    pub sample: f64,
+    /// Whether the conventions of xarray are looked at.
+    pub conventions: bool,
+    /// Whether nodes of one dialect are looked at, and not of all.
+    pub dialect: Option<Dialect>,
+    /// How arrays are opened: threads, limits, requests under way.
+    pub arrays: Options,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        Self { level: Level::default(), sample: 1.0, conventions: true, dialect: None, arrays: Options::default() }
+    }
+}
+
+impl CheckOptions {
+    /// Sets [`level`](Self::level).
+    #[must_use]
+    pub fn level(self, level: Level) -> Self {
+        Self { level, ..self }
+    }
+
+    /// Sets [`sample`](Self::sample).
+    #[must_use]
+    pub fn sample(self, sample: f64) -> Self {
+        Self { sample, ..self }
+    }
+
+    /// Sets [`conventions`](Self::conventions).
+    #[must_use]
+    pub fn conventions(self, conventions: bool) -> Self {
+        Self { conventions, ..self }
+    }
+
+    /// Sets [`dialect`](Self::dialect).
+    #[must_use]
+    pub fn dialect(self, dialect: impl Into<Option<Dialect>>) -> Self {
+        Self { dialect: dialect.into(), ..self }
+    }
+
+    /// Sets [`arrays`](Self::arrays).
+    #[must_use]
+    pub fn arrays(self, arrays: Options) -> Self {
+        Self { arrays, ..self }
+    }
+
+    /// Whether the chunk at a key is in the sample.
+    pub(crate) fn takes(&self, key: &str) -> bool {
+        if self.sample >= 1.0 {
+            return true;
+        }
+        // FNV-1a of 64 bits, and then its bits mixed, so that keys that differ in a digit fall anywhere.
+        let hash = key
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+        let mixed = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        ((mixed ^ (mixed >> 33)) >> 11) as f64 / (1_u64 << 53) as f64 <= self.sample
+    }
+}

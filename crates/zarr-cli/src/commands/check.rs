@@ -1,0 +1,312 @@
+//! `zarr check`: looks for what is broken, stale or stray.
+
+use super::bar::Bar;
+use crate::args::NodeArgs;
+use crate::context::{Context, NodeLocation};
+use crate::escape;
+use crate::failure::{Failure, Result};
+use crate::number;
+use crate::object::{object, or_null};
+use crate::output::Output;
+use clap::{Args, ValueEnum};
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use zarr::check::{CheckOptions, Code, Event, Finding, Level, Repair, Repaired, Report};
+use zarr::meta::json::{Map, Value};
+
+/// Look for what is broken, stale or stray: documents, keys, indexes of shards, chunks. Writes nothing unless asked to repair.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// How deep to look; each level includes those before. The first three read little; `chunks` reads and decodes everything.
+    #[arg(long, value_name = "LEVEL", default_value = "chunks")]
+    level: Depth,
+    /// Check this share of the chunks: 0.1, or 10%. The same ones each time.
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "1")]
+    sample: f64,
+    /// How many threads read and decode, as --threads.
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+    /// Pass over the conventions of xarray: dimensions, coordinates, units of times.
+    #[arg(long)]
+    no_conventions: bool,
+    /// Print so many findings of each code, and the number of others; 0 for all. With --json all are printed.
+    #[arg(long, value_name = "N", default_value = "20")]
+    max_findings: u64,
+    /// Repair what holds no value: remove temporary files that nobody holds and empty directories, write stale consolidated metadata again.
+    #[arg(long)]
+    repair: bool,
+    /// Erase chunks that cannot be decoded, so that their elements are the fill value. Shards of which inner chunks can be read stay.
+    #[arg(long)]
+    drop_torn: bool,
+    /// Print what --repair and --drop-torn would do, and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// A level by its name.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Depth {
+    /// The documents of nodes.
+    Documents,
+    /// The list of all keys.
+    Keys,
+    /// The indexes of shards.
+    Indexes,
+    /// All chunks.
+    Chunks,
+}
+
+impl From<Depth> for Level {
+    fn from(depth: Depth) -> Self {
+        match depth {
+            Depth::Documents => Self::Documents,
+            Depth::Keys => Self::Keys,
+            Depth::Indexes => Self::Indexes,
+            Depth::Chunks => Self::Chunks,
+        }
+    }
+}
+
+/// A share: `0.1` or `10%`.
+fn share(text: &str) -> Result<f64, String> {
+    let (number, divisor) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    let share = number.trim().parse::<f64>().map(|number| number / divisor).ok();
+    share.filter(|share| *share > 0.0 && *share <= 1.0).ok_or_else(|| "expected a share such as 0.1 or 10%".to_owned())
+}
+
+pub(crate) fn run(context: &Context, args: &Check) -> Result<()> {
+    let location = context.locate(&args.node)?;
+    let changes = args.repair || args.drop_torn;
+    if args.dry_run && !changes {
+        return Err(Failure::usage("--dry-run goes with --repair or --drop-torn"));
+    }
+    if changes && !args.dry_run {
+        check_writable(context, &location)?;
+    }
+    let arrays = context.options().strict(false);
+    let arrays = if args.jobs.is_some() { arrays.threads(args.jobs) } else { arrays };
+    let options = CheckOptions::default()
+        .level(args.level.into())
+        .sample(args.sample)
+        .conventions(!args.no_conventions)
+        .dialect(location.dialect)
+        .arrays(arrays);
+    let begun = Instant::now();
+    let mut printer = Printer::new(context, args)?;
+    let path = location.path.to_string();
+    let report = zarr::check::check(&location.store, &path, &context.registry, &options, |event| printer.take(event));
+    let Printer { lost, bar, .. } = &mut printer;
+    std::mem::replace(bar, Bar::hidden()).finish();
+    if let Some(failure) = lost.take() {
+        return Err(failure);
+    }
+    let report = report?;
+    let repair = std::mem::take(&mut printer.repair);
+    let repaired = match changes {
+        true => repair.run(&location.store, &context.registry, location.dialect, args.dry_run)?,
+        false => Vec::new(),
+    };
+    printer.finish(&report, &repaired, begun.elapsed())?;
+    result(&location, &report, if args.dry_run { &[] } else { &repaired })
+}
+
+fn check_writable(context: &Context, location: &NodeLocation) -> Result<()> {
+    if !location.store.capabilities().write {
+        return Err(Failure::usage(format!("{}: the store takes no writes, and cannot be repaired", location.store)));
+    }
+    context.check_writers(location, "a repair")?;
+    Ok(zarr::convert::Migration::check_settled(&location.store)?)
+}
+
+/// A failure if something was found that is more than a note, and was not repaired.
+fn result(location: &NodeLocation, report: &Report, repaired: &[Repaired]) -> Result<()> {
+    let is_left = |it: &&Repaired| !matches!(it, Repaired::Folder(_) | Repaired::KeptShard(_));
+    let found = report.errors.saturating_add(report.warnings);
+    let left = found.saturating_sub(repaired.iter().filter(is_left).count() as u64);
+    if left == 0 {
+        return Ok(());
+    }
+    let message = match repaired.is_empty() {
+        true => format!("{location}: {} and {}", counted(report.errors, "error"), counted(report.warnings, "warning")),
+        false => format!("{location}: {} left", counted(left, "finding")),
+    };
+    Err(Failure::findings(message))
+}
+
+/// `1 error`, `2 errors`.
+fn counted(count: u64, what: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{} {what}{end}", number::grouped(count))
+}
+
+/// Prints findings as they come.
+struct Printer {
+    out: Output,
+    json: bool,
+    quiet: bool,
+    most: u64,
+    repair: Repair,
+    /// How many of each code there are.
+    counts: BTreeMap<Code, u64>,
+    bar: Bar,
+    /// Why the output was lost.
+    lost: Option<Failure>,
+}
+
+impl Printer {
+    fn new(context: &Context, args: &Check) -> Result<Self> {
+        let (json, quiet) = (context.global.json, context.global.quiet);
+        let most = if args.max_findings == 0 { u64::MAX } else { args.max_findings };
+        let mut out = Output::open(None, false)?;
+        if json {
+            out.text("{\"findings\": [")?;
+        }
+        let (counts, bar) = (BTreeMap::new(), Bar::of_check(quiet));
+        let repair =
+            if args.repair || args.drop_torn { Repair::new().drop_torn(args.drop_torn) } else { Repair::new() };
+        let repair = if args.repair { repair } else { repair.torn_only() };
+        Ok(Self { out, json, quiet, most, repair, counts, bar, lost: None })
+    }
+
+    fn take(&mut self, event: Event) -> ControlFlow<()> {
+        let printed = match &event {
+            Event::Finding(finding) => {
+                self.repair.add(finding);
+                self.finding(finding)
+            }
+            Event::Progress(checked) => {
+                self.bar.show_check(checked);
+                Ok(())
+            }
+            _ => Ok(()),
+        };
+        match printed {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                self.lost = Some(failure);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn finding(&mut self, finding: &Finding) -> Result<()> {
+        let is_first = self.counts.is_empty();
+        let count = self.counts.entry(finding.code).or_default();
+        *count += 1;
+        if self.json {
+            let separator = if is_first { "\n  " } else { ",\n  " };
+            let value = Value::from(facts(finding)).without_nan_literals().to_string();
+            return self.out.text(&format!("{separator}{}", escape::json(&value)));
+        }
+        if *count > self.most {
+            return Ok(());
+        }
+        self.out.text(&format!("{}\n", escape::line(&finding.to_string())))
+    }
+
+    fn finish(mut self, report: &Report, repaired: &[Repaired], took: Duration) -> Result<()> {
+        let text =
+            if self.json { self.json_end(report, repaired, took) } else { self.text_end(report, repaired, took) };
+        self.out.text(&text)?;
+        self.out.finish()
+    }
+
+    fn text_end(&self, report: &Report, repaired: &[Repaired], took: Duration) -> String {
+        let mut text = String::new();
+        for (code, &count) in self.counts.iter().filter(|(_, count)| **count > self.most) {
+            text.push_str(&format!("{:<7}  {} more [{code}]\n", code.severity(), number::grouped(count - self.most)));
+        }
+        for repaired in repaired {
+            text.push_str(&format!("{:<12}  {}\n", repaired.action(), escape::line(repaired.place())));
+        }
+        if self.quiet {
+            return text;
+        }
+        let checked = &report.checked;
+        let read = number::size(checked.bytes);
+        text.push_str(&format!(
+            "{}, {}, {} ({read}) in {:.1} s: {}, {}, {}\n",
+            counted(checked.nodes, "node"),
+            counted(checked.keys, "key"),
+            counted(checked.chunks, "chunk"),
+            took.as_secs_f64(),
+            counted(report.errors, "error"),
+            counted(report.warnings, "warning"),
+            counted(report.notes, "note"),
+        ));
+        if checked.unprotected > 0 {
+            let chunks = counted(checked.unprotected, "chunk");
+            text.push_str(&format!("{chunks} with no checksum, and codecs that take any bytes\n"));
+        }
+        if checked.left_out > 0 {
+            text.push_str(&format!("{} left out\n", counted(checked.left_out, "chunk")));
+        }
+        text
+    }
+
+    fn json_end(&self, report: &Report, repaired: &[Repaired], took: Duration) -> String {
+        let checked = &report.checked;
+        let done = |it: &Repaired| Value::from(object! { "action": it.action(), "place": it.place() });
+        let mut codes = Map::new();
+        for (code, &count) in &self.counts {
+            codes.insert(code.name(), count);
+        }
+        let rest = object! {
+            "codes": codes,
+            "repaired": repaired.iter().map(done).collect::<Vec<_>>(),
+            "errors": report.errors,
+            "warnings": report.warnings,
+            "notes": report.notes,
+            "nodes": checked.nodes,
+            "keys": checked.keys,
+            "chunks": checked.chunks,
+            "bytes": checked.bytes,
+            "unprotected": checked.unprotected,
+            "by_form": checked.by_form,
+            "by_checksum": checked.by_checksum,
+            "left_out": checked.left_out,
+            "seconds": took.as_secs_f64(),
+        };
+        let rest = escape::json(&format!("{:#}", Value::from(rest))).into_owned();
+        let end = if self.counts.is_empty() { "]" } else { "\n]" };
+        format!("{end},{}\n", rest.trim_start().trim_start_matches('{'))
+    }
+}
+
+fn list(index: &[u64]) -> Value {
+    Value::from(index.to_vec())
+}
+
+fn facts(finding: &Finding) -> Map {
+    object! {
+        "severity": finding.severity().name(),
+        "code": finding.code.name(),
+        "path": or_null(finding.path.as_deref()),
+        "key": or_null(finding.key.as_deref()),
+        "pointer": or_null(finding.pointer.as_deref()),
+        "chunk": or_null(finding.chunk.as_ref().map(|chunk| list(chunk))),
+        "inner": finding.inner.iter().map(|inner| list(inner)).collect::<Vec<_>>(),
+        "bytes": or_null(finding.bytes.as_ref().map(|bytes| list(&[bytes.start, bytes.end]))),
+        "message": finding.message.as_str(),
+        "advice": finding.advice.as_str(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_parsed() {
+        for (text, found) in [("1", 1.0), ("0.25", 0.25), ("10%", 0.1), ("100 %", 1.0)] {
+            assert_eq!(share(text), Ok(found), "{text}");
+        }
+        for text in ["0", "-1", "1.5", "101%", "x", "NaN", ""] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Checks of what is stored: documents, keys, indexes of shards and chunks; and repair.
+
+pub use zarr_check::*;
