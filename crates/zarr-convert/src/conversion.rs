@@ -43,8 +43,11 @@ pub use migrate::{DocumentRemoval, Migration, MigrationState};
 pub use options::ConvertOptions;
 pub use part::Part;
 pub use progress::Progress;
+pub use reencode::{some_stored, usual_item_size};
 pub use skipped::SkippedChunk;
+pub use slabs::Slabs;
 pub use transfer::Transfer;
+pub use workers::in_parallel;
 pub use zarr_hierarchy::IntoFlow;
 
 /// Whether arrays get shards.

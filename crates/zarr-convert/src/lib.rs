@@ -28,6 +28,7 @@
 //! ```
 
 mod conversion;
+pub mod slabs;
 
 pub use conversion::{
     Action, Conversion, ConvertOptions, DocumentRemoval, DryRun, IntoFlow, Migration, MigrationState, Part,

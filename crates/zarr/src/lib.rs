@@ -59,6 +59,7 @@
 //! | `shuffle` | shuffle | yes |
 //! | `vlen` | texts, bytes and lists of any length | yes |
 //! | `check` | `zarr::check`: checks of what is stored, and repair | |
+//! | `compare` | `zarr::compare`: where stored data differ, and digests of data | |
 //! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of arrays and groups | |
 //! | `dataset` | `zarr::dataset`: groups as data sets of named variables, CF decoding, selection by label | |
 //! | `ome` | `zarr::ome`: OME-Zarr images, their levels, axes and scales | |
@@ -82,11 +83,13 @@
 //! This crate puts the layers together and has no logic of its own: JSON values are in `zarr-json`, metadata is in `zarr-meta`,
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
 //! `zarr-store` and a crate for each kind, hierarchies in `zarr-hierarchy`, arrays in `zarr-array`,
-//! conversions in `zarr-convert`, checks in `zarr-check`. Each can be used alone.
+//! conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, pictures in `zarr-view`. Each can be used alone.
 
 #[cfg(feature = "check")]
 pub mod check;
 pub mod codecs;
+#[cfg(feature = "compare")]
+pub mod compare;
 #[cfg(feature = "convert")]
 pub mod convert;
 #[cfg(feature = "dataset")]

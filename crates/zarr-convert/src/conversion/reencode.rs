@@ -311,8 +311,11 @@ impl ReencodePlan {
     }
 }
 
-/// The chunks that are stored, sorted; `None` if all are, it cannot be known which, or missing chunks are an error.
-fn some_stored(source: &Array) -> Result<Option<Vec<ChunkIndex>>> {
+/// The chunks that are stored, sorted; `None` if all are, it cannot be known which, or missing chunks are an error. Costs a listing.
+///
+/// # Errors
+/// [`Store`](zarr_hierarchy::ErrorKind::Store).
+pub fn some_stored(source: &Array) -> Result<Option<Vec<ChunkIndex>>> {
     if !source.store().capabilities().list || !matches!(source.options().missing_chunks, MissingChunks::Fill) {
         return Ok(None);
     }
@@ -379,7 +382,16 @@ pub(super) fn looked_up_item(conversion: &Conversion, planned: &PlannedNode) -> 
     }
 }
 
-/// Bytes that an element takes in memory. Elements of variable length are looked at at a few positions.
+/// Bytes that an element of an array takes in memory. Of elements of variable length a few positions are read, and twice their usual length
+/// is taken.
+///
+/// # Errors
+/// Of reading the array.
+pub fn usual_item_size(array: &Array) -> Result<u64> {
+    item_size(array, false)
+}
+
+/// As [`usual_item_size`]; may pass over chunks that cannot be read.
 fn item_size(source: &Array, keeps_going: bool) -> Result<u64> {
     let item = source.data_type().item_size() as u64;
     if !source.data_type().is_variable() {

@@ -6,9 +6,22 @@ use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region};
 /// Where memory allows, parts grow to about so many bytes: enough for all threads to have something to do.
 pub(super) const COMFORT: u64 = 64 << 20;
 
-/// Parts of an array, each a box of whole chunks of the grid it is written with.
+/// Parts of an array, each a box of whole chunks of a grid: of the chunks that it is written with, or of the boxes that its elements are
+/// looked at in.
+///
+/// ```
+/// use zarr_convert::slabs::Slabs;
+/// use zarr_grid::ChunkGrid;
+///
+/// // Boxes of 6 elements out of chunks of 4: every 12 elements their bounds meet.
+/// let boxes = ChunkGrid::regular(&[1000], &[6])?;
+/// let slabs = Slabs::plan(&boxes, &[4], 1, 23).expect("23 bytes have room for 6 elements of one byte");
+/// assert_eq!(slabs.region(&[0]).shape()[..], [12]);
+/// assert_eq!(slabs.decoding(&[4]), 1.0);
+/// # Ok::<(), zarr_grid::Error>(())
+/// ```
 #[derive(Debug)]
-pub(super) struct Slabs {
+pub struct Slabs {
     grid: ChunkGrid,
     /// How many chunks a slab has along each axis.
     chunks: Vec<u64>,
@@ -36,7 +49,13 @@ impl Slabs {
     ///
     /// `parts` is the shape of the parts that are decoded at once when reading. Slabs grow along the axes where that
     /// saves most decoding for the memory it costs, until each part lies in one slab or memory is used up.
-    pub(super) fn plan(grid: &ChunkGrid, parts: &[u64], item: u64, budget: u64) -> Option<Self> {
+    pub fn plan(grid: &ChunkGrid, parts: &[u64], item: u64, budget: u64) -> Option<Self> {
+        Self::plan_up_to(grid, parts, item, budget, COMFORT)
+    }
+
+    /// As [`plan`](Self::plan), but where no decoding is saved by it, slabs grow only up to `comfort` bytes, which `plan` takes to be 64 MiB:
+    /// enough for all threads to have something to do in one slab.
+    pub fn plan_up_to(grid: &ChunkGrid, parts: &[u64], item: u64, budget: u64, comfort: u64) -> Option<Self> {
         let axis = |((axis, (&len, &chunk)), &part): ((usize, (&u64, &u64)), &u64)| Axis {
             len,
             chunk,
@@ -54,20 +73,20 @@ impl Slabs {
                 axis.taken = taken;
             }
         }
-        grow_to_comfort(&mut axes, item, budget.min(COMFORT));
+        grow_to_comfort(&mut axes, item, budget.min(comfort));
         let counts: Vec<u64> = axes.iter().map(|axis| axis.count.div_ceil(axis.taken)).collect();
         let slab_grid = ChunkGrid::regular(&counts, &vec![1; counts.len()]).ok()?;
         Some(Self { grid: grid.clone(), chunks: axes.iter().map(|axis| axis.taken).collect(), slab_grid })
     }
 
     /// All slabs, in C order.
-    pub(super) fn all(&self) -> impl Iterator<Item = ChunkIndex> {
+    pub fn all(&self) -> impl Iterator<Item = ChunkIndex> {
         let overlaps = self.slab_grid.intersect(&Region::whole(self.slab_grid.shape()));
         (0..overlaps.len()).map(move |slab| overlaps.get(slab).index)
     }
 
     /// The slabs that have elements of a region, in C order.
-    pub(super) fn meeting(&self, region: &Region) -> impl Iterator<Item = ChunkIndex> + Send {
+    pub fn meeting(&self, region: &Region) -> impl Iterator<Item = ChunkIndex> + Send {
         let met = self.grid.intersect(region);
         // Chunks are in C order, so that the first and the last have the least and the greatest index along each axis.
         let ends = met.len().checked_sub(1).map(|last| (met.get(0).index, met.get(last).index));
@@ -79,7 +98,7 @@ impl Slabs {
     }
 
     /// The number of a slab among all, in C order.
-    pub(super) fn number(&self, slab: &[u64]) -> u64 {
+    pub fn number(&self, slab: &[u64]) -> u64 {
         slab.iter().zip(self.counts()).fold(0, |number, (index, count)| number * count + index)
     }
 
@@ -89,7 +108,7 @@ impl Slabs {
     }
 
     /// How many times parts of this shape are decoded on average, if each slab decodes those that it meets.
-    pub(super) fn decoding(&self, parts: &[u64]) -> f64 {
+    pub fn decoding(&self, parts: &[u64]) -> f64 {
         self.axes(parts).map(|axis| axis.decoded() as f64 / axis.len.div_ceil(axis.part).max(1) as f64).product()
     }
 
@@ -121,12 +140,12 @@ impl Slabs {
     }
 
     /// How many slabs there are along each axis.
-    pub(super) fn counts(&self) -> &[u64] {
+    pub fn counts(&self) -> &[u64] {
         self.slab_grid.shape()
     }
 
     /// The chunks of a slab along each axis.
-    pub(super) fn chunks_of(&self, slab: &[u64]) -> Vec<Range<u64>> {
+    pub fn chunks_of(&self, slab: &[u64]) -> Vec<Range<u64>> {
         let range = |((axis, &slab), &taken): ((usize, &u64), &u64)| {
             slab * taken..((slab + 1) * taken).min(self.grid.chunk_count(axis))
         };
@@ -134,12 +153,12 @@ impl Slabs {
     }
 
     /// The elements of a slab.
-    pub(super) fn region(&self, slab: &[u64]) -> Region {
+    pub fn region(&self, slab: &[u64]) -> Region {
         self.region_of(&self.chunks_of(slab))
     }
 
     /// Bytes of the elements of the largest slab.
-    pub(super) fn size(&self, item: u64) -> u64 {
+    pub fn size(&self, item: u64) -> u64 {
         size(&self.axes(&[]).collect::<Vec<_>>(), item)
     }
 

@@ -4,8 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use zarr_hierarchy::Result;
 
-/// Calls `one` for each item on several threads, in their order; after the first error no further items are begun.
-pub(super) fn in_parallel<T>(
+/// Calls `one` for each item on so many threads, which begin them in their order; after the first error no further items are begun. The
+/// calling thread is one of them, and none is one of those that decode: each may wait for a store.
+///
+/// # Errors
+/// An error of `one`; the first of the calling thread, if it had any.
+pub fn in_parallel<T>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
     one: &(dyn Fn(T) -> Result<()> + Sync),

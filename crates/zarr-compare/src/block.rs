@@ -1,0 +1,106 @@
+//! A region of an array in memory, whose buffers are used again for the next one.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use zarr_array::{Array, ArrayData, View, ViewMut};
+use zarr_convert::slabs::some_stored;
+use zarr_grid::{ChunkIndex, Region};
+use zarr_hierarchy::{Error, ErrorKind, Result};
+
+/// The elements of a region, in C order.
+pub(crate) enum Block<'p> {
+    /// Of fixed size.
+    Items(Buffer<'p>, Vec<usize>, usize),
+    /// Of variable length, or of chunks of which few are stored.
+    Data(Box<ArrayData>),
+}
+
+/// Memory that is given back to the others for the next region.
+pub(crate) struct Buffer<'p> {
+    bytes: Vec<u8>,
+    pool: &'p Buffers,
+}
+
+impl Drop for Buffer<'_> {
+    fn drop(&mut self) {
+        lock(&self.pool.0).push(std::mem::take(&mut self.bytes));
+    }
+}
+
+/// Buffers between two regions: as many as there are threads that read.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
+
+impl Buffers {
+    fn take(&self) -> Buffer<'_> {
+        Buffer { bytes: lock(&self.0).pop().unwrap_or_default(), pool: self }
+    }
+}
+
+/// The chunks of an array that are stored; `None`: all, as far as is known.
+pub(crate) struct Stored(Option<HashSet<ChunkIndex>>);
+
+impl Stored {
+    /// Costs a listing.
+    pub(crate) fn of(array: &Array) -> Result<Self> {
+        Ok(Self(some_stored(array)?.map(|chunks| chunks.into_iter().collect())))
+    }
+
+    /// The stored chunks, unless all may be.
+    pub(crate) fn chunks(&self) -> Option<&HashSet<ChunkIndex>> {
+        self.0.as_ref()
+    }
+
+    /// Reads a region of the array. Where most chunks are not stored, the store is asked for the others alone.
+    pub(crate) fn read<'p>(&self, array: &Array, region: &Region, buffers: &'p Buffers) -> Result<Block<'p>> {
+        if let Some(stored) = &self.0 {
+            let met = array.chunk_grid().intersect(region);
+            let chunks: Vec<ChunkIndex> =
+                met.iter().map(|overlap| overlap.index).filter(|chunk| stored.contains(chunk)).collect();
+            if (chunks.len() as u64) < met.len() / 2 {
+                return array.read_stored(region, &chunks).map(|data| Block::Data(Box::new(data)));
+            }
+        }
+        Block::read(array, region, buffers)
+    }
+}
+
+impl<'p> Block<'p> {
+    /// Reads a region.
+    fn read(array: &Array, region: &Region, buffers: &'p Buffers) -> Result<Self> {
+        if array.data_type().is_variable() {
+            return array.read_data(region).map(|data| Self::Data(Box::new(data)));
+        }
+        let item = array.data_type().item_size();
+        let too_large =
+            || Error::new(ErrorKind::Limit, format!("a region of {:?} has no room in memory", region.shape()));
+        let dims: Option<Vec<usize>> = region.shape().iter().map(|&len| usize::try_from(len).ok()).collect();
+        let dims = dims.ok_or_else(too_large)?;
+        let size = usize::try_from(zarr_grid::total_size(&region.shape(), item as u64)).map_err(|_| too_large())?;
+        let mut buffer = buffers.take();
+        if buffer.bytes.len() < size {
+            let more = size - buffer.bytes.len();
+            buffer.bytes.try_reserve_exact(more).map_err(|_| too_large())?;
+            buffer.bytes.resize(size, 0);
+        }
+        let items = buffer.bytes.get_mut(..size).unwrap_or_default();
+        array.read_into(region, ViewMut::new(items, item, &dims)?)?;
+        Ok(Self::Items(buffer, dims, item))
+    }
+
+    /// The elements.
+    pub(crate) fn view(&self) -> Result<View<'_>> {
+        match self {
+            Self::Items(buffer, dims, item) => {
+                let size = dims.iter().product::<usize>().saturating_mul(*item);
+                Ok(View::new(buffer.bytes.get(..size).unwrap_or_default(), *item, dims)?)
+            }
+            Self::Data(data) => Ok(data.view()),
+        }
+    }
+}
+
+/// Locks, whatever became of the thread that held the lock: a panic ends the work.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

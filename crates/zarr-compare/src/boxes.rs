@@ -1,0 +1,80 @@
+//! The boxes whose elements are hashed together. They depend on shape and data type alone.
+
+use zarr_dtype::DataType;
+use zarr_grid::ChunkGrid;
+
+/// Elements of a box at most.
+const MOST: u64 = 1 << 18;
+/// Bytes of the elements of a box at most, unless one element has more.
+const LARGEST: u64 = 4 << 20;
+/// The bytes that an element of variable length is taken to have.
+const VARIABLE: u64 = 64;
+
+/// The lengths of a box along the axes of an array: powers of two, so that boxes meet the bounds of usual chunks.
+///
+/// A box has at most 2^18 elements, and at most 4 MiB of them, if one element has no more; one of variable length counts as 64 bytes. The
+/// lengths begin as the least powers of two that are not below those of the array. While a box has more elements than it may have, the longest
+/// length is halved; of several, that of the first axis.
+///
+/// ```
+/// use zarr_compare::box_shape;
+/// use zarr_dtype::DataType;
+///
+/// assert_eq!(box_shape(&[8760, 721, 1440], &DataType::Float32), [64, 64, 64]);
+/// assert_eq!(box_shape(&[1_000_000], &DataType::UInt8), [1 << 18]);
+/// assert_eq!(box_shape(&[3, 5000, 5000], &DataType::UInt8), [4, 256, 256]);
+/// assert_eq!(box_shape(&[100, 100], &DataType::String), [128, 128]);
+/// ```
+pub fn box_shape(shape: &[u64], data_type: &DataType) -> Vec<u64> {
+    let size = if data_type.is_variable() { VARIABLE } else { (data_type.item_size() as u64).max(1) };
+    let mut most = MOST;
+    while most > 1 && most.saturating_mul(size) > LARGEST {
+        most /= 2;
+    }
+    let mut lengths: Vec<u64> = shape.iter().map(|&len| len.checked_next_power_of_two().unwrap_or(1 << 63)).collect();
+    while lengths.iter().fold(1_u128, |count, &len| count.saturating_mul(len.into())) > most.into() {
+        let longest = lengths.iter().copied().max().unwrap_or(1);
+        if let Some(length) = lengths.iter_mut().find(|length| **length == longest) {
+            *length /= 2;
+        }
+    }
+    lengths
+}
+
+/// The boxes of an array; those at its ends are cut.
+pub(crate) fn boxes(shape: &[u64], data_type: &DataType) -> zarr_grid::Result<ChunkGrid> {
+    ChunkGrid::regular(shape, &box_shape(shape, data_type))
+}
+
+/// The number of a box among all, in C order.
+pub(crate) fn number(counts: &[u64], index: &[u64]) -> u64 {
+    index.iter().zip(counts).fold(0, |number, (index, count)| number.wrapping_mul(*count).wrapping_add(*index))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn large_elements_lie_in_boxes_of_few() {
+        let huge = DataType::RawBytes { len: 64 << 20 };
+        assert_eq!(box_shape(&[10, 10], &huge), [1, 1]);
+        assert_eq!(box_shape(&[10, 10], &DataType::RawBytes { len: 1 << 20 }), [2, 2]);
+        assert_eq!(box_shape(&[1 << 10, 1 << 10], &DataType::Complex128), [512, 512]);
+        assert!(box_shape(&[], &DataType::Int8).is_empty());
+        assert_eq!(box_shape(&[0, 7], &DataType::Int8), [1, 8]);
+        assert_eq!(box_shape(&[u64::MAX], &DataType::Int8), [1 << 18]);
+    }
+
+    proptest! {
+        #[test]
+        fn boxes_are_as_large_as_may_be(shape in proptest::collection::vec(1_u64..1 << 40, 1..6), size in 1_u32..1000) {
+            let lengths = box_shape(&shape, &DataType::RawBytes { len: size });
+            let count: u64 = lengths.iter().product();
+            prop_assert!(count <= MOST && (count == 1 || count * u64::from(size) <= LARGEST));
+            let is_whole = lengths.iter().zip(&shape).all(|(length, len)| length >= len);
+            prop_assert!(is_whole || count == MOST || count * 2 * u64::from(size) > LARGEST);
+        }
+    }
+}

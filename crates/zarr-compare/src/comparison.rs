@@ -1,0 +1,244 @@
+//! Comparisons: where two nodes, and all below them, differ.
+
+mod documents;
+mod elements;
+mod options;
+mod report;
+mod values;
+
+pub use documents::Fact;
+pub use options::{CompareOptions, Tolerance};
+pub use values::{DifferentElement, NotCompared, ValueDifferences, Values};
+
+use crate::digest::below;
+use crate::progress::Reporter;
+use crate::{Progress, memory};
+use std::cmp::Ordering;
+use std::sync::Arc;
+use zarr_array::{Array, Registry};
+use zarr_hierarchy::{IntoFlow, Result};
+use zarr_meta::{Dialect, NodePath, StoredNode};
+use zarr_store::Store;
+
+/// One of the two sides of a comparison: a node in a store.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// The path of the node.
+    pub path: NodePath,
+    /// See only nodes of this dialect, if the store has several.
+    pub dialect: Option<Dialect>,
+}
+
+impl Side {
+    /// The node at a path, of whatever dialect.
+    pub fn new(store: &Arc<dyn Store>, path: NodePath) -> Self {
+        Self { store: Arc::clone(store), path, dialect: None }
+    }
+}
+
+/// Where two nodes, and all below them, differ.
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::{Array, NewArray, NodePath, Registry, Store};
+/// use zarr_compare::{CompareOptions, Comparison, Side, Values};
+/// use zarr_store::MemoryStore;
+///
+/// # let mut registry = Registry::default();
+/// # registry.codecs.add(zarr_codec_bytes::BYTES);
+/// # let registry = Arc::new(registry);
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let create = |path: &str, chunk: u64, elements: [f32; 4]| {
+///     let new = NewArray::new(&[4], "float32").chunks(&[chunk]).codecs("bytes")?;
+///     Array::create(&store, path, new, &registry)?.write(.., &elements)?;
+///     Ok::<_, zarr_hierarchy::Error>(Side::new(&store, NodePath::parse(path)?))
+/// };
+/// let (a, b) = (create("/a", 4, [1.0, 2.0, 3.0, 4.0])?, create("/b", 1, [1.0, 2.5, 3.0, 4.0])?);
+/// let comparison = Comparison::of(&a, &b, &registry, &CompareOptions::default(), |_| {})?;
+/// assert!(!comparison.is_equal());
+/// let Values::Compared(values) = &comparison.nodes[0].values else { panic!("both have the same shape") };
+/// assert_eq!((values.different, values.max_abs), (1, Some(0.5)));
+/// assert_eq!(values.first[0].index, [1]);
+///
+/// let options = CompareOptions::default().tolerance(0.2, 0.0);
+/// let comparison = Comparison::of(&a, &b, &registry, &options, |_| {})?;
+/// assert!(comparison.is_equal() && comparison.nodes[0].facts.iter().all(|fact| fact.is_layout));
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// Nodes of the first side alone, by their paths below its node; `/` is that node.
+    pub only_in_first: Vec<String>,
+    /// Nodes of the second side alone.
+    pub only_in_second: Vec<String>,
+    /// The nodes of both sides, sorted by path.
+    pub nodes: Vec<NodeComparison>,
+}
+
+/// Where two nodes differ.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NodeComparison {
+    /// The path below the nodes that are compared.
+    pub path: String,
+    /// Facts of documents that differ.
+    pub facts: Vec<Fact>,
+    /// Attributes that differ, by JSON pointers from them.
+    pub attributes: Vec<Fact>,
+    /// The elements.
+    pub values: Values,
+}
+
+impl NodeComparison {
+    /// Whether nothing differs but layout.
+    pub fn is_equal(&self) -> bool {
+        self.facts.iter().chain(&self.attributes).all(|fact| fact.is_layout) && self.values.are_equal()
+    }
+
+    /// Whether facts of layout differ: dialect, chunks, codecs, keys of chunks.
+    pub fn has_other_layout(&self) -> bool {
+        self.facts.iter().chain(&self.attributes).any(|fact| fact.is_layout)
+    }
+}
+
+impl Comparison {
+    /// Compares two nodes, and all below them.
+    ///
+    /// Elements are read in slabs that fit into memory, each chunk of both once if memory suffices; `progress` is told.
+    ///
+    /// # Errors
+    /// If there is no such node, a node below is broken, or a chunk cannot be read; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if
+    /// chunks are larger than the memory allows; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled).
+    pub fn of<F: IntoFlow>(
+        first: &Side,
+        second: &Side,
+        registry: &Arc<Registry>,
+        options: &CompareOptions,
+        progress: impl Fn(Progress<'_>) -> F + Sync,
+    ) -> Result<Self> {
+        let progress = |event: Progress<'_>| progress(event).into_flow();
+        let reporter = Reporter::new(&progress);
+        let (mut comparison, pairs) = pair(nodes_of(first, options)?, nodes_of(second, options)?);
+        let mut planned = Vec::new();
+        let mut total = 0_u128;
+        for (path, a, b) in pairs {
+            let node = Planned::new(path, (first, a), (second, b), registry, options)?;
+            total = total.saturating_add(node.size());
+            planned.push(node);
+        }
+        reporter.report(Progress::Total(total))?;
+        for node in planned {
+            comparison.nodes.push(node.compare(options, &reporter)?);
+        }
+        Ok(comparison)
+    }
+
+    /// Whether nothing differs but layout.
+    pub fn is_equal(&self) -> bool {
+        self.only_in_first.is_empty()
+            && self.only_in_second.is_empty()
+            && self.nodes.iter().all(NodeComparison::is_equal)
+    }
+
+    /// Whether facts of layout of any node differ.
+    pub fn has_other_layout(&self) -> bool {
+        self.nodes.iter().any(NodeComparison::has_other_layout)
+    }
+}
+
+/// The nodes of a side with their paths below its node, sorted.
+fn nodes_of(side: &Side, options: &CompareOptions) -> Result<Vec<(String, StoredNode)>> {
+    let walk = zarr_hierarchy::walk(&*side.store, &side.path.to_string(), side.dialect)?;
+    if let Some(error) = walk.broken.into_iter().next() {
+        return Err(error);
+    }
+    let as_read = |node: StoredNode| (below(&side.path, &node.path), options.options.as_read(node));
+    let mut nodes: Vec<(String, StoredNode)> = walk.nodes.into_iter().map(as_read).collect();
+    nodes.sort_by(|a, b| a.0.cmp(&b.0));
+    Ok(nodes)
+}
+
+type Pair = (String, StoredNode, StoredNode);
+
+/// The nodes that are in both, and a comparison that has the others.
+fn pair(first: Vec<(String, StoredNode)>, second: Vec<(String, StoredNode)>) -> (Comparison, Vec<Pair>) {
+    let mut comparison = Comparison { only_in_first: Vec::new(), only_in_second: Vec::new(), nodes: Vec::new() };
+    let mut pairs = Vec::new();
+    let (mut a, mut b) = (first.into_iter().peekable(), second.into_iter().peekable());
+    loop {
+        let order = match (a.peek(), b.peek()) {
+            (None, None) => return (comparison, pairs),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some((a, _)), Some((b, _))) => a.cmp(b),
+        };
+        match (if order.is_le() { a.next() } else { None }, if order.is_ge() { b.next() } else { None }) {
+            (Some((path, a)), Some((_, b))) => pairs.push((path, a, b)),
+            // A group without a document is there if nodes lie below it: it says nothing that these do not.
+            (Some((path, node)), None) if !node.implicit => comparison.only_in_first.push(path),
+            (None, Some((path, node))) if !node.implicit => comparison.only_in_second.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// Two nodes that are to be compared, their documents compared already.
+struct Planned {
+    comparison: NodeComparison,
+    arrays: Option<(Array, Array)>,
+}
+
+impl Planned {
+    fn new(
+        path: String,
+        (first, a): (&Side, StoredNode),
+        (second, b): (&Side, StoredNode),
+        registry: &Arc<Registry>,
+        options: &CompareOptions,
+    ) -> Result<Self> {
+        let open = |side: &Side, node: &StoredNode| match node.node.as_array() {
+            Some(_) => Array::from_found(&side.store, node.clone(), registry, options.options.clone()).map(Some),
+            None => Ok(None),
+        };
+        let needs_arrays = options.values || options.metadata;
+        let arrays = match needs_arrays {
+            true => open(first, &a)?.zip(open(second, &b)?),
+            false => None,
+        };
+        let facts = match options.metadata {
+            true => documents::facts(&a, &b, arrays.as_ref(), options.equal_nan),
+            false => Vec::new(),
+        };
+        let attributes = match options.attributes {
+            true => {
+                zarr_hierarchy::node::attributes(&a)?;
+                zarr_hierarchy::node::attributes(&b)?;
+                documents::attributes(&a, &b)
+            }
+            false => Vec::new(),
+        };
+        let values = match &arrays {
+            _ if !options.values => Values::NotCompared(NotCompared::NotAsked),
+            None => Values::NotCompared(NotCompared::NoArrays),
+            Some((a, b)) => values::comparable(a, b),
+        };
+        let arrays = arrays.filter(|_| matches!(values, Values::Compared(_)));
+        Ok(Self { comparison: NodeComparison { path, facts, attributes, values }, arrays })
+    }
+
+    /// Bytes of the elements of both that are to be read.
+    fn size(&self) -> u128 {
+        self.arrays.as_ref().map_or(0, |(a, b)| memory::size(a).saturating_add(memory::size(b)))
+    }
+
+    fn compare(mut self, options: &CompareOptions, reporter: &Reporter<'_>) -> Result<NodeComparison> {
+        if let Some((a, b)) = &self.arrays {
+            reporter.report(Progress::Begin(&self.comparison.path))?;
+            self.comparison.values = Values::Compared(values::compare(a, b, options, reporter)?);
+        }
+        Ok(self.comparison)
+    }
+}

@@ -1,0 +1,167 @@
+//! Whether two elements are equal, and how far they are apart.
+
+use super::{CompareOptions, Tolerance};
+use crate::fold::Fold;
+use zarr_array::Array;
+use zarr_dtype::{Class, DataType, Heap, HeapRef, Layout};
+
+/// How elements of two arrays are compared.
+#[derive(Debug)]
+pub(super) struct Elements {
+    first: DataType,
+    second: DataType,
+    /// Whether elements of the same bytes are the same values.
+    pub(super) same_type: bool,
+    tolerance: Option<Tolerance>,
+    /// `None` if NaNs are compared by their bits.
+    fold: Option<Fold>,
+}
+
+/// A number, or the parts of a complex one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Number {
+    Integer(i128),
+    Float(f64),
+    Complex(f64, f64),
+}
+
+impl Elements {
+    pub(super) fn new(a: &Array, b: &Array, options: &CompareOptions) -> Self {
+        let fold = Fold { nan: options.equal_nan, zero: false };
+        Self {
+            first: a.data_type().clone(),
+            second: b.data_type().clone(),
+            same_type: a.data_type().storage() == b.data_type().storage(),
+            tolerance: options.tolerance,
+            fold: (!fold.is_idle(a.data_type())).then_some(fold),
+        }
+    }
+
+    /// Whether elements of these types can be compared: of the same type, or both real numbers.
+    pub(super) fn are_comparable(a: &DataType, b: &DataType) -> bool {
+        let is_real = |data_type: &DataType| data_type.class().is_some_and(|class| class != Class::Complex);
+        a.storage() == b.storage() || (is_real(a) && is_real(b))
+    }
+
+    /// How far two elements are apart that are not equal; of such as have no difference, or none that is a number, `None` within.
+    /// `None` if they are equal.
+    pub(super) fn difference(&self, a: &[u8], b: &[u8]) -> Option<Option<f64>> {
+        if self.same_type && a == b {
+            return None;
+        }
+        let numbers = number(&self.first, a).zip(number(&self.second, b));
+        match numbers {
+            Some((a_number, b_number)) => {
+                let distance = distance(a_number, b_number);
+                let is_equal = match self.tolerance {
+                    Some(tolerance) => is_close(a_number, b_number, distance, tolerance),
+                    // Bits that differ do so, even if the numbers are equal as the two zeros are.
+                    None => !self.same_type && (a_number == b_number || distance == 0.0),
+                };
+                let both_nan = self.fold.is_some() && self.are_nan(a, b, a_number, b_number);
+                (!is_equal && !both_nan).then(|| distance.is_finite().then_some(distance))
+            }
+            None => (!self.is_same_folded(a, b)).then_some(None),
+        }
+    }
+
+    /// Whether two numbers are equal but for the bits of NaNs.
+    fn are_nan(&self, a: &[u8], b: &[u8], a_number: Number, b_number: Number) -> bool {
+        match (a_number, b_number) {
+            (Number::Float(a), Number::Float(b)) => a.is_nan() && b.is_nan(),
+            _ => self.same_type && self.is_same_folded(a, b),
+        }
+    }
+
+    fn is_same_folded(&self, a: &[u8], b: &[u8]) -> bool {
+        let Some(fold) = self.fold else { return a == b };
+        let folded = |item: &[u8]| {
+            let mut item = item.to_vec();
+            fold.apply(&self.first, &mut item);
+            item
+        };
+        folded(a) == folded(b)
+    }
+
+    /// As [`difference`](Self::difference) of elements of variable length; `Err` if one is not in its heap.
+    pub(super) fn variable_difference(
+        &self,
+        (a, a_heap): (&[u8], &Heap),
+        (b, b_heap): (&[u8], &Heap),
+    ) -> Result<Option<Option<f64>>, ()> {
+        let content = |item: &[u8], heap: &Heap| {
+            let element = HeapRef::from_item(item)?;
+            let content = heap.get(element)?;
+            let mut content = content.to_vec();
+            if let (DataType::VlenArray(inner), Some(fold)) = (self.first.storage(), self.fold) {
+                fold.apply(inner, &mut content);
+            }
+            Some(content)
+        };
+        let same = content(a, a_heap).ok_or(())? == content(b, b_heap).ok_or(())?;
+        Ok((!same).then_some(None))
+    }
+}
+
+fn distance(a: Number, b: Number) -> f64 {
+    match (a, b) {
+        (Number::Integer(a), Number::Integer(b)) => a.abs_diff(b) as f64,
+        (Number::Complex(a_real, a_imaginary), Number::Complex(b_real, b_imaginary)) => {
+            (a_real - b_real).hypot(a_imaginary - b_imaginary)
+        }
+        (Number::Integer(integer), Number::Float(float)) | (Number::Float(float), Number::Integer(integer)) => {
+            // Beyond 2^53 the nearest float may be another integer.
+            let nearest = integer as f64;
+            if nearest == float && float.abs() < 1e38 && float as i128 != integer {
+                return integer.abs_diff(float as i128) as f64;
+            }
+            (nearest - float).abs()
+        }
+        (a, b) => (a.to_f64() - b.to_f64()).abs(),
+    }
+}
+
+fn is_close(a: Number, b: Number, distance: f64, tolerance: Tolerance) -> bool {
+    // Infinities of one sign are equal, and have no difference.
+    a == b || distance <= tolerance.absolute + tolerance.relative * b.magnitude()
+}
+
+impl Number {
+    fn to_f64(self) -> f64 {
+        match self {
+            Self::Integer(integer) => integer as f64,
+            Self::Float(float) => float,
+            Self::Complex(real, _) => real,
+        }
+    }
+
+    fn magnitude(self) -> f64 {
+        match self {
+            Self::Complex(real, imaginary) => real.hypot(imaginary),
+            other => other.to_f64().abs(),
+        }
+    }
+}
+
+/// The number that an element is.
+fn number(data_type: &DataType, item: &[u8]) -> Option<Number> {
+    match data_type.class()? {
+        Class::Bool => Some(Number::Integer(item.first().copied()?.into())),
+        Class::Signed | Class::Unsigned => match data_type.layout() {
+            Layout::Fixed { scalar, .. } => scalar.integer(item).map(Number::Integer),
+            _ => None,
+        },
+        Class::Float => data_type.to_f64(item).map(Number::Float),
+        Class::Complex => {
+            let part = match data_type {
+                DataType::SmallComplex(small) => DataType::SmallFloat(*small),
+                DataType::ComplexFloat16 => DataType::Float16,
+                DataType::ComplexBFloat16 => DataType::BFloat16,
+                DataType::Complex64 => DataType::Float32,
+                _ => DataType::Float64,
+            };
+            let (real, imaginary) = item.split_at_checked(item.len() / 2)?;
+            Some(Number::Complex(part.to_f64(real)?, part.to_f64(imaginary)?))
+        }
+    }
+}

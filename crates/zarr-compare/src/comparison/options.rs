@@ -1,0 +1,115 @@
+//! Options of comparisons.
+
+use zarr_array::Options;
+
+/// How far numbers may be apart: `|a - b| <= absolute + relative * |b|`, as `numpy.isclose` has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// The share of the number of the second side.
+    pub relative: f64,
+    /// The difference itself.
+    pub absolute: f64,
+}
+
+/// How two nodes are compared.
+///
+/// ```
+/// use zarr_compare::CompareOptions;
+///
+/// let options = CompareOptions::default().tolerance(1e-6, 0.0).equal_nan(true).first(3);
+/// assert!(options.values && options.attributes);
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CompareOptions {
+    /// How far numbers may be apart. By default elements are equal if their bits are, so that the zeros differ. With a tolerance, of
+    /// numbers alone: fields of structs and inner elements of lists are compared by their bits.
+    pub tolerance: Option<Tolerance>,
+    /// Whether all NaNs are equal. By default a NaN equals only one of the same bits.
+    pub equal_nan: bool,
+    /// Whether facts of documents are compared, such as shapes, data types, fill values, chunks and codecs.
+    pub metadata: bool,
+    /// Whether attributes are compared.
+    pub attributes: bool,
+    /// Whether elements are compared.
+    pub values: bool,
+    /// How many different elements of each array are told with their values. Default 10.
+    pub first: usize,
+    /// How many bytes of memory may be used for data. Default 1 GiB.
+    pub memory: u64,
+    /// How arrays are read.
+    pub options: Options,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self {
+            tolerance: None,
+            equal_nan: false,
+            metadata: true,
+            attributes: true,
+            values: true,
+            first: 10,
+            memory: 1 << 30,
+            options: Options::default(),
+        }
+    }
+}
+
+impl CompareOptions {
+    /// Sets [`tolerance`](Self#structfield.tolerance).
+    #[must_use]
+    pub fn tolerance(mut self, relative: f64, absolute: f64) -> Self {
+        self.tolerance = Some(Tolerance { relative, absolute });
+        self
+    }
+
+    /// Sets [`equal_nan`](Self#structfield.equal_nan).
+    #[must_use]
+    pub fn equal_nan(mut self, equal_nan: bool) -> Self {
+        self.equal_nan = equal_nan;
+        self
+    }
+
+    /// Sets [`metadata`](Self#structfield.metadata).
+    #[must_use]
+    pub fn metadata(mut self, metadata: bool) -> Self {
+        self.metadata = metadata;
+        self
+    }
+
+    /// Sets [`attributes`](Self#structfield.attributes).
+    #[must_use]
+    pub fn attributes(mut self, attributes: bool) -> Self {
+        self.attributes = attributes;
+        self
+    }
+
+    /// Sets [`values`](Self#structfield.values).
+    #[must_use]
+    pub fn values(mut self, values: bool) -> Self {
+        self.values = values;
+        self
+    }
+
+    /// Sets [`first`](Self#structfield.first).
+    #[must_use]
+    pub fn first(mut self, first: usize) -> Self {
+        self.first = first;
+        self
+    }
+
+    /// Sets [`memory`](Self#structfield.memory).
+    #[must_use]
+    pub fn memory(mut self, memory: u64) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// Sets [`options`](Self#structfield.options).
+    #[must_use]
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+}

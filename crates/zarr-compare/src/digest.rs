@@ -1,0 +1,308 @@
+//! Digests: hashes that depend on shape, data type and values alone.
+
+mod difference;
+mod document;
+
+pub use difference::{ArrayDifference, DigestDifference};
+
+use crate::encoding::encode;
+use crate::fold::Fold;
+use crate::progress::Reporter;
+use crate::{Hash, Progress, attributes, boxes, data_type, leaves, memory};
+use std::sync::Arc;
+use zarr_array::{Array, Options, Registry};
+use zarr_dtype::DataType;
+use zarr_grid::{ChunkGrid, Region};
+use zarr_hierarchy::{Error, IntoFlow, Result};
+use zarr_json::{NamedConfig, Value};
+use zarr_meta::{Dialect, Node, NodePath, StoredNode};
+use zarr_store::Store;
+
+/// How a digest is made.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DigestOptions {
+    /// Whether all NaNs of a type are the same, and both zeros. By default values are their bits. Such a digest is never the same as one
+    /// of bits.
+    pub ieee: bool,
+    /// Whether attributes of nodes and names of dimensions count, and groups with them. By default values of arrays alone do.
+    pub attributes: bool,
+    /// How many bytes of memory may be used for data. Default 1 GiB.
+    pub memory: u64,
+    /// See only nodes of this dialect, if the store has several.
+    pub dialect: Option<Dialect>,
+    /// How arrays are read.
+    pub options: Options,
+}
+
+impl Default for DigestOptions {
+    fn default() -> Self {
+        Self { ieee: false, attributes: false, memory: 1 << 30, dialect: None, options: Options::default() }
+    }
+}
+
+impl DigestOptions {
+    /// Sets [`ieee`](Self#structfield.ieee).
+    #[must_use]
+    pub fn ieee(mut self, ieee: bool) -> Self {
+        self.ieee = ieee;
+        self
+    }
+
+    /// Sets [`attributes`](Self#structfield.attributes).
+    #[must_use]
+    pub fn attributes(mut self, attributes: bool) -> Self {
+        self.attributes = attributes;
+        self
+    }
+
+    /// Sets [`memory`](Self#structfield.memory).
+    #[must_use]
+    pub fn memory(mut self, memory: u64) -> Self {
+        self.memory = memory;
+        self
+    }
+
+    /// Sets [`dialect`](Self#structfield.dialect).
+    #[must_use]
+    pub fn dialect(mut self, dialect: impl Into<Option<Dialect>>) -> Self {
+        self.dialect = dialect.into();
+        self
+    }
+
+    /// Sets [`options`](Self#structfield.options).
+    #[must_use]
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    fn fold(&self) -> Fold {
+        Fold { nan: self.ieee, zero: self.ieee }
+    }
+}
+
+/// The digest of a node and of all nodes below it.
+///
+/// It is the same for all copies of the same data, whatever their dialect, chunks, codecs and byte order, and whether chunks of fill values
+/// are stored or missing. `docs/digest.md` of the project has the definition, with test vectors.
+///
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::{Array, Dialect, NewArray, Registry, Store};
+/// use zarr_compare::{Digest, DigestOptions};
+/// use zarr_store::MemoryStore;
+///
+/// # let mut registry = Registry::default();
+/// # registry.codecs.add(zarr_codec_bytes::BYTES);
+/// # let registry = Arc::new(registry);
+/// let digest = |new: NewArray| {
+///     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+///     Array::create(&store, "/a", new, &registry)?.write(.., &[1_i16, 2, 3, 4])?;
+///     Digest::of(&store, "/a", &registry, &DigestOptions::default(), |_| {})
+/// };
+/// let small = NewArray::new(&[4], "int16").chunks(&[1]).codecs("bytes")?;
+/// let big = NewArray::new(&[4], "int16").codecs(r#"[{"name": "bytes", "configuration": {"endian": "big"}}]"#)?;
+/// let (a, b) = (digest(small)?, digest(big.dialect(Dialect::V2))?);
+/// assert_eq!(a.hash, b.hash);
+/// assert_eq!(a.hash.to_string(), "4e30c8226141f389b097eb5c454df440ac7ef67c8e26555f38eb5b96bca29e37");
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Digest {
+    /// The hash of all: that of the array if the node is one and attributes do not count.
+    pub hash: Hash,
+    /// Whether all NaNs of a type were the same, and both zeros.
+    pub ieee: bool,
+    /// Whether attributes count.
+    pub attributes: bool,
+    /// The nodes, sorted by path: arrays, and groups if attributes count.
+    pub nodes: Vec<NodeDigest>,
+}
+
+/// The digest of one node.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct NodeDigest {
+    /// The path below the node of which the digest is; `/` is that node.
+    pub path: String,
+    /// The digest of the elements; `None` for a group.
+    pub array: Option<ArrayDigest>,
+    /// The hash of the attributes and the names of dimensions, if they count.
+    pub attributes: Option<Hash>,
+}
+
+/// The digest of the elements of an array.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ArrayDigest {
+    /// The hash of data type, shape and elements.
+    pub hash: Hash,
+    /// The data type as JSON, the same in all dialects.
+    pub data_type: Value,
+    /// Elements along each axis.
+    pub shape: Vec<u64>,
+    /// The lengths of a box along each axis, see [`box_shape`](crate::box_shape).
+    pub box_shape: Vec<u64>,
+    /// The hashes of the boxes, in C order; `None` if they are not known.
+    pub parts: Option<Vec<Hash>>,
+}
+
+impl Digest {
+    /// The digest of the node at `path` and of all below it. Elements of arrays are read, each chunk once if memory suffices, and
+    /// `progress` is told.
+    ///
+    /// # Errors
+    /// If there is no such node, a node below is broken, or a chunk cannot be read; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if
+    /// chunks are larger than the memory allows; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled).
+    pub fn of<F: IntoFlow>(
+        store: &Arc<dyn Store>,
+        path: &str,
+        registry: &Arc<Registry>,
+        options: &DigestOptions,
+        progress: impl Fn(Progress<'_>) -> F + Sync,
+    ) -> Result<Self> {
+        let walk = zarr_hierarchy::walk(&**store, path, options.dialect)?;
+        if let Some(error) = walk.broken.into_iter().next() {
+            return Err(error);
+        }
+        let progress = |event: Progress<'_>| progress(event).into_flow();
+        Self::of_nodes(store, walk.nodes, registry, options, &Reporter::new(&progress))
+    }
+
+    fn of_nodes(
+        store: &Arc<dyn Store>,
+        nodes: Vec<StoredNode>,
+        registry: &Arc<Registry>,
+        options: &DigestOptions,
+        reporter: &Reporter<'_>,
+    ) -> Result<Self> {
+        let root = nodes.first().map_or_else(NodePath::root, |node| node.path.clone());
+        let mut opened = Vec::new();
+        for found in nodes {
+            let found = options.options.as_read(found);
+            let path = below(&root, &found.path);
+            let attributes = match options.attributes {
+                // Broken attributes are an error, and not none.
+                true => zarr_hierarchy::node::attributes(&found).map(|_| Some(attributes::hash(&found.node)))?,
+                false => None,
+            };
+            let array = match &found.node {
+                Node::Array(_) => Some(Array::from_found(store, found.clone(), registry, options.options.clone())?),
+                Node::Group(_) if options.attributes => None,
+                Node::Group(_) => continue,
+            };
+            opened.push((path, array, attributes));
+        }
+        opened.sort_by(|a, b| a.0.cmp(&b.0));
+        let sizes = opened.iter().filter_map(|(_, array, _)| array.as_ref().map(memory::size));
+        reporter.report(Progress::Total(sizes.fold(0, u128::saturating_add)))?;
+        let mut nodes = Vec::new();
+        for (path, array, attributes) in opened {
+            let array = match array {
+                Some(array) => {
+                    reporter.report(Progress::Begin(&path))?;
+                    Some(ArrayDigest::of_array(&array, options, reporter)?)
+                }
+                None => None,
+            };
+            nodes.push(NodeDigest { path, array, attributes });
+        }
+        let (ieee, attributes) = (options.ieee, options.attributes);
+        Ok(Self { hash: hash_of(&nodes, ieee, attributes), ieee, attributes, nodes })
+    }
+}
+
+impl ArrayDigest {
+    /// The digest of an opened array, whose attributes do not count.
+    ///
+    /// # Errors
+    /// As [`Digest::of`].
+    pub fn of<F: IntoFlow>(
+        array: &Array,
+        options: &DigestOptions,
+        progress: impl Fn(Progress<'_>) -> F + Sync,
+    ) -> Result<Self> {
+        let progress = |event: Progress<'_>| progress(event).into_flow();
+        let reporter = Reporter::new(&progress);
+        reporter.report(Progress::Total(memory::size(array)))?;
+        Self::of_array(array, options, &reporter)
+    }
+
+    fn of_array(array: &Array, options: &DigestOptions, reporter: &Reporter<'_>) -> Result<Self> {
+        let located = |error: Error| memory::at(array, error);
+        let boxes = boxes::boxes(array.shape(), array.data_type()).map_err(|error| located(error.into()))?;
+        let advance = |bytes: u128| reporter.report(Progress::Done(bytes));
+        let parts = leaves::leaves(array, &boxes, options.fold(), options.memory, &advance).map_err(located)?;
+        Ok(Self::new(data_type::canonical(array.data_type()), array.shape(), &boxes, parts, options.ieee))
+    }
+
+    fn new(data_type: Value, shape: &[u64], boxes: &ChunkGrid, parts: Vec<Hash>, ieee: bool) -> Self {
+        let hash = Self::hash_of(&data_type, shape, &parts, ieee);
+        let box_shape = boxes.regular_chunk_shape().unwrap_or_default().to_vec();
+        Self { hash, data_type, shape: shape.to_vec(), box_shape, parts: Some(parts) }
+    }
+
+    fn hash_of(data_type: &Value, shape: &[u64], parts: &[Hash], ieee: bool) -> Hash {
+        let shape: Vec<String> = shape.iter().map(u64::to_string).collect();
+        let mut hasher = blake3::Hasher::new();
+        let mut head = format!("zarr array 1\n{}\n", mode(ieee)).into_bytes();
+        encode(data_type, &mut head);
+        head.extend_from_slice(format!("\n{}\n", shape.join(",")).as_bytes());
+        hasher.update(&head);
+        parts.iter().for_each(|part| {
+            hasher.update(part.as_bytes());
+        });
+        hasher.finalize().into()
+    }
+
+    /// The region of the array that the box of this number has; `None` if there is no such box.
+    pub fn region(&self, part: usize) -> Option<Region> {
+        let boxes = ChunkGrid::regular(&self.shape, &self.box_shape).ok()?;
+        let all = boxes.intersect(&Region::whole(&self.shape));
+        let part = u64::try_from(part).ok().filter(|&part| part < all.len())?;
+        Some(boxes.chunk_region(&all.get(part).index))
+    }
+}
+
+fn mode(ieee: bool) -> &'static str {
+    if ieee { "ieee" } else { "bits" }
+}
+
+/// The hash of a hierarchy of which these are the nodes, sorted.
+fn hash_of(nodes: &[NodeDigest], ieee: bool, attributes: bool) -> Hash {
+    if let [NodeDigest { path, array: Some(array), .. }] = nodes
+        && path == "/"
+        && !attributes
+    {
+        return array.hash;
+    }
+    let counted = if attributes { "attributes" } else { "values" };
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(format!("zarr hierarchy 1\n{}\n{counted}\n", mode(ieee)).as_bytes());
+    for node in nodes {
+        hasher.update(&(node.path.len() as u64).to_le_bytes());
+        hasher.update(node.path.as_bytes());
+        match &node.array {
+            Some(array) => hasher.update(b"a").update(array.hash.as_bytes()),
+            None => hasher.update(b"g"),
+        };
+        if let Some(attributes) = &node.attributes {
+            hasher.update(attributes.as_bytes());
+        }
+    }
+    hasher.finalize().into()
+}
+
+/// The path of a node below another; `/` is that one.
+pub(crate) fn below(root: &NodePath, path: &NodePath) -> String {
+    let rest = path.as_relative().strip_prefix(root.as_relative()).unwrap_or(path.as_relative());
+    format!("/{}", rest.trim_start_matches('/'))
+}
+
+/// The boxes of an array of this shape and data type, by the canonical name of the type; `None` for a type that is not known here.
+fn known_boxes(shape: &[u64], data_type: &Value) -> Option<Vec<u64>> {
+    let data_type = DataType::from_config(&NamedConfig::from_value(data_type)?).ok()?;
+    Some(boxes::box_shape(shape, &data_type))
+}

@@ -1,0 +1,68 @@
+//! Hashes: 32 bytes of BLAKE3, printed as 64 hexadecimal digits.
+
+use std::fmt;
+use std::str::FromStr;
+use zarr_hierarchy::Error;
+
+/// A hash by BLAKE3: 32 bytes, as text 64 hexadecimal digits.
+///
+/// ```
+/// use zarr_compare::Hash;
+///
+/// let text = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
+/// let hash: Hash = text.parse()?;
+/// assert_eq!(hash.to_string(), text);
+/// assert!("af13".parse::<Hash>().is_err());
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hash([u8; 32]);
+
+impl Hash {
+    /// The hash of these bytes.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Its bytes.
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl From<blake3::Hash> for Hash {
+    fn from(hash: blake3::Hash) -> Self {
+        Self(hash.into())
+    }
+}
+
+impl fmt::Display for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Hash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Hash({self})")
+    }
+}
+
+impl FromStr for Hash {
+    type Err = Error;
+
+    /// # Errors
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) for anything but 64 hexadecimal digits.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let refused = || Error::argument(format!("found {text:?}, expected a hash of 64 hexadecimal digits"));
+        let mut bytes = [0; 32];
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(refused());
+        }
+        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let digits = std::str::from_utf8(digits).map_err(|_| refused())?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| refused())?;
+        }
+        Ok(Self(bytes))
+    }
+}

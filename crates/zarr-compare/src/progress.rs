@@ -1,0 +1,29 @@
+//! The progress reports of comparisons and digests, and their cancellation.
+
+use std::ops::ControlFlow;
+use zarr_hierarchy::{IntoFlow, Result};
+
+/// An event of a running comparison or digest, which a function [may cancel](IntoFlow).
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Progress<'a> {
+    /// So many bytes of elements are to be looked at, those of variable length as 16 each. The first event.
+    Total(u128),
+    /// The array at this path is begun.
+    Begin(&'a str),
+    /// So many bytes of elements, counted as for [`Total`](Self::Total), are done.
+    Done(u128),
+}
+
+/// The function that is told of progress.
+pub(crate) struct Reporter<'a>(&'a (dyn Fn(Progress<'_>) -> ControlFlow<()> + Sync));
+
+impl<'a> Reporter<'a> {
+    pub(crate) fn new(report: &'a (dyn Fn(Progress<'_>) -> ControlFlow<()> + Sync)) -> Self {
+        Self(report)
+    }
+
+    pub(crate) fn report(&self, progress: Progress<'_>) -> Result<()> {
+        (self.0)(progress).into_result()
+    }
+}
