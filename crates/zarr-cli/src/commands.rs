@@ -11,6 +11,8 @@ mod copy;
 mod create;
 mod dataset;
 pub(crate) mod describe;
+mod diff;
+mod digest;
 mod dry_run;
 mod help;
 mod info;
@@ -37,7 +39,8 @@ use std::ffi::OsString;
 const EXIT_CODES: &str = "\
 Exit codes:
   0    Done, and all output was written
-  1    Done but for the chunks that are listed, or `check` found something
+  1    Done but for the chunks that are listed, or `check` found something, or data
+       that `diff` or `digest --compare` compared differ
   2    The arguments are wrong, or ask for something that is not possible
   3    There is no such store, node or input file
   4    Data or metadata is invalid or cannot be read
@@ -90,6 +93,8 @@ verbs! {
     Write(write::Write) => write::run,
     Append(append::Append) => append::run,
     Convert(convert::Convert) => convert::run,
+    Diff(diff::Diff) => diff::run,
+    Digest(digest::Digest) => digest::run,
     Migrate(migrate::Migrate) => migrate::run,
     RemoveMetadata(remove_metadata::RemoveMetadata) => remove_metadata::run,
     Resize(resize::Resize) => resize::run,

@@ -40,7 +40,7 @@ pub(crate) struct Facts {
 /// The exit code of the command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// It was done, but for chunks that cannot be read; or a check found something.
+    /// It was done, but for chunks that cannot be read; or a check found something, or data differ.
     Skipped = 1,
     /// The command was used wrongly.
     #[default]
@@ -75,6 +75,11 @@ impl Failure {
     /// A check found something.
     pub(crate) fn findings(message: impl Into<String>) -> Self {
         Self::new("findings", Exit::Skipped, message)
+    }
+
+    /// All was done, and data differ.
+    pub(crate) fn different(message: impl Into<String>) -> Self {
+        Self::new("different", Exit::Skipped, message)
     }
 
     fn new(kind: &'static str, exit: Exit, message: impl Into<String>) -> Self {

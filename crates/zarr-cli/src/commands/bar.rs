@@ -1,4 +1,4 @@
-//! The progress of a conversion, a transfer, an erase or a check, on a terminal.
+//! The progress of a conversion, a comparison, a transfer, an erase or a check, on a terminal.
 
 use crate::{escape, number};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -71,6 +71,23 @@ impl Bar {
         let Some(bar) = &self.0 else { return };
         match progress {
             Progress::Begin(node) => bar.set_message(escape::line(&node.source.path.to_string()).into_owned()),
+            Progress::Done(bytes) => bar.inc(counted(bytes)),
+            _ => {}
+        }
+    }
+
+    /// For a comparison or a digest.
+    pub(crate) fn of_elements(quiet: bool) -> Self {
+        Self::with_template("[{bar:24}] {percent:>3} %  {binary_bytes_per_sec}  ETA {eta}  {msg}", 0, quiet)
+    }
+
+    /// Shows how far a comparison or a digest is.
+    pub(crate) fn show_elements(&self, progress: zarr::compare::Progress<'_>) {
+        use zarr::compare::Progress;
+        let Some(bar) = &self.0 else { return };
+        match progress {
+            Progress::Total(bytes) => bar.inc_length(counted(bytes)),
+            Progress::Begin(path) => bar.set_message(escape::line(path).into_owned()),
             Progress::Done(bytes) => bar.inc(counted(bytes)),
             _ => {}
         }

@@ -9,6 +9,8 @@ mod check;
 mod convert;
 mod create;
 mod dataset;
+mod diff;
+mod digest;
 mod documents;
 mod elided;
 mod errors;

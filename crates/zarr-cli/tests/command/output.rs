@@ -29,6 +29,8 @@ const PRINTS: &[&[&str]] = &[
     &["check", "s"],
     &["consolidate", "s", "--check"],
     &["convert", "s", "t", "--overwrite"],
+    &["diff", "s", "s"],
+    &["digest", "s"],
     &["convert", "s", "u", "--dry-run"],
     &["--help"],
     &["completions", "bash"],

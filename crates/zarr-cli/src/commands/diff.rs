@@ -1,0 +1,196 @@
+//! `zarr diff`: where two nodes, and all below them, differ.
+
+use super::bar::Bar;
+use crate::args::dialect;
+use crate::context::{Context, node_path};
+use crate::failure::{Failure, Result};
+use crate::{escape, number};
+use clap::{Args, ValueEnum};
+use std::fmt::Write;
+use zarr::Dialect;
+use zarr::compare::{
+    CompareOptions, Comparison, DifferentElement, Fact, NodeComparison, NotCompared, Side, ValueDifferences, Values,
+};
+use zarr::meta::json::Value;
+
+/// Characters of a value that are shown.
+const SHOWN: usize = 24;
+/// Characters of a line that are not exceeded without need.
+const WIDTH: usize = 80;
+
+/// Show where two nodes differ, with all below them: nodes, metadata, attributes and elements.
+///
+/// Other dialects, chunks and codecs of the same data are shown, but are no difference. The exit code is 0 if the data are the same, and 1
+/// if they differ.
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// A node, as URL::PATH; URL alone is the root.
+    #[arg(value_name = "A")]
+    a: String,
+    /// The node to compare with.
+    #[arg(value_name = "B")]
+    b: String,
+    /// Take numbers for equal if they are apart by at most --atol and this share of the number in B. By default elements are
+    /// equal if their bits are.
+    #[arg(long, value_name = "SHARE", value_parser = distance)]
+    rtol: Option<f64>,
+    /// Take numbers for equal if they are apart by at most this much, and --rtol of the number in B.
+    #[arg(long, value_name = "NUMBER", value_parser = distance)]
+    atol: Option<f64>,
+    /// Take all NaNs for equal. By default a NaN equals only one of the same bits.
+    #[arg(long)]
+    equal_nan: bool,
+    /// What not to compare.
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    skip: Vec<Skip>,
+    /// Count other dialects, chunks and codecs as differences.
+    #[arg(long)]
+    layout: bool,
+    /// How many different elements of each array are shown.
+    #[arg(long = "first", value_name = "N", default_value_t = 10)]
+    shown: usize,
+    /// See only nodes of this dialect in A, if the store has several.
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect_a: Option<Dialect>,
+    /// See only nodes of this dialect in B.
+    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    dialect_b: Option<Dialect>,
+    /// How much memory may be used for data.
+    #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
+    memory: u64,
+}
+
+/// What is not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Skip {
+    /// The elements of arrays.
+    Values,
+    /// Attributes.
+    Attributes,
+    /// Shapes, data types, fill values, names of dimensions, layout.
+    Metadata,
+}
+
+pub(crate) fn run(context: &Context, args: &Diff) -> Result<()> {
+    let ((a, a_path), (b, b_path)) = (context.node_address(&args.a)?, context.node_address(&args.b)?);
+    context.share_options(&[&a, &b])?;
+    let side = |address, path: Option<String>, dialect| {
+        let path = node_path(path.as_deref().unwrap_or("/"))?;
+        let mut side = Side::new(&context.open_store(address)?, path);
+        side.dialect = dialect;
+        Ok::<Side, Failure>(side)
+    };
+    let (first, second) = (side(&a, a_path, args.dialect_a)?, side(&b, b_path, args.dialect_b)?);
+    let has = |part: Skip| !args.skip.contains(&part);
+    let mut options = CompareOptions::default()
+        .equal_nan(args.equal_nan)
+        .metadata(has(Skip::Metadata))
+        .attributes(has(Skip::Attributes))
+        .values(has(Skip::Values))
+        .first(args.shown)
+        .memory(args.memory)
+        .options(context.options());
+    if args.rtol.is_some() || args.atol.is_some() {
+        options = options.tolerance(args.rtol.unwrap_or(0.0), args.atol.unwrap_or(0.0));
+    }
+    let bar = Bar::of_elements(context.global.quiet);
+    let compared = Comparison::of(&first, &second, &context.registry, &options, |event| bar.show_elements(event));
+    bar.finish();
+    let comparison = compared?;
+    context.print(|| comparison.to_json(), || text(&comparison))?;
+    let is_equal = comparison.is_equal() && !(args.layout && comparison.has_other_layout());
+    match is_equal {
+        true => Ok(()),
+        false => Err(Failure::different(format!("{} and {} differ", args.a, args.b))),
+    }
+}
+
+/// A number that is no less than 0.
+fn distance(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| *number >= 0.0);
+    number.ok_or_else(|| "expected a number from 0".to_owned())
+}
+
+fn text(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for (paths, side) in [(&comparison.only_in_first, "A"), (&comparison.only_in_second, "B")] {
+        for path in paths {
+            line(&mut text, &format!("{path}  only in {side}"));
+        }
+    }
+    for node in &comparison.nodes {
+        push_node(&mut text, node);
+    }
+    let summary = match (comparison.is_equal(), comparison.has_other_layout()) {
+        (true, false) => "equal",
+        (true, true) => "equal, in another layout",
+        (false, _) => "different",
+    };
+    let count = number::grouped(comparison.nodes.len() as u64);
+    line(&mut text, &format!("{summary}: {count} node{} compared", if comparison.nodes.len() == 1 { "" } else { "s" }));
+    text
+}
+
+fn push_node(text: &mut String, node: &NodeComparison) {
+    let is_untold = matches!(node.values, Values::NotCompared(NotCompared::Shapes | NotCompared::DataTypes));
+    if node.is_equal() && !node.has_other_layout() && !is_untold {
+        return;
+    }
+    line(text, &node.path);
+    node.facts.iter().for_each(|fact| push_fact(text, "", fact));
+    node.attributes.iter().for_each(|fact| push_fact(text, "/attributes", fact));
+    match &node.values {
+        Values::Compared(values) if values.different > 0 => push_values(text, values),
+        Values::NotCompared(NotCompared::Shapes) => line(text, "  elements not compared: shapes differ"),
+        Values::NotCompared(NotCompared::DataTypes) => line(text, "  elements not compared: data types differ"),
+        _ => {}
+    }
+}
+
+fn push_fact(text: &mut String, within: &str, fact: &Fact) {
+    let value = |value: &Option<Value>| value.as_ref().map_or_else(|| "nothing".to_owned(), short);
+    let layout = if fact.is_layout { " (layout)" } else { "" };
+    let change = format!("{} -> {}", value(&fact.first), value(&fact.second));
+    let whole = format!("  {within}{}: {change}{layout}", fact.pointer);
+    if whole.chars().count() <= WIDTH {
+        return line(text, &whole);
+    }
+    line(text, &format!("  {within}{}:{layout}", fact.pointer));
+    line(text, &format!("    {change}"));
+}
+
+fn push_values(text: &mut String, values: &ValueDifferences) {
+    let number = |number: u128| number::grouped(u64::try_from(number).unwrap_or(u64::MAX));
+    let mut all = format!("  {} of {} elements differ", number(values.different), number(values.compared));
+    if let Some(most) = values.max_abs {
+        // Writing to a string does not fail.
+        let _ = write!(all, ", by at most {}", Value::from(most));
+    }
+    if let Some(bounds) = values.bounds.as_ref().filter(|bounds| !bounds.is_empty()) {
+        let ranges: Vec<String> = bounds.iter().map(|range| format!("{}:{}", range.start, range.end)).collect();
+        let _ = write!(all, ", within [{}]", ranges.join(", "));
+    }
+    line(text, &all);
+    for DifferentElement { index, first, second, .. } in &values.first {
+        let index: Vec<String> = index.iter().map(u64::to_string).collect();
+        line(text, &format!("    [{}]: {} -> {}", index.join(", "), short(first), short(second)));
+    }
+    let more = values.different.saturating_sub(values.first.len() as u128);
+    if more > 0 && !values.first.is_empty() {
+        line(text, &format!("    {} more", number(more)));
+    }
+}
+
+/// A value as compact JSON, cut.
+fn short(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}...", text.get(..at).unwrap_or_default()),
+        None => text,
+    }
+}
+
+fn line(text: &mut String, content: &str) {
+    text.push_str(&escape::line(content));
+    text.push('\n');
+}

@@ -1,0 +1,162 @@
+//! `zarr digest`: a hash of data that depends on shapes, data types and values alone.
+
+use super::bar::Bar;
+use crate::args::NodeArgs;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::object::object;
+use crate::output::Output;
+use crate::{escape, number};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use zarr::compare::{ArrayDifference, Digest as DataDigest, DigestDifference, DigestOptions};
+use zarr::meta::json::{Map, Value};
+
+/// How many regions of an array that differ are listed.
+const MOST_REGIONS: usize = 20;
+
+/// Print a hash of data that depends on shapes, data types and values alone.
+///
+/// It is the same for all copies of the same data, whatever their format, chunks, compression and byte order, and whether chunks of fill
+/// values are stored. Of a group, the hash of each array comes first, and then that of all.
+#[derive(Debug, Args)]
+pub(crate) struct Digest {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// Take all NaNs for the same, and both zeros. By default values are their bits.
+    #[arg(long, conflicts_with = "compare")]
+    ieee: bool,
+    /// Count attributes and names of dimensions as well.
+    #[arg(long, conflicts_with = "compare")]
+    attributes: bool,
+    /// Write the hashes of all parts of the arrays to this file, as JSON, by which --compare finds parts that differ.
+    #[arg(long, value_name = "FILE")]
+    parts: Option<PathBuf>,
+    /// Compare with a file that --parts wrote, as its options were: list what differs. The exit code is 1 if something does.
+    #[arg(long, value_name = "FILE")]
+    compare: Option<PathBuf>,
+    /// How much memory may be used for data.
+    #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
+    memory: u64,
+}
+
+pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
+    let expected = args.compare.as_deref().map(read).transpose()?;
+    let location = context.locate(&args.node)?;
+    // Finds what other verbs find, with the same errors.
+    context.node_with_warnings(&location)?;
+    let (ieee, attributes) =
+        expected.as_ref().map_or((args.ieee, args.attributes), |digest| (digest.ieee, digest.attributes));
+    let options = DigestOptions::default()
+        .ieee(ieee)
+        .attributes(attributes)
+        .memory(args.memory)
+        .dialect(location.dialect)
+        .options(context.options());
+    let (bar, path) = (Bar::of_elements(context.global.quiet), location.path.to_string());
+    let digest = DataDigest::of(&location.store, &path, &context.registry, &options, |event| bar.show_elements(event));
+    bar.finish();
+    let digest = digest?;
+    if let Some(file) = &args.parts {
+        let mut out = Output::open(Some(file), false)?;
+        out.text(&format!("{:#}\n", digest.to_json(true)))?;
+        out.finish()?;
+    }
+    let Some(expected) = expected else {
+        return context.print(|| digest.to_json(false), || text(&digest, &path));
+    };
+    let differences = digest.differences(&expected)?;
+    let differ = |differences: &[DigestDifference]| differences.iter().map(json).collect::<Vec<_>>();
+    context.print(
+        || object! { "equal": differences.is_empty(), "digest": digest.hash.to_string(), "differences": differ(&differences) },
+        || match differences.is_empty() {
+            true => "equal\n".to_owned(),
+            false => differences.iter().map(lines).collect(),
+        },
+    )?;
+    match (differences.is_empty(), &args.compare) {
+        (false, Some(file)) => Err(Failure::different(format!("{location}: differs from {}", file.display()))),
+        _ => Ok(()),
+    }
+}
+
+/// The digest in a file.
+fn read(file: &Path) -> Result<DataDigest> {
+    let name = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| Failure::input(&name, &error))?;
+    let value = Value::from_json(&text).map_err(|error| Failure::data("invalid-json", format!("{name}: {error}")))?;
+    DataDigest::from_json(&value).map_err(|error| {
+        let failure = Failure::data(error.kind().name(), format!("{name}: {error}"));
+        match error.hint() {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
+    })
+}
+
+/// A line for each array, and one for all, as `sha256sum` prints files.
+fn text(digest: &DataDigest, path: &str) -> String {
+    let mut text = String::new();
+    let mut line = |hash: String, path: &str| text.push_str(&format!("{hash}  {}\n", escape::line(path)));
+    let prefix = path.trim_end_matches('/');
+    for node in &digest.nodes {
+        if let Some(array) = node.array.as_ref().filter(|array| array.hash != digest.hash) {
+            line(array.hash.to_string(), &format!("{prefix}{}", node.path.trim_end_matches('/')));
+        }
+    }
+    line(digest.hash.to_string(), path);
+    text
+}
+
+/// What differs, with the store first and the file second.
+fn lines(difference: &DigestDifference) -> String {
+    let line = |content: String| format!("{}\n", escape::line(&content));
+    match difference {
+        DigestDifference::OnlyInFirst(path) => line(format!("{path}  not in the file")),
+        DigestDifference::OnlyInSecond(path) => line(format!("{path}  in the file alone")),
+        DigestDifference::Kind(path) => line(format!("{path}  a group in one, an array in the other")),
+        DigestDifference::Attributes(path) => line(format!("{path}  attributes differ")),
+        DigestDifference::Array(path, how) => match how {
+            ArrayDifference::DataType(here, there) => line(format!("{path}  data type {here}, in the file {there}")),
+            ArrayDifference::Shape(here, there) => line(format!("{path}  shape {here:?}, in the file {there:?}")),
+            ArrayDifference::Boxes(regions) => {
+                let shown = regions.iter().take(MOST_REGIONS);
+                let mut text: String = shown.map(|region| line(format!("{path}  elements {region} differ"))).collect();
+                if regions.len() > MOST_REGIONS {
+                    let more = number::grouped((regions.len() - MOST_REGIONS) as u64);
+                    text.push_str(&line(format!("{path}  {more} more regions differ")));
+                }
+                text
+            }
+            _ => line(format!("{path}  elements differ")),
+        },
+        other => line(format!("{other:?}")),
+    }
+}
+
+fn json(difference: &DigestDifference) -> Map {
+    let of = |path: &str, how: &str| object! { "path": path, "difference": how };
+    match difference {
+        DigestDifference::OnlyInFirst(path) => of(path, "not-in-file"),
+        DigestDifference::OnlyInSecond(path) => of(path, "in-file-alone"),
+        DigestDifference::Kind(path) => of(path, "kind"),
+        DigestDifference::Attributes(path) => of(path, "attributes"),
+        DigestDifference::Array(path, how) => match how {
+            ArrayDifference::DataType(here, there) => {
+                object! { ..of(path, "data-type"), "here": here.clone(), "in_file": there.clone() }
+            }
+            ArrayDifference::Shape(here, there) => {
+                object! { ..of(path, "shape"), "here": here.clone(), "in_file": there.clone() }
+            }
+            ArrayDifference::Boxes(regions) => {
+                let region = |region: &zarr::grid::Region| {
+                    let ranges = region.axes().iter().map(|axis| Value::from(vec![axis.start, axis.start + axis.len]));
+                    Value::Array(ranges.collect())
+                };
+                object! { ..of(path, "elements"), "regions": regions.iter().map(region).collect::<Vec<_>>() }
+            }
+            _ => of(path, "elements"),
+        },
+        other => of("", &format!("{other:?}")),
+    }
+}

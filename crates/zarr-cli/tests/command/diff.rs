@@ -1,0 +1,95 @@
+//! `zarr diff`.
+
+use crate::folder::{Folder, int16};
+use zarr::meta::json::Value;
+
+fn store() -> Folder {
+    let folder = Folder::new();
+    let args = "create s g/a --shape 20,30 --dtype int16 --chunks 7,30 --fill -9 --dims y,x";
+    folder.ok(&args.split(' ').collect::<Vec<_>>());
+    folder.ok(&["attrs", "s", "g/a", "--set", "units=K"]);
+    folder.ok(&["create", "s", "g/b", "--shape", "3", "--dtype", "float32", "--fill", "NaN"]);
+    folder.fill("s", "g/a", "<i2", "(20, 30)", &int16(0..600));
+    folder
+}
+
+fn out(folder: &Folder, code: i32, args: &[&str]) -> String {
+    let ran = folder.run(&[&["diff"], args].concat());
+    assert_eq!(ran.code, Some(code), "{args:?}: {}", ran.err);
+    String::from_utf8(ran.out).unwrap()
+}
+
+#[test]
+fn other_layouts_are_no_difference() {
+    let folder = store();
+    assert_eq!(out(&folder, 0, &["s", "s"]), "equal: 4 nodes compared\n");
+    folder.ok(&["convert", "s", "v2", "--dialect", "v2", "--chunks", "5,6"]);
+    folder.ok(&["convert", "s", "shards", "--chunks", "5,6", "--shards", "10,12", "--codecs", "gzip"]);
+    folder.ok(&["convert", "s", "d2022", "--dialect", "d2022", "--carry"]);
+    for other in ["v2", "shards"] {
+        let text = out(&folder, 0, &["s", other]);
+        assert!(text.ends_with("equal, in another layout: 4 nodes compared\n"), "{text}");
+        assert!(text.contains("/chunk_grid/configuration/chunk_shape/0: 7 -> "), "{text}");
+        assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+        out(&folder, 1, &["s", other, "--layout"]);
+        let back = out(&folder, 0, &[other, "s"]);
+        assert!(back.ends_with("equal, in another layout: 4 nodes compared\n"), "{back}");
+    }
+    // Whatever a dialect cannot say is told.
+    out(&folder, 0, &["s", "d2022", "--skip", "metadata,attributes"]);
+}
+
+#[test]
+fn differences_are_shown() {
+    let folder = store();
+    folder.ok(&["convert", "s", "t"]);
+    let mut changed: Vec<i16> = (0..600).collect();
+    (changed[31], changed[35], changed[599]) = (41, 35 - 1, 0);
+    folder.fill("t", "g/a", "<i2", "(20, 30)", &int16(changed));
+    folder.ok(&["attrs", "t", "g/a", "--set", "units=degC"]);
+    folder.ok(&["create", "t", "h", "--shape", "1", "--dtype", "int8"]);
+    folder.ok(&["rm", "t", "g/b"]);
+    let text = out(&folder, 1, &["s", "t", "--first", "2"]);
+    let expected = "\
+/g/b  only in A
+/h  only in B
+/g/a
+  /attributes/units: \"K\" -> \"degC\"
+  3 of 600 elements differ, by at most 599.0, within [1:20, 1:30]
+    [1, 1]: 31 -> 41
+    [1, 5]: 35 -> 34
+    1 more
+different: 3 nodes compared
+";
+    assert_eq!(text, expected);
+    assert_eq!(out(&folder, 1, &["s::/g/a", "t::/g/a", "--skip", "attributes", "--atol", "10"]).lines().count(), 4);
+    out(&folder, 0, &["s::/g/a", "t::/g/a", "--skip", "attributes", "--atol", "599"]);
+    out(&folder, 0, &["s::/g/a", "t::/g/a", "--skip", "attributes", "--skip", "values"]);
+    let ran = folder.run(&["diff", "s", "t", "--json"]);
+    let json = Value::from_json(&String::from_utf8(ran.out).unwrap()).unwrap();
+    assert_eq!(json.get("only_in_second").unwrap().to_string(), "[\"/h\"]");
+    let node = json.get("nodes").and_then(Value::as_array).unwrap()[0].to_string();
+    assert!(node.contains(r#""different":3,"max_abs":599.0,"bounds":[[1,20],[1,30]]"#), "{node}");
+    assert!(node.contains(r#"{"index":[1,1],"first":31,"second":41}"#), "{node}");
+    assert!(ran.err.starts_with("error: s and t differ\n"), "{}", ran.err);
+}
+
+#[test]
+fn faults_are_named() {
+    let folder = store();
+    let check = |args: &[&str], code: i32, expected: &str| {
+        let ran = folder.run(&[&["diff"], args].concat());
+        assert_eq!(ran.code, Some(code), "{}", ran.err);
+        assert!(ran.err.contains(expected), "{}", ran.err);
+    };
+    check(&["s", "none"], 3, "none: no such store");
+    check(&["s", "s::/x"], 3, "/x");
+    check(&["s", "s", "--rtol", "-1"], 2, "expected a number from 0");
+    folder.ok(&["create", "t", "g/a", "--shape", "20,31", "--dtype", "int16"]);
+    let text = out(&folder, 1, &["s::/g/a", "t::/g/a"]);
+    assert!(text.contains("  /shape: [20,30] -> [20,31]\n"), "{text}");
+    assert!(text.contains("  elements not compared: shapes differ\n"), "{text}");
+    let chunk = folder.files("s").into_iter().find(|file| file.contains("g/a/c/2")).unwrap();
+    std::fs::write(folder.path("s").join(chunk), "torn").unwrap();
+    check(&["s", "s"], 4, "chunk [2, 0]");
+}

@@ -1,0 +1,124 @@
+//! `zarr digest`.
+
+use crate::folder::{Folder, int16};
+use zarr::meta::json::Value;
+
+/// Two arrays in a group, of version 3.
+fn store() -> Folder {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "g/a", "--shape", "600,700", "--dtype", "int16", "--chunks", "100,700", "--fill", "-9"]);
+    folder.ok(&["create", "s", "g/b", "--shape", "2", "--dtype", "float32"]);
+    folder.fill("s", "g/a", "<i2", "(600, 700)", &elements());
+    folder.fill("s", "g/b", "<f4", "(2,)", &[0, 0, 0xc0, 0x7f, 0, 0, 0, 0x80]);
+    folder
+}
+
+fn elements() -> Vec<u8> {
+    int16((0..420_000).map(|at| (at * 40503_i64 % 65536 - 32768) as i16))
+}
+
+fn hash(folder: &Folder, args: &[&str]) -> String {
+    let out = folder.ok(&[&["digest"], args].concat());
+    out.lines().last().unwrap().split(' ').next().unwrap().to_owned()
+}
+
+/// The same data in eight dialects and layouts.
+#[test]
+fn copies_have_the_same_digest() {
+    let folder = store();
+    let expected = hash(&folder, &["s", "g/a"]);
+    let group = hash(&folder, &["s"]);
+    let convert = |name: &str, args: &[&str]| {
+        folder.ok(&[&["convert", "s", name][..], args].concat());
+        assert_eq!(hash(&folder, &[name, "g/a"]), expected, "{name}");
+        assert_eq!(hash(&folder, &[name]), group, "{name}");
+    };
+    convert("v2", &["--dialect", "v2", "--chunks", "200,300", "--codecs", "blosc(lz4,5,shuffle)"]);
+    convert("d2022", &["--dialect", "d2022", "--codecs", "gzip"]);
+    convert("p2020", &["--dialect", "p2020"]);
+    convert("p2019", &["--dialect", "p2019"]);
+    convert("v3", &["--chunks", "64,64", "--codecs", "none"]);
+    convert("shards", &["--chunks", "64,64", "--shards", "256,512", "--codecs", "zstd"]);
+    convert("transposed", &["--chunks", "600,7", "--codecs", "transpose(1,0),zstd"]);
+    let big = r#"[{"name": "bytes", "configuration": {"endian": "big"}}]"#;
+    convert("big", &["--codecs", big]);
+    folder.ok(&["convert", "s", "v1", "--dialect", "v1", "--node", "/g/a"]);
+    assert_eq!(hash(&folder, &["v1", "g/a"]), expected);
+    for threads in ["1", "2"] {
+        assert_eq!(hash(&folder, &["s", "g/a", "--threads", threads, "--memory", "4MiB"]), expected);
+    }
+    // One bit of one value.
+    let mut changed = elements();
+    changed[700_001] ^= 4;
+    folder.fill("big", "g/a", "<i2", "(600, 700)", &changed);
+    assert_ne!(hash(&folder, &["big", "g/a"]), expected);
+    assert_ne!(hash(&folder, &["big"]), group);
+}
+
+#[test]
+fn lines_are_those_of_arrays_and_of_all() {
+    let folder = store();
+    let out = folder.ok(&["digest", "s"]);
+    let paths: Vec<&str> = out.lines().map(|line| line.split_at(66).1).collect();
+    assert_eq!(paths, ["/g/a", "/g/b", "/"]);
+    let one = folder.ok(&["digest", "s", "g/a"]);
+    assert_eq!(one, format!("{}\n", out.lines().next().unwrap()));
+    let json = Value::from_json(&folder.ok(&["digest", "s", "g/a", "--json"])).unwrap();
+    assert_eq!(json.get("digest").and_then(Value::as_str), Some(&one[..64]));
+    assert!(json.get("nodes").unwrap().to_string().find("parts").is_none());
+}
+
+#[test]
+fn options_say_what_counts() {
+    let folder = store();
+    let (values, all) = (hash(&folder, &["s"]), hash(&folder, &["s", "--attributes"]));
+    folder.ok(&["attrs", "s", "g/a", "--set", "units=K"]);
+    assert_eq!(hash(&folder, &["s"]), values);
+    assert_ne!(hash(&folder, &["s", "--attributes"]), all);
+    let ieee = hash(&folder, &["s", "g/b", "--ieee"]);
+    folder.fill("s", "g/b", "<f4", "(2,)", &[1, 0, 0xc0, 0xff, 0, 0, 0, 0]);
+    assert_eq!(hash(&folder, &["s", "g/b", "--ieee"]), ieee);
+    assert_ne!(hash(&folder, &["s"]), values);
+}
+
+#[test]
+fn copies_are_compared_by_files() {
+    let folder = store();
+    folder.ok(&["digest", "s", "--parts", "parts.json", "--attributes"]);
+    folder.ok(&["convert", "s", "t", "--chunks", "64,64"]);
+    assert_eq!(folder.ok(&["digest", "t", "--compare", "parts.json"]), "equal\n");
+    let ran = folder.run(&["digest", "t", "--compare", "parts.json", "--ieee"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.err);
+
+    let mut changed = elements();
+    changed[2 * (550 * 700 + 600)] ^= 1;
+    folder.fill("t", "g/a", "<i2", "(600, 700)", &changed);
+    folder.ok(&["attrs", "t", "g/b", "--set", "a=1"]);
+    folder.ok(&["create", "t", "c", "--shape", "1", "--dtype", "int8"]);
+    let ran = folder.run(&["digest", "t", "--compare", "parts.json"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let expected = "/c  not in the file\n/g/a  elements [512:600, 512:700] differ\n/g/b  attributes differ\n";
+    assert_eq!(String::from_utf8(ran.out).unwrap(), expected);
+    assert!(ran.err.starts_with("error: ") && ran.err.ends_with("/: differs from parts.json\n"), "{}", ran.err);
+    let ran = folder.run(&["digest", "t", "--compare", "parts.json", "--json"]);
+    let json = Value::from_json(&String::from_utf8(ran.out).unwrap()).unwrap();
+    assert_eq!(json.get("equal"), Some(&Value::from(false)));
+    assert!(json.to_string().contains(r#""difference":"elements","regions":[[[512,600],[512,700]]]"#), "{json}");
+}
+
+#[test]
+fn faults_of_files_and_nodes_are_named() {
+    let folder = store();
+    let check = |args: &[&str], code: i32, expected: &str| {
+        let ran = folder.run(&[&["digest"], args].concat());
+        assert_eq!(ran.code, Some(code), "{}", ran.err);
+        assert!(ran.err.contains(expected), "{}", ran.err);
+    };
+    check(&["s", "--compare", "none.json"], 3, "none.json: No such file");
+    std::fs::write(folder.path("x.json"), "{\"a\": 1}").unwrap();
+    check(&["s", "--compare", "x.json"], 4, "x.json: found no member `zarr_digest`, expected a digest");
+    check(&["s", "none"], 3, "/none");
+    let chunk = folder.files("s").into_iter().find(|file| file.contains("g/a/c/3")).unwrap();
+    std::fs::write(folder.path("s").join(chunk), "torn").unwrap();
+    check(&["s", "g/a"], 4, "chunk [3, 0]");
+}
