@@ -2,6 +2,7 @@
 
 use crate::core::ArrayCore;
 use zarr_grid::{ChunkGrid, ChunkIndex, total_size};
+use zarr_json::{Map, Value};
 
 /// How large an array is, and how much of it is stored; see [`Array::sizes`](crate::Array::sizes).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +39,24 @@ impl StoredSizes {
 }
 
 impl ArraySizes {
+    /// The sizes as `zarr info` prints them as JSON: `chunks`, `chunks_stored`, `logical_bytes` (of all elements), `padded_bytes` (beyond the
+    /// edges of the array too), `stored_bytes`, and `ratio`, that of logical to stored bytes. What is not known is `null`.
+    #[must_use]
+    pub fn facts(&self) -> Map {
+        let bytes = self.stored.as_ref().map(StoredSizes::bytes);
+        let ratio = |logical: u128| bytes.filter(|&bytes| bytes > 0).map(|bytes| logical as f64 / bytes as f64);
+        let stored = self.stored.as_ref().map(|stored| stored.chunks.len());
+        let facts = [
+            ("chunks", Value::from(self.chunks)),
+            ("chunks_stored", or_null(stored)),
+            ("logical_bytes", or_null(self.elements)),
+            ("padded_bytes", or_null(self.padded)),
+            ("stored_bytes", or_null(bytes)),
+            ("ratio", or_null(self.elements.and_then(ratio))),
+        ];
+        facts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
     /// The sizes that metadata shows.
     pub(crate) fn of(core: &ArrayCore) -> Self {
         let grid = &core.grid;
@@ -60,6 +79,10 @@ impl ArraySizes {
         self.stored = Some(StoredSizes { chunks: sizes, elements });
         self
     }
+}
+
+fn or_null(value: Option<impl Into<Value>>) -> Value {
+    value.map_or(Value::Null, Into::into)
 }
 
 /// Bytes of an element; `None` if they are of variable length.

@@ -1,13 +1,66 @@
 //! The variables that belong to others.
 
-use crate::{Dataset, Result, Variable};
+use crate::{Dataset, DatasetOptions, Error, ErrorKind, Result, Variable, decoded};
 use std::collections::{BTreeMap, BTreeSet};
+use zarr_array::Group;
 use zarr_json::Value;
+use zarr_meta::{Dialect, StoredNode};
 
 /// Attributes that name variables without which a variable is not understood.
 const NAMING: [&str; 3] = ["bounds", "climatology", "grid_mapping"];
 
 impl Dataset {
+    /// The data set of some arrays of a group: those of these names, and the coordinates of their dimensions. The metadata of others is not
+    /// read, so that a group may have thousands.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
+    /// # use zarr_dataset::{Dataset, DatasetOptions};
+    /// # let mut registry = Registry::default();
+    /// # registry.codecs.add(zarr_codec_bytes::BYTES);
+    /// # let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+    /// # let group = Group::create(&store, "/", NewGroup::new(), &Arc::new(registry))?;
+    /// # let new = || NewArray::new(&[3], "uint8").dimension_names(&["x"]).codecs("bytes");
+    /// for name in ["a", "b", "x"] {
+    ///     group.create_array(name, new()?)?;
+    /// }
+    /// let dataset = Dataset::open_variables(&group, &["a"], &DatasetOptions::default())?;
+    /// assert!(dataset.variables().map(|variable| variable.name()).eq(["a", "x"]));
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`open_with`](Self::open_with); [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no array of a name.
+    pub fn open_variables(group: &Group, names: &[&str], options: &DatasetOptions) -> Result<Self> {
+        let mut nodes = BTreeMap::new();
+        for name in names {
+            nodes.insert((*name).to_owned(), child(group, name, None)?);
+        }
+        let dimensions: BTreeMap<String, Dialect> = nodes
+            .values()
+            .flat_map(|node| {
+                let names = node.node.as_array().and_then(|array| array.dimension_names.as_ref());
+                names.into_iter().flatten().flatten().map(|name| (name.clone(), node.dialect)).collect::<Vec<_>>()
+            })
+            .collect();
+        let mut broken = Vec::new();
+        for (name, dialect) in dimensions {
+            if nodes.contains_key(&name) {
+                continue;
+            }
+            match child(group, &name, Some(dialect)) {
+                Ok(node) => {
+                    nodes.insert(name, node);
+                }
+                // A dimension need not have a coordinate, and its name need not be that of a node.
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Path) => {}
+                Err(error) => broken.push(error),
+            }
+        }
+        Self::of_nodes(group, nodes.into_values().collect(), broken, options, &decoded::registry(group.registry()))
+    }
+
     /// The variables of these names with the ones that describe them: the coordinates that `dataset[["a", "b"]]` of xarray keeps, which are
     /// those that have no dimension but those of the variables, and the bounds and grid mappings of all these. By name.
     ///
@@ -37,6 +90,13 @@ impl Dataset {
         }
         Ok(kept.into_values().collect())
     }
+}
+
+/// A node directly below a group.
+fn child(group: &Group, name: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
+    let path = group.path().join(name).map_err(Error::from)?.to_string();
+    zarr_hierarchy::open_node(&**group.store(), &path, dialect)
+        .map_err(|error| zarr_hierarchy::with_location(error, &**group.store(), &path))
 }
 
 /// The names in the attributes of a variable. A grid mapping may have the coordinates that it is for behind it: `crs: x y`.
