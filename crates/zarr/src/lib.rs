@@ -64,6 +64,7 @@
 //! | `dataset` | `zarr::dataset`: groups as data sets of named variables, CF decoding, selection by label | |
 //! | `ome` | `zarr::ome`: OME-Zarr images, their levels, axes and scales | |
 //! | `pictures` | `zarr::view`: pictures of arrays, as PNG and in terminals; colour maps | |
+//! | `serve` | `zarr::serve`: a server of a store over HTTP, with a page to look at its arrays | |
 //! | `derive` | `#[derive(zarr::Element)]`, structs as elements | |
 //! | `jiff` | dates and time spans of `jiff` as elements | |
 //! | `microfloat` | floats of 8, 6 and 4 bits of `microfloat` as elements | |
@@ -83,7 +84,8 @@
 //! This crate puts the layers together and has no logic of its own: JSON values are in `zarr-json`, metadata is in `zarr-meta`,
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
 //! `zarr-store` and a crate for each kind, hierarchies in `zarr-hierarchy`, arrays in `zarr-array`,
-//! conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, pictures in `zarr-view`. Each can be used alone.
+//! conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, pictures in `zarr-view`, a server in `zarr-serve`.
+//! Each can be used alone.
 
 #[cfg(feature = "check")]
 pub mod check;
@@ -103,6 +105,8 @@ mod open;
 pub mod options;
 pub mod prelude;
 pub mod registry;
+#[cfg(feature = "serve")]
+pub mod serve;
 pub mod store;
 #[cfg(feature = "pictures")]
 pub mod view;

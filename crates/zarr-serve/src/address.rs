@@ -1,0 +1,118 @@
+//! Paths and queries of requests, without their escapes.
+
+use crate::fault::Fault;
+
+/// The parameters of a query may have so many bytes.
+const MAX_QUERY: usize = 4096;
+
+/// The text that percent-encoding stands for. With `plus`, `+` is a space, as forms encode it.
+pub(crate) fn decoded(text: &str, plus: bool) -> Result<String, Fault> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
+                match (digit(rest.next()), digit(rest.next())) {
+                    (Some(high), Some(low)) => (high << 4 | low) as u8,
+                    _ => return Err(Fault::argument(format!("{text:?}: found % without two digits"))),
+                }
+            }
+            b'+' if plus => b' ',
+            byte => byte,
+        });
+    }
+    String::from_utf8(bytes).map_err(|_| Fault::argument(format!("{text:?} is not UTF-8")))
+}
+
+/// The parameters of a query.
+#[derive(Debug, Default)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// The parameters of `name=value&name=value`.
+    pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
+        if text.len() > MAX_QUERY {
+            return Err(Fault::argument(format!(
+                "found a query of {} bytes, expected at most {MAX_QUERY}",
+                text.len()
+            )));
+        }
+        let pairs = text.split('&').filter(|pair| !pair.is_empty()).map(|pair| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            Ok((decoded(name, true)?, decoded(value, true)?))
+        });
+        pairs.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The text of a parameter; the first, if there are several of the name.
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a parameter is there and not 0.
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.text(name).is_some_and(|value| value != "0")
+    }
+
+    /// A number, or a default where there is none.
+    pub(crate) fn number<T: std::str::FromStr>(&self, name: &str, default: T) -> Result<T, Fault> {
+        Ok(self.optional(name)?.unwrap_or(default))
+    }
+
+    /// A number, if it is there.
+    pub(crate) fn optional<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Fault> {
+        let parse = |text: &str| {
+            text.parse().map_err(|_| Fault::argument(format!("{name}: found {text:?}, expected a number")))
+        };
+        self.text(name).filter(|text| !text.is_empty()).map(parse).transpose()
+    }
+
+    /// Two numbers, divided by a colon, if they are there.
+    pub(crate) fn pair<T: std::str::FromStr>(&self, name: &str) -> Result<Option<(T, T)>, Fault> {
+        let parse = |text: &str| {
+            let pair = text.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+            pair.ok_or_else(|| Fault::argument(format!("{name}: found {text:?}, expected two numbers: 0:10")))
+        };
+        self.text(name).filter(|text| !text.is_empty()).map(parse).transpose()
+    }
+
+    /// Numbers divided by commas.
+    pub(crate) fn list<T: std::str::FromStr>(&self, name: &str) -> Result<Vec<T>, Fault> {
+        let parse = |text: &str| {
+            text.parse().map_err(|_| Fault::argument(format!("{name}: found {text:?}, expected numbers: 0,5")))
+        };
+        self.text(name)
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .flat_map(|text| text.split(','))
+            .map(parse)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes() {
+        assert_eq!(decoded("a%2fb+c%C3%A9", false).expect("text"), "a/b+cé");
+        assert_eq!(decoded("a+b%2B", true).expect("text"), "a b+");
+        for text in ["%", "%4", "%zz", "%+1", "%ff"] {
+            assert!(decoded(text, false).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn parameters() {
+        let query = Query::parse("path=%2Fa&at=0,5&y0=&full=1&range=0:1e3&max=x").expect("a query");
+        assert_eq!((query.text("path"), query.text("none")), (Some("/a"), None));
+        assert_eq!(query.list::<u64>("at").expect("numbers"), [0, 5]);
+        assert_eq!(query.number::<u64>("y0", 7).expect("a default"), 7);
+        assert_eq!(query.pair::<f64>("range").expect("a pair"), Some((0.0, 1000.0)));
+        assert!(query.flag("full") && !query.flag("none"));
+        assert!(query.number::<u64>("max", 7).is_err());
+        assert!(Query::parse(&"a".repeat(5000)).is_err());
+    }
+}

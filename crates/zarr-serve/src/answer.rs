@@ -1,0 +1,146 @@
+//! Requests to their answers.
+
+use crate::access::TOKEN_PATH;
+use crate::address::Query;
+use crate::api;
+use crate::fault::Fault;
+use crate::page;
+use crate::raw::raw;
+use crate::reply::{ReplyBody, bare, json, set, text};
+use crate::shared::Shared;
+use hyper::body::{Body, Incoming};
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CONNECTION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY,
+    REFERRER_POLICY, RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response, StatusCode};
+use std::sync::Arc;
+
+/// The methods that there are.
+const METHODS: &str = "GET, HEAD, OPTIONS";
+/// Nothing of a store runs, even if a browser is led to it.
+const POLICY_OF_VALUES: &str = "default-src 'none'; frame-ancestors 'none'; sandbox";
+
+/// Answers a request.
+pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<ReplyBody> {
+    let (request, body) = request.into_parts();
+    let has_body = !body.is_end_stream();
+    let is_head = request.method == Method::HEAD;
+    let mut response = if has_body {
+        text(&Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "argument", "found a body, expected none"))
+    } else {
+        routed(&shared, &request).await
+    };
+    let access = &shared.access;
+    if let Some(origin) = &access.origin {
+        response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
+        set(&mut response, VARY, "Origin");
+        set(&mut response, ACCESS_CONTROL_EXPOSE_HEADERS, "Accept-Ranges, Content-Length, Content-Range, ETag");
+    }
+    match response.status() {
+        StatusCode::SERVICE_UNAVAILABLE => set(&mut response, RETRY_AFTER, "1"),
+        StatusCode::UNAUTHORIZED => set(&mut response, WWW_AUTHENTICATE, "Bearer"),
+        _ => {}
+    }
+    // The body is not read, and behind it no further request could be found.
+    if has_body {
+        set(&mut response, CONNECTION, "close");
+    }
+    set(&mut response, X_CONTENT_TYPE_OPTIONS, "nosniff");
+    // The address may have the token.
+    set(&mut response, REFERRER_POLICY, "no-referrer");
+    if !response.headers().contains_key(CONTENT_SECURITY_POLICY) {
+        set(&mut response, CONTENT_SECURITY_POLICY, POLICY_OF_VALUES);
+    }
+    if is_head { without_body(response) } else { response }
+}
+
+/// The same headers, with the length of the body that is left out.
+fn without_body(mut response: Response<ReplyBody>) -> Response<ReplyBody> {
+    if !response.headers().contains_key(CONTENT_LENGTH) {
+        let length = response.body().size_hint().exact().unwrap_or(0).to_string();
+        set(&mut response, CONTENT_LENGTH, &length);
+    }
+    *response.body_mut() = ReplyBody::empty();
+    response
+}
+
+async fn routed(shared: &Arc<Shared>, request: &Parts) -> Response<ReplyBody> {
+    let (access, headers, method) = (&shared.access, &request.headers, &request.method);
+    if !access.is_host(headers) {
+        let message = "the request names a host that is not this machine: open the server as localhost or 127.0.0.1";
+        return text(&Fault::new(StatusCode::MISDIRECTED_REQUEST, "host", message));
+    }
+    if method == Method::OPTIONS {
+        let mut response = bare(StatusCode::NO_CONTENT);
+        set(&mut response, ALLOW, METHODS);
+        if access.origin.is_some() {
+            set(&mut response, ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+            set(&mut response, ACCESS_CONTROL_ALLOW_HEADERS, "Authorization, If-Match, If-None-Match, If-Range, Range");
+            set(&mut response, ACCESS_CONTROL_MAX_AGE, "600");
+        }
+        return response;
+    }
+    if method != Method::GET && method != Method::HEAD {
+        let mut response = text(&Fault::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "argument",
+            format!("found {method}, expected one of {METHODS}: the store is read-only here"),
+        ));
+        set(&mut response, ALLOW, METHODS);
+        return response;
+    }
+    let query = match Query::parse(request.uri.query().unwrap_or_default()) {
+        Ok(query) => query,
+        Err(fault) => return text(&fault),
+    };
+    let (in_path, path) = split_token(request.uri.path());
+    // They say nothing about the store.
+    if let Some(asset) = page::asset(path) {
+        return asset;
+    }
+    if !access.is_allowed(headers, in_path.or_else(|| query.text("token"))) {
+        let message =
+            "expected the token that the server printed: ?token=TOKEN, or the header Authorization: Bearer TOKEN";
+        return refuse(path, &Fault::new(StatusCode::UNAUTHORIZED, "token", message));
+    }
+    if let Some(key) = path.strip_prefix("/raw/") {
+        return raw(shared, key, headers, method == Method::HEAD).await;
+    }
+    match path.strip_prefix("/api/") {
+        Some(question) => api::answer(shared, question, query).await.unwrap_or_else(|fault| refuse(path, &fault)),
+        None => text(&Fault::not_found("expected /, /raw/KEY or /api/QUESTION")),
+    }
+}
+
+/// The refusal for a program or for people.
+fn refuse(path: &str, fault: &Fault) -> Response<ReplyBody> {
+    match path.starts_with("/api/") {
+        true => json(fault.status, fault.to_json()),
+        false => text(fault),
+    }
+}
+
+/// The token in a path, and the path behind it.
+fn split_token(path: &str) -> (Option<&str>, &str) {
+    let split = path.strip_prefix(TOKEN_PATH).and_then(|rest| Some((rest, rest.find('/')?)));
+    match split.map(|(rest, at)| rest.split_at(at)) {
+        Some((token, rest)) => (Some(token), rest),
+        None => (None, path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_in_paths() {
+        assert_eq!(split_token("/token/ab/raw/a"), (Some("ab"), "/raw/a"));
+        assert_eq!(split_token("/token/ab/"), (Some("ab"), "/"));
+        assert_eq!(split_token("/token/ab"), (None, "/token/ab"));
+        assert_eq!(split_token("/raw/token/ab/c"), (None, "/raw/token/ab/c"));
+    }
+}

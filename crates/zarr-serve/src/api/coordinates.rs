@@ -1,0 +1,70 @@
+//! The labels of an axis.
+
+use super::answer::Answer;
+use super::describe::path;
+use super::sample::{Sample, Wanted};
+use crate::address::Query;
+use crate::fault::Fault;
+use crate::nodes::{InDataset, Nodes};
+use zarr_grid::AxisSelection;
+use zarr_json::{Value, json};
+
+/// Labels at most.
+const MOST: u64 = 4096;
+
+/// The labels of `count` indices of an axis from `start` on, `step` apart: values of the coordinate of its dimension; `null` if there is none.
+pub(super) fn coordinates(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
+    let opened = nodes.open(path(query))?;
+    let array = nodes.array(&opened)?;
+    let axis: usize = query.number("axis", 0)?;
+    let Some(&size) = array.shape().get(axis) else {
+        return Err(Fault::argument(format!("found axis {axis}, expected one below {}", array.shape().len())));
+    };
+    let (start, step): (u64, u64) = (query.number("start", 0)?, query.number("step", 1)?.max(1));
+    let most = size.saturating_sub(start).div_ceil(step).min(MOST);
+    let count = query.number("count", most)?.min(most);
+    let name = array.dimension_names().and_then(|names| names.get(axis)?.as_deref());
+    let found = nodes.variable(&opened).as_ref().ok();
+    let labels = match (found, name) {
+        (Some(found), Some(name)) => labels(nodes, found, name, (start, step, count))?,
+        _ => None,
+    };
+    let units = name.zip(found).and_then(|(name, found)| found.coordinate(name)).and_then(|coordinate| {
+        let units = coordinate.attributes().get("units").and_then(Value::as_str);
+        units.map(str::to_owned)
+    });
+    Ok(Answer::Json(json!({
+        "name": (name.map_or(Value::Null, Value::from)),
+        "units": (units.map_or(Value::Null, Value::from)),
+        "size": size,
+        "start": start,
+        "step": step,
+        "count": count,
+        "labels": (labels.map_or(Value::Null, |labels| Value::Array(labels.into_iter().map(Value::from).collect()))),
+    })))
+}
+
+fn labels(
+    nodes: &Nodes,
+    found: &InDataset,
+    name: &str,
+    (start, step, count): (u64, u64, u64),
+) -> Result<Option<Vec<String>>, Fault> {
+    let Some(coordinate) = found.coordinate(name) else { return Ok(None) };
+    let stop = start.saturating_add(step.saturating_mul(count)).min(coordinate.shape().first().copied().unwrap_or(0));
+    if count == 0 || start >= stop {
+        return Ok(Some(Vec::new()));
+    }
+    // Of strings made of characters there are more axes, and no more chunks.
+    let further = coordinate.stored().shape().iter().skip(1).map(|&len| Wanted::Range(0, len, len));
+    let wanted: Vec<Wanted> = std::iter::once(Wanted::Range(start, stop, count)).chain(further).collect();
+    let sample = Sample::new(coordinate.stored(), &wanted, nodes.budget(false))?;
+    if sample.is_reduced {
+        return Err(Fault::too_much(format!("{name}: {count} labels lie in too many chunks")));
+    }
+    let number = |number: u64| i64::try_from(number).ok();
+    let indices =
+        AxisSelection::Range { start: number(start), stop: number(stop), step: number(step).unwrap_or(i64::MAX) };
+    let values = found.labels(name, indices)?;
+    Ok(Some((0..values.len()).map(|index| values.text(index)).collect()))
+}

@@ -1,0 +1,19 @@
+//! The colour maps of the page: those of pictures elsewhere.
+
+use std::fmt::Write;
+use zarr_json::{Map, Value, json};
+use zarr_view::ColorMap;
+
+/// The colours of each map: red, green and blue as hexadecimal digits, from the least value to the greatest; of categories one after the
+/// other.
+pub(crate) fn all() -> Value {
+    let maps = ColorMap::ALL.into_iter().map(|map| {
+        let digits = map.bytes().iter().fold(String::new(), |mut digits, byte| {
+            // Writing to a string does not fail.
+            let _ = write!(digits, "{byte:02x}");
+            digits
+        });
+        (map.name().to_owned(), json!({"colors": digits, "is_categorical": (map.is_categorical())}))
+    });
+    Value::from(maps.collect::<Map>())
+}

@@ -1,0 +1,93 @@
+//! Entity tags, and requests that depend on them (RFC 9110, sections 8.8.3 and 13).
+
+use hyper::HeaderMap;
+use hyper::header::{IF_MATCH, IF_NONE_MATCH, IF_RANGE};
+use zarr_store::Version;
+
+/// The strong entity tag of a version, with its quotes. The version may be any text; equal texts, and these alone, have equal tags.
+pub(crate) fn entity_tag(version: &Version) -> String {
+    let mut tag = String::with_capacity(version.as_str().len() + 2);
+    tag.push('"');
+    for byte in version.as_str().bytes() {
+        match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'-' | b'.' | b'_' => tag.push(char::from(byte)),
+            _ => tag.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    tag.push('"');
+    tag
+}
+
+/// What the conditions of a request come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// The request is answered.
+    Answer,
+    /// The client has this state: status 304.
+    NotModified,
+    /// The client wants another state: status 412.
+    Failed,
+}
+
+/// Compares the tag of the value that is there with those in the headers.
+pub(crate) fn evaluate(headers: &HeaderMap, tag: Option<&str>) -> Outcome {
+    if headers.contains_key(IF_MATCH) && !names(headers, &IF_MATCH, tag, false) {
+        return Outcome::Failed;
+    }
+    if names(headers, &IF_NONE_MATCH, tag, true) { Outcome::NotModified } else { Outcome::Answer }
+}
+
+/// Whether a range is to be answered, in view of `If-Range`: its tag has to be strong, and a date is none that is known here.
+pub(crate) fn ranges_apply(headers: &HeaderMap, tag: Option<&str>) -> bool {
+    match headers.get(IF_RANGE) {
+        None => true,
+        Some(wanted) => tag.is_some_and(|tag| wanted.as_bytes().trim_ascii() == tag.as_bytes()),
+    }
+}
+
+/// Whether a header names the tag, or anything that is there by `*`.
+fn names(headers: &HeaderMap, header: &hyper::header::HeaderName, tag: Option<&str>, is_weak: bool) -> bool {
+    headers.get_all(header).iter().any(|value| {
+        let Ok(text) = value.to_str() else { return false };
+        text.split(',').map(str::trim).any(|known| {
+            let known = if is_weak { known.strip_prefix("W/").unwrap_or(known) } else { known };
+            known == "*" || Some(known) == tag
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hyper::header::{HeaderName, HeaderValue};
+
+    fn with(name: HeaderName, value: &'static str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        headers.insert(name, HeaderValue::from_static(value));
+        headers
+    }
+
+    #[test]
+    fn tags_are_as_different_as_versions() {
+        assert_eq!(entity_tag(&Version::new("a-1.5")), "\"a-1.5\"");
+        assert_eq!(entity_tag(&Version::new("\"x\",%")), "\"%22x%22%2c%25\"");
+    }
+
+    #[test]
+    fn conditions() {
+        let tag = Some("\"a\"");
+        for (value, same) in [("\"a\"", true), ("W/\"a\"", true), ("\"b\", \"a\"", true), ("*", true), ("\"b\"", false)]
+        {
+            let expected = if same { Outcome::NotModified } else { Outcome::Answer };
+            assert_eq!(evaluate(&with(IF_NONE_MATCH, value), tag), expected, "{value}");
+        }
+        assert_eq!(evaluate(&with(IF_MATCH, "\"b\""), tag), Outcome::Failed);
+        assert_eq!(evaluate(&with(IF_MATCH, "W/\"a\""), tag), Outcome::Failed, "a weak tag names no bytes");
+        assert_eq!(evaluate(&with(IF_MATCH, "\"a\""), tag), Outcome::Answer);
+        assert_eq!(evaluate(&HeaderMap::new(), None), Outcome::Answer);
+        assert!(ranges_apply(&with(IF_RANGE, "\"a\""), tag));
+        assert!(!ranges_apply(&with(IF_RANGE, "W/\"a\""), tag));
+        assert!(!ranges_apply(&with(IF_RANGE, "Sat, 29 Oct 1994 19:43:31 GMT"), tag));
+        assert!(!ranges_apply(&with(IF_RANGE, "\"a\""), None));
+    }
+}

@@ -1,0 +1,113 @@
+//! Why a request is not answered.
+
+use hyper::StatusCode;
+use std::fmt;
+use zarr_hierarchy::{Error, ErrorKind};
+use zarr_json::{Value, json};
+
+/// Why a request is not answered.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) status: StatusCode,
+    /// In kebab case.
+    kind: &'static str,
+    pub(crate) message: String,
+    hint: Option<String>,
+}
+
+impl Fault {
+    pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
+        Self { status, kind, message: message.into(), hint: None }
+    }
+
+    /// The request asks for something that cannot be.
+    pub(crate) fn argument(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, "argument", message)
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "not-found", message)
+    }
+
+    /// It would take more than the server may do for one request.
+    pub(crate) fn too_much(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, "limit", message)
+    }
+
+    /// The server is at fault.
+    pub(crate) fn internal(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    }
+
+    pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The answer to a program.
+    pub(crate) fn to_json(&self) -> Value {
+        let hint = self.hint.as_deref().map_or(Value::Null, Value::from);
+        json!({"error": {"kind": (self.kind), "message": (self.message.as_str()), "hint": hint}})
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        let status = match error.kind() {
+            ErrorKind::NotFound => StatusCode::NOT_FOUND,
+            ErrorKind::Argument | ErrorKind::Path => StatusCode::BAD_REQUEST,
+            ErrorKind::Store => match error.store_error().map(of_store) {
+                // Where a link would lead is nobody's concern.
+                Some(StatusCode::NOT_FOUND) => return Self::not_found("no such node"),
+                status => status.unwrap_or(StatusCode::BAD_GATEWAY),
+            },
+            ErrorKind::Conflict => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            _ => StatusCode::UNPROCESSABLE_ENTITY,
+        };
+        let message = with_causes(&error);
+        Self { status, kind: error.kind().name(), message, hint: error.hint().map(str::to_owned) }
+    }
+}
+
+impl From<zarr_store::Error> for Fault {
+    fn from(error: zarr_store::Error) -> Self {
+        match of_store(&error) {
+            StatusCode::NOT_FOUND => Self::not_found("no such value"),
+            status => Self::new(status, "store", with_causes(&error)),
+        }
+    }
+}
+
+/// The status for a failure of a store.
+fn of_store(error: &zarr_store::Error) -> StatusCode {
+    use zarr_store::ErrorKind as Kind;
+    match error.kind() {
+        // What cannot be a key, or leads out of the store, is not there.
+        Kind::Argument | Kind::Path | Kind::NotFound => StatusCode::NOT_FOUND,
+        Kind::Limit if matches!(error, zarr_store::Error::TooLong { .. }) => StatusCode::NOT_FOUND,
+        Kind::Throttled | Kind::Transient | Kind::Precondition | Kind::Limit => StatusCode::SERVICE_UNAVAILABLE,
+        Kind::TimedOut => StatusCode::GATEWAY_TIMEOUT,
+        _ => StatusCode::BAD_GATEWAY,
+    }
+}
+
+/// The error, followed by each cause that its own message lacks.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    for cause in std::iter::successors(error.source(), |cause| cause.source()) {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
+}

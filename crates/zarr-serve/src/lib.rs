@@ -1,0 +1,59 @@
+//! An HTTP server over a store: its values for other software, and a page to look at its arrays.
+//!
+//! ```
+//! use std::io::{Read, Write};
+//! use std::net::TcpStream;
+//! use std::sync::Arc;
+//! use zarr_array::{Group, NewGroup, Registry, Store};
+//! use zarr_serve::{ServeOptions, Server};
+//!
+//! let registry = Arc::new(Registry::default());
+//! let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+//! Group::create(&store, "/", NewGroup::new(), &registry)?;
+//! let server = Server::start(store, registry, &ServeOptions::default())?;
+//!
+//! let mut stream = TcpStream::connect(server.address())?;
+//! stream.write_all(b"GET /raw/zarr.json HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+//! let mut answer = String::new();
+//! stream.read_to_string(&mut answer)?;
+//! assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"));
+//! server.stop();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Nothing is ever written. By default the server listens on 127.0.0.1 alone; beyond that, requests have to show a token.
+//!
+//! - `/raw/KEY` is a value of the store: `GET` and `HEAD`, ranges, entity tags, conditions. Zarr software that reads over HTTP opens
+//!   [`Server::raw_url`]. A key cannot lead out of the store, and folders are not listed.
+//! - `/` is a page to look at the arrays: tree, metadata, pictures of planes, histograms, profiles. It comes from the program, as a whole.
+//! - `/api/QUESTION` answers the page. A read of an array is bounded ([`ServeLimits`]): a plane that is larger comes with fewer elements,
+//!   evenly spaced.
+//!
+//! Values are read in pieces while they are sent, so that a client that takes its time holds 128 KiB and no more. Connections, requests to
+//! the store and reads of arrays are bounded in number.
+//!
+//! Knows no codec and no kind of store: both are given.
+
+#![forbid(unsafe_code)]
+
+mod access;
+mod address;
+mod answer;
+mod api;
+mod colors;
+mod condition;
+mod fault;
+mod nodes;
+mod options;
+mod paced;
+mod page;
+mod range;
+mod raw;
+mod recent;
+mod reply;
+mod server;
+mod shared;
+mod value_body;
+
+pub use options::{Cors, ServeLimits, ServeOptions, Token};
+pub use server::Server;

@@ -1,0 +1,175 @@
+//! The nodes of the store, opened for the questions about them.
+
+use crate::fault::Fault;
+use crate::options::{ServeLimits, ServeOptions};
+use crate::recent::Recent;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use zarr_array::{Array, ChunkCache, Group, Options, Registry};
+use zarr_dataset::{Dataset, DatasetOptions, Values, Variable};
+use zarr_dtype::Class;
+use zarr_grid::{AxisSelection, Selection};
+use zarr_hierarchy::Error;
+use zarr_json::Value;
+use zarr_meta::{Dialect, NodePath, StoredNode};
+use zarr_store::Store;
+
+/// How long a node, or the list of those below it, is believed to be as it was found.
+const TIME: Duration = Duration::from_secs(2);
+/// How many nodes are kept open.
+const MOST_NODES: usize = 32;
+/// How many lists of nodes are kept.
+const MOST_LISTS: usize = 8;
+
+/// The nodes of the store, and what reads of them may cost.
+pub(crate) struct Nodes {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) dialect: Option<Dialect>,
+    arrays: Options,
+    pub(crate) limits: ServeLimits,
+    opened: Recent<Opened>,
+    lists: Recent<List>,
+}
+
+/// The nodes directly below a group.
+pub(crate) struct List {
+    /// A JSON object for each.
+    pub(crate) nodes: Vec<Value>,
+    /// Why others cannot be shown.
+    pub(crate) broken: Vec<String>,
+}
+
+impl Nodes {
+    pub(crate) fn new(store: Arc<dyn Store>, registry: Arc<Registry>, options: &ServeOptions) -> Self {
+        let limits = options.limits.clone();
+        // Others may write to the store at any time.
+        let cache = ChunkCache::revalidating(limits.cache_bytes);
+        let arrays = options.arrays.clone().cache(cache);
+        let (opened, lists) = (Recent::new(MOST_NODES, TIME), Recent::new(MOST_LISTS, TIME));
+        Self { store, registry, dialect: options.dialect, arrays, limits, opened, lists }
+    }
+
+    /// The node at a path.
+    pub(crate) fn open(&self, path: &str) -> Result<Arc<Opened>, Fault> {
+        let path = NodePath::parse(path).map_err(|error| Fault::argument(error.to_string()))?.to_string();
+        let opened = self.opened.get(&path, || {
+            let found = zarr_hierarchy::open_node_and_others(&*self.store, &path, self.dialect)
+                .map_err(|error| zarr_hierarchy::with_location(error, &*self.store, &path))?;
+            Ok::<_, Error>(Opened {
+                found: self.arrays.as_read(found),
+                array: OnceLock::new(),
+                variable: OnceLock::new(),
+            })
+        });
+        Ok(opened?)
+    }
+
+    /// The list of the nodes directly below a group.
+    pub(crate) fn list(&self, path: &str, make: impl FnOnce() -> Result<List, Fault>) -> Result<Arc<List>, Fault> {
+        self.lists.get(path, make)
+    }
+
+    /// The array of an opened node.
+    pub(crate) fn array<'o>(&self, opened: &'o Opened) -> Result<&'o Array, Fault> {
+        if let Some(array) = opened.array.get() {
+            return Ok(array);
+        }
+        if opened.found.node.as_array().is_none() {
+            return Err(Fault::argument(format!("{}: found a group, expected an array", opened.found.path)));
+        }
+        let array = Array::from_found(&self.store, opened.found.clone(), &self.registry, self.arrays.clone())?;
+        Ok(opened.array.get_or_init(|| array))
+    }
+
+    /// The array as a variable of the data set that its group is, if it is one; else why it is none.
+    pub(crate) fn variable<'o>(&self, opened: &'o Opened) -> &'o Result<InDataset, String> {
+        opened.variable.get_or_init(|| self.find_variable(&opened.found))
+    }
+
+    fn find_variable(&self, found: &StoredNode) -> Result<InDataset, String> {
+        let array = found.node.as_array().ok_or("a group")?;
+        let is_named = array.dimension_names.as_ref().is_some_and(|names| names.iter().all(Option::is_some));
+        if !is_named && !array.shape.is_empty() {
+            return Err("its dimensions have no names".to_owned());
+        }
+        let (Some(above), Some(name)) = (found.path.parent(), found.path.name()) else {
+            return Err("it lies in no group".to_owned());
+        };
+        let group = Group::open(&self.store, &above.to_string(), &self.registry).map_err(|error| error.to_string())?;
+        let options = DatasetOptions::default().arrays(self.arrays.clone());
+        let dataset = Dataset::open_variables(&group, &[name], &options).map_err(|error| error.to_string())?;
+        let variable = dataset.variable(name).map_err(|error| error.to_string())?.clone();
+        Ok(InDataset { dataset, variable })
+    }
+
+    /// What a read may cost: a larger budget is asked for by `is_full`.
+    pub(crate) fn budget(&self, is_full: bool) -> Budget {
+        let factor = if is_full { 16 } else { 1 };
+        Budget {
+            chunks: self.limits.chunks.saturating_mul(factor).max(1),
+            bytes: self.limits.decoded_bytes.saturating_mul(factor),
+        }
+    }
+}
+
+/// What a read may cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// Chunks, or inner chunks of shards.
+    pub(crate) chunks: u64,
+    /// Bytes that are decoded.
+    pub(crate) bytes: u64,
+}
+
+/// A node that was found.
+pub(crate) struct Opened {
+    pub(crate) found: StoredNode,
+    array: OnceLock<Array>,
+    variable: OnceLock<Result<InDataset, String>>,
+}
+
+/// An array as a variable of a data set.
+pub(crate) struct InDataset {
+    dataset: Dataset,
+    pub(crate) variable: Variable,
+}
+
+impl InDataset {
+    /// The coordinate that labels a dimension.
+    pub(crate) fn coordinate(&self, dimension: &str) -> Option<&Variable> {
+        let coordinate = self.dataset.coordinates().find(|variable| variable.name() == dimension)?;
+        coordinate.dimensions().eq([dimension]).then_some(coordinate)
+    }
+
+    /// Values of the coordinate of a dimension.
+    pub(crate) fn labels(&self, dimension: &str, indices: AxisSelection) -> Result<Values, Fault> {
+        Ok(self.dataset.isel(dimension, indices)?.variable(dimension)?.read()?)
+    }
+
+    /// Whether the variable has a dimension for each axis of its array: not if it has strings that are stored as characters.
+    pub(crate) fn has_axes_of(&self, array: &Array) -> bool {
+        self.variable.dimensions().count() == array.shape().len()
+    }
+
+    /// Values of a selection, one for each axis.
+    pub(crate) fn read(&self, selection: &Selection) -> Result<Values, Fault> {
+        let mut dataset = self.dataset.clone();
+        if let Selection::Axes(axes) = selection {
+            for (dimension, axis) in self.variable.dimensions().zip(axes) {
+                dataset = dataset.isel(dimension, axis.clone())?;
+            }
+        }
+        Ok(dataset.variable(self.variable.name())?.read()?)
+    }
+
+    /// The array of decoded values, if these are numbers or bools.
+    pub(crate) fn decoded(&self) -> Result<Option<&Array>, Fault> {
+        Ok(self.variable.decoded()?.filter(|array| is_numeric(array)))
+    }
+}
+
+/// Whether elements are numbers or bools that a picture can show.
+pub(crate) fn is_numeric(array: &Array) -> bool {
+    array.data_type().storage().class().is_some_and(|class| class != Class::Complex)
+}

@@ -1,0 +1,49 @@
+//! The page: files that are part of the program.
+
+use crate::reply::{ReplyBody, set, whole};
+use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+use hyper::{Response, StatusCode};
+
+/// The page runs its own script and asks its own server, and nothing else: no other address, no script or style in texts.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The files by their paths, with their media types.
+const ASSETS: [(&str, &str, &str); 8] = [
+    ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
+    ("/page.js", "text/javascript; charset=utf-8", include_str!("page/page.js")),
+    ("/server.js", "text/javascript; charset=utf-8", include_str!("page/server.js")),
+    ("/picture.js", "text/javascript; charset=utf-8", include_str!("page/picture.js")),
+    ("/tree.js", "text/javascript; charset=utf-8", include_str!("page/tree.js")),
+    ("/details.js", "text/javascript; charset=utf-8", include_str!("page/details.js")),
+    ("/page.css", "text/css; charset=utf-8", include_str!("page/page.css")),
+    ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),
+];
+
+/// A file of the page.
+pub(crate) fn asset(path: &str) -> Option<Response<ReplyBody>> {
+    let (_, media, text) = ASSETS.iter().find(|(known, ..)| *known == path)?;
+    let mut response = whole(StatusCode::OK, media, *text);
+    set(&mut response, CONTENT_SECURITY_POLICY, POLICY);
+    set(&mut response, CACHE_CONTROL, "no-cache");
+    Some(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_small_and_names_no_other_server() {
+        let size: usize = ASSETS.iter().map(|(.., text)| text.len()).sum();
+        assert!(size < 100 << 10, "{size} bytes");
+        for (path, _, text) in ASSETS {
+            let others = text.match_indices("://").filter(|(at, _)| !text[..*at].ends_with("xmlns=\"http"));
+            assert_eq!(others.count(), 0, "{path}");
+            // Texts of stores may never become markup.
+            for markup in ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "<script>"] {
+                assert!(!text.contains(markup), "{path}: {markup}");
+            }
+        }
+    }
+}

@@ -1,0 +1,425 @@
+// The page: the tree, and what there is to see of the chosen node.
+
+import { counts, json, newest, plane as askPlane } from "./server.js";
+import { Picture, histogram, mapNames, profile, setMaps, short, shortLabel } from "./picture.js";
+import { Tree } from "./tree.js";
+import * as details from "./details.js";
+
+const at = (id) => document.getElementById(id);
+const picture = new Picture(at("picture"));
+const tree = new Tree(at("tree"), (path) => guard(() => open(path)));
+
+// What is shown of the chosen node.
+let now = null;
+
+function say(error) {
+  at("message").textContent = error ? error.message : "";
+  at("message").hidden = !error;
+}
+
+async function guard(work) {
+  try {
+    await work();
+  } catch (error) {
+    say(error);
+  }
+}
+
+const axisName = (info, axis) => info.dimension_names?.[axis] ?? `axis ${axis}`;
+
+// Labels of an axis, asked for once.
+async function labels(state, axis, { start, step, count }) {
+  const name = state.info.as_variable?.coordinates?.[state.info.dimension_names?.indexOf(axisName(state.info, axis))];
+  if (!name || !state.info.as_variable) return null;
+  const key = `${axis} ${start} ${step} ${count}`;
+  if (!state.labels.has(key)) {
+    const asked = json("coordinates", { path: state.path, axis, start, step, count }).catch(() => ({ labels: null, units: null }));
+    state.labels.set(key, asked);
+    if (state.labels.size > 500) state.labels.delete(state.labels.keys().next().value);
+  }
+  return state.labels.get(key);
+}
+
+async function open(path) {
+  say(null);
+  const info = await json("info", { path });
+  const isArray = info.kind === "array";
+  const rank = isArray ? info.shape.length : 0;
+  now = {
+    path, info, rank, isArray,
+    at: Array(rank).fill(0),
+    y: rank > 1 ? rank - 2 : null,
+    x: rank > 0 ? rank - 1 : null,
+    zoom: {},
+    labels: new Map(),
+    plane: null,
+    picked: null,
+    flip: null,
+  };
+  history.replaceState(null, "", `${location.pathname}${location.search}#${encodeURIComponent(path)}`);
+  at("node").hidden = false;
+  at("path").textContent = path;
+  at("brief").textContent = isArray
+    ? `${info.shape.map((n) => n.toLocaleString("en")).join(" × ") || "one element"} · ${typeof info.data_type === "string" ? info.data_type : info.data_type.name}`
+    : `${info.kind} · ${info.dialect}`;
+  details.facts(at("facts"), info);
+  at("info-json").textContent = JSON.stringify(info, null, 2);
+  details.attributes(at("attributes"), info.attributes ?? {});
+  const isDecoded = info.as_variable?.is_decoded ?? false;
+  const canDraw = isArray && rank > 0 && !info.error && (info.is_numeric || isDecoded) && info.shape.every((n) => n > 0);
+  const canRead = isArray && !info.error && info.shape.every((n) => n > 0);
+  at("tab-picture").hidden = !canDraw;
+  at("tab-table").hidden = !canRead;
+  at("decode").disabled = !isDecoded;
+  if (canDraw) controls();
+  const wanted = canDraw ? "picture" : canRead ? "table" : "info";
+  show(wanted);
+}
+
+const TABS = ["picture", "table", "info", "attributes"];
+
+function show(name) {
+  for (const tab of TABS) {
+    const chosen = tab === name;
+    at(`tab-${tab}`).setAttribute("aria-selected", String(chosen));
+    at(`tab-${tab}`).tabIndex = chosen ? 0 : -1;
+    at(`view-${tab}`).hidden = !chosen;
+  }
+  if (name === "picture") guard(draw);
+  if (name === "table") guard(drawTable);
+}
+
+function option(value, text) {
+  const made = document.createElement("option");
+  made.value = String(value);
+  made.textContent = text;
+  return made;
+}
+
+// The controls of the picture, for the axes of the array.
+function controls() {
+  const { info, rank } = now;
+  const axes = [...Array(rank).keys()];
+  for (const side of ["y", "x"]) {
+    at(side).replaceChildren(...axes.map((axis) => option(axis, axisName(info, axis))));
+    at(side).value = String(now[side] ?? "");
+    at(side).disabled = rank < 2;
+  }
+  for (const control of [at("y").parentElement, at("flip").parentElement, at("zoom-in").parentElement]) control.hidden = rank < 2;
+  at("profiles").classList.toggle("line", rank < 2);
+  at("along").replaceChildren(...axes.map((axis) => option(axis, axisName(info, axis))));
+  at("along").value = String(now.x);
+  sliders();
+}
+
+function sliders() {
+  const { info, rank } = now;
+  const rows = [];
+  for (let axis = 0; axis < rank; axis += 1) {
+    if (axis === now.y || axis === now.x || info.shape[axis] < 2) continue;
+    rows.push(slider(axis));
+  }
+  at("sliders").replaceChildren(at("sliders").firstElementChild, ...rows);
+  at("sliders").hidden = rows.length === 0;
+}
+
+function slider(axis) {
+  const row = document.createElement("div");
+  row.className = "slider";
+  const name = document.createElement("span");
+  name.className = "name";
+  name.textContent = axisName(now.info, axis);
+  const range = document.createElement("input");
+  const number = document.createElement("input");
+  const label = document.createElement("span");
+  label.className = "label";
+  range.type = "range";
+  number.type = "number";
+  for (const input of [range, number]) {
+    input.min = "0";
+    input.max = String(now.info.shape[axis] - 1);
+    input.step = "1";
+    input.value = String(now.at[axis]);
+    input.setAttribute("aria-label", `Index along ${name.textContent}`);
+    input.dataset.axis = String(axis);
+    input.addEventListener("input", () => {
+      const index = Math.min(now.info.shape[axis] - 1, Math.max(0, Math.round(Number(input.value) || 0)));
+      now.at[axis] = index;
+      range.value = String(index);
+      if (input !== number) number.value = String(index);
+      mark();
+      guard(draw);
+    });
+  }
+  const mark = async () => {
+    const state = now;
+    const index = state.at[axis];
+    const found = await labels(state, axis, { start: index, step: 1, count: 1 });
+    if (state.at[axis] !== index) return;
+    label.textContent = found?.labels ? shortLabel(found.labels[0] ?? "") : "";
+  };
+  mark();
+  row.append(name, range, number, label);
+  return row;
+}
+
+function wish(state) {
+  const { y, x, zoom } = state;
+  const cut = (side, axis) => (axis === null ? [0, 0] : zoom[side] ?? [0, state.info.shape[axis]]);
+  const [y0, y1] = cut("y", y);
+  const [x0, x1] = cut("x", x);
+  return {
+    path: state.path, y, x, y0, y1, x0, x1,
+    at: state.at.join(","),
+    height: y === null ? null : 512,
+    width: 768,
+    stored: at("decode").checked ? null : 1,
+    full: at("full").checked ? 1 : null,
+  };
+}
+
+const draw = newest(async () => {
+  const state = now;
+  const plane = await askPlane(wish(state));
+  const [x, y] = await Promise.all([
+    plane.head.x && labels(state, state.x, plane.head.x),
+    plane.head.y && labels(state, state.y, plane.head.y),
+  ]);
+  if (state !== now) return;
+  say(null);
+  state.plane = plane;
+  state.shown = { x: x?.labels ?? null, y: y?.labels ?? null };
+  state.units = { x: x?.units, y: y?.units };
+  if (state.flip === null) {
+    const [first, last] = [Number(state.shown.y?.[0]), Number(state.shown.y?.[state.shown.y.length - 1])];
+    state.flip = last > first;
+    at("flip").checked = state.flip;
+  }
+  paint();
+  await drawProfile();
+});
+
+function limits({ statistics }) {
+  const log = at("log").checked;
+  let [low, high] = [statistics.min ?? 0, statistics.max ?? 1];
+  const choice = at("range").value;
+  if (choice === "robust" && statistics.p98 > statistics.p2) [low, high] = [statistics.p2, statistics.p98];
+  if (choice === "fixed") {
+    low = Number(at("low").value);
+    high = Number(at("high").value);
+  } else {
+    at("low").value = String(low);
+    at("high").value = String(high);
+  }
+  for (const id of ["low", "high"]) at(id).disabled = choice !== "fixed";
+  if (log && !(low > 0)) low = high > 0 ? high / 1e4 : 1;
+  if (log && !(high > low)) high = low * 10;
+  return { low, high, log };
+}
+
+function paint() {
+  if (!now?.plane) return;
+  const { plane, info } = now;
+  const range = limits(plane.head);
+  const map = at("map").value;
+  const isLine = now.rank < 2;
+  at("picture").hidden = isLine;
+  if (!isLine) {
+    picture.show(plane, { range, map, flip: at("flip").checked, labels: now.shown, units: now.units, caption: plane.head.units });
+  }
+  histogram(at("histogram"), plane.head.histogram, range, map);
+  const { y, x, statistics } = plane.head;
+  const sides = [y, x].filter(Boolean);
+  const every = sides.map((side) => (side.step > 1 ? `every ${side.step.toLocaleString("en")}th` : "all")).join(" × ");
+  const parts = [
+    `${sides.map((side) => side.count.toLocaleString("en")).join(" × ")} elements (${every}) from ${plane.head.chunks.toLocaleString("en")} ${info.shard_shape ? "inner chunks" : "chunks"}`,
+    statistics.min === undefined ? "none is finite" : `${short(statistics.min)} to ${short(statistics.max)}, mean ${short(statistics.mean)}`,
+  ];
+  if (statistics.missing) parts.push(`${statistics.missing.toLocaleString("en")} missing`);
+  if (plane.head.is_reduced) parts.push("fewer elements than fit, to read few chunks: zoom in, or ask for more detail");
+  at("status").textContent = parts.join(" · ");
+}
+
+const drawProfile = newest(async () => {
+  const state = now;
+  if (!state?.plane) return;
+  const axis = Number(at("along").value);
+  const index = [...state.at];
+  const { y, x } = state.plane.head;
+  const middle = (side) => side.start + side.step * Math.floor(side.count / 2);
+  if (y) index[state.y] = state.picked?.y ?? middle(y);
+  if (x) index[state.x] = state.picked?.x ?? middle(x);
+  const found = await json("profile", {
+    path: state.path, axis, at: index.join(","), stored: at("decode").checked ? null : 1, full: at("full").checked ? 1 : null,
+  });
+  const named = await labels(state, axis, found.along);
+  if (state !== now) return;
+  at("profiles").hidden = false;
+  const others = index.flatMap((value, other) => (other === axis ? [] : [`${axisName(state.info, other)} ${value}`]));
+  at("through").textContent = others.length ? `at ${others.join(", ")}` : "";
+  state.profile = [found, named?.labels, index[axis]];
+  profile(at("profile"), ...state.profile);
+});
+
+async function drawTable() {
+  const state = now;
+  const { zoom, y, x } = state;
+  const found = await json("table", {
+    path: state.path, y, x, y0: zoom.y?.[0], x0: zoom.x?.[0], at: state.at.join(","), stored: at("decode").checked ? null : 1,
+  });
+  const [across, down] = await Promise.all([found.x && labels(state, x, found.x), found.y && labels(state, y, found.y)]);
+  if (state !== now) return;
+  details.elements(at("table"), found, { x: across?.labels, y: down?.labels });
+  const cut = [found.y, found.x].filter(Boolean).some((side) => side.count < side.size);
+  at("table-status").textContent = cut ? "The first 64 rows and columns of the plane that the picture shows." : "";
+}
+
+// Zooms to these elements, whole numbers within the array.
+function zoomTo(side, start, stop) {
+  const axis = now[side];
+  if (axis === null) return;
+  const size = now.info.shape[axis];
+  const first = Math.max(0, Math.min(size - 1, Math.floor(start)));
+  const last = Math.max(first + 1, Math.min(size, Math.ceil(stop)));
+  now.zoom[side] = first === 0 && last === size ? undefined : [first, last];
+}
+
+function zoomBy(factor, shift = [0, 0]) {
+  for (const [i, side] of ["y", "x"].entries()) {
+    const axis = now[side];
+    if (axis === null) continue;
+    const [start, stop] = now.zoom[side] ?? [0, now.info.shape[axis]];
+    const width = Math.max(1, (stop - start) * factor);
+    let first = (start + stop) / 2 - width / 2 + shift[i] * (stop - start);
+    first = Math.max(0, Math.min(now.info.shape[axis] - width, first));
+    zoomTo(side, first, first + width);
+  }
+  now.picked = null;
+  guard(draw);
+}
+
+function describe(place) {
+  const { y, x } = now.plane.head;
+  const side = (axis, known, i) => {
+    const index = axis.start + i * axis.step;
+    const name = axis.name ?? `axis ${axis.axis}`;
+    return known?.[i] ? `${name} ${shortLabel(known[i])} (${index.toLocaleString("en")})` : `${name} ${index.toLocaleString("en")}`;
+  };
+  const value = now.plane.values[place.row * (x?.count ?? 1) + place.column];
+  const parts = [y && side(y, now.shown.y, place.row), x && side(x, now.shown.x, place.column)].filter(Boolean);
+  return `${parts.join(", ")}: ${Number.isNaN(value) ? "missing" : String(value)} ${now.plane.head.units ?? ""}`;
+}
+
+// Reads out values, picks the element of the profile with a click, zooms by a rectangle.
+function pointers() {
+  const canvas = at("picture");
+  let begun = null;
+  canvas.addEventListener("pointerdown", (event) => {
+    if (picture.at(event)) begun = event;
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    const place = now?.plane && picture.at(event);
+    at("readout").textContent = place ? describe(place) : "\u00a0";
+    if (begun && Math.hypot(event.clientX - begun.clientX, event.clientY - begun.clientY) > 6) picture.select(begun, event);
+  });
+  window.addEventListener("pointerup", (event) => {
+    if (!begun || !now?.plane) return;
+    const [from, to] = [picture.at(begun), picture.at(event)];
+    const moved = Math.hypot(event.clientX - begun.clientX, event.clientY - begun.clientY) > 6;
+    begun = null;
+    const { y, x } = now.plane.head;
+    if (!moved && from) {
+      now.picked = { y: y && y.start + from.row * y.step, x: x && x.start + from.column * x.step };
+      guard(drawProfile);
+    } else if (from && to) {
+      const cut = (side, a, b) => [side.start + Math.min(a, b) * side.step, side.start + (Math.max(a, b) + 1) * side.step];
+      if (y) zoomTo("y", ...cut(y, from.row, to.row));
+      if (x) zoomTo("x", ...cut(x, from.column, to.column));
+      now.picked = null;
+      guard(draw);
+    } else {
+      picture.select(null, null);
+    }
+  });
+  canvas.addEventListener("keydown", (event) => {
+    const up = at("flip").checked ? 0.25 : -0.25;
+    const keys = {
+      "+": () => zoomBy(0.5), "=": () => zoomBy(0.5), "-": () => zoomBy(2), 0: () => zoomBy(Infinity),
+      ArrowLeft: () => zoomBy(1, [0, -0.25]), ArrowRight: () => zoomBy(1, [0, 0.25]),
+      ArrowUp: () => zoomBy(1, [up, 0]), ArrowDown: () => zoomBy(1, [-up, 0]),
+    };
+    if (!keys[event.key] || !now?.plane || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+}
+
+function listen() {
+  for (const side of ["y", "x"]) {
+    at(side).addEventListener("change", () => {
+      const other = side === "y" ? "x" : "y";
+      const axis = Number(at(side).value);
+      if (now[other] === axis) now[other] = now[side];
+      now[side] = axis;
+      now.zoom = {};
+      now.picked = null;
+      now.flip = null;
+      controls();
+      guard(draw);
+    });
+  }
+  for (const id of ["map", "range", "low", "high", "log"]) at(id).addEventListener("change", () => paint());
+  at("flip").addEventListener("change", () => {
+    if (now) now.flip = at("flip").checked;
+    paint();
+  });
+  for (const id of ["decode", "full"]) at(id).addEventListener("change", () => guard(draw));
+  at("along").addEventListener("change", () => guard(drawProfile));
+  at("zoom-in").addEventListener("click", () => zoomBy(0.5));
+  at("zoom-out").addEventListener("click", () => zoomBy(2));
+  at("zoom-all").addEventListener("click", () => zoomBy(Infinity));
+  at("controls").addEventListener("submit", (event) => event.preventDefault());
+  at("filter").addEventListener("input", () => tree.setFilter(at("filter").value));
+  at("reload").addEventListener("click", () => guard(start));
+  at("sizes").addEventListener("click", () => guard(async () => {
+    const info = await json("info", { path: now.path, sizes: 1 });
+    details.facts(at("facts"), info);
+    at("info-json").textContent = JSON.stringify(info, null, 2);
+  }));
+  for (const tab of TABS) at(`tab-${tab}`).addEventListener("click", () => show(tab));
+  at("tabs").addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!step) return;
+    const there = TABS.map((tab) => at(`tab-${tab}`)).filter((tab) => !tab.hidden);
+    const next = there[(there.indexOf(document.activeElement) + step + there.length) % there.length];
+    next.focus();
+    next.click();
+  });
+  const redraw = () => {
+    paint();
+    if (now?.profile) profile(at("profile"), ...now.profile);
+  };
+  new ResizeObserver(redraw).observe(at("picture"));
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+}
+
+async function start() {
+  say(null);
+  const [store, maps] = await Promise.all([json("store"), json("colormaps")]);
+  setMaps(maps);
+  const chosen = at("map").value;
+  at("map").replaceChildren(...mapNames().map((name) => option(name, name)));
+  if (chosen) at("map").value = chosen;
+  at("store").textContent = store.store;
+  document.title = `${store.store.split("/").filter(Boolean).pop() ?? "Zarr"} - Zarr`;
+  const wanted = decodeURIComponent(location.hash.slice(1)) || "/";
+  const root = await json("info", { path: "/" });
+  await tree.start(root);
+  await open(wanted);
+}
+
+listen();
+pointers();
+guard(start);
+// For tests.
+window.zarrPage = { counts, picture, state: () => now };

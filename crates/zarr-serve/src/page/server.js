@@ -1,0 +1,74 @@
+// Questions to the server.
+
+const token = new URLSearchParams(location.search).get("token");
+let pending = 0;
+
+// For tests, and for a mark of work under way: how many questions were asked, and how many are not answered.
+export const counts = { asked: 0 };
+
+function mark(change) {
+  pending += change;
+  document.documentElement.dataset.pending = String(pending);
+}
+
+async function ask(question, parameters) {
+  const url = new URL(`api/${question}`, document.baseURI);
+  url.search = "";
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
+  }
+  counts.asked += 1;
+  mark(1);
+  try {
+    const answer = await fetch(url, token ? { headers: { Authorization: `Bearer ${token}` } } : {});
+    if (answer.ok) return answer;
+    let problem = `${answer.status} ${answer.statusText}`;
+    try {
+      const { error } = await answer.json();
+      problem = error.hint ? `${error.message} (${error.hint})` : error.message;
+    } catch {
+      // The status has to do.
+    }
+    throw new Error(problem);
+  } finally {
+    mark(-1);
+  }
+}
+
+export async function json(question, parameters = {}) {
+  return (await ask(question, parameters)).json();
+}
+
+// A plane: what it is, and its numbers row by row.
+export async function plane(parameters) {
+  const bytes = await (await ask("plane", parameters)).arrayBuffer();
+  const length = new DataView(bytes).getUint32(0, true);
+  const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
+  const type = head.data_type === "float32" ? Float32Array : Float64Array;
+  return { head, values: new type(bytes, 4 + length) };
+}
+
+// Runs a task with the newest wish only: while one runs, wishes replace each other.
+export function newest(task) {
+  let running = false;
+  let next;
+  return async function wish(...wanted) {
+    next = wanted;
+    if (running) return;
+    running = true;
+    try {
+      while (next) {
+        const now = next;
+        next = undefined;
+        try {
+          await task(...now);
+        } catch (error) {
+          // A newer wish may be granted.
+          if (!next) throw error;
+        }
+      }
+    } finally {
+      running = false;
+    }
+  };
+}

@@ -1,0 +1,78 @@
+//! The header `Range`.
+
+use std::ops::Range;
+
+/// What a request asks of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// All of it: no range, several ranges, or a range that is not of this form, which a server may ignore (RFC 9110, section 14.2).
+    Whole,
+    /// These bytes, of which there is at least one.
+    Part(Range<u64>),
+    /// None of the bytes that there are: status 416.
+    Unsatisfiable,
+}
+
+/// What the header `Range: header` asks of a value of `size` bytes.
+pub(crate) fn asked(header: Option<&[u8]>, size: u64) -> Asked {
+    let Some((first, last)) = header.and_then(|header| std::str::from_utf8(header).ok()).and_then(bounds) else {
+        return Asked::Whole;
+    };
+    let (start, end) = match (first, last) {
+        // Positions are inclusive.
+        (Some(first), Some(last)) if last < first => return Asked::Whole,
+        (Some(first), Some(last)) => (first, last.saturating_add(1).min(size)),
+        (Some(first), None) => (first, size),
+        (None, Some(count)) => (size.saturating_sub(count), size),
+        (None, None) => return Asked::Whole,
+    };
+    if start < end { Asked::Part(start..end) } else { Asked::Unsatisfiable }
+}
+
+/// The two sides of the `-` of a single range.
+fn bounds(header: &str) -> Option<(Option<u64>, Option<u64>)> {
+    let (unit, range) = header.trim().split_once('=')?;
+    let (first, last) = range.split_once('-').filter(|_| unit.trim().eq_ignore_ascii_case("bytes"))?;
+    let number = |text: &str| match text.trim() {
+        "" => Some(None),
+        // More digits than fit are as far away as the largest number.
+        digits if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(Some(digits.parse().unwrap_or(u64::MAX))),
+        _ => None,
+    };
+    Some((number(first)?, number(last)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms() {
+        for (header, expected) in [
+            ("bytes=0-0", Asked::Part(0..1)),
+            ("bytes=2-5", Asked::Part(2..6)),
+            ("Bytes = 2-99", Asked::Part(2..10)),
+            ("bytes=7-", Asked::Part(7..10)),
+            ("bytes=-3", Asked::Part(7..10)),
+            ("bytes=-30", Asked::Part(0..10)),
+            ("bytes=0-99999999999999999999", Asked::Part(0..10)),
+            ("bytes=10-", Asked::Unsatisfiable),
+            ("bytes=99999999999999999999-", Asked::Unsatisfiable),
+            ("bytes=10-12", Asked::Unsatisfiable),
+            ("bytes=-0", Asked::Unsatisfiable),
+            ("bytes=5-2", Asked::Whole),
+            ("bytes=-", Asked::Whole),
+            ("bytes=0-1,4-5", Asked::Whole),
+            ("bytes=a-b", Asked::Whole),
+            ("bytes=+1-2", Asked::Whole),
+            ("items=0-1", Asked::Whole),
+            ("", Asked::Whole),
+        ] {
+            assert_eq!(asked(Some(header.as_bytes()), 10), expected, "{header}");
+        }
+        assert_eq!(asked(None, 10), Asked::Whole);
+        assert_eq!(asked(Some(b"bytes=\xff-1"), 10), Asked::Whole);
+        assert_eq!(asked(Some(b"bytes=0-0"), 0), Asked::Unsatisfiable);
+        assert_eq!(asked(Some(b"bytes=-5"), 0), Asked::Unsatisfiable);
+    }
+}

@@ -1,0 +1,117 @@
+//! `/raw/KEY`: the values of the store.
+
+use crate::address;
+use crate::condition::{Outcome, entity_tag, evaluate, ranges_apply};
+use crate::fault::Fault;
+use crate::range::{Asked, asked};
+use crate::reply::{ReplyBody, bare, set, text, whole};
+use crate::shared::Shared;
+use crate::value_body::ValueBody;
+use hyper::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, ETAG, RANGE};
+use hyper::{HeaderMap, Response, StatusCode};
+use std::sync::Arc;
+use zarr_store::{GetOptions, Key, Snapshot, Store};
+
+/// A value that is replaced between two requests to the store is looked at again, so many times.
+const ATTEMPTS: usize = 3;
+
+/// Answers a request for the value whose key is `path`, with its escapes.
+pub(crate) async fn raw(shared: &Arc<Shared>, path: &str, headers: &HeaderMap, is_head: bool) -> Response<ReplyBody> {
+    let key = match key(path) {
+        Ok(key) => key,
+        Err(fault) => return text(&fault),
+    };
+    let mut answer = value(shared, &key, headers, is_head).await;
+    for _ in 1..ATTEMPTS {
+        if !matches!(&answer, Err(fault) if fault.status == StatusCode::SERVICE_UNAVAILABLE) {
+            break;
+        }
+        answer = value(shared, &key, headers, is_head).await;
+    }
+    answer.unwrap_or_else(|fault| text(&fault))
+}
+
+/// The key that a path names.
+fn key(path: &str) -> Result<Key, Fault> {
+    let path = address::decoded(path, false)?;
+    if path.is_empty() || path.ends_with('/') {
+        return Err(Fault::not_found("folders are not listed, expected a key: /raw/zarr.json"));
+    }
+    // A key may have one, but no system should take it for a separator.
+    if path.contains('\\') {
+        return Err(Fault::argument(format!("invalid key {path:?}: a backslash")));
+    }
+    Key::new(&path).map_err(|error| Fault::argument(error.to_string()))
+}
+
+/// What is known of a value without its bytes.
+struct Known {
+    size: u64,
+    tag: Option<String>,
+    snapshot: Option<Snapshot>,
+}
+
+fn known(store: &dyn Store, key: &Key) -> Result<Option<Known>, Fault> {
+    let Some(fetched) = store.get(key, &[], &GetOptions::snapshot())? else { return Ok(None) };
+    let size =
+        fetched.size.ok_or_else(|| Fault::internal(format!("{store}: {key}: the store does not tell the size")))?;
+    Ok(Some(Known { size, tag: fetched.version.as_ref().map(entity_tag), snapshot: fetched.snapshot }))
+}
+
+async fn value(
+    shared: &Arc<Shared>,
+    key: &Key,
+    headers: &HeaderMap,
+    is_head: bool,
+) -> Result<Response<ReplyBody>, Fault> {
+    let sought = key.clone();
+    let Some(Known { size, tag, snapshot }) = shared.get(move |store| known(store, &sought)).await?? else {
+        return Err(Fault::not_found(format!("no value {key}")));
+    };
+    let tag = tag.as_deref();
+    let mut response = match evaluate(headers, tag) {
+        Outcome::NotModified => bare(StatusCode::NOT_MODIFIED),
+        Outcome::Failed => bare(StatusCode::PRECONDITION_FAILED),
+        Outcome::Answer => {
+            let range = headers.get(RANGE).filter(|_| ranges_apply(headers, tag)).map(|range| range.as_bytes());
+            let (status, range) = match asked(range, size) {
+                Asked::Whole => (StatusCode::OK, 0..size),
+                Asked::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
+                Asked::Unsatisfiable => {
+                    let message = format!("found {size} bytes\n");
+                    let mut refused = whole(StatusCode::RANGE_NOT_SATISFIABLE, "text/plain; charset=utf-8", message);
+                    set(&mut refused, CONTENT_RANGE, &format!("bytes */{size}"));
+                    set(&mut refused, ACCEPT_RANGES, "bytes");
+                    return Ok(refused);
+                }
+            };
+            let length = range.end - range.start;
+            let content_range = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
+            let mut response = whole(status, media(key), "");
+            if !is_head {
+                *response.body_mut() = ReplyBody::Value(ValueBody::begin(shared, key.clone(), snapshot, range).await?);
+            }
+            set(&mut response, CONTENT_LENGTH, &length.to_string());
+            if status == StatusCode::PARTIAL_CONTENT {
+                set(&mut response, CONTENT_RANGE, &content_range);
+            }
+            set(&mut response, ACCEPT_RANGES, "bytes");
+            response
+        }
+    };
+    if let Some(tag) = tag {
+        set(&mut response, ETAG, tag);
+    }
+    // Kept, but not used without the question whether it is still so.
+    set(&mut response, CACHE_CONTROL, "no-cache");
+    Ok(response)
+}
+
+/// The media type of a value.
+fn media(key: &Key) -> &'static str {
+    match key.name() {
+        "zarr.json" | ".zarray" | ".zgroup" | ".zattrs" | ".zmetadata" | "attributes.json" => "application/json",
+        name if name.ends_with(".array.json") || name.ends_with(".group.json") => "application/json",
+        _ => "application/octet-stream",
+    }
+}

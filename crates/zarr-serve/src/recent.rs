@@ -1,0 +1,64 @@
+//! What was found out a moment ago.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Things known by a text, as many as fit and each for a short time: what is shown is never much older than what is stored.
+pub(crate) struct Recent<T> {
+    entries: Mutex<VecDeque<Entry<T>>>,
+    most: usize,
+    time: Duration,
+}
+
+struct Entry<T> {
+    name: String,
+    since: Instant,
+    thing: Arc<T>,
+}
+
+impl<T> Recent<T> {
+    pub(crate) fn new(most: usize, time: Duration) -> Self {
+        Self { entries: Mutex::default(), most, time }
+    }
+
+    /// The thing of this name; made, if it is not there or too old.
+    pub(crate) fn get<E>(&self, name: &str, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
+        let now = Instant::now();
+        {
+            let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+            entries.retain(|entry| now.duration_since(entry.since) < self.time);
+            if let Some(entry) = entries.iter().find(|entry| entry.name == name) {
+                return Ok(Arc::clone(&entry.thing));
+            }
+        }
+        // Others are not kept waiting. Two that ask at once both make it.
+        let thing = Arc::new(make()?);
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        while entries.len() >= self.most {
+            entries.pop_front();
+        }
+        entries.push_back(Entry { name: name.to_owned(), since: now, thing: Arc::clone(&thing) });
+        Ok(thing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    #[test]
+    fn things_are_made_once_in_a_time_and_few_are_kept() {
+        let made = |recent: &Recent<u8>, name: &str, value: u8| {
+            let Ok(thing) = recent.get(name, || Ok::<_, Infallible>(value));
+            *thing
+        };
+        let recent = Recent::new(2, Duration::from_secs(100));
+        assert_eq!((made(&recent, "a", 1), made(&recent, "a", 2)), (1, 1));
+        assert_eq!((made(&recent, "b", 3), made(&recent, "c", 4), made(&recent, "a", 5)), (3, 4, 5));
+        assert!(recent.get("d", || Err::<u8, _>("fails")).is_err());
+        let short = Recent::new(2, Duration::ZERO);
+        assert_eq!((made(&short, "a", 1), made(&short, "a", 2)), (1, 2));
+    }
+}

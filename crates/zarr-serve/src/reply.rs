@@ -1,0 +1,87 @@
+//! Answers before they are sent.
+
+use crate::fault::Fault;
+use crate::value_body::ValueBody;
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use zarr_json::Value;
+
+/// The body of an answer.
+#[derive(Debug)]
+pub(crate) enum ReplyBody {
+    /// In memory.
+    Bytes(Bytes),
+    /// A value of the store, which is read while it is sent.
+    Value(ValueBody),
+}
+
+impl ReplyBody {
+    pub(crate) fn empty() -> Self {
+        Self::Bytes(Bytes::new())
+    }
+}
+
+impl Body for ReplyBody {
+    type Data = Bytes;
+    type Error = Fault;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Fault>>> {
+        match &mut *self {
+            Self::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Self::Bytes(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Self::Value(value) => value.poll_piece(context).map(|piece| piece.map(|piece| piece.map(Frame::data))),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Bytes(bytes) => bytes.is_empty(),
+            Self::Value(value) => value.left() == 0,
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Value(value) => value.left(),
+        })
+    }
+}
+
+/// A whole answer, of this media type.
+pub(crate) fn whole(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::Bytes(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(media));
+    response
+}
+
+/// JSON that describes what is there now. Numbers that JSON does not have become strings.
+pub(crate) fn json(status: StatusCode, value: Value) -> Response<ReplyBody> {
+    let mut response = whole(status, "application/json", value.without_nan_literals().to_string());
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// An answer without a body.
+pub(crate) fn bare(status: StatusCode) -> Response<ReplyBody> {
+    let mut response = Response::new(ReplyBody::empty());
+    *response.status_mut() = status;
+    response
+}
+
+/// Text that says why a request for a value is not answered.
+pub(crate) fn text(fault: &Fault) -> Response<ReplyBody> {
+    whole(fault.status, "text/plain; charset=utf-8", format!("{}\n", fault.message))
+}
+
+/// Sets a header to a text, which is left out if it cannot be sent.
+pub(crate) fn set(response: &mut Response<ReplyBody>, name: HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+}

@@ -1,0 +1,200 @@
+//! The server: started and stopped.
+
+use crate::access::{Access, TOKEN_PATH};
+use crate::answer::answer;
+use crate::nodes::Nodes;
+use crate::options::{ServeLimits, ServeOptions};
+use crate::paced::Paced;
+use crate::shared::Shared;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioTimer;
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::runtime::Runtime;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+use zarr_array::{Registry, Store};
+
+/// So many connections wait to be accepted.
+const BACKLOG: u32 = 1024;
+/// The head of a request has at most so many bytes.
+const MAX_HEAD: usize = 16 << 10;
+/// A request has at most so many headers.
+const MAX_HEADERS: usize = 64;
+/// The time in which answers are ended once the server stops.
+const END: Duration = Duration::from_secs(5);
+/// Threads that answer: they wait for sockets. Others read and compute.
+const THREADS: usize = 2;
+
+/// A server of one store, on threads of its own. It stops when it is dropped.
+///
+/// `/` is a page to look at the arrays. `/raw/KEY` are the values of the store, as they are: Zarr software opens
+/// [`raw_url`](Self::raw_url). `/api/` answers the questions of the page. Nothing is ever written.
+#[derive(Debug)]
+pub struct Server {
+    address: SocketAddr,
+    token: Option<String>,
+    stop: watch::Sender<bool>,
+    accepting: Option<tokio::task::JoinHandle<()>>,
+    /// There until the server is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl Server {
+    /// Starts a server.
+    ///
+    /// # Errors
+    /// If the address is taken or not one of this machine, the token or the origin of `options` is none, or the system gives no threads.
+    pub fn start(store: Arc<dyn Store>, registry: Arc<Registry>, options: &ServeOptions) -> io::Result<Self> {
+        let limits = &options.limits;
+        let access = Access::new(options)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .max_blocking_threads(limits.gets.max(1).saturating_add(limits.computations.max(1)))
+            .thread_name("zarr-serve")
+            .enable_all()
+            .build()?;
+        let listener = {
+            let _inside = runtime.enter();
+            listen(options.address)?
+        };
+        let address = listener.local_addr()?;
+        let token = access.token().map(str::to_owned);
+        let shared = Arc::new(Shared::new(access, Nodes::new(store, registry, options), limits));
+        let (stop, stopped) = watch::channel(false);
+        let accepting = Some(runtime.spawn(accept(listener, shared, limits.clone(), stopped)));
+        Ok(Self { address, token, stop, accepting, runtime: Some(runtime) })
+    }
+
+    /// The address that it listens on.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The token that requests have to show, if they do.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
+    /// The address of the page, with the token.
+    #[must_use]
+    pub fn page_url(&self) -> String {
+        let token = self.token().map_or(String::new(), |token| format!("?token={token}"));
+        format!("http://{}/{token}", self.reachable())
+    }
+
+    /// The address at which Zarr software opens the store: keys are appended to it. It has the token.
+    #[must_use]
+    pub fn raw_url(&self) -> String {
+        let token = self.token().map_or(String::new(), |token| format!("{TOKEN_PATH}{token}"));
+        format!("http://{}{}/raw/", self.reachable(), token.trim_end_matches('/'))
+    }
+
+    /// An address of this machine that leads to the server.
+    fn reachable(&self) -> SocketAddr {
+        let ip = match self.address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+            IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+            ip => ip,
+        };
+        SocketAddr::new(ip, self.address.port())
+    }
+
+    /// Stops: no connection is accepted any more, and answers that are being sent have five seconds to end.
+    pub fn stop(mut self) {
+        let _ = self.stop.send(true);
+        if let (Some(runtime), Some(accepting)) = (self.runtime.take(), self.accepting.take()) {
+            let _ = runtime.block_on(accepting);
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Does not wait, so that it may happen within another runtime.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Else the port would be taken for a minute after a server that was stopped.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// Accepts connections until the server stops, as many at the same time as it may have, and waits for the end of all.
+async fn accept(listener: TcpListener, shared: Arc<Shared>, limits: ServeLimits, stopped: watch::Receiver<bool>) {
+    let places = Arc::new(Semaphore::new(limits.connections.max(1)));
+    let mut connections = JoinSet::new();
+    let next = async {
+        loop {
+            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
+            match listener.accept().await {
+                Ok((socket, _)) => {
+                    connections.spawn(serve(socket, Arc::clone(&shared), limits.clone(), stopped.clone(), place));
+                }
+                // For example too many open files: some of them will be closed.
+                Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
+            }
+            while connections.try_join_next().is_some() {}
+        }
+    };
+    let mut ended = stopped.clone();
+    tokio::select! {
+        () = next => {}
+        () = until(&mut ended) => {}
+    }
+    drop(listener);
+    let _ = tokio::time::timeout(END, async { while connections.join_next().await.is_some() {} }).await;
+}
+
+/// Waits until the server stops.
+async fn until(stopped: &mut watch::Receiver<bool>) {
+    // An error is that of a server that is gone.
+    let _ = stopped.wait_for(|stopped| *stopped).await;
+}
+
+/// Serves one connection.
+async fn serve(
+    socket: TcpStream,
+    shared: Arc<Shared>,
+    limits: ServeLimits,
+    mut stopped: watch::Receiver<bool>,
+    _place: OwnedSemaphorePermit,
+) {
+    // Without it some answers wait for an acknowledgement. A socket that is closed already fails later.
+    let _ = socket.set_nodelay(true);
+    let io = Paced::new(socket, limits.stall_time);
+    let service = service_fn(move |request| {
+        let shared = Arc::clone(&shared);
+        async move { Ok::<_, Infallible>(answer(shared, request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.request_time)
+        .max_headers(MAX_HEADERS)
+        .max_buf_size(MAX_HEAD)
+        .serve_connection(io, service);
+    let mut connection = pin!(connection);
+    // Errors are those of clients that went away or took too long.
+    tokio::select! {
+        _ = connection.as_mut() => return,
+        () = until(&mut stopped) => {}
+    }
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}

@@ -1,0 +1,89 @@
+//! What questions cost: requests to the store, and time, of many nodes and of large arrays.
+
+use crate::support::{ask, at, get, registry, serve};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zarr_array::{Array, Group, NewArray, NewGroup, Store};
+use zarr_serve::{ServeLimits, ServeOptions};
+use zarr_store::{Counted, MemoryStore};
+
+/// Runs of a question; the quickest counts, since others use the machine.
+const RUNS: usize = 3;
+/// Of a question in tests, which are not optimized.
+const QUICK: Duration = Duration::from_millis(200);
+
+fn counted() -> (Arc<Counted<MemoryStore>>, Arc<dyn Store>) {
+    let counted = Arc::new(Counted::new(MemoryStore::new()));
+    let store: Arc<dyn Store> = Arc::clone(&counted) as _;
+    (counted, store)
+}
+
+#[test]
+fn a_group_of_thousands_of_arrays() {
+    let (counted, store) = counted();
+    let group = Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
+    let new = || NewArray::new(&[4, 5], "int16").dimension_names(&["y", "x"]).codecs("bytes").unwrap();
+    for number in 0..2000 {
+        group.create_array(&format!("a{number:04}"), new()).unwrap();
+    }
+    let server = serve(Arc::clone(&store), &ServeOptions::default());
+    let mut quickest = Duration::MAX;
+    for _ in 0..RUNS {
+        let begun = Instant::now();
+        let page = ask(&server, "children?path=/&limit=200");
+        quickest = quickest.min(begun.elapsed());
+        assert_eq!(at(&page, "/total"), "2000");
+    }
+    // The first of them asks for all documents, further pages for none.
+    counted.take();
+    assert_eq!(at(&ask(&server, "children?path=/&limit=200&offset=1800"), "/nodes/199/name"), "\"a1999\"");
+    let pages = counted.take();
+    assert!(pages.gets + pages.lists <= 10, "{pages:?}");
+    // An array is opened with its coordinates alone.
+    let begun = Instant::now();
+    for question in ["info?path=/a1000", "coordinates?path=/a1000&axis=0", "profile?path=/a1000&axis=0&at=0,0"] {
+        ask(&server, question);
+    }
+    assert_eq!(get(&server, "/api/plane?path=/a1000&y=0&x=1").status, 200);
+    let (spent, costs) = (begun.elapsed(), counted.take());
+    assert!(costs.gets < 60, "{costs:?}");
+    assert!(quickest < QUICK && spent < QUICK, "{quickest:?}, {spent:?}");
+}
+
+#[test]
+fn an_array_of_a_trillion_elements() {
+    let (counted, store) = counted();
+    let new = NewArray::new(&[1 << 20, 1 << 20], "float32").chunks(&[256, 256]).codecs("bytes").unwrap().fill(0.5);
+    let array = Array::create(&store, "/a", new, &registry()).unwrap();
+    array.write((0..256, 0..256), &vec![2.0_f32; 65_536]).unwrap();
+    let server = serve(store, &ServeOptions::default());
+    for (query, chunks) in [
+        ("y=0&x=1", 1024),
+        ("y=0&x=1&y0=0&y1=512&x0=0&x1=512", 4),
+        ("y=1&x=0&y0=500000&y1=600000", 1024),
+        ("x=1", 1024),
+    ] {
+        counted.take();
+        let begun = Instant::now();
+        let answer = get(&server, &format!("/api/plane?path=/a&{query}"));
+        let spent = begun.elapsed();
+        assert_eq!(answer.status, 200, "{query}: {}", answer.text());
+        let costs = counted.take();
+        assert!(costs.gets <= chunks + 60, "{query}: {costs:?}");
+        // Most of the time is that of a slow machine, if at all.
+        assert!(spent < QUICK * 3, "{query}: {spent:?}");
+    }
+    counted.take();
+    ask(&server, "profile?path=/a&axis=1&at=5,5");
+    assert!(counted.take().gets <= 1100);
+    // Nothing lists a million chunks unless asked for.
+    ask(&server, "info?path=/a");
+    assert_eq!(counted.take().lists, 0);
+    let options = ServeOptions::default().limits(ServeLimits::default().reads(64, 1 << 20));
+    let (_, store) = self::counted();
+    let new = NewArray::new(&[4096, 4096], "float64").chunks(&[4096, 4096]).codecs("bytes").unwrap();
+    Array::create(&store, "/huge", new, &registry()).unwrap();
+    let server = serve(store, &options);
+    // Chunks that can be read in part are, as far as that goes.
+    assert_eq!(get(&server, "/api/plane?path=/huge&x=1").status, 200);
+}

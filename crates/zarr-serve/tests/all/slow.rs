@@ -1,0 +1,83 @@
+//! Clients that take their time.
+
+use crate::support::{connect, get, serve};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zarr_serve::{ServeLimits, ServeOptions, Server};
+use zarr_store::{Key, MemoryStore, StoreExt};
+
+const SIZE: usize = 64 << 20;
+
+fn server(limits: ServeLimits) -> Server {
+    let store = MemoryStore::new();
+    store.set_all(&Key::new("large").unwrap(), &vec![7; SIZE]).unwrap();
+    serve(Arc::new(store), &ServeOptions::default().limits(limits))
+}
+
+/// Whether the server closes a connection within a time.
+fn is_closed(stream: &mut TcpStream, within: Duration) -> bool {
+    let begun = Instant::now();
+    let mut bytes = vec![0; 1 << 20];
+    stream.set_read_timeout(Some(within)).unwrap();
+    while begun.elapsed() < within {
+        match stream.read(&mut bytes) {
+            Ok(0) => return true,
+            Ok(_) => {}
+            Err(error) => {
+                return !matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut);
+            }
+        }
+    }
+    false
+}
+
+#[test]
+fn requests_that_do_not_arrive_are_given_up() {
+    let server = server(ServeLimits::default().request_time(Duration::from_millis(200)));
+    let mut silent = connect(server.address());
+    let mut begun = connect(server.address());
+    begun.write_all(b"GET /raw/large HTTP/1.1\r\nHost: local").unwrap();
+    let mut kept = connect(server.address());
+    kept.write_all(b"HEAD /raw/large HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    for stream in [&mut silent, &mut begun, &mut kept] {
+        assert!(is_closed(stream, Duration::from_secs(20)));
+    }
+}
+
+#[test]
+fn answers_that_are_not_taken_are_given_up_and_hold_little() {
+    let limits = ServeLimits::default().connections(40).stall_time(Duration::from_millis(300));
+    let server = server(limits);
+    let before = resident();
+    let ask = |_| {
+        let mut stream = connect(server.address());
+        stream.write_all(b"GET /raw/large HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        stream
+    };
+    let mut streams: Vec<TcpStream> = (0..40).map(ask).collect();
+    // All places are taken by clients that read nothing; they are freed for others.
+    let begun = Instant::now();
+    assert_eq!(get(&server, "/api/store").status, 200);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    if let (Some(before), Some(after)) = (before, resident()) {
+        // A piece of 128 KiB for each, and some more.
+        assert!(after.saturating_sub(before) < 40 << 20, "{before} bytes, then {after}");
+    }
+    for stream in &mut streams {
+        let mut taken = 0;
+        let mut bytes = vec![0; 1 << 20];
+        while let Ok(count @ 1..) = stream.read(&mut bytes) {
+            taken += count;
+        }
+        assert!(taken < SIZE, "it was cut off");
+    }
+}
+
+/// The bytes of this process that are in memory, where the system tells.
+pub(crate) fn resident() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().strip_suffix(" kB")?.trim().parse::<usize>().ok()? << 10)
+}
