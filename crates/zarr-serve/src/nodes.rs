@@ -16,6 +16,8 @@ use zarr_store::Store;
 
 /// How long a node, or the list of those below it, is believed to be as it was found.
 const TIME: Duration = Duration::from_secs(2);
+/// How long the further pages of a list are those of the list that was found when it was asked for from the start.
+const TIME_OF_PAGES: Duration = Duration::from_secs(120);
 /// How many nodes are kept open.
 const MOST_NODES: usize = 32;
 /// How many lists of nodes are kept.
@@ -46,7 +48,7 @@ impl Nodes {
         // Others may write to the store at any time.
         let cache = ChunkCache::revalidating(limits.cache_bytes);
         let arrays = options.arrays.clone().cache(cache);
-        let (opened, lists) = (Recent::new(MOST_NODES, TIME), Recent::new(MOST_LISTS, TIME));
+        let (opened, lists) = (Recent::new(MOST_NODES, TIME), Recent::new(MOST_LISTS, TIME_OF_PAGES));
         Self { store, registry, dialect: options.dialect, arrays, limits, opened, lists }
     }
 
@@ -65,9 +67,14 @@ impl Nodes {
         Ok(opened?)
     }
 
-    /// The list of the nodes directly below a group.
-    pub(crate) fn list(&self, path: &str, make: impl FnOnce() -> Result<List, Fault>) -> Result<Arc<List>, Fault> {
-        self.lists.get(path, make)
+    /// The list of the nodes directly below a group: of a further page, the one that the first was of.
+    pub(crate) fn list(
+        &self,
+        path: &str,
+        is_further: bool,
+        make: impl FnOnce() -> Result<List, Fault>,
+    ) -> Result<Arc<List>, Fault> {
+        self.lists.get_within(path, if is_further { TIME_OF_PAGES } else { TIME }, make)
     }
 
     /// The array of an opened node.

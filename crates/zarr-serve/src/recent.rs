@@ -24,17 +24,29 @@ impl<T> Recent<T> {
 
     /// The thing of this name; made, if it is not there or too old.
     pub(crate) fn get<E>(&self, name: &str, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
+        self.get_within(name, self.time, make)
+    }
+
+    /// The thing of this name; made, if it is not there or as old as `time`.
+    pub(crate) fn get_within<E>(
+        &self,
+        name: &str,
+        time: Duration,
+        make: impl FnOnce() -> Result<T, E>,
+    ) -> Result<Arc<T>, E> {
         let now = Instant::now();
         {
             let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
             entries.retain(|entry| now.duration_since(entry.since) < self.time);
-            if let Some(entry) = entries.iter().find(|entry| entry.name == name) {
+            let is_it = |entry: &&Entry<T>| entry.name == name && now.duration_since(entry.since) < time;
+            if let Some(entry) = entries.iter().find(is_it) {
                 return Ok(Arc::clone(&entry.thing));
             }
         }
         // Others are not kept waiting. Two that ask at once both make it.
         let thing = Arc::new(make()?);
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        entries.retain(|entry| entry.name != name);
         while entries.len() >= self.most {
             entries.pop_front();
         }

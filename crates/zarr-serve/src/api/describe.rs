@@ -35,8 +35,8 @@ pub(super) fn path(query: &Query) -> &str {
 pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     let opened = nodes.open(path(query))?;
     let path = opened.found.path.to_string();
-    let list = nodes.list(&path, || list(nodes, &path))?;
     let offset: usize = query.number("offset", 0)?;
+    let list = nodes.list(&path, offset > 0, || list(nodes, &path))?;
     let limit = query.number("limit", PAGE)?.min(PAGE);
     let page: Vec<Value> = list.nodes.iter().skip(offset).take(limit).cloned().collect();
     let broken: Vec<Value> = list.broken.iter().take(NAMED).map(|text| Value::from(text.as_str())).collect();

@@ -58,6 +58,7 @@ async function open(path) {
   };
   history.replaceState(null, "", `${location.pathname}${location.search}#${encodeURIComponent(path)}`);
   at("node").hidden = false;
+  at("readout").textContent = "\u00a0";
   at("path").textContent = path;
   at("brief").textContent = isArray
     ? `${info.shape.map((n) => n.toLocaleString("en")).join(" × ") || "one element"} · ${typeof info.data_type === "string" ? info.data_type : info.data_type.name}`
@@ -208,8 +209,8 @@ function limits({ statistics }) {
     low = Number(at("low").value);
     high = Number(at("high").value);
   } else {
-    at("low").value = String(low);
-    at("high").value = String(high);
+    at("low").value = short(low);
+    at("high").value = short(high);
   }
   for (const id of ["low", "high"]) at(id).disabled = choice !== "fixed";
   if (log && !(low > 0)) low = high > 0 ? high / 1e4 : 1;
