@@ -12,6 +12,7 @@ mod matrix;
 mod package;
 mod python;
 mod roundtrip;
+mod served;
 mod servers;
 mod soak;
 mod tidy;
@@ -24,11 +25,13 @@ usage: cargo xtask TASK
   api           compares the public items of all crates with docs/api (--bless: makes the lists)
   bench         measures reads and writes, beside other software if asked to
   ci            runs .ci/run (--long: other systems and machines, each feature alone, packages, long forms of the tests)
+  clients       has other software read a store that `zarr serve` serves
   conformance   reads what other software wrote and compares it (--matrix: makes docs/support.md)
   fuzz          gives mutated inputs to everything that takes input from elsewhere
   interop       writes arrays with other software and reads them, and the other way around
   man           writes the manual pages and completions of the command into target
   package       makes the package of each crate, and builds it and its documentation from the packages alone
+  page          drives the page of `zarr serve` in Chromium
   python        builds the Python package and runs its tests (arguments go to pytest)
   roundtrip     converts what other software wrote into every dialect and back
   servers       exchanges arrays with other software in the buckets of real servers, and tests stores on these
@@ -42,11 +45,13 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "api" => api::run(rest),
         Some((task, rest)) if task == "bench" => bench::run(rest),
         Some((task, rest)) if task == "ci" => ci::run(rest),
+        Some((task, rest)) if task == "clients" => served::clients(rest),
         Some((task, rest)) if task == "conformance" => conformance::run(rest),
         Some((task, rest)) if task == "fuzz" => fuzz::run(rest),
         Some((task, rest)) if task == "interop" => interop::run(rest),
         Some((task, rest)) if task == "man" => man::run(rest),
         Some((task, rest)) if task == "package" => package::run(rest),
+        Some((task, rest)) if task == "page" => served::page(rest),
         Some((task, rest)) if task == "python" => python::run(rest),
         Some((task, rest)) if task == "roundtrip" => roundtrip::run(rest),
         Some((task, rest)) if task == "servers" => servers::run(rest),

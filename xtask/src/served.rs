@@ -1,0 +1,149 @@
+//! `cargo xtask page` and `cargo xtask clients`: a served store in a browser, and in other software.
+
+mod stores;
+
+use crate::interop::fresh;
+use crate::interop::python::{self, output};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use zarr::serve::{ServeOptions, Server, Token};
+
+const USAGE_OF_CLIENTS: &str = "\
+usage: cargo xtask clients [--python PROGRAM]
+
+Serves arrays, and has zarr-python (fsspec and obstore), tensorstore and zarrita read them. They are installed in target; zarrita needs node and npm.
+
+  --python PROGRAM  a Python that has zarr, fsspec, aiohttp, obstore and tensorstore";
+
+/// Packages of npm.
+const PLAYWRIGHT: &str = "playwright-core@1.65.1";
+const ZARRITA: &str = "zarrita@0.7.5";
+/// Names of Chromium.
+const BROWSERS: [&str; 4] = ["chromium", "/usr/bin/chromium", "chromium-browser", "google-chrome"];
+
+/// Drives the page in Chromium. Where there is none, it says so and passes.
+pub(crate) fn page(arguments: &[String]) -> Result<(), String> {
+    if !arguments.is_empty() {
+        return Err("usage: cargo xtask page".to_owned());
+    }
+    let folder = folder("page")?;
+    let (browser, packages) = match browser().and_then(|browser| Ok((browser, npm(PLAYWRIGHT)?))) {
+        Ok(found) => found,
+        Err(reason) => {
+            println!("left out: {reason}");
+            return Ok(());
+        }
+    };
+    let server = serve(stores::of_page().map_err(|error| error.to_string())?, Token::None)?;
+    let mut node = Command::new("node");
+    node.arg(script("drive.mjs")).arg(packages).arg(browser).arg(server.page_url()).arg(&folder);
+    let lines = output(&mut node);
+    server.stop();
+    print!("{}", lines?);
+    println!("screenshots are in {}", folder.display());
+    Ok(())
+}
+
+/// Has other software read a served store.
+pub(crate) fn clients(arguments: &[String]) -> Result<(), String> {
+    let given = match arguments {
+        [] => None,
+        [option, program] if option == "--python" => Some(PathBuf::from(program)),
+        _ => return Err(USAGE_OF_CLIENTS.to_owned()),
+    };
+    let folder = folder("clients")?;
+    let (store, arrays) = stores::of_clients().map_err(|error| error.to_string())?;
+    let file = folder.join("arrays.jsonl");
+    fs::write(&file, arrays).map_err(|error| format!("{}: {error}", file.display()))?;
+    // By the token in the path, which all of them pass on.
+    let server = serve(store, Token::Random)?;
+    let (url, list) = (server.raw_url(), file.display().to_string());
+    let mut lines = match given {
+        Some(program) => {
+            output(Command::new(program).arg(format!("{}/served.py", python::SCRIPTS)).args([&url, &list]))
+        }
+        None => python::environment(&target().join("interop"))?.script("served.py", &[&url, &list], &[]),
+    }?;
+    match npm(ZARRITA) {
+        Ok(packages) => {
+            let mut node = Command::new("node");
+            lines.push_str(&output(node.arg(script("zarrita.mjs")).arg(packages).args([&url, &list]))?);
+        }
+        Err(reason) => lines.push_str(&format!("left out: zarrita ({reason})\n")),
+    }
+    server.stop();
+    print!("{lines}");
+    match lines.lines().filter(|line| line.starts_with("differs")).count() {
+        0 => Ok(()),
+        count => Err(format!("{count} arrays differ")),
+    }
+}
+
+fn serve(store: Arc<dyn zarr::Store>, token: Token) -> Result<Server, String> {
+    let options = ServeOptions::default().token(token);
+    Server::start(store, zarr::registry::default(), &options).map_err(|error| format!("no server: {error}"))
+}
+
+fn script(name: &str) -> String {
+    format!("{}/page/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target")
+}
+
+/// A new folder for what is made.
+fn folder(name: &str) -> Result<PathBuf, String> {
+    let folder = target().join("served").join(name);
+    fresh(&folder)?;
+    Ok(folder)
+}
+
+/// The folder of a package of npm, installed if it is missing.
+fn npm(package: &str) -> Result<PathBuf, String> {
+    for program in ["node", "npm"] {
+        output(Command::new(program).arg("--version")).map_err(|_| format!("there is no {program}"))?;
+    }
+    let folder = target().join("served").join(package.replace('@', "-"));
+    let name = package.split('@').next().unwrap_or_default();
+    if !folder.join("node_modules").join(name).join("package.json").exists() {
+        println!("installing {package}");
+        fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        let mut install = Command::new("npm");
+        install.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"]).arg(&folder);
+        output(install.arg(package))?;
+    }
+    Ok(folder)
+}
+
+/// Chromium, installed by apt-get if it is missing and root runs this.
+fn browser() -> Result<PathBuf, String> {
+    let found = || {
+        let mut names = BROWSERS.into_iter();
+        names.find(|name| output(Command::new(name).arg("--version")).is_ok())
+    };
+    // The script needs a path.
+    let path = |name: &str| match name.starts_with('/') {
+        true => Ok(PathBuf::from(name)),
+        false => {
+            output(Command::new("sh").args(["-c", "command -v \"$0\"", name])).map(|path| PathBuf::from(path.trim()))
+        }
+    };
+    if let Some(name) = found() {
+        return path(name);
+    }
+    let is_root = output(Command::new("id").arg("-u")).is_ok_and(|text| text.trim() == "0");
+    if !is_root || output(Command::new("apt-get").arg("--version")).is_err() {
+        return Err("there is no Chromium, and only root can install it by apt-get".to_owned());
+    }
+    println!("installing chromium");
+    let install = |arguments: &[&str]| {
+        output(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+            .map_err(|error| format!("there is no Chromium: {error}"))
+    };
+    install(&["update"])?;
+    install(&["install", "--yes", "--no-install-recommends", "chromium"])?;
+    found().map_or_else(|| Err("apt-get installed no Chromium".to_owned()), path)
+}
