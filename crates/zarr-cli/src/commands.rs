@@ -24,6 +24,7 @@ mod remove;
 mod remove_metadata;
 mod rename_dims;
 mod resize;
+mod serve;
 mod skipped;
 mod transfer;
 mod tree;
@@ -105,6 +106,7 @@ verbs! {
     Rm(remove::Remove) => remove::run,
     Check(check::Check) => check::run,
     Consolidate(consolidate::Consolidate) => consolidate::run,
+    Serve(serve::Serve) => serve::run,
     Completions(completions::Completions) => completions::run,
     Man(man::Man) => man::run,
 }

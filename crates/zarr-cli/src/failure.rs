@@ -111,6 +111,17 @@ impl Failure {
         Self::new(kind, exit, format!("{name}: {error}")).caused_by(error)
     }
 
+    /// A server cannot listen at an address, or with its options.
+    pub(crate) fn listening(address: impl fmt::Display, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::InvalidInput => Self::usage(error.to_string()),
+            io::ErrorKind::AddrInUse => Self::new("store", Exit::Io, format!("{address}: {error}"))
+                .caused_by(error)
+                .with_hint("--port 0 takes a port that is free"),
+            _ => Self::new("store", Exit::Io, format!("{address}: {error}")).caused_by(error),
+        }
+    }
+
     /// Output was lost, on standard output or in a file.
     pub(crate) fn output(name: impl fmt::Display, error: &io::Error) -> Self {
         Self::new("output", Exit::Io, format!("{name}: {error}")).caused_by(error)

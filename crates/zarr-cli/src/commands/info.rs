@@ -5,9 +5,9 @@ use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
 use crate::escape;
 use crate::failure::Result;
-use crate::object::{object, or_null};
+use crate::object::object;
 use clap::Args;
-use zarr::hierarchy::{ArraySizes, Summary};
+use zarr::hierarchy::Summary;
 use zarr::meta::json::Map;
 use zarr::meta::{Node, StoredNode};
 use zarr::ome::Multiscales;
@@ -128,7 +128,10 @@ fn array(context: &Context, location: &NodeLocation, found: &StoredNode) -> Resu
     match Array::from_found(&location.store, found.clone(), &context.registry, context.options()) {
         Ok(array) => {
             let sizes = array.sizes()?;
-            print(context, with_sizes(facts, &sizes), array.warnings(), array.summary().sizes(&sizes))
+            for (name, value) in sizes.facts().iter() {
+                facts.insert(name, value.clone());
+            }
+            print(context, facts, array.warnings(), array.summary().sizes(&sizes))
         }
         Err(error) => {
             let summary = Summary::of(found);
@@ -136,20 +139,5 @@ fn array(context: &Context, location: &NodeLocation, found: &StoredNode) -> Resu
             print(context, facts, &found.warnings, summary)?;
             Err(error.into())
         }
-    }
-}
-
-fn with_sizes(facts: Map, sizes: &ArraySizes) -> Map {
-    let stored = sizes.stored.as_ref();
-    let bytes = stored.map(|stored| stored.bytes());
-    let ratio = |logical: u128| bytes.filter(|&bytes| bytes > 0).map(|bytes| logical as f64 / bytes as f64);
-    object! {
-        ..facts,
-        "chunks": sizes.chunks,
-        "chunks_stored": or_null(stored.map(|stored| stored.chunks.len())),
-        "logical_bytes": or_null(sizes.elements),
-        "padded_bytes": or_null(sizes.padded),
-        "stored_bytes": or_null(bytes),
-        "ratio": or_null(sizes.elements.and_then(ratio)),
     }
 }

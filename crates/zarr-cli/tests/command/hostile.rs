@@ -153,6 +153,8 @@ fn no_verb_prints_control_characters_raw() {
         &["man", "\u{1b}"],
         &["read", &at, "--raw", "--head", "1", "--sel", "\u{1b}=1"],
         &["tree", "no\u{1b}where"],
+        &["serve", "no\u{1b}where"],
+        &["serve", "s", "--port", "0", "--cors", "\u{1b}"],
     ] {
         check(&folder, args);
     }

@@ -28,6 +28,7 @@ mod output;
 mod read_write;
 mod resumed;
 mod shapes;
+mod serve;
 mod tables;
 mod times;
 mod transcripts;
