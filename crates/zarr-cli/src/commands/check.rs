@@ -212,7 +212,7 @@ impl Printer {
         let text =
             if self.json { self.json_end(report, repaired, took) } else { self.text_end(report, repaired, took) };
         self.out.text(&text)?;
-        self.out.finish()
+        self.out.finish().map(drop)
     }
 
     fn text_end(&self, report: &Report, repaired: &[Repaired], took: Duration) -> String {

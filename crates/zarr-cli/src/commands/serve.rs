@@ -57,7 +57,11 @@ pub(crate) fn run(context: &Context, args: &Serve) -> Result<()> {
     let store = context.open_store(&address)?;
     let (end, ended) = mpsc::channel();
     // Before the addresses are printed: who reads them may end the server.
-    ctrlc::set_handler(move || drop(end.send(()))).map_err(|error| Failure::usage(format!("Ctrl-C: {error}")))?;
+    let handler = move || {
+        // Nobody waits any more: it has ended.
+        let _ = end.send(());
+    };
+    ctrlc::set_handler(handler).map_err(|error| Failure::usage(format!("Ctrl-C: {error}")))?;
     let server = Server::start(store, Arc::clone(&context.registry), &options(context, args))
         .map_err(|error| Failure::listening(SocketAddr::new(args.host, args.port), &error))?;
     if args.no_token && !args.host.is_loopback() {

@@ -59,7 +59,7 @@ impl Target {
             _ => (PIPE.1, PIPE.0),
         };
         let variable = |name: &str| std::env::var(name).ok();
-        let has_colors = context.heading != Style::new() && variable("TERM").as_deref() != Some("dumb");
+        let has_colors = context.palette.heading != Style::new() && variable("TERM").as_deref() != Some("dumb");
         let protocol = match args.protocol.unwrap_or(Choice::Auto) {
             Choice::Protocol(protocol) => Some(protocol),
             Choice::Auto if is_terminal && has_colors => Some(Protocol::detect(variable)),
@@ -115,5 +115,5 @@ fn ink(variable: impl Fn(&str) -> Option<String>, is_terminal: bool) -> Ink {
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut out = Output::open(Some(path), true)?;
     out.write(bytes)?;
-    out.finish()
+    out.finish().map(drop)
 }
