@@ -41,12 +41,14 @@ mod keys;
 mod names;
 mod options;
 mod repair;
+mod severity;
 mod sink;
 
 pub use check::check;
 pub use code::Code;
-pub use finding::{Checked, Event, Finding, Report, Severity};
+pub use finding::{Checked, Event, Finding, Report};
 pub use options::{CheckOptions, Level};
 pub use repair::{Repair, Repaired};
+pub use severity::Severity;
 pub use zarr_array::{CheckDepth, CheckedChunk, ChunkFault, ChunkFaultKind, Protection};
 pub use zarr_hierarchy::IntoFlow;

@@ -1,4 +1,6 @@
-// The pages are tests of `zarr-tests`: a macro with the facade as a dependency, if of tests only, would have it built for itself.
+//! The macro behind `#[derive(zarr::Element)]`.
+//!
+// The page is tested by `zarr-tests`: a macro with the facade as a dependency, if of tests only, would have it built for itself.
 #![doc = include_str!("lib.md")]
 #![forbid(unsafe_code)]
 

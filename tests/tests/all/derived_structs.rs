@@ -176,7 +176,8 @@ fn refused(change: impl Fn(&mut Vec<Field>)) -> String {
     let error = Record::from_items(&data_type, &[], &Heap::new()).unwrap_err();
     assert_eq!(Record::to_items(&data_type, &[], &Heap::new()).unwrap_err(), error);
     let text = error.to_string();
-    text.strip_prefix("elements do not fit the Rust type structs::Record: ").unwrap().to_owned()
+    let begin = format!("elements do not fit the Rust type {}: ", std::any::type_name::<Record>());
+    text.strip_prefix(&begin).unwrap_or_else(|| panic!("{text}")).to_owned()
 }
 
 #[test]
@@ -199,7 +200,8 @@ fn errors_name_the_field() {
         "field points.x: found float32, expected float64"
     );
     let error = Record::check(&DataType::Float32).unwrap_err().to_string();
-    assert_eq!(error, "elements of data type float32 do not fit the Rust type structs::Record");
+    let name = std::any::type_name::<Record>();
+    assert_eq!(error, format!("elements of data type float32 do not fit the Rust type {name}"));
 }
 
 #[test]

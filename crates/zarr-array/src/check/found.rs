@@ -58,7 +58,7 @@ impl ChunkFault {
     #[must_use]
     pub fn message(&self) -> String {
         match &self.kind {
-            ChunkFaultKind::Broken(error) => error.message().to_owned(),
+            ChunkFaultKind::Broken(error) => with_causes(error),
             ChunkFaultKind::Overlaps(None) => "lies, by the index of the shard, where the index itself lies".to_owned(),
             ChunkFaultKind::Overlaps(Some(other)) => {
                 format!("overlaps, by the index of the shard, inner chunk {:?}", other.as_slice())
@@ -66,6 +66,20 @@ impl ChunkFault {
             ChunkFaultKind::Shares(other) => format!("has the same bytes as inner chunk {:?}", other.as_slice()),
         }
     }
+}
+
+/// The message of an error, and its causes as far as the message does not have them.
+fn with_causes(error: &Error) -> String {
+    let mut text = error.message().to_owned();
+    let mut cause = std::error::Error::source(error);
+    while let Some(found) = cause {
+        let more = found.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = found.source();
+    }
+    text
 }
 
 pub(super) fn broken(inner: &[ChunkIndex], bytes: Option<Range<u64>>, error: impl Into<Error>) -> ChunkFault {

@@ -84,7 +84,7 @@ fn faults_are_named() {
     };
     check(&["s", "none"], 3, "none: no such store");
     check(&["s", "s::/x"], 3, "/x");
-    check(&["s", "s", "--rtol", "-1"], 2, "expected a number from 0");
+    check(&["s", "s", "--rtol=-1"], 2, "expected a number from 0");
     folder.ok(&["create", "t", "g/a", "--shape", "20,31", "--dtype", "int16"]);
     let text = out(&folder, 1, &["s::/g/a", "t::/g/a"]);
     assert!(text.contains("  /shape: [20,30] -> [20,31]\n"), "{text}");

@@ -39,11 +39,16 @@ fn copies_have_the_same_digest() {
     convert("p2019", &["--dialect", "p2019"]);
     convert("v3", &["--chunks", "64,64", "--codecs", "none"]);
     convert("shards", &["--chunks", "64,64", "--shards", "256,512", "--codecs", "zstd"]);
-    convert("transposed", &["--chunks", "600,7", "--codecs", "transpose(1,0),zstd"]);
     let big = r#"[{"name": "bytes", "configuration": {"endian": "big"}}]"#;
     convert("big", &["--codecs", big]);
-    folder.ok(&["convert", "s", "v1", "--dialect", "v1", "--node", "/g/a"]);
-    assert_eq!(hash(&folder, &["v1", "g/a"]), expected);
+    // Version 1 has no groups.
+    let v1 = ["--shape", "600,700", "--dtype", "int16", "--chunks", "100,700", "--fill", "-9", "--dialect", "v1"];
+    folder.ok(&[&["create", "v1", "/"], &v1[..]].concat());
+    folder.fill("v1", "/", "<i2", "(600, 700)", &elements());
+    assert_eq!(hash(&folder, &["v1"]), expected);
+    let transposed = ["--node", "/g/a", "--chunks", "600,7", "--codecs", "transpose(1,0),zstd"];
+    folder.ok(&[&["convert", "s", "transposed"], &transposed[..]].concat());
+    assert_eq!(hash(&folder, &["transposed", "g/a"]), expected);
     for threads in ["1", "2"] {
         assert_eq!(hash(&folder, &["s", "g/a", "--threads", threads, "--memory", "4MiB"]), expected);
     }

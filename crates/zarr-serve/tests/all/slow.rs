@@ -65,14 +65,17 @@ fn answers_that_are_not_taken_are_given_up_and_hold_little() {
         // A piece of 128 KiB for each, and some more.
         assert!(after.saturating_sub(before) < 40 << 20, "{before} bytes, then {after}");
     }
+    // One whose answer had not begun on a busy machine may come to its end now.
+    let mut cut_off = 0;
     for stream in &mut streams {
         let mut taken = 0;
         let mut bytes = vec![0; 1 << 20];
         while let Ok(count @ 1..) = stream.read(&mut bytes) {
             taken += count;
         }
-        assert!(taken < SIZE, "it was cut off");
+        cut_off += usize::from(taken < SIZE);
     }
+    assert!(cut_off > 0, "the place for the other request was free");
 }
 
 /// The bytes of this process that are in memory, where the system tells.
