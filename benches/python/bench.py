@@ -181,7 +181,9 @@ def main() -> None:
             {"part": part, "case": case, "operation": operation, "peer": peer, **one}
             for (part, case, operation, peer), one in best.items()
         ]
-        machine = {"processor": platform.processor() or platform.machine(), "cores": os.cpu_count(), "system": platform.system()}
+        # Those of the machine that this process may use, as `taskset` says.
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        machine = {"processor": platform.processor() or platform.machine(), "cores": cores, "system": platform.system()}
         about = {"mib": arguments.mib, "rounds": arguments.rounds, "machine": machine, "versions": versions()}
         results = {**about, "peers": NAMES, "ways": WAYS, "results": found}
         # After each case, since a run may take hours.

@@ -101,7 +101,7 @@ def main(way: str, source: str, target: str, *operations: str) -> None:
             with Client(scheduler_file=str(file)) as client:
                 client.wait_for_workers(4)
                 # The imports of the workers are not timed.
-                client.run(lambda: __import__("zarr") and __import__("zarr_rust") and None)
+                client.run(lambda: [__import__(name) for name in ("dask.array", "xarray", "zarr", "zarr_rust")] and None)
                 for operation in operations:
                     shutil.rmtree(target, ignore_errors=True)
                     begun = time.perf_counter()
