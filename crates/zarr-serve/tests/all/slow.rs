@@ -46,8 +46,18 @@ fn requests_that_do_not_arrive_are_given_up() {
     }
 }
 
+/// In a process of its own, as other tests take memory beside it.
 #[test]
 fn answers_that_are_not_taken_are_given_up_and_hold_little() {
+    let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+    let ran = alone.args(["--exact", "slow::alone_answers_that_are_not_taken", "--ignored"]).output().unwrap();
+    let text = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success() && text.contains("1 passed"), "{text}{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+#[ignore = "the test above runs it alone"]
+fn alone_answers_that_are_not_taken() {
     let limits = ServeLimits::default().connections(40).stall_time(Duration::from_millis(300));
     let server = server(limits);
     let before = resident();
