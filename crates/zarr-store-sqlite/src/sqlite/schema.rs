@@ -60,6 +60,8 @@ pub(super) enum Found {
 
 /// Looks for the table of values, and checks that its keys are texts in the order of their UTF-8.
 pub(super) fn check(connection: &Connection) -> Result<Found, Fault> {
+    // One state for all questions: another process may make the table between two of them.
+    let _state = connection.unchecked_transaction()?;
     let encoding: String = connection.query_row("PRAGMA encoding", [], |row| row.get(0))?;
     if encoding != "UTF-8" {
         return Err(SqliteFault::Encoding { found: encoding }.into());
