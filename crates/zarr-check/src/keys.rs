@@ -185,7 +185,7 @@ impl<'c, 'e> Keys<'c, 'e> {
             });
         };
         let arrays = self.hierarchy.arrays_at(prefix).unwrap_or_default();
-        let Some((number, _)) = arrays.first() else { return None };
+        let (number, _) = arrays.first()?;
         let rest = key.as_str().strip_prefix(prefix.as_str()).unwrap_or_default();
         let finding = if arrays.iter().any(|(_, keys)| keys.has_form(key)) {
             Finding::new(Code::ChunkOutsideGrid, self.outside(*number))
