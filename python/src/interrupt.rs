@@ -144,6 +144,10 @@ impl Store for Interruptible<Arc<dyn Store>> {
         self.store.get(key, ranges, options)
     }
 
+    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+        self.store.leftovers(prefix, remove)
+    }
+
     fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
         self.interrupt.check(self, Operation::Get, key)?;
         self.store.get_into(key, into)

@@ -144,6 +144,6 @@ mod tests {
         assert_eq!(kept(&["u"]), ["height", "time", "time_bounds", "u"]);
         assert_eq!(kept(&["u", "level_only"]), ["height", "level", "level_only", "time", "time_bounds", "u"]);
         let error = dataset.with_coordinates(&["tt"]).unwrap_err();
-        assert_eq!((error.kind(), error.hint()), (crate::ErrorKind::NotFound, Some("there is one called t")));
+        assert_eq!((error.kind(), error.hint()), (ErrorKind::NotFound, Some("there is one called t")));
     }
 }

@@ -72,7 +72,7 @@ proptest! {
                     rest /= len;
                 }
                 at.reverse();
-                stored.write(&Region::from_ranges(&at), &[9_u16]).unwrap();
+                stored.write(Region::from_ranges(&at), &[9_u16]).unwrap();
             }
             expected
         };
