@@ -89,8 +89,9 @@ fn times_without_a_value_are_named_by_their_index() {
     let dataset = Dataset::open(&group).unwrap();
     for name in ["plain", "packed", "shards"] {
         for (part, index, value) in [
-            (dataset.clone(), "[7, 5]", "1000000000"),
-            (dataset.isel("n", 5).unwrap(), "[7, 5]", "1000000000"),
+            // Chunks are decoded side by side, and the first that fails ends the read: each part has one such value.
+            (dataset.isel("t", ..8).unwrap(), "[7, 5]", "1000000000"),
+            (dataset.isel("n", 5).unwrap().isel("t", ..8).unwrap(), "[7, 5]", "1000000000"),
             (dataset.isel_points("p", [("t", [0, 7]), ("n", [0, 5])]).unwrap(), "[7, 5]", "1000000000"),
             (dataset.isel("t", 8..).unwrap(), "[8, 5]", "inf"),
         ] {
