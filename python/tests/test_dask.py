@@ -222,7 +222,6 @@ def test_a_store_in_memory_stays_in_its_process() -> None:
     assert blocks_of(array) == ((6,), (4,))
 
 
-@pytest.mark.filterwarnings("ignore::zarr_rust.errors.ZarrWarning")
 def test_parts_are_as_many_as_the_memory_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     zarr_rust.create_array(tmp_path / "x.zarr", "a", shape=(100, 100), dtype="f4", chunks=(10, 100))
     monkeypatch.setattr(zarr_rust.dask, "_threads", lambda: 3)
@@ -240,6 +239,7 @@ def test_parts_are_as_many_as_the_memory_asks_for(tmp_path: Path, monkeypatch: p
     assert tasks(array, parts=7) == 7
 
 
+@pytest.mark.filterwarnings("ignore::zarr_rust.errors.ZarrWarning")
 def test_chunks_that_parts_left_out(tmp_path: Path) -> None:
     # More than a journal lists.
     count = 1100

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import gc
+import multiprocessing
 import os
 import pickle
 import shutil
+import threading
 import traceback
 import zipfile
 from collections.abc import Iterator
@@ -19,7 +21,7 @@ import zarr
 import zarr_rust
 from server import Server, serving
 from zarr.storage import FsspecStore, ObjectStore, ZipStore
-from zarr_rust import _pipeline_fsspec, _pipeline_obstore, _pipeline_stores, pipeline
+from zarr_rust import _core, _pipeline_fsspec, _pipeline_obstore, _pipeline_stores, errors, pipeline
 
 obstore = pytest.importorskip("obstore.store")
 s3fs = pytest.importorskip("s3fs")
@@ -289,6 +291,96 @@ def test_what_fails_here_is_left_to_python(server: Server) -> None:
     assert not server.asked_by(native=True)
 
 
+class Failing:
+    """Codecs whose work in a store that is opened here fails."""
+
+    def __init__(self, engine: Any, error: Exception) -> None:
+        self.engine, self.error = engine, error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+    def read(self, batch: Any, source: Any, out: Any) -> Any:
+        if isinstance(source, _core.OpenedStore):
+            raise self.error
+        return self.engine.read(batch, source, out)
+
+    def write(self, batch: Any, source: Any, *arguments: Any) -> None:
+        if isinstance(source, _core.OpenedStore):
+            raise self.error
+        self.engine.write(batch, source, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_store", "reads", "writes"),
+    [
+        ("conflict", None, False, False),
+        ("internal", None, False, False),
+        ("limit", None, False, False),
+        ("limit", "Limit", False, False),
+        ("corrupt-chunk", None, False, False),
+        ("corrupt-chunk", "Range", False, False),
+        ("checksum-mismatch", None, False, False),
+        ("shard-index", None, False, False),
+        ("argument", None, False, False),
+        ("store", "Precondition", False, False),
+        ("store", "TimedOut", True, False),
+        ("store", "Transient", True, False),
+        ("store", "Throttled", True, False),
+        ("store", "Denied", True, True),
+        ("store", "Io", True, True),
+        ("store", "Unsupported", True, True),
+        ("invalid-metadata", "Invalid", True, True),
+    ],
+)
+def test_only_failures_of_the_store_are_left_to_python(
+    server: Server, monkeypatch: pytest.MonkeyPatch, kind: str, of_store: Any, reads: bool, writes: bool
+) -> None:
+    """Python's store would overwrite what the writer that was first has written, and read the same broken bytes."""
+    array = created(of_fsspec(server))
+    array[...] = DATA
+    error = errors._of_parts("it fails", kind, of_store, None, (None, None, None, None, None))
+    engine_of = pipeline.RustCodecPipeline._engine
+    monkeypatch.setattr(pipeline.RustCodecPipeline, "_engine", lambda self, spec: Failing(engine_of(self, spec), error))
+    for work, is_left in ((lambda: array[...], reads), (lambda: array.__setitem__((3, 4), -1), writes)):
+        _pipeline_stores._kept._left.clear()
+        before = dict(server.values)
+        server.requests.clear()
+        if is_left:
+            assert ways(work)[1:] == (0, 1)
+            continue
+        with pytest.raises(type(error)) as raised:
+            work()
+        assert raised.value is error and server.values == before
+        assert not server.asked_by(native=False) and not _pipeline_stores._kept._left
+
+
+def test_broken_chunks_are_not_read_twice(server: Server) -> None:
+    array = created(of_fsspec(server))
+    array[...] = DATA
+    server.values["/bucket/p/q/a/c/1/1"] = b"\x28\xb5\x2f\xfd broken"
+    for work in (lambda: array[...], lambda: array.__setitem__((7, 8), -1)):
+        server.requests.clear()
+        with pytest.raises(errors.DataError, match="a/c/1/1"):
+            work()
+        assert server.asked_by(native=True) and not server.asked_by(native=False)
+
+
+def test_a_chunk_that_becomes_empty_in_a_bucket_stays(server: Server) -> None:
+    # There is no erasure on conditions, by which a chunk that another sets meanwhile would stay.
+    array = created(ObjectStore(s3(server)))
+    array[...] = DATA
+    server.requests.clear()
+    array[:3, :7] = 0
+    array[3:6, :7] = 0
+    assert {method for method, _ in server.asked_by(native=True)} == {"GET", "PUT"}
+    assert "/bucket/p/q/a/c/0/0" in server.values
+    assert not array[:6, :7].any() and not plain(ObjectStore(s3(server)))[:6, :7].any()
+    # All of it is written: what others set before is gone in any order.
+    array[:6, :7] = 0
+    assert "/bucket/p/q/a/c/0/0" not in server.values
+
+
 @pytest.mark.parametrize("package", ["obstore", "s3fs"])
 def test_errors_are_those_of_the_store_and_show_no_secrets(server: Server, package: str) -> None:
     store: Any = ObjectStore(s3(server)) if package == "obstore" else of_fsspec(server)
@@ -306,7 +398,7 @@ def test_errors_are_those_of_the_store_and_show_no_secrets(server: Server, packa
     with pytest.raises(type(raised[0].value)):
         array[...] = 3
     assert ways(lambda: np.array_equal(array[:6], np.full((6, 30), 3))) == (True, 1, 0)
-    places = [*_pipeline_stores._kept._opened, *_pipeline_stores._kept._left]
+    places = [*_pipeline_stores._kept._remote, *_pipeline_stores._kept._left]
     assert any(("secret_access_key", SECRET) in place.options for place in places)
     assert SECRET not in repr(places) + str(places) + repr(_pipeline_stores._kept) + repr(array.async_array.codec_pipeline)
 
@@ -343,6 +435,103 @@ def test_zip_files(tmp_path: Path) -> None:
         check_left_to_python(ZipStore(file), writes=False)
 
 
+def times_open(path: Path) -> int:
+    """How many open files of this process are one."""
+    return sum(os.path.realpath(f"/proc/self/fd/{name}") == str(path) for name in os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc")
+def test_zip_files_are_open_once_and_as_long_as_in_python(tmp_path: Path) -> None:
+    path = tmp_path.resolve() / "x.zip"
+    with ZipStore(path, mode="w") as store:
+        created(store)[...] = DATA
+
+    def read_and_close() -> None:
+        stores = [ZipStore(path, mode="r") for _ in range(3)]
+        arrays = [opened(store) for store in stores]
+        threads = [threading.Thread(target=array.__getitem__, args=(...,)) for array in arrays]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert times_open(path) == 4
+        stores[0].close()
+        assert ways(lambda: np.array_equal(arrays[1][...], DATA)) == (True, 1, 0)
+        assert times_open(path) == 3
+        for store in stores:
+            store.close()
+        assert times_open(path) == 0
+        # It is opened again, and not closed.
+        assert ways(lambda: np.array_equal(arrays[0][...], DATA)) == (True, 1, 0)
+        assert times_open(path) == 2
+
+    read_and_close()
+    gc.collect()
+    assert times_open(path) == 0
+    assert all(place.address != str(path) for place in _pipeline_stores._kept._zips)
+
+
+@pytest.mark.skipif(zarr.config.get("array.rectilinear_chunks", None) is None, reason="zarr-python has no such grids")
+def test_chunks_of_several_shapes_find_the_store_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+
+    async def native_of(*arguments: Any) -> Any:
+        found.append(arguments)
+        return await _pipeline_stores.native_of(*arguments)
+
+    monkeypatch.setattr(pipeline, "native_of", native_of)
+    chunks = [[3, 7, 3, 5, 2], [6, 10, 6, 8]]
+    store = of_fsspec(server)
+    with zarr.config.set({"array.rectilinear_chunks": True}), zarr_rust.enable():
+        array = zarr.create_array(store, name="r", shape=DATA.shape, chunks=chunks, dtype="i4")
+        array[...] = DATA
+        assert len(found) == 1
+        assert np.array_equal(array[...], DATA) and len(found) == 2
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("kind", ["bucket", "zip"])
+def test_a_forked_child_opens_stores_anew(server: Server, tmp_path: Path, kind: str) -> None:
+    made: Any
+    if kind == "zip":
+        with ZipStore(tmp_path / "x.zip", mode="w") as writer:
+            created(writer)[...] = DATA
+        made = ZipStore(tmp_path / "x.zip", mode="r")
+    else:
+        created(of_fsspec(server))[...] = DATA
+        options = {"endpoint": server.url, "client_options": {"allow_http": True}, "skip_signature": True, "prefix": "p/q"}
+        made = ObjectStore(obstore.S3Store("bucket", **options), read_only=True)
+    array = opened(made)
+    assert ways(lambda: np.array_equal(array[...], DATA)) == (True, 1, 0)
+    of_parent = _pipeline_stores._kept
+
+    def kept() -> list[Any]:
+        return [*_pipeline_stores._kept._remote.values(), *_pipeline_stores._kept._zips.values()]
+
+    in_parent = kept()
+    assert in_parent
+    fork = multiprocessing.get_context("fork")
+    results = fork.Queue()
+
+    def read() -> None:
+        try:
+            before = kept()
+            done = [ways(lambda: np.array_equal(array[...], DATA)) for _ in range(2)]
+            is_new = len(kept()) == 1 and kept()[0] not in in_parent and _pipeline_stores._kept is not of_parent
+            results.put((before, done, is_new))
+        except BaseException as error:  # noqa: BLE001
+            results.put(repr(error))
+
+    workers = [fork.Process(target=read) for _ in range(2)]
+    for process in workers:
+        process.start()
+    assert [results.get(timeout=60) for _ in workers] == [([], [(True, 1, 0)] * 2, True)] * 2
+    for process in workers:
+        process.join(60)
+        assert process.exitcode == 0
+    assert ways(lambda: np.array_equal(array[...], DATA)) == (True, 1, 0) and kept() == in_parent
+
+
 def place(made: Any, writes: bool = True) -> Any:
     return asyncio.run(_pipeline_obstore.place_of(made, writes))
 
@@ -375,16 +564,18 @@ def test_places_of_obstore(server: Server, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_places_of_gcsfs_and_adlfs(server: Server) -> None:
+    import adlfs
+    import gcsfs
+
     def of(fs: Any, path: str, writes: bool = True) -> Any:
         return asyncio.run(_pipeline_fsspec.place_of(FsspecStore(fs, path=path), writes))
 
-    gcsfs, adlfs = pytest.importorskip("gcsfs"), pytest.importorskip("adlfs")
     found = of(gcsfs.GCSFileSystem(token="anon", asynchronous=True), "bucket/x.zarr")
     assert (found.address, found.options) == ("gs://bucket/x.zarr", (("anonymous", "true"),))
     assert of(gcsfs.GCSFileSystem(token="anon", asynchronous=True, requester_pays=True), "bucket/x.zarr") is None
     assert of(gcsfs.GCSFileSystem(token="anon", asynchronous=True, endpoint_url=server.url), "bucket/x.zarr") is None
     found = of(adlfs.AzureBlobFileSystem(account_name="name", account_key="c2VudGluZWw=", asynchronous=True), "box/x.zarr")
     assert found.address == "az://box/x.zarr" and dict(found.options) == {"account_name": "name", "account_key": "c2VudGluZWw="}
+    assert "c2VudGluZWw" not in repr(found)
     text = "DefaultEndpointsProtocol=https;AccountName=name;AccountKey=c2VudGluZWw=;EndpointSuffix=core.windows.net"
     assert of(adlfs.AzureBlobFileSystem(connection_string=text, asynchronous=True), "box/x.zarr") is None
-    assert json.dumps(found.options)

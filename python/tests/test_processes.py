@@ -93,8 +93,6 @@ def test_forked_workers_read_and_write(tmp_path: Path, address: str) -> None:
     assert (array[:] == data).all()
 
 
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_threads_of_a_forked_child_append(tmp_path: Path) -> None:
     program = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from zarr_rust import _core
 
@@ -34,13 +34,17 @@ async def in_thread(work: Callable[[], Result]) -> Result:
             future.cancel()
             raise
         interrupt.set()
-        # Memory that is read into is in use until then.
-        while not future.done():
-            try:
-                await asyncio.wait([future])
-            except asyncio.CancelledError:
-                continue
-        # What it failed by is the interruption, or of no interest any more.
-        if not future.cancelled():
-            future.exception()
+        await ended(future)
         raise
+
+
+async def ended(future: asyncio.Future[Any]) -> None:
+    """Waits for work that was interrupted, since memory of the caller is in use until it has ended, however often the task is cancelled."""
+    while not future.done():
+        try:
+            await asyncio.wait([future])
+        except asyncio.CancelledError:
+            continue
+    # What it failed by is the interruption, or of no interest any more.
+    if not future.cancelled():
+        future.exception()

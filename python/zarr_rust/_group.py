@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Never
 
 import numpy as np
@@ -165,26 +166,22 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         if unknown:
             raise TypeError(f"create_array has no argument {' or '.join(unknown)}")
         self._check_writable()
-        lengths, kind, values = of_data(shape, dtype, data)
-        codecs, _ = codecs_and_dialect(
-            codecs,
-            None,
-            len(lengths_of(lengths)),
-            kind,
-            compressors=compressors,
-            filters=filters,
-            serializer=serializer,
-            order=order,
-            zarr_format=zarr_format,
+        return created(
+            partial(self._core.create_array, name),
+            shape,
+            dtype,
+            data,
+            {"compressors": compressors, "filters": filters, "serializer": serializer, "order": order, "zarr_format": zarr_format},
             of_group=self.dialect,
+            chunks=chunks,
+            shards=shards,
+            codecs=codecs,
+            fill_value=fill_value,
+            dimension_names=dimension_names,
+            separator=separator,
+            attributes=attributes,
+            overwrite=overwrite,
         )
-        new = new_array(
-            lengths, kind, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, None, overwrite
-        )
-        array = Array(self._core.create_array(name, new))
-        if values is not None:
-            array[...] = values
-        return array
 
     def info_complete(self) -> Text:
         """The lines of :attr:`info`, and how many nodes lie below."""
@@ -282,7 +279,31 @@ def new_array(
     }
 
 
-def of_data(shape: Any, dtype: Any, data: Any) -> tuple[Any, Any, np.ndarray[Any, Any] | None]:
+def created(
+    create: Callable[[dict[str, Any]], _core.Array],
+    shape: Any,
+    dtype: Any,
+    data: Any,
+    of_zarr_python: Mapping[str, Any],
+    *,
+    codecs: Any,
+    dialect: str | None = None,
+    of_group: str | None = None,
+    **described: Any,
+) -> Array:
+    """The array that is created of its description, with its elements. ``of_group`` is the dialect of the group in which it is to be."""
+    lengths, kind, values = _of_data(shape, dtype, data)
+    rank = len(lengths_of(lengths))
+    codecs, named = codecs_and_dialect(codecs, dialect, rank, kind, of_group=of_group, **of_zarr_python)
+    # Within a group it is that of the group.
+    dialect = named if of_group is None else None
+    array = Array(create(new_array(lengths, kind, codecs=codecs, dialect=dialect, **described)))
+    if values is not None:
+        array[...] = values
+    return array
+
+
+def _of_data(shape: Any, dtype: Any, data: Any) -> tuple[Any, Any, np.ndarray[Any, Any] | None]:
     """The shape and the data type of a new array, and its elements."""
     if data is None:
         if shape is None or dtype is None:

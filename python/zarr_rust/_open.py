@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from zarr_rust import _core
-from zarr_rust._array import Array, lengths_of
+from zarr_rust._array import Array
 from zarr_rust._async import in_thread
-from zarr_rust._group import Group, address_of, new_array, new_group, of_data, of_handle, options_of
-from zarr_rust._zarr_python import AUTO, codecs_and_dialect
+from zarr_rust._group import Group, address_of, created, new_array, new_group, of_handle, options_of
+from zarr_rust._zarr_python import AUTO
 from zarr_rust.errors import NodeExistsError, NodeNotFoundError
 
 Made = TypeVar("Made", bound=Array | Group)
@@ -212,25 +213,22 @@ def create_array(
     array([1, 2])
     """
     options = options_of(store_options)
-    lengths, kind, values = of_data(shape, dtype, data)
-    codecs, dialect = codecs_and_dialect(
-        codecs,
-        dialect,
-        len(lengths_of(lengths)),
-        kind,
-        compressors=compressors,
-        filters=filters,
-        serializer=serializer,
-        order=order,
-        zarr_format=zarr_format,
+    return created(
+        partial(_core.create_array, address_of(url), path, options),
+        shape,
+        dtype,
+        data,
+        {"compressors": compressors, "filters": filters, "serializer": serializer, "order": order, "zarr_format": zarr_format},
+        dialect=dialect,
+        chunks=chunks,
+        shards=shards,
+        codecs=codecs,
+        fill_value=fill_value,
+        dimension_names=dimension_names,
+        separator=separator,
+        attributes=attributes,
+        overwrite=overwrite,
     )
-    new = new_array(
-        lengths, kind, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, dialect, overwrite
-    )
-    array = Array(_core.create_array(address_of(url), path, options, new))
-    if values is not None:
-        array[...] = values
-    return array
 
 
 def create_group(

@@ -9,10 +9,12 @@ import asyncio
 import os
 import threading
 import time
+import weakref
 import zipfile
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import zarr.storage
@@ -22,11 +24,18 @@ from zarr_rust import _core, _pipeline_fsspec, _pipeline_obstore
 from zarr_rust._pipeline_place import Place, is_plain
 from zarr_rust.errors import ArgumentError, ZarrError
 
-#: How many remote stores and zip files are kept open.
+#: How many remote stores are kept open.
 _MOST = 32
 
 #: For how many seconds a store is left to Python, after it failed here and not there.
 _LEFT = 60.0
+
+#: Failures of stores that are raised here: those that Python's store would not mend, and the one that says that another writer was first.
+_RAISED = {"Internal", "Limit", "Precondition", "Range"}
+
+#: Those of writes besides: they may pass, and a request without an answer may have taken effect. Python's store would set the chunk
+#: whatever others wrote to it since.
+_RAISED_OF_WRITES = {"Throttled", "TimedOut", "Transient"}
 
 
 @dataclass(frozen=True)
@@ -39,14 +48,23 @@ class Native:
     #: The file system whose listings a write changes.
     listed: Any = None
 
-    def leaves(self, error: ZarrError) -> bool:
-        """Whether the object of Python is to do what failed here so; it may do it otherwise, or raises what programs expect of it."""
+    def leaves(self, error: ZarrError, writes: bool) -> bool:
+        """Whether the object of Python is to do what failed here so; it may do it otherwise, or raises what programs expect of it.
+
+        That is a failure of the store. The stored bytes and the arguments are the same for both, and a conflict with another writer is none
+        for Python's stores, which set chunks without conditions.
+        """
         if self.place is None:
             return False
         if self.place.kind == "directory":
             # A link leads out of the directory. Python's stores follow it.
             return isinstance(error, ArgumentError) and error.kind == "path"
-        return True
+        failure = error._of_store
+        return failure is not None and failure not in _RAISED and not (writes and failure in _RAISED_OF_WRITES)
+
+    def is_left(self) -> bool:
+        """Whether it was left to Python since it was found."""
+        return self.place is not None and self.place.kind != "directory" and _kept.is_left(self.place)
 
     def was_left(self) -> None:
         """The object of Python did what failed here."""
@@ -60,25 +78,59 @@ class Native:
 
 
 class _Kept:
-    """Stores of this process that are open, with their connections, by their places."""
+    """Stores of this process that are open, by their places: remote ones, with their connections, and zip files.
+
+    A zip file stays open as long as a store of Python has it open, so that it can be removed when those are closed.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._opened: OrderedDict[Place, Any] = OrderedDict()
+        self._remote: OrderedDict[Place, Any] = OrderedDict()
+        self._zips: weakref.WeakValueDictionary[Place, Any] = weakref.WeakValueDictionary()
+        #: By the open file of Python.
+        self._of_files: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        #: Those that are being opened.
+        self._opening: dict[Place, threading.Lock] = {}
         self._left: dict[Place, float] = {}
 
-    def find(self, place: Place) -> Any:
+    def find(self, place: Place, file: Any) -> Any:
+        """The store at a place, for the open file of a zip file."""
         with self._lock:
-            if place in self._opened:
-                self._opened.move_to_end(place)
-            return self._opened.get(place)
+            if place.kind == "zip":
+                opened = self._zips.get(place)
+                if opened is not None:
+                    self._of_files[file] = opened
+                return opened
+            if place in self._remote:
+                self._remote.move_to_end(place)
+            return self._remote.get(place)
 
-    def keep(self, place: Place, opened: Any) -> Any:
+    def open(self, place: Place, file: Any, make: Callable[[], Any]) -> Any:
+        """As :meth:`find`, and opens it if it is not open yet: once, for all that want it at the same time. ``None`` if it cannot be opened."""
         with self._lock:
-            opened = self._opened.setdefault(place, opened)
-            while len(self._opened) > _MOST:
-                self._opened.popitem(last=False)
-            return opened
+            turn = self._opening.setdefault(place, threading.Lock())
+        try:
+            with turn:
+                found = self.find(place, file)
+                if found is not None:
+                    return found
+                opened = make()
+                if opened is not None:
+                    self._keep(place, file, opened)
+                return opened
+        finally:
+            with self._lock:
+                self._opening.pop(place, None)
+
+    def _keep(self, place: Place, file: Any, opened: Any) -> None:
+        with self._lock:
+            if place.kind == "zip":
+                self._zips[place] = opened
+                self._of_files[file] = opened
+                return
+            self._remote[place] = opened
+            while len(self._remote) > _MOST:
+                self._remote.popitem(last=False)
 
     def leave(self, place: Place) -> None:
         with self._lock:
@@ -130,16 +182,16 @@ async def native_of(getters: Sequence[Any], prototype: Any, writes: bool) -> Nat
         return _of_directory(place, writes)
     if _kept.is_left(place):
         return None
-    opened = _kept.find(place)
+    file = store._zf.fp if place.kind == "zip" else None
+    opened = _kept.find(place, file)
     if opened is None:
         try:
-            opened = await asyncio.to_thread(_opened, place, store)
+            opened = await asyncio.to_thread(_kept.open, place, file, partial(_opened, place, store))
         except (OSError, ZarrError, zipfile.BadZipFile):
             opened = None
         if opened is None:
             _kept.leave(place)
             return None
-        opened = _kept.keep(place, opened)
     return Native(opened, place, store if writes and type(store) is _Fsspec else None)
 
 

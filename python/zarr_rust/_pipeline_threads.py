@@ -13,8 +13,9 @@ from typing import Any
 from zarr.storage import StorePath
 
 from zarr_rust import _core
+from zarr_rust._async import ended
 from zarr_rust._pipeline_answers import answers, concurrency
-from zarr_rust._pipeline_stores import native_of
+from zarr_rust._pipeline_stores import Native
 from zarr_rust.errors import ZarrError
 
 _counts: Counter[str] = Counter()
@@ -67,16 +68,20 @@ def counts() -> dict[str, int]:
         return {name: _counts[name] for name in ("reads", "writes", "native", "python-store", "python-codec")}
 
 
-async def on_thread(batch: _core.Batch, items: list[Any], writes: bool, work: Any, *arguments: Any) -> Any:
-    """Reads or writes a batch on a thread."""
+async def on_thread(
+    batch: _core.Batch, items: list[Any], native: Native | None, writes: bool, work: Any, *arguments: Any
+) -> Any:
+    """Reads or writes a batch on a thread, in the store that was opened for its chunks, if there is one."""
     count("writes" if writes else "reads")
     getters, prototype = [item[0] for item in items], items[0][1].prototype
-    native = await native_of(getters, prototype, writes)
+    if native is not None and native.is_left():
+        # As another part of the same batch found.
+        native = None
     if native is not None:
         try:
             done = await _waited_for(batch, partial(work, batch, native.source, *arguments))
         except ZarrError as error:
-            if not native.leaves(error):
+            if not native.leaves(error, writes):
                 count("native")
                 raise
         else:
@@ -111,14 +116,7 @@ async def _waited_for(batch: _core.Batch, work: Any) -> Any:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
             batch.interrupt()
-            while not future.done():
-                try:
-                    await asyncio.wait([future])
-                except asyncio.CancelledError:
-                    continue
-            if not future.cancelled():
-                # Its error, if any, is the consequence.
-                future.exception()
+            await ended(future)
             raise
     finally:
         live.discard(batch)

@@ -105,9 +105,9 @@ def convert(
 ) -> Any:
     """:func:`zarr_rust.convert` by tasks of Dask: other chunks, codecs or another dialect, written by all workers at once.
 
-    Each of the ``parts`` is a task. By default there are one to four for each thread that there is for tasks: no more than make half
-    of ``memory`` in elements each, since chunks of the source that several parts need are decoded for each. Where a worker is lost, its parts are done again
-    by others, which keep the chunks that are written and go on. The nodes are in the target after all parts. The arguments are as for
+    Each of the ``parts`` is a task. By default there are as many as make the elements of one half of ``memory``, but no fewer than there are threads for
+    tasks, and no more than four for each thread: chunks of the source that several parts need are decoded for each of them. Of a group there are four for each
+    thread. Where a worker is lost, others do its parts again: they keep the chunks that are written and go on. The nodes are in the target after all parts. The arguments are as for
     :func:`zarr_rust.convert`, without ``overwrite``, ``resume``, ``dry_run`` and ``progress``. Each part takes ``memory`` for itself.
 
     Source and target are opened by the workers, by their addresses; paths are made absolute here. With ``compute=False`` the

@@ -45,6 +45,8 @@ class ZarrError(Exception):
     chunk: tuple[int, ...] | None = None
     key: str | None = None
     pointer: str | None = None
+    # How the store failed, if it is to blame.
+    _of_store: str | None = None
 
     def __str__(self) -> str:
         return self.message if self.hint is None else f"{self.message} ({self.hint})"
@@ -90,7 +92,7 @@ class LimitError(ZarrError, MemoryError):
 
 
 class ConflictError(ZarrError):
-    """Another writer changed the same metadata in another way."""
+    """Another writer changed the same chunk or metadata meanwhile, in another way or again and again."""
 
 
 class StoreError(ZarrError, OSError):
@@ -156,6 +158,7 @@ def _of_parts(
         "chunk": None if chunk is None else tuple(chunk),
         "key": key,
         "pointer": pointer,
+        "_of_store": store_error,
     }
     return _restore(made, members)
 

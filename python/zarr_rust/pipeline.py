@@ -40,6 +40,7 @@ from zarr_rust import _core, _values
 from zarr_rust._pipeline_codecs import document, is_known
 from zarr_rust._pipeline_memory import InMemory
 from zarr_rust._pipeline_selections import alone, are_boxes, by_shape, indices_of, objects, part_of, positions
+from zarr_rust._pipeline_stores import Native, native_of
 from zarr_rust._pipeline_threads import all_of, count, counts, on_thread
 from zarr_rust.errors import UnknownExtensionError
 
@@ -149,7 +150,7 @@ class RustCodecPipeline(CodecPipeline):
             value = InMemory(None)
             if array is not None:
                 whole = tuple(slice(0, length) for length in spec.shape)
-                await self._write([(value, spec, whole, whole, True)], array, (), write_empty_chunks=True)
+                await self._write([(value, spec, whole, whole, True)], array, (), None, write_empty_chunks=True)
             encoded.append(value.value)
         return encoded
 
@@ -164,10 +165,11 @@ class RustCodecPipeline(CodecPipeline):
         if items and self._engine(items[0][1]) is None:
             count("python-codec")
             return await self._python.read(items, out, drop_axes)
+        native = await _native_of(items, writes=False)
         missing = [False] * len(items)
         for shape, at in by_shape(items):
             chosen = items if len(at) == len(items) else [items[index] for index in at]
-            for index, is_missing in zip(at, await self._read(shape, chosen, out, drop_axes)):
+            for index, is_missing in zip(at, await self._read(shape, chosen, out, drop_axes, native)):
                 missing[index] = is_missing
         return tuple({"status": "missing" if is_missing else "present"} for is_missing in missing)
 
@@ -189,7 +191,8 @@ class RustCodecPipeline(CodecPipeline):
             if self.supports_partial_encode:
                 # Of a shard at the edge of the array zarr-python keeps elements beyond it, of a chunk it does not.
                 items = [(*item[:4], False) for item in items]
-            await self._write(items, value, drop_axes, write_empty_chunks=spec.config.write_empty_chunks)
+            native = await _native_of(items, writes=True)
+            await self._write(items, value, drop_axes, native, write_empty_chunks=spec.config.write_empty_chunks)
 
     def _engine(self, spec: ArraySpec) -> _core.Codecs | None:
         """The codecs of this library; ``None`` if only Python knows one of them."""
@@ -207,7 +210,9 @@ class RustCodecPipeline(CodecPipeline):
         self._engines[:] = [(key, engine)]
         return engine
 
-    async def _read(self, shape: tuple[int, ...], items: list[Any], out: NDBuffer, drop_axes: tuple[int, ...]) -> list[bool]:
+    async def _read(
+        self, shape: tuple[int, ...], items: list[Any], out: NDBuffer, drop_axes: tuple[int, ...], native: Native | None
+    ) -> list[bool]:
         spec = items[0][1]
         engine = self._engine(spec)
         assert engine is not None
@@ -219,7 +224,7 @@ class RustCodecPipeline(CodecPipeline):
                 # Chunks of one length among those of others: each goes to a view of its own.
                 of_array = spec.prototype.nd_buffer.from_numpy_array
                 each = [(alone(item), of_array(target[item[3]])) for item in items]
-                reads = [partial(self._read, shape, [item], view, drop_axes) for item, view in each]
+                reads = [partial(self._read, shape, [item], view, drop_axes, native) for item, view in each]
                 return [is_missing for [is_missing] in await all_of(reads)]
             points = [indices_of(item[2], shape) for item in items]
             batch = _core.Batch.of_points(items, list(shape), *positions(points, shape))
@@ -232,9 +237,9 @@ class RustCodecPipeline(CodecPipeline):
         )
         if engine.form == "fixed":
             found = target if is_direct else np.empty(batch.shape, engine.dtype)
-            missing = await on_thread(batch, items, False, engine.read, found)
+            missing = await on_thread(batch, items, native, False, engine.read, found)
         else:
-            elements, missing = await on_thread(batch, items, False, engine.read_variable)
+            elements, missing = await on_thread(batch, items, native, False, engine.read_variable)
             inner = engine.dtype if engine.form == "list" else None
             found = _values.array_of(engine.form, inner, batch.shape, elements)
         if is_direct:
@@ -252,7 +257,13 @@ class RustCodecPipeline(CodecPipeline):
         return missing
 
     async def _write(
-        self, items: list[Any], value: NDBuffer, drop_axes: tuple[int, ...], *, write_empty_chunks: bool
+        self,
+        items: list[Any],
+        value: NDBuffer,
+        drop_axes: tuple[int, ...],
+        native: Native | None,
+        *,
+        write_empty_chunks: bool,
     ) -> None:
         whole = value.as_numpy_array()
         for shape, at in by_shape(items):
@@ -269,7 +280,7 @@ class RustCodecPipeline(CodecPipeline):
             elif are_boxes(chosen):
                 of_array = spec.prototype.nd_buffer.from_numpy_array
                 each = [(alone(item), of_array(whole if whole.ndim == 0 else whole[item[3]])) for item in chosen]
-                write = partial(self._write, drop_axes=drop_axes, write_empty_chunks=write_empty_chunks)
+                write = partial(self._write, drop_axes=drop_axes, native=native, write_empty_chunks=write_empty_chunks)
                 await all_of([partial(write, [item], part) for item, part in each])
                 continue
             else:
@@ -279,17 +290,22 @@ class RustCodecPipeline(CodecPipeline):
                 elements = np.concatenate(parts)
             if engine.form == "fixed":
                 elements = elements.astype(engine.dtype, copy=False)
-                await on_thread(batch, chosen, True, engine.write, elements, write_empty_chunks)
+                await on_thread(batch, chosen, native, True, engine.write, elements, write_empty_chunks)
             else:
                 inner = engine.dtype if engine.form == "list" else None
                 one = elements.size and not any(elements.strides)
                 values = _values.encoded(engine.form, inner, objects(engine.form, elements.flat[:1] if one else elements))
                 if one:
                     values = list(values) * elements.size
-                await on_thread(batch, chosen, True, engine.write_variable, values, write_empty_chunks)
+                await on_thread(batch, chosen, native, True, engine.write_variable, values, write_empty_chunks)
 
 
 register_pipeline(RustCodecPipeline)
+
+
+async def _native_of(items: list[Any], writes: bool) -> Native | None:
+    """The store, opened here, of the chunks of a batch, if it is opened here."""
+    return await native_of([item[0] for item in items], items[0][1].prototype, writes) if items else None
 
 
 def _restored(made: type[RustCodecPipeline], codecs: tuple[Codec, ...]) -> RustCodecPipeline:

@@ -3,6 +3,10 @@
 //! zarr-python erases these, and this library leaves those of which a part was written. Only chunks to which nothing but fill values was
 //! written are looked at: first the part of the chunk (an inner chunk of a shard) that has the first new element, since most chunks are
 //! full, then all of it, box by box, until another element is found.
+//!
+//! Another writer may set such a chunk after that look. A directory erases the version that was looked at. Buckets erase without conditions
+//! only, so there the chunk of fill values stays, which has the same elements. Stores of Python have no conditions for sets either, by this
+//! library or by zarr-python.
 
 use crate::pipeline::batch::{Batch, index_of};
 use crate::pipeline::chunks::{Known, Seen};
@@ -36,7 +40,8 @@ impl Emptied<'_> {
     /// Erases its chunks that have nothing but fill values. `value` is what was written.
     pub(crate) fn erase(&self, value: &View<'_>) -> Result<()> {
         let fill = self.array.fill_value().bytes();
-        let are_erased = !self.array.options().write_empty_chunks && self.array.found().may_omit_empty_chunks;
+        let is_omitted = !self.array.options().write_empty_chunks && self.array.found().may_omit_empty_chunks;
+        let are_erased = is_omitted && (self.directory.is_some() || !self.store.capabilities().conditional);
         let is_candidate = |&number: &usize| {
             let is_passed_over = self.known.seen.get(number).is_some_and(Seen::is_passed_over);
             let is_patched = || are_erased && self.known.was_patched(number);

@@ -10,7 +10,7 @@ use zarr::Result;
 use zarr::store::{AsyncAsSync, BucketStore, Error as StoreError, FilesystemStore, HttpStore, Key, Store, ZipStore};
 
 /// A store that this library opens itself.
-#[pyclass(frozen, name = "OpenedStore", module = "zarr_rust._core")]
+#[pyclass(frozen, weakref, name = "OpenedStore", module = "zarr_rust._core")]
 pub(crate) struct OpenedStore(Opened);
 
 enum Opened {
