@@ -27,6 +27,8 @@ use zarr_meta::{ArrayMetadata, Node};
 /// let text = array.summary().sizes(&sizes).to_string();
 /// assert!(text.contains("Shape              : (3, 4)\n"));
 /// assert!(text.contains("Chunks initialized : 0 of 1 (0 %)"));
+/// let section = [("Instrument".to_owned(), "radar".to_owned())];
+/// assert!(array.summary().section(&section).to_string().ends_with("\nInstrument         : radar"));
 /// # Ok::<(), zarr_array::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -37,12 +39,13 @@ pub struct Summary<'n> {
     warnings: &'n [Warning],
     sizes: Option<&'n ArraySizes>,
     below: Option<&'n Walk>,
+    section: &'n [(String, String)],
 }
 
 impl<'n> Summary<'n> {
     /// Of a node, by its metadata.
     pub fn of(found: &'n StoredNode) -> Self {
-        Self { found, data_type: None, warnings: &found.warnings, sizes: None, below: None }
+        Self { found, data_type: None, warnings: &found.warnings, sizes: None, below: None, section: &[] }
     }
 
     /// With another data type than the document has: one that an array is [read as](crate::Options::fallback_type) instead.
@@ -69,6 +72,13 @@ impl<'n> Summary<'n> {
         self
     }
 
+    /// With further facts at the end, such as those of a convention: a label and a value each. Where the label is empty the value continues
+    /// the one before.
+    pub fn section(mut self, facts: &'n [(String, String)]) -> Self {
+        self.section = facts;
+        self
+    }
+
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         facts.node(self.found);
@@ -87,6 +97,7 @@ impl<'n> Summary<'n> {
         for warning in self.warnings {
             facts.add("Warning", warning.to_string());
         }
+        facts.0.extend_from_slice(self.section);
         facts
     }
 }

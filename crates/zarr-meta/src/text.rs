@@ -15,7 +15,7 @@ mod metadata;
 mod numbers;
 
 pub use metadata::{ChunkShapes, codecs_in_full, codecs_in_short, extents, fields, type_in_short};
-pub use numbers::{grouped, percent, ratio, size, tuple};
+pub use numbers::{grouped, percent, ratio, rounded, size, tuple};
 
 use std::borrow::Cow;
 

@@ -26,6 +26,7 @@
 
 mod axis;
 mod channel;
+mod facts;
 mod image;
 mod multiscales;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::{Error, ErrorKind, Result};
 use std::fmt;
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Map, Value};
+use zarr_meta::text::rounded;
 
 /// A version of OME-Zarr that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -102,8 +103,8 @@ impl Multiscales {
     /// The metadata in the attributes of a group; `None` if it has none.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidMetadata`] with the JSON pointer of the member, [`ErrorKind::UnsupportedVersion`] for versions before 0.4 and
-    /// after 0.6.
+    /// [`ErrorKind::InvalidMetadata`] with the JSON pointer of the member, [`ErrorKind::UnsupportedVersion`] for versions before 0.4, whose
+    /// levels have no scales, and after 0.6.
     pub fn read(attributes: &Map) -> Result<Option<Self>> {
         let ome = attributes.get("ome").filter(|ome| ome.get("multiscales").is_some());
         let whole = Value::Object(attributes.clone());
@@ -157,23 +158,11 @@ impl fmt::Display for Multiscale {
         if !sizes.iter().all(|size| size.1 == unit) {
             return Ok(());
         }
-        let mut numbers: Vec<String> = sizes.iter().map(|(size, _)| short(*size)).collect();
+        let mut numbers: Vec<String> = sizes.iter().map(|(size, _)| rounded(*size, 4)).collect();
         if numbers.windows(2).all(|pair| matches!(pair, [a, b] if a == b)) {
             numbers.truncate(1);
         }
         write!(f, ", {} {unit}", numbers.join(" x "))
-    }
-}
-
-/// A number with at most four digits that count.
-fn short(number: f64) -> String {
-    match number.abs() {
-        magnitude if (1e-3..1e6).contains(&magnitude) => {
-            let digits = 3 - (magnitude.log10().floor() as i32).clamp(-3, 3);
-            let text = format!("{number:.*}", usize::try_from(digits).unwrap_or(0));
-            if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-        }
-        _ => format!("{number:e}"),
     }
 }
 
@@ -205,8 +194,16 @@ fn version(at: &At<'_>, is_old: bool) -> Result<Version> {
         (false, _, true, _) => Ok(Version::V05),
         (false, _, _, true) => Ok(Version::V06),
         _ => {
-            let expected = if is_old { "0.4 beside no attribute ome" } else { "0.5 or 0.6" };
-            let message = format!("OME-Zarr: found version {}, expected {expected}", stated.value().excerpt());
+            let found = stated.value().excerpt();
+            let expected = match is_old {
+                // Nothing says how far elements of their levels are apart, nor that of a coarser level from those of a finer one.
+                true if ["0.1", "0.2", "0.3"].into_iter().any(is) => {
+                    "whose levels have no scales, expected 0.4 or later; the arrays of its levels can be read by their paths"
+                }
+                true => "expected 0.4 in the attribute multiscales, later ones in the attribute ome",
+                false => "expected 0.5 or 0.6 in the attribute ome",
+            };
+            let message = format!("OME-Zarr: found version {found}, {expected}");
             let pointer = stated.pointer();
             Err(Error::new(ErrorKind::UnsupportedVersion, message).at(|location| location.pointer = Some(pointer)))
         }

@@ -124,6 +124,11 @@ fn versions_are_told_apart() {
         assert_eq!(error.kind(), ErrorKind::UnsupportedVersion, "{error}");
         assert_eq!(error.location().pointer, Some(format!("/attributes{pointer}")));
     }
+    for version in ["0.1", "0.2", "0.3"] {
+        let error = with(old(), "/multiscales/0/version", version).unwrap_err().to_string();
+        let expected = format!("found version {version:?}, whose levels have no scales, expected 0.4 or later");
+        assert!(error.contains(&expected), "{error}");
+    }
     // The version itself was often left out.
     let Value::Object(mut members) = old() else { panic!("an object") };
     members.remove_pointer("/multiscales/0/version");

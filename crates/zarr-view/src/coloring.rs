@@ -32,7 +32,8 @@ impl Coloring {
         Self { map, first, last, is_log: false }
     }
 
-    /// The same by the logarithms of values. Zero and negative values are missing then.
+    /// The same by the logarithms of values. Zero and negative values are missing then; if a bound is one, all positive values have the
+    /// colour in the middle.
     pub fn logarithmic(self) -> Self {
         Self { is_log: true, ..self }
     }
@@ -69,7 +70,7 @@ impl Coloring {
 
     /// The value at a fraction of the range, the inverse of [`fraction`](Self::fraction).
     pub fn value(&self, fraction: f64) -> f64 {
-        match self.is_log {
+        match self.is_log && self.first > 0.0 && self.last > 0.0 {
             true => 10_f64.powf(self.first.log10() * (1.0 - fraction) + self.last.log10() * fraction),
             false => self.first * (1.0 - fraction) + self.last * fraction,
         }
@@ -130,5 +131,7 @@ mod tests {
         let logarithmic = Coloring::new(ColorMap::GRAY, 0.01, 9.0).logarithmic();
         assert_eq!(logarithmic.pixel(0.0), Coloring::MISSING);
         assert_eq!(logarithmic.pixel(-1.0), Coloring::MISSING);
+        let without = Coloring::new(ColorMap::GRAY, 0.0, 9.0).logarithmic();
+        assert_eq!((without.pixel(5.0), without.pixel(0.0), without.value(1.0)), ([128; 3], Coloring::MISSING, 9.0));
     }
 }

@@ -3,7 +3,7 @@
 use crate::samples::Samples;
 use crate::{Error, Result};
 use zarr_array::Selection;
-use zarr_grid::AxisSelection;
+use zarr_grid::{AxisRange, AxisSelection, Region, Resolved};
 
 /// What of an array is shown: the axes of a plane or of a line, and an index along each other axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,31 +22,39 @@ enum Pick {
     Many(Samples),
 }
 
+/// An axis that is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hidden {
+    /// The axis.
+    pub axis: usize,
+    /// The index along it that is shown.
+    pub index: u64,
+    /// How many are selected, of which this is the first.
+    pub of: u64,
+}
+
 impl Cut {
     /// What a selection leaves of an array of this shape, of indices and ranges. Shown are the `axes`, at most two; if they are not given
     /// the last two along which more than one element is selected. Along other axes it is the first index of the selection.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) for an index out of bounds, for lists, masks and points, for an axis that does
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) as [`Selection::resolve`], for lists, masks and points, for an axis that does
     /// not exist or of which one index is selected.
     pub fn new(shape: &[u64], selection: &Selection, axes: Option<&[usize]>) -> Result<Self> {
-        let Selection::Axes(given) = selection else {
+        let resolved = selection.resolve(shape)?;
+        if let Some(axis) = listed(selection, shape.len()) {
+            return Err(Error::argument(format!(
+                "axis {axis}: lists and masks are no plane, expected indices and ranges"
+            )));
+        }
+        let Resolved::Box(part) = resolved else {
             return Err(Error::argument("points and masks are no plane, expected indices and ranges"));
         };
-        let mentioned = given.iter().filter(|axis| **axis != AxisSelection::Ellipsis).count();
-        let Some(rest) = shape.len().checked_sub(mentioned) else {
-            return Err(Error::argument(format!("found a selection along {mentioned} axes, expected {}", shape.len())));
+        let pick = |((range, is_flipped), is_one): ((&AxisRange, &bool), &bool)| match is_one {
+            true => Pick::One(range.start),
+            false => Pick::Many(Samples::of_range(range, *is_flipped)),
         };
-        let mut full = Vec::new();
-        for axis in given {
-            match axis {
-                AxisSelection::Ellipsis => full.extend(std::iter::repeat_n(&AxisSelection::All, rest)),
-                axis => full.push(axis),
-            }
-        }
-        full.resize(shape.len(), &AxisSelection::All);
-        let picks: Vec<Pick> =
-            shape.iter().zip(full).enumerate().map(|(axis, (&len, it))| pick(axis, len, it)).collect::<Result<_>>()?;
+        let picks: Vec<Pick> = part.region.axes().iter().zip(&part.flipped).zip(&part.dropped).map(pick).collect();
         let shown = match axes {
             Some(axes) => chosen(&picks, axes)?,
             None => last_two(&picks),
@@ -69,13 +77,23 @@ impl Cut {
         self.shown.iter().map(many).collect()
     }
 
-    /// The other axes, each with its index, and whether that was asked for.
-    pub fn others(&self) -> impl Iterator<Item = (usize, u64, bool)> + '_ {
+    /// The other axes, each with the index that is shown.
+    pub fn others(&self) -> impl Iterator<Item = Hidden> + '_ {
         let others = self.picks.iter().enumerate().filter(|(axis, _)| !self.shown.contains(axis));
         others.map(|(axis, pick)| match pick {
-            Pick::One(index) => (axis, *index, true),
-            Pick::Many(samples) => (axis, samples.start, samples.of == 1),
+            Pick::One(index) => Hidden { axis, index: *index, of: 1 },
+            Pick::Many(samples) => Hidden { axis, index: samples.start, of: samples.of },
         })
+    }
+
+    /// Whether elements that are selected along an axis do not lie side by side in ascending order.
+    pub(crate) fn has_steps(&self) -> bool {
+        self.picks.iter().any(|pick| matches!(pick, Pick::Many(samples) if samples.count > 1 && samples.step != 1))
+    }
+
+    /// Whether no element is selected.
+    pub fn is_empty(&self) -> bool {
+        self.picks.iter().any(|pick| matches!(pick, Pick::Many(samples) if samples.count == 0))
     }
 
     /// The elements that are selected along an axis that is not shown, to go through them.
@@ -93,6 +111,16 @@ impl Cut {
             *pick = Pick::One(index);
         }
         other
+    }
+
+    /// The same with the elements that are selected along another axis shown, too: before rows and columns, as frames.
+    pub(crate) fn with_frames(&self, axis: usize) -> Result<Self> {
+        if self.along(axis).is_none() {
+            return Err(Error::argument(format!("axis {axis}: found a shown axis or one index, expected a range")));
+        }
+        let mut other = self.clone();
+        other.shown.insert(0, axis);
+        Ok(other)
     }
 
     /// The same part of an array of another resolution: of shape `to` instead of `from`.
@@ -114,8 +142,9 @@ impl Cut {
                 u64::try_from(at).unwrap_or(u64::MAX)
             };
             *pick = match *pick {
+                Pick::Many(samples) if samples.count == 0 => continue,
                 Pick::One(index) => Pick::One(of(index).min(to.saturating_sub(1))),
-                Pick::Many(samples) if samples.step == 1 => {
+                Pick::Many(samples) if samples.step == 1 || samples.count == 1 => {
                     let (start, end) = (of(samples.start), of(samples.start.saturating_add(samples.count)));
                     let start = start.min(to.saturating_sub(1));
                     Pick::Many(Samples::all(start, 1, end.saturating_sub(start).max(1).min(to)))
@@ -129,17 +158,58 @@ impl Cut {
         Ok(other)
     }
 
-    /// The selection of the array that has these samples of the axes that are shown.
-    pub(crate) fn selection(&self, samples: &[Samples]) -> Selection {
-        let axis = |(axis, pick): (usize, &Pick)| {
-            let shown = self.shown.iter().position(|&shown| shown == axis).and_then(|at| samples.get(at));
-            match (shown, pick) {
-                (Some(samples), _) => samples.to_axis(),
-                (None, Pick::One(index)) => AxisSelection::Index(signed(*index)),
-                (None, Pick::Many(samples)) => AxisSelection::Index(signed(samples.start)),
-            }
+    /// The selection of the array that has these samples of the axes that are shown, and of each other axis its index.
+    pub fn selection(&self, samples: &[Samples]) -> Selection {
+        let axis = |(axis, pick): (usize, &Pick)| match (self.samples_of(axis, samples), pick) {
+            (Some(samples), _) => samples.to_axis(),
+            (None, Pick::One(index)) => AxisSelection::Index(signed(*index)),
+            (None, Pick::Many(samples)) if samples.count == 0 => samples.to_axis(),
+            (None, Pick::Many(samples)) => AxisSelection::Index(signed(samples.start)),
         };
         Selection::Axes(self.picks.iter().enumerate().map(axis).collect())
+    }
+
+    /// The same as a region.
+    pub(crate) fn region(&self, samples: &[Samples]) -> Result<Region> {
+        let range = |(axis, pick): (usize, &Pick)| match (self.samples_of(axis, samples), pick) {
+            (Some(samples), _) => samples.to_range(),
+            (None, Pick::One(index)) => AxisRange::new(*index, 1),
+            (None, Pick::Many(samples)) => AxisRange::new(samples.start, samples.count.min(1)),
+        };
+        Ok(Region::new(self.picks.iter().enumerate().map(range))?)
+    }
+
+    /// The samples of an axis, if it is shown.
+    fn samples_of<'s>(&self, axis: usize, samples: &'s [Samples]) -> Option<&'s Samples> {
+        self.shown.iter().position(|&shown| shown == axis).and_then(|at| samples.get(at))
+    }
+
+    /// The elements that a read of [`selection`](Self::selection) returns, which are in C order of the axes of the array, in C order of
+    /// the axes that are shown: rows from the first to the last. Elements of another number than the samples have stay as they are.
+    pub fn transposed<T: Clone>(&self, elements: Vec<T>, samples: &[Samples]) -> Vec<T> {
+        if self.shown.is_sorted() {
+            return elements;
+        }
+        let count = |samples: &Samples| usize::try_from(samples.count).unwrap_or(usize::MAX);
+        let counts: Vec<usize> = samples.iter().map(count).collect();
+        let stride = |axis: &usize| {
+            let inner = self.shown.iter().zip(&counts).filter(|(other, _)| *other > axis);
+            inner.fold(1_usize, |stride, (_, &count)| stride.saturating_mul(count))
+        };
+        let total = counts.iter().fold(1_usize, |total, &count| total.saturating_mul(count));
+        // Frames, rows, columns, each with the distance from one to the next.
+        let mut axes: Vec<(usize, usize)> = counts.iter().copied().zip(self.shown.iter().map(stride)).collect();
+        while axes.len() < 3 {
+            axes.insert(0, (1, 0));
+        }
+        let [frames, rows, columns] = *axes else { return elements };
+        if total != elements.len() {
+            return elements;
+        }
+        let row = |first: usize| (0..columns.0).map(move |at| first + at * columns.1);
+        let frame = |first: usize| (0..rows.0).flat_map(move |at| row(first + at * rows.1));
+        let all = (0..frames.0).flat_map(|at| frame(at * frames.1));
+        all.filter_map(|at| elements.get(at).cloned()).collect()
     }
 }
 
@@ -147,28 +217,15 @@ fn signed(index: u64) -> i64 {
     i64::try_from(index).unwrap_or(i64::MAX)
 }
 
-fn pick(axis: usize, len: u64, selection: &AxisSelection) -> Result<Pick> {
-    let size = signed(len);
-    let wrapped = |index: i64| if index < 0 { index.saturating_add(size) } else { index };
-    match selection {
-        AxisSelection::All => Ok(Pick::Many(Samples::all(0, 1, len))),
-        AxisSelection::Index(index) => match u64::try_from(wrapped(*index)).ok().filter(|&index| index < len) {
-            Some(index) => Ok(Pick::One(index)),
-            None => Err(Error::argument(format!("found index {index} of axis {axis}, which has {len} elements"))),
-        },
-        AxisSelection::Range { start, stop, step } if *step != 0 => {
-            // As Python has it.
-            let (low, high) = if *step > 0 { (0, size) } else { (-1, size - 1) };
-            let clip = |bound: &Option<i64>, default: i64| bound.map_or(default, |it| wrapped(it).clamp(low, high));
-            let (first, end) = match *step > 0 {
-                true => (clip(start, 0), clip(stop, size)),
-                false => (clip(start, size - 1), clip(stop, -1)),
-            };
-            let span = if *step > 0 { end.saturating_sub(first) } else { first.saturating_sub(end) };
-            let count = u64::try_from(span).unwrap_or(0).div_ceil(step.unsigned_abs());
-            Ok(Pick::Many(Samples::all(u64::try_from(first).unwrap_or(0), *step, count)))
-        }
-        _ => Err(Error::argument(format!("axis {axis}: lists and masks are no plane, expected indices and ranges"))),
+/// The first axis of which a list or a mask is selected.
+fn listed(selection: &Selection, rank: usize) -> Option<usize> {
+    let Selection::Axes(given) = selection else { return None };
+    let is_list = |axis: &AxisSelection| matches!(axis, AxisSelection::Indices(_) | AxisSelection::Mask(_));
+    let at = given.iter().position(is_list)?;
+    // Behind an ellipsis axes count from the last.
+    match given.iter().take(at).any(|axis| *axis == AxisSelection::Ellipsis) {
+        true => (rank + at).checked_sub(given.len()),
+        false => Some(at),
     }
 }
 
@@ -216,7 +273,7 @@ mod tests {
         assert!(cut(&[], "").unwrap().shown().is_empty());
         let cut = cut(&[5, 6, 7], "2:4, 1:5:2, ::-3").unwrap();
         assert_eq!(cut.samples(), [Samples::all(1, 2, 2), Samples::all(6, -3, 3)]);
-        assert_eq!(cut.others().collect::<Vec<_>>(), [(0, 2, false)]);
+        assert_eq!(cut.others().collect::<Vec<_>>(), [Hidden { axis: 0, index: 2, of: 2 }]);
         assert_eq!(cut.along(0), Some(Samples::all(2, 1, 2)));
     }
 
@@ -240,11 +297,41 @@ mod tests {
     fn what_is_no_plane_is_refused() {
         let refused = |text: &str, axes: Option<&[usize]>| Cut::new(&[5, 6], &text.parse().unwrap(), axes).unwrap_err();
         assert!(refused("[1, 2]", None).to_string().contains("axis 0: lists"));
-        assert!(refused("7", None).to_string().contains("found index 7 of axis 0, which has 5 elements"));
+        assert!(refused("7", None).to_string().contains("index 7 is out of bounds for axis 0 of length 5"));
         assert!(refused("1", Some(&[0, 1])).to_string().contains("index 1 of it is selected"));
         assert!(refused("", Some(&[0, 0])).to_string().contains("twice"));
         assert!(refused("", Some(&[2])).to_string().contains("found axis 2"));
-        assert!(refused("0, 0, 0", None).to_string().contains("3 axes"));
+        assert!(refused("0, 0, 0", None).to_string().contains("3 dimensions"));
+        assert!(refused("..., [1, 2]", None).to_string().contains("axis 1: lists"));
+        let points = Selection::coordinates(vec![vec![1], vec![2]]);
+        assert!(Cut::new(&[5, 6], &points, None).unwrap_err().to_string().contains("points"));
+    }
+
+    #[test]
+    fn empty_selections_stay_empty() {
+        for text in ["3:3, :, :", ":, 9:, :", ":, :, 2:2"] {
+            let cut = cut(&[5, 6, 7], text).unwrap();
+            let selection = cut.selection(&cut.samples());
+            assert!(cut.is_empty(), "{text}");
+            assert_eq!(selection.resolve(&[5, 6, 7]).unwrap().len_checked(), Some(0), "{text}");
+        }
+        assert!(!cut(&[5, 6, 7], "3:4").unwrap().is_empty());
+    }
+
+    #[test]
+    fn elements_are_in_the_order_of_the_axes_that_are_shown() {
+        let cut = Cut::new(&[2, 3, 4], &Selection::all(), Some(&[2, 0])).unwrap();
+        // numpy: np.arange(24).reshape(2, 3, 4)[:, 0].T, and the same of all three axes: .transpose(1, 2, 0)
+        let samples = cut.samples();
+        assert_eq!(cut.transposed(vec![0, 1, 2, 3, 12, 13, 14, 15], &samples), [0, 12, 1, 13, 2, 14, 3, 15]);
+        let frames = cut.with_frames(1).unwrap();
+        assert!(cut.with_frames(0).is_err() && cut.with_frames(3).is_err());
+        let samples = frames.samples();
+        let expected: Vec<i32> = (0..3)
+            .flat_map(|frame| (0..4).flat_map(move |row| (0..2).map(move |column| column * 12 + frame * 4 + row)))
+            .collect();
+        assert_eq!(frames.transposed((0..24).collect(), &samples), expected);
+        assert_eq!(frames.transposed(vec!["another", "number"], &samples), ["another", "number"]);
     }
 
     #[test]
@@ -252,10 +339,11 @@ mod tests {
         let whole = cut(&[3, 100, 101], "1, 50:70, :").unwrap();
         let half = whole.scaled(&[3, 100, 101], &[3, 50, 51]).unwrap();
         assert_eq!(half.samples(), [Samples::all(25, 1, 10), Samples::all(0, 1, 51)]);
-        assert_eq!(half.others().collect::<Vec<_>>(), [(0, 1, true)]);
+        assert_eq!(half.others().collect::<Vec<_>>(), [Hidden { axis: 0, index: 1, of: 1 }]);
         let fewer = whole.scaled(&[3, 100, 101], &[1, 1, 1]).unwrap();
-        assert_eq!(fewer.others().collect::<Vec<_>>(), [(0, 0, true)]);
+        assert_eq!(fewer.others().collect::<Vec<_>>(), [Hidden { axis: 0, index: 0, of: 1 }]);
         assert_eq!(fewer.samples(), [Samples::all(0, 1, 1); 2]);
         assert!(cut(&[10], "::2").unwrap().scaled(&[10], &[5]).is_err());
+        assert!(cut(&[10, 10], "4:4").unwrap().scaled(&[10, 10], &[5, 5]).unwrap().is_empty());
     }
 }

@@ -3,10 +3,10 @@
 use crate::Result;
 use crate::labels::{AxisLabels, Positions};
 use crate::samples::Samples;
+use crate::slice::is_exact;
 use zarr_array::Array;
 use zarr_dataset::{Dataset, Values, Variable};
 use zarr_dtype::{Cast, Class, cast_items};
-use zarr_grid::AxisSelection;
 use zarr_json::{Map, Value};
 
 /// Longer coordinates are not read for labels.
@@ -21,26 +21,25 @@ impl AxisLabels {
     pub fn of_dimension(dataset: &Dataset, dimension: &str, samples: &Samples) -> Result<Self> {
         let name = Some(dimension.to_owned());
         let Some(coordinate) = coordinate(dataset, dimension) else { return Ok(Self { name, ..Self::default() }) };
-        let units = coordinate.attributes().get("units").and_then(Value::as_str).map(str::to_owned);
+        let units = units(coordinate).map(str::to_owned);
         let values = dataset.isel(dimension, samples.to_axis())?.variable(dimension)?.read()?;
         Ok(Self { name, units, positions: positions(&values) })
     }
 
-    /// The label of one index of a dimension; `None` without a coordinate.
+    /// The labels of indices of a dimension that is not shown, with all their digits and with units; `None` without a coordinate.
     ///
     /// # Errors
     /// As [`Variable::read`] for the coordinate.
-    pub fn at_index(dataset: &Dataset, dimension: &str, index: u64) -> Result<Option<String>> {
-        if coordinate(dataset, dimension).is_none() {
-            return Ok(None);
+    pub fn at_indices(dataset: &Dataset, dimension: &str, samples: &Samples) -> Result<Option<Vec<String>>> {
+        let Some(coordinate) = coordinate(dataset, dimension) else { return Ok(None) };
+        let values = dataset.isel(dimension, samples.to_axis())?.variable(dimension)?.read()?;
+        let mut labels = texts(&values);
+        if is_number(&values)
+            && let Some(units) = units(coordinate)
+        {
+            labels.iter_mut().for_each(|label| *label = format!("{label} {units}"));
         }
-        let labels = Self::of_dimension(dataset, dimension, &Samples::all(index, 1, 1))?;
-        let units = labels.units.as_deref().map(|units| format!(" {units}")).unwrap_or_default();
-        Ok(match labels.positions {
-            Positions::Indices => None,
-            Positions::Numbers(numbers) => numbers.first().map(|number| format!("{number}{units}")),
-            Positions::Texts(texts) => texts.into_iter().next(),
-        })
+        Ok(Some(labels))
     }
 
     /// Whether a picture has the last sample at the top: positions rise, as latitudes and heights do, and the coordinate does not say that
@@ -64,33 +63,39 @@ fn coordinate<'d>(dataset: &'d Dataset, dimension: &str) -> Option<&'d Variable>
     is_it.then_some(variable)
 }
 
-/// Values of a coordinate as positions.
+fn units(coordinate: &Variable) -> Option<&str> {
+    coordinate.attributes().get("units").and_then(Value::as_str)
+}
+
+fn is_number(values: &Values) -> bool {
+    matches!(values.data_type().class(), Some(Class::Signed | Class::Unsigned | Class::Float))
+}
+
+/// Values of a coordinate as positions. Integers that are not exact as floats are texts.
 fn positions(values: &Values) -> Positions {
-    let is_number = matches!(values.data_type().class(), Some(Class::Signed | Class::Unsigned | Class::Float));
-    if is_number && let Ok(numbers) = cast_items::<f64>(values.data_type(), values.data().items(), Cast::Lossy) {
-        return Positions::Numbers(numbers);
+    if is_number(values)
+        && let Ok(numbers) = cast_items::<f64>(values.data_type(), values.data().items(), Cast::Lossy)
+    {
+        let is_float = values.data_type().class() == Some(Class::Float);
+        if is_float || numbers.iter().all(|&number| is_exact(number)) {
+            return Positions::Numbers(numbers);
+        }
     }
+    Positions::Texts(texts(values))
+}
+
+fn texts(values: &Values) -> Vec<String> {
     let mut texts: Vec<String> = (0..values.len()).map(|index| values.text(index)).collect();
+    if is_number(values) {
+        return texts;
+    }
     // What is 0 in all of these times says nothing.
     for end in [".000000000", "T00:00:00", " 00:00:00"] {
         if texts.iter().all(|text| text == "NaT" || text.ends_with(end)) {
             texts.iter_mut().for_each(|text| text.truncate(text.strip_suffix(end).map_or(text.len(), str::len)));
         }
     }
-    Positions::Texts(texts)
-}
-
-impl Samples {
-    /// As a selection along an axis.
-    pub(crate) fn to_axis(self) -> AxisSelection {
-        let signed = |index: u64| i64::try_from(index).unwrap_or(i64::MAX);
-        let last = signed(self.index(self.count.saturating_sub(1)));
-        let stop = match self.step > 0 {
-            true => Some(last.saturating_add(1)),
-            false => last.checked_sub(1).filter(|&stop| stop >= 0),
-        };
-        AxisSelection::Range { start: Some(signed(self.start)), stop, step: self.step }
-    }
+    texts
 }
 
 /// The names of values by the attributes `flag_values` and `flag_meanings` of the CF conventions; none if there are none.

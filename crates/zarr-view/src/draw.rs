@@ -2,6 +2,7 @@
 
 pub(crate) mod chart;
 
+use crate::Result;
 use crate::color_map::Rgb;
 use crate::coloring::Coloring;
 use crate::figure::{Figure, Room};
@@ -25,12 +26,20 @@ pub(crate) const MOST_LETTERS: usize = 24;
 
 impl Figure {
     /// The plane alone: one or more pixels for each sample, as many as fit.
-    pub fn plane(&self, room: Room) -> Picture {
+    ///
+    /// # Errors
+    /// As [`Picture::new`].
+    pub fn plane(&self, room: Room) -> Result<Picture> {
+        let (width, height) = self.plane_size(room);
+        let mut picture = Picture::new(width, height, WHITE)?;
+        self.draw_plane(&mut picture, (0, 0), self.scale(room));
+        Ok(picture)
+    }
+
+    /// The width and the height of the [`plane`](Self::plane), which is not drawn for this.
+    pub fn plane_size(&self, room: Room) -> (usize, usize) {
         let (across, down) = self.scale(room);
-        let (width, height) = (self.slice.columns() * across, self.slice.rows() * down);
-        let mut picture = Picture::new(width, height, WHITE);
-        self.draw_plane(&mut picture, (0, 0), (across, down));
-        picture
+        (self.slice.columns() * across, self.slice.rows() * down)
     }
 
     fn draw_plane(&self, picture: &mut Picture, (left, top): (usize, usize), (across, down): (usize, usize)) {
@@ -42,32 +51,29 @@ impl Figure {
         }
     }
 
+    /// The width and the height of the [`picture`](Self::picture), which are not drawn for this.
+    pub fn size(&self, room: Room) -> (usize, usize) {
+        if self.is_plane() { Layout::new(self, room).size } else { chart::Layout::new(self, room).size }
+    }
+
     /// The picture: the plane with its axes, its title, and its colour bar or legend; of a line its chart.
-    pub fn picture(&self, room: Room) -> Picture {
+    ///
+    /// # Errors
+    /// As [`Picture::new`].
+    pub fn picture(&self, room: Room) -> Result<Picture> {
         if !self.is_plane() {
             return chart::picture(self, room);
         }
-        let (across, down) = self.scale(room);
-        let (width, height) = (self.slice.columns() * across, self.slice.rows() * down);
-        let rows = self.row_ticks((height / (font::HEIGHT * 2)).clamp(1, 12));
-        let widest = rows.iter().map(|tick| font::width(&tick.text)).max().unwrap_or(0);
-        let row_title =
-            self.axes.first().map(|axis| shortened(&axis.title(), height / font::WIDTH)).unwrap_or_default();
-        let left = GAP + if row_title.is_empty() { 0 } else { font::HEIGHT + GAP / 2 } + widest + MARK + 3;
-        let legend = Legend::of(self, height);
-        let total = (left + width + GAP * 2 + legend.width()).max(GAP * 2 + font::width("0") * 20) + GAP;
-        let title = wrapped(&self.title, (total - GAP * 2) / font::WIDTH);
-        let note = self.note.as_deref().map(|note| wrapped(note, (total - GAP * 2) / font::WIDTH)).unwrap_or_default();
-        let top = GAP + title.len() * (font::HEIGHT + 2) + GAP / 2;
-        let below = MARK + 2 + font::HEIGHT * 2 + 4 + note.len() * (font::HEIGHT + 2) + GAP;
-        let mut picture = Picture::new(total, top + height.max(legend.height()) + below, WHITE);
+        let Layout { scale, plane: (width, height), left, top, rows, row_title, legend, title, note, size } =
+            Layout::new(self, room);
+        let mut picture = Picture::new(size.0, size.1, WHITE)?;
         for (line, text) in title.iter().enumerate() {
             picture.text(GAP, GAP + line * (font::HEIGHT + 2), text, BLACK);
         }
-        self.draw_plane(&mut picture, (left, top), (across, down));
+        self.draw_plane(&mut picture, (left, top), scale);
         picture.outline(left - 1, top - 1, width + 2, height + 2, BLACK);
         for tick in &rows {
-            let y = top + along(tick, down as f64, height);
+            let y = top + along(tick, scale.1 as f64, height);
             picture.fill(left - 1 - MARK, y, MARK, 1, BLACK);
             let x = (left - MARK - 4).saturating_sub(font::width(&tick.text));
             picture.text(x, y.saturating_sub(font::HEIGHT / 2), &tick.text, BLACK);
@@ -77,13 +83,13 @@ impl Figure {
             picture.text_upwards(GAP / 2, bottom.min(top + height), &row_title, BLACK);
         }
         let bottom = top + height;
-        draw_columns(&mut picture, self, (left, bottom), (across as f64, width));
+        draw_columns(&mut picture, self, (left, bottom), (scale.0 as f64, width));
         legend.draw(&mut picture, (left + width + GAP * 2, top), height);
         let first = bottom.max(top + legend.height()) + MARK + 2 + font::HEIGHT * 2 + 6;
         for (line, text) in note.iter().enumerate() {
             picture.text(GAP, first + line * (font::HEIGHT + 2), text, [96; 3]);
         }
-        picture
+        Ok(picture)
     }
 
     /// The marks along rows.
@@ -103,6 +109,43 @@ impl Figure {
             }
         }
         cut(axis.ticks(samples, 1))
+    }
+}
+
+/// What stands where in the picture of a plane.
+struct Layout<'f> {
+    /// The pixels of a sample, across and down.
+    scale: (usize, usize),
+    /// The width and the height of the plane, and where it begins.
+    plane: (usize, usize),
+    left: usize,
+    top: usize,
+    rows: Vec<Tick>,
+    row_title: String,
+    legend: Legend<'f>,
+    title: Vec<String>,
+    note: Vec<String>,
+    size: (usize, usize),
+}
+
+impl<'f> Layout<'f> {
+    fn new(figure: &'f Figure, room: Room) -> Self {
+        let scale = figure.scale(room);
+        let (width, height) = figure.plane_size(room);
+        let rows = figure.row_ticks((height / (font::HEIGHT * 2)).clamp(1, 12));
+        let widest = rows.iter().map(|tick| font::width(&tick.text)).max().unwrap_or(0);
+        let row_title =
+            figure.axes.first().map(|axis| shortened(&axis.title(), height / font::WIDTH)).unwrap_or_default();
+        let left = GAP + if row_title.is_empty() { 0 } else { font::HEIGHT + GAP / 2 } + widest + MARK + 3;
+        let legend = Legend::of(figure, height);
+        let total = (left + width + GAP * 2 + legend.width()).max(GAP * 2 + font::width("0") * 20) + GAP;
+        let letters = (total - GAP * 2) / font::WIDTH;
+        let title = wrapped(&figure.title, letters);
+        let note = figure.note.as_deref().map(|note| wrapped(note, letters)).unwrap_or_default();
+        let top = GAP + title.len() * (font::HEIGHT + 2) + GAP / 2;
+        let below = MARK + 2 + font::HEIGHT * 2 + 4 + note.len() * (font::HEIGHT + 2) + GAP;
+        let size = (total, top + height.max(legend.height()) + below);
+        Self { scale, plane: (width, height), left, top, rows, row_title, legend, title, note, size }
     }
 }
 

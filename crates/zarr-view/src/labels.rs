@@ -182,21 +182,7 @@ fn text(value: f64, step: f64) -> String {
 
 /// A number with about five digits.
 pub(crate) fn short(number: f64) -> String {
-    let magnitude = number.abs();
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    if !number.is_finite() {
-        return number.to_string();
-    }
-    if !(1e-4..1e7).contains(&magnitude) {
-        let text = format!("{number:.4e}");
-        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-        return format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'));
-    }
-    let digits = (4.0 - magnitude.log10().floor()).clamp(0.0, 9.0) as usize;
-    let text = format!("{number:.digits$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    zarr_meta::text::rounded(number, 5)
 }
 
 #[cfg(test)]

@@ -22,11 +22,11 @@
 //! let slice = Slice::read(&array, &cut, &room.most(&[400, 600]), &Budget::default())?;
 //! assert_eq!((slice.rows(), slice.columns()), (200, 300));
 //!
-//! let shading = Shading::new(&slice.values, slice.numbers, &ShadingOptions::default());
+//! let shading = Shading::new(&slice.values, slice.numbers, &ShadingOptions::default())?;
 //! let axes = vec![AxisLabels::default(); 2];
 //! let figure = Figure { title: "a".to_owned(), slice, axes, shading, colors: None, units: None, note: None };
-//! assert_eq!(figure.plane(room).width(), 300);
-//! let png = zarr_view::png(&figure.picture(room))?;
+//! assert_eq!(figure.plane(room)?.width(), 300);
+//! let png = zarr_view::png(&figure.picture(room)?)?;
 //! assert!(png.starts_with(b"\x89PNG"));
 //! # Ok::<(), zarr_array::Error>(())
 //! ```
@@ -52,12 +52,13 @@ mod terminal;
 #[cfg(test)]
 mod tests;
 mod text;
+mod thinned;
 
-pub use apng::{animation, png};
+pub use apng::{Animation, png};
 pub use color_map::{ColorMap, Rgb};
 pub use coloring::Coloring;
 pub use composite::{Layer, composite};
-pub use cut::Cut;
+pub use cut::{Cut, Hidden};
 pub use dataset::{flag_names, shown_array};
 pub use figure::{Figure, Room};
 pub use labels::{AxisLabels, Positions, Tick};
@@ -66,7 +67,8 @@ pub use picture::Picture;
 pub use range::{Range, RangeError};
 pub use samples::Samples;
 pub use shading::{Categories, Category, Shading, ShadingOptions};
-pub use slice::{Budget, Numbers, Slice};
+pub use slice::{Numbers, Slice};
 pub use terminal::Protocol;
 pub use text::Ink;
+pub use thinned::{Budget, Thinned};
 pub use zarr_array::{Error, ErrorKind, Result};

@@ -32,7 +32,7 @@ impl ImageCut {
         let (level, array) = match level {
             Some(0) => (0, finest.clone()),
             Some(number) => (number, image.level(number)?),
-            None if samples.iter().any(|samples| samples.step != 1) => (0, finest.clone()),
+            None if whole.has_steps() => (0, finest.clone()),
             None => {
                 let selected: Vec<u64> = samples.iter().map(|samples| samples.of).collect();
                 let of_axis = |((&axis, &most), samples): ((&usize, &u64), &Samples)| {

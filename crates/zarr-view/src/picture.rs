@@ -2,9 +2,8 @@
 
 use crate::color_map::Rgb;
 use crate::font;
-
-/// More pixels than this are refused: 256 MiB.
-const MOST_PIXELS: usize = 1 << 26;
+use crate::{Error, Result};
+use zarr_meta::text::grouped;
 
 /// A picture: rows of pixels, each red, green and blue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,11 +14,23 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// A picture of one colour. Both lengths are at least 1; one that would be too large (64 million pixels) has fewer rows.
-    pub fn new(width: usize, height: usize, color: Rgb) -> Self {
-        let width = width.clamp(1, MOST_PIXELS);
-        let height = height.clamp(1, (MOST_PIXELS / width).max(1));
-        Self { width, height, pixels: vec![color; width * height] }
+    /// More pixels are refused: 192 MiB.
+    pub const MOST_PIXELS: usize = 1 << 26;
+
+    /// A picture of one colour. Both lengths are at least 1.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are more than [`MOST_PIXELS`](Self::MOST_PIXELS).
+    pub fn new(width: usize, height: usize, color: Rgb) -> Result<Self> {
+        let (width, height) = (width.max(1), height.max(1));
+        match width.checked_mul(height).filter(|&count| count <= Self::MOST_PIXELS) {
+            Some(count) => Ok(Self { width, height, pixels: vec![color; count] }),
+            None => {
+                let most = grouped(Self::MOST_PIXELS as u64);
+                let message = format!("found a picture of {width} x {height} pixels, expected at most {most}");
+                Err(Error::argument(message))
+            }
+        }
     }
 
     /// Pixels in a row.
@@ -54,18 +65,6 @@ impl Picture {
         {
             *pixel = color;
         }
-    }
-
-    /// The same with white pixels to the right and below, if it is smaller.
-    pub fn enlarged(self, width: usize, height: usize) -> Self {
-        if (self.width, self.height) == (width, height) {
-            return self;
-        }
-        let mut larger = Self::new(width.max(self.width), height.max(self.height), [255; 3]);
-        for (y, row) in self.pixels.chunks(self.width).enumerate() {
-            row.iter().enumerate().for_each(|(x, pixel)| larger.set(x, y, *pixel));
-        }
-        larger
     }
 
     /// Fills a box.
@@ -154,7 +153,7 @@ mod tests {
 
     #[test]
     fn what_lies_beyond_the_edges_is_left_out() {
-        let mut picture = Picture::new(3, 2, [0; 3]);
+        let mut picture = Picture::new(3, 2, [0; 3]).unwrap();
         picture.set(3, 0, [9; 3]);
         picture.set(0, 2, [9; 3]);
         picture.fill(2, 1, 50, 50, [7; 3]);
@@ -166,10 +165,18 @@ mod tests {
     }
 
     #[test]
+    fn pictures_that_are_too_large_are_refused() {
+        let error = Picture::new(16_384, 16_384, [0; 3]).unwrap_err();
+        assert_eq!(error.to_string(), "found a picture of 16384 x 16384 pixels, expected at most 67_108_864");
+        assert!(Picture::new(usize::MAX, 2, [0; 3]).is_err());
+        assert_eq!(Picture::new(0, 0, [0; 3]).unwrap().pixels().len(), 1);
+    }
+
+    #[test]
     fn text_is_turned() {
-        let mut flat = Picture::new(40, 40, [255; 3]);
+        let mut flat = Picture::new(40, 40, [255; 3]).unwrap();
         flat.text(0, 0, "7x", [0; 3]);
-        let mut turned = Picture::new(40, 40, [255; 3]);
+        let mut turned = Picture::new(40, 40, [255; 3]).unwrap();
         turned.text_upwards(0, 39, "7x", [0; 3]);
         assert!(flat.pixels().iter().any(|pixel| pixel[0] < 128));
         for (x, y) in (0..40).flat_map(|x| (0..40).map(move |y| (x, y))) {

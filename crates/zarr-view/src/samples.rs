@@ -1,5 +1,7 @@
 //! Which elements along an axis are read.
 
+use zarr_grid::{AxisRange, AxisSelection};
+
 /// Elements along an axis, at equal distances: `start`, `start + step` and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Samples {
@@ -34,11 +36,32 @@ impl Samples {
         Self { start: self.index(first), step, count, of: self.of }
     }
 
-    /// How many parts of this length they lie in, at most, if parts lie side by side from index 0 on.
-    pub(crate) fn parts(&self, len: u64) -> u64 {
-        let part = |number: u64| self.index(number) / len.max(1);
-        let apart = part(0).abs_diff(part(self.count.saturating_sub(1)));
-        self.count.min(apart.saturating_add(1))
+    /// The elements of a range, from the last on if it is wanted the other way round.
+    pub(crate) fn of_range(range: &AxisRange, is_flipped: bool) -> Self {
+        let step = i64::try_from(range.step).unwrap_or(i64::MAX);
+        match range.last().filter(|_| is_flipped) {
+            Some(last) => Self::all(last, step.saturating_neg(), range.len),
+            None => Self::all(range.start, step, range.len),
+        }
+    }
+
+    /// As a range, which is in ascending order.
+    pub(crate) fn to_range(self) -> AxisRange {
+        let ends = [self.start, self.index(self.count.saturating_sub(1))];
+        let start = ends.into_iter().min().unwrap_or(self.start);
+        AxisRange { start, len: self.count, step: self.step.unsigned_abs().max(1) }
+    }
+
+    /// As a selection along an axis.
+    pub(crate) fn to_axis(self) -> AxisSelection {
+        let signed = |index: u64| i64::try_from(index).unwrap_or(i64::MAX);
+        let last = signed(self.index(self.count.saturating_sub(1)));
+        let stop = match self.step > 0 {
+            _ if self.count == 0 => Some(signed(self.start)),
+            true => Some(last.saturating_add(1)),
+            false => last.checked_sub(1).filter(|&stop| stop >= 0),
+        };
+        AxisSelection::Range { start: Some(signed(self.start)), stop, step: self.step }
     }
 }
 
@@ -65,12 +88,11 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_counted() {
-        assert_eq!(Samples::all(0, 1, 100).parts(100), 1);
-        assert_eq!(Samples::all(0, 1, 100).parts(10), 10);
-        assert_eq!(Samples::all(99, -1, 100).parts(10), 10);
-        assert_eq!(Samples::all(5, 1, 10).parts(10), 2);
-        assert_eq!(Samples::all(0, 50, 100).parts(10), 100);
-        assert_eq!(Samples::all(70, 1, 1).parts(10), 1);
+    fn ranges_are_in_ascending_order() {
+        let down = Samples::all(9, -4, 3);
+        assert_eq!(down.to_range(), AxisRange { start: 1, len: 3, step: 4 });
+        assert_eq!(Samples::of_range(&down.to_range(), true), down);
+        assert_eq!(Samples::of_range(&AxisRange::new(2, 5), false), Samples::all(2, 1, 5));
+        assert_eq!(Samples::all(3, 2, 0).to_range().len, 0);
     }
 }

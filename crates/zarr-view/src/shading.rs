@@ -4,6 +4,7 @@ use crate::color_map::{ColorMap, Rgb};
 use crate::coloring::Coloring;
 use crate::range::Range;
 use crate::slice::Numbers;
+use crate::{Error, Result};
 
 /// Integers with no more different values are categories, if nothing else is asked for.
 const MOST_CATEGORIES: usize = 12;
@@ -37,7 +38,17 @@ pub enum Shading {
 impl Shading {
     /// The shading for these values, as asked for, else as fits them: two colours for bools, categories for integers with few values.
     /// The range of a diverging map has 0 in its middle if values lie on both sides of it.
-    pub fn new(values: &[f64], numbers: Numbers, options: &ShadingOptions) -> Self {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if logarithms are shown of a range with a bound that is not positive.
+    pub fn new(values: &[f64], numbers: Numbers, options: &ShadingOptions) -> Result<Self> {
+        if let (true, Some(range @ Range::Bounds(first, last))) = (options.is_log, options.range)
+            && !(first > 0.0 && last > 0.0)
+        {
+            return Err(Error::argument(format!(
+                "found range {range}, expected positive numbers, whose logarithms are shown"
+            )));
+        }
         let map = options.map;
         let is_even = map.is_some_and(|map| !map.is_categorical()) || options.range.is_some() || options.is_log;
         let may_be = numbers != Numbers::Floats && (!is_even || options.is_categorical);
@@ -49,18 +60,19 @@ impl Shading {
             };
             let is_sure = wants || numbers == Numbers::Bools;
             if let Some(few) = few.filter(|few| is_sure || few.len().saturating_mul(ELEMENTS_EACH) <= values.len()) {
-                return Self::Categories(Categories::new(few, numbers, &options.names));
+                return Ok(Self::Categories(Categories::new(few, numbers, &options.names)));
             }
         }
         let map = map.unwrap_or(ColorMap::VIRIDIS);
         let range = options.range.unwrap_or_default();
-        let (mut first, mut last) = range.of(values, options.is_log).unwrap_or((0.0, 1.0));
+        let of_none = if options.is_log { (1.0, 10.0) } else { (0.0, 1.0) };
+        let (mut first, mut last) = range.of(values, options.is_log).unwrap_or(of_none);
         if map.is_diverging() && first < 0.0 && last > 0.0 && !matches!(range, Range::Bounds(..)) {
             last = last.max(-first);
             first = -last;
         }
         let coloring = Coloring::new(map, first, last);
-        Self::Even(if options.is_log { coloring.logarithmic() } else { coloring })
+        Ok(Self::Even(if options.is_log { coloring.logarithmic() } else { coloring }))
     }
 
     /// The colour of a value.
@@ -161,7 +173,7 @@ mod tests {
     use super::*;
 
     fn shading(values: &[f64], numbers: Numbers, options: &ShadingOptions) -> Shading {
-        Shading::new(values, numbers, options)
+        Shading::new(values, numbers, options).unwrap()
     }
 
     #[test]
@@ -194,6 +206,20 @@ mod tests {
         let names: Vec<&str> = categories.entries().iter().map(|entry| entry.name.as_str()).collect();
         assert_eq!(names, ["false", "true"]);
         assert_eq!(categories.pixel(1.0), [254, 232, 56]);
+    }
+
+    #[test]
+    fn logarithms_are_of_positive_numbers() {
+        let options = |range| ShadingOptions { range, is_log: true, ..ShadingOptions::default() };
+        for text in ["0:25", "-1:1", "5:0"] {
+            let error = Shading::new(&[1.0], Numbers::Floats, &options(text.parse().ok())).unwrap_err();
+            assert!(error.to_string().contains(&format!("found range {text}, expected positive numbers")), "{error}");
+        }
+        for values in [&[0.0, -3.0, f64::NAN][..], &[]] {
+            let Shading::Even(coloring) = shading(values, Numbers::Floats, &options(None)) else { panic!("a range") };
+            assert_eq!(coloring.bounds(), (1.0, 10.0));
+            assert_eq!((coloring.pixel(0.0), coloring.value(0.0)), (Coloring::MISSING, 1.0));
+        }
     }
 
     #[test]

@@ -2,30 +2,10 @@
 
 use crate::cut::Cut;
 use crate::samples::Samples;
+use crate::thinned::{Budget, Thinned};
 use crate::{Error, Result};
-use zarr_array::Array;
+use zarr_array::{Array, ArrayData};
 use zarr_dtype::{Cast, Class, DataType, cast_items};
-
-/// How much may be read for a picture: parts (chunks, inner chunks of shards) and bytes of decoded elements of parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
-    /// Parts that are read at most; one is always read.
-    pub parts: u64,
-    /// Bytes of the decoded parts at most, if these are more than one.
-    pub bytes: u64,
-}
-
-impl Default for Budget {
-    /// 4096 parts of 64 MiB together.
-    fn default() -> Self {
-        Self { parts: 4096, bytes: 64 << 20 }
-    }
-}
-
-impl Budget {
-    /// No bounds.
-    pub const UNLIMITED: Self = Self { parts: u64::MAX, bytes: u64::MAX };
-}
 
 /// Values of a plane or a line, or of a single element: in C order of the axes that are shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +18,8 @@ pub struct Slice {
     pub numbers: Numbers,
     /// Whether fewer samples were read than the picture has pixels, since more would have gone beyond the budget.
     pub is_cut: bool,
+    /// A single element as text, with all its digits; `None` of planes and lines.
+    pub text: Option<String>,
 }
 
 /// What elements are.
@@ -64,68 +46,50 @@ impl Numbers {
 }
 
 impl Slice {
-    /// Reads what a cut shows, at most so many samples along each of its axes: every k-th element of each, see [`Samples::thinned`]. If
-    /// these lie in more parts than the budget has, fewer.
+    /// Reads what a cut shows, at most so many samples along each of its axes, and no more parts than the budget has: see
+    /// [`Cut::thinned`].
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the elements are no numbers and no bools, or there are none; as
     /// [`Array::read_data`].
     pub fn read(array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> Result<Self> {
-        let Some(numbers) = Numbers::of(array.data_type()) else {
-            let message = format!("found elements of {}, expected numbers or bools", array.data_type());
-            return Err(locate(array, Error::argument(message)));
-        };
-        let all = cut.samples();
-        if all.iter().any(|samples| samples.count == 0) {
-            return Err(locate(array, Error::argument("the selection is empty")));
-        }
-        let (samples, is_cut) = Self::samples(array, cut, most, budget);
-        let data = array.read_data(cut.selection(&samples))?;
-        let values = cast_items::<f64>(data.data_type(), data.items(), Cast::Lossy).map_err(Error::from)?;
-        let values = if is_transposed(cut) { transposed(&values, &samples) } else { values };
-        let is_exact = |value: &f64| value.abs() <= MOST_EXACT;
-        let numbers = match numbers {
-            Numbers::Integers if !values.iter().all(is_exact) => Numbers::Floats,
-            numbers => numbers,
-        };
-        Ok(Self { samples, values, numbers, is_cut })
+        let numbers = numbers(array, cut)?;
+        let thinned = cut.thinned(array, most, budget)?;
+        let data = array.read_data(cut.selection(&thinned.samples))?;
+        let text = cut.shown().is_empty().then(|| data.text(0));
+        let (values, numbers) = values(&data, numbers)?;
+        let values = cut.transposed(values, &thinned.samples);
+        Ok(Self { samples: thinned.samples, values, numbers, is_cut: thinned.is_cut, text })
     }
 
-    /// The samples that are read, and whether the budget makes them fewer.
-    fn samples(array: &Array, cut: &Cut, most: &[u64], budget: &Budget) -> (Vec<Samples>, bool) {
-        let all = cut.samples();
-        let parts = array.part_shape();
-        let item = u128::try_from(array.data_type().item_size()).unwrap_or(u128::MAX);
-        let part_bytes = parts.iter().fold(item, |bytes, &len| bytes.saturating_mul(u128::from(len)));
-        let mut counts: Vec<u64> =
-            all.iter().zip(most).map(|(samples, &most)| samples.count.min(most.max(1))).collect();
-        let mut is_cut = false;
-        loop {
-            let samples: Vec<Samples> = all.iter().zip(&counts).map(|(all, &most)| all.thinned(most)).collect();
-            let met: Vec<u64> = cut
-                .shown()
-                .iter()
-                .zip(&samples)
-                .map(|(&axis, samples)| samples.parts(parts.get(axis).copied().unwrap_or(1)))
-                .collect();
-            let total = met.iter().fold(1_u128, |total, &met| total.saturating_mul(u128::from(met)));
-            let fits =
-                total <= u128::from(budget.parts) && total.saturating_mul(part_bytes) <= u128::from(budget.bytes);
-            // Of parts that are not compressed, fewer bytes may be read than they have: the plan of the read knows.
-            let fits =
-                fits || (!is_cut && total <= u128::from(budget.parts) && is_partial(array, cut, &samples, budget));
-            // Of the axis along which most parts are met.
-            let longest = met.iter().enumerate().max_by_key(|(_, met)| **met).filter(|(_, met)| **met > 1);
-            match longest.and_then(|(axis, met)| Some((counts.get_mut(axis)?, *met))) {
-                Some((count, met)) if !fits && *count > 1 => {
-                    // Parts get fewer only if samples are further apart than parts are long.
-                    *count = (*count).min(met) * 7 / 8;
-                    *count = (*count).max(1);
-                    is_cut = true;
-                }
-                _ => return (samples, is_cut),
-            }
-        }
+    /// Reads what a cut shows at each index that is selected along another axis, or at `most_frames` of them, each part once. All frames
+    /// together have no more parts than the budget has; if they had, planes are thinned first. Returns which indices these are, too.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read), and if the axis is shown or one index of it is selected.
+    pub fn frames(
+        array: &Array,
+        cut: &Cut,
+        axis: usize,
+        most_frames: u64,
+        most: &[u64],
+        budget: &Budget,
+    ) -> Result<(Samples, Vec<Self>)> {
+        let numbers = numbers(array, cut)?;
+        let all = cut.with_frames(axis)?;
+        let most: Vec<u64> = std::iter::once(most_frames).chain(most.iter().copied()).collect();
+        let Thinned { samples, is_cut, .. } = all.thinned(array, &most, budget)?;
+        let data = array.read_data(all.selection(&samples))?;
+        let (values, numbers) = values(&data, numbers)?;
+        drop(data);
+        let values = all.transposed(values, &samples);
+        let Some((frames, shown)) = samples.split_first() else {
+            return Err(Error::argument("found no axis of frames"));
+        };
+        let each = values.len() / usize::try_from(frames.count).unwrap_or(usize::MAX).max(1);
+        let frame =
+            |values: &[f64]| Self { samples: shown.to_vec(), values: values.to_vec(), numbers, is_cut, text: None };
+        Ok((*frames, values.chunks(each.max(1)).map(frame).collect()))
     }
 
     /// The number of rows; 1 of a line.
@@ -149,36 +113,40 @@ impl Slice {
 
     /// The same with the last row first.
     pub fn upside_down(&self) -> Self {
-        let rows = (0..self.rows()).rev().flat_map(|row| self.row(row).to_vec());
+        let rows: Vec<f64> = (0..self.rows()).rev().flat_map(|row| self.row(row)).copied().collect();
         let mut samples = self.samples.clone();
         if let [rows, _] = samples.as_mut_slice() {
             rows.start = rows.index(rows.count.saturating_sub(1));
             rows.step = rows.step.saturating_neg();
         }
-        Self { values: rows.collect(), samples, ..self.clone() }
+        Self { values: rows, samples, text: self.text.clone(), ..*self }
     }
 }
 
-/// Whether the bytes that a read decodes are within the budget, by its plan. Plans of shards read their indexes, and are not made.
-fn is_partial(array: &Array, cut: &Cut, samples: &[Samples], budget: &Budget) -> bool {
-    let plan = (!array.is_sharded()).then(|| array.plan(cut.selection(samples)));
-    plan.and_then(Result::ok).and_then(|plan| plan.decoded_bytes).is_some_and(|bytes| bytes <= budget.bytes)
+/// What the elements of an array are, of which a cut shows some.
+fn numbers(array: &Array, cut: &Cut) -> Result<Numbers> {
+    let Some(numbers) = Numbers::of(array.data_type()) else {
+        let message = format!("found elements of {}, expected numbers or bools", array.data_type());
+        return Err(locate(array, Error::argument(message)));
+    };
+    if cut.is_empty() {
+        return Err(locate(array, Error::argument("the selection is empty")));
+    }
+    Ok(numbers)
 }
 
-/// Integers up to this one are exact as `f64`.
-const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
-
-/// Whether the columns come first in the array.
-fn is_transposed(cut: &Cut) -> bool {
-    matches!(cut.shown(), [rows, columns] if rows > columns)
+/// Elements as floats, and whether integers among them are exact.
+fn values(data: &ArrayData, numbers: Numbers) -> Result<(Vec<f64>, Numbers)> {
+    let values = cast_items::<f64>(data.data_type(), data.items(), Cast::Lossy).map_err(Error::from)?;
+    Ok(match numbers {
+        Numbers::Integers if !values.iter().all(|&value| is_exact(value)) => (values, Numbers::Floats),
+        numbers => (values, numbers),
+    })
 }
 
-/// Values in C order of columns and rows, in C order of rows and columns.
-fn transposed(values: &[f64], samples: &[Samples]) -> Vec<f64> {
-    let count = |at: usize| samples.get(at).map_or(1, |samples| usize::try_from(samples.count).unwrap_or(usize::MAX));
-    let (rows, columns) = (count(0), count(1));
-    let all = (0..rows).flat_map(|row| (0..columns).map(move |column| column * rows + row));
-    all.map(|at| values.get(at).copied().unwrap_or(f64::NAN)).collect()
+/// Whether an integer of this value is exact as `f64`: up to 2^53.
+pub(crate) fn is_exact(integer: f64) -> bool {
+    integer.abs() < 9_007_199_254_740_992.0
 }
 
 /// An error with the array that it is about.

@@ -186,33 +186,42 @@ fn runs(row: &[u8], text: &mut String) {
     }
 }
 
-/// At most 256 colours, and the number of the colour of each pixel: the colours themselves if there are no more, else with fewer bits.
+/// At most 256 colours, and the number of the colour of each pixel: the colours themselves if there are no more, else fewer levels of red,
+/// green and blue, from black to white.
 fn palette(picture: &Picture) -> (Vec<Rgb>, Vec<u8>) {
-    // From all bits to few: red, green, blue.
-    let coarse = |[r, g, b]: Rgb, drop: u32| -> Rgb {
-        let cut =
-            |channel: u8, drop: u32| if drop == 0 { channel } else { (channel >> drop) << drop | 1 << (drop - 1) };
-        [cut(r, drop), cut(g, drop), cut(b, drop)]
-    };
-    for drop in 0..6 {
-        let mut numbers = BTreeMap::<Rgb, usize>::new();
-        for pixel in picture.pixels() {
-            let next = numbers.len();
-            numbers.entry(coarse(*pixel, drop)).or_insert(next);
-            if numbers.len() > SIXEL_COLORS {
-                break;
-            }
-        }
-        if numbers.len() <= SIXEL_COLORS {
-            let mut palette = vec![[0; 3]; numbers.len()];
-            for (color, &number) in &numbers {
-                if let Some(place) = palette.get_mut(number) {
-                    *place = *color;
-                }
-            }
-            let number = |pixel: &Rgb| numbers.get(&coarse(*pixel, drop)).and_then(|&number| u8::try_from(number).ok());
-            return (palette, picture.pixels().iter().map(|pixel| number(pixel).unwrap_or(0)).collect());
+    let fits = |drop: u32| numbered(picture, [drop; 3]).map(|colors| (colors, [drop; 3]));
+    // 8 levels of red and of green and 4 of blue are 256 colours.
+    let last = [5, 5, 6];
+    let (colors, drop) = (0..6).find_map(fits).unwrap_or_else(|| (numbered(picture, last).unwrap_or_default(), last));
+    let mut palette = vec![[0; 3]; colors.len()];
+    for (color, &number) in &colors {
+        if let Some(entry) = palette.get_mut(number) {
+            *entry = *color;
         }
     }
-    (vec![[128; 3]], vec![0; picture.pixels().len()])
+    let number = |pixel: &Rgb| colors.get(&coarse(*pixel, drop)).and_then(|&number| u8::try_from(number).ok());
+    (palette, picture.pixels().iter().map(|pixel| number(pixel).unwrap_or(0)).collect())
+}
+
+/// The colours of a picture whose channels have so many bits less, each with its number; `None` if there are too many.
+fn numbered(picture: &Picture, drop: [u32; 3]) -> Option<BTreeMap<Rgb, usize>> {
+    let mut numbers = BTreeMap::<Rgb, usize>::new();
+    for pixel in picture.pixels() {
+        let next = numbers.len();
+        numbers.entry(coarse(*pixel, drop)).or_insert(next);
+        if numbers.len() > SIXEL_COLORS {
+            return None;
+        }
+    }
+    Some(numbers)
+}
+
+/// A colour whose channels have so many bits less: the nearest of fewer levels, of which the first is 0 and the last 255.
+fn coarse(color: Rgb, drop: [u32; 3]) -> Rgb {
+    let level = |channel: u8, drop: u32| {
+        let last = 255_u16 >> drop;
+        u8::try_from((u16::from(channel) >> drop) * 255 / last.max(1)).unwrap_or(u8::MAX)
+    };
+    let ([r, g, b], [dr, dg, db]) = (color, drop);
+    [level(r, dr), level(g, dg), level(b, db)]
 }

@@ -29,7 +29,7 @@ fn slice(array: &Array, selection: &str, axes: Option<&[usize]>, most: &[u64], b
 }
 
 fn figure(slice: Slice, options: &ShadingOptions) -> Figure {
-    let shading = Shading::new(&slice.values, slice.numbers, options);
+    let shading = Shading::new(&slice.values, slice.numbers, options).unwrap();
     let axes = vec![AxisLabels::default(); slice.samples.len()];
     Figure { title: "a".to_owned(), slice, axes, shading, colors: None, units: None, note: None }
 }
@@ -142,7 +142,7 @@ fn half_blocks_are_the_pixels() {
         &ShadingOptions { range: Some(Range::Full), ..ShadingOptions::default() },
     );
     let room = Room::text(40, 12, Ink::TrueColor);
-    let plane = figure.plane(room);
+    let plane = figure.plane(room).unwrap();
     let text = figure.text(40, 12, Ink::TrueColor);
     let blocks: Vec<_> = text.lines().map(half_blocks).filter(|(upper, _)| upper.len() == plane.width()).collect();
     assert_eq!((plane.width(), plane.height(), blocks.len()), (14, 12, 7), "{text}");
@@ -186,7 +186,7 @@ fn picture() -> Picture {
         slice(&numbered(&[20, 30], &[20, 30]), "", None, &[20, 30], &Budget::default()),
         &ShadingOptions::default(),
     );
-    figure.picture(Room::pixels(90, 60))
+    figure.picture(Room::pixels(90, 60)).unwrap()
 }
 
 #[test]
@@ -205,17 +205,31 @@ fn png_files_have_the_pixels() {
 
 #[test]
 fn animations_have_all_frames() {
-    let frames: Vec<Picture> = (0..3).map(|number| Picture::new(5, 4, [number * 50; 3])).collect();
-    let file = animation(&frames, 8).unwrap();
+    // The last one is smaller.
+    let sizes = [(5, 4), (5, 4), (3, 4)];
+    let frame = |(number, (width, height))| Picture::new(width, height, [number * 50; 3]).unwrap();
+    let frames: Vec<Picture> = (0..3).zip(sizes).map(frame).collect();
+    let mut file = Vec::new();
+    let mut written = Animation::new(&mut file, (5, 4), 3, 8).unwrap();
+    frames.iter().for_each(|frame| written.write(frame).unwrap());
+    let larger = Picture::new(6, 1, [0; 3]).unwrap();
+    assert!(written.write(&larger).unwrap_err().to_string().contains("found a frame of 6 x 1 pixels, expected 5 x 4"));
+    written.finish().unwrap();
     let mut reader = ::png::Decoder::new(std::io::Cursor::new(&file)).read_info().unwrap();
     assert_eq!(reader.info().animation_control.unwrap().num_frames, 3);
-    for frame in &frames {
+    for (frame, (width, _)) in frames.iter().zip(sizes) {
         let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
         reader.next_frame(&mut pixels).unwrap();
-        assert_eq!(pixels, frame.bytes());
+        let rows: Vec<&[[u8; 3]]> = pixels.as_chunks().0.chunks(5).collect();
+        for (y, row) in rows.iter().enumerate() {
+            assert_eq!(&row[..width], &frame.pixels()[y * width..][..width]);
+            assert_eq!(&row[width..], &vec![[255; 3]; 5 - width]);
+        }
     }
-    assert!(animation(&[], 8).is_err());
-    assert!(animation(&[Picture::new(1, 1, [0; 3]), Picture::new(2, 1, [0; 3])], 8).is_err());
+    assert!(Animation::new(Vec::new(), (5, 4), 0, 8).is_err());
+    let mut missing = Animation::new(Vec::new(), (5, 4), 2, 8).unwrap();
+    missing.write(&frames[0]).unwrap();
+    assert!(missing.finish().is_err());
 }
 
 #[test]
@@ -299,17 +313,26 @@ fn sixels_are_the_pixels() {
             assert!(is_close, "{found:?} {percent:?}");
         }
     };
-    let mut few = Picture::new(50, 32, [255; 3]);
+    let mut few = Picture::new(50, 32, [255; 3]).unwrap();
     for (x, y) in (0..50).flat_map(|x| (0..32).map(move |y| (x, y))) {
         few.set(x, y, ColorMap::MAGMA.at(((x * y) % 40) as f64 / 40.0).unwrap());
     }
     close(&few, 0);
     // More than 256 colours lose bits.
-    let mut many = Picture::new(64, 64, [0; 3]);
+    let mut many = Picture::new(64, 64, [0; 3]).unwrap();
     for (x, y) in (0..64_u8).flat_map(|x| (0..64_u8).map(move |y| (x, y))) {
         many.set(x.into(), y.into(), [x * 4, y * 4, 128]);
     }
     close(&many, 8);
+    // With all levels of each channel, greys stay greys, black and white among them.
+    let mut all = Picture::new(512, 64, [0; 3]).unwrap();
+    for (x, y) in (0..512).flat_map(|x| (0..64).map(move |y| (x, y))) {
+        let level = |number: usize| (number * 255 / 31) as u8;
+        all.set(x, y, [level(x % 32), level(y % 32), level(x / 16)]);
+    }
+    close(&all, 25);
+    let (_, _, pixels) = sixel(&Protocol::Sixel.encode(&all, 80).unwrap());
+    assert_eq!((pixels[0], pixels[511 + 512 * 31]), ([0; 3], [100; 3]));
 }
 
 #[test]
@@ -329,14 +352,14 @@ fn lines_are_charts() {
     let first = |line: &str| line.chars().position(|c| ('\u{2801}'..='\u{28ff}').contains(&c)).unwrap();
     assert!(first(braille[0]) > first(braille[braille.len() - 1]) + 20, "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
-    let picture = line().picture(Room::pixels(300, 200));
+    let picture = line().picture(Room::pixels(300, 200)).unwrap();
     let blue = picture.pixels().iter().filter(|pixel| **pixel == [0x1f, 0x77, 0xb4]).count();
     assert!((300..1500).contains(&blue), "{blue}");
     // Missing values leave gaps, and nothing but them is a chart as well.
     let mut figure = line();
     figure.slice.values.fill(f64::NAN);
     assert!(figure.text(60, 20, Ink::Plain).lines().count() > 4);
-    figure.picture(Room::pixels(300, 200));
+    assert_eq!(figure.picture(Room::pixels(300, 200)).unwrap().width(), figure.size(Room::pixels(300, 200)).0);
 }
 
 /// Of positions that fall as of those that rise.
@@ -365,7 +388,9 @@ fn rooms_of_any_size_have_pictures() {
     let array = numbered(&[7, 9], &[7, 9]);
     let plane = figure(slice(&array, "", None, &[7, 9], &Budget::default()), &ShadingOptions::default());
     for (width, height) in [(0, 0), (1, 1), (3, 1000), (1000, 1), (17, 5)] {
-        plane.picture(Room::pixels(width, height));
+        let room = Room::pixels(width, height);
+        let picture = plane.picture(room).unwrap();
+        assert_eq!((picture.width(), picture.height()), plane.size(room));
         for ink in [Ink::TrueColor, Ink::Colors256, Ink::Plain] {
             plane.text(width, height, ink);
         }

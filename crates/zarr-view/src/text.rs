@@ -59,7 +59,7 @@ impl Figure {
             2 => self.plane_text(room, ink, columns, &mut text),
             1 => braille::chart(self, room, columns, ink, &mut text),
             _ => {
-                let value = self.slice.values.first().copied().unwrap_or(f64::NAN);
+                let value = self.slice.text.as_deref().map(clean).unwrap_or_default();
                 let units = self.units.as_deref().map(|units| format!(" {}", clean(units))).unwrap_or_default();
                 text.push_str(&format!("{value}{units}\n"));
             }

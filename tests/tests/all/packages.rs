@@ -43,6 +43,19 @@ fn manifests_have_the_metadata_that_the_registry_shows() {
     }
 }
 
+/// The licence of the font asks for it.
+#[test]
+fn what_has_the_font_has_its_licence() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for package in ["zarr-view", "zarr-cli"] {
+        let text = fs::read_to_string(root.join("crates").join(package).join("LICENSE-OFL")).unwrap();
+        assert!(text.contains("The Noto Project Authors") && text.contains("PERMISSION & CONDITIONS"), "{package}");
+    }
+    for page in ["README.md", "docs/dependencies.md", "crates/zarr-view/README.md"] {
+        assert!(fs::read_to_string(root.join(page)).unwrap().contains("OFL-1.1"), "{page}");
+    }
+}
+
 #[test]
 fn the_example_of_a_readme_is_that_of_the_crate() {
     for package in packages() {
@@ -63,4 +76,73 @@ fn the_example_of_a_readme_is_that_of_the_crate() {
         assert!(!documented.is_empty(), "{name}: src/lib.rs has no example");
         assert_eq!(example(readme.lines()), documented, "{name}: README.md");
     }
+}
+
+/// The names in the lines of `text` that begin with a number, line by line.
+fn order(text: &str) -> Vec<Vec<String>> {
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    let mut in_list = false;
+    for line in text.lines() {
+        let begins = line.split_once(". `").is_some_and(|(number, _)| number.bytes().all(|byte| byte.is_ascii_digit()));
+        in_list = begins || (in_list && line.starts_with("   `"));
+        if !in_list {
+            continue;
+        }
+        if begins {
+            let expected = format!("{}. ", lines.len() + 1);
+            assert!(line.starts_with(&expected), "{line}: expected {expected}");
+            lines.push(Vec::new());
+        }
+        lines.last_mut().unwrap().extend(line.split('`').skip(1).step_by(2).map(str::to_owned));
+    }
+    lines
+}
+
+/// docs/publishing.md names each package once, behind all that it depends on.
+#[test]
+fn the_order_of_publishing_has_each_package() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("docs/publishing.md")).unwrap();
+    let lines = order(page.split("\n## ").find(|section| section.starts_with("Order")).unwrap());
+    let found = packages();
+    let name = |package: &PathBuf| package.file_name().unwrap().to_string_lossy().into_owned();
+    let (mut names, mut listed): (Vec<String>, Vec<String>) = (found.iter().map(name).collect(), lines.concat());
+    names.sort();
+    listed.sort();
+    assert_eq!(listed, names);
+    assert!(page.contains(&format!("for {} crates, ask", names.len())), "{} crates", names.len());
+    for package in &found {
+        let at = |name: &str| lines.iter().position(|line| line.iter().any(|listed| listed == name));
+        let manifest = fs::read_to_string(package.join("Cargo.toml")).unwrap();
+        let own = at(&name(package));
+        // Lines such as `zarr-store.workspace = true`, those of tests included.
+        for edge in manifest
+            .lines()
+            .filter_map(|line| line.split(['.', ' ', '=']).next())
+            .filter_map(|edge| Some((edge, at(edge)?)))
+        {
+            assert!(Some(edge.1) < own, "{} stands before {}", name(package), edge.0);
+        }
+    }
+    // The others are left out by name.
+    let left_out = page.lines().find_map(|line| line.strip_prefix("not_published=")).unwrap();
+    let others: Vec<&str> = left_out.trim_matches('"').split(' ').collect();
+    let folders = ["crates", "benches", "tests", "xtask", "python", "."];
+    let manifests = folders.iter().flat_map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    let manifests = manifests.map(|entry| entry.unwrap().path()).map(|path| match path.is_dir() {
+        true => path.join("Cargo.toml"),
+        false => path,
+    });
+    let mut unpublished = Vec::new();
+    for manifest in manifests.filter(|path| path.ends_with("Cargo.toml") && path.is_file()) {
+        let text = fs::read_to_string(&manifest).unwrap();
+        // Other workspaces have a table of their own.
+        if text.contains("\npublish = false\n") && !text.contains("[workspace]") {
+            let name = text.lines().find_map(|line| line.strip_prefix("name = ")).unwrap();
+            unpublished.push(name.trim_matches('"').to_owned());
+        }
+    }
+    unpublished.sort();
+    unpublished.dedup();
+    assert_eq!(others, unpublished);
 }

@@ -3,6 +3,7 @@
 mod animate;
 mod source;
 mod target;
+mod title;
 
 use crate::args::NodeArgs;
 use crate::context::Context;
@@ -10,11 +11,15 @@ use crate::failure::{Failure, Result};
 use crate::number::grouped;
 use crate::object::{object, or_null};
 use clap::Args;
-use source::Source;
+use source::{Channel, Source};
 use std::path::PathBuf;
 use target::Target;
+use title::Title;
 use zarr::meta::json::{Map, Value};
-use zarr::view::{Budget, ColorMap, Figure, Layer, Protocol, Range, Room, Samples, Shading, ShadingOptions, Slice};
+use zarr::view::{
+    AxisLabels, Budget, ColorMap, Figure, Hidden, Layer, Picture, Protocol, Range, Room, Samples, Shading, ShadingOptions,
+    Slice,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,7 +55,7 @@ pub(crate) struct View {
     /// The values of the first and the last colour: two numbers, 250:310, percentiles, p2:p98, or full. By default p2:p98; of lines full.
     #[arg(long, value_name = "RANGE", allow_hyphen_values = true)]
     range: Option<Range>,
-    /// Show logarithms; zero and negative values are missing then.
+    /// Show logarithms; zero and negative values are missing then, and bounds of --range are positive.
     #[arg(long)]
     log: bool,
     /// The colour map; by default viridis, and tab20 for integers of few values.
@@ -102,9 +107,9 @@ fn protocol(text: &str) -> Result<target::Choice, String> {
 }
 
 pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
-    let target = Target::new(context, args);
+    let target = Target::new(context, args)?;
     if args.animate.is_some() {
-        return animate::run(context, args);
+        return animate::run(context, args, target.room);
     }
     let budget = if args.full { Budget::UNLIMITED } else { Budget::default() };
     let source = Source::open(context, args, target.room)?;
@@ -115,9 +120,11 @@ pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
             return Err(failure.with_hint("without -o its value is printed"));
         }
         (Some(path), _) => {
-            let picture =
-                if args.bare && figure.is_plane() { figure.plane(target.room) } else { figure.picture(target.room) };
+            let picture = picture(&figure, args, target.room)?;
             target::write(path, &zarr::view::png(&picture)?)?;
+            if let Some(note) = figure.note.as_ref().filter(|_| figure.slice.is_cut) {
+                context.warnings(&[format!("{}: {note}", path.display())]);
+            }
             Some(picture)
         }
         (None, _) => None,
@@ -132,8 +139,21 @@ pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
     }
     match args.output {
         Some(_) => Ok(()),
-        None => target.show(&figure, args.bare),
+        None => target.show(&figure, args),
     }
+}
+
+/// The picture of a figure; of a plane the plane alone, if that is asked for.
+fn picture(figure: &Figure, args: &View, room: Room) -> Result<Picture> {
+    Ok(if args.bare && figure.is_plane() { figure.plane(room)? } else { figure.picture(room)? })
+}
+
+/// What stands around the values of a picture.
+struct Around {
+    axes: Vec<AxisLabels>,
+    title: Title,
+    /// Whether rows are shown from the last to the first.
+    is_upwards: bool,
 }
 
 impl Source {
@@ -141,51 +161,67 @@ impl Source {
     fn figure(&self, context: &Context, args: &View, room: Room, budget: &Budget) -> Result<Figure> {
         let selected: Vec<u64> = self.cut.samples().iter().map(|samples| samples.of).collect();
         let most = room.most(&selected);
-        let layers = self.layers(args, &most, budget)?;
-        if let Some(first) = layers.first() {
-            let (colors, shading) = zarr::view::composite(&layers);
-            let figure = self.figure_of(context, args, first.slice.clone(), Some(shading))?;
-            return Ok(Figure { colors: Some(colors), title: self.title_of_channels(context)?, ..figure });
+        let (axis, channels) = self.layers(args);
+        if channels.is_empty() {
+            let slice = Slice::read(&self.array, &self.cut, &most, budget)?;
+            let shading = Shading::new(&slice.values, slice.numbers, &self.shading(args))?;
+            let around = self.around(context, &slice.samples)?;
+            return Ok(self.figure_of(&around, around.title.text(), slice, shading));
         }
-        let slice = Slice::read(&self.array, &self.cut, &most, budget)?;
-        self.figure_of(context, args, slice, None)
-    }
-
-    /// The channels of an image that are shown together, unless the arguments choose one, or a colour map or range.
-    fn layers(&self, args: &View, most: &[u64], budget: &Budget) -> Result<Vec<Layer>> {
-        if args.cmap.is_some() || args.range.is_some() || args.log || most.len() != 2 {
-            return Ok(Vec::new());
-        }
-        let (axis, channels) = match self.channels() {
-            Some((axis, channels)) if channels.len() > 1 => (axis, channels),
-            _ => return Ok(Vec::new()),
+        let budget = shared(budget, channels.len());
+        let read = |channel: &Channel| -> Result<Layer> {
+            let cut = axis.map_or_else(|| self.cut.clone(), |axis| self.cut.at(axis, channel.number));
+            Ok(channel.layer(Slice::read(&self.array, &cut, &most, &budget)?))
         };
-        // All of them share what may be read.
-        let count = channels.len() as u64;
-        let budget = Budget { parts: (budget.parts / count).max(1), bytes: budget.bytes / count };
-        let mut layers = Vec::new();
-        for channel in channels {
-            let slice = Slice::read(&self.array, &self.cut.at(axis, channel.number), most, &budget)?;
-            let source::Channel { color, window, name, .. } = channel;
-            layers.push(Layer { slice, color, window, name });
-        }
-        Ok(layers)
+        let layers = channels.iter().map(read).collect::<Result<Vec<_>>>()?;
+        let samples = layers.first().map(|layer| layer.slice.samples.clone()).unwrap_or_default();
+        let around = self.around(context, &samples)?;
+        self.composite(&around, around.title.without(axis), layers)
     }
 
-    /// The figure of a slice; `shading` instead of its own.
-    fn figure_of(&self, context: &Context, args: &View, slice: Slice, shading: Option<Shading>) -> Result<Figure> {
+    /// The channels of an image that are shown together with their axis, unless the arguments choose one, or a colour map or range.
+    fn layers(&self, args: &View) -> (Option<usize>, Vec<Channel>) {
+        if args.cmap.is_some() || args.range.is_some() || args.log || self.cut.shown().len() != 2 {
+            return (None, Vec::new());
+        }
+        match self.channels() {
+            Some((axis, channels)) if channels.len() > 1 => (Some(axis), channels),
+            _ => (None, Vec::new()),
+        }
+    }
+
+    /// What stands around samples of the axes that are shown.
+    fn around(&self, context: &Context, samples: &[Samples]) -> Result<Around> {
         let mut axes = Vec::new();
-        for (&axis, samples) in self.cut.shown().iter().zip(&slice.samples) {
+        for (&axis, samples) in self.cut.shown().iter().zip(samples) {
             axes.push(self.labels(context, axis, samples)?);
         }
-        let shading = shading.unwrap_or_else(|| Shading::new(&slice.values, slice.numbers, &self.shading(args)));
-        let is_upwards = slice.samples.len() == 2 && self.is_upwards(&axes);
-        let slice = if is_upwards { slice.upside_down() } else { slice };
+        let is_upwards = samples.len() == 2 && self.is_upwards(&axes);
         if is_upwards && let Some(rows) = axes.first_mut() {
             *rows = rows.reversed();
         }
-        let (note, title) = (self.note(&slice), self.title(context)?);
-        Ok(Figure { title, slice, axes, shading, colors: None, units: self.units(), note })
+        Ok(Around { axes, title: self.title(context), is_upwards })
+    }
+
+    /// The figure of a slice.
+    fn figure_of(&self, around: &Around, title: String, slice: Slice, shading: Shading) -> Figure {
+        let note = self.note(&slice);
+        let slice = if around.is_upwards { slice.upside_down() } else { slice };
+        Figure { title, slice, axes: around.axes.clone(), shading, colors: None, units: self.units(), note }
+    }
+
+    /// The figure of channels that are shown together.
+    fn composite(&self, around: &Around, title: String, mut layers: Vec<Layer>) -> Result<Figure> {
+        let note = layers.first().and_then(|layer| self.note(&layer.slice));
+        if around.is_upwards {
+            layers.iter_mut().for_each(|layer| layer.slice = layer.slice.upside_down());
+        }
+        let (colors, shading) = zarr::view::composite(&layers);
+        let Some(Layer { slice, .. }) = layers.into_iter().next() else {
+            return Err(Failure::usage("the image has no channels to show"));
+        };
+        let (axes, units) = (around.axes.clone(), self.units());
+        Ok(Figure { title, slice, axes, shading, colors: Some(colors), units, note })
     }
 
     fn shading(&self, args: &View) -> ShadingOptions {
@@ -230,6 +266,10 @@ impl Source {
     fn facts(&self, figure: &Figure) -> Map {
         let slice = &figure.slice;
         let known = || slice.values.iter().copied().filter(|value| !value.is_nan());
+        // A single element has all its digits.
+        let single = slice.text.as_deref().and_then(|text| Value::from_json(text).ok());
+        let single = single.filter(|value| matches!(value, Value::Number(_)));
+        let extreme = |of: fn(f64, f64) -> f64| single.clone().unwrap_or_else(|| or_null(known().reduce(of)));
         let axis = |(&axis, samples): (&usize, &Samples)| -> Value {
             let members = object! {
                 "dimension": or_null(self.name_of(axis)),
@@ -241,9 +281,9 @@ impl Source {
             };
             members.into()
         };
-        let at = |(axis, index, is_asked): (usize, u64, bool)| -> Value {
+        let at = |Hidden { axis, index, of }: Hidden| -> Value {
             let members = object! {
-                "dimension": or_null(self.name_of(axis)), "axis": axis, "index": index, "by_default": !is_asked,
+                "dimension": or_null(self.name_of(axis)), "axis": axis, "index": index, "by_default": of > 1,
             };
             members.into()
         };
@@ -266,13 +306,19 @@ impl Source {
             "axes": self.cut.shown().iter().zip(&slice.samples).map(axis).collect::<Vec<_>>(),
             "at": self.cut.others().map(at).collect::<Vec<_>>(),
             "units": or_null(figure.units.as_deref()),
-            "least": or_null(known().reduce(f64::min)),
-            "greatest": or_null(known().reduce(f64::max)),
+            "least": extreme(f64::min),
+            "greatest": extreme(f64::max),
             "missing": slice.values.len() - known().count(),
             "colors": colors,
             "limited": slice.is_cut,
         }
     }
+}
+
+/// The part of a budget that each of several layers has.
+fn shared(budget: &Budget, count: usize) -> Budget {
+    let share = |whole: u64| if whole == u64::MAX { whole } else { (whole / count.max(1) as u64).max(1) };
+    Budget { parts: share(budget.parts), bytes: share(budget.bytes) }
 }
 
 fn category(category: &zarr::view::Category) -> Value {

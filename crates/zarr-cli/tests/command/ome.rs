@@ -59,3 +59,19 @@ fn a_faulty_image_is_a_warning_of_info() {
     let json = folder.ok(&["info", "i.zarr", "img", "--json"]);
     assert!(Value::from_json(&json).unwrap().pointer("/warnings/0").unwrap().to_string().contains(fault), "{json}");
 }
+
+/// An image of a version without scales is no faulty one.
+#[test]
+fn images_of_older_versions_are_said_to_be() {
+    let folder = Folder::new();
+    let attributes = r#"{"multiscales":[{"version":"0.3","axes":["y","x"],"datasets":[{"path":"0"}]}]}"#;
+    folder.ok(&["create", "o", "img", "--group", "--attributes", attributes]);
+    folder.ok(&["create", "o", "img/0", "--shape", "4,4", "--dtype", "int16"]);
+    let tree = folder.ok(&["tree", "o"]);
+    assert!(tree.contains("img/  image of a version of OME-Zarr that is not read"), "{tree}");
+    let ran = folder.run(&["view", "o", "img"]);
+    let expected =
+        r#"found version "0.3", whose levels have no scales, expected 0.4 or later; the arrays of its levels"#;
+    assert!(ran.code != Some(0) && ran.err.contains(expected), "{}", ran.err);
+    folder.ok(&["view", "o", "img/0"]);
+}

@@ -158,6 +158,130 @@ fn animations_have_a_frame_for_each_index() {
     }
 }
 
+/// The pixels of all frames of an animation.
+fn frames(file: &[u8]) -> Vec<Vec<[u8; 3]>> {
+    let mut reader = png::Decoder::new(std::io::Cursor::new(file)).read_info().unwrap();
+    let count = reader.info().animation_control.unwrap().num_frames;
+    let mut frame = || {
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut pixels).unwrap();
+        pixels.as_chunks().0.to_vec()
+    };
+    (0..count).map(|_| frame()).collect()
+}
+
+/// Of an array whose chunks have all times of a part of the plane.
+#[test]
+fn animations_of_long_chunks_have_all_pixels() {
+    let folder = Folder::new();
+    let create =
+        ["create", "f", "a", "--shape", "300,40,40", "--dtype", "int16", "--chunks", "300,20,20", "--dims", "t,y,x"];
+    folder.ok(&create);
+    let element = |number: i64| (number / 1600 + number % 1600) as i16;
+    folder.fill("f", "a", "<i2", "(300, 40, 40)", &int16((0..300 * 1600).map(element)));
+    let view = ["view", "f", "a", "--animate", "t", "--bare", "-o", "a.png", "--width", "40", "--height", "40"];
+    let facts = folder.ok(&[&view[..], &["--json", "--cmap", "gray", "--range", "0:1899"]].concat());
+    let facts = Value::from_json(&facts).unwrap();
+    let at = |name: &str| facts.get(name).unwrap().to_string();
+    // Every second time.
+    assert_eq!(
+        (at("frames"), at("of"), at("picture_size")),
+        ("150".to_owned(), "300".to_owned(), "[40,40]".to_owned())
+    );
+    let frames = frames(&std::fs::read(folder.path("a.png")).unwrap());
+    assert_eq!(frames.len(), 150);
+    for (number, frame) in frames.iter().enumerate() {
+        for (at, pixel) in frame.iter().enumerate() {
+            let value = (2 * number + at) as f64;
+            assert!((f64::from(pixel[0]) - 255.0 * value / 1899.0).abs() <= 1.0, "{number} {at} {pixel:?}");
+        }
+    }
+}
+
+/// Frames differ in their titles, where nothing else does.
+#[test]
+fn frames_have_the_label_of_their_index() {
+    let folder = climate();
+    folder.fill("c.zarr", "t", "<i2", "(2, 6, 8)", &int16((0..96).map(|it| it % 48)));
+    let view = [
+        "view",
+        "c.zarr",
+        "t",
+        "--animate",
+        "time",
+        "-o",
+        "a.png",
+        "--width",
+        "300",
+        "--height",
+        "200",
+        "--range",
+        "full",
+    ];
+    folder.ok(&view);
+    let frames = frames(&std::fs::read(folder.path("a.png")).unwrap());
+    let differing = frames[0].iter().zip(&frames[1]).filter(|(a, b)| a != b).count();
+    assert!(differing > 5 && differing < 500, "{differing}");
+    // The picture of one time has the title that its frame has.
+    for (number, frame) in frames.iter().enumerate() {
+        let select = format!("time={number}");
+        folder.ok(&[
+            "view", "c.zarr", "t", "--select", &select, "-o", "one.png", "--width", "300", "--height", "200",
+            "--range", "full",
+        ]);
+        assert!(decoded(&std::fs::read(folder.path("one.png")).unwrap()).2 == *frame, "{number}");
+    }
+}
+
+#[test]
+fn labels_and_elements_have_all_digits() {
+    let folder = Folder::new();
+    let create = |name: &str, shape: &str, dtype: &str, dims: &str| {
+        folder.ok(&["create", "d", name, "--shape", shape, "--dtype", dtype, "--dims", dims]);
+    };
+    create("a", "2,3", "int64", "id,x");
+    create("id", "2", "int64", "id");
+    create("x", "3", "float32", "x");
+    let int64 = |values: &[i64]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+    let big = 9_007_199_254_740_993_i64;
+    folder.fill("d", "a", "<i8", "(2, 3)", &int64(&[0, 1, 2, 3, big, 5]));
+    folder.fill("d", "id", "<i8", "(2,)", &int64(&[big - 1, big]));
+    let x: Vec<u8> = [0.1_f32, 0.2, 0.3].iter().flat_map(|value| value.to_le_bytes()).collect();
+    folder.fill("d", "x", "<f4", "(3,)", &x);
+    let text = folder.ok(&["view", "d", "a", "--select", "1, 1", "--raw"]);
+    assert_eq!(text, "a, id = 9007199254740993, x = 0.2\n9007199254740993\n");
+    let facts = folder.ok(&["view", "d", "a", "--select", "1, 1", "--json"]);
+    assert_eq!(Value::from_json(&facts).unwrap().get("greatest").unwrap().to_string(), big.to_string());
+    let text = folder.ok(&["view", "d", "a", "--plane", "id,x"]);
+    assert!(text.contains("9007199254740993"), "{text}");
+}
+
+/// The first index of a selection is no first of the whole dimension, and nothing but the variable and its coordinates is opened.
+#[test]
+fn parts_of_hidden_dimensions_are_said() {
+    let folder = climate();
+    folder.ok(&["create", "c.zarr", "other", "--shape", "7", "--dtype", "int16", "--dims", "lat"]);
+    let ran = folder.run(&["view", "c.zarr", "t", "--select", "time=1:", "--plane", "lat,lon"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let text = String::from_utf8(ran.out).unwrap();
+    assert!(text.starts_with("t: air temperature, time = 2020-02-01\n"), "{text}");
+    let text = folder.ok(&["view", "c.zarr", "t", "--select", "lat=2:4", "--plane", "time,lon"]);
+    assert!(text.starts_with("t: air temperature, lat = 0 degrees_north (first of 2)\n"), "{text}");
+}
+
+#[test]
+fn pictures_that_were_cut_are_said_to_be() {
+    let folder = Folder::new();
+    // 6400 chunks, of which 4096 are read.
+    folder.ok(&["create", "f", "a", "--shape", "80,80", "--dtype", "int16", "--chunks", "1,1"]);
+    let view = ["view", "f", "a", "--bare", "-o", "a.png", "--width", "80", "--height", "80"];
+    let ran = folder.run(&view);
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.err.contains("a.png: every row and every 2nd column of 80 x 80; --full reads more"), "{}", ran.err);
+    let ran = folder.run(&[&view[..], &["--full"]].concat());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+}
+
 #[test]
 fn what_cannot_be_shown_is_said() {
     let folder = climate();
@@ -167,10 +291,19 @@ fn what_cannot_be_shown_is_said() {
         (&["c.zarr"], 2, "found a group, expected an array or an OME-Zarr image"),
         (&["c.zarr", "t", "--plane", "lat,lat"], 2, "axis 1 is given twice"),
         (&["c.zarr", "t", "--plane", "lat,x"], 2, "found no dimension \"x\""),
-        (&["c.zarr", "t", "--select", "5"], 2, "found index 5 of axis 0, which has 2 elements"),
+        (&["c.zarr", "t", "--select", "5"], 2, "index 5 is out of bounds for axis 0 of length 2"),
         (&["c.zarr", "t", "--select", "0, [1, 2]"], 2, "lists and masks are no plane"),
         (&["c.zarr", "t", "--level", "1"], 2, "an array has no levels"),
         (&["c.zarr", "t", "--range", "5"], 2, "found range"),
+        (&["c.zarr", "t", "--log", "--range", "0:25"], 2, "found range 0:25, expected positive numbers"),
+        (&["c.zarr", "t", "--select", "lat=9:"], 2, "the selection is empty"),
+        (&["c.zarr", "t", "--select", "time=2:"], 2, "the selection is empty"),
+        (
+            &["c.zarr", "t", "-o", "x.png", "--width", "16384", "--height", "16384"],
+            2,
+            "--width and --height: found 16384 x 16384 pixels, expected at most 67_108_864",
+        ),
+        (&["c.zarr", "t", "--animate", "time", "--select", "time=2:", "-o", "x.png"], 2, "there is nothing to show"),
         (&["c.zarr", "t", "--cmap", "jet"], 2, "expected one of viridis"),
         (&["c.zarr", "t", "--select", "0,0,0", "-o", "x.png"], 2, "a single element is no picture"),
         (&["c.zarr", "none"], 3, "none"),

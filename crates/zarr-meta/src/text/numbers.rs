@@ -47,6 +47,29 @@ pub fn percent(part: u64, whole: u128) -> String {
     if whole == 0 { "100 %".to_owned() } else { format!("{:.0} %", 100.0 * part as f64 / whole as f64) }
 }
 
+/// A float rounded to so many digits that count, `273.15`, and with an exponent where it is very small or very large, `-2.5e-9`. The digits
+/// of whole numbers stay.
+#[must_use]
+pub fn rounded(value: f64, digits: u8) -> String {
+    let digits = i32::from(digits.clamp(1, 17));
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".to_owned() } else { value.to_string() };
+    }
+    let count = |digits: i32| usize::try_from(digits).unwrap_or(0);
+    let exponent = value.abs().log10().floor();
+    let trimmed = |digits: &str| match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => digits.to_owned(),
+    };
+    if !(-5.0..15.0).contains(&exponent) {
+        let text = format!("{value:.*e}", count(digits - 1));
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", trimmed(mantissa));
+    }
+    // Within the bounds above.
+    trimmed(&format!("{value:.*}", count(digits - 1 - exponent as i32)))
+}
+
 /// `(365, 180, 360)`, with commas as in Python.
 #[must_use]
 pub fn tuple(shape: &[u64]) -> String {
@@ -87,5 +110,24 @@ mod tests {
         assert_eq!(tuple(&[365, 1_000_000]), "(365, 1_000_000)");
         assert_eq!((tuple(&[]), tuple(&[7])), ("()".to_owned(), "(7,)".to_owned()));
         assert_eq!((percent(2, 13), percent(0, 0)), ("15 %".to_owned(), "100 %".to_owned()));
+    }
+
+    #[test]
+    fn floats_are_rounded() {
+        for (value, digits, text) in [
+            (293.149_99, 5, "293.15"),
+            (0.1 + 0.2, 7, "0.3"),
+            (9.999_999_9, 5, "10"),
+            (-1.5e-7, 5, "-1.5e-7"),
+            (0.000_123_456_789, 7, "0.0001234568"),
+            (123_456_789.0, 5, "123456789"),
+            (1e300, 4, "1e300"),
+            (9.999_99e15, 3, "1e16"),
+            (-0.0, 7, "0"),
+            (f64::INFINITY, 7, "inf"),
+            (f64::NAN, 7, "NaN"),
+        ] {
+            assert_eq!(rounded(value, digits), text, "{value} {digits}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Pictures of lines: the values along one axis.
 
+use crate::Result;
 use crate::color_map::Rgb;
 use crate::draw::{BLACK, WHITE, draw_columns, shortened, wrapped};
 use crate::figure::{Figure, Room};
@@ -62,20 +63,44 @@ impl Heights {
     }
 }
 
-/// The chart of a line; a single value as text.
-pub(crate) fn picture(figure: &Figure, room: Room) -> Picture {
-    let (width, height) = (room.width.clamp(40, 1 << 13), (room.width * 2 / 5).min(room.height).clamp(30, 1 << 13));
-    let heights = Heights::of(figure);
-    let marks = heights.marks((height / (font::HEIGHT * 2)).clamp(2, 10));
-    let widest = marks.iter().map(|(_, text)| font::width(text)).max().unwrap_or(0);
-    let units = shortened(figure.units.as_deref().unwrap_or_default(), height / font::WIDTH);
-    let left = GAP + if units.is_empty() { 0 } else { font::HEIGHT + GAP / 2 } + widest + 8;
-    let total = left + width + GAP * 2;
-    let title = wrapped(&figure.title, (total - GAP * 2) / font::WIDTH);
-    let note = figure.note.as_deref().map(|note| wrapped(note, (total - GAP * 2) / font::WIDTH)).unwrap_or_default();
-    let top = GAP + title.len() * (font::HEIGHT + 2) + GAP / 2;
-    let below = font::HEIGHT * 2 + 14 + note.len() * (font::HEIGHT + 2) + GAP;
-    let mut picture = Picture::new(total, top + height + below, WHITE);
+/// What stands where in a chart.
+pub(super) struct Layout {
+    heights: Heights,
+    /// The width and the height of the chart, and where it begins.
+    width: usize,
+    height: usize,
+    left: usize,
+    top: usize,
+    marks: Vec<(f64, String)>,
+    units: String,
+    title: Vec<String>,
+    note: Vec<String>,
+    pub(super) size: (usize, usize),
+}
+
+impl Layout {
+    pub(super) fn new(figure: &Figure, room: Room) -> Self {
+        let width = room.width.clamp(40, 1 << 13);
+        let height = (room.width * 2 / 5).min(room.height).clamp(30, 1 << 13);
+        let heights = Heights::of(figure);
+        let marks = heights.marks((height / (font::HEIGHT * 2)).clamp(2, 10));
+        let widest = marks.iter().map(|(_, text)| font::width(text)).max().unwrap_or(0);
+        let units = shortened(figure.units.as_deref().unwrap_or_default(), height / font::WIDTH);
+        let left = GAP + if units.is_empty() { 0 } else { font::HEIGHT + GAP / 2 } + widest + 8;
+        let total = left + width + GAP * 2;
+        let letters = (total - GAP * 2) / font::WIDTH;
+        let title = wrapped(&figure.title, letters);
+        let note = figure.note.as_deref().map(|note| wrapped(note, letters)).unwrap_or_default();
+        let top = GAP + title.len() * (font::HEIGHT + 2) + GAP / 2;
+        let below = font::HEIGHT * 2 + 14 + note.len() * (font::HEIGHT + 2) + GAP;
+        Self { heights, width, height, left, top, marks, units, title, note, size: (total, top + height + below) }
+    }
+}
+
+/// The chart of a line.
+pub(super) fn picture(figure: &Figure, room: Room) -> Result<Picture> {
+    let Layout { heights, width, height, left, top, marks, units, title, note, size } = Layout::new(figure, room);
+    let mut picture = Picture::new(size.0, size.1, WHITE)?;
     for (line, text) in title.iter().enumerate() {
         picture.text(GAP, GAP + line * (font::HEIGHT + 2), text, BLACK);
     }
@@ -108,5 +133,5 @@ pub(crate) fn picture(figure: &Figure, room: Room) -> Picture {
         let y = top + height + font::HEIGHT * 2 + 14 + line * (font::HEIGHT + 2);
         picture.text(GAP, y, text, [96; 3]);
     }
-    picture
+    Ok(picture)
 }

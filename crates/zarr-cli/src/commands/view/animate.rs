@@ -1,31 +1,29 @@
 //! `zarr view --animate`: an animated PNG.
 
-use super::source::Source;
-use super::target;
-use super::{View, nth};
+use super::source::{Channel, Source};
+use super::{Around, View, nth, picture, shared};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::number::grouped;
 use crate::object::object;
+use crate::output::Output;
+use std::io::{self, Write};
 use std::path::Path;
-use zarr::view::{Budget, Picture, Room, Shading, Slice};
+use std::vec::IntoIter;
+use zarr::view::{Animation, Budget, Cut, Figure, Layer, Numbers, Picture, Room, Samples, Shading, Slice};
 
 /// Frames at most.
 const MOST_FRAMES: u64 = 240;
 /// Values of all frames at most: 128 MiB.
-const MOST_VALUES: usize = 1 << 24;
+const MOST_VALUES: u64 = 1 << 24;
 /// What is read for all frames at most.
-const BUDGET: Budget = Budget { parts: 1 << 16, bytes: 1 << 30 };
-/// The lengths of the plane at most, in pixels, if nothing is asked for.
-const SIZE: (usize, usize) = (640, 480);
+const BUDGET: Budget = Budget { parts: 1 << 16, bytes: 4 << 30 };
 
-pub(super) fn run(context: &Context, args: &View) -> Result<()> {
+pub(super) fn run(context: &Context, args: &View, room: Room) -> Result<()> {
     let (Some(dimension), Some(path)) = (&args.animate, &args.output) else {
         return Err(Failure::usage("--animate needs -o"));
     };
-    let given = |length: Option<u16>, default: usize| length.map_or(default, usize::from);
-    let room = Room::pixels(given(args.width, SIZE.0), given(args.height, SIZE.1));
-    let source = Source::open(context, args, room)?.cached()?;
+    let source = Source::open(context, args, room)?;
     let axis = source.axis(dimension)?;
     let Some(all) = source.cut.along(axis) else {
         let message = match source.cut.shown().contains(&axis) {
@@ -34,67 +32,148 @@ pub(super) fn run(context: &Context, args: &View) -> Result<()> {
         };
         return Err(Failure::usage(message));
     };
-    if source.cut.shown().is_empty() || all.count == 0 {
+    if source.cut.shown().is_empty() || source.cut.is_empty() {
         return Err(Failure::usage(format!("--animate {dimension}: there is nothing to show")));
     }
-    let frames = all.thinned(MOST_FRAMES);
-    let selected: Vec<u64> = source.cut.samples().iter().map(|samples| samples.of).collect();
-    let most = fewer(room.most(&selected), frames.count);
-    let budget = match args.full {
-        true => Budget::UNLIMITED,
-        false => Budget { parts: (BUDGET.parts / frames.count).max(1), bytes: BUDGET.bytes / frames.count },
-    };
-    let mut slices = Vec::new();
-    for number in 0..frames.count {
-        let cut = source.at(axis, frames.index(number));
-        slices.push(Slice::read(&source.array, &cut, &most, &budget)?);
-    }
-    // One range for all frames.
-    let values: Vec<f64> = slices.iter().flat_map(|slice| slice.values.iter().copied()).collect();
-    let Some(numbers) = slices.first().map(|slice| slice.numbers) else {
-        return Err(Failure::usage(format!("--animate {dimension}: there is nothing to show")));
-    };
-    let shading = Shading::new(&values, numbers, &source.shading(args));
-    drop(values);
-    let mut pictures = Vec::new();
-    for (number, slice) in (0..frames.count).zip(slices) {
-        let frame = source.frame(axis, frames.index(number));
-        let mut figure = frame.figure_of(context, args, slice, Some(shading.clone()))?;
-        if frames.count < all.count {
-            let every =
-                format!("a frame for every {} of {}", nth(all.count.div_ceil(frames.count)), grouped(all.count));
-            figure.note = Some(figure.note.map_or(every.clone(), |note| format!("{note}, {every}")));
+    let (frames, mut figures) = figures(&source, context, args, room, axis)?;
+    if frames.count < all.count {
+        let every = nth(frames.step.unsigned_abs() / all.step.unsigned_abs().max(1));
+        let every = format!("a frame for every {every} of {}", grouped(all.count));
+        for figure in &mut figures {
+            figure.note = Some(figure.note.take().map_or_else(|| every.clone(), |note| format!("{note}, {every}")));
         }
-        let picture = if args.bare && figure.is_plane() { figure.plane(room) } else { figure.picture(room) };
-        pictures.push(picture);
     }
-    let pictures = same_size(pictures);
-    target::write(path, &zarr::view::animation(&pictures, args.fps)?)?;
+    // Labels of other lengths make frames of other sizes: the largest has room for all.
+    let sizes = figures.iter().map(|figure| match args.bare && figure.is_plane() {
+        true => figure.plane_size(room),
+        false => figure.size(room),
+    });
+    let size = sizes.reduce(|a, b| (a.0.max(b.0), a.1.max(b.1))).unwrap_or((1, 1));
+    let mut file = File { out: Output::open(Some(path), true)?, failure: None };
+    let written = write(&mut file, &figures, size, |figure| picture(figure, args, room), args.fps);
+    if let Some(failure) = file.failure {
+        return Err(failure);
+    }
+    written?;
+    file.out.finish()?;
+    if let Some(figure) = figures.first().filter(|figure| figure.slice.is_cut)
+        && let Some(note) = &figure.note
+    {
+        context.warnings(&[format!("{}: {note}", path.display())]);
+    }
     if path == Path::new("-") || !context.global.json {
         return Ok(());
     }
-    let size = pictures.first().map(|picture| vec![picture.width(), picture.height()]).unwrap_or_default();
     crate::output::json(object! {
         "path": source.array.path().to_string(),
         "output": path.display().to_string(),
         "frames": frames.count,
         "of": all.count,
-        "picture_size": size,
+        "picture_size": vec![size.0, size.1],
     })
+}
+
+/// Writes frames one after another, so that no more than one is held.
+fn write(
+    file: &mut File,
+    figures: &[Figure],
+    size: (usize, usize),
+    picture: impl Fn(&Figure) -> Result<Picture>,
+    per_second: u16,
+) -> Result<()> {
+    let mut animation = Animation::new(file, size, figures.len(), per_second)?;
+    for figure in figures {
+        animation.write(&picture(figure)?)?;
+    }
+    Ok(animation.finish()?)
+}
+
+/// An output with the failure of a write, which an encoder would report without its name.
+struct File {
+    out: Output,
+    failure: Option<Failure>,
+}
+
+impl Write for File {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.out.write(bytes) {
+            Ok(()) => Ok(bytes.len()),
+            Err(failure) => {
+                let error = io::Error::other(failure.line.clone());
+                self.failure = Some(failure);
+                Err(error)
+            }
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Which indices of an axis have frames, and the figure of each.
+fn figures(source: &Source, context: &Context, args: &View, room: Room, axis: usize) -> Result<(Samples, Vec<Figure>)> {
+    let budget = if args.full { Budget::UNLIMITED } else { BUDGET };
+    let selected: Vec<u64> = source.cut.samples().iter().map(|samples| samples.of).collect();
+    let all = source.cut.along(axis).map_or(0, |all| all.count);
+    let (of_channels, channels) = match source.layers(args) {
+        // The frames are the channels.
+        (Some(other), _) if other == axis => (None, Vec::new()),
+        layers => layers,
+    };
+    let most = fewer(room.most(&selected), MOST_FRAMES.min(all).saturating_mul(channels.len().max(1) as u64));
+    let read = |cut: &Cut, budget: &Budget| Slice::frames(&source.array, cut, axis, MOST_FRAMES, &most, budget);
+    let title = |around: &Around, label: &str| around.title.at(axis, label, of_channels);
+    if channels.is_empty() {
+        let (frames, slices) = read(&source.cut, &budget)?;
+        let (around, labels) = surroundings(source, context, axis, &frames, slices.first())?;
+        // One range for all frames.
+        let values: Vec<f64> = slices.iter().flat_map(|slice| slice.values.iter().copied()).collect();
+        let numbers = slices.first().map_or(Numbers::Floats, |slice| slice.numbers);
+        let shading = Shading::new(&values, numbers, &source.shading(args))?;
+        drop(values);
+        let figure =
+            |(slice, label): (Slice, &String)| source.figure_of(&around, title(&around, label), slice, shading.clone());
+        return Ok((frames, slices.into_iter().zip(&labels).map(figure).collect()));
+    }
+    let budget = shared(&budget, channels.len());
+    let mut by_channel = Vec::new();
+    let mut of_frames = None;
+    for channel in &channels {
+        let cut = of_channels.map_or_else(|| source.cut.clone(), |axis| source.cut.at(axis, channel.number));
+        let (frames, slices) = read(&cut, &budget)?;
+        of_frames = Some(frames);
+        by_channel.push(slices.into_iter());
+    }
+    let frames = of_frames.unwrap_or_else(|| Samples::all(0, 1, 0));
+    let first = by_channel.first().and_then(|slices| slices.as_slice().first());
+    let (around, labels) = surroundings(source, context, axis, &frames, first)?;
+    let mut figures = Vec::new();
+    for label in &labels {
+        let layer = |(slices, channel): (&mut IntoIter<Slice>, &Channel)| Some(channel.layer(slices.next()?));
+        let layers: Vec<Layer> = by_channel.iter_mut().zip(&channels).filter_map(layer).collect();
+        figures.push(source.composite(&around, title(&around, label), layers)?);
+    }
+    Ok((frames, figures))
+}
+
+/// What stands around the frames, and the label of each.
+fn surroundings(
+    source: &Source,
+    context: &Context,
+    axis: usize,
+    frames: &Samples,
+    first: Option<&Slice>,
+) -> Result<(Around, Vec<String>)> {
+    let samples = first.map(|slice| slice.samples.clone()).unwrap_or_default();
+    Ok((source.around(context, &samples)?, source.labels_at(context, axis, frames)))
 }
 
 /// So few samples along each axis that the values of all frames are not too many.
 fn fewer(mut most: Vec<u64>, frames: u64) -> Vec<u64> {
     let total = |most: &[u64]| most.iter().fold(frames, |total, &count| total.saturating_mul(count));
-    while total(&most) > MOST_VALUES as u64 && most.iter().any(|&count| count > 1) {
+    while total(&most) > MOST_VALUES && most.iter().any(|&count| count > 1) {
         most.iter_mut().for_each(|count| *count = (*count * 7 / 8).max(1));
     }
     most
-}
-
-/// Labels of other lengths make frames of other sizes: all get the largest one.
-fn same_size(pictures: Vec<Picture>) -> Vec<Picture> {
-    let width = pictures.iter().map(Picture::width).max().unwrap_or(1);
-    let height = pictures.iter().map(Picture::height).max().unwrap_or(1);
-    pictures.into_iter().map(|picture| picture.enlarged(width, height)).collect()
 }

@@ -1,20 +1,19 @@
 //! What is shown: an array, alone, as a variable of a data set, or as a level of an image.
 
 use super::View;
+use crate::args::axis_of;
 use crate::commands::read::{group_of, select};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
-use crate::near::{near, question};
-use crate::number::grouped;
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::meta::json::Value;
 use zarr::ome::{AxisKind, Image};
-use zarr::options::ChunkCache;
-use zarr::view::{AxisLabels, Cut, ImageCut, Numbers, Range, Rgb, Room, Samples, flag_names, shown_array};
+use zarr::view::{
+    AxisLabels, Cut, Hidden, ImageCut, Layer, Numbers, Range, Rgb, Room, Samples, Slice, flag_names, shown_array,
+};
 use zarr::{Array, Group, Selection};
 
 /// What is shown.
-#[derive(Clone)]
 pub(super) struct Source {
     /// The array that is read, of decoded values if it is a variable of a data set.
     pub(super) array: Array,
@@ -22,12 +21,11 @@ pub(super) struct Source {
     pub(super) is_decoded: bool,
     /// The names of the array's dimensions.
     names: Vec<Option<String>>,
-    part: Part,
+    pub(super) part: Part,
 }
 
 /// What the array is a part of.
-#[derive(Clone)]
-enum Part {
+pub(super) enum Part {
     Nothing,
     Dataset { dataset: Box<Dataset>, name: String },
     Image { image: Box<Image>, cut: Box<ImageCut>, is_chosen: bool },
@@ -41,8 +39,12 @@ pub(super) struct Channel {
     pub(super) name: String,
 }
 
-/// Chunks that were decoded are kept for further frames.
-const CACHE: usize = 256 << 20;
+impl Channel {
+    /// The values of the channel as a part of a picture.
+    pub(super) fn layer(&self, slice: Slice) -> Layer {
+        Layer { slice, color: self.color, window: self.window, name: self.name.clone() }
+    }
+}
 
 impl Source {
     /// What the arguments ask for.
@@ -122,25 +124,9 @@ impl Source {
         })
     }
 
-    /// The same with a cache of decoded chunks.
-    pub(super) fn cached(mut self) -> Result<Self> {
-        self.array = self.array.with(self.array.options().clone().cache(ChunkCache::new(CACHE)))?;
-        Ok(self)
-    }
-
-    /// The same at an index of an axis, with the title of that.
-    pub(super) fn frame(&self, axis: usize, index: u64) -> Self {
-        Self { cut: self.cut.at(axis, index), ..self.clone() }
-    }
-
-    /// What is shown at an index of an axis.
-    pub(super) fn at(&self, axis: usize, index: u64) -> Cut {
-        self.cut.at(axis, index)
-    }
-
     /// The axis of a name or a number.
     pub(super) fn axis(&self, text: &str) -> Result<usize> {
-        axis_of(text.trim(), &self.names)
+        axis_of("--animate", text, &self.names, self.names.len())
     }
 
     pub(super) fn name_of(&self, axis: usize) -> Option<&str> {
@@ -188,7 +174,7 @@ impl Source {
         }
     }
 
-    fn attribute(&self, name: &str) -> Option<String> {
+    pub(super) fn attribute(&self, name: &str) -> Option<String> {
         let of = |attributes: &zarr::meta::json::Map| attributes.get(name).and_then(Value::as_str).map(str::to_owned);
         match self.variable() {
             Some(variable) => of(variable.attributes()),
@@ -212,70 +198,18 @@ impl Source {
     pub(super) fn channels(&self) -> Option<(usize, Vec<Channel>)> {
         let Part::Image { image, .. } = &self.part else { return None };
         let axes = &image.multiscale().axes;
-        let is_it = |&(axis, _, is_asked): &(usize, u64, bool)| {
-            !is_asked && axes.get(axis).is_some_and(|it| it.kind == AxisKind::Channel)
-        };
-        let (axis, ..) = self.cut.others().find(is_it)?;
+        let is_it =
+            |hidden: &Hidden| hidden.of > 1 && axes.get(hidden.axis).is_some_and(|it| it.kind == AxisKind::Channel);
+        let axis = self.cut.others().find(is_it)?.axis;
+        let selected = self.cut.along(axis)?;
+        let numbers: Vec<u64> = (0..selected.count).map(|number| selected.index(number)).collect();
         let len = self.array.shape().get(axis).copied().unwrap_or(0);
         let channel = |(number, channel): (u64, &zarr::ome::Channel)| {
             let name = channel.label.clone().unwrap_or_else(|| number.to_string());
             let (color, window) = (channel.color?, channel.window?);
-            channel.is_active.then_some(Channel { number, color, window, name })
+            (channel.is_active && numbers.contains(&number)).then_some(Channel { number, color, window, name })
         };
         Some((axis, (0..len).zip(&image.metadata().channels).filter_map(channel).collect()))
-    }
-
-    /// The title of a picture of several channels.
-    pub(super) fn title_of_channels(&self, context: &Context) -> Result<String> {
-        self.title_without(context, self.channels().map(|(axis, _)| axis))
-    }
-
-    /// What is shown, and where along the axes that are not.
-    pub(super) fn title(&self, context: &Context) -> Result<String> {
-        self.title_without(context, None)
-    }
-
-    fn title_without(&self, context: &Context, left_out: Option<usize>) -> Result<String> {
-        let mut title = match (&self.part, self.attribute("long_name")) {
-            (Part::Image { image, .. }, _) => {
-                let name = image.multiscale().name.clone();
-                name.or_else(|| image.group().path().name().map(str::to_owned)).unwrap_or_else(|| "image".to_owned())
-            }
-            (_, long) => {
-                let name = self.array.path().name().unwrap_or("/").to_owned();
-                long.map(|long| format!("{name}: {long}")).unwrap_or(name)
-            }
-        };
-        for (axis, index, is_asked) in self.cut.others().filter(|(axis, ..)| Some(*axis) != left_out) {
-            let name = self.name_of(axis).map_or_else(|| format!("axis {axis}"), str::to_owned);
-            let label = self.label_at(context, axis, index).unwrap_or_else(|| grouped(index));
-            title.push_str(&format!(", {name} = {label}"));
-            if !is_asked {
-                let len = self.array.shape().get(axis).copied().unwrap_or(0);
-                title.push_str(&format!(" (first of {})", grouped(len)));
-            }
-        }
-        Ok(title)
-    }
-
-    /// The label of an index of an axis that is not shown, if there is one.
-    fn label_at(&self, context: &Context, axis: usize, index: u64) -> Option<String> {
-        match &self.part {
-            Part::Dataset { dataset, .. } => {
-                let name = self.name_of(axis)?;
-                AxisLabels::at_index(dataset, name, index).unwrap_or_else(|error| {
-                    context.warnings(&[format!("an index instead of a label: coordinate {name}: {error}")]);
-                    None
-                })
-            }
-            Part::Image { image, .. } => {
-                let multiscale = image.multiscale();
-                let is_channel = multiscale.axes.get(axis)?.kind == AxisKind::Channel;
-                let channel = image.metadata().channels.get(usize::try_from(index).ok()?).filter(|_| is_channel)?;
-                Some(format!("{index} ({})", channel.label.as_deref()?))
-            }
-            Part::Nothing => None,
-        }
     }
 
     /// The range that an image asks for, for the channel that is shown.
@@ -283,10 +217,8 @@ impl Source {
         let Part::Image { image, .. } = &self.part else { return None };
         let axes = &image.multiscale().axes;
         let channels = &image.metadata().channels;
-        let is_channel =
-            |&(axis, _, _): &(usize, u64, bool)| axes.get(axis).is_some_and(|it| it.kind == AxisKind::Channel);
-        let number =
-            self.cut.others().find(is_channel).map(|(_, index, _)| usize::try_from(index).unwrap_or(usize::MAX));
+        let is_channel = |hidden: &Hidden| axes.get(hidden.axis).is_some_and(|it| it.kind == AxisKind::Channel);
+        let number = self.cut.others().find(is_channel).map(|it| usize::try_from(it.index).unwrap_or(usize::MAX));
         let (first, last) = match (number, channels.as_slice()) {
             (Some(number), channels) => channels.get(number)?.window?,
             (None, [only]) => only.window?,
@@ -327,7 +259,8 @@ fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Resu
     let Some((group, name)) = group_of(context, location)? else { return Ok(None) };
     let ignore = group.store().capabilities().list;
     let options = DatasetOptions::default().arrays(array.options().clone()).ignore_consolidated(ignore);
-    match Dataset::open_with(&group, &options) {
+    // The variable with its coordinates, of a group that may have thousands.
+    match Dataset::open_variables(&group, &[&name], &options) {
         Ok(dataset) if dataset.variable(&name).is_ok() => Ok(Some((dataset, name))),
         Ok(_) => Ok(None),
         Err(error) => {
@@ -339,26 +272,7 @@ fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Resu
 
 /// The axes of `--plane`.
 fn plane(text: &str, names: &[Option<String>]) -> Result<Vec<usize>> {
-    text.split(',').map(|part| axis_of(part.trim(), names)).collect()
-}
-
-fn axis_of(text: &str, names: &[Option<String>]) -> Result<usize> {
-    if let Some(axis) = names.iter().position(|name| name.as_deref() == Some(text)) {
-        return Ok(axis);
-    }
-    if let Some(axis) = text.parse::<usize>().ok().filter(|&axis| axis < names.len()) {
-        return Ok(axis);
-    }
-    let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
-    let expected = match known.as_slice() {
-        [] => format!("a number below {}", names.len()),
-        known => format!("one of {}", known.join(", ")),
-    };
-    let failure = Failure::usage(format!("found no dimension {text:?}, expected {expected}"));
-    Err(match near(text, known) {
-        Some(near) => failure.with_hint(question(near)),
-        None => failure,
-    })
+    text.split(',').map(|part| axis_of("--plane", part, names, names.len())).collect()
 }
 
 /// The error for a group that is no image: with arrays in it.

@@ -1,16 +1,19 @@
 //! Where a picture goes: a file, a terminal, a pipe.
 
-use super::View;
+use super::{View, picture};
 use crate::context::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
+use crate::number::grouped;
 use crate::output::{self, Output};
 use anstyle::Style;
 use std::io::IsTerminal;
 use std::path::Path;
-use zarr::view::{Figure, Ink, Protocol, Room};
+use zarr::view::{Figure, Ink, Picture, Protocol, Room};
 
 /// The lengths of a PNG's plane at most, in pixels, if nothing is asked for.
 const PNG: (usize, usize) = (1024, 768);
+/// The same of the frames of an animation.
+const ANIMATION: (usize, usize) = (640, 480);
 /// Columns and lines where there is no terminal.
 const PIPE: (usize, usize) = (80, 30);
 /// Pixels of a character, about.
@@ -45,13 +48,13 @@ enum Kind {
 }
 
 impl Target {
-    pub(super) fn new(context: &Context, args: &View) -> Self {
-        let given = |length: Option<u16>, default: usize| length.map_or(default, usize::from);
+    pub(super) fn new(context: &Context, args: &View) -> Result<Self> {
         if let Some(path) = &args.output {
-            let room = Room::pixels(given(args.width, PNG.0), given(args.height, PNG.1));
+            let room = pixels(args, if args.animate.is_some() { ANIMATION } else { PNG })?;
             let is_stdout = path == Path::new("-");
-            return Self { room, kind: Kind::File { is_stdout }, columns: PIPE.0, lines: PIPE.1 };
+            return Ok(Self { room, kind: Kind::File { is_stdout }, columns: PIPE.0, lines: PIPE.1 });
         }
+        let given = |length: Option<u16>, default: usize| length.map_or(default, usize::from);
         let is_terminal = std::io::stdout().is_terminal();
         let (lines, columns) = match console::Term::stdout().size_checked() {
             // A line is for the prompt.
@@ -70,15 +73,15 @@ impl Target {
             None | Some(Protocol::Half) => {
                 let ink = if protocol.is_none() { Ink::Plain } else { ink(variable, is_terminal) };
                 let (columns, lines) = (given(args.width, columns), given(args.height, lines));
-                Self { room: Room::text(columns, lines, ink), kind: Kind::Text(ink), columns, lines }
+                Ok(Self { room: Room::text(columns, lines, ink), kind: Kind::Text(ink), columns, lines })
             }
             Some(protocol) => {
                 let default = |cells: usize, pixels: usize, beside: usize, most: usize| {
                     (cells * pixels).saturating_sub(beside).clamp(100, most)
                 };
-                let width = given(args.width, default(columns, CELL.0, BESIDE.0, PNG.0));
-                let height = given(args.height, default(lines, CELL.1, BESIDE.1, PNG.1));
-                Self { room: Room::pixels(width, height), kind: Kind::Pixels(protocol), columns, lines }
+                let width = default(columns, CELL.0, BESIDE.0, PNG.0);
+                let height = default(lines, CELL.1, BESIDE.1, PNG.1);
+                Ok(Self { room: pixels(args, (width, height))?, kind: Kind::Pixels(protocol), columns, lines })
             }
         }
     }
@@ -89,19 +92,27 @@ impl Target {
     }
 
     /// Shows a figure in the terminal.
-    pub(super) fn show(&self, figure: &Figure, is_bare: bool) -> Result<()> {
+    pub(super) fn show(&self, figure: &Figure, args: &View) -> Result<()> {
         let text = match self.kind {
             Kind::File { .. } => return Ok(()),
             Kind::Text(ink) => figure.text(self.columns, self.lines, ink),
             Kind::Pixels(_) if figure.slice.samples.is_empty() => figure.text(self.columns, self.lines, Ink::Plain),
-            Kind::Pixels(protocol) => {
-                let picture =
-                    if is_bare && figure.is_plane() { figure.plane(self.room) } else { figure.picture(self.room) };
-                protocol.encode(&picture, self.columns)?
-            }
+            Kind::Pixels(protocol) => protocol.encode(&picture(figure, args, self.room)?, self.columns)?,
         };
         output::print(&text)
     }
+}
+
+/// The room of a picture, of these lengths if nothing is asked for.
+fn pixels(args: &View, default: (usize, usize)) -> Result<Room> {
+    let [width, height] =
+        [(args.width, default.0), (args.height, default.1)].map(|(asked, default)| asked.map_or(default, usize::from));
+    if width * height > Picture::MOST_PIXELS {
+        let most = grouped(Picture::MOST_PIXELS as u64);
+        let message = format!("--width and --height: found {width} x {height} pixels, expected at most {most}");
+        return Err(Failure::usage(message));
+    }
+    Ok(Room::pixels(width, height))
 }
 
 /// The colours that a terminal has. Output that is piped goes to one with all.
