@@ -125,7 +125,9 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let target = context.create_store(&to)?;
     Migration::check_settled(&target)?;
     if args.abandon {
-        return Ok(conversion.abandon(&target)?);
+        conversion.abandon(&target)?;
+        let facts = || object! { "source": args.source.as_str(), "target": args.target.as_str(), "abandoned": true };
+        return context.summary(facts, || format!("{}: the parts are given up\n", escape::line(&args.target)));
     }
     let skipped = carry_out(context, &conversion, |progress| match args.finish {
         true => conversion.finish(&target, progress),

@@ -2,7 +2,6 @@
 
 use super::convert::{carry_out, facts};
 use super::dry_run;
-use super::remove_metadata::erase_documents;
 use crate::args::{Loss, dialect};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -10,7 +9,7 @@ use crate::object::object;
 use crate::{escape, number};
 use clap::Args;
 use std::sync::Arc;
-use zarr::convert::{Action, Migration, MigrationState};
+use zarr::convert::{Action, DocumentRemoval, Migration};
 use zarr::store::StoreAddress;
 use zarr::{Dialect, Store};
 
@@ -41,7 +40,7 @@ pub(crate) struct Migrate {
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB", hide_short_help = true)]
     memory: u64,
     /// Before, drop documents of the new dialect that are there: those of a migration that is recorded, or others beside which there is
-    /// a document of an old one.
+    /// a document of an old one. Nothing is dropped if the migration cannot be done.
     #[arg(long, conflicts_with_all = ["finish", "undo"], help_heading = AS_ZARR_PYTHON)]
     overwrite: bool,
     /// With --overwrite, drop also documents beside which there is none of an old dialect.
@@ -90,6 +89,10 @@ pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
     let names = args.names()?;
     let address = context.store_address(names.source)?;
     if args.finish || args.undo {
+        if let Some(output) = names.output {
+            let message = format!("found {output} behind the store, which --finish and --undo have nothing to do with");
+            return Err(Failure::usage(message).with_hint("`zarr migrate --finish URL`"));
+        }
         let store = context.open_store(&address)?;
         let done = match args.finish {
             true => Migration::finish(&store, names.dialect).map(|()| ("finished", "the old documents are dropped")),
@@ -100,6 +103,10 @@ pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
         return context.summary(|| object! { "store": store.to_string(), "state": state }, line);
     }
     let dialect = names.dialect.unwrap_or(Dialect::V3);
+    if args.remove_v2_metadata && dialect.is_v2() {
+        let message = "--remove-v2-metadata would drop the documents that are written: the dialect to write is v2";
+        return Err(Failure::usage(message).with_hint("--finish drops the old documents"));
+    }
     match names.output {
         Some(output) => elsewhere(context, args, (&address, &context.store_address(output)?), dialect),
         None => in_place(context, args, &context.open_store(&address)?, dialect),
@@ -107,13 +114,13 @@ pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
 }
 
 fn in_place(context: &Context, args: &Migrate, store: &Arc<dyn Store>, dialect: Dialect) -> Result<()> {
-    if args.overwrite && drop_new(context, args, store, dialect)? {
-        return Ok(());
-    }
     let options = context.convert_options(args.loss, args.memory);
-    let migration = Migration::plan_with(store, &context.registry, dialect, options)?;
+    let migration = match args.overwrite {
+        true => Migration::plan_replacing(store, &context.registry, dialect, options, args.force)?,
+        false => Migration::plan_with(store, &context.registry, dialect, options)?,
+    };
     if args.dry_run {
-        return dry_run::print(context, migration.conversion(), Vec::new());
+        return preview(context, &migration, migration.replaced().len(), dialect);
     }
     carry_out(context, migration.conversion(), |progress| migration.run(progress))?;
     if args.remove_v2_metadata {
@@ -140,35 +147,27 @@ fn elsewhere(
     let options = context.convert_options(args.loss, args.memory);
     let migration = Migration::plan_with(&store, &context.registry, dialect, options)?;
     if args.dry_run {
-        return dry_run::print(context, migration.conversion(), Vec::new());
+        return preview(context, &migration, 0, dialect);
     }
     let output = context.create_store(to)?;
     Migration::check_settled(&output)?;
-    if args.overwrite {
-        drop_new(context, args, &output, dialect)?;
+    match args.overwrite {
+        true => migration.write_documents_replacing(&output, args.force)?,
+        false => migration.write_documents(&output)?,
     }
-    migration.write_documents(&output)?;
     if args.remove_v2_metadata {
-        erase_documents(&output, Dialect::V2, Some(dialect), false)?;
+        DocumentRemoval::plan(&output, Dialect::V2, false)?.run()?;
     }
     summarize(context, &output, &migration, "done", "only documents are written, and no chunks")
 }
 
-/// Drops documents of the new dialect. In a dry run, shows them; true if there are some, without which nothing more can be planned.
-fn drop_new(context: &Context, args: &Migrate, store: &Arc<dyn Store>, dialect: Dialect) -> Result<bool> {
-    let is_recorded = matches!(Migration::state(store)?, Some(MigrationState::Done | MigrationState::Running));
-    if is_recorded && !args.dry_run {
-        Migration::undo(store, Some(dialect))?;
-        return Ok(false);
+/// Shows what would be done.
+fn preview(context: &Context, migration: &Migration, replaced: usize, dialect: Dialect) -> Result<()> {
+    if replaced > 0 {
+        let documents = number::counted(replaced as u64, "document");
+        context.warnings(&[format!("would first drop {documents} of {dialect}")]);
     }
-    let instead = (!args.force).then_some(if dialect == Dialect::V2 { Dialect::V3 } else { Dialect::V2 });
-    let keys = erase_documents(store, dialect, instead, args.dry_run)?;
-    if !args.dry_run || keys.is_empty() {
-        return Ok(false);
-    }
-    super::remove_metadata::print(context, store, dialect, &keys, true)?;
-    context.warnings(&["the migration is planned once these documents are gone"]);
-    Ok(true)
+    dry_run::print(context, migration.conversion(), Vec::new())
 }
 
 fn summarize(context: &Context, store: &Arc<dyn Store>, migration: &Migration, state: &str, rest: &str) -> Result<()> {
@@ -188,9 +187,9 @@ fn summarize(context: &Context, store: &Arc<dyn Store>, migration: &Migration, s
         },
         || {
             format!(
-                "{} groups, {} arrays that keep their chunks, {} with new chunks; {rest}\n",
-                number::grouped(groups),
-                number::grouped(kept),
+                "{}, {} with the chunks that are there, {} with new ones; {rest}\n",
+                number::counted(groups, "group"),
+                number::counted(kept, "array"),
                 number::grouped(converted),
             )
         },

@@ -329,7 +329,7 @@ fn variables_are_converted_with_their_coordinates() {
     assert_eq!(folder.ok(&["consolidate", "one", "--check"]), "up to date\n");
     assert_eq!(how(&folder, &[climate, "two", "--variables", "lat,lon"]), ["group", "copied", "copied"]);
     let plan = folder.ok(&["convert", climate, "none", "--variables", "time", "--dry-run"]);
-    assert!(plan.contains("/time ") && !plan.contains("/sst") && plan.contains("1 groups and 1 arrays"), "{plan}");
+    assert!(plan.contains("/time ") && !plan.contains("/sst") && plan.contains("1 group and 1 array "), "{plan}");
     let ran = folder.run(&["convert", climate, "none", "--variables", "sst,lit"]);
     assert_eq!(ran.code, Some(3), "{}", ran.err);
     assert!(ran.err.contains("found no variable lit") && ran.err.contains("lat"), "{}", ran.err);

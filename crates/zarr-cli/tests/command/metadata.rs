@@ -32,8 +32,10 @@ fn zarr_python_s_command_migrates() {
     assert_eq!((documents(&folder, "s", true), documents(&folder, "s", false)), (4, before));
     // There is version 3 already, which is dropped before.
     assert_eq!(folder.run(&["migrate", "v3", "s"]).code, Some(2));
-    let shown = folder.ok(&["migrate", "v3", "s", "--overwrite", "--dry-run"]);
-    assert_eq!(shown.lines().collect::<Vec<_>>(), ["zarr.json", "a/zarr.json", "g/zarr.json", "g/b/zarr.json"]);
+    let shown = folder.run(&["migrate", "v3", "s", "--overwrite", "--dry-run"]);
+    assert_eq!(String::from_utf8(shown.out).unwrap(), plan);
+    assert!(shown.err.contains("would first drop 4 documents of v3"), "{}", shown.err);
+    assert_eq!((documents(&folder, "s", true), documents(&folder, "s", false)), (4, before));
     folder.ok(&["migrate", "v3", "s", "--overwrite", "--remove-v2-metadata"]);
     assert_eq!((documents(&folder, "s", true), documents(&folder, "s", false)), (4, 0));
     assert_eq!(folder.raw("s", "g/b"), int16(1..5));
@@ -50,7 +52,7 @@ fn documents_go_elsewhere() {
     let ran = folder.run(&["migrate", "v3", "s", "t"]);
     assert!(ran.code == Some(2) && ran.err.contains("there is a node of dialect v3 already"), "{}", ran.err);
     let ran = folder.run(&["migrate", "v3", "s", "t", "--overwrite"]);
-    assert!(ran.code == Some(3) && ran.err.contains("found no metadata of v2"), "{}", ran.err);
+    assert!(ran.code == Some(3) && ran.err.contains("t: /: found no other metadata"), "{}", ran.err);
     folder.ok(&["migrate", "v3", "s", "t", "--overwrite", "--force"]);
     // Beside the chunks they are the hierarchy.
     for file in folder.files("t") {
@@ -67,7 +69,7 @@ fn documents_of_a_version_are_removed() {
     let folder = v2();
     let ran = folder.run(&["remove-metadata", "v2", "s"]);
     assert_eq!(ran.code, Some(3), "{}", ran.err);
-    assert!(ran.err.contains("found no metadata of v3") && ran.err.contains("hint: --force"), "{}", ran.err);
+    assert!(ran.err.contains("s: /: found no other metadata") && ran.err.contains("hint: --force"), "{}", ran.err);
     assert_eq!(folder.run(&["remove-metadata", "v2", "s", "--dry-run"]).code, Some(3));
     assert_eq!(folder.ok(&["remove-metadata", "v3", "s"]), "s: 0 documents of v3 erased\n");
     assert_eq!(documents(&folder, "s", false), 5);
@@ -95,6 +97,98 @@ fn nothing_is_removed_where_a_node_has_no_other_document() {
     std::fs::remove_file(folder.path("s/.zmigration")).unwrap();
     std::fs::remove_file(folder.path("s/g/b/zarr.json")).unwrap();
     let ran = folder.run(&["remove-metadata", "v2", "s"]);
-    assert!(ran.code == Some(3) && ran.err.contains("s: /g/b: found no metadata of v3"), "{}", ran.err);
+    assert!(ran.code == Some(3) && ran.err.contains("s: /g/b: no node of dialect v3 here yet"), "{}", ran.err);
     assert_eq!(documents(&folder, "s", false), 5);
+    // Nor where the other one is of another kind.
+    std::fs::copy(folder.path("s/g/zarr.json"), folder.path("s/g/b/zarr.json")).unwrap();
+    let ran = folder.run(&["remove-metadata", "v2", "s"]);
+    assert!(
+        ran.code == Some(3) && ran.err.contains("s: /g/b: the node of dialect v3 is of another kind"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(documents(&folder, "s", false), 5);
+}
+
+#[test]
+fn the_recorded_migration_says_what_stays() {
+    let folder = v2();
+    // The other documents are of neither version that the command names.
+    folder.ok(&["migrate", "p2020", "s"]);
+    folder.ok(&["remove-metadata", "v2", "s"]);
+    assert_eq!(documents(&folder, "s", false), 0);
+    assert_eq!(folder.raw("s", "g/b"), int16(1..5));
+    assert!(!folder.files("s").iter().any(|file| file.contains("zmigration")), "{:?}", folder.files("s"));
+
+    // The old documents may be those of version 3.
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int16", "--chunks", "2"]);
+    folder.fill("s", "a", "<i2", "(4,)", &int16(1..5));
+    folder.ok(&["migrate", "v2", "s"]);
+    folder.ok(&["remove-metadata", "v3", "s"]);
+    assert_eq!((documents(&folder, "s", true), folder.raw("s", "a")), (0, int16(1..5)));
+    assert!(!folder.files("s").iter().any(|file| file.contains("zmigration")), "{:?}", folder.files("s"));
+
+    // What the end of the migration refuses, --force erases, and the record with it.
+    let folder = v2();
+    folder.ok(&["migrate", "s"]);
+    std::fs::remove_file(folder.path("s/g/b/zarr.json")).unwrap();
+    assert_eq!(folder.run(&["remove-metadata", "v2", "s"]).code, Some(3));
+    assert_eq!((documents(&folder, "s", true), documents(&folder, "s", false)), (3, 5));
+    folder.ok(&["remove-metadata", "v2", "s", "--force"]);
+    assert_eq!((documents(&folder, "s", true), documents(&folder, "s", false)), (3, 0));
+    assert!(!folder.files("s").iter().any(|file| file.contains("zmigration")), "{:?}", folder.files("s"));
+}
+
+#[test]
+fn nothing_is_dropped_before_a_migration_that_cannot_be_done() {
+    let folder = v2();
+    folder.ok(&["migrate", "s"]);
+    std::fs::write(folder.path("s/a/.zattrs"), "{\"units\": ").unwrap();
+    for force in [&[][..], &["--force"]] {
+        let ran = folder.run(&[&["migrate", "v3", "s", "--overwrite"], force].concat());
+        assert!(ran.code == Some(4) && ran.err.contains("key a/.zattrs"), "{}", ran.err);
+        assert_eq!(documents(&folder, "s", true), 4);
+    }
+}
+
+/// Options that would erase what is written, or that mean another store.
+#[test]
+fn options_that_contradict_each_other_are_refused() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int16"]);
+    for args in
+        [&["migrate", "v2", "s", "t", "--remove-v2-metadata"][..], &["migrate", "v2", "s", "--remove-v2-metadata"]]
+    {
+        let ran = folder.run(args);
+        assert!(ran.code == Some(2) && ran.err.contains("would drop the documents that are written"), "{}", ran.err);
+    }
+    assert!(!folder.path("t").exists() && documents(&folder, "s", false) == 0);
+    folder.ok(&["migrate", "v2", "s"]);
+    for end in ["--finish", "--undo"] {
+        let ran = folder.run(&["migrate", "v2", "s", "t", end]);
+        assert!(ran.code == Some(2) && ran.err.contains("found t behind the store"), "{}", ran.err);
+    }
+    assert!(documents(&folder, "s", true) > 0 && documents(&folder, "s", false) > 0);
+}
+
+/// Chunks that nodes left behind are none of the new arrays.
+#[test]
+fn leftover_chunks_are_erased() {
+    let folder = Folder::new();
+    let new =
+        ["create", "s", "a", "--shape", "4", "--dtype", "int16", "--chunks", "2", "--dialect", "v2", "--fill", "7"];
+    folder.ok(&new);
+    folder.fill("s", "a", "<i2", "(4,)", &int16(1..5));
+    folder.ok(&["migrate", "p2019", "s"]);
+    // The new documents are lost, and the old chunks.
+    std::fs::remove_file(folder.path("s/.zmigration")).unwrap();
+    for gone in ["s/meta", "s/a/0", "s/a/1"] {
+        let gone = folder.path(gone);
+        if gone.is_dir() { std::fs::remove_dir_all(gone).unwrap() } else { std::fs::remove_file(gone).unwrap() }
+    }
+    assert_eq!(folder.files("s").iter().filter(|file| file.starts_with("data/")).count(), 2, "{:?}", folder.files("s"));
+    folder.ok(&["migrate", "p2019", "s"]);
+    let read = folder.ok(&["read", "s", "a", "--dialect", "p2019", "--as", "csv"]);
+    assert_eq!(read, "7\n7\n7\n7\n");
 }

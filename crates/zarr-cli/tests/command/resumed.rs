@@ -338,7 +338,8 @@ fn parts_are_given_up() {
     let ran = part("2/2", "2");
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("chunks: [1] there, [2] now") && ran.err.contains("--abandon"), "{}", ran.err);
-    folder.ok(&[&convert[..], &["--abandon"]].concat());
+    let given_up = folder.ok(&[&convert[..], &["--abandon", "--json"]].concat());
+    assert_eq!(Value::from_json(&given_up).unwrap().to_string(), r#"{"source":"s","target":"t","abandoned":true}"#);
     assert_eq!(folder.files("t"), Vec::<String>::new());
     assert_eq!((part("2/2", "2").code, part("1/2", "2").code), (Some(0), Some(0)));
     folder.ok(&["convert", "s", "t", "--chunks", "2", "--finish"]);

@@ -59,6 +59,8 @@ pub struct Migration {
     record: Record,
     /// That of a run that was interrupted.
     interrupted: Option<Record>,
+    /// The nodes of the new dialect that are dropped before.
+    replaced: Option<DocumentRemoval>,
 }
 
 impl Migration {
@@ -84,6 +86,36 @@ impl Migration {
         dialect: Dialect,
         options: ConvertOptions,
     ) -> Result<Self> {
+        Self::plan_over(store, registry, dialect, options, None)
+    }
+
+    /// As [`plan_with`](Self::plan_with), but nodes of `dialect` that are there already are no error: [`run`](Self::run) drops them
+    /// first, as [`DocumentRemoval`] does with `force`. Whatever keeps the migration from being done is an error before that.
+    ///
+    /// # Errors
+    /// As [`plan_with`](Self::plan_with) and [`DocumentRemoval::plan`].
+    pub fn plan_replacing(
+        store: &Arc<dyn Store>,
+        registry: &Arc<Registry>,
+        dialect: Dialect,
+        options: ConvertOptions,
+        force: bool,
+    ) -> Result<Self> {
+        let replaced = match Self::state(store)? {
+            // To begin an interrupted one again drops what it wrote.
+            Some(MigrationState::Running) => None,
+            _ => Some(DocumentRemoval::plan(store, dialect, force)?).filter(|removal| !removal.keys().is_empty()),
+        };
+        Self::plan_over(store, registry, dialect, options, replaced)
+    }
+
+    fn plan_over(
+        store: &Arc<dyn Store>,
+        registry: &Arc<Registry>,
+        dialect: Dialect,
+        options: ConvertOptions,
+        replaced: Option<DocumentRemoval>,
+    ) -> Result<Self> {
         let ConvertOptions { memory, carry, literal, conventions, options, .. } = options;
         let plain = ConvertOptions::default();
         let options = plain
@@ -94,7 +126,8 @@ impl Migration {
             .conventions(conventions)
             .options(options);
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
-        let interrupted = Record::read(&**store).map_err(in_store)?;
+        let ends = replaced.as_ref().is_some_and(DocumentRemoval::ends_migration);
+        let interrupted = Record::read(&**store).map_err(in_store)?.filter(|_| !ends);
         let root = match &interrupted {
             None => old_root(&**store, dialect).map_err(in_store)?,
             Some(record) if record.state == MigrationState::Running && record.to == dialect => {
@@ -102,6 +135,7 @@ impl Migration {
             }
             Some(record) => return Err(in_store(record.in_the_way())),
         };
+        let dropped = dropped(replaced.as_ref());
         let begun: BTreeSet<&NodePath> = interrupted.iter().flat_map(Record::nodes).map(Entry::path).collect();
         let found = nodes(&**store, &root)?;
         let hierarchy = Hierarchy::of(found.iter().filter_map(|it| it.node.as_array()));
@@ -120,7 +154,7 @@ impl Migration {
             let node = in_place(store, found, dialect, hierarchy, registry, &options).map_err(at)?;
             let documents = NodeDocuments::new(&node, &zarr_meta::Documents::new()).map_err(at)?;
             if !begun.contains(&path) {
-                check_unused(&**store, &node).map_err(at)?;
+                check_unused(&**store, &node, &dropped).map_err(at)?;
             }
             check_keys(&**store, &node, documents.found(), &taken).map_err(at)?;
             entries.push(Entry::new(&node.source, documents.found()));
@@ -130,12 +164,17 @@ impl Migration {
         let record = Record::new(root.dialect, dialect, entries);
         let (source, registry) = (Arc::clone(store), Arc::clone(registry));
         let conversion = Conversion { source, registry, options, nodes: planned, consolidate, left_out: Vec::new() };
-        Ok(Self { conversion, record, interrupted })
+        Ok(Self { conversion, record, interrupted, replaced })
     }
 
     /// The nodes, sorted by path.
     pub fn nodes(&self) -> &[PlannedNode] {
         self.conversion.nodes()
+    }
+
+    /// The keys of documents of the new dialect that [`run`](Self::run) erases first, where it [replaces](Self::plan_replacing) nodes.
+    pub fn replaced(&self) -> &[Key] {
+        self.replaced.as_ref().map_or(&[], DocumentRemoval::keys)
     }
 
     /// The conversion that this is, with its cost.
@@ -162,7 +201,21 @@ impl Migration {
     /// [`ErrorKind::NotExpressible`] naming an array whose chunks would have to be written again; [`ErrorKind::Exists`] if there
     /// is a node of the new dialect in `target`: nothing is written then. [`ErrorKind::Store`].
     pub fn write_documents(&self, target: &Arc<dyn Store>) -> Result<()> {
+        self.write_documents_over(target, None)
+    }
+
+    /// As [`write_documents`](Self::write_documents), but documents of the new dialect in `target` are erased first, as
+    /// [`DocumentRemoval`] does with `force`. Whatever keeps the new ones from being written is an error before that.
+    ///
+    /// # Errors
+    /// As [`write_documents`](Self::write_documents) and [`DocumentRemoval::plan`].
+    pub fn write_documents_replacing(&self, target: &Arc<dyn Store>, force: bool) -> Result<()> {
+        self.write_documents_over(target, Some(&DocumentRemoval::plan(target, self.record.to, force)?))
+    }
+
+    fn write_documents_over(&self, target: &Arc<dyn Store>, replaced: Option<&DocumentRemoval>) -> Result<()> {
         let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
+        let dropped = dropped(replaced);
         let mut documents = Vec::new();
         for planned in self.nodes().iter().rev() {
             if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
@@ -170,11 +223,12 @@ impl Migration {
                 let error = Error::new(ErrorKind::NotExpressible, message).at_path(&planned.path);
                 return Err(error.with_hint("migrate in place, or convert, both of which write other chunks"));
             }
-            check_unused(&**target, planned).map_err(in_target)?;
+            check_unused(&**target, planned, &dropped).map_err(in_target)?;
             if !(planned.source.implicit && planned.dialect.implies_groups()) {
                 documents.push(NodeDocuments::new(planned, &zarr_meta::Documents::new())?);
             }
         }
+        replaced.map_or(Ok(()), DocumentRemoval::run)?;
         let mut entry = None;
         let entry_point_key = zarr_meta::entry_point_key(self.record.to);
         for node in documents {
@@ -185,8 +239,9 @@ impl Migration {
     }
 
     fn run_reporting(&self, reporter: &Reporter<'_>) -> Result<()> {
-        let Self { conversion, record, interrupted } = self;
+        let Self { conversion, record, interrupted, replaced } = self;
         let store = &conversion.source;
+        replaced.as_ref().map_or(Ok(()), DocumentRemoval::run)?;
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         let _lock = end::lock(&**store).map_err(in_store)?;
         let mut record = record.clone();
@@ -202,6 +257,10 @@ impl Migration {
             reporter.begin(planned)?;
             let documents = NodeDocuments::new(planned, &zarr_meta::Documents::new())?;
             let work = Work::unrecorded(reporter);
+            if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
+                // Chunks of an array that is no more would be those of the new one where it has none.
+                end::drop_chunks(&**store, documents.found(), &planned.source).map_err(in_store)?;
+            }
             match planned.how {
                 Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
                 Action::Group => {}
@@ -386,10 +445,15 @@ fn actual_keys(store: &dyn Store, found: &StoredNode, array: &ArrayMetadata) -> 
     Ok(other.map_or_else(|| array.chunk_key_encoding.clone(), |location| location.keys.to_config()))
 }
 
-/// Checks that there is no node of the new dialect.
-fn check_unused(store: &dyn Store, planned: &PlannedNode) -> Result<()> {
+/// The keys of documents that are erased first.
+fn dropped(replaced: Option<&DocumentRemoval>) -> BTreeSet<&str> {
+    replaced.into_iter().flat_map(DocumentRemoval::keys).map(Key::as_str).collect()
+}
+
+/// Checks that there is no node of the new dialect but one whose documents are dropped.
+fn check_unused(store: &dyn Store, planned: &PlannedNode, dropped: &BTreeSet<&str>) -> Result<()> {
     match open_node(store, &planned.path.to_string(), Some(planned.dialect)) {
-        Ok(found) if !found.implicit => {
+        Ok(found) if !found.implicit && !found.own_documents().all(|key| dropped.contains(key)) => {
             let error = Error::new(ErrorKind::Exists, format!("there is a node of dialect {} already", found.dialect));
             Err(error.with_hint("finish drops the old documents, undo the new ones"))
         }

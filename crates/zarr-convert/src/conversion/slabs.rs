@@ -98,7 +98,7 @@ impl Slabs {
     }
 
     /// The number of a slab among all, in C order.
-    pub fn number(&self, slab: &[u64]) -> u64 {
+    pub(super) fn number(&self, slab: &[u64]) -> u64 {
         slab.iter().zip(self.counts()).fold(0, |number, (index, count)| number * count + index)
     }
 
@@ -145,7 +145,7 @@ impl Slabs {
     }
 
     /// The chunks of a slab along each axis.
-    pub fn chunks_of(&self, slab: &[u64]) -> Vec<Range<u64>> {
+    pub(super) fn chunks_of(&self, slab: &[u64]) -> Vec<Range<u64>> {
         let range = |((axis, &slab), &taken): ((usize, &u64), &u64)| {
             slab * taken..((slab + 1) * taken).min(self.grid.chunk_count(axis))
         };
@@ -158,7 +158,7 @@ impl Slabs {
     }
 
     /// Bytes of the elements of the largest slab.
-    pub fn size(&self, item: u64) -> u64 {
+    pub(super) fn size(&self, item: u64) -> u64 {
         size(&self.axes(&[]).collect::<Vec<_>>(), item)
     }
 

@@ -29,65 +29,74 @@ pub(super) fn lock(store: &dyn Store) -> Result<Lock> {
 /// See [`Migration::finish`](super::Migration::finish).
 pub(super) fn finish(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
     let _lock = lock(store)?;
-    let record = match Record::read(store)? {
-        None => {
-            let to = to.ok_or_else(unrecorded)?;
-            let old = old_root(store, to)?;
-            let pairs = with_new(store, &old, to, "migrate first")?;
-            Record::new(old.dialect, to, pairs).write(store, MigrationState::Finishing)?
-        }
-        Some(record) => {
-            record.check(to)?;
-            match record.state {
-                MigrationState::Finishing => record,
-                MigrationState::Done => {
-                    let old = open_node(store, "/", Some(record.from)).map_err(nothing_dropped)?;
-                    check_unchanged(store, &old, &record)?;
-                    let pairs = with_new(store, &old, record.to, ADDED)?;
-                    record.with_nodes(pairs).write(store, MigrationState::Finishing)?
-                }
-                MigrationState::Running | MigrationState::Undoing => return Err(record.in_the_way()),
-            }
-        }
+    let record = match to_finish(store, to)? {
+        record if record.state == MigrationState::Finishing => record,
+        record => record.write(store, MigrationState::Finishing)?,
     };
     drop_side(store, record, Side::Old)
+}
+
+/// The migration that [`finish`] ends, with the nodes that are there now. Nothing is changed.
+pub(super) fn to_finish(store: &dyn Store, to: Option<Dialect>) -> Result<Record> {
+    let Some(record) = Record::read(store)? else {
+        let to = to.ok_or_else(unrecorded)?;
+        let old = old_root(store, to)?;
+        return Ok(Record::new(old.dialect, to, with_new(store, &old, to, "migrate first")?));
+    };
+    record.check(to)?;
+    match record.state {
+        MigrationState::Finishing => Ok(record),
+        MigrationState::Done => {
+            let old = open_node(store, "/", Some(record.from)).map_err(nothing_dropped)?;
+            check_unchanged(store, &old, &record)?;
+            let pairs = with_new(store, &old, record.to, ADDED)?;
+            Ok(record.with_nodes(pairs))
+        }
+        MigrationState::Running | MigrationState::Undoing => Err(record.in_the_way()),
+    }
 }
 
 /// See [`Migration::undo`](super::Migration::undo).
 pub(super) fn undo(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
     let _lock = lock(store)?;
-    let record = match Record::read(store)? {
-        None => {
-            let to = to.ok_or_else(unrecorded)?;
-            let old = old_root(store, to)?;
-            let mut pairs = Vec::new();
-            for old in nodes(store, &old)? {
-                if let Some(new) = found(store, &old, to)? {
-                    pairs.push(Entry::new(&old, &new));
-                }
-            }
-            Record::new(old.dialect, to, pairs).write(store, MigrationState::Undoing)?
-        }
-        Some(record) => {
-            record.check(to)?;
-            match record.state {
-                MigrationState::Undoing => record,
-                MigrationState::Running | MigrationState::Done => {
-                    let entries = with_old(store, &record)?;
-                    record.with_nodes(entries).write(store, MigrationState::Undoing)?
-                }
-                MigrationState::Finishing => return Err(record.in_the_way()),
-            }
-        }
+    let record = match to_undo(store, to)? {
+        record if record.state == MigrationState::Undoing => record,
+        record => record.write(store, MigrationState::Undoing)?,
     };
     drop_side(store, record, Side::New)
 }
 
+/// The migration that [`undo`] ends, with the nodes that are there now. Nothing is changed.
+pub(super) fn to_undo(store: &dyn Store, to: Option<Dialect>) -> Result<Record> {
+    let Some(record) = Record::read(store)? else {
+        let to = to.ok_or_else(unrecorded)?;
+        let old = old_root(store, to)?;
+        let mut pairs = Vec::new();
+        for old in nodes(store, &old)? {
+            if let Some(new) = found(store, &old, to)? {
+                pairs.push(Entry::new(&old, &new));
+            }
+        }
+        return Ok(Record::new(old.dialect, to, pairs));
+    };
+    record.check(to)?;
+    match record.state {
+        MigrationState::Undoing => Ok(record),
+        MigrationState::Running | MigrationState::Done => {
+            let entries = with_old(store, &record)?;
+            Ok(record.with_nodes(entries))
+        }
+        MigrationState::Finishing => Err(record.in_the_way()),
+    }
+}
+
 /// All nodes of the old hierarchy, each with the new one at its path, which has to exist.
-fn with_new(store: &dyn Store, old: &StoredNode, to: Dialect, hint: &str) -> Result<Vec<Entry>> {
+pub(super) fn with_new(store: &dyn Store, old: &StoredNode, to: Dialect, hint: &str) -> Result<Vec<Entry>> {
     let mut pairs = Vec::new();
     for old in nodes(store, old)? {
         let error = match found(store, &old, to)? {
+            // One without a document has not the attributes of the old one.
+            Some(new) if new.implicit && !old.implicit => missing(to, hint),
             Some(new) if new.node.as_array().is_some() == old.node.as_array().is_some() => {
                 pairs.push(Entry::new(&old, &new));
                 continue;
@@ -96,14 +105,15 @@ fn with_new(store: &dyn Store, old: &StoredNode, to: Dialect, hint: &str) -> Res
                 let message = format!("the node of dialect {to} is of another kind; nothing was dropped");
                 Error::new(ErrorKind::NotFound, message)
             }
-            None => {
-                let message = format!("no node of dialect {to} here yet; nothing was dropped");
-                Error::new(ErrorKind::NotFound, message).with_hint(hint)
-            }
+            None => missing(to, hint),
         };
         return Err(error.at_path(&old.path));
     }
     Ok(pairs)
+}
+
+fn missing(to: Dialect, hint: &str) -> Error {
+    Error::new(ErrorKind::NotFound, format!("no node of dialect {to} here yet; nothing was dropped")).with_hint(hint)
 }
 
 /// Checks that the old nodes are as they were when they were migrated: later changes are not in the new ones.
@@ -155,10 +165,21 @@ fn drop_side(store: &dyn Store, record: Record, side: Side) -> Result<()> {
     record.erase(store)
 }
 
-/// Erases documents, and chunks that are none of the other side, from the root on: from then on readers find the other
-/// hierarchy at the root. Keys that are gone already do not matter.
+/// Erases documents, and chunks that are none of the other side. Keys that are gone already do not matter.
 pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Result<()> {
-    let (root, others): (Vec<&Entry>, Vec<&Entry>) = record.nodes().iter().partition(|entry| entry.path().is_root());
+    erase_documents(store, record.nodes(), side)?;
+    for entry in record.nodes() {
+        let at = |error: Error| error.at_path(entry.path());
+        if let Some((array, other)) = entry.arrays(side, record.from, record.to).map_err(at)? {
+            drop_chunks(store, &array, &other).map_err(at)?;
+        }
+    }
+    Ok(())
+}
+
+/// Erases the documents of one side, from the root on: from then on readers find the other hierarchy at the root.
+pub(super) fn erase_documents(store: &dyn Store, nodes: &[Entry], side: Side) -> Result<()> {
+    let (root, others): (Vec<&Entry>, Vec<&Entry>) = nodes.iter().partition(|entry| entry.path().is_root());
     for entries in [root, others] {
         let steps = entries.iter().map(|entry| entry.keys(side).len()).max();
         for step in 0..steps.unwrap_or_default() {
@@ -171,17 +192,11 @@ pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Resu
             store.barrier()?;
         }
     }
-    for entry in record.nodes() {
-        let at = |error: Error| error.at_path(entry.path());
-        if let Some((array, other)) = entry.arrays(side, record.from, record.to).map_err(at)? {
-            drop_chunks(store, &array, &other).map_err(at)?;
-        }
-    }
     Ok(())
 }
 
 /// Erases the chunks of an array except the chunks that another array has under the same keys.
-fn drop_chunks(store: &dyn Store, array: &StoredNode, other: &StoredNode) -> Result<()> {
+pub(super) fn drop_chunks(store: &dyn Store, array: &StoredNode, other: &StoredNode) -> Result<()> {
     let kept = ChunkKeys::new(other)?;
     for (key, _) in ChunkKeys::new(array)?.stored(store)? {
         if kept.chunk_at(&key).is_none() {

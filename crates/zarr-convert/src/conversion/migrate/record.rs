@@ -80,8 +80,6 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn new(old: &StoredNode, new: &StoredNode) -> Self {
-        let keys =
-            |found: &StoredNode| order::to_erase(found).into_iter().chain(consolidated::document_key(found)).collect();
         let arrays = match (old.node.as_array(), new.node.as_array()) {
             (Some(a), Some(b)) if !share_chunks(old, a, new, b) => {
                 Some([old, new].map(|found| found.documents.clone()))
@@ -89,6 +87,11 @@ impl Entry {
             _ => None,
         };
         Self { path: old.path.clone(), keys: [keys(old), keys(new)], hashes: hashes(old), arrays }
+    }
+
+    /// A node of the old hierarchy, whether there is a new one or not.
+    pub(super) fn alone(old: &StoredNode) -> Self {
+        Self { path: old.path.clone(), keys: [keys(old), Vec::new()], hashes: Vec::new(), arrays: None }
     }
 
     /// The key of a document of the old node that is not as it was when the migration was planned.
@@ -173,6 +176,11 @@ impl Entry {
         let parsed = NodePath::parse(path.text()?).map_err(|_| path.invalid("the path of a node"))?;
         Ok(Self { path: parsed, keys: [keys("old")?, keys("new")?], hashes, arrays })
     }
+}
+
+/// The keys of the documents of a node, in the order in which they are erased.
+fn keys(found: &StoredNode) -> Vec<String> {
+    order::to_erase(found).into_iter().chain(consolidated::document_key(found)).collect()
 }
 
 /// A key that may be erased.
