@@ -9,7 +9,7 @@ mod table;
 mod text;
 mod tidy;
 
-pub(crate) use labels::{AxisLabels, without_fraction};
+pub(crate) use labels::{AxisLabels, shorten_times, without_fraction};
 pub(crate) use record::Record;
 pub(crate) use table::{Table, shorten};
 pub(crate) use tidy::Tidy;

@@ -42,7 +42,7 @@ pub(crate) fn hash(node: &Node) -> Hash {
     let mut encoded = b"zarr attributes 1\n".to_vec();
     encode(&names, &mut encoded);
     encode(&Value::Object(attributes(node)), &mut encoded);
-    blake3::hash(&encoded).into()
+    Hash::new(blake3::hash(&encoded).into())
 }
 
 #[cfg(test)]

@@ -31,14 +31,20 @@ pub fn box_shape(shape: &[u64], data_type: &DataType) -> Vec<u64> {
     while most > 1 && most.saturating_mul(size) > LARGEST {
         most /= 2;
     }
-    let mut lengths: Vec<u64> = shape.iter().map(|&len| len.checked_next_power_of_two().unwrap_or(1 << 63)).collect();
-    while lengths.iter().fold(1_u128, |count, &len| count.saturating_mul(len.into())) > most.into() {
-        let longest = lengths.iter().copied().max().unwrap_or(1);
-        if let Some(length) = lengths.iter_mut().find(|length| **length == longest) {
-            *length /= 2;
-        }
-    }
-    lengths
+    let powers: Vec<u32> =
+        shape.iter().map(|&len| len.checked_next_power_of_two().unwrap_or(1 << 63).trailing_zeros()).collect();
+    // By halving the longest again and again, all that are above some power come down to it, and then the first of them to the one below. It
+    // is found at once: a file that says how long the boxes are may name very many axes.
+    let most = u64::from(most.trailing_zeros());
+    let sum = |limit: u32| powers.iter().map(|&power| u64::from(power.min(limit))).sum::<u64>();
+    let limit = (0..u64::BITS).find(|&limit| sum(limit) >= most).unwrap_or(u64::BITS);
+    let mut above = sum(limit).saturating_sub(most);
+    let length = |&power: &u32| {
+        let is_halved = above > 0 && power >= limit;
+        above -= u64::from(is_halved);
+        1 << (power.min(limit) - u32::from(is_halved))
+    };
+    powers.iter().map(length).collect()
 }
 
 /// The boxes of an array; those at its ends are cut.
@@ -67,7 +73,34 @@ mod tests {
         assert_eq!(box_shape(&[u64::MAX], &DataType::Int8), [1 << 18]);
     }
 
+    #[test]
+    fn very_many_axes_take_no_time() {
+        let lengths = box_shape(&vec![3; 1 << 20], &DataType::Int8);
+        // All but the last 18 are halved twice.
+        assert_eq!(lengths.iter().filter(|&&length| length == 2).count(), 18);
+        assert!(lengths.iter().rev().take(18).all(|&length| length == 2) && lengths.iter().all(|&length| length < 4));
+    }
+
+    /// As the definition says it.
+    fn by_definition(shape: &[u64], most: u64) -> Vec<u64> {
+        let mut lengths: Vec<u64> = shape.iter().map(|len| len.next_power_of_two()).collect();
+        while lengths.iter().map(|&len| u128::from(len)).product::<u128>() > most.into() {
+            let longest = lengths.iter().copied().max().unwrap();
+            *lengths.iter_mut().find(|length| **length == longest).unwrap() /= 2;
+        }
+        lengths
+    }
+
     proptest! {
+        #[test]
+        fn boxes_are_those_of_the_definition(
+            shape in proptest::collection::vec((0_u64..1 << 40, 0_u32..40).prop_map(|(len, by)| len >> by), 0..4),
+            large in 0_u32..22,
+        ) {
+            let most = MOST.min(LARGEST >> large);
+            prop_assert_eq!(box_shape(&shape, &DataType::RawBytes { len: 1 << large }), by_definition(&shape, most));
+        }
+
         #[test]
         fn boxes_are_as_large_as_may_be(shape in proptest::collection::vec(1_u64..1 << 40, 1..6), size in 1_u32..1000) {
             let lengths = box_shape(&shape, &DataType::RawBytes { len: size });

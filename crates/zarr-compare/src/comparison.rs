@@ -1,7 +1,9 @@
 //! Comparisons: where two nodes, and all below them, differ.
 
+mod coordinates;
 mod documents;
 mod elements;
+mod missing;
 mod options;
 mod report;
 mod values;
@@ -11,9 +13,9 @@ pub use options::{CompareOptions, Tolerance};
 pub use values::{DifferentElement, NotCompared, ValueDifferences, Values};
 
 use crate::digest::below;
+use crate::merge::{Pair, merge};
 use crate::progress::Reporter;
 use crate::{Progress, memory};
-use std::cmp::Ordering;
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_hierarchy::{IntoFlow, Result};
@@ -93,7 +95,7 @@ pub struct NodeComparison {
 }
 
 impl NodeComparison {
-    /// Whether nothing differs but layout.
+    /// Whether nothing differs but layout, as far as was asked; elements that [could not be compared](NotCompared) are not equal.
     pub fn is_equal(&self) -> bool {
         self.facts.iter().chain(&self.attributes).all(|fact| fact.is_layout) && self.values.are_equal()
     }
@@ -131,16 +133,21 @@ impl Comparison {
         }
         reporter.report(Progress::Total(total))?;
         for node in planned {
-            comparison.nodes.push(node.compare(options, &reporter)?);
+            comparison.nodes.push(node.compare(registry, options, &reporter)?);
         }
         Ok(comparison)
     }
 
-    /// Whether nothing differs but layout.
+    /// Whether nothing differs but layout, as far as was asked; elements that [could not be compared](NotCompared) are not equal.
     pub fn is_equal(&self) -> bool {
         self.only_in_first.is_empty()
             && self.only_in_second.is_empty()
             && self.nodes.iter().all(NodeComparison::is_equal)
+    }
+
+    /// How many nodes have elements that were to be compared and could not be.
+    pub fn not_compared(&self) -> usize {
+        self.nodes.iter().filter(|node| matches!(node.values, Values::NotCompared(why) if why.is_unknown())).count()
     }
 
     /// Whether facts of layout of any node differ.
@@ -161,28 +168,22 @@ fn nodes_of(side: &Side, options: &CompareOptions) -> Result<Vec<(String, Stored
     Ok(nodes)
 }
 
-type Pair = (String, StoredNode, StoredNode);
+type Found = (String, StoredNode);
 
 /// The nodes that are in both, and a comparison that has the others.
-fn pair(first: Vec<(String, StoredNode)>, second: Vec<(String, StoredNode)>) -> (Comparison, Vec<Pair>) {
+fn pair(first: Vec<Found>, second: Vec<Found>) -> (Comparison, Vec<(String, StoredNode, StoredNode)>) {
     let mut comparison = Comparison { only_in_first: Vec::new(), only_in_second: Vec::new(), nodes: Vec::new() };
     let mut pairs = Vec::new();
-    let (mut a, mut b) = (first.into_iter().peekable(), second.into_iter().peekable());
-    loop {
-        let order = match (a.peek(), b.peek()) {
-            (None, None) => return (comparison, pairs),
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (Some((a, _)), Some((b, _))) => a.cmp(b),
-        };
-        match (if order.is_le() { a.next() } else { None }, if order.is_ge() { b.next() } else { None }) {
-            (Some((path, a)), Some((_, b))) => pairs.push((path, a, b)),
+    for pair in merge(first, second, |(path, _)| path) {
+        match pair {
+            Pair::Both((path, a), (_, b)) => pairs.push((path, a, b)),
             // A group without a document is there if nodes lie below it: it says nothing that these do not.
-            (Some((path, node)), None) if !node.implicit => comparison.only_in_first.push(path),
-            (None, Some((path, node))) if !node.implicit => comparison.only_in_second.push(path),
-            _ => {}
+            Pair::First((path, node)) if !node.implicit => comparison.only_in_first.push(path),
+            Pair::Second((path, node)) if !node.implicit => comparison.only_in_second.push(path),
+            Pair::First(_) | Pair::Second(_) => {}
         }
     }
+    (comparison, pairs)
 }
 
 /// Two nodes that are to be compared, their documents compared already.
@@ -203,13 +204,12 @@ impl Planned {
             Some(_) => Array::from_found(&side.store, node.clone(), registry, options.options.clone()).map(Some),
             None => Ok(None),
         };
-        let needs_arrays = options.values || options.metadata;
-        let arrays = match needs_arrays {
+        let arrays = match options.values {
             true => open(first, &a)?.zip(open(second, &b)?),
             false => None,
         };
         let facts = match options.metadata {
-            true => documents::facts(&a, &b, arrays.as_ref(), options.equal_nan),
+            true => documents::facts(&a, &b, &registry.data_types, options.equal_nan),
             false => Vec::new(),
         };
         let attributes = match options.attributes {
@@ -222,6 +222,9 @@ impl Planned {
         };
         let values = match &arrays {
             _ if !options.values => Values::NotCompared(NotCompared::NotAsked),
+            None if a.node.as_array().is_some() != b.node.as_array().is_some() => {
+                Values::NotCompared(NotCompared::Kinds)
+            }
             None => Values::NotCompared(NotCompared::NoArrays),
             Some((a, b)) => values::comparable(a, b),
         };
@@ -234,10 +237,17 @@ impl Planned {
         self.arrays.as_ref().map_or(0, |(a, b)| memory::size(a).saturating_add(memory::size(b)))
     }
 
-    fn compare(mut self, options: &CompareOptions, reporter: &Reporter<'_>) -> Result<NodeComparison> {
+    fn compare(
+        mut self,
+        registry: &Arc<Registry>,
+        options: &CompareOptions,
+        reporter: &Reporter<'_>,
+    ) -> Result<NodeComparison> {
         if let Some((a, b)) = &self.arrays {
             reporter.report(Progress::Begin(&self.comparison.path))?;
-            self.comparison.values = Values::Compared(values::compare(a, b, options, reporter)?);
+            let mut found = values::compare(a, b, options, reporter)?;
+            coordinates::add(a, registry, &mut found.first);
+            self.comparison.values = Values::Compared(found);
         }
         Ok(self.comparison)
     }

@@ -22,6 +22,12 @@ pub(crate) fn canonical(data_type: &DataType) -> Value {
     }
 }
 
+/// Whether elements of two types are stored as the same one, whatever names it has: then the same bytes are the same element.
+pub(crate) fn same_storage(a: &DataType, b: &DataType) -> bool {
+    let (a, b) = (a.storage(), b.storage());
+    a == b || canonical(a).semantically_eq(&canonical(b))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,6 +40,8 @@ mod tests {
         check(DataType::Complex64, "\"complex64\"");
         check(DataType::RawBits(3), "\"r24\"");
         check(DataType::RawBytes { len: 3 }, "\"r24\"");
+        assert!(same_storage(&DataType::RawBits(3), &DataType::RawBytes { len: 3 }));
+        assert!(!same_storage(&DataType::RawBits(3), &DataType::RawBytes { len: 4 }));
         check(DataType::Bytes { name: BytesName::VariableLengthBytes }, "\"bytes\"");
         check(
             DataType::DateTime64(TimeUnit { unit: Unit::Second, scale: 25 }),

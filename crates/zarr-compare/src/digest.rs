@@ -7,6 +7,7 @@ pub use difference::{ArrayDifference, DigestDifference};
 
 use crate::encoding::encode;
 use crate::fold::Fold;
+use crate::hash::finished;
 use crate::progress::Reporter;
 use crate::{Hash, Progress, attributes, boxes, data_type, leaves, memory};
 use std::sync::Arc;
@@ -254,7 +255,7 @@ impl ArrayDigest {
         parts.iter().for_each(|part| {
             hasher.update(part.as_bytes());
         });
-        hasher.finalize().into()
+        finished(&hasher)
     }
 
     /// The region of the array that the box of this number has; `None` if there is no such box.
@@ -292,7 +293,7 @@ fn hash_of(nodes: &[NodeDigest], ieee: bool, attributes: bool) -> Hash {
             hasher.update(attributes.as_bytes());
         }
     }
-    hasher.finalize().into()
+    finished(&hasher)
 }
 
 /// The path of a node below another; `/` is that one.

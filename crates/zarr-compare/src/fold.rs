@@ -56,6 +56,40 @@ impl Fold {
         }
     }
 
+    /// Whether elements, or inner elements, of the same number of bytes are taken for the same. Copies nothing.
+    pub(crate) fn are_same(self, data_type: &DataType, a: &[u8], b: &[u8]) -> bool {
+        if a == b {
+            return true;
+        }
+        if a.len() != b.len() || self.is_idle(data_type) {
+            return false;
+        }
+        match data_type.storage() {
+            DataType::Struct(fields) => {
+                let size = fields.item_size().max(1);
+                a.chunks_exact(size).zip(b.chunks_exact(size)).all(|(a, b)| {
+                    fields.placed().all(|(range, field)| {
+                        let [a, b] = [a, b].map(|item| item.get(range.clone()).unwrap_or_default());
+                        self.are_same(&field.data_type, a, b)
+                    })
+                })
+            }
+            other => match format(other) {
+                Some((format, size)) => {
+                    a.chunks_exact(size).zip(b.chunks_exact(size)).all(|(a, b)| a == b || self.are_equal(&format, a, b))
+                }
+                None => false,
+            },
+        }
+    }
+
+    /// Whether floats whose bits differ are taken for the same.
+    fn are_equal(self, format: &Format, a: &[u8], b: &[u8]) -> bool {
+        let [a, b] = [a, b].map(|item| load(item).map(|bits| format.value(bits)));
+        let Some((a, b)) = a.zip(b) else { return false };
+        (self.nan && a.is_nan() && b.is_nan()) || (self.zero && a == 0.0 && b == 0.0)
+    }
+
     fn bits(self, format: &Format, bits: u64) -> u64 {
         let value = format.value(bits);
         if self.nan && value.is_nan() {
@@ -70,6 +104,16 @@ impl Fold {
 
 fn each<const N: usize>(items: &mut [u8], fold: impl Fn([u8; N]) -> [u8; N]) {
     items.as_chunks_mut::<N>().0.iter_mut().for_each(|item| *item = fold(*item));
+}
+
+/// The bits of a float in memory.
+fn load(item: &[u8]) -> Option<u64> {
+    match *item {
+        [byte] => Some(byte.into()),
+        [a, b] => Some(u16::from_ne_bytes([a, b]).into()),
+        [a, b, c, d] => Some(u32::from_ne_bytes([a, b, c, d]).into()),
+        _ => item.try_into().ok().map(u64::from_ne_bytes),
+    }
 }
 
 /// Whether elements are or have floats.
@@ -104,6 +148,11 @@ mod tests {
         let mut items = from;
         IEEE.apply(&data_type, &mut items);
         assert_eq!(items, to, "{data_type}");
+        assert!(IEEE.are_same(&data_type, &from, &to), "{data_type}");
+        assert_eq!(Fold::default().are_same(&data_type, &from, &to), from == to, "{data_type}");
+        let mut other = to;
+        other[N - 1] ^= 0x10;
+        assert!(!IEEE.are_same(&data_type, &from, &other), "{data_type}");
         let mut items = from;
         Fold::default().apply(&data_type, &mut items);
         assert_eq!(items, from);

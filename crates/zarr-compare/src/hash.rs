@@ -30,10 +30,9 @@ impl Hash {
     }
 }
 
-impl From<blake3::Hash> for Hash {
-    fn from(hash: blake3::Hash) -> Self {
-        Self(hash.into())
-    }
+/// The hash of what a hasher was given.
+pub(crate) fn finished(hasher: &blake3::Hasher) -> Hash {
+    Hash(hasher.finalize().into())
 }
 
 impl fmt::Display for Hash {

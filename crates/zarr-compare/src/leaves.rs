@@ -9,6 +9,7 @@ use crate::block::{Buffers, Stored, lock};
 use crate::boxes::number;
 use crate::element_hasher::ElementHasher;
 use crate::fold::Fold;
+use crate::hash::finished;
 use crate::memory::{self, Share, is_once, too_large};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
@@ -160,7 +161,7 @@ impl Hashing<'_> {
             let leaf = |piece: &Piece| {
                 let mut hasher = blake3::Hasher::new();
                 self.update(&view.window(&piece.within), &mut hasher)?;
-                Ok((piece.number, hasher.finalize().into()))
+                Ok((piece.number, finished(&hasher)))
             };
             let done: Vec<(u64, Hash)> = read.iter().map(leaf).collect::<Result<_>>()?;
             self.set(&done)?;
@@ -194,7 +195,7 @@ impl Hashing<'_> {
                 for one in done {
                     let (piece, hasher) = one?;
                     if piece.is_last {
-                        ended.push((piece.number, hasher.finalize().into()));
+                        ended.push((piece.number, finished(&hasher)));
                     } else {
                         states.insert(piece.number, hasher);
                     }
@@ -247,7 +248,7 @@ impl Hashing<'_> {
         let view = View::from_strides(&item, item.len(), &dims, 0, &[0])?.with_heap(is_variable.then_some(heap));
         let mut hasher = blake3::Hasher::new();
         self.update(&view, &mut hasher)?;
-        let hash = hasher.finalize().into();
+        let hash = finished(&hasher);
         lock(&self.fills).insert(len, hash);
         Ok(hash)
     }

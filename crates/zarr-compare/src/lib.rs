@@ -37,6 +37,7 @@ mod fold;
 mod hash;
 mod leaves;
 mod memory;
+mod merge;
 mod progress;
 #[cfg(test)]
 mod tests;

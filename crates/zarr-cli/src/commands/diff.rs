@@ -4,6 +4,7 @@ use super::bar::Bar;
 use crate::args::dialect;
 use crate::context::{Context, node_path};
 use crate::failure::{Failure, Result};
+use crate::format::shorten_times;
 use crate::{escape, number};
 use clap::{Args, ValueEnum};
 use std::fmt::Write;
@@ -21,7 +22,7 @@ const WIDTH: usize = 80;
 /// Show where two nodes differ, with all below them: nodes, metadata, attributes and elements.
 ///
 /// Other dialects, chunks and codecs of the same data are shown, but are no difference. The exit code is 0 if the data are the same, and 1
-/// if they differ.
+/// if they differ, or elements cannot be compared: those of other shapes, or of types that are not both numbers.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
     /// A node, as URL::PATH; URL alone is the root.
@@ -97,11 +98,11 @@ pub(crate) fn run(context: &Context, args: &Diff) -> Result<()> {
     let compared = Comparison::of(&first, &second, &context.registry, &options, |event| bar.show_elements(event));
     bar.finish();
     let comparison = compared?;
-    context.print(|| comparison.to_json(), || text(&comparison))?;
+    context.print(|| comparison.to_json(), || text(&comparison, &args.skip))?;
     let is_equal = comparison.is_equal() && !(args.layout && comparison.has_other_layout());
     match is_equal {
         true => Ok(()),
-        false => Err(Failure::different(format!("{} and {} differ", args.a, args.b))),
+        false => Err(Failure::different(format!("{} and {} {}", args.a, args.b, verdict(&comparison)))),
     }
 }
 
@@ -111,7 +112,20 @@ fn distance(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number from 0".to_owned())
 }
 
-fn text(comparison: &Comparison) -> String {
+/// That they differ, or that it is not known.
+fn verdict(comparison: &Comparison) -> &'static str {
+    let differs = |node: &NodeComparison| {
+        node.facts.iter().chain(&node.attributes).any(|fact| !fact.is_layout)
+            || matches!(&node.values, Values::Compared(values) if values.different > 0)
+    };
+    let has_more = !comparison.only_in_first.is_empty() || !comparison.only_in_second.is_empty();
+    match has_more || comparison.nodes.iter().any(differs) || comparison.not_compared() == 0 {
+        true => "differ",
+        false => "cannot be compared",
+    }
+}
+
+fn text(comparison: &Comparison, skipped: &[Skip]) -> String {
     let mut text = String::new();
     for (paths, side) in [(&comparison.only_in_first, "A"), (&comparison.only_in_second, "B")] {
         for path in paths {
@@ -124,16 +138,24 @@ fn text(comparison: &Comparison) -> String {
     let summary = match (comparison.is_equal(), comparison.has_other_layout()) {
         (true, false) => "equal",
         (true, true) => "equal, in another layout",
-        (false, _) => "different",
+        (false, _) if verdict(comparison) == "differ" => "different",
+        (false, _) => "not comparable",
     };
-    let count = number::grouped(comparison.nodes.len() as u64);
-    line(&mut text, &format!("{summary}: {count} node{} compared", if comparison.nodes.len() == 1 { "" } else { "s" }));
+    let mut end = format!("{summary}: {} compared", number::counted(comparison.nodes.len() as u64, "node"));
+    for part in Skip::value_variants().iter().filter(|part| skipped.contains(part)) {
+        let name = part.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
+        // Writing to a string does not fail.
+        let _ = write!(end, ", without {name}");
+    }
+    if comparison.not_compared() > 0 {
+        let _ = write!(end, ", elements of {} not", number::grouped(comparison.not_compared() as u64));
+    }
+    line(&mut text, &end);
     text
 }
 
 fn push_node(text: &mut String, node: &NodeComparison) {
-    let is_untold = matches!(node.values, Values::NotCompared(NotCompared::Shapes | NotCompared::DataTypes));
-    if node.is_equal() && !node.has_other_layout() && !is_untold {
+    if node.is_equal() && !node.has_other_layout() {
         return;
     }
     line(text, &node.path);
@@ -143,6 +165,7 @@ fn push_node(text: &mut String, node: &NodeComparison) {
         Values::Compared(values) if values.different > 0 => push_values(text, values),
         Values::NotCompared(NotCompared::Shapes) => line(text, "  elements not compared: shapes differ"),
         Values::NotCompared(NotCompared::DataTypes) => line(text, "  elements not compared: data types differ"),
+        Values::NotCompared(NotCompared::Kinds) => line(text, "  elements not compared: one is a group"),
         _ => {}
     }
 }
@@ -171,14 +194,33 @@ fn push_values(text: &mut String, values: &ValueDifferences) {
         let _ = write!(all, ", within [{}]", ranges.join(", "));
     }
     line(text, &all);
-    for DifferentElement { index, first, second, .. } in &values.first {
+    let labels = labels(&values.first);
+    for (DifferentElement { index, first, second, .. }, labels) in values.first.iter().zip(labels) {
         let index: Vec<String> = index.iter().map(u64::to_string).collect();
-        line(text, &format!("    [{}]: {} -> {}", index.join(", "), short(first), short(second)));
+        let labels = if labels.is_empty() { labels } else { format!(" ({labels})") };
+        line(text, &format!("    [{}]{labels}: {} -> {}", index.join(", "), short(first), short(second)));
     }
     let more = values.different.saturating_sub(values.first.len() as u128);
     if more > 0 && !values.first.is_empty() {
         line(text, &format!("    {} more", number(more)));
     }
+}
+
+/// The coordinates of each element, those of times without the end that is 0 in all of them.
+fn labels(elements: &[DifferentElement]) -> Vec<String> {
+    let names = elements.first().map_or(0, |element| element.coordinates.len());
+    let mut texts = vec![String::new(); elements.len()];
+    for coordinate in 0..names {
+        let all = || elements.iter().filter_map(|element| element.coordinates.get(coordinate));
+        let mut labels: Vec<String> = all().map(|(_, label)| label.clone()).collect();
+        shorten_times(&mut labels);
+        for ((text, (name, _)), label) in texts.iter_mut().zip(all()).zip(labels) {
+            let comma = if text.is_empty() { "" } else { ", " };
+            // Writing to a string does not fail.
+            let _ = write!(text, "{comma}{name} {label}");
+        }
+    }
+    texts
 }
 
 /// A value as compact JSON, cut.

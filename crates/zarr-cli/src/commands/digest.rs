@@ -10,7 +10,7 @@ use crate::{escape, number};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use zarr::compare::{ArrayDifference, Digest as DataDigest, DigestDifference, DigestOptions};
-use zarr::meta::json::{Map, Value};
+use zarr::meta::json::Value;
 
 /// How many regions of an array that differ are listed.
 const MOST_REGIONS: usize = 20;
@@ -45,6 +45,8 @@ pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
     let location = context.locate(&args.node)?;
     // Finds what other verbs find, with the same errors.
     context.node_with_warnings(&location)?;
+    // A file that cannot be written is an error before the work.
+    let file = args.parts.as_deref().map(|file| Output::open(Some(file), false)).transpose()?;
     let (ieee, attributes) =
         expected.as_ref().map_or((args.ieee, args.attributes), |digest| (digest.ieee, digest.attributes));
     let options = DigestOptions::default()
@@ -57,8 +59,7 @@ pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
     let digest = DataDigest::of(&location.store, &path, &context.registry, &options, |event| bar.show_elements(event));
     bar.finish();
     let digest = digest?;
-    if let Some(file) = &args.parts {
-        let mut out = Output::open(Some(file), false)?;
+    if let Some(mut out) = file {
         out.text(&format!("{:#}\n", digest.to_json(true)))?;
         out.finish()?;
     }
@@ -66,9 +67,9 @@ pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
         return context.print(|| digest.to_json(false), || text(&digest, &path));
     };
     let differences = digest.differences(&expected)?;
-    let differ = |differences: &[DigestDifference]| differences.iter().map(json).collect::<Vec<_>>();
+    let facts = || differences.iter().map(DigestDifference::to_json).collect::<Vec<_>>();
     context.print(
-        || object! { "equal": differences.is_empty(), "digest": digest.hash.to_string(), "differences": differ(&differences) },
+        || object! { "equal": differences.is_empty(), "digest": digest.hash.to_string(), "differences": facts() },
         || match differences.is_empty() {
             true => "equal\n".to_owned(),
             false => differences.iter().map(lines).collect(),
@@ -100,8 +101,9 @@ fn text(digest: &DataDigest, path: &str) -> String {
     let mut line = |hash: String, path: &str| text.push_str(&format!("{hash}  {}\n", escape::line(path)));
     let prefix = path.trim_end_matches('/');
     for node in &digest.nodes {
-        if let Some(array) = node.array.as_ref().filter(|array| array.hash != digest.hash) {
-            line(array.hash.to_string(), &format!("{prefix}{}", node.path.trim_end_matches('/')));
+        // The array that the digest is of has the last line.
+        if let Some(array) = node.array.as_ref().filter(|_| node.path != "/") {
+            line(array.hash.to_string(), &format!("{prefix}{}", node.path));
         }
     }
     line(digest.hash.to_string(), path);
@@ -131,32 +133,5 @@ fn lines(difference: &DigestDifference) -> String {
             _ => line(format!("{path}  elements differ")),
         },
         other => line(format!("{other:?}")),
-    }
-}
-
-fn json(difference: &DigestDifference) -> Map {
-    let of = |path: &str, how: &str| object! { "path": path, "difference": how };
-    match difference {
-        DigestDifference::OnlyInFirst(path) => of(path, "not-in-file"),
-        DigestDifference::OnlyInSecond(path) => of(path, "in-file-alone"),
-        DigestDifference::Kind(path) => of(path, "kind"),
-        DigestDifference::Attributes(path) => of(path, "attributes"),
-        DigestDifference::Array(path, how) => match how {
-            ArrayDifference::DataType(here, there) => {
-                object! { ..of(path, "data-type"), "here": here.clone(), "in_file": there.clone() }
-            }
-            ArrayDifference::Shape(here, there) => {
-                object! { ..of(path, "shape"), "here": here.clone(), "in_file": there.clone() }
-            }
-            ArrayDifference::Boxes(regions) => {
-                let region = |region: &zarr::grid::Region| {
-                    let ranges = region.axes().iter().map(|axis| Value::from(vec![axis.start, axis.start + axis.len]));
-                    Value::Array(ranges.collect())
-                };
-                object! { ..of(path, "elements"), "regions": regions.iter().map(region).collect::<Vec<_>>() }
-            }
-            _ => of(path, "elements"),
-        },
-        other => of("", &format!("{other:?}")),
     }
 }

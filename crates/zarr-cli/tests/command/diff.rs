@@ -64,7 +64,8 @@ different: 3 nodes compared
     assert_eq!(text, expected);
     assert_eq!(out(&folder, 1, &["s::/g/a", "t::/g/a", "--skip", "attributes", "--atol", "10"]).lines().count(), 4);
     out(&folder, 0, &["s::/g/a", "t::/g/a", "--skip", "attributes", "--atol", "599"]);
-    out(&folder, 0, &["s::/g/a", "t::/g/a", "--skip", "attributes", "--skip", "values"]);
+    let skipped = out(&folder, 0, &["s::/g/a", "t::/g/a", "--skip", "attributes", "--skip", "values"]);
+    assert_eq!(skipped, "equal: 1 node compared, without values, without attributes\n");
     let ran = folder.run(&["diff", "s", "t", "--json"]);
     let json = Value::from_json(&String::from_utf8(ran.out).unwrap()).unwrap();
     assert_eq!(json.get("only_in_second").unwrap().to_string(), "[\"/h\"]");
@@ -89,7 +90,37 @@ fn faults_are_named() {
     let text = out(&folder, 1, &["s::/g/a", "t::/g/a"]);
     assert!(text.contains("  /shape: [20,30] -> [20,31]\n"), "{text}");
     assert!(text.contains("  elements not compared: shapes differ\n"), "{text}");
+    assert!(text.ends_with("different: 1 node compared, elements of 1 not\n"), "{text}");
+    let args = ["s::/g/a", "t::/g/a", "--skip", "metadata,attributes"];
+    let text = out(&folder, 1, &args);
+    assert!(
+        text.ends_with("not comparable: 1 node compared, without attributes, without metadata, elements of 1 not\n"),
+        "{text}"
+    );
+    let ran = folder.run(&[&["diff", "--json"], &args[..]].concat());
+    let json = Value::from_json(&String::from_utf8(ran.out).unwrap()).unwrap();
+    assert_eq!((json.get("equal"), json.get("not_compared")), (Some(&Value::from(false)), Some(&Value::from(1_u64))));
+    assert!(ran.err.starts_with("error: s::/g/a and t::/g/a cannot be compared\n"), "{}", ran.err);
     let chunk = folder.files("s").into_iter().find(|file| file.contains("g/a/c/2")).unwrap();
     std::fs::write(folder.path("s").join(chunk), "torn").unwrap();
     check(&["s", "s"], 4, "chunk [2, 0]");
+}
+
+#[test]
+fn labels_are_told() {
+    let folder = Folder::new();
+    let climate = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
+    for copy in ["s", "t"] {
+        folder.ok(&["convert", climate, copy, "--variables", "sst"]);
+    }
+    std::fs::write(folder.path("x.json"), "[[[77]]]").unwrap();
+    folder.ok(&["write", "t", "sst", "--from", "x.json", "--as", "json", "--select", "2:3, 1:2, 3:4"]);
+    let text = out(&folder, 1, &["s", "t"]);
+    let line = text.lines().find(|line| line.contains("[2, 1, 3]")).unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        line.starts_with("    [2, 1, 3] (time 2006-06-16, lat ")
+            && line.contains(", lon ")
+            && line.ends_with(" -> 77.0"),
+        "{line}"
+    );
 }

@@ -71,6 +71,13 @@ fn lines_are_those_of_arrays_and_of_all() {
     let json = Value::from_json(&folder.ok(&["digest", "s", "g/a", "--json"])).unwrap();
     assert_eq!(json.get("digest").and_then(Value::as_str), Some(&one[..64]));
     assert!(json.get("nodes").unwrap().to_string().find("parts").is_none());
+    // An array that is the root has a path, and one line, also where its digest is another one than that of all.
+    folder.ok(&["create", "r", "/", "--shape", "2", "--dtype", "int8"]);
+    for args in [&["digest", "r"][..], &["digest", "r", "--attributes"]] {
+        let out = folder.ok(args);
+        let paths: Vec<&str> = out.lines().map(|line| line.split_at(66).1).collect();
+        assert_eq!(paths, ["/"], "{args:?}");
+    }
 }
 
 #[test]
@@ -123,6 +130,12 @@ fn faults_of_files_and_nodes_are_named() {
     std::fs::write(folder.path("x.json"), "{\"a\": 1}").unwrap();
     check(&["s", "--compare", "x.json"], 4, "x.json: found no member `zarr_digest`, expected a digest");
     check(&["s", "none"], 3, "/none");
+    // A file that cannot be written is found before a chunk is read.
+    let chunk = folder.files("s").into_iter().find(|file| file.contains("g/a/c/3")).unwrap();
+    let whole = std::fs::read(folder.path("s").join(&chunk)).unwrap();
+    std::fs::write(folder.path("s").join(&chunk), "torn").unwrap();
+    check(&["s", "--parts", "none/parts.json"], 5, "none/parts.json");
+    std::fs::write(folder.path("s").join(&chunk), whole).unwrap();
     let chunk = folder.files("s").into_iter().find(|file| file.contains("g/a/c/3")).unwrap();
     std::fs::write(folder.path("s").join(chunk), "torn").unwrap();
     check(&["s", "g/a"], 4, "chunk [3, 0]");

@@ -2,7 +2,9 @@
 
 use crate::fold::Fold;
 use crate::{attributes, data_type};
-use zarr_array::Array;
+use zarr_array::element_spec;
+use zarr_codec::ElementSpec;
+use zarr_dtype::DataTypes;
 use zarr_json::pointer::escaped;
 use zarr_json::{Map, Value};
 use zarr_meta::conventions::{FILL_VALUE, missing_data_difference};
@@ -26,8 +28,8 @@ pub struct Fact {
 /// Members of a document that say how elements are stored.
 const LAYOUT: [&str; 4] = ["chunk_grid", "chunk_key_encoding", "codecs", "storage_transformers"];
 
-/// The facts that differ; of arrays that were opened, fill values and data types are compared and not their spelling.
-pub(super) fn facts(a: &StoredNode, b: &StoredNode, arrays: Option<&(Array, Array)>, equal_nan: bool) -> Vec<Fact> {
+/// The facts that differ. Of data types that are known, types and fill values are compared, of others their spelling.
+pub(super) fn facts(a: &StoredNode, b: &StoredNode, types: &DataTypes, equal_nan: bool) -> Vec<Fact> {
     let mut facts = Vec::new();
     let mut add = |pointer: &str, first: Option<Value>, second: Option<Value>, is_layout: bool| {
         facts.push(Fact { pointer: pointer.to_owned(), first, second, is_layout });
@@ -45,15 +47,16 @@ pub(super) fn facts(a: &StoredNode, b: &StoredNode, arrays: Option<&(Array, Arra
     if first.shape != second.shape {
         add("/shape", Some(Value::from(first.shape.clone())), Some(Value::from(second.shape.clone())), false);
     }
-    let types = arrays.map(|(a, b)| (a.data_type(), b.data_type()));
-    let same_type = match types {
-        Some((a, b)) => data_type::canonical(a).semantically_eq(&data_type::canonical(b)),
+    let spec = |array: &ArrayMetadata, node: &StoredNode| element_spec(array, node.dialect, types).ok();
+    let specs = spec(first, a).zip(spec(second, b));
+    let same_type = match &specs {
+        Some((a, b)) => data_type::canonical(&a.data_type).semantically_eq(&data_type::canonical(&b.data_type)),
         None => first.data_type.to_value().semantically_eq(&second.data_type.to_value()),
     };
     if !same_type {
         add("/data_type", Some(first.data_type.short_value()), Some(second.data_type.short_value()), false);
     }
-    if !same_fill(first, second, arrays, equal_nan) {
+    if !same_fill(first, second, specs.as_ref(), equal_nan) {
         let value = |array: &ArrayMetadata| Some(array.fill_value.clone().unwrap_or_default());
         let is_layout = mark_the_same(a, b) && (first.fill_value.is_none() || second.fill_value.is_none());
         add("/fill_value", value(first), value(second), is_layout);
@@ -74,23 +77,20 @@ pub(super) fn facts(a: &StoredNode, b: &StoredNode, arrays: Option<&(Array, Arra
 }
 
 /// Whether chunks that are not stored read as the same elements.
-fn same_fill(a: &ArrayMetadata, b: &ArrayMetadata, arrays: Option<&(Array, Array)>, equal_nan: bool) -> bool {
-    let Some((first, second)) = arrays else {
-        let value = |array: &ArrayMetadata| array.fill_value.clone().unwrap_or_default();
-        return value(a).semantically_eq(&value(b));
-    };
-    if first.data_type().storage() != second.data_type().storage() {
-        // Of other types the numbers in documents are compared.
-        return a.fill_value.clone().unwrap_or_default().semantically_eq(&b.fill_value.clone().unwrap_or_default());
-    }
-    let bytes = |array: &Array| {
-        let mut bytes = array.fill_value().bytes().to_vec();
-        if !array.data_type().is_variable() {
-            Fold { nan: equal_nan, zero: false }.apply(array.data_type(), &mut bytes);
+fn same_fill(
+    a: &ArrayMetadata,
+    b: &ArrayMetadata,
+    specs: Option<&(ElementSpec, ElementSpec)>,
+    equal_nan: bool,
+) -> bool {
+    match specs.filter(|(a, b)| data_type::same_storage(&a.data_type, &b.data_type)) {
+        Some((a, b)) => {
+            let fold = Fold { nan: equal_nan, zero: false };
+            fold.are_same(&a.data_type, a.fill.bytes(), b.fill.bytes())
         }
-        bytes
-    };
-    bytes(first) == bytes(second)
+        // Of other types the numbers in documents are compared.
+        None => a.fill_value.clone().unwrap_or_default().semantically_eq(&b.fill_value.clone().unwrap_or_default()),
+    }
 }
 
 /// Whether one of two arrays marks missing data by its fill value and the other by an attribute, and xarray takes the same for missing.

@@ -1,6 +1,7 @@
 //! Whether two elements are equal, and how far they are apart.
 
 use super::{CompareOptions, Tolerance};
+use crate::data_type::same_storage;
 use crate::fold::Fold;
 use zarr_array::Array;
 use zarr_dtype::{Class, DataType, Heap, HeapRef, Layout};
@@ -31,7 +32,7 @@ impl Elements {
         Self {
             first: a.data_type().clone(),
             second: b.data_type().clone(),
-            same_type: a.data_type().storage() == b.data_type().storage(),
+            same_type: same_storage(a.data_type(), b.data_type()),
             tolerance: options.tolerance,
             fold: (!fold.is_idle(a.data_type())).then_some(fold),
         }
@@ -40,7 +41,7 @@ impl Elements {
     /// Whether elements of these types can be compared: of the same type, or both real numbers.
     pub(super) fn are_comparable(a: &DataType, b: &DataType) -> bool {
         let is_real = |data_type: &DataType| data_type.class().is_some_and(|class| class != Class::Complex);
-        a.storage() == b.storage() || (is_real(a) && is_real(b))
+        same_storage(a, b) || (is_real(a) && is_real(b))
     }
 
     /// How far two elements are apart that are not equal; of such as have no difference, or none that is a number, `None` within.
@@ -74,13 +75,7 @@ impl Elements {
     }
 
     fn is_same_folded(&self, a: &[u8], b: &[u8]) -> bool {
-        let Some(fold) = self.fold else { return a == b };
-        let folded = |item: &[u8]| {
-            let mut item = item.to_vec();
-            fold.apply(&self.first, &mut item);
-            item
-        };
-        folded(a) == folded(b)
+        self.fold.map_or_else(|| a == b, |fold| fold.are_same(&self.first, a, b))
     }
 
     /// As [`difference`](Self::difference) of elements of variable length; `Err` if one is not in its heap.
@@ -89,17 +84,13 @@ impl Elements {
         (a, a_heap): (&[u8], &Heap),
         (b, b_heap): (&[u8], &Heap),
     ) -> Result<Option<Option<f64>>, ()> {
-        let content = |item: &[u8], heap: &Heap| {
-            let element = HeapRef::from_item(item)?;
-            let content = heap.get(element)?;
-            let mut content = content.to_vec();
-            if let (DataType::VlenArray(inner), Some(fold)) = (self.first.storage(), self.fold) {
-                fold.apply(inner, &mut content);
-            }
-            Some(content)
+        let a = HeapRef::from_item(a).and_then(|element| a_heap.get(element)).ok_or(())?;
+        let b = HeapRef::from_item(b).and_then(|element| b_heap.get(element)).ok_or(())?;
+        let is_same = match (self.first.storage(), self.fold) {
+            (DataType::VlenArray(inner), Some(fold)) => fold.are_same(inner, a, b),
+            _ => a == b,
         };
-        let same = content(a, a_heap).ok_or(())? == content(b, b_heap).ok_or(())?;
-        Ok((!same).then_some(None))
+        Ok((!is_same).then_some(None))
     }
 }
 
@@ -122,8 +113,9 @@ fn distance(a: Number, b: Number) -> f64 {
 }
 
 fn is_close(a: Number, b: Number, distance: f64, tolerance: Tolerance) -> bool {
-    // Infinities of one sign are equal, and have no difference.
-    a == b || distance <= tolerance.absolute + tolerance.relative * b.magnitude()
+    // Infinities of one sign are equal, and have no difference; no other number is close to an infinity, whose share is infinite.
+    let is_finite = a.magnitude().is_finite() && b.magnitude().is_finite();
+    a == b || (is_finite && distance <= tolerance.absolute + tolerance.relative * b.magnitude())
 }
 
 impl Number {

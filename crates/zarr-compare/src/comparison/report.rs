@@ -13,6 +13,7 @@ impl Comparison {
         map.insert("only_in_first", self.only_in_first.clone());
         map.insert("only_in_second", self.only_in_second.clone());
         map.insert("compared", self.nodes.len() as u64);
+        map.insert("not_compared", self.not_compared() as u64);
         map.insert("nodes", self.nodes.iter().filter(differ).map(node).collect::<Vec<_>>());
         Value::Object(map)
     }
@@ -55,6 +56,10 @@ fn values(values: &ValueDifferences) -> Value {
     let element = |element: &super::DifferentElement| {
         let mut map = Map::new();
         map.insert("index", element.index.clone());
+        if !element.coordinates.is_empty() {
+            let labels = element.coordinates.iter().map(|(name, label)| (name.clone(), Value::from(label.as_str())));
+            map.insert("coordinates", Value::Object(labels.collect()));
+        }
         map.insert("first", element.first.clone());
         map.insert("second", element.second.clone());
         Value::Object(map)
@@ -64,11 +69,20 @@ fn values(values: &ValueDifferences) -> Value {
 }
 
 impl NotCompared {
+    /// Whether there are elements that were to be compared: it is not known whether they are equal.
+    pub fn is_unknown(self) -> bool {
+        match self {
+            Self::NotAsked | Self::NoArrays => false,
+            Self::Kinds | Self::Shapes | Self::DataTypes => true,
+        }
+    }
+
     /// The reason in kebab case.
     pub fn name(self) -> &'static str {
         match self {
             Self::NotAsked => "not-asked",
             Self::NoArrays => "no-arrays",
+            Self::Kinds => "kinds-differ",
             Self::Shapes => "shapes-differ",
             Self::DataTypes => "data-types-differ",
         }

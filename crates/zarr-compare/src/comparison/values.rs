@@ -2,22 +2,25 @@
 
 use super::CompareOptions;
 use super::elements::Elements;
+use super::missing::Missing;
 use crate::Progress;
 use crate::block::{Buffers, Stored, lock};
 use crate::memory::{Share, is_once, too_large};
 use crate::progress::Reporter;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Mutex;
 use zarr_array::{Array, View};
 use zarr_convert::slabs::{Slabs, in_parallel, usual_item_size};
 use zarr_dtype::Heap;
-use zarr_grid::{ChunkGrid, Region};
+use zarr_grid::{ChunkGrid, ChunkIndex, Region};
 use zarr_hierarchy::{Error, Result};
 use zarr_json::Value;
 
 /// As many elements are compared at once, and one by one only if some of them differ.
 const RUN: usize = 1024;
+/// As many elements of a large slab are compared by one thread at a time.
+const PIECE: usize = RUN << 8;
 
 /// The elements of two nodes.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +38,10 @@ pub enum Values {
 pub enum NotCompared {
     /// It was not asked for.
     NotAsked,
-    /// One of the nodes at least is a group.
+    /// The nodes are groups.
     NoArrays,
+    /// One of the nodes is a group, the other an array.
+    Kinds,
     /// Shapes differ.
     Shapes,
     /// Data types differ, and one of them at least is none of real numbers.
@@ -66,6 +71,9 @@ pub struct ValueDifferences {
 pub struct DifferentElement {
     /// Its index along each axis.
     pub index: Vec<u64>,
+    /// The names of the dimensions that have a coordinate, and the label of the element there, if the first array is a variable of a data
+    /// set. Times are in the notation of ISO 8601.
+    pub coordinates: Vec<(String, String)>,
     /// The element of the first array, in the notation of fill values.
     pub first: Value,
     /// The element of the second array.
@@ -73,11 +81,11 @@ pub struct DifferentElement {
 }
 
 impl Values {
-    /// Whether no element is known to differ.
+    /// Whether no element differs, as far as was asked; false if elements could not be compared.
     pub fn are_equal(&self) -> bool {
         match self {
             Self::Compared(values) => values.different == 0,
-            Self::NotCompared(_) => true,
+            Self::NotCompared(why) => !why.is_unknown(),
         }
     }
 }
@@ -117,9 +125,9 @@ pub(super) fn compare(
     };
     let compared = zarr_grid::total_size(a.shape(), 1);
     let (a_stored, b_stored) = (Stored::of(&a)?, Stored::of(&b)?);
+    let met = met((&a, &a_stored), (&b, &b_stored), &slabs);
     let comparing = Comparing {
         elements: Elements::new(&a, &b, options),
-        met: met((&a, &a_stored), (&b, &b_stored), &slabs),
         stored: [a_stored, b_stored],
         found: Mutex::new(ValueDifferences { compared, ..ValueDifferences::default() }),
         buffers: Buffers::default(),
@@ -127,28 +135,32 @@ pub(super) fn compare(
         a: &a,
         b: &b,
     };
-    in_parallel(workers, slabs.all(), &|slab| {
+    let item = |array: &Array| array.data_type().item_size() as u128;
+    let done =
+        |elements: u128| reporter.report(Progress::Done(elements.saturating_mul(item(&a).saturating_add(item(&b)))));
+    let slab = |slab: ChunkIndex| {
         let region = slabs.region(&slab);
-        if comparing.met.as_ref().is_none_or(|met| met.contains(&slabs.number(&slab))) {
-            comparing.slab(&region)?;
+        comparing.slab(&region)?;
+        done(zarr_grid::total_size(&region.shape(), 1))
+    };
+    match &met {
+        None => in_parallel(workers, slabs.all(), &slab)?,
+        Some(met) => {
+            let missing = Missing::new(&slabs, met, a.shape());
+            comparing.missing(&missing)?;
+            done(missing.count())?;
+            in_parallel(workers, met.iter().cloned(), &slab)?;
         }
-        let size = |array: &Array| zarr_grid::total_size(&region.shape(), array.data_type().item_size() as u64);
-        reporter.report(Progress::Done(size(&a).saturating_add(size(&b))))
-    })?;
+    }
     Ok(comparing.found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
 }
 
-/// The numbers of the slabs with elements of stored chunks; `None`: all, or elements that are not stored differ.
-fn met(first: (&Array, &Stored), second: (&Array, &Stored), slabs: &Slabs) -> Option<HashSet<u64>> {
-    let (a, b) = (first.0, second.0);
-    if a.data_type().storage() != b.data_type().storage() || a.fill_value().bytes() != b.fill_value().bytes() {
-        return None;
-    }
-    let mut met = HashSet::new();
+/// The slabs with elements of stored chunks; `None`: all, as far as is known.
+fn met(first: (&Array, &Stored), second: (&Array, &Stored), slabs: &Slabs) -> Option<BTreeSet<ChunkIndex>> {
+    let mut met = BTreeSet::new();
     for (array, stored) in [first, second] {
         for chunk in stored.chunks()? {
-            let region = array.chunk_grid().chunk_region(chunk);
-            met.extend(slabs.meeting(&region).map(|slab| slabs.number(&slab)));
+            met.extend(slabs.meeting(&array.chunk_grid().chunk_region(chunk)));
         }
     }
     Some(met)
@@ -159,7 +171,6 @@ struct Comparing<'a> {
     b: &'a Array,
     elements: Elements,
     stored: [Stored; 2],
-    met: Option<HashSet<u64>>,
     buffers: Buffers,
     first: usize,
     found: Mutex<ValueDifferences>,
@@ -170,19 +181,49 @@ impl Comparing<'_> {
         let [a_stored, b_stored] = &self.stored;
         let a = a_stored.read(self.a, region, &self.buffers)?;
         let b = b_stored.read(self.b, region, &self.buffers)?;
-        let found = self.differences(region, &a.view()?, &b.view()?)?;
-        if found.different > 0 {
-            lock(&self.found).add(found, self.first);
+        self.differences(region, &a.view()?, &b.view()?)
+    }
+
+    /// Compares the elements of slabs that are not stored: all are the fill values, which are compared once.
+    fn missing(&self, missing: &Missing<'_>) -> Result<()> {
+        let different = missing.count();
+        if different == 0 {
+            return Ok(());
         }
+        let (a_heap, b_heap) = (Heap::new(), Heap::new());
+        let (a, b) = (self.a.fill_value().item_in(&a_heap), self.b.fill_value().item_in(&b_heap));
+        let heaps = self.a.data_type().is_variable().then_some((&a_heap, &b_heap));
+        let Some(max_abs) = self.difference(&a, &b, heaps)? else { return Ok(()) };
+        let first = missing.first(self.first).into_iter().map(|index| self.element(index, (&a, &b), heaps));
+        let (bounds, first) = (Some(missing.bounds()), first.collect());
+        lock(&self.found).add(ValueDifferences { compared: 0, different, max_abs, bounds, first }, self.first);
         Ok(())
     }
 
-    fn differences(&self, region: &Region, a: &View<'_>, b: &View<'_>) -> Result<ValueDifferences> {
-        let lost = || Error::internal("an element to be compared is not in its block");
+    fn differences(&self, region: &Region, a: &View<'_>, b: &View<'_>) -> Result<()> {
         let (a_items, b_items) = (a.as_contiguous().ok_or_else(lost)?, b.as_contiguous().ok_or_else(lost)?);
-        let heaps = a.heap().zip(b.heap());
+        let heaps = a.heap().zip(b.heap()).map(|(a, b)| (&**a, &**b));
+        let sizes = (a.item_size().max(1), b.item_size().max(1));
+        let mut pieces = a_items.chunks(sizes.0 * PIECE).zip(b_items.chunks(sizes.1 * PIECE)).enumerate();
+        let compare = |(piece, items)| self.piece(region, piece * PIECE, items, sizes, heaps);
+        // A small slab is compared by the thread that read it, while it is in the cache.
+        match a_items.len() / sizes.0 < 2 * PIECE {
+            true => pieces.try_for_each(compare),
+            false => self.a.map_parallel(pieces.collect(), compare)?.into_iter().collect(),
+        }
+    }
+
+    /// Compares elements of a region, of which the first is this one in C order.
+    fn piece(
+        &self,
+        region: &Region,
+        start: usize,
+        (a_items, b_items): (&[u8], &[u8]),
+        (a_size, b_size): (usize, usize),
+        heaps: Option<(&Heap, &Heap)>,
+    ) -> Result<()> {
         let mut found = ValueDifferences::default();
-        let (a_size, b_size) = (a.item_size().max(1), b.item_size().max(1));
+        let mut index = vec![0; region.rank()];
         let runs = a_items.chunks(a_size * RUN).zip(b_items.chunks(b_size * RUN));
         for (run, (a_run, b_run)) in runs.enumerate() {
             if self.elements.same_type && heaps.is_none() && a_run == b_run {
@@ -190,59 +231,49 @@ impl Comparing<'_> {
             }
             let pairs = a_run.chunks_exact(a_size).zip(b_run.chunks_exact(b_size));
             for (at, (a, b)) in pairs.enumerate() {
-                let difference = match heaps {
-                    None => self.elements.difference(a, b),
-                    Some((a_heap, b_heap)) => {
-                        self.elements.variable_difference((a, &**a_heap), (b, &**b_heap)).map_err(|()| lost())?
+                if let Some(distance) = self.difference(a, b, heaps)? {
+                    index_in(region, start + run * RUN + at, &mut index);
+                    found.note(&index, distance);
+                    if found.first.len() < self.first {
+                        found.first.push(self.element(index.clone(), (a, b), heaps));
                     }
-                };
-                if let Some(distance) = difference {
-                    let index = index_in(region, run * RUN + at);
-                    self.note(&mut found, index, distance, (a, b), heaps.map(|(a, b)| (&**a, &**b)));
                 }
             }
         }
-        Ok(found)
+        if found.different > 0 {
+            lock(&self.found).add(found, self.first);
+        }
+        Ok(())
     }
 
-    fn note(
-        &self,
-        found: &mut ValueDifferences,
-        index: Vec<u64>,
-        distance: Option<f64>,
-        (a, b): (&[u8], &[u8]),
-        heaps: Option<(&Heap, &Heap)>,
-    ) {
-        found.different += 1;
-        found.max_abs = larger(found.max_abs, distance);
-        match &mut found.bounds {
-            Some(bounds) => {
-                for (range, &at) in bounds.iter_mut().zip(&index) {
-                    *range = range.start.min(at)..range.end.max(at + 1);
-                }
-            }
-            bounds => *bounds = Some(index.iter().map(|&at| at..at + 1).collect()),
+    /// How far two elements are apart, see [`Elements::difference`].
+    fn difference(&self, a: &[u8], b: &[u8], heaps: Option<(&Heap, &Heap)>) -> Result<Option<Option<f64>>> {
+        match heaps {
+            None => Ok(self.elements.difference(a, b)),
+            Some((a_heap, b_heap)) => self.elements.variable_difference((a, a_heap), (b, b_heap)).map_err(|()| lost()),
         }
-        if found.first.len() < self.first {
-            let (a_heap, b_heap) = heaps.unzip();
-            let first = zarr_dtype::print::to_json(self.a.data_type(), a, a_heap);
-            let second = zarr_dtype::print::to_json(self.b.data_type(), b, b_heap);
-            found.first.push(DifferentElement { index, first, second });
-        }
+    }
+
+    fn element(&self, index: Vec<u64>, (a, b): (&[u8], &[u8]), heaps: Option<(&Heap, &Heap)>) -> DifferentElement {
+        let (a_heap, b_heap) = heaps.unzip();
+        let first = zarr_dtype::print::to_json(self.a.data_type(), a, a_heap);
+        let second = zarr_dtype::print::to_json(self.b.data_type(), b, b_heap);
+        DifferentElement { index, coordinates: Vec::new(), first, second }
     }
 }
 
-/// The index in the array of an element of a region, which is counted in C order.
-fn index_in(region: &Region, position: usize) -> Vec<u64> {
+fn lost() -> Error {
+    Error::internal("an element to be compared is not in its block")
+}
+
+/// Puts the index in the array of an element of a region, which is counted in C order.
+fn index_in(region: &Region, position: usize, index: &mut [u64]) {
     let mut rest = position as u64;
-    let mut index: Vec<u64> = Vec::with_capacity(region.rank());
-    for axis in region.axes().iter().rev() {
+    for (at, axis) in index.iter_mut().zip(region.axes()).rev() {
         let len = axis.len.max(1);
-        index.push(axis.start + rest % len);
+        *at = axis.start + rest % len;
         rest /= len;
     }
-    index.reverse();
-    index
 }
 
 fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
@@ -253,6 +284,20 @@ fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 }
 
 impl ValueDifferences {
+    /// Counts an element that differs.
+    fn note(&mut self, index: &[u64], distance: Option<f64>) {
+        self.different += 1;
+        self.max_abs = larger(self.max_abs, distance);
+        match &mut self.bounds {
+            Some(bounds) => {
+                for (range, &at) in bounds.iter_mut().zip(index) {
+                    *range = range.start.min(at)..range.end.max(at + 1);
+                }
+            }
+            bounds => *bounds = Some(index.iter().map(|&at| at..at + 1).collect()),
+        }
+    }
+
     /// Adds the differences of another slab; of the first elements `most` are kept.
     fn add(&mut self, other: Self, most: usize) {
         self.different += other.different;

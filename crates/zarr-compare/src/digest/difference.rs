@@ -1,10 +1,10 @@
 //! Where two digests differ: the nodes, and the boxes of arrays if both have their hashes.
 
 use super::{ArrayDigest, Digest, NodeDigest};
-use std::cmp::Ordering;
+use crate::merge::{Pair, merge};
 use zarr_grid::Region;
 use zarr_hierarchy::{Error, Result};
-use zarr_json::Value;
+use zarr_json::{Map, Value};
 
 /// A difference between two digests.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,22 +49,66 @@ impl Digest {
             return Err(Error::argument(message));
         }
         let mut found = Vec::new();
-        let (mut a, mut b) = (self.nodes.iter().peekable(), other.nodes.iter().peekable());
-        loop {
-            let order = match (a.peek(), b.peek()) {
-                (None, None) => return Ok(found),
-                (Some(_), None) => Ordering::Less,
-                (None, Some(_)) => Ordering::Greater,
-                (Some(a), Some(b)) => a.path.cmp(&b.path),
-            };
-            match (if order.is_le() { a.next() } else { None }, if order.is_ge() { b.next() } else { None }) {
-                (Some(a), Some(b)) => of_nodes(a, b, &mut found),
-                (Some(a), None) => found.push(DigestDifference::OnlyInFirst(a.path.clone())),
-                (None, Some(b)) => found.push(DigestDifference::OnlyInSecond(b.path.clone())),
-                (None, None) => return Ok(found),
+        for pair in merge(&self.nodes, &other.nodes, |node| &node.path) {
+            match pair {
+                Pair::Both(a, b) => of_nodes(a, b, &mut found),
+                Pair::First(a) => found.push(DigestDifference::OnlyInFirst(a.path.clone())),
+                Pair::Second(b) => found.push(DigestDifference::OnlyInSecond(b.path.clone())),
             }
         }
+        Ok(found)
     }
+}
+
+impl DigestDifference {
+    /// The path of the node.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::OnlyInFirst(path) | Self::OnlyInSecond(path) | Self::Kind(path) | Self::Attributes(path) => path,
+            Self::Array(path, _) => path,
+        }
+    }
+
+    /// The difference as JSON, for a digest that was compared with that of a file.
+    pub fn to_json(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("path", self.path());
+        let mut both = Vec::new();
+        let mut regions = None;
+        let how = match self {
+            Self::OnlyInFirst(_) => "not-in-file",
+            Self::OnlyInSecond(_) => "in-file-alone",
+            Self::Kind(_) => "kind",
+            Self::Attributes(_) => "attributes",
+            Self::Array(_, ArrayDifference::DataType(here, in_file)) => {
+                both = vec![("here", here.clone()), ("in_file", in_file.clone())];
+                "data-type"
+            }
+            Self::Array(_, ArrayDifference::Shape(here, in_file)) => {
+                both = vec![("here", Value::from(here.clone())), ("in_file", Value::from(in_file.clone()))];
+                "shape"
+            }
+            Self::Array(_, ArrayDifference::Boxes(boxes)) => {
+                regions = Some(Value::Array(boxes.iter().map(ranges).collect()));
+                "elements"
+            }
+            Self::Array(_, ArrayDifference::Somewhere) => "elements",
+        };
+        map.insert("difference", how);
+        for (name, value) in both {
+            map.insert(name, value);
+        }
+        if let Some(regions) = regions {
+            map.insert("regions", regions);
+        }
+        Value::Object(map)
+    }
+}
+
+/// The start and the end along each axis.
+fn ranges(region: &Region) -> Value {
+    let range = |axis: &zarr_grid::AxisRange| Value::from(vec![axis.start, axis.start + axis.len]);
+    Value::Array(region.axes().iter().map(range).collect())
 }
 
 fn of_nodes(a: &NodeDigest, b: &NodeDigest, found: &mut Vec<DigestDifference>) {

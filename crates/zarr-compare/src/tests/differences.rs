@@ -103,7 +103,11 @@ fn what_cannot_be_compared_is_said() {
     let check = |a: &Array, b: &Array, why: NotCompared| {
         let comparison = compare(a, b, &CompareOptions::default());
         assert_eq!(comparison.nodes[0].values, Values::NotCompared(why));
-        assert!(!comparison.is_equal());
+        assert!(!comparison.is_equal() && comparison.not_compared() == 1);
+        // Without facts of documents that differ it is not known either.
+        let elements = CompareOptions::default().metadata(false);
+        assert!(!compare(a, b, &elements).is_equal());
+        assert!(compare(a, b, &elements.values(false)).is_equal(), "nothing was asked");
     };
     check(&of(&[4], "int8"), &of(&[5], "int8"), NotCompared::Shapes);
     check(&of(&[4], "int8"), &of(&[2, 2], "int8"), NotCompared::Shapes);
@@ -144,4 +148,127 @@ fn nodes_are_paired_by_their_paths() {
     let paths: Vec<(&str, bool)> = comparison.nodes.iter().map(|node| (node.path.as_str(), node.is_equal())).collect();
     assert_eq!(paths, [("/", true), ("/a", true), ("/g", false)]);
     assert_eq!(comparison.nodes[2].facts[0].pointer, "/node_type");
+    assert_eq!(comparison.nodes[2].values, Values::NotCompared(NotCompared::Kinds));
+    let elements = Comparison::of(&a, &b, &registry, &CompareOptions::default().metadata(false), |_| {}).unwrap();
+    assert!(!elements.nodes[2].is_equal() && elements.nodes[0].is_equal());
+}
+
+/// Dialects and names of one type.
+#[test]
+fn bytes_are_compared_whatever_they_are_called() {
+    let raw = |data_type: &str, dialect: Dialect, items: [u8; 6]| {
+        let new = NewArray::new(&[2], data_type).codecs("bytes").unwrap().dialect(dialect);
+        let array = Array::create(&memory(), "/", new, &registry()).unwrap();
+        array.write(.., &ArrayData::from_items(array.data_type(), &[2], &items, None).unwrap()).unwrap();
+        array
+    };
+    let a = raw("r24", Dialect::V3, *b"abcdef");
+    let b = raw("r24", Dialect::V2, *b"abcdef");
+    let c = raw("r24", Dialect::V2, *b"abcxef");
+    assert_ne!(a.data_type(), b.data_type(), "version 2 has a name of its own");
+    let options = CompareOptions::default();
+    assert_eq!(different(&compare(&a, &b, &options)), 0);
+    assert_eq!(different(&compare(&a, &c, &options)), 1);
+    assert!(compare(&a, &b, &options).is_equal() && !compare(&a, &c, &options).is_equal());
+
+    let of = |name: &str, last: &[u8]| {
+        let new = NewArray::new(&[2], name).codecs("vlen-bytes").unwrap();
+        let array = Array::create(&memory(), "/", new, &registry()).unwrap();
+        array.write(.., &[b"a".to_vec(), last.to_vec()]).unwrap();
+        array
+    };
+    let (a, b) = (of("bytes", b"xy"), of("variable_length_bytes", b"xy"));
+    assert_ne!(a.data_type(), b.data_type());
+    assert_eq!(different(&compare(&a, &b, &options)), 0);
+    assert_eq!(different(&compare(&a, &of("variable_length_bytes", b"xz"), &options)), 1);
+}
+
+#[test]
+fn nothing_but_infinity_is_close_to_infinity() {
+    let a = floats(&[f32::INFINITY, 1.0, f32::NEG_INFINITY, f32::INFINITY, f32::MAX]);
+    let b = floats(&[1.0, f32::INFINITY, f32::INFINITY, f32::INFINITY, f32::MIN]);
+    assert_eq!(different(&compare(&a, &b, &CompareOptions::default().tolerance(1.0, 1.0))), 4);
+    assert_eq!(different(&compare(&a, &b, &CompareOptions::default().tolerance(0.0, f64::INFINITY))), 3);
+}
+
+/// The time depends on the stored chunks, however many there could be.
+#[test]
+fn huge_arrays_of_few_chunks_are_compared() {
+    let shape = [1 << 40, 1 << 20];
+    let of = |fill: f64, chunk: u64, value: f32| {
+        let new = NewArray::new(&shape, "float32").chunks(&[chunk, 64]).codecs("bytes").unwrap().fill(fill);
+        let array = Array::create(&memory(), "/", new, &registry()).unwrap();
+        array.write((1 << 30..(1 << 30) + 2, 70..72), &[1.0, 2.0, 3.0, value]).unwrap();
+        array
+    };
+    let options = CompareOptions::default().first(3);
+    let found = |a: &Array, b: &Array| {
+        let Values::Compared(values) = compare(a, b, &options).nodes[0].values.clone() else { panic!("not compared") };
+        values
+    };
+    let all = 1_u128 << 60;
+    let values = found(&of(0.0, 16, 4.0), &of(0.0, 32, 4.0));
+    assert_eq!((values.compared, values.different), (all, 0));
+    let values = found(&of(0.0, 16, 4.0), &of(0.0, 32, 4.5));
+    assert_eq!((values.different, values.max_abs, values.first.len()), (1, Some(0.5), 1));
+    assert_eq!(values.first[0].index, [(1 << 30) + 1, 71]);
+    // All but four elements, of which one differs by more.
+    let values = found(&of(0.0, 16, 4.0), &of(0.25, 32, 4.5));
+    assert_eq!((values.compared, values.different, values.max_abs), (all, all - 3, Some(0.5)));
+    assert_eq!(values.bounds, Some(vec![0..shape[0], 0..shape[1]]));
+    let first: Vec<&[u64]> = values.first.iter().map(|element| element.index.as_slice()).collect();
+    assert_eq!(first, [[0, 0], [0, 1], [0, 2]]);
+    assert_eq!(values.first[0].second.to_string(), "0.25");
+    assert_eq!(found(&of(0.0, 16, 4.0), &of(f64::from_bits(1 << 63), 16, 4.0)).different, all - 4, "bits differ");
+}
+
+#[test]
+fn codecs_matter_only_where_elements_are_read() {
+    let of = |data_type: &str, dialect: Dialect, fill: i32| {
+        let new = NewArray::new(&[2], data_type).codecs("zstd").unwrap().dialect(dialect).fill(fill);
+        Array::create(&memory(), "/", new, &registry()).unwrap()
+    };
+    let (a, b, c) = (of("int16", Dialect::V3, 1), of("int16", Dialect::V2, 1), of("int16", Dialect::V3, 2));
+    let side = |array: &Array| Side::new(array.store(), NodePath::root());
+    let none = std::sync::Arc::new(zarr_array::Registry::default());
+    let options = CompareOptions::default();
+    assert!(Comparison::of(&side(&a), &side(&b), &none, &options, |_| {}).is_err());
+    let options = options.values(false);
+    assert!(Comparison::of(&side(&a), &side(&b), &none, &options, |_| {}).unwrap().is_equal());
+    let found = Comparison::of(&side(&a), &side(&c), &none, &options, |_| {}).unwrap();
+    assert_eq!(found.nodes[0].facts.iter().map(|fact| fact.pointer.as_str()).collect::<Vec<_>>(), ["/fill_value"]);
+}
+
+#[test]
+fn elements_that_differ_have_coordinates() {
+    let (store, registry) = (memory(), registry());
+    let create = |group: &str, changed: i16| {
+        Group::create(&store, group, NewGroup::default(), &registry).unwrap();
+        let new = |name: &str, shape: &[u64], data_type: &str, dims: &[&str]| {
+            let new = NewArray::new(shape, data_type).codecs("bytes").unwrap().dimension_names(dims);
+            let new = if name == "time" { new.attribute("units", "days since 2001-01-01") } else { new };
+            Array::create(&store, &format!("{group}/{name}"), new, &registry).unwrap()
+        };
+        new("time", &[3], "int32", &["time"]).write(.., &[0, 90, 91]).unwrap();
+        new("lat", &[2], "float64", &["lat"]).write(.., &[12.5, -7.0]).unwrap();
+        let sst = new("sst", &[3, 2, 2], "int16", &["time", "lat", "cell"]);
+        sst.write(.., &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, changed]).unwrap();
+        sst.write((1..2, 0..1, 1..2), &[changed]).unwrap();
+        Side::new(&store, NodePath::parse(group).unwrap())
+    };
+    let (a, b) = (create("/a", 5), create("/b", 6));
+    let comparison = Comparison::of(&a, &b, &registry, &CompareOptions::default(), |_| {}).unwrap();
+    let sst = comparison.nodes.iter().find(|node| node.path == "/sst").unwrap();
+    let Values::Compared(values) = &sst.values else { panic!("they are compared") };
+    let text = |label: &str, lat: &str| vec![("time".to_owned(), label.to_owned()), ("lat".to_owned(), lat.to_owned())];
+    let found: Vec<_> =
+        values.first.iter().map(|element| (element.index.clone(), element.coordinates.clone())).collect();
+    let expected = [
+        (vec![1, 0, 1], text("2001-04-01T00:00:00.000000000", "12.5")),
+        (vec![2, 1, 1], text("2001-04-02T00:00:00.000000000", "-7.0")),
+    ];
+    assert_eq!(found, expected);
+    let json = comparison.to_json().to_string();
+    let member = r#""coordinates":{"time":"2001-04-01T00:00:00.000000000","lat":"12.5"}"#;
+    assert!(json.contains(member), "{json}");
 }

@@ -27,7 +27,7 @@ fn model(elements: &[u16], shape: &[u64], boxes: &ChunkGrid) -> Vec<Hash> {
                 bytes.extend_from_slice(&element.to_le_bytes());
             }
         }
-        Hash::from(blake3::hash(&bytes))
+        Hash::new(blake3::hash(&bytes).into())
     };
     all.iter().map(|overlap| of_box(&overlap.index)).collect()
 }
