@@ -21,6 +21,7 @@ use crate::{Array, Error, ErrorKind, Result, execute};
 use found::broken;
 pub use found::{CheckedChunk, ChunkFault, ChunkFaultKind};
 use job::CheckJob;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_grid::ChunkIndex;
 use zarr_store::Key;
@@ -99,23 +100,31 @@ impl Array {
         let (core, store) = (&*self.core, &*self.store);
         let done = chunks.iter().map(|_| AtomicBool::new(false)).collect();
         let context = Context { core, chunks, depth, report, done };
-        if execute::run(core, store, CheckJob::all(&context, 0..chunks.len())).is_ok() {
-            return Ok(());
-        }
-        // A value that cannot be read ends the job of all. Each is asked for by a job of its own then.
+        // A value that cannot be read ends the job of all. Halves of the others are asked for then, until it is alone, so that the others
+        // are still checked together.
+        let mut todo: Vec<Range<usize>> = std::iter::once(0..chunks.len()).collect();
         let mut failures = 0;
-        for (number, (key, chunk)) in chunks.iter().enumerate().filter(|(number, _)| !context.is_done(*number)) {
-            let Err(error) = execute::run(core, store, CheckJob::all(&context, number..number + 1)) else {
+        while let Some(numbers) = todo.pop() {
+            if numbers.clone().all(|number| context.is_done(number)) {
+                continue;
+            }
+            let Err(error) = execute::run(core, store, CheckJob::all(&context, numbers.clone())) else {
                 failures = 0;
                 continue;
             };
+            if numbers.len() > 1 {
+                let middle = numbers.start + numbers.len() / 2;
+                todo.extend([middle..numbers.end, numbers.start..middle]);
+                continue;
+            }
             failures = if error.kind() == ErrorKind::Store { failures + 1 } else { 0 };
             if failures > MAX_FAILURES {
                 return Err(core.locate(error));
             }
+            let Some((key, chunk)) = chunks.get(numbers.start) else { continue };
             let mut checked = CheckedChunk::new(key.clone(), chunk.clone());
             checked.add(broken(&[], None, error));
-            context.report(number, checked);
+            context.report(numbers.start, checked);
         }
         Ok(())
     }

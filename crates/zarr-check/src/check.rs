@@ -1,18 +1,19 @@
 //! The check.
 
 use crate::chunks::Chunks;
-use crate::documents::code_of;
+use crate::documents::{code_of, code_of_open};
 use crate::hierarchy::Hierarchy;
 use crate::keys::Keys;
 use crate::sink::Sink;
-use crate::{CheckOptions, Event, Finding, Level, Report, conventions, documents};
+use crate::{CheckOptions, Event, Finding, Level, Report, conventions, documents, images};
 use std::sync::Arc;
 use zarr_array::{Registry, Store};
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, walk};
 
 /// Checks the node at `path` and all below it, and calls `event` with each finding when it is found.
 ///
-/// Nothing is written. Its memory grows with the number of nodes, and not of chunks; see [`CheckOptions`] for what it looks at.
+/// Nothing is written. In memory are all nodes, the names in one directory, and in each directory above it those that are still to be
+/// looked through; of a remote store the keys of one array. See [`CheckOptions`] for what it looks at.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`] if there is no node at `path`; [`ErrorKind::Store`] if its documents cannot be got;
@@ -43,7 +44,7 @@ pub fn check<F: IntoFlow>(
         Err(error) => return Err(zarr_hierarchy::with_location(error, &**store, path)),
     };
     documents::of_walk(&walk, &sink);
-    let fault = |_: &_, error: Error| sink.find(Finding::of(code_of(&error), &error));
+    let fault = |error: Error| sink.find(Finding::of(code_of_open(&error), &error));
     let hierarchy = Hierarchy::new(store, registry, &options.arrays, &mut walk, fault);
     for (number, found) in hierarchy.nodes.iter().enumerate() {
         let warnings = hierarchy.array(number).map_or(found.warnings.as_slice(), |array| array.warnings());
@@ -57,6 +58,7 @@ pub fn check<F: IntoFlow>(
     documents::copies_inside(&hierarchy, &sink);
     if options.conventions {
         conventions::check(&hierarchy, &sink);
+        images::check(&hierarchy, &sink);
     }
     sink.go_on()?;
     if options.level > Level::Documents {

@@ -34,23 +34,29 @@ impl<'c, 'e> Chunks<'c, 'e> {
     /// Takes a stored chunk of an array.
     pub(crate) fn add(&mut self, array: usize, key: &Key, chunk: ChunkIndex) -> Result<()> {
         *self.stored.entry(array).or_default() += 1;
-        let opened = self.hierarchy.array(array);
-        let is_wanted = match (self.options.level, opened) {
+        if self.is_wanted(array, key) { self.wait(array, key.clone(), chunk) } else { Ok(()) }
+    }
+
+    /// Whether a chunk is to be checked, by its key; else it is counted as left out.
+    fn is_wanted(&self, array: usize, key: &Key) -> bool {
+        let is_wanted = match (self.options.level, self.hierarchy.array(array)) {
             (Level::Chunks, Some(_)) => true,
             (Level::Indexes, Some(opened)) => opened.is_sharded(),
             _ => false,
         };
-        if !is_wanted || !self.options.takes(key.as_str()) {
-            if self.options.level == Level::Chunks {
-                self.sink.count(|checked| checked.left_out += 1);
-            }
-            return Ok(());
+        let is_wanted = is_wanted && self.options.takes(key.as_str());
+        if !is_wanted && self.options.level == Level::Chunks {
+            self.sink.count(|checked| checked.left_out += 1);
         }
+        is_wanted
+    }
+
+    fn wait(&mut self, array: usize, key: Key, chunk: ChunkIndex) -> Result<()> {
         if self.array != array {
             self.flush()?;
             self.array = array;
         }
-        self.waiting.push((key.clone(), chunk));
+        self.waiting.push((key, chunk));
         if self.waiting.len() >= BATCH { self.flush() } else { Ok(()) }
     }
 
@@ -84,12 +90,15 @@ impl<'c, 'e> Chunks<'c, 'e> {
         for fault in &chunk.faults {
             self.sink.find(finding(path, &chunk, fault));
         }
+        let more = |code, count: u64, what: &str| {
+            let finding = Finding::new(code, format!("{count} more {what}")).at_path(path).at_key(&chunk.key);
+            self.sink.find(Finding { chunk: Some(chunk.chunk.clone()), ..finding });
+        };
         if chunk.more_faults > 0 {
-            let message = format!("{} more faults of this shard", chunk.more_faults);
-            self.sink.find(Finding {
-                chunk: Some(chunk.chunk.clone()),
-                ..Finding::new(Code::BrokenChunk, message).at_path(path).at_key(&chunk.key)
-            });
+            more(Code::MoreFaults, chunk.more_faults, "faults of this shard");
+        }
+        if chunk.more_shared > 0 {
+            more(Code::ShardShared, chunk.more_shared, "inner chunks that have the same bytes as others");
         }
     }
 
@@ -110,7 +119,7 @@ impl<'c, 'e> Chunks<'c, 'e> {
         Ok(())
     }
 
-    /// Takes the chunks of all grids, where the store cannot list.
+    /// Takes the chunks of all grids, where the store cannot list. Where a chunk may have one of several keys, each is asked for.
     pub(crate) fn add_all(&mut self) -> Result<()> {
         for number in 0..self.hierarchy.nodes.len() {
             let Some(array) = self.hierarchy.array(number) else { continue };
@@ -118,18 +127,18 @@ impl<'c, 'e> Chunks<'c, 'e> {
             let overlaps = array.chunk_grid().intersect(&Region::whole(array.shape()));
             if overlaps.len() > MOST {
                 let message = format!("{} chunks, and a store that cannot list: none is asked for", overlaps.len());
-                self.sink.find(Finding::new(Code::ChunkOverLimit, message).at_path(array.path()));
+                self.sink.find(Finding::new(Code::CannotList, message).at_path(array.path()));
                 continue;
             }
             for overlap in &overlaps {
-                let key = keys.key(&overlap.index)?;
-                self.add(number, &key, overlap.index)?;
+                if self.is_wanted(number, &keys.key(&overlap.index)?) {
+                    for key in keys.keys_of(&overlap.index) {
+                        self.wait(number, key?, overlap.index.clone())?;
+                    }
+                }
             }
         }
-        self.flush()?;
-        // Which of them are stored nobody has said.
-        self.stored.clear();
-        Ok(())
+        self.flush()
     }
 }
 

@@ -128,8 +128,12 @@ codes! {
         "The bytes of a chunk do not match their checksum." "Restore the chunk; `--drop-torn` erases it.";
     BrokenChunk "broken-chunk" Error
         "The bytes of a chunk break their format, or have another number than its elements." "Restore the chunk; `--drop-torn` erases it.";
+    MoreFaults "more-faults" Error
+        "A shard has more faults than are listed." "Look at those that are listed.";
     ChunkOverLimit "chunk-over-limit" Warning
-        "A chunk is larger than the limit of memory for one, and was not checked." "Check it with a higher limit.";
+        "A chunk, or the index of a shard, is larger than the limit of memory for one, and was not checked." "Check it with a higher limit.";
+    CannotList "cannot-list" Warning
+        "The store cannot list, and an array has too many chunks to ask for each: none of them was checked." "Check it where the store can list.";
     ChangingChunk "changing-chunk" Note
         "A chunk was replaced again and again while it was checked." "Check it again when nobody writes.";
     Unreadable "unreadable" Error
@@ -140,6 +144,22 @@ codes! {
         "The attribute `coordinates` names an array that is not there." "Correct the attribute, or restore the array.";
     BadUnits "bad-units" Warning
         "The attributes `units` and `calendar` of times cannot be read." "Correct them: `days since 2000-01-01`.";
+    BadImage "bad-image" Error
+        "The metadata of an OME-Zarr image cannot be read." "Correct the member that is named.";
+    UnknownImage "unknown-image" Warning
+        "The metadata of an OME-Zarr image is of a version that is not known: the image is not checked." "Check it with software that knows the version, or write it as 0.5.";
+    ImageDeviation "image-deviation" Warning
+        "The metadata of an OME-Zarr image deviates from its specification, and is read all the same." "Correct the member that is named: other software may refuse it.";
+    MissingLevel "missing-level" Error
+        "The `path` of a level of an OME-Zarr image leads to no array." "Correct the path, or restore the array.";
+    LevelRank "level-rank" Error
+        "The array of a level of an OME-Zarr image has another number of dimensions than the image has axes." "Correct the axes, or the path.";
+    LevelOrder "level-order" Error
+        "A level of an OME-Zarr image is larger than the one before: they have to be listed from the finest to the coarsest." "List them in that order.";
+    LevelScale "level-scale" Error
+        "A level of an OME-Zarr image does not have exactly one transformation `scale`." "Give it one, with a number for each axis.";
+    LevelType "level-type" Warning
+        "A level of an OME-Zarr image has another data type than the first: software takes that of the first for all." "Write the level with the data type of the first.";
 }
 
 impl fmt::Display for Code {

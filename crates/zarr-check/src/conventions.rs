@@ -1,6 +1,7 @@
 //! The conventions of xarray: dimensions that agree by name, coordinates that are there, times whose units can be read.
 
 use crate::hierarchy::Hierarchy;
+use crate::images::is_image;
 use crate::sink::Sink;
 use crate::{Code, Finding};
 use std::collections::{HashMap, HashSet};
@@ -10,7 +11,6 @@ use zarr_meta::{ArrayMetadata, Node, StoredNode};
 
 /// Looks at all groups.
 pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) {
-    let paths: HashSet<String> = hierarchy.nodes.iter().map(|node| node.path.to_string()).collect();
     let mut sizes: HashMap<(String, &str), (u64, &StoredNode)> = HashMap::new();
     let images: HashSet<String> = hierarchy
         .nodes
@@ -25,14 +25,9 @@ pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) {
             dimensions(found, array, &group, &mut sizes, sink);
         }
         let attributes = &array.attributes;
-        coordinates(found, attributes, &paths, sink);
+        coordinates(hierarchy, found, attributes, sink);
         units(found, attributes, sink);
     }
-}
-
-/// Whether a group is an image of OME, whose arrays are of different resolutions.
-fn is_image(attributes: &Map) -> bool {
-    attributes.contains_key("multiscales") || attributes.contains_key("ome")
 }
 
 fn dimensions<'n>(
@@ -53,13 +48,13 @@ fn dimensions<'n>(
 }
 
 /// The attribute `coordinates` names arrays in the group, or in groups above.
-fn coordinates(found: &StoredNode, attributes: &Map, paths: &HashSet<String>, sink: &Sink<'_>) {
+fn coordinates(hierarchy: &Hierarchy, found: &StoredNode, attributes: &Map, sink: &Sink<'_>) {
     let Some(listed) = attributes.get("coordinates").and_then(Value::as_str) else { return };
     for name in listed.split_whitespace() {
-        let is_at = |group: zarr_meta::NodePath| group.join(name).is_ok_and(|path| paths.contains(&path.to_string()));
+        let is_at = |group: zarr_meta::NodePath| group.join(name).is_ok_and(|path| hierarchy.node(&path).is_some());
         if !found.path.ancestors().any(is_at) {
             let message = format!("names {name:?}, and there is no such array in the group or above");
-            sink.find(at_attribute(Finding::new(Code::MissingCoordinate, message), found, "coordinates"));
+            sink.find(at_attribute(Finding::new(Code::MissingCoordinate, message), found, "/attributes/coordinates"));
         }
     }
 }
@@ -70,22 +65,29 @@ fn units(found: &StoredNode, attributes: &Map, sink: &Sink<'_>) {
     };
     // Sentences may contain the word; times are counted in a unit of time.
     let calendar = attributes.get("calendar").and_then(Value::as_str).unwrap_or("standard");
-    let parsed = Calendar::parse(calendar).and_then(|calendar| TimeUnits::parse(units, calendar));
-    if let Err(error) = parsed {
-        sink.find(at_attribute(Finding::new(Code::BadUnits, error.to_string()), found, "units"));
-    }
+    let (pointer, error) = match Calendar::parse(calendar) {
+        Err(error) => ("/attributes/calendar", error),
+        Ok(calendar) => match TimeUnits::parse(units, calendar) {
+            Err(error) => ("/attributes/units", error),
+            Ok(_) => return,
+        },
+    };
+    sink.find(at_attribute(Finding::new(Code::BadUnits, error.to_string()), found, pointer));
 }
 
-fn at_attribute(finding: Finding, found: &StoredNode, name: &str) -> Finding {
+/// A finding in the attributes of a node; `pointer` is below `/attributes`, as in the documents of version 3.
+pub(crate) fn at_attribute(finding: Finding, found: &StoredNode, pointer: &str) -> Finding {
     let finding = finding.at_path(&found.path);
+    let below = pointer.strip_prefix("/attributes").filter(|below| !below.is_empty());
+    let name = below.and_then(|below| below.split('/').nth(1)).unwrap_or_default();
     // Attributes are members of a document of their own in some dialects.
     let has_member = |key: &&str| {
         let text = found.documents.get(key).and_then(|bytes| std::str::from_utf8(bytes).ok());
         text.and_then(|text| Value::from_json(text).ok()).is_some_and(|document| document.get(name).is_some())
     };
-    let own = found.own_documents().find(has_member).map(str::to_owned);
-    let pointer = if own.is_some() { format!("/{name}") } else { format!("/attributes/{name}") };
-    let key = own.or_else(|| found.document_key().map(str::to_owned));
+    let own = found.own_documents().find(has_member);
+    let pointer = below.filter(|_| own.is_some()).unwrap_or(pointer).to_owned();
+    let key = own.or_else(|| found.document_key()).map(str::to_owned);
     Finding { key, pointer: Some(pointer), ..finding }
 }
 

@@ -5,8 +5,16 @@ use crate::sink::Sink;
 use crate::{Code, Finding};
 use std::collections::HashSet;
 use zarr_hierarchy::{Error, ErrorKind, Walk, compare_consolidated};
-use zarr_json::{Map, Value};
-use zarr_meta::{Consolidated, GroupMetadata, Node, NodePath, StoredNode, Warning, conventions};
+use zarr_meta::{Consolidated, Node, NodePath, StoredNode, Warning, conventions};
+
+/// The code of the error for an array whose documents are good, and which cannot be opened.
+pub(crate) fn code_of_open(error: &Error) -> Code {
+    match error.kind() {
+        // The documents have been read: what is too large is a chunk, or the index of a shard.
+        ErrorKind::Limit => Code::ChunkOverLimit,
+        _ => code_of(error),
+    }
+}
 
 /// The code of an error in a document.
 pub(crate) fn code_of(error: &Error) -> Code {
@@ -22,19 +30,25 @@ pub(crate) fn code_of(error: &Error) -> Code {
     }
 }
 
+/// The code of an error in consolidated metadata.
+pub(crate) fn code_of_copy(error: &Error) -> Code {
+    // Names that lead out of the hierarchy were not written by mistake: that is not to be repaired unseen.
+    if error.kind() == ErrorKind::Path { Code::UnsafeName } else { Code::BadConsolidated }
+}
+
 /// What a walk found out beside nodes.
 pub(crate) fn of_walk(walk: &Walk, sink: &Sink<'_>) {
     walk.broken.iter().for_each(|error| sink.find(Finding::of(code_of(error), error)));
-    walk.bad_copies.iter().for_each(|error| sink.find(Finding::of(Code::BadConsolidated, error)));
+    walk.bad_copies.iter().for_each(|error| sink.find(Finding::of(code_of_copy(error), error)));
     for node in &walk.below_arrays {
-        below_array(&node.path, node.document_key().unwrap_or_default(), sink);
+        sink.find(below_array(&node.path, node.document_key().unwrap_or_default()));
     }
 }
 
 /// A document below an array.
-pub(crate) fn below_array(path: &NodePath, key: &str, sink: &Sink<'_>) {
+pub(crate) fn below_array(path: &NodePath, key: &str) -> Finding {
     let message = "a document of a node below an array, which cannot have nodes";
-    sink.find(Finding::new(Code::NodeBelowArray, message).at_path(path).at_key(key));
+    Finding::new(Code::NodeBelowArray, message).at_path(path).at_key(key)
 }
 
 /// The deviations of one node; `warnings` are those of its documents, and of its codecs.
@@ -71,19 +85,22 @@ pub(crate) fn of_node(found: &StoredNode, warnings: &[Warning], sink: &Sink<'_>)
 pub(crate) fn lists(hierarchy: &Hierarchy, sink: &Sink<'_>) {
     for group in &hierarchy.nodes {
         let Node::Group(metadata) = &group.node else { continue };
-        if !has_lists(metadata) {
+        let lists = conventions::child_lists(metadata);
+        if lists.is_empty() {
             continue;
         }
-        let children = || hierarchy.nodes.iter().filter(|node| node.path.parent().as_ref() == Some(&group.path));
-        for child in children() {
-            let (Some(name), mut copy) = (child.path.name(), metadata.clone()) else { continue };
-            if conventions::list_child(&mut copy, name, child.node.as_array().is_some(), true) {
+        let children: Vec<&StoredNode> = hierarchy.children(&group.path).collect();
+        let listed: Vec<(bool, HashSet<&str>)> =
+            lists.iter().map(|(is_array, names)| (*is_array, names.iter().copied().collect())).collect();
+        for child in &children {
+            let (Some(name), is_array) = (child.path.name(), child.node.as_array().is_some()) else { continue };
+            if listed.iter().any(|(of_arrays, names)| *of_arrays == is_array && !names.contains(name)) {
                 let message = format!("{name:?} is missing in the list of NCZarr in the group");
                 sink.find(Finding::new(Code::UnlistedNode, message).at_path(&child.path));
             }
         }
-        let names: HashSet<&str> = children().filter_map(|node| node.path.name()).collect();
-        for name in listed(metadata).into_iter().filter(|name| !names.contains(name)) {
+        let names: HashSet<&str> = children.iter().filter_map(|node| node.path.name()).collect();
+        for name in lists.iter().flat_map(|(_, listed)| listed).filter(|name| !names.contains(*name)) {
             let message = format!("the list of NCZarr names {name:?}, and there is no such node");
             let mut finding = Finding::new(Code::MissingNode, message).at_path(&group.path);
             finding.key = group.document_key().map(str::to_owned);
@@ -92,31 +109,10 @@ pub(crate) fn lists(hierarchy: &Hierarchy, sink: &Sink<'_>) {
     }
 }
 
-fn lists_of(group: &GroupMetadata) -> impl Iterator<Item = &Map> {
-    let lists = [group.attributes.get("_nczarr_group"), group.extra.get("_NCZARR_GROUP")];
-    lists.into_iter().flatten().filter_map(Value::as_object)
-}
-
-fn has_lists(group: &GroupMetadata) -> bool {
-    lists_of(group).next().is_some()
-}
-
-fn listed(group: &GroupMetadata) -> Vec<&str> {
-    let mut names = Vec::new();
-    for lists in lists_of(group) {
-        for list in ["arrays", "vars", "groups"] {
-            let items = lists.get(list).and_then(Value::as_array).unwrap_or_default();
-            names.extend(items.iter().filter_map(Value::as_str));
-        }
-    }
-    names
-}
-
 /// The consolidated metadata of a group, compared with its nodes.
 pub(crate) fn copy(hierarchy: &Hierarchy, group: &StoredNode, copy: &Consolidated, key: &str, sink: &Sink<'_>) {
     let alike = |node: &&StoredNode| node.dialect == group.dialect || (node.dialect.is_v3() && group.dialect.is_v3());
-    let nodes: Vec<StoredNode> =
-        hierarchy.nodes.iter().filter(|node| node.path.is_within(&group.path)).filter(alike).cloned().collect();
+    let nodes: Vec<StoredNode> = hierarchy.within(&group.path).filter(alike).cloned().collect();
     let stale = match compare_consolidated(group, copy, &nodes) {
         Ok(stale) => stale,
         Err(error) => return sink.find(Finding::of(Code::BadConsolidated, &error).at_path(&group.path).at_key(key)),

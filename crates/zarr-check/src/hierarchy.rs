@@ -16,8 +16,14 @@ pub(crate) struct Hierarchy {
     pub(crate) arrays: Vec<Option<Array>>,
     /// The paths of nodes that are there but broken.
     broken: HashSet<String>,
-    /// Documents by their keys: the number of the node.
-    pub(crate) documents: HashMap<String, usize>,
+    /// The keys of documents.
+    documents: HashSet<String>,
+    /// Nodes by their paths.
+    numbers: HashMap<String, usize>,
+    /// The numbers of the nodes in a group, by its path.
+    children: HashMap<String, Vec<usize>>,
+    /// The paths of nodes that lie below arrays, of which the walk has told.
+    below_arrays: HashSet<String>,
     /// Documents of consolidated metadata by their keys.
     pub(crate) copies: HashMap<String, usize>,
     /// Arrays by the prefixes of their chunks.
@@ -33,7 +39,7 @@ impl Hierarchy {
         registry: &Arc<Registry>,
         options: &Options,
         walk: &mut Walk,
-        fault: impl Fn(&StoredNode, Error),
+        fault: impl Fn(Error),
     ) -> Self {
         let nodes = std::mem::take(&mut walk.nodes);
         let broken: HashSet<String> = walk.broken.iter().filter_map(|error| error.location().path.clone()).collect();
@@ -46,7 +52,10 @@ impl Hierarchy {
             nodes,
             arrays: Vec::new(),
             broken,
-            documents: HashMap::new(),
+            documents: HashSet::new(),
+            numbers: HashMap::new(),
+            children: HashMap::new(),
+            below_arrays: walk.below_arrays.iter().map(|node| node.path.to_string()).collect(),
             copies: HashMap::new(),
             prefixes: HashMap::new(),
             unknown,
@@ -63,17 +72,21 @@ impl Hierarchy {
         store: &Arc<dyn Store>,
         registry: &Arc<Registry>,
         options: &Options,
-        fault: &impl Fn(&StoredNode, Error),
+        fault: &impl Fn(Error),
     ) {
         let Some(found) = self.nodes.get(number) else { return };
-        self.documents.extend(found.documents.keys().map(|key| (key.to_owned(), number)));
+        self.documents.extend(found.documents.keys().map(str::to_owned));
+        self.numbers.insert(found.path.to_string(), number);
+        if let Some(group) = found.path.parent() {
+            self.children.entry(group.to_string()).or_default().push(number);
+        }
         if found.node.as_array().is_none() {
             self.copies.extend(consolidated::document_key(found).map(|key| (key, number)));
             self.arrays.push(None);
             return;
         }
         let opened = Array::from_found(store, found.clone(), registry, options.clone());
-        let array = opened.map_err(|error| fault(found, error)).ok();
+        let array = opened.map_err(fault).ok();
         match ChunkKeys::new(found) {
             Ok(keys) => {
                 let prefixes: HashSet<String> = keys.prefixes().map(str::to_owned).collect();
@@ -103,6 +116,37 @@ impl Hierarchy {
     /// The arrays whose chunks lie below a prefix, with their numbers.
     pub(crate) fn arrays_at(&self, prefix: &str) -> Option<&[(usize, ChunkKeys)]> {
         self.prefixes.get(prefix).map(Vec::as_slice)
+    }
+
+    /// Whether a key is that of a document of a node.
+    pub(crate) fn is_document(&self, key: &str) -> bool {
+        self.documents.contains(key)
+    }
+
+    /// Whether the walk has found a node at a path below an array.
+    pub(crate) fn is_below_array(&self, path: &NodePath) -> bool {
+        self.below_arrays.contains(&path.to_string())
+    }
+
+    /// The node at a path.
+    pub(crate) fn node(&self, path: &NodePath) -> Option<&StoredNode> {
+        self.nodes.get(*self.numbers.get(&path.to_string())?)
+    }
+
+    /// The nodes directly in a group.
+    pub(crate) fn children(&self, path: &NodePath) -> impl Iterator<Item = &StoredNode> {
+        let numbers = self.children.get(&path.to_string()).map(Vec::as_slice).unwrap_or_default();
+        numbers.iter().filter_map(|number| self.nodes.get(*number))
+    }
+
+    /// The node at a path, and all below it.
+    pub(crate) fn within(&self, path: &NodePath) -> impl Iterator<Item = &StoredNode> {
+        let prefix = path.key_prefix();
+        // Sorted by path, all nodes below it stand together.
+        let first = self.nodes.partition_point(|node| *node.path.as_relative() < *prefix);
+        let below = self.nodes.get(first..).unwrap_or_default().iter();
+        let below = below.take_while(move |node| node.path.as_relative().starts_with(prefix.as_str()));
+        self.node(path).filter(|_| !path.is_root()).into_iter().chain(below)
     }
 
     /// The path of a node by its number.

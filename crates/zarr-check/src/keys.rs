@@ -5,9 +5,9 @@ use crate::documents;
 use crate::hierarchy::Hierarchy;
 use crate::names::{is_chunk_like, is_temporary};
 use crate::sink::Sink;
-use crate::{Code, Finding};
+use crate::{Code, Finding, unfinished};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use zarr_hierarchy::node::{CONVERSION_JOURNAL, MIGRATION_RECORD, REPLACEMENTS};
+use zarr_hierarchy::node::REPLACEMENTS;
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::{Consolidated, NodePath, dialects_of_key, document_path};
 use zarr_store::{Key, Listing, Prefix, Store, StoreExt, StoreKind};
@@ -18,6 +18,8 @@ pub(crate) struct Keys<'c, 'e> {
     hierarchy: &'c Hierarchy,
     sink: &'c Sink<'e>,
     chunks: Chunks<'c, 'e>,
+    /// The paths below arrays that findings name.
+    below_arrays: HashSet<NodePath>,
 }
 
 /// The nodes that the keys below a prefix may be of.
@@ -38,12 +40,13 @@ impl<'c, 'e> Keys<'c, 'e> {
         sink: &'c Sink<'e>,
         chunks: Chunks<'c, 'e>,
     ) -> Self {
-        Self { store, hierarchy, sink, chunks }
+        Self { store, hierarchy, sink, chunks, below_arrays: HashSet::new() }
     }
 
-    /// Goes through all directories: the memory that it takes is that of the largest one. Behind a network the keys of an array are
+    /// Goes through all directories, each below the one that it is in before those beside it. Behind a network the keys of an array are
     /// listed together.
     pub(crate) fn check(mut self) -> Result<()> {
+        unfinished::beside(self.store, self.hierarchy, self.sink)?;
         let is_remote = self.store.access_profile().kind == StoreKind::Remote;
         let mut todo: Vec<(Prefix, Within)> = self.roots()?.into_iter().map(|prefix| (prefix, Within::Group)).collect();
         while let Some((prefix, within)) = todo.pop() {
@@ -69,8 +72,7 @@ impl<'c, 'e> Keys<'c, 'e> {
             self.sink.count(|checked| checked.keys += listing.keys.len() as u64);
             for below in listing.prefixes {
                 if below.name() == Some(REPLACEMENTS) {
-                    let message = "a node that was to replace another one";
-                    self.sink.find(Finding::new(Code::UnfinishedReplacement, message).at_key(&below));
+                    unfinished::replacing(self.store, &below, self.sink);
                 } else {
                     todo.push((below, within.clone()));
                 }
@@ -116,20 +118,29 @@ impl<'c, 'e> Keys<'c, 'e> {
             }),
             Err(error) => self.sink.find(Finding::of(Code::Unreadable, &Error::from(error)).at_key(prefix)),
         }
-        let folders: HashSet<&str> = listing.prefixes.iter().filter_map(Prefix::name).collect();
-        for name in listing.keys.iter().map(Key::name).filter(|name| folders.contains(name)) {
-            let message = format!("a key, and the beginning of others: {name}/");
-            self.sink.find(Finding::new(Code::KeyIsPrefix, message).at_key(format!("{prefix}{name}")));
+        let mut folders: BTreeSet<&str> =
+            listing.prefixes.iter().map(|below| below.as_str().trim_end_matches('/')).collect();
+        // Where the keys of an array are listed together, they name the directories below.
+        for key in listing.keys.iter().map(Key::as_str) {
+            let ends = key.match_indices('/').map(|(at, _)| at).filter(|at| *at >= prefix.as_str().len());
+            folders.extend(ends.filter_map(|end| key.get(..end)));
         }
-        let keys = listing.keys.iter().map(|key| (key.name(), key.as_str()));
-        let below = listing.prefixes.iter().filter_map(|prefix| Some((prefix.name()?, prefix.as_str())));
+        for key in listing.keys.iter().filter(|key| folders.contains(key.as_str())) {
+            let message = format!("a key, and the beginning of others: {}/", key.name());
+            self.sink.find(Finding::new(Code::KeyIsPrefix, message).at_key(key));
+        }
+        let keys = listing.keys.iter().map(|key| (key.as_str(), ""));
         let mut folded: HashMap<String, &str> = HashMap::new();
-        // Chunks have no letters that clash, and may be many.
-        for (name, place) in keys.chain(below).filter(|(name, _)| name.chars().any(char::is_alphabetic)) {
-            match folded.insert(name.to_lowercase(), name) {
+        for (place, end) in keys.chain(folders.iter().map(|folder| (*folder, "/"))) {
+            let (group, name) = place.rsplit_once('/').unwrap_or(("", place));
+            // Chunks have no letters that clash, and may be many.
+            if !name.chars().any(char::is_alphabetic) {
+                continue;
+            }
+            match folded.insert(format!("{group}/{}", name.to_lowercase()), name) {
                 Some(other) if other != name => {
                     let message = format!("{other:?} beside it differs in case only");
-                    self.sink.find(Finding::new(Code::CaseClash, message).at_key(place));
+                    self.sink.find(Finding::new(Code::CaseClash, message).at_key(format!("{place}{end}")));
                 }
                 _ => {}
             }
@@ -138,7 +149,7 @@ impl<'c, 'e> Keys<'c, 'e> {
 
     fn key(&mut self, key: &Key, within: &Within) -> Result<()> {
         let text = key.as_str();
-        if self.hierarchy.documents.contains_key(text) {
+        if self.hierarchy.is_document(text) {
             return Ok(());
         }
         if let Some(&group) = self.hierarchy.copies.get(text) {
@@ -151,22 +162,14 @@ impl<'c, 'e> Keys<'c, 'e> {
         {
             return self.chunks.add(array, key, chunk);
         }
-        if let Some(finding) = self.odd(key, within) {
-            self.sink.find(finding.at_key(key));
-        }
+        let finding = unfinished::of_key(key).or_else(|| self.odd(key, within).map(|finding| finding.at_key(key)));
+        finding.into_iter().for_each(|finding| self.sink.find(finding));
         Ok(())
     }
 
-    /// What a key is that is neither a document of a node nor a chunk of an array; `None` if it is all right, or is already known to be
-    /// none.
-    fn odd(&self, key: &Key, within: &Within) -> Option<Finding> {
+    /// What a key is that is neither a document of a node nor a chunk of an array; `None` if there is a finding of it already.
+    fn odd(&mut self, key: &Key, within: &Within) -> Option<Finding> {
         let name = key.name();
-        if name.starts_with(CONVERSION_JOURNAL) {
-            return Some(Finding::new(Code::UnfinishedConversion, "the journal of a conversion, or elements of it"));
-        }
-        if key.as_str() == MIGRATION_RECORD {
-            return Some(Finding::new(Code::UnfinishedMigration, "the record of a migration"));
-        }
         if let Within::Unknown = within {
             return None;
         }
@@ -222,8 +225,8 @@ impl<'c, 'e> Keys<'c, 'e> {
     }
 
     /// A document that is of no node of the walk.
-    fn document(&self, key: &Key, path: &NodePath, within: &Within) -> Option<Finding> {
-        if self.hierarchy.is_broken(path) {
+    fn document(&mut self, key: &Key, path: &NodePath, within: &Within) -> Option<Finding> {
+        if self.hierarchy.is_broken(path) || self.hierarchy.is_below_array(path) {
             return None;
         }
         if let Within::Arrays(prefix) = within
@@ -232,13 +235,13 @@ impl<'c, 'e> Keys<'c, 'e> {
             && path.is_within(&array.path)
             && *path != array.path
         {
-            documents::below_array(path, key.as_str(), self.sink);
-            return None;
+            // A node may have several documents.
+            let is_new = self.below_arrays.insert(path.clone());
+            return is_new.then(|| documents::below_array(path, key.as_str()));
         }
-        let is_hidden = |node: &zarr_meta::StoredNode| {
-            node.path == *path && node.warnings.iter().any(|warning| warning.hides.is_some())
-        };
-        if self.hierarchy.nodes.iter().any(is_hidden) {
+        // The warning of the node that hides it has told.
+        let node = self.hierarchy.node(path);
+        if node.is_some_and(|node| node.warnings.iter().any(|warning| warning.hides.is_some())) {
             return None;
         }
         Some(Finding::new(Code::StrayDocument, "a document of no node").at_path(path))
@@ -253,12 +256,21 @@ impl<'c, 'e> Keys<'c, 'e> {
             Ok(None) => return,
             Err(error) => return at(Finding::of(Code::Unreadable, &Error::from(error))),
         };
+        // The walk has told of what is wrong with that of its first group.
+        let is_first = self.hierarchy.nodes.first().is_some_and(|first| first.path == group.path);
+        let told = |error: zarr_meta::Error| {
+            let error = Error::from(error);
+            if !is_first {
+                at(Finding::of(documents::code_of_copy(&error), &error));
+            }
+        };
         match Consolidated::parse_document(group.dialect, key.as_str(), &bytes) {
-            Ok(Some(copy)) => documents::copy(self.hierarchy, group, &copy, key.as_str(), self.sink),
+            Ok(Some(copy)) => {
+                copy.check().map_err(told).unwrap_or_default();
+                documents::copy(self.hierarchy, group, &copy, key.as_str(), self.sink);
+            }
             Ok(None) => documents::unknown_copy(group, key.as_str(), self.sink),
-            // The walk has told of that of its first group.
-            Err(_) if self.hierarchy.nodes.first().is_some_and(|first| first.path == group.path) => {}
-            Err(error) => at(Finding::of(Code::BadConsolidated, &Error::from(error))),
+            Err(error) => told(error),
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct CheckOptions {
     pub level: Level,
     /// The share of the chunks that are looked at, above 0 and up to 1; which ones, their keys decide.
     pub sample: f64,
-    /// Whether the conventions of xarray are looked at.
+    /// Whether the conventions of xarray and of OME-Zarr are looked at.
     pub conventions: bool,
     /// Whether nodes of one dialect are looked at, and not of all.
     pub dialect: Option<Dialect>,

@@ -1,14 +1,16 @@
 //! Repair of what can be repaired without loss.
 
-use crate::{Code, Finding};
-use std::collections::BTreeSet;
+use crate::{CheckOptions, Code, Finding};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use zarr_array::{Array, CheckDepth, ChunkFaultKind, Options, Registry, Store};
+use zarr_array::{Array, CheckDepth, ChunkFaultKind, Registry, Store};
 use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Error, Result, consolidate};
-use zarr_meta::Dialect;
 use zarr_store::{Key, Prefix};
+
+/// So many chunks are looked at again together, before those that are torn are erased.
+const BATCH: usize = 64;
 
 /// What is to be repaired, gathered from findings: temporary files that nobody holds, directories without anything in them, and
 /// consolidated metadata that is stale or broken. None of these holds a value.
@@ -21,7 +23,8 @@ pub struct Repair {
     folders: BTreeSet<String>,
     temporary: BTreeSet<String>,
     groups: BTreeSet<String>,
-    torn: BTreeSet<(String, String, ChunkIndex)>,
+    /// Of arrays, by their paths, the chunks by their keys.
+    torn: BTreeMap<String, BTreeMap<String, ChunkIndex>>,
     kept: BTreeSet<String>,
 }
 
@@ -39,6 +42,35 @@ pub enum Repaired {
     Torn(String),
     /// A shard was left, since some of its inner chunks can be read.
     KeptShard(String),
+}
+
+/// What a repair has done, and what it has failed to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RepairReport {
+    /// What was repaired, or would be.
+    pub done: Vec<Repaired>,
+    /// What was not, since something failed.
+    pub failed: Vec<FailedRepair>,
+}
+
+/// A repair that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FailedRepair {
+    /// What was to be done. Its place may be that of several: of the directory of temporary files, of the array of chunks.
+    pub repair: Repaired,
+    /// Why it was not.
+    pub message: String,
+}
+
+impl RepairReport {
+    fn note(&mut self, done: Result<()>, repair: Repaired) {
+        match done {
+            Ok(()) => self.done.push(repair),
+            Err(error) => self.failed.push(FailedRepair { repair, message: error.to_string() }),
+        }
+    }
 }
 
 impl Repaired {
@@ -103,98 +135,159 @@ impl Repair {
             Code::BrokenChunk | Code::ChecksumMismatch | Code::ShardIndex if self.drop_torn => {
                 let (Some(path), Some(chunk)) = (path, finding.chunk.clone()) else { return };
                 match finding.inner.is_empty() {
-                    true => drop(self.torn.insert((path, key, chunk))),
+                    true => drop(self.torn.entry(path).or_default().insert(key, chunk)),
                     false => drop(self.kept.insert(key)),
                 }
             }
+            // A fault of a shard as a whole is its only one: these are of inner chunks.
+            Code::MoreFaults if self.drop_torn => drop(self.kept.insert(key)),
             _ => {}
         }
     }
 
     /// Repairs, or with `dry_run` only says what it would repair. Whoever holds a temporary file or puts something into a directory
-    /// meanwhile keeps it, and a chunk that can be decoded by now stays.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Store`](zarr_hierarchy::ErrorKind::Store); the errors of [`consolidate`].
+    /// meanwhile keeps it, and a chunk that can be decoded by now stays. A repair that fails keeps no other from being done.
     pub fn run(
         &self,
         store: &Arc<dyn Store>,
         registry: &Arc<Registry>,
-        dialect: Option<Dialect>,
+        options: &CheckOptions,
         dry_run: bool,
-    ) -> Result<Vec<Repaired>> {
-        let mut done = Vec::new();
-        self.remove_temporary(&**store, dry_run, &mut done)?;
-        self.remove_folders(&**store, dry_run, &mut done)?;
-        for (path, key, chunk) in &self.torn {
-            if dry_run || drop_torn(store, registry, dialect, path, key, chunk)? {
-                done.push(Repaired::Torn(key.clone()));
-            }
+    ) -> RepairReport {
+        let mut report = RepairReport::default();
+        self.remove_temporary(&**store, dry_run, &mut report);
+        self.remove_folders(&**store, dry_run, &mut report);
+        for (path, chunks) in &self.torn {
+            drop_torn(store, registry, options, path, chunks, dry_run, &mut report);
         }
-        let torn = |key: &&String| self.torn.iter().any(|(_, torn, _)| torn == *key);
-        done.extend(self.kept.iter().filter(|key| !torn(key)).cloned().map(Repaired::KeptShard));
+        let is_torn = |key: &&String| self.torn.values().any(|chunks| chunks.contains_key(*key));
+        report.done.extend(self.kept.iter().filter(|key| !is_torn(key)).cloned().map(Repaired::KeptShard));
         for path in &self.groups {
-            if !dry_run {
-                consolidate(&**store, path, dialect)?;
-            }
-            done.push(Repaired::Consolidated(path.clone()));
+            let done = if dry_run { Ok(0) } else { consolidate(&**store, path, options.dialect) };
+            report.note(done.map(drop), Repaired::Consolidated(path.clone()));
         }
-        Ok(done)
+        report
     }
 
-    fn remove_temporary(&self, store: &dyn Store, dry_run: bool, done: &mut Vec<Repaired>) -> Result<()> {
+    fn remove_temporary(&self, store: &dyn Store, dry_run: bool, report: &mut RepairReport) {
         let folders: BTreeSet<&str> = self
             .temporary
             .iter()
             .map(|key| key.rfind('/').map_or("", |at| key.get(..=at).unwrap_or_default()))
             .collect();
         for folder in folders {
-            let removed = store.leftovers(&Prefix::new(folder)?, !dry_run)?;
-            done.extend(removed.into_iter().map(Repaired::Temporary));
+            match Prefix::new(folder).and_then(|prefix| store.leftovers(&prefix, !dry_run)) {
+                Ok(removed) => report.done.extend(removed.into_iter().map(Repaired::Temporary)),
+                Err(error) => report.note(Err(error.into()), Repaired::Temporary(folder.to_owned())),
+            }
+        }
+    }
+
+    fn remove_folders(&self, store: &dyn Store, dry_run: bool, report: &mut RepairReport) {
+        let mut gone = BTreeSet::new();
+        // Directories below others come first.
+        for folder in self.folders.iter().rev() {
+            if let Err(error) = self.remove_folder(store, folder, dry_run, &mut gone, &mut report.done) {
+                report.note(Err(error), Repaired::Folder(folder.clone()));
+            }
+        }
+        report.done.extend(gone.into_iter().map(Repaired::Folder));
+    }
+
+    /// Removes a directory and those above that have nothing else in them, and adds those that are `gone` then.
+    fn remove_folder(
+        &self,
+        store: &dyn Store,
+        folder: &str,
+        dry_run: bool,
+        gone: &mut BTreeSet<String>,
+        done: &mut Vec<Repaired>,
+    ) -> Result<()> {
+        let mut prefix = Prefix::new(folder)?;
+        // Somebody may have begun to write there.
+        if gone.contains(folder) || !self.is_empty(store, &prefix, gone)? {
+            return Ok(());
+        }
+        if !dry_run {
+            done.extend(store.leftovers(&prefix, true)?.into_iter().map(Repaired::Temporary));
+        }
+        while !prefix.is_root() {
+            let above = above(&prefix)?;
+            let is_gone = match dry_run {
+                true => self.is_empty(store, &prefix, gone)?,
+                // A file that is no key may be there, or one that somebody writes.
+                false => !store.list_dir(&above)?.prefixes.contains(&prefix),
+            };
+            if !is_gone {
+                return Ok(());
+            }
+            gone.insert(prefix.to_string());
+            prefix = above;
         }
         Ok(())
     }
 
-    fn remove_folders(&self, store: &dyn Store, dry_run: bool, done: &mut Vec<Repaired>) -> Result<()> {
-        for folder in &self.folders {
-            let prefix = Prefix::new(folder)?;
-            let is_empty = |listing: zarr_store::Listing| listing.keys.is_empty() && listing.prefixes.is_empty();
-            // Somebody may have begun to write there.
-            if !is_empty(store.list_dir(&prefix)?) {
-                continue;
-            }
-            if !dry_run {
-                store.leftovers(&prefix, true)?;
-            }
-            done.push(Repaired::Folder(folder.clone()));
-        }
-        Ok(())
+    /// Whether nothing is in a directory but what is removed.
+    fn is_empty(&self, store: &dyn Store, prefix: &Prefix, gone: &BTreeSet<String>) -> Result<bool> {
+        let listing = store.list_dir(prefix)?;
+        let left = store.leftovers(prefix, false)?;
+        Ok(listing.keys.is_empty()
+            && listing.prefixes.iter().all(|below| gone.contains(below.as_str()))
+            && left.iter().all(|left| self.temporary.contains(left)))
     }
 }
 
-/// Erases a chunk if it still cannot be decoded.
+/// The directory that one lies in.
+fn above(prefix: &Prefix) -> Result<Prefix> {
+    let text = prefix.as_str().trim_end_matches('/');
+    let end = text.rfind('/').map_or(0, |at| at + 1);
+    Ok(Prefix::new(text.get(..end).unwrap_or_default())?)
+}
+
+/// Erases chunks of an array that still cannot be decoded.
 fn drop_torn(
     store: &Arc<dyn Store>,
     registry: &Arc<Registry>,
-    dialect: Option<Dialect>,
+    options: &CheckOptions,
     path: &str,
-    key: &str,
-    chunk: &ChunkIndex,
-) -> Result<bool> {
-    let found = zarr_hierarchy::open_node(&**store, path, dialect)?;
-    let array = Array::from_found(store, found, registry, Options::default())?;
-    let key = Key::new(key)?;
-    let is_torn = Mutex::new(false);
-    array.check_chunks(&[(key.clone(), chunk.clone())], CheckDepth::Values, &|checked| {
-        let torn = checked.faults.iter().any(|fault| match &fault.kind {
+    chunks: &BTreeMap<String, ChunkIndex>,
+    dry_run: bool,
+    report: &mut RepairReport,
+) {
+    let opened = zarr_hierarchy::open_node(&**store, path, options.dialect)
+        .and_then(|found| Array::from_found(store, found, registry, options.arrays.clone()));
+    let array = match opened {
+        Ok(array) => array,
+        Err(error) => return report.note(Err(error), Repaired::Torn(path.to_owned())),
+    };
+    let keys = chunks.iter().map(|(key, chunk)| Ok((Key::new(key)?, chunk.clone())));
+    let chunks: Vec<(Key, ChunkIndex)> = match keys.collect::<Result<_>>() {
+        Ok(chunks) => chunks,
+        Err(error) => return report.note(Err(error), Repaired::Torn(path.to_owned())),
+    };
+    for batch in chunks.chunks(BATCH) {
+        let torn = match still_torn(&array, batch) {
+            Ok(torn) => torn,
+            Err(error) => return report.note(Err(error), Repaired::Torn(path.to_owned())),
+        };
+        for key in torn {
+            let erased = if dry_run { Ok(()) } else { store.erase(&key).map(drop) };
+            report.note(erased.map_err(Error::from), Repaired::Torn(key.to_string()));
+        }
+    }
+}
+
+/// Which of some chunks cannot be decoded as a whole, in the order of their keys.
+fn still_torn(array: &Array, chunks: &[(Key, ChunkIndex)]) -> Result<BTreeSet<Key>> {
+    let torn = Mutex::new(BTreeSet::new());
+    array.check_chunks(chunks, CheckDepth::Values, &|checked| {
+        let is_torn = checked.faults.iter().any(|fault| match &fault.kind {
             ChunkFaultKind::Broken(error) => fault.inner.is_empty() && error.is_corrupt(),
             _ => false,
         });
-        *is_torn.lock().unwrap_or_else(PoisonError::into_inner) = torn;
+        if is_torn {
+            torn.lock().unwrap_or_else(PoisonError::into_inner).insert(checked.key);
+        }
     })?;
-    let is_torn = is_torn.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if is_torn {
-        store.erase(&key).map_err(Error::from)?;
-    }
-    Ok(is_torn)
+    Ok(torn.into_inner().unwrap_or_else(PoisonError::into_inner))
 }

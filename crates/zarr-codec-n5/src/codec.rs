@@ -77,8 +77,11 @@ impl ArrayToBytes for N5 {
         self.inner.check(shape).map_err(|error| error.under("/configuration/codecs"))
     }
 
-    fn protection(&self) -> Protection {
-        Protection::Form
+    fn protection(&self, encoded: Option<&[u8]>) -> Protection {
+        // A changed header is mostly noticed. The elements are behind it.
+        let rank = self.order.as_array().map_or(0, <[Value]>::len);
+        let body = encoded.and_then(|bytes| header::read(bytes, rank).ok()).map(|(_, body)| body);
+        self.inner.protection(body)
     }
 
     fn encoded_size(&self, _shape: &[u64]) -> Size {

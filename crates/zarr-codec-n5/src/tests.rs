@@ -1,7 +1,7 @@
 use crate::N5_DEFAULT;
 use std::sync::Arc;
 use zarr_codec::testing::{self, chunk_round_trip, corrupt_chunk, element};
-use zarr_codec::{Codecs, Error, ErrorKind, Pipeline};
+use zarr_codec::{Codecs, Error, ErrorKind, Pipeline, Protection};
 use zarr_grid::Region;
 
 fn chain(data_type: &str, codecs: &str) -> Result<Arc<Pipeline>, Error> {
@@ -108,4 +108,15 @@ fn chains_of_other_codecs_are_errors() {
     let error = chain("int16", &format!("[{straight}, {BIG}]")).unwrap().check(&[2, 2]).unwrap_err();
     assert!(error.to_string().contains("expected [1, 0]"), "{error}");
     assert_eq!(chain("bool", &format!("[{TRANSPOSE}, {BIG}]")).unwrap_err().kind(), ErrorKind::UnknownExtension);
+}
+
+/// The elements are as protected as their own codecs make them: the header does not hold them.
+#[test]
+fn elements_have_the_protection_of_the_codecs_within() {
+    let gzip = chain("int16", &format!(r#"[{TRANSPOSE}, {BIG}, {{"name": "gzip", "configuration": {{"level": 1}}}}]"#));
+    for (codecs, expected) in [(int16(), Protection::None), (gzip.unwrap(), Protection::Checksum)] {
+        let items: Vec<u8> = [1_i16, 2, 3, 4].into_iter().flat_map(i16::to_ne_bytes).collect();
+        let encoded = chunk_round_trip(&codecs, &[2, 2], &items);
+        assert_eq!((codecs.protection(Some(&encoded)), codecs.protection(None)), (expected, expected));
+    }
 }

@@ -137,7 +137,7 @@ fn nested(values: &mut impl Iterator<Item = Value>, shape: &[usize]) -> Vec<Valu
 }
 
 impl<N: Notation> ArrayToBytes for Objects<N> {
-    fn protection(&self) -> Protection {
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
         Protection::Form
     }
 

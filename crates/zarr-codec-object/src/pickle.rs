@@ -40,7 +40,7 @@ struct Pickle {
 }
 
 impl ArrayToBytes for Pickle {
-    fn protection(&self) -> Protection {
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
         Protection::Form
     }
 

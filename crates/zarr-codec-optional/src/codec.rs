@@ -3,7 +3,8 @@
 use crate::data_type::value_type;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Pipeline, Scratch, Size, View, ViewMut, chunk_view,
+    ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Pipeline, Protection, Scratch, Size, View, ViewMut,
+    chunk_view,
 };
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Region;
@@ -41,6 +42,12 @@ struct Optional {
 }
 
 impl ArrayToBytes for Optional {
+    fn protection(&self, encoded: Option<&[u8]>) -> Protection {
+        let (mask, data) = encoded.and_then(|bytes| parts(bytes).ok()).unzip();
+        // Of other values than the mask counts, the number is noticed without a checksum too.
+        self.mask.protection(mask).min(self.data.protection(data)).max(Protection::Form)
+    }
+
     fn check(&self, shape: &[u64]) -> Result<(), Error> {
         self.mask.check(shape).map_err(|error| error.under("/configuration/mask_codecs"))?;
         self.data.check(&[1]).map_err(|error| error.under("/configuration/data_codecs"))

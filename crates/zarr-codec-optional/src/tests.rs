@@ -2,7 +2,7 @@
 
 use crate::{DATA_TYPE, OPTIONAL};
 use std::sync::Arc;
-use zarr_array::{Array, ErrorKind, NewArray, Registry};
+use zarr_array::{Array, ErrorKind, NewArray, Protection, Registry};
 use zarr_dtype::{DataType, DataTypes, Error, FillValue};
 use zarr_json::{NamedConfig, Value, json};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
@@ -165,4 +165,25 @@ fn other_elements_are_refused() {
     let new = NewArray::new(&[2], "int16").codecs(codec(PACKED, BYTES)).unwrap();
     let error = Array::create(&memory(), "/a", new, &registry()).unwrap_err().to_string();
     assert!(error.contains("elements of data type int16, expected optional"), "{error}");
+}
+
+/// A checksum is claimed only if both parts have one.
+#[test]
+fn the_part_with_the_least_protection_counts() {
+    let summed = r#"[{"name": "packbits"}, {"name": "gzip", "configuration": {"level": 1}}]"#;
+    for (mask, data, expected) in
+        [(summed, BYTES, Protection::Checksum), (PACKED, BYTES, Protection::Form), (PACKED, PACKED, Protection::Form)]
+    {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let data_type = optional(&json!({"name": "uint8", "configuration": {}}));
+        let new = NewArray::new(&[4], data_type.to_string().as_str()).chunks(&[4]).fill(json!([9]));
+        let new = new.codecs(codec(mask, data));
+        let array = Array::create(&store, "/", new.unwrap(), &registry()).unwrap();
+        store.set_all(&Key::new("c/0").unwrap(), &hex(NOTHING)).unwrap();
+        let found = std::sync::Mutex::new(None);
+        let chunks = [(Key::new("c/0").unwrap(), [0].into_iter().collect())];
+        let report = |chunk: zarr_array::CheckedChunk| *found.lock().unwrap() = chunk.protection;
+        array.check_chunks(&chunks, zarr_array::CheckDepth::Values, &report).unwrap();
+        assert_eq!(found.into_inner().unwrap(), Some(expected), "{mask} {data}");
+    }
 }

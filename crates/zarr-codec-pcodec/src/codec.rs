@@ -94,7 +94,7 @@ struct Pcodec {
 }
 
 impl ArrayToBytes for Pcodec {
-    fn protection(&self) -> Protection {
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
         Protection::Form
     }
 

@@ -4,10 +4,17 @@ use crate::read;
 use crate::sharding::Sharding;
 use crate::split::ShardSplit;
 use std::sync::Arc;
-use zarr_codec::{Access, ArrayToBytes, Decode, EncodeSplit, Error, Patch, Size, View, ViewMut};
+use zarr_codec::{Access, ArrayToBytes, Decode, EncodeSplit, Error, Patch, Protection, Size, View, ViewMut};
 use zarr_grid::{Region, Shape};
 
 impl ArrayToBytes for Sharding {
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
+        // An index without a checksum is noticed to be broken if it contradicts itself or the shard.
+        let has_checksum = self.index.without_checksum.is_none();
+        let index = if has_checksum { self.index.codecs.protection(None) } else { Protection::Form };
+        index.max(Protection::Form).min(self.codecs.protection(None))
+    }
+
     fn check(&self, shape: &[u64]) -> Result<(), Error> {
         let grid = self.grid(shape)?.grid_shape();
         self.index.check(&grid)?;

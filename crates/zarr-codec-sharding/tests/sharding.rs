@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_codec::testing::{chunk_round_trip, corrupt_chunk, element, pipeline, read};
-use zarr_codec::{Codecs, EncodeSplit, EncodedRun, Error, ErrorKind, Patch, Pipeline, View};
+use zarr_codec::{Codecs, EncodeSplit, EncodedRun, Error, ErrorKind, Patch, Pipeline, Protection, View};
 use zarr_grid::{AxisSelection, Region, SelectedElements, Selection};
 
 fn codecs() -> Codecs {
@@ -302,4 +302,17 @@ fn a_patch_decodes_only_inner_chunks_that_keep_elements() {
     points.push((1, 2));
     let patched = patch(&points).unwrap();
     assert_eq!(read(&codecs, &patched, &[8, 12], &Region::from_ranges(&[0..2, 0..3]), true), items(500..506));
+}
+
+/// A shard claims a checksum only if its index and its inner chunks have one.
+#[test]
+fn the_part_with_the_least_protection_counts() {
+    let summed = format!("{BYTES}, {CRC}");
+    for (inner, index, expected) in [
+        (BYTES, summed.as_str(), Protection::None),
+        (summed.as_str(), BYTES, Protection::Form),
+        (summed.as_str(), summed.as_str(), Protection::Checksum),
+    ] {
+        assert_eq!(chain(&shard([2, 3], inner, index, "end")).protection(None), expected, "{inner} {index}");
+    }
 }

@@ -117,7 +117,7 @@ impl Content {
 }
 
 impl ArrayToBytes for Vlen {
-    fn protection(&self) -> Protection {
+    fn protection(&self, _: Option<&[u8]>) -> Protection {
         Protection::Form
     }
 

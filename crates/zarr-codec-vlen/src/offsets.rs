@@ -102,8 +102,10 @@ impl ArrayToBytes for Offsets {
         self.data.check(&[1]).map_err(|error| error.under("/configuration/data_codecs"))
     }
 
-    fn protection(&self) -> Protection {
-        Protection::Form
+    fn protection(&self, encoded: Option<&[u8]>) -> Protection {
+        let (index, data) = encoded.and_then(|bytes| self.parts(bytes).ok()).unzip();
+        // Offsets that fall, or lead out of the elements, are noticed without a checksum too.
+        self.index.protection(index).min(self.data.protection(data)).max(Protection::Form)
     }
 
     fn encoded_size(&self, _shape: &[u64]) -> Size {

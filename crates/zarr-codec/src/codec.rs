@@ -84,8 +84,10 @@ pub trait ArrayToBytes: Debug + Send + Sync {
         Ok(())
     }
 
-    /// How far decoding notices that the bytes are others than those that were encoded. By default not at all.
-    fn protection(&self) -> Protection {
+    /// How far decoding notices that the bytes are others than those that were encoded, by `encoded`, where these are at hand: the
+    /// codecs within may say more of them. By default not at all.
+    fn protection(&self, encoded: Option<&[u8]>) -> Protection {
+        let _ = encoded;
         Protection::None
     }
 

@@ -107,6 +107,15 @@ impl Pipeline {
         self.array.is_empty() && self.bytes.is_empty() && self.to_bytes.is_memory_order()
     }
 
+    /// Whether an encoded chunk of `shape` is its elements as they are in memory, all of which are good: then there is nothing to decode.
+    pub fn is_in_memory_form(&self, encoded: &[u8], shape: &[u64]) -> bool {
+        let size = encoded.len() as u64;
+        self.is_native_layout()
+            && size == self.decoded_size(shape)
+            && size <= self.limits.max_chunk
+            && self.to_bytes.check_items(encoded).is_ok()
+    }
+
     /// Brings the bytes of a chunk that [is in memory order](Self::is_native_layout) into memory form.
     ///
     /// # Errors

@@ -86,6 +86,14 @@ impl ChunkKeys {
         }
     }
 
+    /// The keys that a chunk may have, one at each location: it is stored under the first of these that is there.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Path`] for a key that is not safe.
+    pub fn keys_of<'k>(&'k self, chunk: &'k [u64]) -> impl Iterator<Item = Result<Key>> + 'k {
+        self.locations.iter().map(|location| location.key(chunk))
+    }
+
     /// The prefix of the keys of chunks at each location.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.locations.iter().map(|location| location.prefix.as_str())
@@ -143,8 +151,8 @@ impl ChunkKeys {
         }
         let mut stored = Vec::new();
         for overlap in overlaps.iter() {
-            for location in &self.locations {
-                let key = location.key(&overlap.index)?;
+            for key in self.keys_of(&overlap.index) {
+                let key = key?;
                 if store.size(&key)?.is_some() {
                     stored.push((key, overlap.index.clone()));
                     break;

@@ -156,23 +156,34 @@ pub fn list_child(group: &mut GroupMetadata, name: &str, is_array: bool, is_ther
     let mut changed = false;
     for (map, member) in [(&mut group.attributes, "_nczarr_group"), (&mut group.extra, "_NCZARR_GROUP")] {
         let Some(Value::Object(lists)) = map.get(member) else { continue };
-        let mut lists = lists.clone();
-        let names: &[&str] = if is_array { &["arrays", "vars"] } else { &["groups"] };
-        let Some(list) = names.iter().find(|list| lists.get(list).is_some_and(|list| list.as_array().is_some())) else {
-            continue;
-        };
-        let mut items = lists.get(list).and_then(Value::as_array).unwrap_or_default().to_vec();
+        let Some((list, items)) = list_of(lists, is_array) else { continue };
+        let (mut lists, mut items) = (lists.clone(), items.to_vec());
         let listed = items.iter().position(|item| item.as_str() == Some(name));
         match (listed, is_there) {
             (None, true) => items.push(Value::from(name)),
             (Some(index), false) => drop(items.remove(index)),
             _ => continue,
         }
-        lists.insert(*list, items);
+        lists.insert(list, items);
         map.insert(member, lists);
         changed = true;
     }
     changed
+}
+
+/// The lists that NCZarr keeps of the nodes in a group: each of arrays or (if not `is_array`) of groups, with the names in it.
+pub fn child_lists(group: &GroupMetadata) -> Vec<(bool, Vec<&str>)> {
+    let maps = [group.attributes.get("_nczarr_group"), group.extra.get("_NCZARR_GROUP")];
+    let lists = maps.into_iter().flatten().filter_map(Value::as_object);
+    let of = |lists, is_array| list_of(lists, is_array).map(|(_, items)| (is_array, items));
+    let both = lists.flat_map(|lists| [of(lists, true), of(lists, false)]).flatten();
+    both.map(|(is_array, items)| (is_array, items.iter().filter_map(Value::as_str).collect())).collect()
+}
+
+/// The list of arrays, or else of groups, with its name: old versions have other ones.
+fn list_of(lists: &Map, is_array: bool) -> Option<(&'static str, &[Value])> {
+    let names: &[&'static str] = if is_array { &["arrays", "vars"] } else { &["groups"] };
+    names.iter().find_map(|name| Some((*name, lists.get(name)?.as_array()?)))
 }
 
 fn texts(list: &Value) -> Option<Vec<String>> {
@@ -203,6 +214,9 @@ mod tests {
         assert_eq!(lists.1.to_string(), r#"{"dims":{},"vars":["b"],"groups":[]}"#);
         assert!(!list_child(&mut group, "b", true, true) && !list_child(&mut group, "x", false, false));
         assert!(!list_child(&mut GroupMetadata::default(), "b", true, true));
+        let all = [(true, vec!["a", "b"]), (false, vec![]), (true, vec!["b"]), (false, vec![])];
+        assert_eq!(child_lists(&group), all);
+        assert!(child_lists(&GroupMetadata::default()).is_empty());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use zarr_codec::Protection;
 use zarr_grid::ChunkIndex;
 use zarr_store::Key;
 
-/// Of one chunk so many faults are kept.
+/// Of one chunk so many faults are kept, and apart from these so many inner chunks that share bytes, which are no faults.
 const MAX_FAULTS: usize = 1000;
 
 /// A stored chunk that was checked.
@@ -23,10 +23,14 @@ pub struct CheckedChunk {
     pub bytes: u64,
     /// How far decoding notices damage, of the inner chunk with the least protection; `None` if nothing was decoded.
     pub protection: Option<Protection>,
-    /// Its faults, the first 1000.
+    /// Its faults: the first 1000, and the first 1000 of [`ChunkFaultKind::Shares`].
     pub faults: Vec<ChunkFault>,
-    /// How many more it has.
+    /// How many more it has, apart from [`ChunkFaultKind::Shares`].
     pub more_faults: u64,
+    /// How many more of [`ChunkFaultKind::Shares`] it has.
+    pub more_shared: u64,
+    /// How many of the faults here are [`ChunkFaultKind::Shares`].
+    shared: usize,
 }
 
 /// A fault of a stored chunk.
@@ -58,7 +62,7 @@ impl ChunkFault {
     #[must_use]
     pub fn message(&self) -> String {
         match &self.kind {
-            ChunkFaultKind::Broken(error) => with_causes(error),
+            ChunkFaultKind::Broken(error) => error.message_with_causes(),
             ChunkFaultKind::Overlaps(None) => "lies, by the index of the shard, where the index itself lies".to_owned(),
             ChunkFaultKind::Overlaps(Some(other)) => {
                 format!("overlaps, by the index of the shard, inner chunk {:?}", other.as_slice())
@@ -68,34 +72,36 @@ impl ChunkFault {
     }
 }
 
-/// The message of an error, and its causes as far as the message does not have them.
-fn with_causes(error: &Error) -> String {
-    let mut text = error.message().to_owned();
-    let mut cause = std::error::Error::source(error);
-    while let Some(found) = cause {
-        let more = found.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = found.source();
-    }
-    text
-}
-
 pub(super) fn broken(inner: &[ChunkIndex], bytes: Option<Range<u64>>, error: impl Into<Error>) -> ChunkFault {
     ChunkFault { inner: inner.to_vec(), bytes, kind: ChunkFaultKind::Broken(error.into()) }
 }
 
 impl CheckedChunk {
     pub(super) fn new(key: Key, chunk: ChunkIndex) -> Self {
-        Self { key, chunk, is_stored: true, bytes: 0, protection: None, faults: Vec::new(), more_faults: 0 }
+        Self {
+            key,
+            chunk,
+            is_stored: true,
+            bytes: 0,
+            protection: None,
+            faults: Vec::new(),
+            more_faults: 0,
+            more_shared: 0,
+            shared: 0,
+        }
     }
 
+    /// Adds a fault. Inner chunks that share bytes, of which a good shard may have very many, crowd out no fault.
     pub(super) fn add(&mut self, fault: ChunkFault) {
-        if self.faults.len() < MAX_FAULTS {
-            self.faults.push(fault);
-        } else {
-            self.more_faults += 1;
+        let is_shared = matches!(fault.kind, ChunkFaultKind::Shares(_));
+        let kept = if is_shared { self.shared } else { self.faults.len() - self.shared };
+        match (kept < MAX_FAULTS, is_shared) {
+            (true, _) => {
+                self.shared += usize::from(is_shared);
+                self.faults.push(fault);
+            }
+            (false, true) => self.more_shared += 1,
+            (false, false) => self.more_faults += 1,
         }
     }
 
@@ -108,6 +114,7 @@ impl CheckedChunk {
     pub(super) fn merge(&mut self, part: Self) {
         self.bytes = self.bytes.saturating_add(part.bytes);
         self.more_faults = self.more_faults.saturating_add(part.more_faults);
+        self.more_shared = self.more_shared.saturating_add(part.more_shared);
         if let Some(protection) = part.protection {
             self.note(protection);
         }

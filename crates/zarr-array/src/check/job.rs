@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use zarr_codec::{Decode, Error as CodecError, Pipeline, Split};
+use zarr_codec::{Decode, Pipeline, Split};
 use zarr_grid::{ChunkIndex, Shape};
 use zarr_store::{ByteRange, GetOptions, Job, Key, Next, Reply, Request, Snapshot};
 
@@ -185,22 +185,10 @@ impl<'a> CheckJob<'a> {
         let places: Vec<Range<u64>> = ranges.iter().filter_map(|range| range.resolve(size)).collect();
         chunk.bytes = places.iter().map(|range| range.end - range.start).sum();
         let part = Part { codecs: &self.context.core.codecs, shape: &shape, start: 0, inner: &[] };
-        let mut entries = inspect::entries(&part, &split, size, &places, &mut chunk);
+        let entries = inspect::entries(&part, &split, size, &places, &mut chunk);
         if self.context.depth == CheckDepth::Indexes {
             return Ok(self.report(number, chunk));
         }
-        entries.retain(|entry| {
-            // A whole shard in a shard may have bytes that nothing refers to.
-            let is_shard = inspect::shard(&split.codecs, &entry.shape).is_some();
-            let (found, most) = (entry.range.end - entry.range.start, split.codecs.max_encoded_size(&entry.shape));
-            let fits = found <= most || is_shard;
-            if !fits {
-                let what = format!("{found} bytes, more than the {most} bytes that its codecs make at most");
-                let range = Some(entry.range.clone());
-                chunk.add(broken(std::slice::from_ref(&entry.index), range, CodecError::ShardIndex { what }));
-            }
-            fits
-        });
         let key = self.key(number)?.0.clone();
         let (found, replaced) = (Mutex::new(chunk), AtomicBool::new(false));
         let shard = Arc::new(Shard { number, key, codecs: split.codecs, snapshot, found, replaced });

@@ -10,10 +10,11 @@ use crate::object::{object, or_null};
 use crate::output::Output;
 use clap::{Args, ValueEnum};
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
-use zarr::check::{CheckOptions, Code, Event, Finding, Level, Repair, Repaired, Report};
+use std::time::Instant;
+use zarr::check::{
+    CheckOptions, Checked, Code, Event, FailedRepair, Finding, Level, Repair, RepairReport, Repaired, Report, Severity,
+};
 use zarr::meta::json::{Map, Value};
 
 /// Look for what is broken, stale or stray: documents, keys, indexes of shards, chunks. Writes nothing unless asked to repair.
@@ -27,10 +28,7 @@ pub(crate) struct Check {
     /// Check this share of the chunks: 0.1, or 10%. The same ones each time.
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "1")]
     sample: f64,
-    /// How many threads read and decode, as --threads.
-    #[arg(long, value_name = "N")]
-    jobs: Option<NonZeroUsize>,
-    /// Pass over the conventions of xarray: dimensions, coordinates, units of times.
+    /// Pass over the conventions of xarray and OME-Zarr: dimensions, coordinates, units of times, levels of images.
     #[arg(long)]
     no_conventions: bool,
     /// Print so many findings of each code, and the number of others; 0 for all. With --json all are printed.
@@ -87,31 +85,30 @@ pub(crate) fn run(context: &Context, args: &Check) -> Result<()> {
     if changes && !args.dry_run {
         check_writable(context, &location)?;
     }
-    let arrays = context.options().strict(false);
-    let arrays = if args.jobs.is_some() { arrays.threads(args.jobs) } else { arrays };
     let options = CheckOptions::default()
         .level(args.level.into())
         .sample(args.sample)
         .conventions(!args.no_conventions)
         .dialect(location.dialect)
-        .arrays(arrays);
-    let begun = Instant::now();
+        .arrays(context.options().strict(false));
     let mut printer = Printer::new(context, args)?;
     let path = location.path.to_string();
-    let report = zarr::check::check(&location.store, &path, &context.registry, &options, |event| printer.take(event));
-    let Printer { lost, bar, .. } = &mut printer;
-    std::mem::replace(bar, Bar::hidden()).finish();
-    if let Some(failure) = lost.take() {
+    let checked = zarr::check::check(&location.store, &path, &context.registry, &options, |event| printer.take(event));
+    std::mem::replace(&mut printer.bar, Bar::hidden()).finish();
+    if let Some(failure) = printer.lost.take() {
         return Err(failure);
     }
-    let report = report?;
+    let report = match checked {
+        Ok(report) => report,
+        Err(error) => return Err(printer.give_up(error.into())),
+    };
     let repair = std::mem::take(&mut printer.repair);
     let repaired = match changes {
-        true => repair.run(&location.store, &context.registry, location.dialect, args.dry_run)?,
-        false => Vec::new(),
+        true => repair.run(&location.store, &context.registry, &options, args.dry_run),
+        false => RepairReport::default(),
     };
-    printer.finish(&report, &repaired, begun.elapsed())?;
-    result(&location, &report, if args.dry_run { &[] } else { &repaired })
+    printer.finish(&report, &repaired)?;
+    result(&location, &report, &repaired, args.dry_run)
 }
 
 fn check_writable(context: &Context, location: &NodeLocation) -> Result<()> {
@@ -123,17 +120,21 @@ fn check_writable(context: &Context, location: &NodeLocation) -> Result<()> {
 }
 
 /// A failure if something was found that is more than a note, and was not repaired.
-fn result(location: &NodeLocation, report: &Report, repaired: &[Repaired]) -> Result<()> {
+fn result(location: &NodeLocation, report: &Report, repaired: &RepairReport, dry_run: bool) -> Result<()> {
     let is_left = |it: &&Repaired| !matches!(it, Repaired::Folder(_) | Repaired::KeptShard(_));
+    let done = if dry_run { &[][..] } else { repaired.done.as_slice() };
     let found = report.errors.saturating_add(report.warnings);
-    let left = found.saturating_sub(repaired.iter().filter(is_left).count() as u64);
-    if left == 0 {
+    let left = found.saturating_sub(done.iter().filter(is_left).count() as u64);
+    if left == 0 && repaired.failed.is_empty() {
         return Ok(());
     }
-    let message = match repaired.is_empty() {
+    let mut message = match done.is_empty() {
         true => format!("{location}: {} and {}", counted(report.errors, "error"), counted(report.warnings, "warning")),
         false => format!("{location}: {} left", counted(left, "finding")),
     };
+    if !repaired.failed.is_empty() {
+        message.push_str(&format!(", {} failed", counted(repaired.failed.len() as u64, "repair")));
+    }
     Err(Failure::findings(message))
 }
 
@@ -152,6 +153,9 @@ struct Printer {
     repair: Repair,
     /// How many of each code there are.
     counts: BTreeMap<Code, u64>,
+    /// How much was checked when it was told last.
+    checked: Checked,
+    begun: Instant,
     bar: Bar,
     /// Why the output was lost.
     lost: Option<Failure>,
@@ -161,15 +165,13 @@ impl Printer {
     fn new(context: &Context, args: &Check) -> Result<Self> {
         let (json, quiet) = (context.global.json, context.global.quiet);
         let most = if args.max_findings == 0 { u64::MAX } else { args.max_findings };
-        let mut out = Output::open(None, false)?;
-        if json {
-            out.text("{\"findings\": [")?;
-        }
-        let (counts, bar) = (BTreeMap::new(), Bar::of_check(quiet));
+        let out = Output::open(None, false)?;
+        let (counts, checked, begun) = (BTreeMap::new(), Checked::default(), Instant::now());
+        let bar = Bar::of_check(quiet);
         let repair =
             if args.repair || args.drop_torn { Repair::new().drop_torn(args.drop_torn) } else { Repair::new() };
         let repair = if args.repair { repair } else { repair.torn_only() };
-        Ok(Self { out, json, quiet, most, repair, counts, bar, lost: None })
+        Ok(Self { out, json, quiet, most, repair, counts, checked, begun, bar, lost: None })
     }
 
     fn take(&mut self, event: Event) -> ControlFlow<()> {
@@ -180,6 +182,7 @@ impl Printer {
             }
             Event::Progress(checked) => {
                 self.bar.show_check(checked);
+                self.checked = *checked;
                 Ok(())
             }
             _ => Ok(()),
@@ -198,7 +201,7 @@ impl Printer {
         let count = self.counts.entry(finding.code).or_default();
         *count += 1;
         if self.json {
-            let separator = if is_first { "\n  " } else { ",\n  " };
+            let separator = if is_first { "{\"findings\": [\n  " } else { ",\n  " };
             let value = Value::from(facts(finding)).without_nan_literals().to_string();
             return self.out.text(&format!("{separator}{}", escape::json(&value)));
         }
@@ -208,20 +211,40 @@ impl Printer {
         self.out.text(&format!("{}\n", escape::line(&finding.to_string())))
     }
 
-    fn finish(mut self, report: &Report, repaired: &[Repaired], took: Duration) -> Result<()> {
-        let text =
-            if self.json { self.json_end(report, repaired, took) } else { self.text_end(report, repaired, took) };
+    fn finish(mut self, report: &Report, repaired: &RepairReport) -> Result<()> {
+        let text = if self.json { self.json_end(report, repaired, true) } else { self.text_end(report, repaired) };
         self.out.text(&text)?;
         self.out.finish().map(drop)
     }
 
-    fn text_end(&self, report: &Report, repaired: &[Repaired], took: Duration) -> String {
+    /// Completes a document that was begun, after a failure.
+    fn give_up(mut self, failure: Failure) -> Failure {
+        if !self.json || self.counts.is_empty() {
+            return failure;
+        }
+        let of =
+            |severity| self.counts.iter().filter(|(code, _)| code.severity() == severity).map(|(_, count)| count).sum();
+        let (errors, warnings, notes) = (of(Severity::Error), of(Severity::Warning), of(Severity::Note));
+        let mut report = Report::default();
+        (report.checked, report.errors, report.warnings, report.notes) = (self.checked, errors, warnings, notes);
+        let end = self.json_end(&report, &RepairReport::default(), false);
+        // Of two failures the first one counts.
+        match self.out.text(&end).and_then(|()| self.out.finish().map(drop)) {
+            Ok(()) | Err(_) => failure,
+        }
+    }
+
+    fn text_end(&self, report: &Report, repaired: &RepairReport) -> String {
         let mut text = String::new();
         for (code, &count) in self.counts.iter().filter(|(_, count)| **count > self.most) {
             text.push_str(&format!("{:<7}  {} more [{code}]\n", code.severity(), number::grouped(count - self.most)));
         }
-        for repaired in repaired {
+        for repaired in &repaired.done {
             text.push_str(&format!("{:<12}  {}\n", repaired.action(), escape::line(repaired.place())));
+        }
+        for failed in &repaired.failed {
+            let place = format!("{}: {}", failed.repair.place(), failed.message);
+            text.push_str(&format!("{:<12}  {}\n", "failed", escape::line(&place)));
         }
         if self.quiet {
             return text;
@@ -233,7 +256,7 @@ impl Printer {
             counted(checked.nodes, "node"),
             counted(checked.keys, "key"),
             counted(checked.chunks, "chunk"),
-            took.as_secs_f64(),
+            self.begun.elapsed().as_secs_f64(),
             counted(report.errors, "error"),
             counted(report.warnings, "warning"),
             counted(report.notes, "note"),
@@ -248,16 +271,23 @@ impl Printer {
         text
     }
 
-    fn json_end(&self, report: &Report, repaired: &[Repaired], took: Duration) -> String {
+    /// The end of the document, or all of it if nothing was found.
+    fn json_end(&self, report: &Report, repaired: &RepairReport, is_complete: bool) -> String {
         let checked = &report.checked;
         let done = |it: &Repaired| Value::from(object! { "action": it.action(), "place": it.place() });
+        let failed = |it: &FailedRepair| {
+            let (action, place) = (it.repair.action(), it.repair.place());
+            Value::from(object! { "action": action, "place": place, "message": it.message.as_str() })
+        };
         let mut codes = Map::new();
         for (code, &count) in &self.counts {
             codes.insert(code.name(), count);
         }
         let rest = object! {
             "codes": codes,
-            "repaired": repaired.iter().map(done).collect::<Vec<_>>(),
+            "complete": is_complete,
+            "repaired": repaired.done.iter().map(done).collect::<Vec<_>>(),
+            "failed": repaired.failed.iter().map(failed).collect::<Vec<_>>(),
             "errors": report.errors,
             "warnings": report.warnings,
             "notes": report.notes,
@@ -269,10 +299,10 @@ impl Printer {
             "by_form": checked.by_form,
             "by_checksum": checked.by_checksum,
             "left_out": checked.left_out,
-            "seconds": took.as_secs_f64(),
+            "seconds": self.begun.elapsed().as_secs_f64(),
         };
         let rest = escape::json(&format!("{:#}", Value::from(rest))).into_owned();
-        let end = if self.counts.is_empty() { "]" } else { "\n]" };
+        let end = if self.counts.is_empty() { "{\"findings\": []" } else { "\n]" };
         format!("{end},{}\n", rest.trim_start().trim_start_matches('{'))
     }
 }

@@ -99,3 +99,28 @@ fn configurations_are_checked() {
     assert!(message("string", r#""index_data_type": "uint8""#).contains("uint64"));
     assert!(message("string", r#""index_data_type": "uint32", "index_location": "middle""#).contains("start"));
 }
+
+/// A checksum is claimed only if both parts have one.
+#[test]
+fn the_part_with_the_least_protection_counts() {
+    let codecs = |index: &str, data: &str| {
+        let mut table = Codecs::default();
+        for entry in [ZARRS_VLEN, zarr_codec_bytes::BYTES, zarr_codec_gzip::GZIP] {
+            table.add(entry);
+        }
+        let list = format!(
+            r#"[{{"name": "zarrs.vlen", "configuration": {{"index_codecs": {index}, "data_codecs": {data},
+            "index_data_type": "uint32", "index_location": "start"}}}}]"#
+        );
+        testing::pipeline(&list, &testing::element("string"), &table).unwrap()
+    };
+    let plain = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
+    for (index, data, expected) in [
+        (GZIPPED, GZIPPED, Protection::Checksum),
+        (GZIPPED, plain, Protection::Form),
+        (plain, GZIPPED, Protection::Form),
+    ] {
+        let codecs = codecs(index, data);
+        assert_eq!((codecs.protection(None), codecs.protection(Some(&hex(START)))), (expected, expected));
+    }
+}

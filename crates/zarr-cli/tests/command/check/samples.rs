@@ -52,7 +52,7 @@ impl Sample {
             array.check_chunks(&one, CheckDepth::Values, &report).unwrap();
             chunks.push(Chunk { key, array, protection: protection.into_inner().unwrap() });
         }
-        let (findings, report) = checked(&store);
+        let (findings, report) = checked(&store).unwrap_or_else(|error| panic!("{name}: {error}"));
         Self { name: name.to_owned(), values, nodes, chunks, findings, report }
     }
 
@@ -81,15 +81,24 @@ fn copy(values: &BTreeMap<String, Bytes>) -> Arc<dyn Store> {
 }
 
 /// All findings in a store.
-pub(super) fn checked(store: &Arc<dyn Store>) -> (Vec<Finding>, Report) {
+pub(super) fn checked(store: &Arc<dyn Store>) -> zarr::Result<(Vec<Finding>, Report)> {
+    checked_with(store, "/", &CheckOptions::default())
+}
+
+/// All findings in a node and below.
+pub(super) fn checked_with(
+    store: &Arc<dyn Store>,
+    path: &str,
+    options: &CheckOptions,
+) -> zarr::Result<(Vec<Finding>, Report)> {
     let mut findings = Vec::new();
     let take = |event| {
         if let Event::Finding(finding) = event {
             findings.push(finding);
         }
     };
-    let report = check(store, "/", &zarr::registry::default(), &CheckOptions::default(), take);
-    (findings, report.unwrap_or_default())
+    let report = check(store, path, &zarr::registry::default(), options, take)?;
+    Ok((findings, report))
 }
 
 /// The fixtures of each dialect that can be read: `few` of each, or all.
@@ -120,6 +129,18 @@ pub(super) fn made() -> Vec<Sample> {
         create("/g/time", time).write(.., &numbers[..8]).unwrap();
         let t2m = new("bytes").dimension_names(&["time", "x"]).attribute("coordinates", "time");
         create("/g/t2m", t2m).write(.., &numbers).unwrap();
+        let image = super::conventions::attributes(super::conventions::MULTISCALES, None, dialect == Dialect::V2);
+        let image = image.iter().fold(NewGroup::new(), |new, (name, value)| new.attribute(name, value.clone()));
+        zarr::create((&store, "/img")).group(image).unwrap();
+        for (name, shape, data_type) in [
+            ("fine", &[8, 8][..], "uint16"),
+            ("coarse", &[4, 4], "uint16"),
+            ("coarser", &[2, 2], "uint16"),
+            ("wide", &[4, 4], "uint32"),
+            ("line", &[4], "uint16"),
+        ] {
+            create(&format!("/img/{name}"), NewArray::new(shape, data_type));
+        }
         for (name, codecs) in
             [("raw", "bytes"), ("sum", "bytes,crc32c"), ("gzip", "bytes,gzip"), ("zstd", "bytes,zstd")]
         {

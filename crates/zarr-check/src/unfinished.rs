@@ -1,0 +1,159 @@
+//! What was left by changes that were not finished: journals of conversions, nodes that were to replace others, records of migrations.
+
+use crate::hierarchy::Hierarchy;
+use crate::sink::Sink;
+use crate::{Code, Finding};
+use zarr_hierarchy::node::{
+    CONVERSION_JOURNAL, MIGRATION_RECORD, REPLACEMENTS, is_part_journal, is_scratch, journal_key, replacements,
+};
+use zarr_hierarchy::{Error, Result};
+use zarr_meta::NodePath;
+use zarr_store::{Key, Prefix, Store, StoreExt};
+
+/// Longer names of nodes are cut in the keys of journals.
+const LONGEST: usize = 100;
+
+/// What a key is, if it is that of a journal, or of the record of a migration.
+pub(crate) fn of_key(key: &Key) -> Option<Finding> {
+    if key.as_str() == MIGRATION_RECORD {
+        return Some(Finding::new(Code::UnfinishedMigration, "the record of a migration").at_key(key));
+    }
+    let (what, name) = journal(key.name())?;
+    let finding = Finding::new(Code::UnfinishedConversion, what).at_key(key);
+    let beside = NodePath::parse(key.parent().as_str()).ok();
+    let node = match name {
+        "" => beside,
+        name if name.len() < LONGEST => beside.and_then(|beside| beside.join(name).ok()),
+        _ => None,
+    };
+    Some(match node {
+        Some(path) => finding.at_path(path),
+        None => finding,
+    })
+}
+
+/// What a name is, and the name of the node that it belongs to, which is beside it; an empty one if it lies in the node.
+fn journal(name: &str) -> Option<(&'static str, &str)> {
+    let rest = name.strip_prefix(CONVERSION_JOURNAL)?;
+    let (what, rest) = match rest.strip_prefix('.') {
+        None => ("the journal of a conversion", rest),
+        Some(rest) => match (rest.strip_prefix("scratch."), after_part(rest)) {
+            (Some(scratch), _) => {
+                let number = after_part(scratch).and_then(|rest| rest.strip_prefix('.')).unwrap_or(scratch);
+                ("elements that a conversion has read, and not written", after_number(number)?)
+            }
+            (None, Some(rest)) => ("the journal of a part of a conversion", rest),
+            (None, None) if rest.len() == 16 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                ("the mark of a conversion that writes here", "")
+            }
+            _ => return None,
+        },
+    };
+    match rest.strip_prefix('-') {
+        Some(name) if !name.is_empty() => Some((what, name)),
+        None if rest.is_empty() => Some((what, "")),
+        _ => None,
+    }
+}
+
+/// What follows a number.
+fn after_number(text: &str) -> Option<&str> {
+    let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    (rest.len() < text.len()).then_some(rest)
+}
+
+/// What follows a part: `1-of-2`.
+fn after_part(text: &str) -> Option<&str> {
+    after_number(after_number(text)?.strip_prefix("-of-")?)
+}
+
+/// Looks at the nodes under [`REPLACEMENTS`], which are to replace the nodes beside it.
+pub(crate) fn replacing(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
+    let listing = match store.list_dir(prefix) {
+        Ok(listing) => listing,
+        Err(error) => return sink.find(Finding::of(Code::Unreadable, &Error::from(error)).at_key(prefix)),
+    };
+    if listing.keys.is_empty() && listing.prefixes.is_empty() {
+        sink.find(Finding::new(Code::EmptyFolder, "an empty directory").at_key(prefix));
+    }
+    for key in &listing.keys {
+        sink.find(Finding::new(Code::StrayKey, "among nodes that were to replace others").at_key(key));
+    }
+    listing.prefixes.iter().for_each(|prefix| one_replacing(store, prefix, sink));
+}
+
+/// Looks at the nodes that are to replace one node: each lies under a number of its own.
+fn one_replacing(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
+    let finding = match store.list_dir(prefix) {
+        Ok(listing) if listing.keys.is_empty() && listing.prefixes.is_empty() => {
+            Finding::new(Code::EmptyFolder, "an empty directory")
+        }
+        Ok(_) => Finding::new(Code::UnfinishedReplacement, "a node that was to replace another one"),
+        Err(error) => Finding::of(Code::Unreadable, &Error::from(error)),
+    };
+    let group = prefix.as_str().trim_end_matches('/').rsplit_once(REPLACEMENTS).map_or("", |(group, _)| group);
+    let node = NodePath::parse(group).ok().and_then(|group| group.join(prefix.name()?).ok());
+    sink.find(match node {
+        Some(path) => finding.at_path(path).at_key(prefix),
+        None => finding.at_key(prefix),
+    });
+}
+
+/// Looks beside the node that the check begins with, which may not be the root: what belongs to it lies in the group above.
+pub(crate) fn beside(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
+    let Some((path, group)) = hierarchy.nodes.first().and_then(|node| Some((&node.path, node.path.parent()?))) else {
+        return Ok(());
+    };
+    let group = Prefix::new(&group.key_prefix())?;
+    let found = store.list_dir(&group).and_then(|listing| Ok((listing, store.exists(&Key::new(MIGRATION_RECORD)?)?)));
+    let (listing, is_migrating) = match found {
+        Ok(found) => found,
+        Err(error) => {
+            sink.find(Finding::of(Code::Unreadable, &Error::from(error)).at_key(group));
+            return Ok(());
+        }
+    };
+    let journal = journal_key(path, None)?;
+    let is_of = |key: &&Key| **key == journal || is_part_journal(path, key) || is_scratch(path, key);
+    listing.keys.iter().filter(is_of).filter_map(of_key).for_each(|finding| sink.find(finding.at_path(path)));
+    if is_migrating {
+        of_key(&Key::new(MIGRATION_RECORD)?).into_iter().for_each(|finding| sink.find(finding));
+    }
+    let has_replacing = listing.prefixes.iter().any(|prefix| prefix.name() == Some(REPLACEMENTS));
+    if let Some(prefix) = replacements(path)?.filter(|_| has_replacing) {
+        let listing = store.list_dir(&prefix)?;
+        if !listing.keys.is_empty() || !listing.prefixes.is_empty() {
+            one_replacing(store, &prefix, sink);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn journals_and_what_belongs_to_conversions_are_told_apart() {
+        let of = |key: &str| {
+            let finding = of_key(&Key::new(key).unwrap())?;
+            Some((finding.message, finding.path.unwrap_or_default()))
+        };
+        for (key, what, path) in [
+            (".zconversion", "the journal of a conversion", "/"),
+            ("g/.zconversion", "the journal of a conversion", "/g"),
+            ("g/.zconversion-a-b", "the journal of a conversion", "/g/a-b"),
+            (".zconversion.1-of-2", "the journal of a part of a conversion", "/"),
+            ("g/.zconversion.1-of-20-a", "the journal of a part of a conversion", "/g/a"),
+            ("g/.zconversion.scratch.3-a", "elements that a conversion has read, and not written", "/g/a"),
+            ("g/.zconversion.scratch.2-of-2.0-a", "elements that a conversion has read, and not written", "/g/a"),
+            ("g/a/.zconversion.00112233445566ff", "the mark of a conversion that writes here", "/g/a"),
+            (".zmigration", "the record of a migration", ""),
+        ] {
+            assert_eq!(of(key), Some((what.to_owned(), path.to_owned())), "{key}");
+        }
+        for key in [".zconversions", ".zconversion-", ".zconversion.x", ".zconversion.1-of-a", "g/.zmigration", "a"] {
+            assert_eq!(of(key), None, "{key}");
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Stores that cannot list, are remote, fail or change; and what lies beside and below nodes.
+
+use super::samples::checked_with;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use zarr::check::{CheckOptions, Code, Finding};
+use zarr::store::{
+    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, MemoryStore, Operation, Precondition,
+    Prefix, Result, StoreExt, StoreKind, Version,
+};
+use zarr::{Array, NewArray, Store};
+
+/// A store that differs from one in memory.
+#[derive(Debug, Default)]
+pub(super) struct Odd {
+    pub(super) inner: MemoryStore,
+    /// The value under this key cannot be read.
+    pub(super) broken: Option<&'static str>,
+    /// Whether values are found to be replaced whenever they are read in parts.
+    pub(super) is_changing: bool,
+    pub(super) cannot_list: bool,
+    pub(super) is_remote: bool,
+    /// Prefixes below which all keys were listed together.
+    pub(super) listed: Mutex<Vec<String>>,
+}
+
+impl fmt::Display for Odd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("odd")
+    }
+}
+
+impl Store for Odd {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        if self.broken == Some(key.as_str()) {
+            return Err(Error::io(self, Operation::Get, key.as_str(), std::io::Error::other("a bad sector")));
+        }
+        if self.is_changing && options.if_match.is_some() {
+            Precondition::NotExists.check(self, key, Some(&Version::new("other")))?;
+        }
+        self.inner.get(key, ranges, options)
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        self.listed.lock().unwrap().push(prefix.to_string());
+        self.inner.list_prefix(prefix)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities().list(!self.cannot_list)
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        let mut profile = self.inner.access_profile();
+        if self.is_remote {
+            profile.kind = StoreKind::Remote;
+        }
+        profile
+    }
+
+    zarr::store::delegate! { |this| this.inner; set, erase, list_dir }
+}
+
+/// Sets values.
+pub(super) fn put(store: &dyn Store, values: &[(impl AsRef<str>, impl AsRef<str>)]) {
+    for (key, value) in values {
+        store.set_all(&Key::new(key.as_ref()).unwrap(), value.as_ref().as_bytes()).unwrap();
+    }
+}
+
+pub(super) const GROUP: &str = r#"{"zarr_format": 3, "node_type": "group"}"#;
+const OLD_ARRAY: &str = r#"{"zarr_format": 2, "shape": [4, 2], "chunks": [2, 2], "dtype": "|u1", "compressor": null,
+    "fill_value": 0, "filters": null, "order": "C"}"#;
+
+fn found(store: Odd, path: &str) -> (Vec<Finding>, zarr::check::Report) {
+    let store: Arc<dyn Store> = Arc::new(store);
+    checked_with(&store, path, &CheckOptions::default()).unwrap()
+}
+
+fn places(findings: &[Finding]) -> Vec<(Code, String)> {
+    let mut places: Vec<_> = findings.iter().map(|finding| (finding.code, finding.place())).collect();
+    places.sort();
+    places
+}
+
+/// A document of version 2 without a separator leaves open where chunks are: reads look at both keys, and so does the check.
+#[test]
+fn chunks_are_asked_for_under_all_keys_where_a_store_cannot_list() {
+    let odd = Odd { cannot_list: true, ..Odd::default() };
+    put(&odd.inner, &[(".zarray", OLD_ARRAY), ("0/0", "1234"), ("1/0", "123")]);
+    let (findings, report) = found(odd, "/");
+    assert_eq!(places(&findings), [(Code::BrokenChunk, "1/0".to_owned())]);
+    assert_eq!((report.checked.chunks, report.checked.left_out), (2, 0));
+}
+
+/// Where all keys of an array come in one listing, those of different directories do not clash.
+#[test]
+fn names_clash_within_one_directory_of_a_remote_store() {
+    let odd = Odd { is_remote: true, ..Odd::default() };
+    put(&odd.inner, &[("zarr.json", GROUP)]);
+    let store: Arc<dyn Store> = Arc::new(odd.inner);
+    zarr::create((&store, "/a")).array(NewArray::new(&[4], "int8").codecs("bytes").unwrap()).unwrap();
+    put(&*store, &[("a/x/Readme", ""), ("a/y/readme", "")]);
+    let strays = |names: &[&str]| names.iter().map(|name| (Code::StrayKey, (*name).to_owned())).collect::<Vec<_>>();
+    let remote = |store: &Arc<dyn Store>| {
+        let inner = MemoryStore::new();
+        for key in store.list().unwrap() {
+            inner.set_all(&key, &store.get_all(&key).unwrap().unwrap()).unwrap();
+        }
+        places(&found(Odd { inner, is_remote: true, ..Odd::default() }, "/").0)
+    };
+    assert_eq!(remote(&store), strays(&["a/x/Readme", "a/y/readme"]));
+    put(&*store, &[("a/x/readme", ""), ("a/X/other", ""), ("a/y/readme/below", "")]);
+    let findings = remote(&store);
+    for due in [(Code::CaseClash, "a/x/readme"), (Code::CaseClash, "a/x/"), (Code::KeyIsPrefix, "a/y/readme")] {
+        assert!(findings.contains(&(due.0, due.1.to_owned())), "{due:?}: {findings:?}");
+    }
+    assert_eq!(findings.iter().filter(|(code, _)| *code == Code::CaseClash).count(), 2, "{findings:?}");
+}
+
+/// The memory of a check depends on the directories, and not on the array, unless the store is remote.
+#[test]
+fn directories_are_listed_one_after_another() {
+    for (is_remote, listed) in [(false, vec![]), (true, vec!["a/".to_owned()])] {
+        let odd = Odd { is_remote, ..Odd::default() };
+        put(&odd.inner, &[(".zgroup", r#"{"zarr_format": 2}"#), ("a/.zarray", OLD_ARRAY), ("a/0.0", "1234")]);
+        let odd = Arc::new(odd);
+        let store: Arc<dyn Store> = Arc::clone(&odd) as _;
+        checked_with(&store, "/", &CheckOptions::default()).unwrap();
+        assert_eq!(*odd.listed.lock().unwrap(), listed);
+    }
+}
+
+/// A node has one finding, however many documents it has.
+#[test]
+fn a_node_below_an_array_is_found_once() {
+    let odd = Odd::default();
+    put(&odd.inner, &[("a/.zarray", OLD_ARRAY), (".zgroup", r#"{"zarr_format": 2}"#)]);
+    put(&odd.inner, &[("a/b/.zarray", OLD_ARRAY), ("a/b/.zattrs", "{}")]);
+    assert_eq!(places(&found(odd, "/").0), [(Code::NodeBelowArray, "a/b/.zarray".to_owned())]);
+    // Of this dialect the walk finds it as well, since documents lie apart from chunks.
+    let odd = Odd::default();
+    let entry = r#"{"zarr_format": "https://purl.org/zarr/spec/core/3.0",
+        "metadata_encoding": {"type": "json", "metadata_key_suffix": ".json"}, "extensions": []}"#;
+    let array = r#"{"shape": [2], "data_type": "uint8", "chunk_grid": {"type": "regular", "chunk_shape": [2], "separator": "/"},
+        "chunk_memory_layout": "C", "fill_value": 0, "extensions": [], "attributes": {}}"#;
+    put(&odd.inner, &[("zarr.json", entry), ("meta/a.array.json", array), ("meta/a/b.array.json", array)]);
+    let (findings, _) = found(odd, "/");
+    let below: Vec<_> = findings.iter().filter(|finding| finding.code == Code::NodeBelowArray).collect();
+    assert_eq!(below.len(), 1, "{findings:?}");
+}
+
+/// What changes of a node left lies beside it, in the group above.
+#[test]
+fn what_belongs_to_a_node_is_found_beside_it() {
+    let odd = Odd::default();
+    put(&odd.inner, &[("zarr.json", GROUP), (".zmigration", "{}")]);
+    for name in ["a", "b"] {
+        put(&odd.inner, &[(&format!("{name}/zarr.json"), GROUP), (&format!(".zconversion-{name}"), "{}")]);
+        put(&odd.inner, &[(&format!(".zconversion.1-of-2-{name}"), "{}")]);
+        put(&odd.inner, &[(&format!(".zconversion.scratch.0-{name}"), "{}")]);
+        put(&odd.inner, &[(&format!(".zreplacement/{name}/0123456789abcdef/zarr.json"), GROUP)]);
+    }
+    let (findings, _) = found(odd, "/a");
+    let due = [
+        (Code::UnfinishedConversion, ".zconversion-a"),
+        (Code::UnfinishedConversion, ".zconversion.1-of-2-a"),
+        (Code::UnfinishedConversion, ".zconversion.scratch.0-a"),
+        (Code::UnfinishedReplacement, ".zreplacement/a/"),
+        (Code::UnfinishedMigration, ".zmigration"),
+    ];
+    assert_eq!(places(&findings), due.map(|(code, place)| (code, place.to_owned())));
+    assert!(findings.iter().take(3).all(|finding| finding.path.as_deref() == Some("/a")), "{findings:?}");
+}
+
+/// A value that cannot be read is a finding, and the others are checked.
+#[test]
+fn a_value_that_cannot_be_read_is_one_finding() {
+    let odd = Odd { broken: Some("c/1"), ..Odd::default() };
+    let store: Arc<dyn Store> = Arc::new(odd);
+    let new = NewArray::new(&[8], "int8").chunks(&[1]).codecs("bytes").unwrap();
+    let array: Array = zarr::create((&store, "/")).array(new).unwrap();
+    array.write(.., &[1_i8; 8]).unwrap();
+    let (findings, report) = checked_with(&store, "/", &CheckOptions::default()).unwrap();
+    assert_eq!(places(&findings), [(Code::Unreadable, "c/1".to_owned())]);
+    assert!(report.checked.chunks >= 7, "{report:?}");
+}
