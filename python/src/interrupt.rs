@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use zarr::store::{
     AsyncStore, BoxFuture, ByteRange, Bytes, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing,
-    Operation, Prefix, Result, SetOptions, SetStream, Store, Version, delegate, delegate_async,
+    Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version, delegate, delegate_async,
 };
 
 thread_local! {
@@ -205,6 +205,11 @@ impl Store for Interruptible<Arc<dyn Store>> {
         self.store.list_prefix(prefix)
     }
 
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        self.interrupt.check(self, Operation::List, prefix)?;
+        self.store.list_sizes(prefix, visit)
+    }
+
     fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
         Some(Arc::new(Interruptible { store: self.store.as_async()?, interrupt: self.interrupt.clone() }))
     }
@@ -303,6 +308,13 @@ impl AsyncStore for Interruptible<Arc<dyn AsyncStore>> {
         Box::pin(async move {
             self.interrupt.check(self, Operation::List, prefix)?;
             self.interrupt.or_end(self, Operation::List, prefix, self.store.list_prefix(prefix)).await
+        })
+    }
+
+    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.interrupt.check(self, Operation::List, prefix)?;
+            self.interrupt.or_end(self, Operation::List, prefix, self.store.list_sizes(prefix, visit)).await
         })
     }
 

@@ -69,8 +69,8 @@ impl fmt::Display for Group {
 }
 
 impl Array {
-    /// How large the array is, and how much of it is stored, if the store can list. Costs a listing, and a request for each stored
-    /// chunk.
+    /// How large the array is, and how much of it is stored, if the store can list. Costs a listing, which tells sizes on all stores but
+    /// those that ask for each.
     ///
     /// # Errors
     /// [`ErrorKind::Store`](crate::ErrorKind::Store).

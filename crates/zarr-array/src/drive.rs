@@ -11,13 +11,6 @@ pub(crate) trait Drive: Sync {
     /// Runs a job; errors name the array.
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
-    /// Runs a job that decodes and encodes nothing, with many requests; errors name the array.
-    fn run_free<J: Job<Error = Error>>(
-        &self,
-        core: &ArrayCore,
-        job: J,
-    ) -> impl Future<Output = Result<J::Output>> + Send;
-
     /// Runs a job of no array. One that waits for others does so on the thread of the caller: a waiting thread of the pool could be one
     /// that they need.
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send;
@@ -39,14 +32,6 @@ pub(crate) struct Blocking<'s>(pub(crate) &'s dyn Store);
 impl Drive for Blocking<'_> {
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
         std::future::ready(execute::run(core, self.0, job).map_err(|error| core.locate(error)))
-    }
-
-    fn run_free<J: Job<Error = Error>>(
-        &self,
-        core: &ArrayCore,
-        job: J,
-    ) -> impl Future<Output = Result<J::Output>> + Send {
-        std::future::ready(execute::run_free(core, self.0, job).map_err(|error| core.locate(error)))
     }
 
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send {
@@ -74,10 +59,6 @@ impl Drive for Waiting<'_> {
     async fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
         let limits = execute::limits(core, &self.0.access_profile());
         run_async_with(self.0, job, limits).await.map_err(|error| core.locate(error))
-    }
-
-    async fn run_free<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
-        self.run(core, job).await
     }
 
     async fn run_alone<J: Job<Error = Error>>(&self, job: J) -> Result<J::Output> {

@@ -38,11 +38,6 @@ pub(crate) fn run<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, jo
     within(core, || run_on(&pool, store, job))?
 }
 
-/// Runs a job of an array that decodes and encodes nothing, with many requests.
-pub(crate) fn run_free<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, job: J) -> Result<J::Output, Error> {
-    run_on(&in_flight(core, Pool::of_requests()), store, job)
-}
-
 /// How much of one operation on an array may be under way on a store with this profile.
 pub(crate) fn limits(core: &ArrayCore, profile: &AccessProfile) -> Limits {
     in_flight(core, Pool::default()).limits(profile)

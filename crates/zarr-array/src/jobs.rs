@@ -76,6 +76,15 @@ pub(crate) fn keys_below(prefix: &str) -> Result<One<Vec<Key>>> {
     Ok(One { request: Some(Request::ListAll { prefix: Prefix::new(prefix)? }), finish })
 }
 
+/// All keys under a prefix with the sizes of their values.
+pub(crate) fn sizes_below(prefix: &str) -> Result<One<Vec<(Key, u64)>>> {
+    let finish = |reply: &Reply| match reply {
+        Reply::Sizes(sizes) => Some(sizes.clone()),
+        _ => None,
+    };
+    Ok(One { request: Some(Request::ListSizes { prefix: Prefix::new(prefix)? }), finish })
+}
+
 /// Waits.
 pub(crate) fn pause(duration: Duration) -> One<()> {
     let finish = |reply: &Reply| matches!(reply, Reply::Paused).then_some(());
@@ -89,32 +98,6 @@ pub(crate) fn get(key: Key) -> One<Option<Bytes>> {
         _ => None,
     };
     One { request: Some(Request::get(key)), finish }
-}
-
-/// The sizes of the values of some keys.
-#[derive(Debug)]
-pub(crate) struct Sizes(Option<Vec<Key>>);
-
-impl Sizes {
-    pub(crate) fn new(keys: Vec<Key>) -> Self {
-        Self(Some(keys))
-    }
-}
-
-impl Job for Sizes {
-    type Output = Vec<Option<u64>>;
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if let Some(keys) = self.0.take().filter(|keys| !keys.is_empty()) {
-            return Ok(Next::Ask(keys.into_iter().map(|key| Request::Size { key }).collect()));
-        }
-        let size = |reply: &Reply| match reply {
-            Reply::Size(size) => Ok(*size),
-            _ => Err(unfit()),
-        };
-        Ok(Next::Done(replies.iter().map(size).collect::<Result<_>>()?))
-    }
 }
 
 /// A grid has fewer chunks in a region than were planned to be read or written.

@@ -211,10 +211,9 @@ impl<'a, D: Drive> Verbs<'a, D> {
 
     /// The chunks that are stored, and the bytes of each.
     pub(crate) async fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
-        let (chunks, keys): (Vec<_>, Vec<_>) = self.stored_chunk_keys().await?.into_iter().unzip();
-        let sizes = self.drive.run_free(self.core, jobs::Sizes::new(keys)).await?;
-        // A chunk that was erased in between has no size.
-        Ok(chunks.into_iter().zip(sizes).filter_map(|(chunk, size)| Some((chunk, size?))).collect())
+        self.find_chunk_location().await?;
+        let sizes = self.drive.run(self.core, jobs::sizes_below(self.core.chunk_prefix())?).await?;
+        Ok(sizes.into_iter().filter_map(|(key, size)| Some((self.core.parse_key(key.as_str())?, size))).collect())
     }
 
     async fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {

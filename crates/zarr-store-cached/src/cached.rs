@@ -11,7 +11,7 @@ use bytes::Bytes;
 use value_cache::{ValueCache, with_version};
 use zarr_store::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, CacheCounts, Capabilities, Copied, CopySource, Fetched, GetInto,
-    GetOptions, Key, Listing, Lock, Prefix, Result, SetOptions, SetStream, Store, Version,
+    GetOptions, Key, Listing, Lock, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
 };
 
 /// Another store, with a cache in memory of values, parts of values and missing keys.
@@ -246,7 +246,7 @@ impl<S: Store> Store for Cached<S> {
     }
 
     zarr_store::delegate! { |this| this.store;
-        begin_set, append_to_set, copy_source, list_dir, list_prefix, find_link, leftovers, parent, try_lock,
+        begin_set, append_to_set, copy_source, list_dir, list_prefix, list_sizes, find_link, leftovers, parent, try_lock,
         take_warnings,
         flush, barrier, capabilities, access_profile
     }
@@ -350,6 +350,10 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
 
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
         self.store.list_prefix(prefix)
+    }
+
+    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
+        self.store.list_sizes(prefix, visit)
     }
 
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {

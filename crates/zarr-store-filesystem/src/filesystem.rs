@@ -37,7 +37,7 @@ use std::sync::Arc;
 use vfs::{Escapes, Vfs};
 use zarr_store::{
     AccessProfile, ByteRange, Bytes, Capabilities, Durability, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
-    Operation, Prefix, Result, SetOptions, SetStream, Store, Version,
+    Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
 };
 
 /// A store of files in a directory: the key `g/a/0.0` is the file `g/a/0.0`.
@@ -306,6 +306,10 @@ impl Store for FilesystemStore {
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         self.list_tree(prefix)
+    }
+
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        self.visit_tree(prefix, visit)
     }
 
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {

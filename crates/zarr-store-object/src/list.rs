@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::TryStreamExt;
 use object_store::path::Path;
-use zarr_store::{Key, Listing, Operation, Prefix, Result};
+use zarr_store::{Key, Listing, Operation, Prefix, Result, SizeVisitor};
 
 use crate::bucket::Bucket;
 
@@ -39,6 +39,25 @@ pub(crate) async fn list_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<Ve
     // A page that came twice, of which the entries would be counted twice.
     keys.dedup();
     Ok(keys)
+}
+
+pub(crate) async fn list_sizes(inner: Arc<Bucket>, prefix: Prefix, visit: SizeVisitor) -> Result<()> {
+    let above = path(&inner, Operation::List, &prefix)?;
+    let exchange = inner.exchange(0);
+    let listed = async {
+        let mut objects = inner.store.list(above.as_ref());
+        let mut last: Option<Key> = None;
+        while let Some(object) = objects.try_next().await? {
+            let key = inner.subject.address.key(object.location.as_ref());
+            // Keys come in their order: one that came before is of a page that came twice.
+            if let Some(key) = key.filter(|key| last.as_ref().is_none_or(|last| last < key)) {
+                last = Some(key.clone());
+                visit(key, object.size);
+            }
+        }
+        Ok::<_, object_store::Error>(())
+    };
+    exchange.during(listed).await.map_err(|error| inner.error(&exchange, Operation::List, shown(&prefix), &error))
 }
 
 /// The path under which the objects of a prefix are; `None` for all of the bucket.

@@ -9,14 +9,14 @@ use bytes::Bytes;
 use tokio::runtime::Handle;
 use zarr_store::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Fetched, GetOptions, Key,
-    Listing, Operation, Prefix, Result, SetOptions, SetStream, Version,
+    Listing, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version,
 };
 use zarr_store_runtime::{IoRuntime, Remembered, Sizes};
 
 use crate::address::{Address, Protocol};
 use crate::bucket::Bucket;
 use crate::fault::Subject;
-use crate::list::{list_dir, list_prefix};
+use crate::list::{list_dir, list_prefix, list_sizes};
 use crate::read::Values;
 use crate::service::Service;
 use crate::{copy, stream, write};
@@ -222,6 +222,11 @@ impl AsyncStore for BucketStore {
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
         let listed = prefix.clone();
         self.run(Operation::List, prefix.as_str(), |inner| list_prefix(inner, listed))
+    }
+
+    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
+        let (listed, visit) = (prefix.clone(), SizeVisitor::clone(visit));
+        self.run(Operation::List, prefix.as_str(), |inner| list_sizes(inner, listed, visit))
     }
 
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {

@@ -24,7 +24,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use zarr_store::Lock;
 use zarr_store::{
     AccessProfile, ByteRange, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Listing, Operation, Prefix,
-    Result, SetOptions, Store, Version, backoff,
+    Result, SetOptions, SizeVisitor, Store, Version, backoff,
 };
 
 use failure::Fault;
@@ -279,6 +279,10 @@ impl Store for SqliteStore {
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         self.list_all(prefix)
+    }
+
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        self.visit_all(prefix, visit)
     }
 
     #[cfg(unix)]

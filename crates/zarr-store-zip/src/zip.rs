@@ -28,7 +28,7 @@ use opening::Opening;
 use write::Session;
 use zarr_store::{
     AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result,
-    SetOptions, Store, Version,
+    SetOptions, SizeVisitor, Store, Version,
 };
 
 pub use not_blocking::AsyncZipStore;
@@ -302,6 +302,14 @@ impl Store for ZipStore {
             Access::File(_, archive) | Access::Value(.., archive) => archive.entries.list_prefix(prefix),
             Access::Write(session) => session.list_prefix(prefix),
         })
+    }
+
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        match &self.access {
+            Access::File(_, archive) | Access::Value(.., archive) => archive.entries.visit_sizes(prefix, visit),
+            Access::Write(session) => session.visit_sizes(prefix, visit),
+        }
+        Ok(())
     }
 
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {

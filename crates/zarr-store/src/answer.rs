@@ -3,6 +3,7 @@
 use crate::buffers::{BufferUse, keep_buffer};
 use crate::fetched::check;
 use crate::get_plan::GetPlan;
+use crate::listing::Listed;
 use crate::trace::Span;
 use crate::{ByteRange, Error, Fetched, GetInto, GetOptions, Key, Reply, Request, Result, Store, StoreExt};
 
@@ -83,6 +84,11 @@ fn reply(store: &dyn Store, request: &Request) -> Result<Reply> {
         }
         Request::List { prefix } => Reply::Listing(store.list_dir(prefix)?),
         Request::ListAll { prefix } => Reply::Keys(store.list_prefix(prefix)?),
+        Request::ListSizes { prefix } => {
+            let listed = Listed::default();
+            store.list_sizes(prefix, &listed.visitor())?;
+            Reply::Sizes(listed.sorted())
+        }
         Request::Size { key } => Reply::Size(store.size(key)?),
     })
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use crate::{
     AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Fetched, GetInto, GetOptions, Key, Listing,
-    Lock, Prefix, Result, SetOptions, SetStream, Store, Version, block_on,
+    Lock, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version, block_on,
 };
 
 /// An [`AsyncStore`] as a blocking store: each operation waits on the calling thread, and jobs have many requests under way.
@@ -91,6 +91,10 @@ impl Store for AsyncAsSync {
         block_on(self.0.list_prefix(prefix))
     }
 
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        block_on(self.0.list_sizes(prefix, visit))
+    }
+
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
         block_on(self.0.erase_prefix(prefix))
     }
@@ -135,7 +139,7 @@ impl Store for AsyncAsSync {
 #[deny(clippy::missing_trait_methods)]
 impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
     crate::delegate_async! { |this| **this;
-        get, set, set_pieces, begin_set, append_to_set, finish_set, copy_source, copy, erase, list_dir, list_prefix,
+        get, set, set_pieces, begin_set, append_to_set, finish_set, copy_source, copy, erase, list_dir, list_prefix, list_sizes,
         erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause, take_warnings, flush, barrier, capabilities,
         access_profile
     }

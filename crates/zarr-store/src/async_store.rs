@@ -7,11 +7,13 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::capabilities::{check_writable, refuse};
+use crate::fetched::check;
 use crate::pieces::join_pieces;
 use crate::set_stream::Collected;
+use crate::snapshot::NEWEST;
 use crate::{
     AccessProfile, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Listing, Lock,
-    Operation, Prefix, Result, SetOptions, SetStream, Version,
+    Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version,
 };
 
 /// A future on the heap.
@@ -125,6 +127,19 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
             }
             keys.sort_unstable();
             Ok(keys)
+        })
+    }
+
+    /// Gives `visit` each key under `prefix` with the bytes of its value; as [`crate::Store::list_sizes`].
+    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            for key in self.list_prefix(prefix).await? {
+                let fetched = self.get(&key, &[], &NEWEST).await?;
+                if let Some(size) = check(&self, &key, fetched, 0, &NEWEST)?.and_then(|fetched| fetched.size) {
+                    visit(key, size);
+                }
+            }
+            Ok(())
         })
     }
 

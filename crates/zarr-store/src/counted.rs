@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::{
     AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result,
-    SetOptions, SetStream, Store, Version,
+    SetOptions, SetStream, SizeVisitor, Store, Version,
 };
 
 /// Another store that counts the requests to it: for tests of plans.
@@ -191,6 +191,11 @@ impl<S: Store> Store for Counted<S> {
         self.store.list_prefix(prefix)
     }
 
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        add(&self.tally.lists, 1);
+        self.store.list_sizes(prefix, visit)
+    }
+
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
         add(&self.tally.erases, 1);
         self.store.erase_prefix(prefix)
@@ -303,6 +308,11 @@ impl<S: AsyncStore> AsyncStore for Counted<S> {
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
         add(&self.tally.lists, 1);
         self.store.list_prefix(prefix)
+    }
+
+    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
+        add(&self.tally.lists, 1);
+        self.store.list_sizes(prefix, visit)
     }
 
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {

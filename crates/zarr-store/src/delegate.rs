@@ -23,7 +23,7 @@
 ///
 ///     zarr_store::delegate! { |this| this.0;
 ///         get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy_source, copy,
-///         list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async, find_link,
+///         list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async, find_link,
 ///         leftovers, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
@@ -63,6 +63,8 @@ macro_rules! delegate {
         list_dir(prefix: &$crate::Prefix) -> $crate::Result<$crate::Listing> } };
     (@list_prefix |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         list_prefix(prefix: &$crate::Prefix) -> $crate::Result<Vec<$crate::Key>> } };
+    (@list_sizes |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        list_sizes(prefix: &$crate::Prefix, visit: &$crate::SizeVisitor) -> $crate::Result<()> } };
     (@erase_prefix |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         erase_prefix(prefix: &$crate::Prefix) -> $crate::Result<()> } };
     (@set_partial |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

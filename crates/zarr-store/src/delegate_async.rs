@@ -98,6 +98,16 @@ macro_rules! delegate_async {
     (@list_prefix |$this:ident| $store:expr) => {
         $crate::delegate_async! { @prefix |$this| $store; list_prefix -> Vec<$crate::Key> }
     };
+    (@list_sizes |$this:ident| $store:expr) => {
+        fn list_sizes<'a>(
+            &'a self,
+            prefix: &'a $crate::Prefix,
+            visit: &'a $crate::SizeVisitor,
+        ) -> $crate::BoxFuture<'a, $crate::Result<()>> {
+            let $this = self;
+            $store.list_sizes(prefix, visit)
+        }
+    };
     (@erase_prefix |$this:ident| $store:expr) => { $crate::delegate_async! { @prefix |$this| $store; erase_prefix -> () } };
     (@try_lock |$this:ident| $store:expr) => {
         $crate::delegate_async! { @prefix |$this| $store; try_lock -> Option<$crate::Lock> }

@@ -150,6 +150,11 @@ pub enum Request {
         /// The prefix.
         prefix: Prefix,
     },
+    /// List all keys under a prefix with the sizes of their values.
+    ListSizes {
+        /// The prefix.
+        prefix: Prefix,
+    },
     /// Get the size of a value.
     Size {
         /// The key.
@@ -217,6 +222,8 @@ pub enum Reply {
     Listing(Listing),
     /// All keys under the prefix, sorted.
     Keys(Vec<Key>),
+    /// All keys under the prefix with the bytes of their values, sorted by key.
+    Sizes(Vec<(Key, u64)>),
     /// The size in bytes; `None` if there is no such key.
     Size(Option<u64>),
 }

@@ -1,8 +1,12 @@
 //! The keys and prefixes directly under a prefix.
 
 use std::ops::Bound;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Key, Prefix};
+
+/// What [`Store::list_sizes`](crate::Store::list_sizes) gives each key to, with the bytes of its value. It may be called on another thread.
+pub type SizeVisitor = Arc<dyn Fn(Key, u64) + Send + Sync>;
 
 /// The keys and prefixes directly under a prefix, both sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,5 +54,23 @@ impl Listing {
                 }
             };
         }
+    }
+}
+
+/// Collects keys and sizes that are visited.
+#[derive(Debug, Default)]
+pub(crate) struct Listed(Arc<Mutex<Vec<(Key, u64)>>>);
+
+impl Listed {
+    pub(crate) fn visitor(&self) -> SizeVisitor {
+        let listed = Arc::clone(&self.0);
+        Arc::new(move |key, size| listed.lock().unwrap_or_else(PoisonError::into_inner).push((key, size)))
+    }
+
+    /// All that was visited, sorted by key.
+    pub(crate) fn sorted(&self) -> Vec<(Key, u64)> {
+        let mut listed = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        listed.sort_unstable();
+        listed
     }
 }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use crate::pieces::join_pieces;
 use crate::{
     AccessProfile, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result,
-    SetOptions, Snapshot, Store, Version,
+    SetOptions, SizeVisitor, Snapshot, Store, Version,
 };
 
 /// How many maps the keys are distributed over, so that threads seldom wait for each other.
@@ -148,6 +148,17 @@ impl Store for MemoryStore {
         }
         keys.sort_unstable();
         Ok(keys)
+    }
+
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        for shard in &self.shards {
+            let shard = shard.read().unwrap_or_else(PoisonError::into_inner);
+            let under = shard.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
+            for (key, value) in under.take_while(|(key, _)| prefix.contains(key)) {
+                visit(key.clone(), value.bytes.len() as u64);
+            }
+        }
+        Ok(())
     }
 
     fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::{
     AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
-    Prefix, Result, SetOptions, SetStream, Store, Version,
+    Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
 };
 
 /// The keys under a prefix of another store, as a store of their own, or in place of those under another prefix of it.
@@ -50,12 +50,19 @@ impl<S> Prefixed<S> {
 
     /// The name of what lies under a prefix of this store; `None` if it lies under none.
     fn up<'t>(&self, below: &Prefix, found: &'t str) -> Option<Cow<'t, str>> {
-        let rest = found.strip_prefix(self.prefix.as_str());
-        let Some(place) = &self.place else { return rest.map(Cow::from) };
-        match rest.filter(|_| below.as_str().starts_with(place.as_str())) {
-            Some(rest) => Some(format!("{place}{rest}").into()),
-            None => Some(found.into()),
-        }
+        up(&self.prefix, self.place.as_ref(), below, found)
+    }
+
+    /// A visitor of keys of the store below, which gives them to another one by their names here.
+    fn up_visitor(&self, below: &Prefix, visit: &SizeVisitor) -> SizeVisitor {
+        let (prefix, place, below, visit) =
+            (self.prefix.clone(), self.place.clone(), below.clone(), SizeVisitor::clone(visit));
+        Arc::new(move |key: Key, size| {
+            let key = up(&prefix, place.as_ref(), &below, key.as_str()).and_then(|key| Key::new(&key).ok());
+            if let Some(key) = key {
+                visit(key, size);
+            }
+        })
     }
 
     fn up_keys(&self, below: &Prefix, keys: &[Key]) -> Vec<Key> {
@@ -65,6 +72,16 @@ impl<S> Prefixed<S> {
     fn up_listing(&self, below: &Prefix, listing: &Listing) -> Listing {
         let up = |prefix: &Prefix| Prefix::new(&self.up(below, prefix.as_str())?).ok();
         Listing { keys: self.up_keys(below, &listing.keys), prefixes: listing.prefixes.iter().filter_map(up).collect() }
+    }
+}
+
+/// The name of what lies under a prefix of a store at `place`, or at its root; `None` if it lies under none.
+fn up<'t>(prefix: &Prefix, place: Option<&Prefix>, below: &Prefix, found: &'t str) -> Option<Cow<'t, str>> {
+    let rest = found.strip_prefix(prefix.as_str());
+    let Some(place) = place else { return rest.map(Cow::from) };
+    match rest.filter(|_| below.as_str().starts_with(place.as_str())) {
+        Some(rest) => Some(format!("{place}{rest}").into()),
+        None => Some(found.into()),
     }
 }
 
@@ -148,6 +165,10 @@ impl<S: Store> Store for Prefixed<S> {
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         let keys = self.store.list_prefix(&self.down_prefix(prefix)?)?;
         Ok(self.up_keys(prefix, &keys))
+    }
+
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        self.store.list_sizes(&self.down_prefix(prefix)?, &self.up_visitor(prefix, visit))
     }
 
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
@@ -287,6 +308,12 @@ impl<S: AsyncStore> AsyncStore for Prefixed<S> {
             let keys = self.store.list_prefix(&self.down_prefix(prefix)?).await?;
             Ok(self.up_keys(prefix, &keys))
         })
+    }
+
+    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
+        Box::pin(
+            async move { self.store.list_sizes(&self.down_prefix(prefix)?, &self.up_visitor(prefix, visit)).await },
+        )
     }
 
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {

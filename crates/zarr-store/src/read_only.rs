@@ -92,7 +92,7 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     crate::delegate! { |this| this.0;
-        get, get_into, copy_source, list_dir, list_prefix, find_link, take_warnings, flush, barrier,
+        get, get_into, copy_source, list_dir, list_prefix, list_sizes, find_link, take_warnings, flush, barrier,
         access_profile
     }
 }
@@ -153,7 +153,7 @@ impl<S: AsyncStore> AsyncStore for ReadOnly<S> {
     }
 
     crate::delegate_async! { |this| this.0;
-        get, copy_source, list_dir, list_prefix, pause, take_warnings, flush, barrier, access_profile
+        get, copy_source, list_dir, list_prefix, list_sizes, pause, take_warnings, flush, barrier, access_profile
     }
 }
 

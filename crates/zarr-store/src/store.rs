@@ -12,7 +12,7 @@ use crate::set_stream::Collected;
 use crate::splice::splice_and_set;
 use crate::{
     AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Listing,
-    Lock, Operation, Prefix, Result, SetOptions, SetStream, Version,
+    Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, StoreExt, Version,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
@@ -173,6 +173,21 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         }
         keys.sort_unstable();
         Ok(keys)
+    }
+
+    /// Gives `visit` each key under `prefix`, however deep, once, in any order, with the bytes of its value: no key is kept, so that the
+    /// memory does not grow with their number. By default a [`Store::list_prefix`], and a get without ranges for each key; a store
+    /// overrides it if a listing tells sizes. A key that is erased meanwhile is left out. `visit` must not use the store.
+    ///
+    /// # Errors
+    /// [`crate::Error::Unsupported`] if the store cannot list. After an error some keys may have been visited.
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        for key in self.list_prefix(prefix)? {
+            if let Some(size) = StoreExt::size(self, &key)? {
+                visit(key, size);
+            }
+        }
+        Ok(())
     }
 
     /// Removes all keys under `prefix`: at once, if [`Capabilities::erases_at_once`]; else one after another, in any order. A

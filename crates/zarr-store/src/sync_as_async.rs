@@ -9,7 +9,7 @@ use bytes::Bytes;
 use crate::wait::sleep;
 use crate::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Fetched, GetOptions, Key,
-    Listing, Lock, Prefix, Result, SetOptions, SetStream, Store, Version,
+    Listing, Lock, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
 };
 
 /// A blocking store as an [`AsyncStore`]. Its operations run on the thread that polls.
@@ -105,6 +105,10 @@ impl AsyncStore for SyncAsAsync {
 
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
         Box::pin(async move { self.0.list_prefix(prefix) })
+    }
+
+    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.0.list_sizes(prefix, visit) })
     }
 
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {

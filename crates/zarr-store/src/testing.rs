@@ -11,6 +11,7 @@ mod exchange;
 mod streams;
 mod wrong_replies;
 
+use crate::listing::Listed;
 use crate::{
     ByteRange, Error, ErrorKind, GetInto, GetOptions, Key, Listing, Precondition, Prefix, SetOptions, Store, StoreExt,
     Version,
@@ -255,6 +256,11 @@ fn check_listing(store: &dyn Store, keys: &[Key]) {
         assert_eq!(store.list_dir(prefix).expect("list"), expected, "{store}: under {prefix:?}");
         let under: Vec<Key> = keys.iter().filter(|key| prefix.contains(key)).cloned().collect();
         assert_eq!(store.list_prefix(prefix).expect("list"), under, "{store}: all under {prefix:?}");
+        let listed = Listed::default();
+        store.list_sizes(prefix, &listed.visitor()).expect("list");
+        let size = |key: &Key| store.size(key).expect("size").expect("a key that is there");
+        let sizes: Vec<(Key, u64)> = under.iter().map(|key| (key.clone(), size(key))).collect();
+        assert_eq!(listed.sorted(), sizes, "{store}: sizes under {prefix:?}");
     }
 }
 

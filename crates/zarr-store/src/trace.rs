@@ -55,6 +55,7 @@ impl Span {
             Request::Pause { .. } => ("pause", &""),
             Request::List { prefix } => ("list_dir", prefix),
             Request::ListAll { prefix } => ("list_prefix", prefix),
+            Request::ListSizes { prefix } => ("list_sizes", prefix),
             Request::Size { key } => ("size", key),
         };
         Self::of(store, operation, key)

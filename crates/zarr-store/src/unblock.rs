@@ -15,7 +15,8 @@ use bytes::Bytes;
 use crate::drive::FutureSet;
 use crate::{
     AccessProfile, AsyncAsSync, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Error, ErrorKind,
-    Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result, SetOptions, SetStream, Store, Version,
+    Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store,
+    Version,
 };
 
 /// Runs blocking code on a thread of its own, and polls the requests that it makes: decoding, encoding and all else that takes time
@@ -310,6 +311,13 @@ impl AsyncStore for Sent {
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
         let owned = prefix.clone();
         self.send(Operation::List, prefix.as_str(), |store| Box::pin(async move { store.list_prefix(&owned).await }))
+    }
+
+    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
+        let (owned, visit) = (prefix.clone(), SizeVisitor::clone(visit));
+        self.send(Operation::List, prefix.as_str(), |store| {
+            Box::pin(async move { store.list_sizes(&owned, &visit).await })
+        })
     }
 
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use zarr_store::{Key, Listing, Operation, Prefix, Result};
+use zarr_store::{Key, Listing, Operation, Prefix, Result, SizeVisitor};
 
 use super::install::split;
 use super::names::is_temporary_name;
@@ -20,6 +20,9 @@ pub(super) struct Entry {
     pub(super) is_directory: bool,
     pub(super) is_link: bool,
 }
+
+/// What is done with the keys directly in a directory.
+type Visit<'v> = dyn FnMut(&str, Vec<(Key, bool)>) -> Result<()> + 'v;
 
 impl FilesystemStore {
     /// The keys and prefixes directly under a prefix, without links to directories above it: a walk would never end.
@@ -47,17 +50,54 @@ impl FilesystemStore {
         Ok(listing)
     }
 
-    /// All keys under a prefix. A linked directory that contains itself is not entered again.
+    /// All keys under a prefix, sorted.
     pub(super) fn list_tree(&self, prefix: &Prefix) -> Result<Vec<Key>> {
         let mut keys = Vec::new();
+        self.walk_tree(prefix, &mut |_, files| {
+            keys.extend(files.into_iter().map(|(key, _)| key));
+            Ok(())
+        })?;
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    /// Visits all keys under a prefix with the sizes of their files, directory by directory.
+    pub(super) fn visit_tree(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        self.walk_tree(prefix, &mut |path, files| {
+            let fail = |error| self.fail(Operation::List, path, error);
+            let directory = match self.vfs.directory(path.trim_end_matches('/')) {
+                Ok(directory) => directory,
+                // It was erased meanwhile, as may be each file.
+                Err(error) if is_absent(&error) => return Ok(()),
+                Err(error) => return Err(fail(error)),
+            };
+            for (key, is_link) in files {
+                let stat = match is_link {
+                    true => self.vfs.stat(key.as_str()),
+                    false => self.vfs.stat_name(&directory, key.name()),
+                };
+                match stat {
+                    Ok(stat) => visit(key, stat.len),
+                    Err(error) if is_absent(&error) => {}
+                    Err(error) => return Err(self.fail(Operation::List, key.as_str(), error)),
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Gives the keys directly in each directory under a prefix, with the path of the directory, and for each key whether it is a link.
+    /// A linked directory that contains itself is not entered again.
+    fn walk_tree(&self, prefix: &Prefix, files: &mut Visit<'_>) -> Result<()> {
         let mut links = 0;
         // Each with the inodes of the linked directories above it.
         let mut todo = vec![(prefix.as_str().to_owned(), Vec::new())];
         while let Some((path, above)) = todo.pop() {
+            let mut keys = Vec::new();
             for entry in self.entries(&path)? {
                 let below = format!("{path}{}", entry.name);
                 if !entry.is_directory {
-                    keys.push(Key::new(&below)?);
+                    keys.push((Key::new(&below)?, entry.is_link));
                     continue;
                 }
                 let mut above = above.clone();
@@ -76,9 +116,9 @@ impl FilesystemStore {
                 }
                 todo.push((below + "/", above));
             }
+            files(&path, keys)?;
         }
-        keys.sort_unstable();
-        Ok(keys)
+        Ok(())
     }
 
     /// Whether a link leads to a directory that it lies in. One that leads out of the store does not.

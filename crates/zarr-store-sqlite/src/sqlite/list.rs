@@ -2,7 +2,7 @@
 
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
-use zarr_store::{Key, Listing, Operation, Prefix, Result};
+use zarr_store::{Key, Listing, Operation, Prefix, Result, SizeVisitor};
 
 use super::SqliteStore;
 use super::failure::Fault;
@@ -29,6 +29,28 @@ impl SqliteStore {
                 None
             })?;
             Ok(keys)
+        })
+    }
+
+    pub(super) fn visit_all(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        self.list_by(prefix, |connection| {
+            let end = end_of(prefix);
+            let query = match end {
+                Some(_) => "SELECT k, octet_length(v) FROM zarr WHERE k >= ?1 AND k < ?2 ORDER BY k",
+                None => "SELECT k, octet_length(v) FROM zarr WHERE k >= ?1 ORDER BY k",
+            };
+            let mut statement = connection.prepare_cached(query)?;
+            let mut rows = match &end {
+                Some(end) => statement.query([prefix.as_str(), end])?,
+                None => statement.query([prefix.as_str()])?,
+            };
+            while let Some(row) = rows.next()? {
+                let size: Option<i64> = row.get(1)?;
+                if let (Ok(key), Some(size)) = (Key::new(text(row)?), size) {
+                    visit(key, u64::try_from(size).unwrap_or(0));
+                }
+            }
+            Ok(())
         })
     }
 

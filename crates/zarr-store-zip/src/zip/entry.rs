@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::OnceLock;
 
-use zarr_store::{Key, Listing, Prefix};
+use zarr_store::{Key, Listing, Prefix, SizeVisitor};
 
 /// Bytes as they are.
 pub(super) const STORED: u16 = 0;
@@ -54,13 +54,23 @@ impl Entries {
         self.from(Bound::Included(prefix.as_str())).take_while(|key| prefix.contains(key)).cloned().collect()
     }
 
+    pub(super) fn visit_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) {
+        let under = self.entries_from(Bound::Included(prefix.as_str()));
+        under.take_while(|entry| prefix.contains(&entry.key)).for_each(|entry| visit(entry.key.clone(), entry.size));
+    }
+
     /// The keys from one on.
     fn from(&self, from: Bound<&str>) -> impl Iterator<Item = &Key> {
+        self.entries_from(from).map(|entry| &entry.key)
+    }
+
+    /// The entries from a key on.
+    fn entries_from(&self, from: Bound<&str>) -> impl Iterator<Item = &Entry> {
         let at = self.0.partition_point(|entry| match from {
             Bound::Included(from) => entry.key.as_str() < from,
             Bound::Excluded(from) => entry.key.as_str() <= from,
             Bound::Unbounded => false,
         });
-        self.0.iter().skip(at).map(|entry| &entry.key)
+        self.0.iter().skip(at)
     }
 }

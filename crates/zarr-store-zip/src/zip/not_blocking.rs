@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use zarr_store::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result,
+    SizeVisitor,
 };
 
 use super::opened::{self, Archive};
@@ -94,6 +95,13 @@ impl AsyncStore for AsyncZipStore {
 
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
         Box::pin(async move { Ok(self.archive.entries.list_prefix(prefix)) })
+    }
+
+    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.archive.entries.visit_sizes(prefix, visit);
+            Ok(())
+        })
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use zarr_store::{
     ByteRange, Bytes, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result,
-    SetOptions, Version,
+    SetOptions, SizeVisitor, Version,
 };
 
 use super::file::{self, write_all_at};
@@ -196,6 +196,10 @@ impl Session {
 
     pub(super) fn list_prefix(&self, prefix: &Prefix) -> Vec<Key> {
         self.index().list_prefix(prefix)
+    }
+
+    pub(super) fn visit_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) {
+        self.index().visit_sizes(prefix, visit);
     }
 
     pub(super) fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {

@@ -5,6 +5,7 @@ use super::parts;
 use super::permits::Permits;
 use crate::answer::{check_replies, conflict};
 use crate::get_plan::GetPlan;
+use crate::listing::Listed;
 use crate::trace::Span;
 use crate::{AccessProfile, AsyncStore, AsyncStoreExt, BoxFuture, ByteRange, Reply, Request, Result, StoreKind};
 
@@ -78,6 +79,11 @@ async fn reply(store: &dyn AsyncStore, request: Request) -> Result<Reply> {
         }
         Request::List { prefix } => Reply::Listing(store.list_dir(&prefix).await?),
         Request::ListAll { prefix } => Reply::Keys(store.list_prefix(&prefix).await?),
+        Request::ListSizes { prefix } => {
+            let listed = Listed::default();
+            store.list_sizes(&prefix, &listed.visitor()).await?;
+            Reply::Sizes(listed.sorted())
+        }
         Request::Size { key } => Reply::Size(store.size(&key).await?),
     })
 }

@@ -1,5 +1,6 @@
 //! The contract of stores that do not block.
 
+use crate::listing::Listed;
 use crate::{
     AsyncStore, AsyncStoreExt, ByteRange, Bytes, ErrorKind, GetOptions, Key, Listing, Precondition, Prefix, SetOptions,
 };
@@ -82,6 +83,14 @@ async fn listing(store: &dyn AsyncStore) {
     assert_eq!(store.list_prefix(&a).await.expect("list"), [key("a/b"), key("a/c/d")], "{store}");
     store.erase_prefix(&a).await.expect("erase");
     assert_eq!(store.list_prefix(&Prefix::root()).await.expect("list"), [key("a.b"), key("b")], "{store}");
+    let listed = Listed::default();
+    store.list_sizes(&Prefix::root(), &listed.visitor()).await.expect("list");
+    let mut sizes = Vec::new();
+    for key in [key("a.b"), key("b")] {
+        let size = store.size(&key).await.expect("size").expect("a key that is there");
+        sizes.push((key, size));
+    }
+    assert_eq!(listed.sorted(), sizes, "{store}: sizes");
 }
 
 async fn preconditions(store: &dyn AsyncStore) {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::ops::Bound;
 use std::sync::{Arc, OnceLock};
 
-use zarr_store::{Key, Listing, Prefix, Version};
+use zarr_store::{Key, Listing, Prefix, SizeVisitor, Version};
 
 use super::record::{self, Record};
 use crate::zip::directory::{self, Directory};
@@ -98,6 +98,12 @@ impl Index {
 
     pub(super) fn list_prefix(&self, prefix: &Prefix) -> Vec<Key> {
         self.from(Bound::Included(prefix.as_str())).take_while(|key| prefix.contains(key)).cloned().collect()
+    }
+
+    pub(super) fn visit_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) {
+        let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
+        let under = self.values.range::<str, _>(from).take_while(|(key, _)| prefix.contains(key));
+        under.for_each(|(key, value)| visit(key.clone(), value.entry.size));
     }
 
     fn from(&self, from: Bound<&str>) -> impl Iterator<Item = &Key> {
