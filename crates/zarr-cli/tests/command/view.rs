@@ -252,7 +252,7 @@ fn labels_and_elements_have_all_digits() {
     assert_eq!(text, "a, id = 9007199254740993, x = 0.2\n9007199254740993\n");
     let facts = folder.ok(&["view", "d", "a", "--select", "1, 1", "--json"]);
     assert_eq!(Value::from_json(&facts).unwrap().get("greatest").unwrap().to_string(), big.to_string());
-    let text = folder.ok(&["view", "d", "a", "--plane", "id,x"]);
+    let text = folder.ok(&["view", "d", "a", "--plane", "x,id"]);
     assert!(text.contains("9007199254740993"), "{text}");
 }
 

@@ -8,11 +8,24 @@ use zarr_json::{NamedConfig, Value};
 use zarr_store::MemoryStore;
 
 fn array(new: NewArray) -> Array {
+    encoded(new, "bytes")
+}
+
+/// Of shards of 64 x 64.
+fn sharded(inner: u64) -> Array {
+    let codecs = format!(
+        r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [{inner}, {inner}], "codecs": [{{"name": "bytes"}}],
+        "index_codecs": [{{"name": "bytes", "configuration": {{"endian": "little"}}}}]}}}}]"#
+    );
+    encoded(NewArray::new(&[256, 256], "uint8").chunks(&[64, 64]), &codecs)
+}
+
+fn encoded(new: NewArray, codecs: &str) -> Array {
     let mut registry = Registry::default();
     registry.codecs.add(zarr_codec_bytes::BYTES);
     zarr_codec_sharding::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    Array::create(&store, "/a", new.codecs("bytes").unwrap(), &Arc::new(registry)).unwrap()
+    Array::create(&store, "/a", new.codecs(codecs).unwrap(), &Arc::new(registry)).unwrap()
 }
 
 fn thinned(array: &Array, text: &str, most: &[u64], parts: u64, bytes: u64) -> Thinned {
@@ -46,7 +59,7 @@ fn chunks_of_different_lengths_are_counted() {
 #[test]
 fn indexes_of_shards_are_counted() {
     // 16 shards of 4096 inner chunks of a byte each: the index of a shard has 64 KiB.
-    let array = array(NewArray::new(&[256, 256], "uint8").chunks(&[1, 1]).shards(&[64, 64]));
+    let array = sharded(1);
     let one = thinned(&array, "3, 5", &[], 1, 65_537);
     assert_eq!((one.parts, one.fits), (1, true));
     assert!(!thinned(&array, "3, 5", &[], 1, 65_536).fits);
@@ -55,7 +68,7 @@ fn indexes_of_shards_are_counted() {
     let fewer = thinned(&array, "", &[16, 16], 4096, 16 * 65_536 + 255);
     assert!(fewer.is_cut && fewer.fits, "{fewer:?}");
     // Inner chunks, not shards.
-    let wide = self::array(NewArray::new(&[256, 256], "uint8").chunks(&[8, 8]).shards(&[64, 64]));
+    let wide = sharded(8);
     assert_eq!(thinned(&wide, "", &[256, 256], u64::MAX, u64::MAX).parts, 1024);
 }
 
