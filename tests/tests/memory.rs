@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::codec::ViewMut;
 use zarr::options::ChunkCache;
+use zarr::stats::{Statistics, StatsOptions};
 use zarr::store::{Counted, FilesystemStore, Key, MemoryStore, StoreExt};
 use zarr::{Array, NewArray, Options, Store};
 use zarr_grid::Selection;
@@ -324,6 +325,75 @@ fn a_large_shard_is_not_held_as_a_whole() {
 fn a_shard_of_a_gibibyte_is_not_held_as_a_whole() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     write_shards(1024, 128, 128);
+}
+
+/// Takes statistics of an array of so many chunks of 4 MiB each, in a memory of so many MiB, and returns what that took.
+fn take_statistics(chunks: u64, memory: u64) -> Taken {
+    const LEN: u64 = 1 << 20;
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = NewArray::new(&[chunks * LEN], "float32").chunks(&[LEN]).codecs("zstd(1)").unwrap();
+    let array = zarr::create((&store, "/a")).array(new).unwrap();
+    let values: Vec<f32> = (0..LEN).map(|at| ((at * 40_503) % 65_536) as f32 / 8.0).collect();
+    array.write(0..LEN, &values).unwrap();
+    // All chunks have the same values.
+    let chunk = store.get_all(&Key::new("a/c/0").unwrap()).unwrap().unwrap();
+    for number in 1..chunks {
+        store.set_all(&Key::new(&format!("a/c/{number}")).unwrap(), &chunk).unwrap();
+    }
+    let options = StatsOptions::default().memory(memory << 20).quantiles(&[0.5]);
+    let (found, taken) = taken(|| Statistics::of(&array, .., &options).unwrap());
+    let numbers = &found.numbers;
+    assert_eq!((numbers.count, found.unstored), (u128::from(chunks * LEN), Some(0)));
+    assert_eq!(numbers.min.as_ref().map(|min| (min.value.float, min.index.clone())), Some((0.0, Some(vec![0]))));
+    assert_eq!(numbers.max.as_ref().map(|max| max.value.float), Some(65_535.0 / 8.0));
+    // 65,536 equally common values.
+    assert_eq!(numbers.mean.as_ref().map(|mean| mean.float), Some(65_535.0 / 16.0));
+    let std = ((65_536.0_f64.powi(2) - 1.0) / 12.0).sqrt() / 8.0;
+    assert!(numbers.std.as_ref().is_some_and(|found| (found.float / std - 1.0).abs() < 1e-15), "{:?}", numbers.std);
+    assert!(numbers.rank_error > 0.0 && numbers.rank_error < 0.005, "{}", numbers.rank_error);
+    let off = (numbers.quantiles[0].value.float / (65_535.0 / 8.0) - 0.5).abs();
+    assert!(off <= numbers.rank_error + 1e-4, "{off} {}", numbers.rank_error);
+    taken
+}
+
+#[test]
+fn statistics_stay_within_their_memory() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let taken = take_statistics(32, 32);
+    assert!(taken.peak <= 32 << 20, "{taken:?}");
+}
+
+/// As above, with what is promised: `cargo test --release -p zarr-tests --test memory -- --ignored --nocapture statistics`.
+#[test]
+#[ignore = "elements of 8 GiB"]
+fn statistics_of_8_gib_stay_within_256_mib() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let taken = take_statistics(2048, 256);
+    println!("{taken:?}");
+    assert!(taken.peak <= 256 << 20, "{taken:?}");
+}
+
+/// Checks an array of so many directories of 32 chunks each, of a byte, and returns what that took.
+fn check_directories(directories: u64) -> Taken {
+    let folder = tempfile::tempdir().unwrap();
+    let store: Arc<dyn Store> = Arc::new(FilesystemStore::open(folder.path()).unwrap());
+    let new = NewArray::new(&[directories, 32], "int8").chunks(&[1, 1]).codecs("bytes").unwrap();
+    let array: Array = zarr::create((&store, "/")).array(new).unwrap();
+    array.write(.., &vec![1_i8; directories as usize * 32]).unwrap();
+    let registry = zarr::registry::default();
+    let check = || zarr::check::check(&store, "/", &registry, &zarr::check::CheckOptions::default(), |_| {}).unwrap();
+    let (report, taken) = taken(check);
+    assert_eq!((report.checked.chunks, report.errors), (directories * 32, 0));
+    taken
+}
+
+/// The names in one directory are in memory, and not those in all.
+#[test]
+fn a_check_holds_the_keys_of_a_directory() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    check_directories(8);
+    let (few, many) = (check_directories(48), check_directories(240));
+    assert!(many.peak < few.peak + 150_000, "{few:?} {many:?}");
 }
 
 /// A server in a process of its own, since everything in this one is counted.

@@ -268,12 +268,13 @@ fn consolidate(group: &Group, new: &NewDataset) -> Result<()> {
         return Ok(());
     }
     let dialect = Some(group.dialect());
-    match zarr_hierarchy::consolidate(&**group.store(), "/", dialect) {
+    let done = match zarr_hierarchy::consolidate(&**group.store(), "/", dialect) {
         Err(error) if error.is_not_found() => {
             zarr_hierarchy::consolidate(&**group.store(), &group.path().to_string(), dialect)
         }
         result => result,
-    }
+    };
+    done.map(drop)
 }
 
 /// The dialect of the hierarchy: of the node at the path, or of the root. Version 3 where there is none.

@@ -65,6 +65,7 @@
 //! | `ome` | `zarr::ome`: OME-Zarr images, their levels, axes and scales | |
 //! | `pictures` | `zarr::view`: pictures of arrays, as PNG and in terminals; colour maps | |
 //! | `serve` | `zarr::serve`: a server of a store over HTTP, with a page to look at its arrays | |
+//! | `stats` | `zarr::stats`: statistics of elements, usage of stores, maps of stored chunks, codecs measured on a sample | |
 //! | `derive` | `#[derive(zarr::Element)]`, structs as elements | |
 //! | `jiff` | dates and time spans of `jiff` as elements | |
 //! | `microfloat` | floats of 8, 6 and 4 bits of `microfloat` as elements | |
@@ -107,6 +108,8 @@ pub mod prelude;
 pub mod registry;
 #[cfg(feature = "serve")]
 pub mod serve;
+#[cfg(feature = "stats")]
+pub mod stats;
 pub mod store;
 #[cfg(feature = "pictures")]
 pub mod view;

@@ -1,0 +1,349 @@
+//! Codecs measured on a sample of an array.
+
+use crate::stored::stored_among;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zarr_array::{Array, ArrayData, Error, ErrorKind, NewArray, Registry, Result, Store, element_spec};
+use zarr_codec::{CodecList, Pipeline, Warnings};
+use zarr_dtype::{DataType, Heap};
+use zarr_grid::{ChunkIndex, Region, total_size};
+use zarr_json::{NamedConfig, Value};
+use zarr_store::MemoryStore;
+
+/// The codecs that are measured if no others are named, as they are written for [`CodecList::parse`]: all are lossless.
+pub const CANDIDATES: [&str; 10] = [
+    "none",
+    "zstd(1)",
+    "zstd(3)",
+    "zstd(9)",
+    "blosc(lz4,5,shuffle)",
+    "blosc(lz4,5,bitshuffle)",
+    "blosc(zstd,5,shuffle)",
+    "blosc(zstd,5,bitshuffle)",
+    "gzip(5)",
+    "pcodec",
+];
+/// Chunks of a sample.
+const MOST_CHUNKS: usize = 64;
+/// The largest chunk that is measured, in bytes of its elements.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// How codecs are measured: a default, and a method for each option that is to be another.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BenchOptions {
+    /// Bytes of elements of the sample: as many chunks as have so many, at least one and at most 64. By default 16 MiB.
+    pub sample: u64,
+    /// How long each codec is measured in each direction, after a first time. By default half a second.
+    pub time: Duration,
+    /// Bytes per second that come from the storage, by which the recommendation weighs size against speed. By default 200 MB/s.
+    pub bandwidth: f64,
+}
+
+impl Default for BenchOptions {
+    fn default() -> Self {
+        Self { sample: 16 << 20, time: Duration::from_millis(500), bandwidth: 200e6 }
+    }
+}
+
+impl BenchOptions {
+    /// Sets the bytes of the [sample](Self#structfield.sample).
+    #[must_use]
+    pub fn sample(self, sample: u64) -> Self {
+        Self { sample, ..self }
+    }
+
+    /// Sets the [time](Self#structfield.time) for each codec.
+    #[must_use]
+    pub fn time(self, time: Duration) -> Self {
+        Self { time, ..self }
+    }
+
+    /// Sets the [bandwidth](Self#structfield.bandwidth) of the storage.
+    #[must_use]
+    pub fn bandwidth(self, bandwidth: f64) -> Self {
+        Self { bandwidth, ..self }
+    }
+}
+
+/// The measurements of codecs on a sample of an array.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CodecBench {
+    /// The chunks of the sample, by their indices; of a sharded array the shards in which the inner chunks lie.
+    pub chunks: Vec<Vec<u64>>,
+    /// Bytes of the elements of the sample. Of elements of variable length those of their content count, too.
+    pub bytes: u64,
+    /// The codecs, in the order in which they were given, behind those that the array has.
+    pub codecs: Vec<CodecResult>,
+    /// The number of the recommended ones among `codecs`: those by which elements are read in the shortest time from a storage of a
+    /// bandwidth, `stored bytes / bandwidth + bytes / decoding speed`, among those that are lossless.
+    pub recommended: Option<usize>,
+}
+
+/// The measurement of codecs.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CodecResult {
+    /// As they were given; `None` for those that the array has.
+    pub name: Option<String>,
+    /// The codecs of a chunk in the vocabulary of Zarr v3, as new arrays of the dialect have them.
+    pub codecs: Vec<NamedConfig>,
+    /// The measurement, or why the array cannot have these codecs.
+    pub measured: Result<Measured, String>,
+}
+
+/// What was measured, on one thread.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Measured {
+    /// Bytes of the encoded sample.
+    pub stored: u64,
+    /// How many times the bytes of the elements are those of the encoded sample.
+    pub ratio: f64,
+    /// Bytes of elements that are encoded per second: the median of all rounds.
+    pub encode: f64,
+    /// Bytes of elements that are decoded per second.
+    pub decode: f64,
+    /// Whether decoding gave the same elements again.
+    pub is_lossless: bool,
+}
+
+impl CodecResult {
+    /// The codecs as JSON of a document of Zarr v3, as new arrays take them.
+    pub fn json(&self) -> Value {
+        Value::from(self.codecs.iter().map(NamedConfig::to_value).collect::<Vec<_>>())
+    }
+}
+
+impl CodecBench {
+    /// Measures codecs in memory, on chunks that are stored and spread over the array; of a sharded array on inner chunks. The codecs that it
+    /// has are measured first. Codecs that the dialect of the array cannot express, or that do not take its elements, are listed with
+    /// the reason.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] if no chunk of the array is stored; [`ErrorKind::Limit`] if a chunk has more than 1 GiB; and as reads of
+    /// arrays.
+    pub fn of(array: &Array, candidates: &[String], options: &BenchOptions) -> Result<Self> {
+        let (chunks, sample) = sample(array, options)?;
+        let bytes = sample.iter().map(size).fold(0_u64, u64::saturating_add);
+        let mut codecs = vec![own(array, &sample, bytes, options)];
+        for text in candidates {
+            let built = candidate(array, text);
+            let codecs_of = built.as_ref().map(|(codecs, _)| codecs.clone()).unwrap_or_default();
+            let measured = built.and_then(|(_, pipeline)| measure(&pipeline, &sample, bytes, options));
+            codecs.push(CodecResult {
+                name: Some(text.clone()),
+                codecs: codecs_of,
+                measured: measured.map_err(|error| error.message().to_owned()),
+            });
+        }
+        let seconds = |result: &CodecResult| {
+            let measured = result.measured.as_ref().ok().filter(|measured| measured.is_lossless)?;
+            Some(measured.stored as f64 / options.bandwidth + bytes as f64 / measured.decode)
+        };
+        // Only what a new array can be created with.
+        let timed = codecs.iter().enumerate().skip(1).filter_map(|(number, result)| Some((number, seconds(result)?)));
+        let recommended = timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(number, _)| number);
+        Ok(Self { chunks, bytes, codecs, recommended })
+    }
+}
+
+/// Chunks that are stored, spread over the array, and their elements.
+fn sample(array: &Array, options: &BenchOptions) -> Result<(Vec<Vec<u64>>, Vec<ArrayData>)> {
+    let overlaps = array.chunk_grid().intersect(&Region::whole(array.shape()));
+    let stored = stored_among(array, &overlaps)?;
+    let (part, item) = (array.part_shape(), array.data_type().item_size() as u64);
+    let chunk_bytes = total_size(&part, item);
+    if chunk_bytes > u128::from(MOST_BYTES) {
+        let message =
+            format!("a chunk has {chunk_bytes} bytes of elements, of which at most {MOST_BYTES} are measured");
+        return Err(Error::new(ErrorKind::Limit, message));
+    }
+    let count = u64::try_from(u128::from(options.sample) / chunk_bytes.max(1)).unwrap_or(u64::MAX);
+    let count = usize::try_from(count).unwrap_or(usize::MAX).clamp(1, MOST_CHUNKS);
+    let len = stored.as_ref().map_or(overlaps.len(), |stored| stored.len() as u64);
+    let (mut chunks, mut sample) = (Vec::new(), Vec::new());
+    for number in spread(len, count) {
+        let number = match &stored {
+            Some(stored) => usize::try_from(number).ok().and_then(|number| stored.get(number)).copied(),
+            None => Some(number),
+        };
+        let Some(number) = number else { continue };
+        let overlap = overlaps.get(number);
+        let chunk = array.chunk_grid().chunk_region(&overlap.index);
+        let Some(chunk) = chunk.overlap(&Region::whole(array.shape())) else { continue };
+        if let Some(data) = read(array, &chunk, &part)? {
+            chunks.push(overlap.index.to_vec());
+            sample.push(data);
+        }
+    }
+    if sample.is_empty() {
+        let error = Error::argument("no chunk of the array is stored, so that there is nothing to measure codecs on");
+        return Err(error.at(|location| {
+            location.store = Some(array.store().to_string());
+            location.path = Some(array.path().to_string());
+        }));
+    }
+    Ok((chunks, sample))
+}
+
+/// The middles of `count` equal parts of `0..len`, or all of it.
+fn spread(len: u64, count: usize) -> impl Iterator<Item = u64> {
+    let count = (count as u64).min(len);
+    (0..count).map(move |number| {
+        let at = (u128::from(number) * 2 + 1) * u128::from(len) / (u128::from(count) * 2);
+        u64::try_from(at).unwrap_or(u64::MAX)
+    })
+}
+
+/// The elements of a chunk, or of an inner chunk of it that has others than fill values. Of a store that cannot list, `None` for a chunk
+/// without others.
+fn read(array: &Array, chunk: &Region, part: &[u64]) -> Result<Option<ArrayData>> {
+    const TRIES: usize = 16;
+    let counts: ChunkIndex =
+        chunk.axes().iter().zip(part).map(|(range, &len)| range.len.div_ceil(len.max(1))).collect();
+    let all = counts.iter().fold(1_u64, |all, &count| all.saturating_mul(count));
+    let mut first = None;
+    for number in spread(all, TRIES) {
+        let mut rest = number;
+        let mut axes = Vec::with_capacity(part.len());
+        for ((range, &len), &count) in chunk.axes().iter().zip(part).zip(&counts).rev() {
+            let start = range.start + rest % count.max(1) * len;
+            rest /= count.max(1);
+            axes.push(start..(start + len).min(range.start + range.len));
+        }
+        axes.reverse();
+        let data = array.read_data(Region::from_ranges(&axes))?;
+        if !array.fill_value().is_all_of(data.items(), data.heap().map(|heap| &**heap)) {
+            return Ok(Some(data));
+        }
+        first.get_or_insert(data);
+    }
+    Ok(first.filter(|_| array.store().capabilities().list))
+}
+
+/// Bytes of elements, with the content of those of variable length.
+fn size(data: &ArrayData) -> u64 {
+    match data.variable() {
+        Some(elements) => elements.map(|element| element.len() as u64).sum(),
+        None => data.items().len() as u64,
+    }
+}
+
+/// The codecs of the array, or of its inner chunks.
+fn own(array: &Array, sample: &[ArrayData], bytes: u64, options: &BenchOptions) -> CodecResult {
+    let metadata = array.metadata();
+    let mut codecs = metadata.codecs.clone();
+    // The innermost ones.
+    while let Some(inner) = codecs.iter().find(|codec| codec.name == "sharding_indexed") {
+        let inner = inner.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
+        codecs = inner.iter().filter_map(NamedConfig::from_value).collect();
+    }
+    let measured = build(array, &codecs).and_then(|pipeline| measure(&pipeline, sample, bytes, options));
+    CodecResult { name: None, codecs, measured: measured.map_err(|error| error.message().to_owned()) }
+}
+
+fn build(array: &Array, codecs: &[NamedConfig]) -> Result<Arc<Pipeline>> {
+    let (registry, part) = (array.registry(), array.part_shape());
+    let element = element_spec(array.metadata(), array.dialect(), &registry.data_types)?;
+    let pipeline = registry.codecs.pipeline(codecs, &element, &part, &array.options().limits, &Warnings::default());
+    Ok(pipeline?)
+}
+
+/// The codecs of a candidate, if a new array of the same dialect and data type can have them.
+fn candidate(array: &Array, text: &str) -> Result<(Vec<NamedConfig>, Arc<Pipeline>)> {
+    let registry: &Arc<Registry> = array.registry();
+    let part = array.part_shape();
+    let name = match array.metadata().data_type.short_value() {
+        Value::String(name) => name,
+        value => value.to_string(),
+    };
+    // Shapes of no elements have chunks of some.
+    let new = NewArray::new(&part, name).chunks(&part).codecs(CodecList::parse(text)?)?.dialect(array.dialect());
+    let new = match &array.metadata().fill_value {
+        Some(fill) => new.fill(fill.clone()),
+        None => new,
+    };
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let created = Array::create(&store, "/", new, registry)?;
+    let codecs = created.metadata().codecs.clone();
+    let pipeline = build(array, &codecs)?;
+    Ok((codecs, pipeline))
+}
+
+/// Measures codecs on all chunks of the sample.
+fn measure(pipeline: &Pipeline, sample: &[ArrayData], bytes: u64, options: &BenchOptions) -> Result<Measured> {
+    let mut encoded: Vec<Vec<u8>> = vec![Vec::new(); sample.len()];
+    let encode = rounds(options.time, || {
+        for (data, encoded) in sample.iter().zip(&mut encoded) {
+            encoded.clear();
+            pipeline.encode(&data.view(), encoded)?;
+        }
+        Ok(())
+    })?;
+    let mut decoded = sample.iter().map(empty).collect::<Result<Vec<_>>>()?;
+    let is_variable = sample.iter().any(|data| data.heap().is_some());
+    let decode = rounds(options.time, || {
+        for (encoded, decoded) in encoded.iter().zip(&mut decoded) {
+            if is_variable {
+                // Or their heap would grow with each round.
+                *decoded = empty(decoded)?;
+            }
+            let shape = decoded.shape().to_vec();
+            pipeline.decode(encoded, &shape, &Region::whole(&shape), &mut decoded.view_mut())?;
+        }
+        Ok(())
+    })?;
+    let stored = encoded.iter().fold(0_u64, |all, encoded| all.saturating_add(encoded.len() as u64));
+    let is_lossless = sample.iter().zip(&decoded).all(|(sample, decoded)| is_same(sample, decoded));
+    let speed = |time: Duration| bytes as f64 / time.as_secs_f64().max(1e-9);
+    Ok(Measured {
+        stored,
+        ratio: bytes as f64 / stored.max(1) as f64,
+        encode: speed(encode),
+        decode: speed(decode),
+        is_lossless,
+    })
+}
+
+/// Does the work again and again for a time, and returns the median of the times that it took. The first one, which fills caches and
+/// buffers, counts if it is the only one.
+fn rounds(time: Duration, mut work: impl FnMut() -> Result<()>) -> Result<Duration> {
+    const MOST: usize = 101;
+    let begun = Instant::now();
+    work()?;
+    let mut times = vec![begun.elapsed()];
+    let first = begun.elapsed();
+    while begun.elapsed().saturating_sub(first) < time && times.len() < MOST {
+        let begun = Instant::now();
+        work()?;
+        times.push(begun.elapsed());
+    }
+    if times.len() > 1 {
+        times.remove(0);
+    }
+    times.sort_unstable();
+    Ok(times.get(times.len() / 2).copied().unwrap_or(first))
+}
+
+/// Memory for elements as these.
+fn empty(data: &ArrayData) -> Result<ArrayData> {
+    let items = vec![0; data.items().len()];
+    ArrayData::from_items(data.data_type(), data.shape(), &items, data.heap().map(|_| Arc::new(Heap::new())))
+}
+
+/// Whether elements are the same, bit by bit.
+fn is_same(a: &ArrayData, b: &ArrayData) -> bool {
+    match (a.variable(), b.variable()) {
+        (Some(a), Some(b)) => a.eq(b),
+        _ => a.items() == b.items() && a.data_type().item_size() == b.data_type().item_size(),
+    }
+}
+
+/// The codecs among [`CANDIDATES`] that make sense for a data type.
+pub fn candidates(data_type: &DataType) -> Vec<String> {
+    let is_number = data_type.class().is_some() || data_type.storage().class().is_some();
+    let makes_sense = |text: &&&str| is_number || !(text.contains("shuffle") || **text == "pcodec");
+    CANDIDATES.iter().filter(makes_sense).map(|text| (*text).to_owned()).collect()
+}

@@ -1,0 +1,152 @@
+//! The inner chunks of shards, by the indexes of the shards.
+
+use crate::stored::visit_stored;
+use std::sync::{Arc, Mutex, PoisonError};
+use zarr_array::{Array, Error, ErrorKind, Result, element_spec};
+use zarr_codec::{Access, Pipeline, Step, ViewMut, Warnings};
+use zarr_grid::{ChunkIndex, Region, Shape, total_size};
+use zarr_store::{ByteRange, Bytes, Key, Store, StoreExt};
+
+/// Shards whose indexes are fetched together.
+const BATCH: usize = 1024;
+/// Shards lie no deeper in each other.
+const DEPTH: usize = 8;
+
+/// The inner chunks of a sharded array that are stored; of shards in shards the innermost ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InnerChunks {
+    /// How many are stored.
+    pub stored: u64,
+    /// Bytes of these.
+    pub bytes: u64,
+    /// How many the array has.
+    pub possible: u128,
+}
+
+/// A part of a value in a store.
+struct ValuePart<'a> {
+    store: &'a dyn Store,
+    key: &'a Key,
+    start: u64,
+    /// Its bytes; `None`: up to the end of the value.
+    len: Option<u64>,
+}
+
+impl ValuePart<'_> {
+    /// Gets ranges; `None` if the value is gone.
+    fn get(&self, ranges: &[ByteRange]) -> Result<Option<Vec<Bytes>>> {
+        let ranges: Vec<ByteRange> = match self.len {
+            None => ranges.to_vec(),
+            Some(len) => {
+                let moved = |range: &ByteRange| {
+                    let range = range.resolve(len)?;
+                    Some(ByteRange::Range(self.start + range.start..self.start + range.end))
+                };
+                let beyond = || self.broken("an index of an inner shard that lies outside of it");
+                ranges.iter().map(moved).collect::<Option<_>>().ok_or_else(beyond)?
+            }
+        };
+        let fetched = self.store.get_ranges(self.key, &ranges)?;
+        Ok(fetched.map(|fetched| (0..ranges.len()).map(|number| fetched.to_bytes(number)).collect()))
+    }
+
+    fn broken(&self, what: &str) -> Error {
+        Error::new(ErrorKind::ShardIndex, what.to_owned()).at(|location| location.key = Some(self.key.to_string()))
+    }
+
+    /// The number and the bytes of the inner chunks of a shard.
+    fn inner(&self, codecs: &Pipeline, shape: &[u64], depth: usize) -> Result<(u64, u64)> {
+        let locate =
+            |error: zarr_codec::Error| Error::from(error).at(|location| location.key = Some(self.key.to_string()));
+        let partial = codecs.partial(shape, &Region::whole(shape), &Access::default());
+        let Some(mut decode) = partial.filter(|_| depth < DEPTH) else {
+            return Err(self.broken("a shard whose index cannot be fetched on its own"));
+        };
+        let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
+        // Nothing is decoded.
+        let mut nothing = [];
+        let mut out = ViewMut::new(&mut nothing, 0, &dims).map_err(locate)?;
+        let mut got: Vec<Bytes> = Vec::new();
+        loop {
+            let slices: Vec<&[u8]> = got.iter().map(|bytes| &**bytes).collect();
+            let split = match decode.step(&slices, &mut out).map_err(locate)? {
+                Step::Need(ranges) => match self.get(&ranges)? {
+                    Some(bytes) => {
+                        got = bytes;
+                        continue;
+                    }
+                    // Erased meanwhile.
+                    None => return Ok((0, 0)),
+                },
+                Step::Split(split) => split,
+                Step::Done => return Ok((0, 0)),
+            };
+            let inner = split.overlaps.cursor().overlap().map(|overlap| overlap.shape.clone()).unwrap_or_default();
+            let is_sharded = split.codecs.part_shape(&inner).is_some();
+            let (mut count, mut bytes) = (0_u64, 0_u64);
+            for range in split.index.iter() {
+                let Some(range) = range.map_err(locate)? else { continue };
+                let len = range.end - range.start;
+                let (more, size) = match is_sharded {
+                    false => (1, len),
+                    true => {
+                        let start = self.start.saturating_add(range.start);
+                        let part = ValuePart { store: self.store, key: self.key, start, len: Some(len) };
+                        part.inner(&split.codecs, &inner, depth + 1)?
+                    }
+                };
+                (count, bytes) = (count.saturating_add(more), bytes.saturating_add(size));
+            }
+            return Ok((count, bytes));
+        }
+    }
+}
+
+impl InnerChunks {
+    /// Of an array; `None` if it is not sharded, or if its shards have no index that can be fetched on its own. Costs a listing, and a
+    /// request for the index of each shard that is stored; the keys of all shards are in memory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Store`] if the store fails or cannot list; [`ErrorKind::ShardIndex`] and [`ErrorKind::ChecksumMismatch`] for a broken
+    /// index.
+    pub fn of(array: &Array) -> Result<Option<Self>> {
+        let locate = |error: Error| {
+            error.at(|location| {
+                location.store = Some(array.store().to_string());
+                location.path = Some(array.path().to_string());
+            })
+        };
+        let (metadata, registry) = (array.metadata(), array.registry());
+        let element = element_spec(metadata, array.dialect(), &registry.data_types).map_err(locate)?;
+        let (largest, limits) = (array.chunk_shape(), &array.options().limits);
+        let codecs = registry.codecs.pipeline(&metadata.codecs, &element, &largest, limits, &Warnings::default());
+        let codecs = codecs.map_err(|error| locate(error.into()))?;
+        if !codecs.is_sharded(&largest) {
+            return Ok(None);
+        }
+        let grid = array.shape().iter().zip(array.part_shape()).map(|(&len, part)| len.div_ceil(part.max(1)));
+        let possible = total_size(&grid.collect::<Shape>(), 1);
+        let mut inner = Self { possible, ..Self::default() };
+        let shards: Arc<Mutex<Vec<(Key, ChunkIndex)>>> = Arc::default();
+        let visited = Arc::clone(&shards);
+        visit_stored(array, move |key, chunk, _| {
+            let shard = (key.clone(), ChunkIndex::from_slice(chunk));
+            visited.lock().unwrap_or_else(PoisonError::into_inner).push(shard);
+        })?;
+        let shards = std::mem::take(&mut *shards.lock().unwrap_or_else(PoisonError::into_inner));
+        for batch in shards.chunks(BATCH) {
+            let of_shard = |(key, chunk): &(Key, ChunkIndex)| {
+                let part = ValuePart { store: &**array.store(), key, start: 0, len: None };
+                let counted = part.inner(&codecs, &array.chunk_grid().chunk_shape(chunk), 0);
+                counted.map_err(|error| locate(error.at(|location| location.chunk = Some(chunk.clone()))))
+            };
+            for counted in array.map_parallel(batch.iter().collect(), of_shard)? {
+                let (count, bytes) = counted?;
+                inner.stored = inner.stored.saturating_add(count);
+                inner.bytes = inner.bytes.saturating_add(bytes);
+            }
+        }
+        Ok(Some(inner))
+    }
+}

@@ -1,0 +1,99 @@
+//! What the values of a data type are.
+
+use std::borrow::Cow;
+use zarr_array::{Error, Result};
+use zarr_dtype::{Class, DataType, print};
+
+/// What the values of a data type are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// Integers and floats.
+    Number,
+    /// Floats of 8, 6 and 4 bits.
+    SmallFloat,
+    /// Bools, as 0 and 1.
+    Truth,
+    /// Points in time and lengths of time.
+    Time,
+    /// Complex numbers. Their extremes, quantiles and histogram are those of their magnitudes.
+    Complex,
+    /// Texts, whose lengths count characters.
+    Text,
+    /// Bytes, whose lengths count bytes; lists and objects too, by the bytes that they take in memory.
+    Bytes,
+}
+
+impl Kind {
+    /// The kind of a data type.
+    ///
+    /// # Errors
+    /// [`zarr_array::ErrorKind::Argument`] for structs, with the names of their fields.
+    pub fn of(data_type: &DataType) -> Result<Self> {
+        Ok(match data_type.storage() {
+            DataType::Bool => Self::Truth,
+            DataType::DateTime64(_) | DataType::TimeDelta64(_) => Self::Time,
+            // Dates of other calendars have NaT as numpy has it.
+            DataType::Int64 if data_type.class().is_none() && is_time(data_type) => Self::Time,
+            DataType::SmallFloat(_) => Self::SmallFloat,
+            DataType::String | DataType::FixedUtf32 { .. } => Self::Text,
+            DataType::Struct(fields) => {
+                let names: Vec<&str> = fields.fields().iter().map(|field| field.name.as_str()).collect();
+                let error = Error::argument("elements are structs, which have no statistics as a whole");
+                return Err(error.with_hint(format!("name one of the fields: {}", names.join(", "))));
+            }
+            storage => match storage.class() {
+                Some(Class::Complex) => Self::Complex,
+                Some(_) => Self::Number,
+                None => Self::Bytes,
+            },
+        })
+    }
+
+    /// Whether values are texts or bytes.
+    pub fn is_textual(self) -> bool {
+        matches!(self, Self::Text | Self::Bytes)
+    }
+}
+
+fn is_time(data_type: &DataType) -> bool {
+    print::to_text(data_type, &i64::MIN.to_ne_bytes(), None) == "NaT"
+}
+
+/// The real and imaginary parts of complex numbers.
+pub(crate) fn complex(data_type: &DataType, items: &[u8]) -> (Vec<f64>, Vec<f64>) {
+    let part = match data_type.storage() {
+        DataType::SmallComplex(small) => DataType::SmallFloat(*small),
+        DataType::ComplexFloat16 => DataType::Float16,
+        DataType::ComplexBFloat16 => DataType::BFloat16,
+        DataType::Complex64 => DataType::Float32,
+        _ => DataType::Float64,
+    };
+    let value = |item: &[u8]| part.to_f64(item).unwrap_or(f64::NAN);
+    let pairs = items.chunks_exact(2 * part.item_size()).map(|pair| pair.split_at(part.item_size()));
+    pairs.map(|(real, imaginary)| (value(real), value(imaginary))).unzip()
+}
+
+/// Floats of 8, 6 and 4 bits as wider ones.
+pub(crate) fn small_floats(data_type: &DataType, items: &[u8]) -> Vec<f32> {
+    let value = |item: &u8| data_type.storage().to_f64(&[*item]).unwrap_or(f64::NAN) as f32;
+    items.iter().map(value).collect()
+}
+
+/// Text of fixed length as UTF-8, without the NULs at the end; bytes without them if the type has such ends.
+pub(crate) fn fixed_text<'i>(data_type: &DataType, item: &'i [u8]) -> Cow<'i, [u8]> {
+    let trimmed = |item: &'i [u8]| {
+        let end = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+        item.get(..end).unwrap_or_default()
+    };
+    match data_type.storage() {
+        DataType::FixedUtf32 { .. } => {
+            let points = item.as_chunks::<4>().0.iter().map(|&point| u32::from_ne_bytes(point));
+            let text: String =
+                points.map(|point| char::from_u32(point).unwrap_or(char::REPLACEMENT_CHARACTER)).collect();
+            Cow::Owned(text.trim_end_matches('\0').as_bytes().to_vec())
+        }
+        DataType::FixedBytes { .. } => Cow::Borrowed(trimmed(item)),
+        _ => Cow::Borrowed(item),
+    }
+}

@@ -1,0 +1,56 @@
+//! What is in an array, and how it is stored: statistics of elements, usage of a store, maps of stored chunks, codecs measured on a
+//! sample.
+//!
+//! [`Statistics`] go through an array once, part by part, in a bounded memory. [`Usage`], [`ChunkMap`] and [`InnerChunks`] come from
+//! listings, and [`CodecBench`] from encoding and decoding some chunks in memory.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zarr_array::{Array, NewArray, Registry, Store};
+//! use zarr_stats::{ChunkMap, Statistics, StatsOptions};
+//!
+//! let mut registry = Registry::default();
+//! zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+//! let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+//! let new = NewArray::new(&[4, 6], "int32").chunks(&[2, 3]).codecs("bytes")?;
+//! let array = Array::create(&store, "/a", new, &Arc::new(registry))?;
+//! array.write((0..2, 0..3), &[5, 1, 4, 1, 3, 2])?;
+//!
+//! let statistics = Statistics::of(&array, .., &StatsOptions::default())?;
+//! assert_eq!((statistics.elements, statistics.unstored), (24, Some(18)));
+//! assert_eq!(statistics.numbers.integer_sum, Some(16));
+//! let map = ChunkMap::of(&array, [20, 70], None)?;
+//! assert_eq!(map.stored, [1, 0, 0, 0]);
+//! # Ok::<(), zarr_array::Error>(())
+//! ```
+
+mod bench;
+mod chunk_map;
+mod compute;
+mod distribution;
+mod inner;
+mod kind;
+mod moments;
+mod number;
+mod options;
+mod part;
+mod present;
+mod scan;
+mod sketch;
+mod source;
+mod statistics;
+mod stored;
+mod totals;
+mod usage;
+mod walk;
+mod words;
+
+pub use bench::{BenchOptions, CANDIDATES, CodecBench, CodecResult, Measured, candidates};
+pub use chunk_map::ChunkMap;
+pub use inner::InnerChunks;
+pub use kind::Kind;
+pub use options::StatsOptions;
+pub use present::Scalar;
+pub use statistics::{Extreme, Histogram, Numbers, Quantile, Row, Rows, Statistics, Texts};
+pub use usage::{ArrayUsage, NodeUsage, Usage};
+pub use zarr_array::{Error, ErrorKind, Result};

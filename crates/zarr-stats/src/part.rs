@@ -1,0 +1,280 @@
+//! The statistics of one part, computed on any thread.
+
+use crate::distribution::Mode;
+use crate::kind::{Kind, complex, fixed_text, small_floats};
+use crate::moments::Moments;
+use crate::number::{Keys, Number, Time, numbers};
+use crate::scan::{Scanned, scan};
+use crate::source::PartData;
+use crate::words::Words;
+use half::{bf16, f16};
+use zarr_dtype::{DataType, FillValue};
+use zarr_grid::Region;
+
+/// How parts are looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct Look {
+    pub(crate) data_type: DataType,
+    pub(crate) kind: Kind,
+    /// The value that elements are compared with.
+    pub(crate) fill: Option<FillValue>,
+    /// Whether some elements are marked as missing beside their values.
+    pub(crate) is_masked: bool,
+    /// The axis of rows.
+    pub(crate) along: Option<usize>,
+}
+
+/// What is known of a part.
+#[derive(Debug)]
+pub(crate) struct Part {
+    /// Of the values, the magnitudes of complex numbers, or the lengths of texts.
+    pub(crate) scanned: Scanned,
+    /// Of the real and the imaginary parts.
+    pub(crate) complex: Option<(Moments, Moments)>,
+    pub(crate) words: Words,
+    /// For each index along the axis of rows.
+    pub(crate) rows: Vec<Row>,
+}
+
+/// What is known of one index along an axis.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    pub(crate) moments: Moments,
+    pub(crate) imaginary: Option<Box<Moments>>,
+    pub(crate) nan: u128,
+    pub(crate) least: Option<u64>,
+    pub(crate) greatest: Option<u64>,
+}
+
+impl Row {
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.moments.merge(&other.moments);
+        if let Some(other) = &other.imaginary {
+            self.imaginary.get_or_insert_default().merge(other);
+        }
+        self.nan += other.nan;
+        self.least = self.least.into_iter().chain(other.least).min();
+        self.greatest = self.greatest.into_iter().chain(other.greatest).max();
+    }
+}
+
+/// How often runs of elements of one row follow each other.
+#[derive(Clone, Copy, Debug)]
+struct RowShape {
+    rows: usize,
+    inner: usize,
+}
+
+impl RowShape {
+    /// The elements of one row.
+    fn gather<T: Copy>(self, values: &[T], row: usize, into: &mut Vec<T>) {
+        into.clear();
+        for of_all in values.chunks(self.rows.saturating_mul(self.inner).max(1)) {
+            let start = row.saturating_mul(self.inner);
+            into.extend_from_slice(of_all.get(start..start.saturating_add(self.inner)).unwrap_or_default());
+        }
+    }
+}
+
+impl Look {
+    /// How keys of the values become values again.
+    pub(crate) fn keys(&self) -> Keys {
+        macro_rules! keys {
+            ($type:ty) => {
+                Keys::of::<$type>()
+            };
+        }
+        self.with_type(|scalar| match scalar {
+            Scalar::I8 => keys!(i8),
+            Scalar::I16 => keys!(i16),
+            Scalar::I32 => keys!(i32),
+            Scalar::I64 => keys!(i64),
+            Scalar::U8 => keys!(u8),
+            Scalar::U16 => keys!(u16),
+            Scalar::U32 => keys!(u32),
+            Scalar::U64 => keys!(u64),
+            Scalar::F16 => keys!(f16),
+            Scalar::BF16 => keys!(bf16),
+            Scalar::F32 => keys!(f32),
+            Scalar::F64 => keys!(f64),
+            Scalar::Time => keys!(Time),
+        })
+    }
+
+    fn with_type<R>(&self, then: impl FnOnce(Scalar) -> R) -> R {
+        then(match (self.kind, self.data_type.storage()) {
+            (Kind::Time | Kind::Text | Kind::Bytes, _) => Scalar::Time,
+            (Kind::Truth, _) if self.is_masked => Scalar::Time,
+            (Kind::Complex, _) => Scalar::F64,
+            (Kind::SmallFloat, _) => Scalar::F32,
+            (_, DataType::Int2 | DataType::Int4 | DataType::Int8) => Scalar::I8,
+            (_, DataType::Int16) => Scalar::I16,
+            (_, DataType::Int32) => Scalar::I32,
+            (_, DataType::Int64) => Scalar::I64,
+            (_, DataType::UInt16) => Scalar::U16,
+            (_, DataType::UInt32) => Scalar::U32,
+            (_, DataType::UInt64) => Scalar::U64,
+            (_, DataType::Float16) => Scalar::F16,
+            (_, DataType::BFloat16) => Scalar::BF16,
+            (_, DataType::Float32) => Scalar::F32,
+            (_, DataType::Float64) => Scalar::F64,
+            _ => Scalar::U8,
+        })
+    }
+
+    /// Looks at a part of a region. Of a field that is an array, each element has several values.
+    pub(crate) fn part(&self, read: &PartData, region: &Region, mode: Mode) -> Part {
+        let shape = self.along.and_then(|axis| self.row_shape(read, region, axis));
+        match self.kind {
+            Kind::Text | Kind::Bytes => self.texts(read, shape, mode),
+            Kind::Complex => self.complex(read, shape, mode),
+            _ => self.numbers(read, shape, mode),
+        }
+    }
+
+    fn row_shape(&self, read: &PartData, region: &Region, axis: usize) -> Option<RowShape> {
+        let rows = usize::try_from(region.axes().get(axis)?.len).ok()?;
+        let outer = zarr_grid::element_count(region.shape().get(..axis)?)?;
+        let outer = usize::try_from(outer).ok()?.checked_mul(rows)?;
+        Some(RowShape { rows, inner: read.data.len().checked_div(outer)? })
+    }
+
+    fn numbers(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> Part {
+        let (items, fill) = (read.data.items(), self.fill.as_ref().and_then(FillValue::item));
+        macro_rules! of_type {
+            ($type:ty) => {{
+                let fill = fill.and_then(|fill| numbers::<$type>(fill).first().copied());
+                scanned(&numbers::<$type>(items), fill, shape, mode)
+            }};
+        }
+        if self.kind == Kind::SmallFloat {
+            let fill = fill.and_then(|fill| small_floats(&self.data_type, fill).first().copied());
+            return scanned(&small_floats(&self.data_type, items), fill, shape, mode);
+        }
+        if let (Kind::Truth, Some(missing)) = (self.kind, &read.missing) {
+            let value = |(item, missing): (&u8, &bool)| Time::of(if *missing { i64::MIN } else { i64::from(*item) });
+            let values: Vec<Time> = items.iter().zip(missing).map(value).collect();
+            return scanned(&values, None, shape, mode);
+        }
+        self.with_type(|scalar| match scalar {
+            Scalar::I8 => of_type!(i8),
+            Scalar::I16 => of_type!(i16),
+            Scalar::I32 => of_type!(i32),
+            Scalar::I64 => of_type!(i64),
+            Scalar::U8 => of_type!(u8),
+            Scalar::U16 => of_type!(u16),
+            Scalar::U32 => of_type!(u32),
+            Scalar::U64 => of_type!(u64),
+            Scalar::F16 => of_type!(f16),
+            Scalar::BF16 => of_type!(bf16),
+            Scalar::F32 => of_type!(f32),
+            Scalar::F64 => of_type!(f64),
+            Scalar::Time => {
+                let times = |items| numbers::<i64>(items).iter().map(|&count| Time::of(count)).collect::<Vec<Time>>();
+                let fill = fill.and_then(|fill| times(fill).first().copied());
+                scanned(&times(items), fill, shape, mode)
+            }
+        })
+    }
+
+    fn complex(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> Part {
+        let (real, imaginary) = complex(&self.data_type, read.data.items());
+        let magnitude = |(real, imaginary): (&f64, &f64)| match real.is_nan() || imaginary.is_nan() {
+            true => f64::NAN,
+            false => real.hypot(*imaginary),
+        };
+        let magnitudes: Vec<f64> = real.iter().zip(&imaginary).map(magnitude).collect();
+        let of_parts = |parts: &[f64], magnitudes: &[f64]| {
+            let numbers = parts.iter().zip(magnitudes).filter(|(_, magnitude)| !magnitude.is_nan());
+            moments(&numbers.map(|(part, _)| *part).collect::<Vec<f64>>())
+        };
+        let mut part = scanned(&magnitudes, None, shape, mode);
+        part.complex = Some((of_parts(&real, &magnitudes), of_parts(&imaginary, &magnitudes)));
+        if let Some(shape) = shape {
+            let [mut reals, mut imaginaries, mut of_row] = <[Vec<f64>; 3]>::default();
+            for (number, row) in part.rows.iter_mut().enumerate() {
+                shape.gather(&real, number, &mut reals);
+                shape.gather(&imaginary, number, &mut imaginaries);
+                shape.gather(&magnitudes, number, &mut of_row);
+                row.moments = of_parts(&reals, &of_row);
+                row.imaginary = Some(Box::new(of_parts(&imaginaries, &of_row)));
+            }
+        }
+        if let Some(fill) = self.fill.as_ref().and_then(FillValue::item) {
+            let items = read.data.items().chunks_exact(fill.len().max(1));
+            part.scanned.fill = items.filter(|item| *item == fill).count() as u128;
+        }
+        part
+    }
+
+    fn texts(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> Part {
+        let mut words = Words::default();
+        let mut lengths = Vec::with_capacity(read.data.len());
+        let fill = self.fill.as_ref().map(|fill| match fill.item() {
+            Some(item) => fixed_text(&self.data_type, item).into_owned(),
+            None => fill.bytes().to_vec(),
+        });
+        let mut filled = 0;
+        let mut add = |number: usize, text: &[u8]| {
+            if read.missing.as_ref().and_then(|missing| missing.get(number)) == Some(&true) {
+                lengths.push(Time::of(i64::MIN));
+                return;
+            }
+            filled += u128::from(fill.as_deref() == Some(text));
+            let characters = || String::from_utf8_lossy(text).chars().count();
+            let length = if self.kind == Kind::Text { characters() } else { text.len() };
+            lengths.push(Time::of(i64::try_from(length).unwrap_or(i64::MAX)));
+            words.add(text, 1);
+        };
+        match read.data.variable() {
+            Some(texts) => texts.enumerate().for_each(|(number, text)| add(number, text)),
+            None => {
+                let size = self.data_type.item_size().max(1);
+                for (number, item) in read.data.items().chunks_exact(size).enumerate() {
+                    add(number, &fixed_text(&self.data_type, item));
+                }
+            }
+        }
+        let mut part = scanned(&lengths, None, shape, mode);
+        part.words = words;
+        part.scanned.fill = filled;
+        part
+    }
+}
+
+/// The types in which numbers lie in memory.
+enum Scalar {
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F16,
+    BF16,
+    F32,
+    F64,
+    Time,
+}
+
+fn moments(values: &[f64]) -> Moments {
+    let mut moments = Moments::default();
+    values.chunks(512).for_each(|block| moments.merge(&Moments::block(block, None)));
+    moments
+}
+
+fn scanned<T: Number>(values: &[T], fill: Option<T>, shape: Option<RowShape>, mode: Mode) -> Part {
+    let mut rows = Vec::new();
+    if let Some(shape) = shape {
+        let mut of_row = Vec::new();
+        for row in 0..shape.rows {
+            shape.gather(values, row, &mut of_row);
+            let scanned = scan(&of_row, None, Mode::Nothing);
+            let (least, greatest) = (scanned.least.map(|(key, _)| key), scanned.greatest.map(|(key, _)| key));
+            rows.push(Row { moments: scanned.moments, imaginary: None, nan: scanned.nan, least, greatest });
+        }
+    }
+    Part { scanned: scan(values, fill, mode), complex: None, words: Words::default(), rows }
+}

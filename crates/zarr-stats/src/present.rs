@@ -1,0 +1,81 @@
+//! Numbers of a data type for people and as JSON.
+
+use crate::kind::Kind;
+use crate::number::Keys;
+use zarr_dtype::{DataType, Unit, print};
+use zarr_json::Value;
+
+/// A value: as a float, as text, and as JSON.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Scalar {
+    /// Its value, rounded to a float; of times the count of units.
+    pub float: f64,
+    /// The value as text, times as dates.
+    pub text: String,
+    /// The value as JSON: integers exactly, times as strings.
+    pub json: Value,
+}
+
+/// How values of a data type are shown.
+#[derive(Clone, Debug)]
+pub(crate) struct Present {
+    pub(crate) data_type: DataType,
+    pub(crate) kind: Kind,
+    pub(crate) keys: Keys,
+}
+
+impl Present {
+    /// The value of a key.
+    pub(crate) fn key(&self, key: u64) -> Scalar {
+        let float = (self.keys.float)(key);
+        match self.kind {
+            // Widened for their order.
+            Kind::Complex | Kind::SmallFloat => self.float(float),
+            Kind::Time => self.time(&(self.keys.item)(key), float),
+            _ => {
+                let item = (self.keys.item)(key);
+                let (text, json) =
+                    (print::to_text(&self.data_type, &item, None), print::to_json(&self.data_type, &item, None));
+                Scalar { float, text, json }
+            }
+        }
+    }
+
+    /// A value of the type that is computed, such as a mean: a float, or the nearest time.
+    pub(crate) fn computed(&self, float: f64) -> Scalar {
+        match self.kind {
+            Kind::Time if float.is_finite() => self.time(&(float.round() as i64).to_ne_bytes(), float),
+            _ => self.float(float),
+        }
+    }
+
+    /// A distance between values of the type: a float, or the nearest length of time.
+    pub(crate) fn distance(&self, float: f64) -> Scalar {
+        match &self.data_type {
+            DataType::DateTime64(unit) | DataType::TimeDelta64(unit)
+                if unit.unit != Unit::Generic && float.is_finite() =>
+            {
+                let text = unit.delta_text(float.round() as i64);
+                Scalar { float, json: Value::from(text.as_str()), text }
+            }
+            _ => self.float(float),
+        }
+    }
+
+    fn float(&self, float: f64) -> Scalar {
+        let item = float.to_ne_bytes();
+        let json = print::to_json(&DataType::Float64, &item, None);
+        Scalar { float, text: print::to_text(&DataType::Float64, &item, None), json }
+    }
+
+    fn time(&self, item: &[u8], float: f64) -> Scalar {
+        let count = item.first_chunk().map_or(i64::MIN, |bytes| i64::from_ne_bytes(*bytes));
+        let text = match &self.data_type {
+            DataType::DateTime64(unit) => unit.date_text(count),
+            DataType::TimeDelta64(unit) => unit.delta_text(count),
+            data_type => print::to_text(data_type, item, None),
+        };
+        Scalar { float, json: Value::from(text.as_str()), text }
+    }
+}

@@ -1,0 +1,142 @@
+//! One pass over the numbers of a part.
+
+use crate::distribution::{Mode, PartKeys};
+use crate::moments::Moments;
+use crate::number::Number;
+
+/// Numbers that are looked at together: they stay in the nearest cache.
+const BLOCK: usize = 512;
+
+/// What is known of the numbers of a part.
+#[derive(Debug)]
+pub(crate) struct Scanned {
+    /// Of the numbers that are not NaN.
+    pub(crate) moments: Moments,
+    pub(crate) nan: u128,
+    pub(crate) infinite: u128,
+    /// Those that are the fill value.
+    pub(crate) fill: u128,
+    /// The key of the least one, and the index of the first such number.
+    pub(crate) least: Option<(u64, u64)>,
+    pub(crate) greatest: Option<(u64, u64)>,
+    pub(crate) keys: PartKeys,
+}
+
+/// Looks at numbers. `fill` is the fill value, in memory form.
+pub(crate) fn scan<T: Number>(values: &[T], fill: Option<T>, mode: Mode) -> Scanned {
+    let mut scanned = Scanned {
+        moments: Moments::default(),
+        nan: 0,
+        infinite: 0,
+        fill: 0,
+        least: None,
+        greatest: None,
+        keys: PartKeys::new(mode, T::WIDTH),
+    };
+    let fill_key = fill.filter(|fill| !fill.is_nan()).map(Number::key);
+    let mut without_nan = Vec::with_capacity(BLOCK);
+    for (number, block) in values.chunks(BLOCK).enumerate() {
+        let nan = block.iter().filter(|value| value.is_nan()).count();
+        let mut numbers = block;
+        if nan > 0 {
+            without_nan.clear();
+            without_nan.extend(block.iter().copied().filter(|value| !value.is_nan()));
+            numbers = &without_nan;
+            scanned.nan += nan as u128;
+        }
+        let first = (number * BLOCK) as u64;
+        scanned.block(numbers, fill_key, |key| {
+            let at = block.iter().position(|value| !value.is_nan() && value.key() == key);
+            first + at.unwrap_or(0) as u64
+        });
+    }
+    if fill.is_some_and(Number::is_nan) {
+        scanned.fill = scanned.nan;
+    }
+    scanned.keys.end();
+    scanned
+}
+
+impl Scanned {
+    /// A block of numbers without NaN. `find` finds the first of a key.
+    fn block<T: Number>(&mut self, numbers: &[T], fill: Option<u64>, find: impl Fn(u64) -> u64) {
+        if numbers.is_empty() {
+            return;
+        }
+        let (mut keys, mut floats) = ([0; BLOCK], [0.0; BLOCK]);
+        let (keys, floats) = (&mut keys[..numbers.len()], &mut floats[..numbers.len()]);
+        for ((key, float), number) in keys.iter_mut().zip(&mut *floats).zip(numbers) {
+            (*key, *float) = (number.key(), number.float());
+        }
+        let least = keys.iter().fold(u64::MAX, |least, &key| least.min(key));
+        let greatest = keys.iter().fold(0, |greatest, &key| greatest.max(key));
+        if self.least.is_none_or(|(key, _)| least < key) {
+            self.least = Some((least, find(least)));
+        }
+        if self.greatest.is_none_or(|(key, _)| greatest > key) {
+            self.greatest = Some((greatest, find(greatest)));
+        }
+        if let Some(fill) = fill.filter(|fill| (least..=greatest).contains(fill)) {
+            self.fill += keys.iter().filter(|key| **key == fill).count() as u128;
+        }
+        if !T::IS_INTEGER {
+            self.infinite += floats.iter().filter(|float| float.is_infinite()).count() as u128;
+        }
+        self.moments.merge(&Moments::block(floats, sum(numbers)));
+        self.keys.add(keys);
+    }
+}
+
+/// The exact sum of a block of integers.
+fn sum<T: Number>(numbers: &[T]) -> Option<i128> {
+    if !T::IS_INTEGER {
+        return None;
+    }
+    // A block of integers of 32 bits has a sum of 64.
+    Some(match T::WIDTH <= 32 {
+        true => i128::from(numbers.iter().map(|number| number.integer() as i64).sum::<i64>()),
+        false => numbers.iter().map(|number| number.integer()).sum(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn check<T: Number>(values: &[T], fill: T) {
+        let scanned = scan(values, Some(fill), Mode::Keys);
+        let numbers: Vec<(u64, f64)> =
+            (0..).zip(values).filter(|(_, value)| !value.is_nan()).map(|(at, value)| (at, value.float())).collect();
+        assert_eq!(scanned.nan, (values.len() - numbers.len()) as u128);
+        assert_eq!(scanned.moments.count, numbers.len() as u128);
+        let same = |value: &&T| value.is_nan() && fill.is_nan() || value.float() == fill.float();
+        assert_eq!(scanned.fill, values.iter().filter(same).count() as u128);
+        let by = |a: &&(u64, f64), b: &&(u64, f64)| a.1.total_cmp(&b.1);
+        // The first of several that are equal.
+        assert_eq!(scanned.least.map(|(_, at)| at), numbers.iter().min_by(by).map(|(at, _)| *at));
+        assert_eq!(scanned.greatest.map(|(_, at)| at), numbers.iter().rev().max_by(by).map(|(at, _)| *at));
+    }
+
+    proptest! {
+        #[test]
+        fn a_scan_sees_what_a_loop_sees(
+            floats in prop::collection::vec(prop_oneof![Just(f32::NAN), -9.0_f32..9.0, Just(3.0)], 0..1500),
+            integers in prop::collection::vec(-5_i64..5, 0..1500),
+        ) {
+            check(&floats, 3.0);
+            check(&floats, f32::NAN);
+            check(&integers, 2);
+            let sum: i128 = integers.iter().map(|&value| i128::from(value)).sum();
+            prop_assert_eq!(scan(&integers, None, Mode::Nothing).moments.integers.unwrap_or(0), sum);
+        }
+    }
+
+    #[test]
+    fn sums_of_large_integers_are_exact() {
+        let values = [u64::MAX; 1000];
+        let scanned = scan(&values, None, Mode::Nothing);
+        assert_eq!(scanned.moments.integers, Some(1000 * i128::from(u64::MAX)));
+        assert_eq!(scanned.moments.mean(), u64::MAX as f64);
+    }
+}

@@ -1,0 +1,138 @@
+//! Where elements come from: an array as it is stored or decoded, a field of it, or a variable whose values are put together.
+
+use zarr_array::{Array, ArrayData, Error, Result};
+use zarr_codec::ViewMut;
+use zarr_dataset::Dataset;
+use zarr_dtype::DataType;
+use zarr_grid::{AxisSelection, ChunkGrid, Region, Selection};
+
+/// The assumed length of an element of variable length, in bytes.
+const VARIABLE: u64 = 64;
+
+/// Elements of a part.
+pub(crate) struct PartData {
+    pub(crate) data: ArrayData,
+    /// Which are missing, where their type has no value for that.
+    pub(crate) missing: Option<Vec<bool>>,
+}
+
+/// Where elements come from.
+pub(crate) enum Source<'a> {
+    Array {
+        array: &'a Array,
+        field: Option<&'a str>,
+    },
+    /// Strings and bools that a variable puts together of what is stored.
+    Variable {
+        array: &'a Array,
+        dataset: &'a Dataset,
+        name: &'a str,
+        grid: ChunkGrid,
+    },
+}
+
+impl<'a> Source<'a> {
+    /// A variable of a data set, with the selection that it has there.
+    pub(crate) fn variable(dataset: &'a Dataset, name: &'a str) -> Result<Self> {
+        let variable = dataset.variable(name)?;
+        let shape = variable.shape();
+        let array = variable.stored();
+        // As large as the chunks that are stored; where a selection dropped axes, they do not meet chunks alone.
+        let part: Vec<u64> = array.part_shape().iter().copied().take(shape.len()).map(|len| len.max(1)).collect();
+        let grid = ChunkGrid::regular(&shape, &part)?;
+        Ok(Self::Variable { array, dataset, name, grid })
+    }
+
+    pub(crate) fn array(&self) -> &Array {
+        match self {
+            Self::Array { array, .. } | Self::Variable { array, .. } => array,
+        }
+    }
+
+    /// Whether its grid is that of the array.
+    pub(crate) fn has_chunks(&self) -> bool {
+        matches!(self, Self::Array { .. })
+    }
+
+    pub(crate) fn grid(&self) -> &ChunkGrid {
+        match self {
+            Self::Array { array, .. } => array.chunk_grid(),
+            Self::Variable { grid, .. } => grid,
+        }
+    }
+
+    pub(crate) fn part_shape(&self) -> Vec<u64> {
+        match self {
+            Self::Array { array, .. } => array.part_shape().to_vec(),
+            Self::Variable { grid, .. } => grid.largest_chunk_shape().to_vec(),
+        }
+    }
+
+    /// Bytes of an element that is read.
+    pub(crate) fn item_size(&self) -> u64 {
+        let size = |data_type: &DataType| if data_type.is_variable() { VARIABLE } else { data_type.item_size() as u64 };
+        match self {
+            Self::Array { array, .. } => size(array.data_type()).max(1),
+            // Characters of a string lie along a further axis.
+            Self::Variable { array, grid, .. } => {
+                let characters =
+                    array.part_shape().iter().skip(grid.rank()).fold(1_u64, |all, &len| all.saturating_mul(len));
+                size(array.data_type()).saturating_mul(characters).max(VARIABLE)
+            }
+        }
+    }
+
+    pub(crate) fn read(&self, region: &Region) -> Result<PartData> {
+        match self {
+            Self::Array { array, field: None } => Ok(PartData { data: array.read_data(region)?, missing: None }),
+            Self::Array { array, field: Some(field) } => {
+                Ok(PartData { data: array.read_field(field, region)?, missing: None })
+            }
+            Self::Variable { dataset, name, .. } => {
+                let dimensions: Vec<String> = dataset.variable(name)?.dimensions().map(str::to_owned).collect();
+                let mut part = Dataset::clone(dataset);
+                for (dimension, range) in dimensions.iter().zip(region.axes()) {
+                    let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+                    let stop = range.last().map_or(range.start, |last| last.saturating_add(1));
+                    let (start, stop) = (Some(number(range.start)), Some(number(stop)));
+                    part = part.isel(dimension, AxisSelection::Range { start, stop, step: number(range.step) })?;
+                }
+                let values = part.variable(name)?.read()?;
+                let missing = (0..values.len()).map(|index| values.is_missing(index)).collect();
+                Ok(PartData { data: values.data().clone(), missing: Some(missing) })
+            }
+        }
+    }
+
+    /// Reads a selection as a whole.
+    pub(crate) fn read_selection(&self, selection: &Selection) -> Result<PartData> {
+        let data = match self {
+            Self::Array { array, field: None } => array.read_data(selection)?,
+            Self::Array { array, field: Some(field) } => array.read_field(field, selection)?,
+            Self::Variable { .. } => return Err(Error::internal("a variable is read by regions alone")),
+        };
+        Ok(PartData { data, missing: None })
+    }
+
+    /// Reads several parts at the same time, where requests take long; `None` where each is best read on its own.
+    pub(crate) fn read_together(&self, parts: &[Region]) -> Result<Option<Vec<PartData>>> {
+        let Self::Array { array, field: None } = self else { return Ok(None) };
+        if array.store().as_async().is_none() || array.data_type().is_variable() || parts.len() < 2 {
+            return Ok(None);
+        }
+        let item = array.data_type().item_size();
+        let mut data = Vec::with_capacity(parts.len());
+        for part in parts {
+            let bytes =
+                vec![
+                    0;
+                    usize::try_from(part.len_checked().unwrap_or(u64::MAX)).unwrap_or(usize::MAX).saturating_mul(item)
+                ];
+            data.push(ArrayData::from_items(array.data_type(), &part.shape(), &bytes, None)?);
+        }
+        let selections = parts.iter().map(|part| Selection::Region(part.clone()));
+        let views: Vec<ViewMut<'_>> = data.iter_mut().map(ArrayData::view_mut).collect();
+        array.read_many(selections.zip(views))?;
+        Ok(Some(data.into_iter().map(|data| PartData { data, missing: None }).collect()))
+    }
+}

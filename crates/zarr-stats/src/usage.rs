@@ -1,0 +1,218 @@
+//! How much of a store its nodes take, from one listing.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use zarr_array::{NodePath, Registry, Result, StoredNode, element_spec};
+use zarr_grid::total_size;
+use zarr_hierarchy::chunk_keys::ChunkKeys;
+use zarr_store::{Key, Prefix, SizeVisitor, Store};
+
+/// How much of a store a node takes, without the nodes below it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct NodeUsage {
+    /// The path of the node.
+    pub path: NodePath,
+    /// If it is an array.
+    pub array: Option<ArrayUsage>,
+    /// Bytes of its metadata documents, copies in consolidated metadata included.
+    pub metadata: u64,
+    /// Bytes of other keys that lie below it and below no node further down, such as chunks that are none of its grid.
+    pub other: u64,
+    /// The number of these keys.
+    pub other_keys: u64,
+}
+
+/// The chunks of an array.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ArrayUsage {
+    /// Bytes of its chunks as they are stored.
+    pub stored: u64,
+    /// Bytes of the elements of the array; `None` if they are of variable length, or of a data type that is not known.
+    pub logical: Option<u128>,
+    /// Bytes of the elements of the chunks that are stored, beyond the edges of the array too.
+    pub written: Option<u128>,
+    /// Chunks (shards, if it is sharded) that are stored.
+    pub chunks: u64,
+    /// Chunks of its grid.
+    pub possible: u128,
+}
+
+impl NodeUsage {
+    /// All bytes that are stored.
+    pub fn stored(&self) -> u64 {
+        let chunks = self.array.as_ref().map_or(0, |array| array.stored);
+        chunks.saturating_add(self.metadata).saturating_add(self.other)
+    }
+}
+
+/// What is counted while keys are listed.
+#[derive(Debug, Default)]
+struct Tally {
+    nodes: Vec<NodeUsage>,
+    /// Bytes of keys that lie below no node.
+    outside: u64,
+    outside_keys: u64,
+}
+
+/// How much of a store nodes take.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Usage {
+    /// The nodes, in the order in which they were given.
+    pub nodes: Vec<NodeUsage>,
+    /// Bytes of keys under the prefix that belong to no node.
+    pub outside: u64,
+    /// The number of these keys.
+    pub outside_keys: u64,
+}
+
+/// Which keys belong to which node.
+struct NodeKeys {
+    /// The number of the node, by the prefix of what lies below it.
+    below: HashMap<String, usize>,
+    /// The number of the node, by the keys of its documents.
+    documents: HashMap<String, usize>,
+    /// The keys of the chunks of each array.
+    chunks: Vec<Option<ArrayKeys>>,
+}
+
+struct ArrayKeys {
+    keys: ChunkKeys,
+    /// Bytes of an element.
+    item: Option<u64>,
+}
+
+impl NodeKeys {
+    fn of(nodes: &[StoredNode], registry: &Registry) -> Self {
+        let mut node_keys = Self { below: HashMap::new(), documents: HashMap::new(), chunks: Vec::new() };
+        for (number, node) in nodes.iter().enumerate() {
+            let consolidated = zarr_meta::consolidated::document_key(node);
+            for key in node.own_documents().map(str::to_owned).chain(consolidated) {
+                node_keys.documents.entry(key).or_insert(number);
+            }
+            node_keys.below.extend(node.own_prefixes().into_iter().map(|prefix| (prefix, number)));
+            let keys = ChunkKeys::new(node).ok();
+            // Chunks of older dialects lie apart from documents.
+            for prefix in keys.iter().flat_map(ChunkKeys::prefixes) {
+                node_keys.below.entry(prefix.to_owned()).or_insert(number);
+            }
+            let item = node.node.as_array().and_then(|array| {
+                let element = element_spec(array, node.dialect, &registry.data_types).ok()?;
+                (!element.is_variable()).then(|| element.item_size() as u64)
+            });
+            node_keys.chunks.push(keys.map(|keys| ArrayKeys { keys, item }));
+        }
+        node_keys
+    }
+
+    /// The number of the node that a key lies below.
+    fn node(&self, key: &str) -> Option<usize> {
+        let ends = key.match_indices('/').map(|(at, _)| at + 1).collect::<Vec<_>>();
+        let prefixes = ends.into_iter().rev().filter_map(|end| key.get(..end)).chain([""]);
+        prefixes.filter_map(|prefix| self.below.get(prefix)).next().copied()
+    }
+
+    fn count(&self, key: &Key, size: u64, tally: &mut Tally) {
+        let document = self.documents.get(key.as_str()).copied();
+        let Some(number) = document.or_else(|| self.node(key.as_str())) else {
+            tally.outside = tally.outside.saturating_add(size);
+            tally.outside_keys += 1;
+            return;
+        };
+        let Some(node) = tally.nodes.get_mut(number) else { return };
+        if document.is_some() {
+            node.metadata = node.metadata.saturating_add(size);
+            return;
+        }
+        let keys = self.chunks.get(number).and_then(Option::as_ref);
+        let chunk = keys.and_then(|keys| Some((keys, keys.keys.chunk_at(key)?)));
+        if let (Some((keys, chunk)), Some(array)) = (chunk, &mut node.array) {
+            array.stored = array.stored.saturating_add(size);
+            array.chunks += 1;
+            let written = keys.item.map(|item| total_size(&keys.keys.grid().chunk_shape(&chunk), item));
+            array.written = array.written.zip(written).map(|(all, one)| all.saturating_add(one));
+            return;
+        }
+        node.other = node.other.saturating_add(size);
+        node.other_keys += 1;
+    }
+}
+
+impl Usage {
+    /// How much of a store these nodes take: one, and those below it, as a walk finds them. One listing tells all of it (in the drafts
+    /// of version 3, in which documents and chunks lie apart, one for each), and no key is kept: the memory grows with the number of
+    /// nodes alone.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use zarr_array::{Array, NewArray, Registry, Store};
+    /// use zarr_stats::Usage;
+    ///
+    /// # let mut registry = Registry::default();
+    /// # registry.codecs.add(zarr_codec_bytes::BYTES);
+    /// # let registry = Arc::new(registry);
+    /// let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+    /// let array = Array::create(&store, "/a", NewArray::new(&[8], "int16").chunks(&[2]).codecs("bytes")?, &registry)?;
+    /// array.write(0..3, &[1_i16; 3])?;
+    /// let usage = Usage::of(&*store, &[array.found().clone()], &registry)?;
+    /// let chunks = usage.nodes[0].array.as_ref().unwrap();
+    /// assert_eq!((chunks.stored, chunks.logical, chunks.chunks, chunks.possible), (8, Some(16), 2, 4));
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`zarr_array::ErrorKind::Store`] if the store fails or cannot list.
+    pub fn of(store: &dyn Store, nodes: &[StoredNode], registry: &Registry) -> Result<Self> {
+        let node_keys = NodeKeys::of(nodes, registry);
+        let usage = |(node, keys): (&StoredNode, &Option<ArrayKeys>)| NodeUsage {
+            path: node.path.clone(),
+            array: keys.as_ref().map(|keys| ArrayUsage {
+                stored: 0,
+                logical: keys.item.map(|item| total_size(keys.keys.grid().shape(), item)),
+                written: keys.item.map(|_| 0),
+                chunks: 0,
+                possible: total_size(&keys.keys.grid().grid_shape(), 1),
+            }),
+            metadata: 0,
+            other: 0,
+            other_keys: 0,
+        };
+        let mut all: Vec<NodeUsage> = nodes.iter().zip(&node_keys.chunks).map(usage).collect();
+        let prefixes = prefixes(nodes);
+        // Documents that lie elsewhere are known already.
+        for (node, usage) in nodes.iter().zip(&mut all) {
+            let outside = node.own_documents().filter(|key| !prefixes.iter().any(|below| key.starts_with(below)));
+            usage.metadata = outside.filter_map(|key| node.documents.get(key)).map(|bytes| bytes.len() as u64).sum();
+        }
+        let tally = Arc::new(Mutex::new(Tally { nodes: all, ..Tally::default() }));
+        let counting = Arc::clone(&tally);
+        let visitor: SizeVisitor = Arc::new(move |key, size| {
+            node_keys.count(&key, size, &mut counting.lock().unwrap_or_else(PoisonError::into_inner));
+        });
+        for prefix in prefixes {
+            let list = || store.list_sizes(&Prefix::new(&prefix)?, &visitor);
+            list().map_err(|error| {
+                zarr_array::Error::from(error).at(|location| location.store = Some(store.to_string()))
+            })?;
+        }
+        let tally = std::mem::take(&mut *tally.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(Self { nodes: tally.nodes, outside: tally.outside, outside_keys: tally.outside_keys })
+    }
+}
+
+/// The prefixes below which all is that belongs to nodes, none within another.
+fn prefixes(nodes: &[StoredNode]) -> Vec<String> {
+    let mut prefixes: Vec<String> = nodes.first().iter().flat_map(|top| top.own_prefixes()).collect();
+    prefixes.extend(nodes.iter().filter(|node| node.node.as_array().is_some()).map(StoredNode::chunk_prefix));
+    // One that another begins with comes before it.
+    prefixes.sort_unstable();
+    let mut apart: Vec<String> = Vec::new();
+    for prefix in prefixes {
+        if apart.last().is_none_or(|last| !prefix.starts_with(last.as_str())) {
+            apart.push(prefix);
+        }
+    }
+    apart
+}

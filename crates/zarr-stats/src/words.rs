@@ -1,0 +1,115 @@
+//! Texts and bytes: their lengths, and which are most common.
+
+use std::collections::HashMap;
+
+/// Different texts that are counted.
+pub(crate) const COUNTED: usize = 1 << 16;
+/// Bytes of texts that are kept to tell them apart.
+const BYTES: usize = 16 << 20;
+
+/// How often each text occurs. Of more than are kept, the rarest are given up: `missed` is how many occurrences a count may lack
+/// (Misra and Gries 1982; merged as by Agarwal et al., "Mergeable summaries", 2012).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Words {
+    counts: HashMap<Vec<u8>, u128>,
+    bytes: usize,
+    missed: u128,
+}
+
+impl Words {
+    pub(crate) fn add(&mut self, text: &[u8], count: u128) {
+        if count == 0 {
+            return;
+        }
+        match self.counts.get_mut(text) {
+            Some(known) => *known += count,
+            None => {
+                self.bytes += text.len();
+                self.counts.insert(text.to_vec(), count);
+                if self.counts.len() > 2 * COUNTED || (self.bytes > 2 * BYTES && self.counts.len() > 1) {
+                    self.give_up();
+                }
+            }
+        }
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.missed += other.missed;
+        for (text, count) in other.counts {
+            self.add(&text, count);
+        }
+    }
+
+    /// Keeps the most common texts, and lowers all counts by that of the most common one that is given up.
+    fn give_up(&mut self) {
+        let mut by_count: Vec<(u128, usize)> = self.counts.iter().map(|(text, count)| (*count, text.len())).collect();
+        by_count.sort_unstable_by(|a, b| b.cmp(a));
+        let mut bytes = 0;
+        let fits = |(number, (_, len)): &(usize, &(u128, usize))| {
+            bytes += len;
+            *number < COUNTED && bytes <= BYTES
+        };
+        let kept = by_count.iter().enumerate().take_while(fits).count();
+        let Some(&(given_up, _)) = by_count.get(kept) else { return };
+        self.counts.retain(|_, count| {
+            *count = count.saturating_sub(given_up);
+            *count > 0
+        });
+        self.counts.shrink_to(2 * COUNTED);
+        self.bytes = self.counts.keys().map(Vec::len).sum();
+        self.missed += given_up;
+    }
+
+    /// How many different texts there are; `None` if they are more than are kept.
+    pub(crate) fn distinct(&self) -> Option<usize> {
+        (self.missed == 0).then_some(self.counts.len())
+    }
+
+    /// The most common texts, at most so many, each with the least number of its occurrences; of equally common ones the first in
+    /// their order. And how many more each of them may have.
+    pub(crate) fn most_common(&self, most: usize) -> (Vec<(Vec<u8>, u128)>, u128) {
+        let mut all: Vec<(&Vec<u8>, &u128)> = self.counts.iter().collect();
+        all.sort_unstable_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+        (all.into_iter().take(most).map(|(text, count)| (text.clone(), *count)).collect(), self.missed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_texts_are_counted_exactly() {
+        let (mut a, mut b) = (Words::default(), Words::default());
+        ["x", "y", "x"].iter().for_each(|text| a.add(text.as_bytes(), 1));
+        b.add(b"y", 5);
+        a.merge(b);
+        assert_eq!(a.distinct(), Some(2));
+        assert_eq!(a.most_common(1), (vec![(b"y".to_vec(), 6)], 0));
+    }
+
+    #[test]
+    fn a_common_text_is_found_among_many_rare_ones() {
+        let mut words = Words::default();
+        for number in 0..400_000_u32 {
+            words.add(&number.to_ne_bytes(), 1);
+            if number % 4 == 0 {
+                words.add(b"common", 1);
+            }
+        }
+        assert!(words.counts.len() <= 2 * COUNTED && words.distinct().is_none());
+        let (common, missed) = words.most_common(1);
+        assert_eq!(common[0].0, b"common");
+        assert!(common[0].1 <= 100_000 && common[0].1 + missed >= 100_000, "{common:?} {missed}");
+        // At most the occurrences by the texts that are kept.
+        assert!(missed <= 500_000 / COUNTED as u128, "{missed}");
+    }
+
+    #[test]
+    fn long_texts_take_bounded_memory() {
+        let mut words = Words::default();
+        (0..100_u8).for_each(|number| words.add(&vec![number; 1 << 20], 1 + u128::from(number)));
+        assert!(words.bytes <= 2 * BYTES + (1 << 20), "{}", words.bytes);
+        assert_eq!(words.most_common(1).0[0].0[0], 99);
+    }
+}
