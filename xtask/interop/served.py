@@ -12,21 +12,30 @@ import sys
 import numpy as np
 
 
-def by_fsspec(url: str):
+def by_zarr_python(store):
     import zarr
+
+    # Found by way of the group that it lies in, in the format that is there.
+    def read(array):
+        group, name = array["path"].strip("/").rsplit("/", 1)
+        found = zarr.open_group(store, path=group, mode="r")[name]
+        assert found.metadata.zarr_format == array["format"]
+        return found[...]
+
+    return read
+
+
+def by_fsspec(url: str):
     from zarr.storage import FsspecStore
 
-    root = zarr.open_group(FsspecStore.from_url(url.rstrip("/"), read_only=True), mode="r")
-    return lambda array: root[array["path"].strip("/")][...]
+    return by_zarr_python(FsspecStore.from_url(url.rstrip("/"), read_only=True))
 
 
 def by_obstore(url: str):
-    import zarr
     from obstore.store import HTTPStore
     from zarr.storage import ObjectStore
 
-    store = ObjectStore(HTTPStore(url.rstrip("/"), client_options={"allow_http": True}), read_only=True)
-    return lambda array: zarr.open_array(store, path=array["path"].strip("/"), mode="r")[...]
+    return by_zarr_python(ObjectStore(HTTPStore(url.rstrip("/"), client_options={"allow_http": True}), read_only=True))
 
 
 def by_tensorstore(url: str):

@@ -12,8 +12,11 @@ const resolve = createRequire(`${packages}/package.json`).resolve;
 const playwright = await import(pathToFileURL(resolve("playwright-core")).href);
 const chromium = (playwright.default ?? playwright).chromium;
 
-// How long an action may take until its result is drawn, in milliseconds; the quickest of a few counts.
-const QUICK = 200;
+// All of it takes a few seconds.
+setTimeout(() => {
+  console.error("the page was not done in 120 s");
+  process.exit(1);
+}, 120_000).unref();
 const args = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
@@ -30,7 +33,6 @@ page.on("request", (request) => {
   if (!request.url().startsWith(origin) && !request.url().startsWith("data:")) problems.push(`asked elsewhere: ${request.url()}`);
 });
 
-const times = [];
 const asked = () => page.evaluate(() => window.zarrPage.counts.asked);
 
 // Waits until nothing is under way, and nothing follows in the next frames.
@@ -63,12 +65,11 @@ async function timed(name, act, argument) {
   })()`);
   await settled();
   const questions = (await asked()) - before;
-  times.push({ name, spent, questions });
   return { spent, questions };
 }
 
-// The quickest of a few runs has to be quick.
-async function quick(name, act, inputs) {
+// Prints the time of the quickest of a few runs, and returns how many questions one of them asked at most.
+async function measured(name, act, inputs) {
   let best = Infinity;
   let questions = 0;
   for (const input of inputs) {
@@ -76,7 +77,6 @@ async function quick(name, act, inputs) {
     best = Math.min(best, run.spent);
     questions = Math.max(questions, run.questions);
   }
-  assert.ok(best < QUICK, `${name}: ${best.toFixed(0)} ms`);
   console.log(`${name}: ${best.toFixed(0)} ms, ${questions} questions`);
   return questions;
 }
@@ -105,23 +105,23 @@ console.log(`opened: ${await asked()} questions`);
 
 // Tree.
 const names = await page.$$eval("#tree > li > ul > li", (rows) => rows.map((row) => row.dataset.path));
-assert.deepEqual(names, ["/cube", "/huge", "/many", "/odd"]);
+assert.deepEqual(names, ["/cube", "/huge", "/image", "/many", "/odd"]);
 const toggle = `const item = document.querySelector('#tree [data-path="/many"]');
   if (item.getAttribute("aria-expanded") === "true") item.firstElementChild.click();
   item.firstElementChild.click();`;
-await quick("open a group of 2,000 arrays", toggle, [null, null, null]);
+await measured("open a group of 2,000 arrays", toggle, [null, null, null]);
 await page.waitForSelector("#tree [data-path='/many/a0199']");
 assert.equal(await page.$$eval("#tree [data-path='/many'] > ul > [role=treeitem]", (rows) => rows.length), 200);
 assert.match(await text("#tree [data-path='/many'] .more"), /1,800 left/);
-await quick("200 more of them", "document.querySelector('#tree [data-path=\"/many\"] .more').click()", [null, null]);
+await measured("200 more of them", "document.querySelector('#tree [data-path=\"/many\"] .more').click()", [null, null]);
 await page.waitForSelector("#tree [data-path='/many/a0399']");
-await quick("open one of them", "document.querySelector(`#tree [data-path=\"/many/${argument}\"] > .row`).click()", ["a0001", "a0002", "a0003"]);
+await measured("open one of them", "document.querySelector(`#tree [data-path=\"/many/${argument}\"] > .row`).click()", ["a0001", "a0002", "a0003"]);
 await click("/many");
 await click("/cube");
 await page.waitForSelector("#tree [data-path='/cube/t']");
 
 // Picture: colours, values, coordinates.
-await quick("open an array", "document.querySelector('#tree [data-path=\"/cube/t\"] > .row').click()", [null, null, null]);
+await measured("open an array", "document.querySelector('#tree [data-path=\"/cube/t\"] > .row').click()", [null, null, null]);
 const maps = await page.evaluate(async () => (await fetch("api/colormaps")).json());
 const chosen = await page.$eval("#map", (select) => select.value);
 const colours = (name, step) => [0, 2, 4].map((at) => parseInt(maps[name].colors.slice(6 * step + at, 6 * step + at + 2), 16));
@@ -139,7 +139,7 @@ await shot("picture");
 // Slider: another plane, its label, the number of questions.
 await page.focus("#sliders input[type=range]");
 const move = "const s = document.querySelector('#sliders input[type=range]'); s.value = argument; s.dispatchEvent(new Event('input', { bubbles: true }));";
-const questions = await quick("move a slider", move, [1, 2, 3, 4]);
+const questions = await measured("move a slider", move, [1, 2, 3, 4]);
 assert.ok(questions <= 4, `${questions} questions`);
 await page.mouse.move(box.x + element.left + 1, box.y + element.top);
 assert.equal((await text("#readout")).trim(), "y 25 (20), x 30 (30): 461.5 K");
@@ -147,6 +147,42 @@ assert.equal(await text("#sliders .label"), "2020-01-05");
 await page.keyboard.press("ArrowLeft");
 await settled();
 assert.equal(await page.$eval("#sliders input[type=number]", (input) => input.value), "3");
+
+// Moves that follow each other ask for one profile, when they have ended; a profile along the slider itself only moves its mark.
+const profiles = [];
+page.on("request", (request) => request.url().includes("/api/profile") && profiles.push(request.url()));
+await page.evaluate(`(async () => {
+  for (const index of [0, 1, 2, 4, 5]) {
+    const before = window.zarrPage.state().plane;
+    ((argument) => { ${move} })(index);
+    while (window.zarrPage.state().plane === before) await new Promise((done) => setTimeout(done, 0));
+  }
+})()`);
+await settled();
+assert.equal(profiles.length, 1);
+await page.selectOption("#along", "0");
+await settled();
+profiles.length = 0;
+await timed("move along the profile", move, 3);
+assert.equal(profiles.length, 0);
+await page.selectOption("#along", "2");
+await settled();
+
+// An answer that comes late does not take the place of a newer one.
+await page.route("**/api/info?path=%2Fcube%2Fx", async (route) => {
+  await new Promise((done) => setTimeout(done, 300));
+  await route.continue().catch(() => {});
+});
+await click("/cube/x");
+await click("/cube/y");
+await page.waitForTimeout(500);
+await settled();
+assert.equal(await text("#path"), "/cube/y");
+await page.unroute("**/api/info?path=%2Fcube%2Fx");
+await click("/cube/t");
+await settled();
+await timed("back to the plane", move, 3);
+await page.selectOption("#range", "full");
 
 // Colour map and range.
 for (const name of Object.keys(maps).filter((name) => !maps[name].is_categorical)) {
@@ -186,11 +222,50 @@ await settled();
 assert.match(await text("#status"), /^40 × 60 elements/);
 
 // A trillion elements.
-await quick("open an array of 2^40 elements", "document.querySelector('#tree [data-path=\"/huge\"] > .row').click()", [null, null, null]);
-assert.match(await text("#status"), /^16 × 24 elements \(every 65,536th × every 43,691th\) from 384 chunks/);
+await measured("open an array of 2^40 elements", "document.querySelector('#tree [data-path=\"/huge\"] > .row').click()", [null, null, null]);
+const found = /^(\d+) × (\d+) elements \(every [\d,]+th × every [\d,]+th\) from ([\d,]+) chunks .*fewer elements than fit/.exec(await text("#status"));
+const [rows, columns, chunks] = found.slice(1).map((number) => Number(number.replaceAll(",", "")));
+assert.ok(rows > 8 && columns > 8 && rows * columns === chunks && chunks <= 1024, found[0]);
 await shot("huge");
-await quick("zoom into it", "document.getElementById('zoom-in').click()", [1, 2, 3]);
-await quick("move along it", "document.getElementById('picture').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft' }))", [1, 2, 3]);
+
+await measured("zoom into it", "document.getElementById('zoom-in').click()", [1, 2, 3]);
+await measured("move along it", "document.getElementById('picture').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowLeft' }))", [1, 2, 3]);
+
+// An image: the level that fits, its positions, another level, a finer one of a part.
+await measured("open an image", "document.querySelector('#tree [data-path=\"/image\"] > .row').click()", [null]);
+const level = () => page.evaluate(() => window.zarrPage.state().plane.head.level);
+assert.equal(await level(), 1);
+assert.match(await text("#brief"), /^2 × 1,200 × 1,600 · uint16 · image, 3 levels, 0.25 µm/);
+const part = await pixel(0, 0);
+const place = await (await page.$("#picture")).boundingBox();
+await page.mouse.move(place.x + part.left, place.y + part.top);
+assert.match(await text("#readout"), /^y [\d.]+ \([\d,]+\), x [\d.]+ \([\d,]+\): [\d.]+/);
+assert.equal(await text("#sliders .label"), "DAPI");
+await page.selectOption("#level", "2");
+await settled();
+assert.equal(await level(), 2);
+assert.match(await text("#status"), /^300 × 400 elements \(all × all\)/);
+await page.selectOption("#level", "");
+await settled();
+await page.click("#zoom-in");
+await settled();
+assert.equal(await level(), 1);
+assert.match(await text("#status"), /^300 × 400 elements \(all × all\)/);
+await page.click("#zoom-in");
+await settled();
+assert.equal(await level(), 0);
+const zoomed = await page.evaluate(() => {
+  const { head, values } = window.zarrPage.state().plane;
+  return { start: head.x.start, first: values[0] };
+});
+assert.deepEqual(zoomed, { start: 600, first: 600 });
+await page.click("#tab-info");
+assert.match(await text("#facts"), /Axesc \(channel\), y \(space, µm\), x \(space, µm\)/);
+assert.match(await text("#facts"), /1 {2}scale \(1, 0.5, 0.5\)/);
+assert.match(await text("#facts"), /Shapes2 × 1,200 × 1,600, 2 × 600 × 800, 2 × 300 × 400/);
+assert.match(await text("#facts"), /ChannelsDAPI, GFP/);
+await shot("image");
+await page.click("#tab-picture");
 
 // Tables, texts of the store as they are.
 await click("/odd");

@@ -181,7 +181,7 @@ impl From<zarr::Error> for Failure {
         Self(Box::new(Facts {
             kind: error.kind().name(),
             exit,
-            line: plain(whole(&error, &causes)),
+            line: plain(error.with_causes()),
             message: plain(error.message().to_owned()),
             store: location.store.clone(),
             path: location.path.clone(),
@@ -199,18 +199,6 @@ impl From<zarr::Error> for Failure {
 fn causes(error: &zarr::Error) -> Vec<String> {
     let first = std::error::Error::source(error);
     std::iter::successors(first, |cause| cause.source()).map(ToString::to_string).collect()
-}
-
-/// The error, followed by each cause that its own message lacks.
-fn whole(error: &zarr::Error, causes: &[String]) -> String {
-    let mut line = error.to_string();
-    for cause in causes {
-        if !line.contains(cause) {
-            line.push_str(": ");
-            line.push_str(cause);
-        }
-    }
-    line
 }
 
 impl From<zarr::grid::Error> for Failure {

@@ -7,7 +7,7 @@ use crate::decoder::Decoder;
 use crate::encoding::Encoding;
 use std::sync::Arc;
 use zarr_cf::time::TimeKind;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Codecs, ElementSpec, Error, View, ViewMut};
 use zarr_dtype::{DataType, FillValue, Spelling};
 use zarr_grid::Shape;
 use zarr_json::{Map, NamedConfig, Value};
@@ -16,6 +16,11 @@ use zarr_json::{Map, NamedConfig, Value};
 pub(crate) const CF: CodecEntry = CodecEntry::array_to_array(NAME, build);
 
 const NAME: &str = "zarr-dataset.cf";
+
+/// Whether a table has it.
+pub(crate) fn is_in(codecs: &Codecs) -> bool {
+    codecs.get(NAME).is_some()
+}
 
 /// The configuration for elements of `stored` with the fill value `fill`.
 pub(crate) fn config(stored: &DataType, fill: &FillValue, encoding: &Encoding, kind: TimeKind) -> NamedConfig {

@@ -73,13 +73,32 @@ pub(crate) fn array(array: &Array, encoding: &Encoding, registry: &Arc<Registry>
     metadata.fill_value = Some(FillValue::from_bytes(data_type, &decoded)?.to_json(data_type));
     metadata.data_type = data_type.to_config();
     // Chunks of nothing but fill values would be erased without being encoded.
-    let store: Arc<dyn Store> = Arc::new(ReadOnly(Arc::clone(array.store())));
+    let store: Arc<dyn Store> = match array.store().capabilities().write {
+        true => Arc::new(ReadOnly(Arc::clone(array.store()))),
+        // The same one, by which a cache knows the array again.
+        false => Arc::clone(array.store()),
+    };
     Array::from_found(&store, found, registry, options).map(Some)
 }
 
-/// A table with the codec and the data types of this crate.
-pub(crate) fn registry(registry: &Registry) -> Arc<Registry> {
-    let mut registry = registry.clone();
+/// A table with what decoded arrays need beside what is in `registry`: the codec and the data types of this crate. Such a table is returned
+/// as it is.
+///
+/// Data sets make one of their own from that of their group. A program that opens groups with such a table, from a store that takes no writes
+/// ([`ReadOnly`]), has one [cache](zarr_array::ChunkCache) keep the decoded chunks of variables, however often their data sets are opened.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::Registry;
+/// let table = zarr_dataset::registry(&Arc::new(Registry::default()));
+/// assert!(Arc::ptr_eq(&table, &zarr_dataset::registry(&table)));
+/// ```
+#[must_use]
+pub fn registry(registry: &Arc<Registry>) -> Arc<Registry> {
+    if codec::is_in(&registry.codecs) {
+        return Arc::clone(registry);
+    }
+    let mut registry = Registry::clone(registry);
     registry.codecs.add(codec::CF);
     crate::calendar_time::add_to(&mut registry.data_types);
     Arc::new(registry)

@@ -66,13 +66,14 @@ mod write;
 
 pub use cdl::Cdl;
 pub use dataset::Dataset;
+pub use decoded::registry;
 pub use dimensions::Dimension;
 pub use into_values::IntoValues;
 pub use label::{Label, Labels};
 pub use new_dataset::NewDataset;
 pub use new_variable::NewVariable;
 pub use options::{DatasetOptions, DecodeCoords};
-pub use overview::Overview;
+pub use overview::{Overview, type_name};
 pub use plan::Plan;
 pub use tree::DataTree;
 pub use values::Values;

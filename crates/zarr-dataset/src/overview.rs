@@ -90,8 +90,18 @@ fn ends(variable: &Variable) -> Option<String> {
     Some(text.unwrap_or_else(|error: crate::Error| error.message().to_owned()))
 }
 
-/// The name of a data type: of times as numpy prints it, of dates of other calendars with the calendar.
-fn type_name(data_type: &DataType) -> String {
+/// The name of a data type of values: of times as numpy prints it, of dates of other calendars with the calendar.
+///
+/// ```
+/// use zarr_dataset::Values;
+/// use zarr_dataset::cf::time::{Calendar, DateTime};
+///
+/// let dates = Values::of_dates(&[Some(DateTime::new(Calendar::Days360, 2000, 2, 30)?)])?;
+/// assert_eq!(zarr_dataset::type_name(dates.data_type()), "dates (360_day)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn type_name(data_type: &DataType) -> String {
     let unit = npy_descr(data_type).and_then(|descr| Some(descr.split_once('[')?.1.to_owned()));
     match (data_type, unit, calendar_time::calendar(data_type)) {
         (DataType::DateTime64(_), Some(unit), _) => format!("datetime64[{unit}"),

@@ -4,14 +4,14 @@ use crate::{Dataset, DatasetOptions, Error, ErrorKind, Result, Variable, decoded
 use std::collections::{BTreeMap, BTreeSet};
 use zarr_array::Group;
 use zarr_json::Value;
-use zarr_meta::{Dialect, StoredNode};
+use zarr_meta::StoredNode;
 
 /// Attributes that name variables without which a variable is not understood.
 const NAMING: [&str; 3] = ["bounds", "climatology", "grid_mapping"];
 
 impl Dataset {
-    /// The data set of some arrays of a group: those of these names, and the coordinates of their dimensions. The metadata of others is not
-    /// read, so that a group may have thousands.
+    /// The data set of some arrays of a group: those of these names, and the coordinates of their dimensions, all in the dialect of the group.
+    /// The metadata of others is not read, so that a group may have thousands.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -35,21 +35,17 @@ impl Dataset {
     pub fn open_variables(group: &Group, names: &[&str], options: &DatasetOptions) -> Result<Self> {
         let mut nodes = BTreeMap::new();
         for name in names {
-            nodes.insert((*name).to_owned(), child(group, name, None)?);
+            nodes.insert((*name).to_owned(), child(group, name)?);
         }
-        let dimensions: BTreeMap<String, Dialect> = nodes
-            .values()
-            .flat_map(|node| {
-                let names = node.node.as_array().and_then(|array| array.dimension_names.as_ref());
-                names.into_iter().flatten().flatten().map(|name| (name.clone(), node.dialect)).collect::<Vec<_>>()
-            })
-            .collect();
+        let arrays = nodes.values().filter_map(|node| node.node.as_array());
+        let named = arrays.filter_map(|array| array.dimension_names.as_ref());
+        let dimensions: BTreeSet<String> = named.flatten().flatten().cloned().collect();
         let mut broken = Vec::new();
-        for (name, dialect) in dimensions {
+        for name in dimensions {
             if nodes.contains_key(&name) {
                 continue;
             }
-            match child(group, &name, Some(dialect)) {
+            match child(group, &name) {
                 Ok(node) => {
                     nodes.insert(name, node);
                 }
@@ -92,10 +88,10 @@ impl Dataset {
     }
 }
 
-/// A node directly below a group.
-fn child(group: &Group, name: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
+/// A node directly below a group, in its dialect.
+fn child(group: &Group, name: &str) -> Result<StoredNode> {
     let path = group.path().join(name).map_err(Error::from)?.to_string();
-    zarr_hierarchy::open_node(&**group.store(), &path, dialect)
+    zarr_hierarchy::open_node(&**group.store(), &path, Some(group.dialect()))
         .map_err(|error| zarr_hierarchy::with_location(error, &**group.store(), &path))
 }
 

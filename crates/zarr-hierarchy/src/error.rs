@@ -204,6 +204,38 @@ impl Error {
         &self.0.message
     }
 
+    /// The error in one line: location, message, and each cause that these do not name.
+    ///
+    /// ```
+    /// use zarr_hierarchy::Error;
+    /// use zarr_store::{ErrorKind, Operation};
+    /// let failed = zarr_store::Error::failed(&"s3://bucket", Operation::Get, "a/c/0", ErrorKind::Throttled, "503 Slow Down");
+    /// let error = Error::from(failed);
+    /// assert_eq!(error.with_causes(), "s3://bucket: get a/c/0: 503 Slow Down");
+    /// assert_eq!(error.message_with_causes(), "get a/c/0: 503 Slow Down");
+    /// ```
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        self.and_causes(self.to_string())
+    }
+
+    /// The same without the location: the message, and each cause that it does not name.
+    #[must_use]
+    pub fn message_with_causes(&self) -> String {
+        self.and_causes(self.0.message.clone())
+    }
+
+    fn and_causes(&self, mut text: String) -> String {
+        let first = std::error::Error::source(self);
+        for cause in std::iter::successors(first, |cause| cause.source()).map(ToString::to_string) {
+            if !text.contains(&cause) {
+                text.push_str(": ");
+                text.push_str(&cause);
+            }
+        }
+        text
+    }
+
     /// A hint at a remedy.
     pub fn hint(&self) -> Option<&str> {
         self.0.hint.as_deref()

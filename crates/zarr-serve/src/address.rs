@@ -68,13 +68,18 @@ impl Query {
         self.text(name).filter(|text| !text.is_empty()).map(parse).transpose()
     }
 
-    /// Two numbers, divided by a colon, if they are there.
-    pub(crate) fn pair<T: std::str::FromStr>(&self, name: &str) -> Result<Option<(T, T)>, Fault> {
-        let parse = |text: &str| {
-            let pair = text.split_once(':').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
-            pair.ok_or_else(|| Fault::argument(format!("{name}: found {text:?}, expected two numbers: 0:10")))
-        };
-        self.text(name).filter(|text| !text.is_empty()).map(parse).transpose()
+    /// Refuses parameters that are none of these. A token may always be there.
+    pub(crate) fn check(&self, known: &[&str]) -> Result<(), Fault> {
+        match self.0.iter().find(|(name, _)| name != "token" && !known.contains(&name.as_str())) {
+            None => Ok(()),
+            Some((name, _)) if known.is_empty() => {
+                Err(Fault::argument(format!("found parameter {name:?}, expected none")))
+            }
+            Some((name, _)) => {
+                let known = known.join(", ");
+                Err(Fault::argument(format!("found parameter {name:?}, expected one of {known}")))
+            }
+        }
     }
 
     /// Numbers divided by commas.
@@ -106,11 +111,13 @@ mod tests {
 
     #[test]
     fn parameters() {
-        let query = Query::parse("path=%2Fa&at=0,5&y0=&full=1&range=0:1e3&max=x").expect("a query");
+        let query = Query::parse("path=%2Fa&at=0,5&y0=&full=1&max=x").expect("a query");
         assert_eq!((query.text("path"), query.text("none")), (Some("/a"), None));
         assert_eq!(query.list::<u64>("at").expect("numbers"), [0, 5]);
         assert_eq!(query.number::<u64>("y0", 7).expect("a default"), 7);
-        assert_eq!(query.pair::<f64>("range").expect("a pair"), Some((0.0, 1000.0)));
+        assert!(query.check(&["path", "at", "y0", "full", "max"]).is_ok());
+        let refused = query.check(&["path", "at"]).expect_err("unknown ones");
+        assert_eq!(refused.message, "found parameter \"y0\", expected one of path, at");
         assert!(query.flag("full") && !query.flag("none"));
         assert!(query.number::<u64>("max", 7).is_err());
         assert!(Query::parse(&"a".repeat(5000)).is_err());

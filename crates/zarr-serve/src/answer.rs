@@ -4,6 +4,7 @@ use crate::access::TOKEN_PATH;
 use crate::address::Query;
 use crate::api;
 use crate::fault::Fault;
+use crate::held::Connection;
 use crate::page;
 use crate::raw::raw;
 use crate::reply::{ReplyBody, bare, json, set, text};
@@ -24,14 +25,18 @@ const METHODS: &str = "GET, HEAD, OPTIONS";
 const POLICY_OF_VALUES: &str = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /// Answers a request.
-pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<ReplyBody> {
+pub(crate) async fn answer(
+    shared: Arc<Shared>,
+    connection: Arc<Connection>,
+    request: Request<Incoming>,
+) -> Response<ReplyBody> {
     let (request, body) = request.into_parts();
     let has_body = !body.is_end_stream();
     let is_head = request.method == Method::HEAD;
     let mut response = if has_body {
         text(&Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "argument", "found a body, expected none"))
     } else {
-        routed(&shared, &request).await
+        routed(&shared, &connection, &request).await
     };
     let access = &shared.access;
     if let Some(origin) = &access.origin {
@@ -57,9 +62,11 @@ pub(crate) async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> R
     if is_head { without_body(response) } else { response }
 }
 
-/// The same headers, with the length of the body that is left out.
+/// The same headers, with the length of the body that is left out. Where an answer to GET has no body either, there is none to tell: the
+/// length would be that of the value.
 fn without_body(mut response: Response<ReplyBody>) -> Response<ReplyBody> {
-    if !response.headers().contains_key(CONTENT_LENGTH) {
+    let has_none = matches!(response.status(), StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT);
+    if !has_none && !response.headers().contains_key(CONTENT_LENGTH) {
         let length = response.body().size_hint().exact().unwrap_or(0).to_string();
         set(&mut response, CONTENT_LENGTH, &length);
     }
@@ -67,7 +74,7 @@ fn without_body(mut response: Response<ReplyBody>) -> Response<ReplyBody> {
     response
 }
 
-async fn routed(shared: &Arc<Shared>, request: &Parts) -> Response<ReplyBody> {
+async fn routed(shared: &Arc<Shared>, connection: &Arc<Connection>, request: &Parts) -> Response<ReplyBody> {
     let (access, headers, method) = (&shared.access, &request.headers, &request.method);
     if !access.is_host(headers) {
         let message = "the request names a host that is not this machine: open the server as localhost or 127.0.0.1";
@@ -107,10 +114,13 @@ async fn routed(shared: &Arc<Shared>, request: &Parts) -> Response<ReplyBody> {
         return refuse(path, &Fault::new(StatusCode::UNAUTHORIZED, "token", message));
     }
     if let Some(key) = path.strip_prefix("/raw/") {
-        return raw(shared, key, headers, method == Method::HEAD).await;
+        return raw(shared, connection, key, headers, method == Method::HEAD).await;
     }
     match path.strip_prefix("/api/") {
-        Some(question) => api::answer(shared, question, query).await.unwrap_or_else(|fault| refuse(path, &fault)),
+        Some(question) => {
+            let answered = api::answer(shared, connection, question, query).await;
+            answered.unwrap_or_else(|fault| refuse(path, &fault))
+        }
         None => text(&Fault::not_found("expected /, /raw/KEY or /api/QUESTION")),
     }
 }

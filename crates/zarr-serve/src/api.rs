@@ -1,18 +1,21 @@
 //! `/api/QUESTION`: what the page asks about the nodes of the store.
 
 mod answer;
+mod children;
 mod coordinates;
 mod describe;
+mod image;
 mod numbers;
 mod plane;
 mod profile;
-mod sample;
+mod region;
 mod statistics;
 mod table;
 
 use crate::address::Query;
 use crate::colors;
 use crate::fault::Fault;
+use crate::held::Connection;
 use crate::nodes::Nodes;
 use crate::reply::{ReplyBody, json, whole};
 use crate::shared::Shared;
@@ -26,32 +29,49 @@ const NUMBERS: &str = "application/octet-stream";
 
 type Ask = fn(&Nodes, &Query) -> Result<Answer, Fault>;
 
-/// The questions.
-const QUESTIONS: &[(&str, Ask)] = &[
-    ("store", describe::store),
-    ("children", describe::children),
-    ("info", describe::info),
-    ("attributes", describe::attributes),
-    ("plane", plane::plane),
-    ("histogram", plane::histogram),
-    ("profile", profile::profile),
-    ("coordinates", coordinates::coordinates),
-    ("table", table::table),
-    ("colormaps", |_, _| Ok(Answer::Json(colors::all()))),
+/// The questions, with the parameters that each takes.
+const QUESTIONS: &[(&str, Ask, &[&str])] = &[
+    ("store", describe::store, &[]),
+    ("children", children::children, &["path", "offset", "limit"]),
+    ("info", describe::info, &["path", "sizes"]),
+    ("attributes", describe::attributes, &["path"]),
+    (
+        "plane",
+        plane::plane,
+        &["path", "y", "x", "y0", "y1", "x0", "x1", "at", "height", "width", "stored", "full", "level"],
+    ),
+    ("profile", profile::profile, &["path", "axis", "at", "stored", "full"]),
+    ("coordinates", coordinates::coordinates, &["path", "axis", "start", "step", "count"]),
+    ("table", table::table, &["path", "y", "x", "y0", "y1", "x0", "x1", "at", "stored", "full"]),
+    ("colormaps", |_, _| Ok(Answer::Json(colors::all())), &[]),
 ];
 
 /// Answers a question.
-pub(crate) async fn answer(shared: &Arc<Shared>, name: &str, query: Query) -> Result<Response<ReplyBody>, Fault> {
-    let Some((_, ask)) = QUESTIONS.iter().find(|(known, _)| *known == name) else {
-        let names: Vec<&str> = QUESTIONS.iter().map(|(name, _)| *name).collect();
+pub(crate) async fn answer(
+    shared: &Arc<Shared>,
+    connection: &Arc<Connection>,
+    name: &str,
+    query: Query,
+) -> Result<Response<ReplyBody>, Fault> {
+    let Some(&(_, ask, parameters)) = QUESTIONS.iter().find(|(known, ..)| *known == name) else {
+        let names: Vec<&str> = QUESTIONS.iter().map(|(name, ..)| *name).collect();
         return Err(Fault::not_found(format!("found the question {name:?}, expected one of {}", names.join(", "))));
     };
-    match shared.compute(move |nodes| ask(nodes, &query)).await?? {
-        Answer::Json(value) => Ok(json(StatusCode::OK, value)),
+    query.check(parameters).map_err(|fault| fault.within(name))?;
+    let (answer, working) = shared.compute(move |nodes| ask(nodes, &query)).await?;
+    let mut response = match answer? {
+        Answer::Json(value) => json(StatusCode::OK, value),
         Answer::Bytes(bytes) => {
             let mut response = whole(StatusCode::OK, NUMBERS, bytes);
             response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-            Ok(response)
+            response
         }
+    };
+    // The next question is worked on once there is room for this answer.
+    if let ReplyBody::Bytes(bytes) = response.body_mut() {
+        let room = shared.held.room_for_answer(bytes.len() as u64).await?;
+        *bytes = room.hold(connection, std::mem::take(bytes));
     }
+    drop(working);
+    Ok(response)
 }

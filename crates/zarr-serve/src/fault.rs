@@ -39,6 +39,11 @@ impl Fault {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 
+    /// With what it is about in front.
+    pub(crate) fn within(self, name: &str) -> Self {
+        Self { message: format!("{name}: {}", self.message), ..self }
+    }
+
     pub(crate) fn with_hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
@@ -72,7 +77,7 @@ impl From<Error> for Fault {
             ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::UNPROCESSABLE_ENTITY,
         };
-        let message = with_causes(&error);
+        let message = error.with_causes();
         Self { status, kind: error.kind().name(), message, hint: error.hint().map(str::to_owned) }
     }
 }
@@ -81,7 +86,7 @@ impl From<zarr_store::Error> for Fault {
     fn from(error: zarr_store::Error) -> Self {
         match of_store(&error) {
             StatusCode::NOT_FOUND => Self::not_found("no such value"),
-            status => Self::new(status, "store", with_causes(&error)),
+            status => Self::new(status, "store", Error::from(error).with_causes()),
         }
     }
 }
@@ -97,17 +102,4 @@ fn of_store(error: &zarr_store::Error) -> StatusCode {
         Kind::TimedOut => StatusCode::GATEWAY_TIMEOUT,
         _ => StatusCode::BAD_GATEWAY,
     }
-}
-
-/// The error, followed by each cause that its own message lacks.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    for cause in std::iter::successors(error.source(), |cause| cause.source()) {
-        let cause = cause.to_string();
-        if !text.contains(&cause) {
-            text.push_str(": ");
-            text.push_str(&cause);
-        }
-    }
-    text
 }

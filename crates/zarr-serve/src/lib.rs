@@ -29,8 +29,9 @@
 //! - `/api/QUESTION` answers the page. A read of an array is bounded ([`ServeLimits`]): a plane that is larger comes with fewer elements,
 //!   evenly spaced.
 //!
-//! Values are read in pieces while they are sent, so that a client that takes its time holds 128 KiB and no more. Connections, requests to
-//! the store and reads of arrays are bounded in number.
+//! Values of up to 8 MiB are read at once, others in pieces while they are sent, which are small for a client that takes its time. What
+//! waits to be sent is bounded over all connections, in bytes and in time; connections, requests to the store and reads of arrays are
+//! bounded in number.
 //!
 //! Knows no codec and no kind of store: both are given.
 
@@ -43,6 +44,7 @@ mod api;
 mod colors;
 mod condition;
 mod fault;
+mod held;
 mod nodes;
 mod options;
 mod paced;

@@ -7,12 +7,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use zarr_array::{Array, ChunkCache, Group, Options, Registry};
 use zarr_dataset::{Dataset, DatasetOptions, Values, Variable};
-use zarr_dtype::Class;
 use zarr_grid::{AxisSelection, Selection};
 use zarr_hierarchy::Error;
-use zarr_json::Value;
-use zarr_meta::{Dialect, NodePath, StoredNode};
-use zarr_store::Store;
+use zarr_meta::{Copies, Dialect, NodePath, StoredNode};
+use zarr_ome::Image;
+use zarr_store::{ReadOnly, Store};
+use zarr_view::{Budget, Numbers};
 
 /// How long a node, or the list of those below it, is believed to be as it was found.
 const TIME: Duration = Duration::from_secs(2);
@@ -31,15 +31,24 @@ pub(crate) struct Nodes {
     arrays: Options,
     pub(crate) limits: ServeLimits,
     opened: Recent<Opened>,
-    lists: Recent<List>,
+    lists: Recent<Below>,
 }
 
-/// The nodes directly below a group.
-pub(crate) struct List {
-    /// A JSON object for each.
-    pub(crate) nodes: Vec<Value>,
-    /// Why others cannot be shown.
-    pub(crate) broken: Vec<String>,
+/// What lies directly below a group.
+pub(crate) enum Below {
+    /// Paths at which there may be nodes.
+    Paths(Vec<NodePath>),
+    /// Nodes, and why others cannot be shown.
+    Nodes(Vec<StoredNode>, Vec<String>),
+}
+
+impl Below {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Paths(paths) => paths.len(),
+            Self::Nodes(nodes, _) => nodes.len(),
+        }
+    }
 }
 
 impl Nodes {
@@ -49,6 +58,8 @@ impl Nodes {
         let cache = ChunkCache::revalidating(limits.cache_bytes);
         let arrays = options.arrays.clone().cache(cache);
         let (opened, lists) = (Recent::new(MOST_NODES, TIME), Recent::new(MOST_LISTS, TIME_OF_PAGES));
+        // By one table, and one store that takes no writes, the cache knows decoded arrays again when they are opened anew.
+        let (store, registry) = (Arc::new(ReadOnly(store)), zarr_dataset::registry(&registry));
         Self { store, registry, dialect: options.dialect, arrays, limits, opened, lists }
     }
 
@@ -62,6 +73,7 @@ impl Nodes {
                 found: self.arrays.as_read(found),
                 array: OnceLock::new(),
                 variable: OnceLock::new(),
+                image: OnceLock::new(),
             })
         });
         Ok(opened?)
@@ -72,8 +84,8 @@ impl Nodes {
         &self,
         path: &str,
         is_further: bool,
-        make: impl FnOnce() -> Result<List, Fault>,
-    ) -> Result<Arc<List>, Fault> {
+        make: impl FnOnce() -> Result<Below, Fault>,
+    ) -> Result<Arc<Below>, Fault> {
         self.lists.get_within(path, if is_further { TIME_OF_PAGES } else { TIME }, make)
     }
 
@@ -103,30 +115,48 @@ impl Nodes {
         let (Some(above), Some(name)) = (found.path.parent(), found.path.name()) else {
             return Err("it lies in no group".to_owned());
         };
-        let group = Group::open(&self.store, &above.to_string(), &self.registry).map_err(|error| error.to_string())?;
+        let group = self.group_of(found.dialect, above).map_err(|error| error.to_string())?;
         let options = DatasetOptions::default().arrays(self.arrays.clone());
         let dataset = Dataset::open_variables(&group, &[name], &options).map_err(|error| error.to_string())?;
         let variable = dataset.variable(name).map_err(|error| error.to_string())?.clone();
         Ok(InDataset { dataset, variable })
     }
 
+    /// The group at a path, in the dialect of an array in it.
+    fn group_of(&self, dialect: Dialect, path: NodePath) -> Result<Group, Error> {
+        let found = match zarr_hierarchy::open_group(&*self.store, &path.to_string(), Some(dialect), Copies::Read) {
+            Err(error) if error.is_not_found() => StoredNode::implicit(dialect, path),
+            found => found?,
+        };
+        Group::from_found(&self.store, found, &self.registry)
+    }
+
+    /// The image in several resolutions that an opened node is, if it is one.
+    pub(crate) fn image<'o>(&self, opened: &'o Opened) -> Result<Option<&'o Image>, Fault> {
+        if opened.found.node.as_array().is_some() {
+            return Ok(None);
+        }
+        if let Some(image) = opened.image.get() {
+            return Ok(image.as_ref());
+        }
+        let group = Group::from_found(&self.store, opened.found.clone(), &self.registry)?;
+        let image = Image::open(&group)?;
+        Ok(opened.image.get_or_init(|| image).as_ref())
+    }
+
+    /// An array that was opened elsewhere, read as all are here.
+    pub(crate) fn as_opened(&self, array: &Array) -> Result<Array, Fault> {
+        Ok(array.with(self.arrays.clone())?)
+    }
+
     /// What a read may cost: a larger budget is asked for by `is_full`.
     pub(crate) fn budget(&self, is_full: bool) -> Budget {
         let factor = if is_full { 16 } else { 1 };
         Budget {
-            chunks: self.limits.chunks.saturating_mul(factor).max(1),
+            parts: self.limits.chunks.saturating_mul(factor).max(1),
             bytes: self.limits.decoded_bytes.saturating_mul(factor),
         }
     }
-}
-
-/// What a read may cost.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
-    /// Chunks, or inner chunks of shards.
-    pub(crate) chunks: u64,
-    /// Bytes that are decoded.
-    pub(crate) bytes: u64,
 }
 
 /// A node that was found.
@@ -134,6 +164,7 @@ pub(crate) struct Opened {
     pub(crate) found: StoredNode,
     array: OnceLock<Array>,
     variable: OnceLock<Result<InDataset, String>>,
+    image: OnceLock<Option<Image>>,
 }
 
 /// An array as a variable of a data set.
@@ -170,13 +201,42 @@ impl InDataset {
         Ok(dataset.variable(self.variable.name())?.read()?)
     }
 
-    /// The array of decoded values, if these are numbers or bools.
+    /// The array of decoded values, if these are numbers or bools, and no dates.
     pub(crate) fn decoded(&self) -> Result<Option<&Array>, Fault> {
-        Ok(self.variable.decoded()?.filter(|array| is_numeric(array)))
+        Ok(self.variable.decoded()?.filter(|array| Numbers::of(array.data_type()).is_some()))
     }
 }
 
-/// Whether elements are numbers or bools that a picture can show.
-pub(crate) fn is_numeric(array: &Array) -> bool {
-    array.data_type().storage().class().is_some_and(|class| class != Class::Complex)
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_array::{Cast, NewArray, NewGroup};
+    use zarr_store::{Counted, MemoryStore};
+
+    /// Nodes are opened anew after two seconds; what was decoded of them is kept.
+    #[test]
+    fn decoded_chunks_are_kept_from_one_opening_to_the_next() -> Result<(), Fault> {
+        let counted = Arc::new(Counted::new(MemoryStore::new()));
+        let store: Arc<dyn Store> = Arc::clone(&counted) as _;
+        let mut registry = Registry::default();
+        zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+        let registry = Arc::new(registry);
+        let group = Group::create(&store, "/", NewGroup::new(), &registry)?;
+        let new = NewArray::new(&[50_000], "int16").dimension_names(&["x"]).codecs("bytes")?;
+        let new = new.attribute("scale_factor", 0.5).attribute("_FillValue", -1);
+        group.create_array("a", new)?.write(.., &[4_i16; 50_000])?;
+        let mut nodes = Nodes::new(store, registry, &ServeOptions::default());
+        nodes.opened = Recent::new(MOST_NODES, Duration::ZERO);
+        let mut read = || {
+            counted.take();
+            let opened = nodes.open("/a")?;
+            let found = nodes.variable(&opened).as_ref().map_err(|why| Fault::internal(why.as_str()))?;
+            let decoded = found.decoded()?.ok_or_else(|| Fault::internal("not decoded"))?;
+            assert_eq!(decoded.read_as::<f64>(10..12, Cast::Lossy)?, [2.0, 2.0]);
+            Ok::<_, Fault>(counted.take().bytes_read)
+        };
+        let (first, second) = (read()?, read()?);
+        assert!(first > 100_000 && second < 10_000, "{first} bytes, then {second}");
+        Ok(())
+    }
 }

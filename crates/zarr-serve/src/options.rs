@@ -118,14 +118,17 @@ pub struct ServeLimits {
     pub connections: usize,
     /// The time in which a request has to have arrived, and for which a connection may stay unused. 10 s by default.
     pub request_time: Duration,
-    /// The time in which a client has to take 16 KiB of an answer. 30 s by default.
+    /// The time in which a client has to take 16 KiB of an answer, and what the server holds of it in memory: of that a second more for
+    /// each 32 KiB. 30 s by default.
     pub stall_time: Duration,
     /// How many gets of the store are under way for `/raw/`. 16 by default.
     pub gets: usize,
     /// How many questions about arrays are answered at the same time. 4 by default.
     pub computations: usize,
-    /// How many questions wait for that; more get status 503. 64 by default.
+    /// How many further questions wait for that; more get status 503. 64 by default.
     pub waiting: usize,
+    /// Bytes of answers that are in memory until clients have taken them; others wait. 256 MiB by default.
+    pub held_bytes: usize,
     /// Bytes of decoded chunks that are kept. 256 MiB by default.
     pub cache_bytes: usize,
     /// Chunks (inner chunks of shards) that a picture, a profile or a table is read from; a picture of a larger plane has fewer
@@ -144,6 +147,7 @@ impl Default for ServeLimits {
             gets: 16,
             computations: 4,
             waiting: 64,
+            held_bytes: 256 << 20,
             cache_bytes: 256 << 20,
             chunks: 1024,
             decoded_bytes: 128 << 20,
@@ -180,6 +184,12 @@ impl ServeLimits {
     #[must_use]
     pub fn computations(self, computations: usize, waiting: usize) -> Self {
         Self { computations, waiting, ..self }
+    }
+
+    /// Sets [`held_bytes`](Self#structfield.held_bytes).
+    #[must_use]
+    pub fn held_bytes(self, held_bytes: usize) -> Self {
+        Self { held_bytes, ..self }
     }
 
     /// Sets [`cache_bytes`](Self#structfield.cache_bytes).

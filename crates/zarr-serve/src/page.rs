@@ -9,12 +9,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; c
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The files by their paths, with their media types.
-const ASSETS: [(&str, &str, &str); 8] = [
+const ASSETS: [(&str, &str, &str); 9] = [
     ("/", "text/html; charset=utf-8", include_str!("page/index.html")),
     ("/page.js", "text/javascript; charset=utf-8", include_str!("page/page.js")),
     ("/server.js", "text/javascript; charset=utf-8", include_str!("page/server.js")),
     ("/picture.js", "text/javascript; charset=utf-8", include_str!("page/picture.js")),
     ("/tree.js", "text/javascript; charset=utf-8", include_str!("page/tree.js")),
+    ("/image.js", "text/javascript; charset=utf-8", include_str!("page/image.js")),
     ("/details.js", "text/javascript; charset=utf-8", include_str!("page/details.js")),
     ("/page.css", "text/css; charset=utf-8", include_str!("page/page.css")),
     ("/icon.svg", "image/svg+xml", include_str!("page/icon.svg")),

@@ -3,6 +3,7 @@
 use crate::address;
 use crate::condition::{Outcome, entity_tag, evaluate, ranges_apply};
 use crate::fault::Fault;
+use crate::held::Connection;
 use crate::range::{Asked, asked};
 use crate::reply::{ReplyBody, bare, set, text, whole};
 use crate::shared::Shared;
@@ -16,17 +17,23 @@ use zarr_store::{GetOptions, Key, Snapshot, Store};
 const ATTEMPTS: usize = 3;
 
 /// Answers a request for the value whose key is `path`, with its escapes.
-pub(crate) async fn raw(shared: &Arc<Shared>, path: &str, headers: &HeaderMap, is_head: bool) -> Response<ReplyBody> {
+pub(crate) async fn raw(
+    shared: &Arc<Shared>,
+    connection: &Arc<Connection>,
+    path: &str,
+    headers: &HeaderMap,
+    is_head: bool,
+) -> Response<ReplyBody> {
     let key = match key(path) {
         Ok(key) => key,
         Err(fault) => return text(&fault),
     };
-    let mut answer = value(shared, &key, headers, is_head).await;
+    let mut answer = value((shared, connection), &key, headers, is_head).await;
     for _ in 1..ATTEMPTS {
         if !matches!(&answer, Err(fault) if fault.status == StatusCode::SERVICE_UNAVAILABLE) {
             break;
         }
-        answer = value(shared, &key, headers, is_head).await;
+        answer = value((shared, connection), &key, headers, is_head).await;
     }
     answer.unwrap_or_else(|fault| text(&fault))
 }
@@ -59,7 +66,7 @@ fn known(store: &dyn Store, key: &Key) -> Result<Option<Known>, Fault> {
 }
 
 async fn value(
-    shared: &Arc<Shared>,
+    (shared, connection): (&Arc<Shared>, &Arc<Connection>),
     key: &Key,
     headers: &HeaderMap,
     is_head: bool,
@@ -89,7 +96,8 @@ async fn value(
             let content_range = format!("bytes {}-{}/{size}", range.start, range.end.saturating_sub(1));
             let mut response = whole(status, media(key), "");
             if !is_head {
-                *response.body_mut() = ReplyBody::Value(ValueBody::begin(shared, key.clone(), snapshot, range).await?);
+                let value = (key.clone(), size, snapshot);
+                *response.body_mut() = ReplyBody::Value(ValueBody::begin((shared, connection), value, range).await?);
             }
             set(&mut response, CONTENT_LENGTH, &length.to_string());
             if status == StatusCode::PARTIAL_CONTENT {

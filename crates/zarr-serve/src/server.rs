@@ -2,6 +2,7 @@
 
 use crate::access::{Access, TOKEN_PATH};
 use crate::answer::answer;
+use crate::held::Connection;
 use crate::nodes::Nodes;
 use crate::options::{ServeLimits, ServeOptions};
 use crate::paced::Paced;
@@ -179,9 +180,11 @@ async fn serve(
     // Without it some answers wait for an acknowledgement. A socket that is closed already fails later.
     let _ = socket.set_nodelay(true);
     let io = Paced::new(socket, limits.stall_time);
+    let client = Arc::new(Connection::default());
+    let of_requests = Arc::clone(&client);
     let service = service_fn(move |request| {
-        let shared = Arc::clone(&shared);
-        async move { Ok::<_, Infallible>(answer(shared, request).await) }
+        let (shared, client) = (Arc::clone(&shared), Arc::clone(&of_requests));
+        async move { Ok::<_, Infallible>(answer(shared, client, request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -193,8 +196,12 @@ async fn serve(
     // Errors are those of clients that went away or took too long.
     tokio::select! {
         _ = connection.as_mut() => return,
+        () = client.given_up() => return,
         () = until(&mut stopped) => {}
     }
     connection.as_mut().graceful_shutdown();
-    let _ = connection.await;
+    tokio::select! {
+        _ = connection => {}
+        () = client.given_up() => {}
+    }
 }

@@ -1,35 +1,37 @@
-//! What all connections of a server share: the store, who may read it, and how much is under way.
+//! What all connections of a server share: the store, who may read it, how much is under way and how much is held.
 
 use crate::access::Access;
 use crate::fault::Fault;
+use crate::held::Held;
 use crate::nodes::Nodes;
 use crate::options::ServeLimits;
 use hyper::StatusCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::Semaphore;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zarr_store::Store;
 
 /// What all connections of a server share.
 pub(crate) struct Shared {
     pub(crate) access: Access,
+    pub(crate) held: Held,
     nodes: Arc<Nodes>,
     gets: Arc<Semaphore>,
     computations: Arc<Semaphore>,
-    /// How many questions wait, and how many may.
-    waiting: AtomicUsize,
-    may_wait: usize,
+    /// Questions that are worked on, and those that wait for that.
+    questions: Arc<Semaphore>,
 }
 
 impl Shared {
     pub(crate) fn new(access: Access, nodes: Nodes, limits: &ServeLimits) -> Self {
+        let computations = limits.computations.max(1);
+        let questions = computations.saturating_add(limits.waiting).min(Semaphore::MAX_PERMITS);
         Self {
             access,
+            held: Held::new(limits.held_bytes, limits.stall_time),
             nodes: Arc::new(nodes),
             gets: Arc::new(Semaphore::new(limits.gets.max(1))),
-            computations: Arc::new(Semaphore::new(limits.computations.max(1))),
-            waiting: AtomicUsize::new(0),
-            may_wait: limits.waiting,
+            computations: Arc::new(Semaphore::new(computations)),
+            questions: Arc::new(Semaphore::new(questions)),
         }
     }
 
@@ -39,48 +41,40 @@ impl Shared {
         work: impl FnOnce(&dyn Store) -> T + Send + 'static,
     ) -> Result<T, Fault> {
         let nodes = Arc::clone(&self.nodes);
-        on_thread(Arc::clone(&self.gets), move || work(&*nodes.store)).await
+        let permit = acquired(&self.gets).await?;
+        on_thread(permit, move || work(&*nodes.store)).await.map(|(result, _)| result)
     }
 
-    /// Does work that reads and computes, unless too much of it waits already.
+    /// Does work that reads and computes, unless too much of it waits already. Others may work once the result is dropped or held: what
+    /// results are, too, is bounded.
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Nodes) -> T + Send + 'static,
-    ) -> Result<T, Fault> {
-        let _place = Place::take(&self.waiting, self.may_wait)?;
+    ) -> Result<(T, Working), Fault> {
+        let question = Arc::clone(&self.questions)
+            .try_acquire_owned()
+            .map_err(|_| Fault::new(StatusCode::SERVICE_UNAVAILABLE, "limit", "too many requests at the same time"))?;
+        let computation = acquired(&self.computations).await?;
         let nodes = Arc::clone(&self.nodes);
-        on_thread(Arc::clone(&self.computations), move || work(&nodes)).await
+        on_thread(Working { _question: question, _computation: computation }, move || work(&nodes)).await
     }
 }
 
-/// Runs blocking work once there is a permit for it, which it keeps even if the client goes away: the thread is at work all the same.
-async fn on_thread<T: Send + 'static>(
-    permits: Arc<Semaphore>,
+/// The permission to work on a question.
+pub(crate) struct Working {
+    _question: OwnedSemaphorePermit,
+    _computation: OwnedSemaphorePermit,
+}
+
+async fn acquired(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Fault> {
+    Arc::clone(permits).acquire_owned().await.map_err(|_| Fault::internal("the server stops"))
+}
+
+/// Runs blocking work, which keeps its permits even if the client goes away: the thread is at work all the same.
+async fn on_thread<T: Send + 'static, P: Send + 'static>(
+    permits: P,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, Fault> {
-    let permit = permits.acquire_owned().await.map_err(|_| Fault::internal("the server stops"))?;
-    let done = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        work()
-    });
+) -> Result<(T, P), Fault> {
+    let done = tokio::task::spawn_blocking(move || (work(), permits));
     done.await.map_err(|error| Fault::internal(error.to_string()))
-}
-
-/// One of the places of those who wait.
-struct Place<'s>(&'s AtomicUsize);
-
-impl<'s> Place<'s> {
-    fn take(waiting: &'s AtomicUsize, most: usize) -> Result<Self, Fault> {
-        let place = Self(waiting);
-        if waiting.fetch_add(1, Ordering::AcqRel) >= most {
-            return Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "limit", "too many requests at the same time"));
-        }
-        Ok(place)
-    }
-}
-
-impl Drop for Place<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::AcqRel);
-    }
 }

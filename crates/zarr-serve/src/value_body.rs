@@ -1,6 +1,7 @@
-//! Values of the store, read in pieces while they are sent.
+//! Values of the store, read while they are sent: small ones at once, others in pieces, of which one is read while the one before is sent.
 
 use crate::fault::Fault;
+use crate::held::{Connection, Room};
 use crate::shared::Shared;
 use bytes::Bytes;
 use std::fmt;
@@ -9,37 +10,91 @@ use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
+use tokio::task::JoinHandle;
 use zarr_store::{ByteRange, GetOptions, Key, Snapshot, Store};
 
-/// Bytes that are read at once. A connection holds one piece: a client that takes its time holds no more.
-pub(crate) const PIECE: u64 = 128 << 10;
-
-type Reading = Pin<Box<dyn Future<Output = Result<Bytes, Fault>> + Send>>;
+/// So many bytes are read by one get, if there is room for them: some stores have to decompress all of a value for any part of it.
+const WHOLE: u64 = 8 << 20;
+/// Bytes of the first piece, and of the pieces of a client that takes its time.
+const LEAST: u64 = 128 << 10;
+/// Bytes of a piece of a quick client.
+const MOST: u64 = 4 << 20;
+/// A client that has taken a piece in this time gets one twice as large.
+const QUICK: Duration = Duration::from_millis(250);
+/// One that has needed this time gets one half as large.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// The bytes of a range of one state of a value.
 pub(crate) struct ValueBody {
-    shared: Arc<Shared>,
-    key: Key,
-    snapshot: Option<Snapshot>,
+    source: Source,
     /// Read already: the first piece, so that a failure of the store becomes a status.
     ready: Option<Bytes>,
     /// The piece that is being read, and its bytes.
     reading: Option<(u64, Reading)>,
     /// Not yet asked for.
     rest: Range<u64>,
+    /// Bytes of the next piece.
+    size: u64,
+    /// When the last piece was taken.
+    taken: Instant,
+}
+
+/// Where the bytes come from.
+#[derive(Clone)]
+struct Source {
+    shared: Arc<Shared>,
+    connection: Arc<Connection>,
+    key: Key,
+    /// Bytes of the value.
+    size: u64,
+    options: GetOptions,
+}
+
+/// A piece that is being read, for as long as anybody waits for it.
+struct Reading(JoinHandle<Result<Bytes, Fault>>);
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+impl Source {
+    /// Reads a part, for which there is room; else waits for that.
+    async fn read(self, part: Range<u64>, room: Option<Room>) -> Result<Bytes, Fault> {
+        let (start, end) = (part.start, part.end);
+        let room = match room {
+            Some(room) => room,
+            None => self.shared.held.room(end - start).await?,
+        };
+        // Of whole values some stores compare a checksum.
+        let range = if start == 0 && end == self.size { ByteRange::Full } else { ByteRange::Range(start..end) };
+        let Self { shared, connection, key, options, .. } = self;
+        let bytes = shared.get(move |store: &dyn Store| piece(store, &key, range, &options)).await??;
+        match bytes.len() as u64 == end - start {
+            true => Ok(room.hold(&connection, bytes)),
+            false => Err(Fault::internal(format!("the store gave {} bytes of {}", bytes.len(), end - start))),
+        }
+    }
 }
 
 impl ValueBody {
-    /// Reads the first piece.
+    /// Reads the first piece of a range of a value of `size` bytes.
     pub(crate) async fn begin(
-        shared: &Arc<Shared>,
-        key: Key,
-        snapshot: Option<Snapshot>,
+        (shared, connection): (&Arc<Shared>, &Arc<Connection>),
+        (key, size, snapshot): (Key, u64, Option<Snapshot>),
         range: Range<u64>,
     ) -> Result<Self, Fault> {
-        let mut body = Self { shared: Arc::clone(shared), key, snapshot, ready: None, reading: None, rest: range };
-        if let Some((_, reading)) = body.next_piece() {
-            body.ready = Some(reading.await?);
+        let (shared, connection) = (Arc::clone(shared), Arc::clone(connection));
+        let source = Source { shared, connection, key, size, options: GetOptions::if_match(snapshot) };
+        let mut body = Self { source, ready: None, reading: None, rest: range, size: LEAST, taken: Instant::now() };
+        let all = body.rest.end - body.rest.start;
+        let room = if all <= WHOLE { body.source.shared.held.room_now(all) } else { None };
+        let first = if room.is_some() { all } else { all.min(LEAST) };
+        if first > 0 {
+            let part = body.take(first);
+            body.ready = Some(body.source.clone().read(part, room).await?);
         }
         Ok(body)
     }
@@ -51,42 +106,53 @@ impl ValueBody {
         ready + reading + (self.rest.end - self.rest.start)
     }
 
-    /// Begins to read the next piece, if there is one.
-    fn next_piece(&mut self) -> Option<(u64, Reading)> {
+    /// The next bytes that are not yet asked for, at most so many.
+    fn take(&mut self, most: u64) -> Range<u64> {
         let start = self.rest.start;
-        let end = self.rest.end.min(start.saturating_add(PIECE));
-        if start >= end {
-            return None;
+        self.rest.start = self.rest.end.min(start.saturating_add(most));
+        start..self.rest.start
+    }
+
+    /// Begins to read the next piece, if there is one.
+    fn read_on(&mut self) {
+        let part = self.take(self.size);
+        if !part.is_empty() {
+            let len = part.end - part.start;
+            self.reading = Some((len, Reading(tokio::spawn(self.source.clone().read(part, None)))));
         }
-        self.rest.start = end;
-        let (shared, key) = (Arc::clone(&self.shared), self.key.clone());
-        let options = GetOptions::if_match(self.snapshot.clone());
-        let reading: Reading = Box::pin(async move {
-            let range = ByteRange::Range(start..end);
-            let get = move |store: &dyn Store| piece(store, &key, range, &options);
-            let bytes = shared.get(get).await??;
-            match bytes.len() as u64 == end - start {
-                true => Ok(bytes),
-                false => Err(Fault::internal(format!("the store gave {} bytes of {}", bytes.len(), end - start))),
-            }
-        });
-        Some((end - start, reading))
+    }
+
+    /// A piece for the client, while the next one is being read: how large that is depends on how quick the client was.
+    fn hand_out(&mut self, piece: Bytes) -> Poll<Option<Result<Bytes, Fault>>> {
+        self.size = next_size(self.size, self.taken.elapsed());
+        self.taken = Instant::now();
+        self.read_on();
+        Poll::Ready(Some(Ok(piece)))
     }
 
     pub(crate) fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Fault>>> {
         if let Some(piece) = self.ready.take() {
-            return Poll::Ready(Some(Ok(piece)));
+            return self.hand_out(piece);
         }
-        if self.reading.is_none() {
-            self.reading = self.next_piece();
-        }
-        let Some((_, reading)) = &mut self.reading else { return Poll::Ready(None) };
-        let piece = ready!(reading.as_mut().poll(context));
+        let Some((_, Reading(reading))) = &mut self.reading else { return Poll::Ready(None) };
+        let piece = ready!(Pin::new(reading).poll(context));
         self.reading = None;
-        if piece.is_err() {
-            self.rest.start = self.rest.end;
+        match piece.unwrap_or_else(|error| Err(Fault::internal(error.to_string()))) {
+            Ok(piece) => self.hand_out(piece),
+            Err(fault) => {
+                self.rest.start = self.rest.end;
+                Poll::Ready(Some(Err(fault)))
+            }
         }
-        Poll::Ready(Some(piece))
+    }
+}
+
+/// Bytes of the piece after one of this size that was taken in a time.
+fn next_size(size: u64, time: Duration) -> u64 {
+    match time {
+        time if time < QUICK => size.saturating_mul(2).min(MOST),
+        time if time > SLOW => (size / 2).max(LEAST),
+        _ => size,
     }
 }
 
@@ -100,6 +166,20 @@ fn piece(store: &dyn Store, key: &Key, range: ByteRange, options: &GetOptions) -
 
 impl fmt::Debug for ValueBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ValueBody").field("key", &self.key).field("rest", &self.rest).finish_non_exhaustive()
+        f.debug_struct("ValueBody").field("key", &self.source.key).field("rest", &self.rest).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_grow_for_quick_clients_alone() {
+        let sizes = |time| std::iter::successors(Some(LEAST), |&size| Some(next_size(size, time))).nth(10);
+        assert_eq!(sizes(Duration::ZERO), Some(MOST));
+        assert_eq!(sizes(Duration::from_millis(500)), Some(LEAST));
+        assert_eq!(next_size(MOST, Duration::from_secs(2)), MOST / 2);
+        assert_eq!(next_size(LEAST, Duration::from_secs(2)), LEAST);
     }
 }

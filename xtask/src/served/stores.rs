@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 use zarr::Result;
+use zarr::meta::Dialect;
 use zarr::prelude::*;
+use zarr::store::{Prefix, Prefixed};
 use zarr_json::{Value, json};
 
 /// Elements along time, y and x of `/cube/t`.
 const CUBE: [u64; 3] = [6, 40, 60];
 
-/// What `xtask/page/drive.mjs` looks at: `/cube`, a data set; `/many`, 2,000 arrays; `/huge`, an array of 2^40 elements; `/odd`, texts that
-/// look like markup.
+/// What `xtask/page/drive.mjs` looks at: `/cube`, a data set; `/many`, 2,000 arrays; `/huge`, an array of 2^40 elements; `/image`, an image in
+/// three resolutions; `/odd`, texts that look like markup.
 pub(super) fn of_page() -> Result<Arc<dyn Store>> {
     let store = zarr::store::create("memory:")?;
     let create = |path: &str, new: NewArray| zarr::create((&store, path)).array(new);
@@ -38,42 +40,78 @@ pub(super) fn of_page() -> Result<Arc<dyn Store>> {
         create(&format!("/many/a{number:04}"), new)?;
     }
     let huge = create("/huge", NewArray::new(&[1 << 20, 1 << 20], "float32").chunks(&[256, 256]))?;
-    // Of four million chunks a few are stored, some of them where the picture of the whole plane has elements.
+    // Of sixteen million chunks a few are stored.
     for row in 0..16_u64 {
-        let (y, x) = (row * 65_536, row * 43_691 / 256 * 256);
-        huge.fill((y..y + 256, x..x + 256), row as f32 + 1.0)?;
+        let start = row * 65_536;
+        huge.fill((start..start + 256, start..start + 256), row as f32 + 1.0)?;
     }
+    image(&store)?;
     let odd = NewGroup::new().attribute("markup", "<img src=x onerror=alert(1)><b>bold</b>");
     zarr::create((&store, "/odd")).group(odd)?;
     Ok(store)
 }
 
+/// An image of two channels in three resolutions, of which the coarsest has 300 x 400 elements: their numbers are their columns in the finest.
+fn image(store: &Arc<dyn Store>) -> Result<()> {
+    let level = |number: u32| {
+        let scale = 0.25 * f64::from(1 << number);
+        let transformations = json!([{"type": "scale", "scale": [1.0, scale, scale]}]);
+        json!({"path": (number.to_string()), "coordinateTransformations": transformations})
+    };
+    let space = |name: &str| json!({"name": name, "type": "space", "unit": "micrometer"});
+    let axes = json!([{"name": "c", "type": "channel"}, (space("y")), (space("x"))]);
+    let multiscale = json!({"axes": axes, "datasets": [(level(0)), (level(1)), (level(2))]});
+    let omero = json!({"channels": [{"label": "DAPI"}, {"label": "GFP"}]});
+    let ome = json!({"version": "0.5", "multiscales": [multiscale], "omero": omero});
+    zarr::create((store, "/image")).group(NewGroup::new().attribute("ome", ome))?;
+    for number in 0..3_u64 {
+        let (height, width) = (1200 >> number, 1600 >> number);
+        let new = NewArray::new(&[2, height, width], "uint16").chunks(&[1, 300, 400]);
+        let columns = (0..2 * height * width).map(|at| ((at % width) << number) as u16);
+        zarr::create((store, format!("/image/{number}").as_str()))
+            .array(new)?
+            .write(.., &columns.collect::<Vec<_>>())?;
+    }
+    Ok(())
+}
+
 /// Arrays of both formats that all clients read, and a line for each of what `xtask/interop/served.py` compares.
 pub(super) fn of_clients() -> Result<(Arc<dyn Store>, String)> {
     let (store, mut lines) = (zarr::store::create("memory:")?, String::new());
-    zarr::create((&store, "/")).group(NewGroup::new())?;
+    for (format, dialect) in [(2, Dialect::V2), (3, Dialect::V3)] {
+        let at = format!("v{format}");
+        let hierarchy: Arc<dyn Store> = Arc::new(Prefixed::new(Arc::clone(&store), Prefix::new(&format!("{at}/"))?));
+        zarr::create((&hierarchy, "/")).group(NewGroup::new().dialect(dialect))?;
+        add_arrays(&hierarchy, format, |path, elements| {
+            let hex: String = elements.iter().map(|byte| format!("{byte:02x}")).collect();
+            let line: Value = json!({"path": (format!("/{at}{path}")), "format": format, "elements": hex});
+            lines.push_str(&format!("{line}\n"));
+        })?;
+    }
+    Ok((store, lines))
+}
+
+/// Arrays in the format of a hierarchy: `add` gets the path and the elements of each.
+fn add_arrays(store: &Arc<dyn Store>, format: u64, mut add: impl FnMut(&str, Vec<u8>)) -> Result<()> {
     let numbers: Vec<f64> = (0..6000).map(|it| f64::from(it * 7919 % 6007) / 8.0).collect();
     let new = |data_type: &str| NewArray::new(&[20, 300], data_type).chunks(&[7, 100]);
-    let mut add = |path: &str, format: u64, elements: Vec<u8>| {
-        let hex: String = elements.iter().map(|byte| format!("{byte:02x}")).collect();
-        let line: Value = json!({"path": path, "format": format, "elements": hex});
-        lines.push_str(&format!("{line}\n"));
-    };
     macro_rules! array {
-        ($path:expr, $format:expr, $new:expr, $type:ty, $of:expr) => {{
+        ($path:expr, $new:expr, $type:ty, $of:expr) => {{
             let values: Vec<$type> = numbers.iter().copied().map($of).collect();
-            zarr::create((&store, $path)).array($new)?.write(.., &values)?;
-            add($path, $format, values.iter().flat_map(|value| value.to_le_bytes()).collect());
+            zarr::create((store, $path)).array($new)?.write(.., &values)?;
+            add($path, values.iter().flat_map(|value| value.to_le_bytes()).collect());
         }};
     }
     let zstd = r#"["bytes", {"name": "zstd", "configuration": {"level": 1, "checksum": false}}]"#;
     let gzip = r#"["bytes", {"name": "gzip", "configuration": {"level": 1}}]"#;
-    array!("/float64", 3, new("float64").codecs(zstd)?, f64, |value| value);
-    array!("/float32", 3, new("float32").codecs(gzip)?, f32, |value| value as f32);
-    array!("/int16", 3, new("int16").codecs(zstd)?, i16, |value| value as i16);
-    array!("/shards", 3, new("uint32").chunks(&[5, 50]).shards(&[10, 150]), u32, |value| value as u32);
-    array!("/sparse", 3, new("uint8").codecs(zstd)?, u8, |value| if value > 740.0 { value as u8 } else { 0 });
-    zarr::create((&store, "/deep/er")).group(NewGroup::new())?;
-    array!("/deep/er/a b", 3, new("int32").codecs(gzip)?, i32, |value| -(value as i32));
-    Ok((store, lines))
+    array!("/float64", new("float64").codecs(zstd)?, f64, |value| value);
+    array!("/float32", new("float32").codecs(gzip)?, f32, |value| value as f32);
+    array!("/int16", new("int16").codecs(zstd)?, i16, |value| value as i16);
+    array!("/sparse", new("uint8").codecs(zstd)?, u8, |value| if value > 740.0 { value as u8 } else { 0 });
+    zarr::create((store, "/deep/er")).group(NewGroup::new())?;
+    array!("/deep/er/a b", new("int32").codecs(gzip)?, i32, |value| -(value as i32));
+    if format == 3 {
+        array!("/shards", new("uint32").chunks(&[5, 50]).shards(&[10, 150]), u32, |value| value as u32);
+    }
+    Ok(())
 }

@@ -38,13 +38,7 @@ impl fmt::Display for SkippedChunk {
 
 impl SkippedChunk {
     pub(super) fn new(path: &NodePath, chunk: &[u64], error: &Error) -> Self {
-        let mut cause = error.message().to_owned();
-        let first = std::error::Error::source(error);
-        for source in std::iter::successors(first, |source| source.source()).map(ToString::to_string) {
-            if !cause.contains(&source) {
-                cause = format!("{cause}: {source}");
-            }
-        }
+        let mut cause = error.message_with_causes();
         if cause.len() > LONGEST {
             cause.truncate((0..=LONGEST).rev().find(|&end| cause.is_char_boundary(end)).unwrap_or(0));
             cause.push_str("...");

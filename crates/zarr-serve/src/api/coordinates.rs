@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::describe::path;
-use super::sample::{Sample, Wanted};
+use super::region::Asked;
 use crate::address::Query;
 use crate::fault::Fault;
 use crate::nodes::{InDataset, Nodes};
@@ -51,17 +51,14 @@ fn labels(
     (start, step, count): (u64, u64, u64),
 ) -> Result<Option<Vec<String>>, Fault> {
     let Some(coordinate) = found.coordinate(name) else { return Ok(None) };
-    let stop = start.saturating_add(step.saturating_mul(count)).min(coordinate.shape().first().copied().unwrap_or(0));
+    let len = coordinate.shape().first().copied().unwrap_or(0);
+    let stop = start.saturating_add(step.saturating_mul(count)).min(len);
     if count == 0 || start >= stop {
         return Ok(Some(Vec::new()));
     }
     // Of strings made of characters there are more axes, and no more chunks.
-    let further = coordinate.stored().shape().iter().skip(1).map(|&len| Wanted::Range(0, len, len));
-    let wanted: Vec<Wanted> = std::iter::once(Wanted::Range(start, stop, count)).chain(further).collect();
-    let sample = Sample::new(coordinate.stored(), &wanted, nodes.budget(false))?;
-    if sample.is_reduced {
-        return Err(Fault::too_much(format!("{name}: {count} labels lie in too many chunks")));
-    }
+    let asked = Asked::of_coordinate(coordinate.stored().shape(), (start, step, count))?;
+    asked.take_all(coordinate.stored(), &nodes.budget(false))?;
     let number = |number: u64| i64::try_from(number).ok();
     let indices =
         AxisSelection::Range { start: number(start), stop: number(stop), step: number(step).unwrap_or(i64::MAX) };

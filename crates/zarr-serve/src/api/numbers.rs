@@ -1,10 +1,11 @@
 //! Elements as floats, as pictures need them.
 
-use super::sample::Sample;
+use super::region::Taken;
 use crate::fault::Fault;
-use crate::nodes::{Nodes, Opened, is_numeric};
+use crate::nodes::{Nodes, Opened};
 use zarr_array::{Array, Cast};
 use zarr_dtype::DataType;
+use zarr_view::shown_array;
 
 /// Elements as floats, exact where a float of the size is.
 pub(crate) enum Numbers {
@@ -15,22 +16,12 @@ pub(crate) enum Numbers {
 }
 
 impl Numbers {
-    /// Reads a sample of an array, in the order of the axes `y` and `x`: rows from top to bottom.
-    pub(crate) fn read(array: &Array, sample: &Sample, y: Option<usize>, x: Option<usize>) -> Result<Self, Fault> {
-        let is_turned = matches!((y, x), (Some(y), Some(x)) if y > x);
-        let columns = |axis: Option<usize>| axis.and_then(|axis| sample.axes.get(axis)).map_or(1, |axis| axis.len);
-        // Stored rows are columns of the picture.
-        let row = usize::try_from(columns(y)).unwrap_or(usize::MAX).max(1);
-        let selection = sample.selection();
+    /// Reads elements of an array: rows from top to bottom.
+    pub(crate) fn read(array: &Array, taken: &Taken) -> Result<Self, Fault> {
+        let (cut, samples, selection) = (&taken.cut, taken.samples(), taken.selection());
         Ok(match is_exact_in_f32(array.data_type().storage()) {
-            true => {
-                let read = array.read_as::<f32>(selection, Cast::Lossy)?;
-                Self::F32(if is_turned { turned(&read, row) } else { read })
-            }
-            false => {
-                let read = array.read_as::<f64>(selection, Cast::Lossy)?;
-                Self::F64(if is_turned { turned(&read, row) } else { read })
-            }
+            true => Self::F32(cut.transposed(array.read_as::<f32>(selection, Cast::Lossy)?, samples)),
+            false => Self::F64(cut.transposed(array.read_as::<f64>(selection, Cast::Lossy)?, samples)),
         })
     }
 
@@ -77,36 +68,25 @@ fn is_exact_in_f32(data_type: &DataType) -> bool {
     )
 }
 
-/// Rows of `len` elements as columns.
-fn turned<T: Copy>(elements: &[T], len: usize) -> Vec<T> {
-    (0..len).flat_map(|column| elements.iter().skip(column).step_by(len).copied()).collect()
-}
-
-/// The array that a question is about: of decoded values, if it asks for these and there are numbers.
+/// The array that a question is about, and whether it is the one of decoded values: that if the question asks for these and they are
+/// numbers, else the stored one.
 pub(crate) fn array_of<'o>(nodes: &Nodes, opened: &'o Opened, is_decoded: bool) -> Result<(&'o Array, bool), Fault> {
     let stored = nodes.array(opened)?;
-    if is_decoded
-        && let Ok(found) = nodes.variable(opened)
-        && let Some(decoded) = found.decoded()?
-    {
-        return Ok((decoded, true));
-    }
-    match is_numeric(stored) {
-        true => Ok((stored, false)),
-        false => {
-            let data_type = zarr_meta::text::type_in_short(&stored.data_type().to_config());
-            Err(Fault::argument(format!("{}: found elements of type {data_type}, expected numbers", stored.path())))
-        }
-    }
+    let (array, is_decoded) = match nodes.variable(opened) {
+        Ok(found) if is_decoded => shown_array(&found.variable)?,
+        _ => (stored, false),
+    };
+    check_numbers(array)?;
+    Ok((array, is_decoded))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_become_columns() {
-        assert_eq!(turned(&[1, 2, 3, 4, 5, 6], 3), [1, 4, 2, 5, 3, 6]);
-        assert_eq!(turned::<u8>(&[], 3), [0; 0]);
+/// Refuses an array whose elements no picture shows.
+pub(crate) fn check_numbers(array: &Array) -> Result<(), Fault> {
+    match zarr_view::Numbers::of(array.data_type()) {
+        Some(_) => Ok(()),
+        None => {
+            let data_type = zarr_meta::text::type_in_short(&array.data_type().to_config());
+            Err(Fault::argument(format!("{}: found elements of type {data_type}, expected numbers", array.path())))
+        }
     }
 }

@@ -1,54 +1,69 @@
-//! A plane of an array as numbers, and its histogram.
+//! A plane of an array, or of an image in several resolutions, as numbers.
 
 use super::answer::Answer;
 use super::describe::path;
-use super::numbers::{Numbers, array_of};
-use super::sample::{Plane, Sample, described};
-use super::statistics::{Statistics, histogram as count};
+use super::numbers::{Numbers, array_of, check_numbers};
+use super::region::{Asked, Taken};
+use super::statistics::{Statistics, histogram};
 use crate::address::Query;
 use crate::fault::Fault;
-use crate::nodes::Nodes;
-use zarr_json::{Map, Value, json};
+use crate::nodes::{Nodes, Opened};
+use zarr_array::Array;
+use zarr_json::{Map, Value};
+use zarr_ome::Image;
+use zarr_view::{Cut, ImageCut, Room};
 
 /// Elements along each axis of a plane at most.
 const MOST: u64 = 1024;
 
-/// A plane that was read.
-struct Read {
-    numbers: Numbers,
-    statistics: Statistics,
-    /// What it is.
-    head: Map,
+/// The array that a plane is read from.
+struct Source {
+    array: Array,
+    is_decoded: bool,
+    cut: Cut,
+    /// Of an image, the number of the level.
+    level: Option<usize>,
 }
 
-fn read(nodes: &Nodes, query: &Query) -> Result<Read, Fault> {
-    let opened = nodes.open(path(query))?;
-    let (array, is_decoded) = array_of(nodes, &opened, !query.flag("stored"))?;
-    let plane = Plane::parse(query, array.shape(), MOST)?;
-    let sample = Sample::new(array, &plane.wanted, nodes.budget(query.flag("full")))?;
-    let numbers = Numbers::read(array, &sample, plane.y, plane.x)?;
-    let values = numbers.to_f64();
-    let statistics = Statistics::new(&values);
-    let range = query.pair("range")?.or(statistics.range());
-    let units = opened.found.node.attributes().get("units").and_then(Value::as_str);
-    let head = [
-        ("data_type", Value::from(numbers.name())),
-        ("y", described(plane.y, &sample, array)),
-        ("x", described(plane.x, &sample, array)),
-        ("is_decoded", Value::from(is_decoded)),
-        ("is_reduced", Value::from(sample.is_reduced)),
-        ("chunks", Value::from(sample.chunks)),
-        ("units", units.map_or(Value::Null, Value::from)),
-        ("statistics", statistics.to_json()),
-        ("histogram", count(&values, range)),
-    ];
-    Ok(Read { numbers, statistics, head: head.into_iter().map(|(name, value)| (name.to_owned(), value)).collect() })
+impl Source {
+    /// The array of a node, and what is asked of it.
+    fn of_array(nodes: &Nodes, opened: &Opened, query: &Query) -> Result<(Self, Asked), Fault> {
+        let (array, is_decoded) = array_of(nodes, opened, !query.flag("stored"))?;
+        let asked = Asked::parse(query, array.shape(), MOST)?.sized(query)?;
+        let cut = asked.cut(array.shape())?;
+        Ok((Self { array: array.clone(), is_decoded, cut, level: None }, asked))
+    }
+
+    /// The level of an image that fits, or the one that the parameter `level` names, and what is asked of it: indices of the query are those
+    /// of the finest level.
+    fn of_image(nodes: &Nodes, image: &Image, query: &Query) -> Result<(Self, Asked), Fault> {
+        let asked = Asked::parse(query, image.level(0)?.shape(), MOST)?.sized(query)?;
+        let pixels = |most: u64| usize::try_from(most).unwrap_or(usize::MAX);
+        let room = Room::pixels(pixels(asked.width), pixels(asked.height));
+        let ImageCut { level, array, cut, .. } =
+            ImageCut::new(image, |shape| asked.cut(shape), room, query.optional("level")?)?;
+        check_numbers(&array)?;
+        Ok((Self { array: nodes.as_opened(&array)?, is_decoded: false, cut, level: Some(level) }, asked))
+    }
 }
 
 /// A plane as bytes: the length of a head as `u32`, the head in JSON (with spaces at its end, so that numbers begin at a multiple of 8),
 /// the numbers row by row. All numbers are little-endian.
 pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
-    let Read { numbers, head, .. } = read(nodes, query)?;
+    let opened = nodes.open(path(query))?;
+    let (source, asked) = match nodes.image(&opened)? {
+        Some(image) => Source::of_image(nodes, image, query)?,
+        None => Source::of_array(nodes, &opened, query)?,
+    };
+    let budget = nodes.budget(query.flag("full"));
+    let taken = asked.take(&source.array, source.cut.clone(), &budget)?;
+    let numbers = Numbers::read(&source.array, &taken)?;
+    let values = numbers.to_f64();
+    let statistics = Statistics::new(&values);
+    let mut head = head(&source, &taken, &opened);
+    head.insert("data_type", numbers.name());
+    head.insert("statistics", statistics.to_json());
+    head.insert("histogram", histogram(&values, statistics.range()));
     let mut head = Value::from(head).without_nan_literals().to_string().into_bytes();
     while !(head.len() + 4).is_multiple_of(8) {
         head.push(b' ');
@@ -60,14 +75,28 @@ pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     Ok(Answer::Bytes(bytes))
 }
 
-/// How many elements of a plane lie in each of 64 intervals of its range, or of `range`.
-pub(super) fn histogram(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
-    let Read { numbers, statistics, head } = read(nodes, query)?;
-    let range = query.pair("range")?.or(statistics.range());
-    let is_reduced = head.get("is_reduced").cloned().unwrap_or_default();
-    Ok(Answer::Json(json!({
-        "statistics": (statistics.to_json()),
-        "histogram": (count(&numbers.to_f64(), range)),
-        "is_reduced": is_reduced,
-    })))
+/// What a plane is.
+fn head(source: &Source, taken: &Taken, opened: &Opened) -> Map {
+    let [y, x] = taken.described(&source.array);
+    let units = opened.found.node.attributes().get("units").and_then(Value::as_str);
+    let mut head = Map::new();
+    head.insert("y", y);
+    head.insert("x", x);
+    head.insert("is_decoded", source.is_decoded);
+    head.insert("is_reduced", taken.is_reduced());
+    head.insert("chunks", taken.chunks());
+    head.insert("units", units.map_or(Value::Null, Value::from));
+    if let Some(level) = source.level {
+        let mut at = vec![0; source.array.shape().len()];
+        for hidden in taken.cut.others() {
+            if let Some(index) = at.get_mut(hidden.axis) {
+                *index = hidden.index;
+            }
+        }
+        head.insert("level", level);
+        head.insert("path", source.array.path().to_string());
+        head.insert("shape", source.array.shape().to_vec());
+        head.insert("at", at);
+    }
+    head
 }

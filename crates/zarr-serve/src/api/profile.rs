@@ -3,7 +3,7 @@
 use super::answer::Answer;
 use super::describe::path;
 use super::numbers::{Numbers, array_of};
-use super::sample::{Sample, Wanted, described};
+use super::region::Asked;
 use crate::address::Query;
 use crate::fault::Fault;
 use crate::nodes::Nodes;
@@ -16,24 +16,14 @@ const MOST: u64 = 2048;
 pub(super) fn profile(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     let opened = nodes.open(path(query))?;
     let (array, is_decoded) = array_of(nodes, &opened, !query.flag("stored"))?;
-    let (at, axis): (Vec<u64>, usize) = (query.list("at")?, query.number("axis", 0)?);
-    let Some(&len) = array.shape().get(axis).filter(|_| at.len() == array.shape().len()) else {
-        let message =
-            format!("found axis {axis} and {} indices, expected those of {} axes", at.len(), array.shape().len());
-        return Err(Fault::argument(message));
-    };
-    let most = query.number("most", MOST)?.min(MOST);
-    let wanted: Vec<Wanted> = at
-        .iter()
-        .enumerate()
-        .map(|(number, &index)| if number == axis { Wanted::Range(0, len, most) } else { Wanted::Index(index) })
-        .collect();
-    let sample = Sample::new(array, &wanted, nodes.budget(query.flag("full")))?;
-    let values = Numbers::read(array, &sample, None, Some(axis))?.to_f64();
+    let asked = Asked::line(query, array.shape(), query.number("axis", 0)?, MOST)?;
+    let taken = asked.take(array, asked.cut(array.shape())?, &nodes.budget(query.flag("full")))?;
+    let values = Numbers::read(array, &taken)?.to_f64();
+    let [_, along] = taken.described(array);
     Ok(Answer::Json(json!({
-        "along": (described(Some(axis), &sample, array)),
+        "along": along,
         "is_decoded": is_decoded,
-        "is_reduced": (sample.is_reduced),
+        "is_reduced": (taken.is_reduced()),
         "values": (Value::Array(values.into_iter().map(Value::from).collect())),
     })))
 }

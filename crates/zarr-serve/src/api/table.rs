@@ -2,7 +2,7 @@
 
 use super::answer::Answer;
 use super::describe::path;
-use super::sample::{Plane, Sample, described};
+use super::region::Asked;
 use crate::address::Query;
 use crate::fault::Fault;
 use crate::nodes::Nodes;
@@ -19,30 +19,24 @@ const LONGEST: usize = 200;
 pub(super) fn table(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     let opened = nodes.open(path(query))?;
     let array = nodes.array(&opened)?;
-    let mut plane = Plane::parse(query, array.shape(), MOST)?;
-    plane.all_of_few(MOST);
-    let sample = Sample::new(array, &plane.wanted, nodes.budget(query.flag("full")))?;
-    if sample.is_reduced {
-        return Err(Fault::too_much(format!("{}: the elements lie in too many chunks", array.path())));
-    }
+    let asked = Asked::parse(query, array.shape(), MOST)?.few(MOST);
+    let taken = asked.take_all(array, &nodes.budget(query.flag("full")))?;
     let variable = nodes.variable(&opened).as_ref().ok().filter(|_| !query.flag("stored"));
     let elements = match variable {
-        Some(found) if found.has_axes_of(array) => Elements::Decoded(found.read(&sample.selection())?),
-        _ => Elements::Stored(array.read_data(sample.selection())?),
+        Some(found) if found.has_axes_of(array) => Elements::Decoded(found.read(&taken.selection())?),
+        _ => Elements::Stored(array.read_data(taken.selection())?),
     };
-    let len = |axis: Option<usize>| axis.and_then(|axis| sample.axes.get(axis)).map_or(1, |axis| axis.len);
-    let (rows, columns) = (len(plane.y), len(plane.x));
-    let is_turned = matches!((plane.y, plane.x), (Some(y), Some(x)) if y > x);
-    let cell = |row: u64, column: u64| {
-        let index = if is_turned { column * rows + row } else { row * columns + column };
-        Value::from(shortened(elements.text(usize::try_from(index).unwrap_or(usize::MAX))))
-    };
-    let row = |row: u64| Value::Array((0..columns).map(|column| cell(row, column)).collect());
+    let (rows, columns) = taken.size();
+    let numbers = (0..elements.len()).collect();
+    let order = taken.cut.transposed(numbers, taken.samples());
+    let mut cells = order.into_iter().map(|index| Value::from(shortened(elements.text(index))));
+    let mut row = |_| Value::Array(cells.by_ref().take(usize::try_from(columns).unwrap_or(usize::MAX)).collect());
+    let [y, x] = taken.described(array);
     Ok(Answer::Json(json!({
-        "y": (described(plane.y, &sample, array)),
-        "x": (described(plane.x, &sample, array)),
+        "y": y,
+        "x": x,
         "is_decoded": (matches!(elements, Elements::Decoded(_))),
-        "rows": (Value::Array((0..rows).map(row).collect())),
+        "rows": (Value::Array((0..rows).map(&mut row).collect())),
     })))
 }
 
@@ -52,6 +46,13 @@ enum Elements {
 }
 
 impl Elements {
+    fn len(&self) -> usize {
+        match self {
+            Self::Stored(data) => data.len(),
+            Self::Decoded(values) => values.len(),
+        }
+    }
+
     fn text(&self, index: usize) -> String {
         match self {
             Self::Stored(data) => data.text(index),

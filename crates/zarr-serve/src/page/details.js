@@ -28,7 +28,8 @@ const NAMES = {
 };
 const BYTES = new Set(["logical_bytes", "stored_bytes"]);
 
-export function facts(list, info) {
+// `more` are further names and texts.
+export function facts(list, info, more = []) {
   const rows = [];
   const add = (name, text) => rows.push(cell("dt", name), cell("dd", text));
   for (const [name, label] of Object.entries(NAMES)) {
@@ -42,6 +43,7 @@ export function facts(list, info) {
   }
   const decoded = info.as_variable;
   if (decoded?.data_type) add("Decoded", asText(decoded.data_type));
+  for (const [name, text] of more) add(name, text);
   for (const warning of info.warnings ?? []) add("Warning", warning);
   list.replaceChildren(...rows);
 }

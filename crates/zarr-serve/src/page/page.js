@@ -1,13 +1,14 @@
 // The page: the tree, and what there is to see of the chosen node.
 
-import { counts, json, newest, plane as askPlane } from "./server.js";
+import { counts, json, later, newest, plane as askPlane } from "./server.js";
 import { Picture, histogram, mapNames, profile, setMaps, short, shortLabel } from "./picture.js";
 import { Tree } from "./tree.js";
 import * as details from "./details.js";
+import * as images from "./image.js";
 
 const at = (id) => document.getElementById(id);
 const picture = new Picture(at("picture"));
-const tree = new Tree(at("tree"), (path) => guard(() => open(path)));
+const tree = new Tree(at("tree"), (path) => choose(path));
 
 // What is shown of the chosen node.
 let now = null;
@@ -25,11 +26,12 @@ async function guard(work) {
   }
 }
 
-const axisName = (info, axis) => info.dimension_names?.[axis] ?? `axis ${axis}`;
+const axisName = ({ info, image }, axis) => image?.axes[axis].name ?? info.dimension_names?.[axis] ?? `axis ${axis}`;
 
-// Labels of an axis, asked for once.
-async function labels(state, axis, { start, step, count }) {
-  const name = state.info.as_variable?.coordinates?.[state.info.dimension_names?.indexOf(axisName(state.info, axis))];
+// Labels of an axis, asked for once. Of an image they are positions of a level.
+async function labels(state, axis, { start, step, count }, level = 0) {
+  if (state.image) return images.positions(state.image, level, axis, { start, step, count });
+  const name = state.info.as_variable?.coordinates?.[state.info.dimension_names?.indexOf(axisName(state, axis))];
   if (!name || !state.info.as_variable) return null;
   const key = `${axis} ${start} ${step} ${count}`;
   if (!state.labels.has(key)) {
@@ -40,13 +42,21 @@ async function labels(state, axis, { start, step, count }) {
   return state.labels.get(key);
 }
 
-async function open(path) {
+// Shows a node; what was asked for others before is not waited for.
+function choose(path) {
+  for (const task of [open, draw, drawTable, drawProfile, profileSoon, askSizes]) task.cancel();
+  return guard(() => open(path));
+}
+
+const open = newest(async (signal, path) => {
   say(null);
-  const info = await json("info", { path });
+  const info = await json("info", { path }, signal);
   const isArray = info.kind === "array";
-  const rank = isArray ? info.shape.length : 0;
+  const image = images.imageOf(info);
+  const shape = isArray ? info.shape : image?.shape ?? [];
+  const rank = shape.length;
   now = {
-    path, info, rank, isArray,
+    path, info, rank, shape, image,
     at: Array(rank).fill(0),
     y: rank > 1 ? rank - 2 : null,
     x: rank > 0 ? rank - 1 : null,
@@ -60,22 +70,34 @@ async function open(path) {
   at("node").hidden = false;
   at("readout").textContent = "\u00a0";
   at("path").textContent = path;
-  at("brief").textContent = isArray
-    ? `${info.shape.map((n) => n.toLocaleString("en")).join(" × ") || "one element"} · ${typeof info.data_type === "string" ? info.data_type : info.data_type.name}`
-    : `${info.kind} · ${info.dialect}`;
-  details.facts(at("facts"), info);
-  at("info-json").textContent = JSON.stringify(info, null, 2);
+  const size = shape.map((n) => n.toLocaleString("en")).join(" × ") || "one element";
+  const named = (type) => (typeof type === "string" ? type : type.name);
+  at("brief").textContent = isArray ? `${size} · ${named(info.data_type)}`
+    : image ? `${size} · ${named(image.data_type)} · image, ${image.summary}` : `${info.kind} · ${info.dialect}`;
+  showFacts(info);
   details.attributes(at("attributes"), info.attributes ?? {});
   const isDecoded = info.as_variable?.is_decoded ?? false;
-  const canDraw = isArray && rank > 0 && !info.error && (info.is_numeric || isDecoded) && info.shape.every((n) => n > 0);
-  const canRead = isArray && !info.error && info.shape.every((n) => n > 0);
+  const isFull = !info.error && shape.every((n) => n > 0);
+  const canDraw = isFull && rank > 0 && (isArray ? info.is_numeric || isDecoded : image.is_numeric);
+  const canRead = isFull && isArray;
   at("tab-picture").hidden = !canDraw;
   at("tab-table").hidden = !canRead;
   at("decode").disabled = !isDecoded;
   if (canDraw) controls();
   const wanted = canDraw ? "picture" : canRead ? "table" : "info";
   show(wanted);
+});
+
+function showFacts(info) {
+  details.facts(at("facts"), info, images.facts(info));
+  at("info-json").textContent = JSON.stringify(info, null, 2);
 }
+
+const askSizes = newest(async (signal) => {
+  const state = now;
+  const info = await json("info", { path: state.path, sizes: 1 }, signal);
+  if (state === now) showFacts(info);
+});
 
 const TABS = ["picture", "table", "info", "attributes"];
 
@@ -99,25 +121,27 @@ function option(value, text) {
 
 // The controls of the picture, for the axes of the array.
 function controls() {
-  const { info, rank } = now;
+  const { rank, image } = now;
   const axes = [...Array(rank).keys()];
   for (const side of ["y", "x"]) {
-    at(side).replaceChildren(...axes.map((axis) => option(axis, axisName(info, axis))));
+    at(side).replaceChildren(...axes.map((axis) => option(axis, axisName(now, axis))));
     at(side).value = String(now[side] ?? "");
     at(side).disabled = rank < 2;
   }
   for (const control of [at("y").parentElement, at("flip").parentElement, at("zoom-in").parentElement]) control.hidden = rank < 2;
   at("profiles").classList.toggle("line", rank < 2);
-  at("along").replaceChildren(...axes.map((axis) => option(axis, axisName(info, axis))));
+  at("along").replaceChildren(...axes.map((axis) => option(axis, axisName(now, axis))));
   at("along").value = String(now.x);
+  at("level").parentElement.hidden = !image;
+  at("level").replaceChildren(option("", "as fits"), ...(image?.levels ?? []).map(({ path }, number) => option(number, `${number}: ${path}`)));
   sliders();
 }
 
 function sliders() {
-  const { info, rank } = now;
+  const { shape, rank } = now;
   const rows = [];
   for (let axis = 0; axis < rank; axis += 1) {
-    if (axis === now.y || axis === now.x || info.shape[axis] < 2) continue;
+    if (axis === now.y || axis === now.x || shape[axis] < 2) continue;
     rows.push(slider(axis));
   }
   at("sliders").replaceChildren(at("sliders").firstElementChild, ...rows);
@@ -129,7 +153,7 @@ function slider(axis) {
   row.className = "slider";
   const name = document.createElement("span");
   name.className = "name";
-  name.textContent = axisName(now.info, axis);
+  name.textContent = axisName(now, axis);
   const range = document.createElement("input");
   const number = document.createElement("input");
   const label = document.createElement("span");
@@ -138,13 +162,13 @@ function slider(axis) {
   number.type = "number";
   for (const input of [range, number]) {
     input.min = "0";
-    input.max = String(now.info.shape[axis] - 1);
+    input.max = String(now.shape[axis] - 1);
     input.step = "1";
     input.value = String(now.at[axis]);
     input.setAttribute("aria-label", `Index along ${name.textContent}`);
     input.dataset.axis = String(axis);
     input.addEventListener("input", () => {
-      const index = Math.min(now.info.shape[axis] - 1, Math.max(0, Math.round(Number(input.value) || 0)));
+      const index = Math.min(now.shape[axis] - 1, Math.max(0, Math.round(Number(input.value) || 0)));
       now.at[axis] = index;
       range.value = String(index);
       if (input !== number) number.value = String(index);
@@ -156,7 +180,7 @@ function slider(axis) {
     const state = now;
     const index = state.at[axis];
     const found = await labels(state, axis, { start: index, step: 1, count: 1 });
-    if (state.at[axis] !== index) return;
+    if (state !== now || state.at[axis] !== index) return;
     label.textContent = found?.labels ? shortLabel(found.labels[0] ?? "") : "";
   };
   mark();
@@ -166,7 +190,7 @@ function slider(axis) {
 
 function wish(state) {
   const { y, x, zoom } = state;
-  const cut = (side, axis) => (axis === null ? [0, 0] : zoom[side] ?? [0, state.info.shape[axis]]);
+  const cut = (side, axis) => (axis === null ? [0, 0] : zoom[side] ?? [0, state.shape[axis]]);
   const [y0, y1] = cut("y", y);
   const [x0, x1] = cut("x", x);
   return {
@@ -176,15 +200,19 @@ function wish(state) {
     width: 768,
     stored: at("decode").checked ? null : 1,
     full: at("full").checked ? 1 : null,
+    level: state.image && at("level").value !== "" ? at("level").value : null,
   };
 }
 
-const draw = newest(async () => {
+const draw = newest(async (signal) => {
+  profileSoon.cancel();
   const state = now;
-  const plane = await askPlane(wish(state));
+  const plane = await askPlane(wish(state), signal);
+  const { head } = plane;
+  for (const side of [head.y, head.x]) if (side && state.image) side.name = axisName(state, side.axis);
   const [x, y] = await Promise.all([
-    plane.head.x && labels(state, state.x, plane.head.x),
-    plane.head.y && labels(state, state.y, plane.head.y),
+    head.x && labels(state, head.x.axis, head.x, head.level),
+    head.y && labels(state, head.y.axis, head.y, head.level),
   ]);
   if (state !== now) return;
   say(null);
@@ -193,11 +221,14 @@ const draw = newest(async () => {
   state.units = { x: x?.units, y: y?.units };
   if (state.flip === null) {
     const [first, last] = [Number(state.shown.y?.[0]), Number(state.shown.y?.[state.shown.y.length - 1])];
-    state.flip = last > first;
+    // Rows of images go down, as coordinates of microscopes do.
+    state.flip = !state.image && last > first;
     at("flip").checked = state.flip;
   }
   paint();
-  await drawProfile();
+  // The values are those that are shown, but for a mark at the index that a slider changes.
+  if (state.profile?.key === profileWish(state).key) await drawProfile();
+  else profileSoon();
 });
 
 function limits({ statistics }) {
@@ -241,45 +272,64 @@ function paint() {
   at("status").textContent = parts.join(" · ");
 }
 
-const drawProfile = newest(async () => {
+// What is asked for a profile, and a text for all that its values depend on.
+function profileWish(state) {
+  const axis = Number(at("along").value);
+  const { head } = state.plane;
+  const index = [...(head.at ?? state.at)];
+  const middle = (side) => side.start + side.step * Math.floor(side.count / 2);
+  for (const name of ["y", "x"]) if (head[name]) index[head[name].axis] = state.picked?.[name] ?? middle(head[name]);
+  const asked = {
+    path: head.path ?? state.path, axis, at: index.join(","),
+    stored: at("decode").checked ? null : 1, full: at("full").checked ? 1 : null,
+  };
+  const others = index.map((value, other) => (other === axis ? null : value));
+  return { asked, axis, index, key: JSON.stringify({ ...asked, at: others }) };
+}
+
+const drawProfile = newest(async (signal) => {
   const state = now;
   if (!state?.plane) return;
-  const axis = Number(at("along").value);
-  const index = [...state.at];
-  const { y, x } = state.plane.head;
-  const middle = (side) => side.start + side.step * Math.floor(side.count / 2);
-  if (y) index[state.y] = state.picked?.y ?? middle(y);
-  if (x) index[state.x] = state.picked?.x ?? middle(x);
-  const found = await json("profile", {
-    path: state.path, axis, at: index.join(","), stored: at("decode").checked ? null : 1, full: at("full").checked ? 1 : null,
-  });
-  const named = await labels(state, axis, found.along);
-  if (state !== now) return;
+  const { asked, axis, index, key } = profileWish(state);
+  if (state.profile?.key !== key) {
+    const found = await json("profile", asked, signal);
+    found.along.name = axisName(state, axis);
+    const named = await labels(state, axis, found.along, state.plane.head.level);
+    if (state !== now) return;
+    state.profile = { key, found, labels: named?.labels };
+  }
   at("profiles").hidden = false;
-  const others = index.flatMap((value, other) => (other === axis ? [] : [`${axisName(state.info, other)} ${value}`]));
+  const others = index.flatMap((value, other) => (other === axis ? [] : [`${axisName(state, other)} ${value}`]));
   at("through").textContent = others.length ? `at ${others.join(", ")}` : "";
-  state.profile = [found, named?.labels, index[axis]];
-  profile(at("profile"), ...state.profile);
+  state.profile.mark = index[axis];
+  paintProfile();
 });
 
-async function drawTable() {
+// Once a slider rests.
+const profileSoon = later(120, () => guard(drawProfile));
+
+function paintProfile() {
+  if (now?.profile) profile(at("profile"), now.profile.found, now.profile.labels, now.profile.mark);
+}
+
+const drawTable = newest(async (signal) => {
   const state = now;
   const { zoom, y, x } = state;
   const found = await json("table", {
     path: state.path, y, x, y0: zoom.y?.[0], x0: zoom.x?.[0], at: state.at.join(","), stored: at("decode").checked ? null : 1,
-  });
+  }, signal);
   const [across, down] = await Promise.all([found.x && labels(state, x, found.x), found.y && labels(state, y, found.y)]);
   if (state !== now) return;
   details.elements(at("table"), found, { x: across?.labels, y: down?.labels });
   const cut = [found.y, found.x].filter(Boolean).some((side) => side.count < side.size);
   at("table-status").textContent = cut ? "The first 64 rows and columns of the plane that the picture shows." : "";
-}
+});
 
 // Zooms to these elements, whole numbers within the array.
 function zoomTo(side, start, stop) {
   const axis = now[side];
   if (axis === null) return;
-  const size = now.info.shape[axis];
+  const size = now.shape[axis];
   const first = Math.max(0, Math.min(size - 1, Math.floor(start)));
   const last = Math.max(first + 1, Math.min(size, Math.ceil(stop)));
   now.zoom[side] = first === 0 && last === size ? undefined : [first, last];
@@ -289,10 +339,10 @@ function zoomBy(factor, shift = [0, 0]) {
   for (const [i, side] of ["y", "x"].entries()) {
     const axis = now[side];
     if (axis === null) continue;
-    const [start, stop] = now.zoom[side] ?? [0, now.info.shape[axis]];
+    const [start, stop] = now.zoom[side] ?? [0, now.shape[axis]];
     const width = Math.max(1, (stop - start) * factor);
     let first = (start + stop) / 2 - width / 2 + shift[i] * (stop - start);
-    first = Math.max(0, Math.min(now.info.shape[axis] - width, first));
+    first = Math.max(0, Math.min(now.shape[axis] - width, first));
     zoomTo(side, first, first + width);
   }
   now.picked = null;
@@ -333,7 +383,7 @@ function pointers() {
       now.picked = { y: y && y.start + from.row * y.step, x: x && x.start + from.column * x.step };
       guard(drawProfile);
     } else if (from && to) {
-      const cut = (side, a, b) => [side.start + Math.min(a, b) * side.step, side.start + (Math.max(a, b) + 1) * side.step];
+      const cut = (side, a, b) => [Math.min(a, b), Math.max(a, b) + 1].map((i) => images.runStart(now.shape, side, i));
       if (y) zoomTo("y", ...cut(y, from.row, to.row));
       if (x) zoomTo("x", ...cut(x, from.column, to.column));
       now.picked = null;
@@ -375,6 +425,10 @@ function listen() {
     paint();
   });
   for (const id of ["decode", "full"]) at(id).addEventListener("change", () => guard(draw));
+  at("level").addEventListener("change", () => {
+    now.picked = null;
+    guard(draw);
+  });
   at("along").addEventListener("change", () => guard(drawProfile));
   at("zoom-in").addEventListener("click", () => zoomBy(0.5));
   at("zoom-out").addEventListener("click", () => zoomBy(2));
@@ -382,11 +436,7 @@ function listen() {
   at("controls").addEventListener("submit", (event) => event.preventDefault());
   at("filter").addEventListener("input", () => tree.setFilter(at("filter").value));
   at("reload").addEventListener("click", () => guard(start));
-  at("sizes").addEventListener("click", () => guard(async () => {
-    const info = await json("info", { path: now.path, sizes: 1 });
-    details.facts(at("facts"), info);
-    at("info-json").textContent = JSON.stringify(info, null, 2);
-  }));
+  at("sizes").addEventListener("click", () => guard(askSizes));
   for (const tab of TABS) at(`tab-${tab}`).addEventListener("click", () => show(tab));
   at("tabs").addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -398,15 +448,17 @@ function listen() {
   });
   const redraw = () => {
     paint();
-    if (now?.profile) profile(at("profile"), ...now.profile);
+    paintProfile();
   };
   new ResizeObserver(redraw).observe(at("picture"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 }
 
-async function start() {
+const start = newest(async (signal) => {
   say(null);
-  const [store, maps] = await Promise.all([json("store"), json("colormaps")]);
+  const [store, maps, root] = await Promise.all([
+    json("store", {}, signal), json("colormaps", {}, signal), json("info", { path: "/" }, signal),
+  ]);
   setMaps(maps);
   const chosen = at("map").value;
   at("map").replaceChildren(...mapNames().map((name) => option(name, name)));
@@ -414,10 +466,9 @@ async function start() {
   at("store").textContent = store.store;
   document.title = `${store.store.split("/").filter(Boolean).pop() ?? "Zarr"} - Zarr`;
   const wanted = decodeURIComponent(location.hash.slice(1)) || "/";
-  const root = await json("info", { path: "/" });
-  await tree.start(root);
-  await open(wanted);
-}
+  tree.start(root);
+  await choose(wanted);
+});
 
 listen();
 pointers();

@@ -11,7 +11,7 @@ function mark(change) {
   document.documentElement.dataset.pending = String(pending);
 }
 
-async function ask(question, parameters) {
+async function ask(question, parameters, signal) {
   const url = new URL(`api/${question}`, document.baseURI);
   url.search = "";
   for (const [name, value] of Object.entries(parameters)) {
@@ -20,7 +20,7 @@ async function ask(question, parameters) {
   counts.asked += 1;
   mark(1);
   try {
-    const answer = await fetch(url, token ? { headers: { Authorization: `Bearer ${token}` } } : {});
+    const answer = await fetch(url, { signal, headers: token ? { Authorization: `Bearer ${token}` } : {} });
     if (answer.ok) return answer;
     let problem = `${answer.status} ${answer.statusText}`;
     try {
@@ -35,40 +35,68 @@ async function ask(question, parameters) {
   }
 }
 
-export async function json(question, parameters = {}) {
-  return (await ask(question, parameters)).json();
+export async function json(question, parameters = {}, signal) {
+  return (await ask(question, parameters, signal)).json();
 }
 
 // A plane: what it is, and its numbers row by row.
-export async function plane(parameters) {
-  const bytes = await (await ask("plane", parameters)).arrayBuffer();
+export async function plane(parameters, signal) {
+  const bytes = await (await ask("plane", parameters, signal)).arrayBuffer();
   const length = new DataView(bytes).getUint32(0, true);
   const head = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 4, length)));
   const type = head.data_type === "float32" ? Float32Array : Float64Array;
   return { head, values: new type(bytes, 4 + length) };
 }
 
-// Runs a task with the newest wish only: while one runs, wishes replace each other.
+// Runs a task with the newest wish only: while one runs, wishes replace each other. The task gets a signal, which ends its questions once
+// the wish is cancelled.
 export function newest(task) {
-  let running = false;
+  let running = null;
   let next;
-  return async function wish(...wanted) {
+  async function wish(...wanted) {
     next = wanted;
     if (running) return;
-    running = true;
     try {
       while (next) {
         const now = next;
         next = undefined;
+        running = new AbortController();
         try {
-          await task(...now);
+          await task(running.signal, ...now);
         } catch (error) {
           // A newer wish may be granted.
-          if (!next) throw error;
+          if (!next && !running.signal.aborted) throw error;
         }
       }
     } finally {
-      running = false;
+      running = null;
     }
+  }
+  wish.cancel = () => {
+    next = undefined;
+    running?.abort();
   };
+  return wish;
+}
+
+// Does something once nobody has asked for it again in a time.
+export function later(milliseconds, work) {
+  let timer = null;
+  function cancel() {
+    if (timer === null) return;
+    clearTimeout(timer);
+    timer = null;
+    mark(-1);
+  }
+  function soon() {
+    cancel();
+    mark(1);
+    timer = setTimeout(() => {
+      const done = work();
+      cancel();
+      return done;
+    }, milliseconds);
+  }
+  soon.cancel = cancel;
+  return soon;
 }

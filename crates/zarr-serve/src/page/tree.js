@@ -37,12 +37,13 @@ export class Tree {
     });
   }
 
-  async start(root) {
+  // The root, at once; the nodes below it come when they are there.
+  start(root) {
     this.list.replaceChildren();
     const item = this.item({ ...root, name: "/", path: "/" });
     this.list.append(item);
     item.tabIndex = 0;
-    if (root.kind === "group") await this.open(item);
+    if (root.kind === "group") this.open(item);
   }
 
   item(node) {
@@ -96,6 +97,8 @@ export class Tree {
     let page;
     try {
       page = await json("children", { path: item.dataset.path, offset, limit: PAGE });
+      // It was closed meanwhile.
+      if (!below.isConnected) return;
     } catch (error) {
       below.append(element("li", error.message, "broken"));
       return;
@@ -103,19 +106,18 @@ export class Tree {
     const rows = page.nodes.map((node) => this.item(node));
     below.append(...rows);
     rows.forEach((row) => this.show(row));
-    const shown = offset + page.nodes.length;
-    if (shown < page.total) {
+    below.append(...page.broken.map((text) => element("li", text, "broken")));
+    if (page.next !== null) {
       const rest = element("li");
-      const button = element("button", `Show more (${(page.total - shown).toLocaleString("en")} left)`, "more");
+      const left = (page.total - page.next).toLocaleString("en");
+      const button = element("button", `Show more (${left} left)`, "more");
       button.type = "button";
       button.addEventListener("click", async () => {
         rest.remove();
-        await this.more(item, below, shown);
+        await this.more(item, below, page.next);
       });
       rest.append(button);
       below.append(rest);
-    } else {
-      below.append(...page.broken.map((text) => element("li", text, "broken")));
     }
   }
 

@@ -74,7 +74,7 @@ fn the_page_runs_its_own_script_alone() {
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = page.header("content-security-policy").unwrap();
     assert!(policy.contains("default-src 'none'; script-src 'self';") && !policy.contains("unsafe"), "{policy}");
-    for path in ["/page.js", "/server.js", "/picture.js", "/tree.js", "/details.js"] {
+    for path in ["/page.js", "/server.js", "/picture.js", "/tree.js", "/details.js", "/image.js"] {
         assert_eq!(get(&server, path).header("content-type"), Some("text/javascript; charset=utf-8"), "{path}");
     }
 }

@@ -1,8 +1,12 @@
 //! `/api/QUESTION`.
 
-use crate::support::{ask, at, climate, get, serve};
-use zarr_json::Value;
-use zarr_serve::{ServeOptions, Server};
+use crate::support::{ask, at, climate, get, registry, serve};
+use std::sync::Arc;
+use zarr_array::{Group, NewArray, NewGroup, Store};
+use zarr_json::{Value, json};
+use zarr_meta::Dialect;
+use zarr_serve::{ServeLimits, ServeOptions, Server};
+use zarr_store::{MemoryStore, StoreExt};
 
 fn server() -> Server {
     serve(climate(), &ServeOptions::default())
@@ -27,7 +31,7 @@ fn plane(server: &Server, query: &str) -> (Value, Vec<f64>) {
 fn the_tree_comes_in_pages() {
     let server = server();
     let page = ask(&server, "children?path=/&limit=2&offset=1");
-    assert_eq!((at(&page, "/total"), at(&page, "/offset")), ("4".to_owned(), "1".to_owned()));
+    assert_eq!((at(&page, "/total"), at(&page, "/offset"), at(&page, "/next")), ("4".into(), "1".into(), "3".into()));
     assert_eq!((at(&page, "/nodes/0/name"), at(&page, "/nodes/1/kind")), ("\"other\"".into(), "\"array\"".into()));
     let t2m = at(&page, "/nodes/1");
     assert!(
@@ -36,6 +40,8 @@ fn the_tree_comes_in_pages() {
     );
     assert_eq!(at(&ask(&server, "children?path=/other"), "/nodes/0/path"), "\"/other/plain\"");
     assert_eq!(at(&ask(&server, "children?path=/&offset=99"), "/nodes"), "[]");
+    assert_eq!(at(&ask(&server, "children?path=/&offset=2"), "/next"), "null");
+    assert_eq!(at(&ask(&server, "children?path=/t2m"), "/total"), "0", "an array has nothing below it");
     assert_eq!(get(&server, "/api/children?path=/nothing").status, 404);
     assert_eq!(get(&server, "/api/children?path=../x").status, 400);
 }
@@ -61,6 +67,7 @@ fn nodes_are_described() {
     assert_eq!((at(&sizes, "/chunks_stored"), at(&sizes, "/stored_bytes")), ("12".to_owned(), "144".to_owned()));
     let group = ask(&server, "info?path=/&sizes=1");
     assert_eq!((at(&group, "/arrays"), at(&group, "/groups")), ("4".to_owned(), "1".to_owned()));
+    assert_eq!(at(&group, "/children"), r#"["lat","other","t2m","time"]"#);
     assert_eq!(at(&ask(&server, "attributes?path=/"), "/title"), "\"test\"");
     let plain = ask(&server, "info?path=/other/plain");
     assert_eq!(at(&plain, "/as_variable/why"), "\"its dimensions have no names\"");
@@ -93,6 +100,8 @@ fn planes_are_decoded_cut_and_thinned_out() {
     }
     let (head, numbers) = plane(&server, "path=/t2m&y=1&x=2&at=1,0,0&stored=1&y0=1&y1=3&x0=2&width=2");
     assert_eq!(numbers, [32.0, 34.0, 38.0, 40.0]);
+    let (_, middle) = plane(&server, "path=/t2m&y=1&x=2&at=1,0,0&stored=1&width=2&height=1");
+    assert_eq!(middle, [31.0, 34.0], "the middle ones of runs of 4 x 3");
     assert_eq!(
         (at(&head, "/x/start"), at(&head, "/x/step"), at(&head, "/data_type")),
         ("2".into(), "2".into(), "\"float32\"".into())
@@ -112,6 +121,7 @@ fn planes_are_decoded_cut_and_thinned_out() {
         ("path=/t2m&y=1&x=2&y0=3&y1=2", 400),
         ("path=/t2m&y=1&x=2&y1=99999999999", 400),
         ("path=/t2m&y=-1", 400),
+        ("path=/t2m&y=1&x=2&hight=5", 400),
         ("path=/", 400),
         ("path=/nothing", 404),
     ] {
@@ -122,9 +132,9 @@ fn planes_are_decoded_cut_and_thinned_out() {
 #[test]
 fn histograms_profiles_labels_and_tables() {
     let server = server();
-    let counted = ask(&server, "histogram?path=/t2m&y=1&x=2&at=0,0,0&stored=1&range=0:64");
+    let (counted, _) = plane(&server, "path=/t2m&y=1&x=2&at=0,0,0&stored=1");
     assert_eq!(counted.pointer("/histogram/counts").and_then(Value::as_array).map(<[Value]>::len), Some(64));
-    assert_eq!((at(&counted, "/histogram/counts/5"), at(&counted, "/histogram/counts/40")), ("1".into(), "0".into()));
+    assert_eq!((at(&counted, "/histogram/counts/0"), at(&counted, "/histogram/counts/1")), ("1".into(), "0".into()));
     let profile = ask(&server, "profile?path=/t2m&axis=0&at=0,1,0");
     assert_eq!(at(&profile, "/values"), r#"[276.0,"NaN",300.0]"#);
     assert_eq!((at(&profile, "/along/name"), at(&profile, "/along/count")), ("\"time\"".into(), "3".into()));
@@ -151,4 +161,122 @@ fn histograms_profiles_labels_and_tables() {
         (at(&maps, "/tab20/is_categorical"), at(&maps, "/rdbu/is_categorical")),
         ("true".into(), "false".into())
     );
+}
+
+/// Arrays of two formats lie at the same paths; the decoded values, too, are those of the one that was asked for.
+#[test]
+fn decoded_values_are_those_of_the_dialect() {
+    let merged = MemoryStore::new();
+    for (dialect, offset) in [(Dialect::V3, 100.0), (Dialect::V2, 200.0)] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let group = Group::create(&store, "/", NewGroup::new().dialect(dialect), &registry()).unwrap();
+        for (name, values) in [("a", [1.0, 2.0]), ("x", [0.0, 1.0])] {
+            let new = NewArray::new(&[2], "float64").dimension_names(&["x"]).codecs("bytes").unwrap();
+            group.create_array(name, new.attribute("add_offset", offset)).unwrap().write(.., &values).unwrap();
+        }
+        for key in store.list().unwrap() {
+            merged.set_all(&key, &store.get_all(&key).unwrap().unwrap()).unwrap();
+        }
+    }
+    let store: Arc<dyn Store> = Arc::new(merged);
+    for (dialect, first) in [(Dialect::V2, 201.0), (Dialect::V3, 101.0)] {
+        let server = serve(Arc::clone(&store), &ServeOptions::default().dialect(dialect));
+        let (head, numbers) = plane(&server, "path=/a&x=0");
+        assert_eq!((numbers, at(&head, "/is_decoded")), (vec![first, first + 1.0], "true".to_owned()), "{dialect}");
+        let labels = ask(&server, "coordinates?path=/a&axis=0");
+        assert!(at(&labels, "/labels").starts_with(&format!("[\"{}", first - 1.0)), "{labels}");
+    }
+}
+
+#[test]
+fn dates_of_other_calendars_are_dates_and_no_numbers() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let group = Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
+    for (name, calendar) in [("short", "360_day"), ("noleap", "noleap")] {
+        let new = NewArray::new(&[3], "int32").dimension_names(&[name]).codecs("bytes").unwrap();
+        let new = new.attribute("units", "days since 2000-02-28").attribute("calendar", calendar);
+        group.create_array(name, new).unwrap().write(.., &[0, 1, 2]).unwrap();
+    }
+    let server = serve(store, &ServeOptions::default());
+    for (name, last) in [("short", "2000-02-30"), ("noleap", "2000-03-02")] {
+        // Numbers are those that are stored, as of times that numpy has.
+        let (head, numbers) = plane(&server, &format!("path=/{name}&x=0"));
+        assert_eq!((numbers, at(&head, "/is_decoded")), (vec![0.0, 1.0, 2.0], "false".to_owned()));
+        let profile = ask(&server, &format!("profile?path=/{name}&axis=0&at=0"));
+        assert_eq!(at(&profile, "/values"), "[0.0,1.0,2.0]");
+        let table = ask(&server, &format!("table?path=/{name}&x=0"));
+        assert!(at(&table, "/rows/0/2").contains(last), "{table}");
+        let labels = ask(&server, &format!("coordinates?path=/{name}&axis=0"));
+        assert!(at(&labels, "/labels/2").contains(last), "{labels}");
+        let info = ask(&server, &format!("info?path=/{name}"));
+        assert!(at(&info, "/as_variable/data_type").starts_with("\"dates ("), "{info}");
+    }
+}
+
+#[test]
+fn images_show_their_levels_and_the_one_that_fits() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let level = |path: &str, scale: f64| {
+        let scales = json!([1.0, scale, scale]);
+        json!({"path": path, "coordinateTransformations": [{"type": "scale", "scale": scales}]})
+    };
+    let space = |name: &str| json!({"name": name, "type": "space", "unit": "micrometer"});
+    let axes = json!([{"name": "c", "type": "channel"}, (space("y")), (space("x"))]);
+    let levels = json!([(level("0", 0.5)), (level("1", 1.0)), (level("2", 2.0))]);
+    let image = json!({"version": "0.5", "multiscales": [{"axes": axes, "datasets": levels}]});
+    let group = Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
+    let group = group.create_group("image", NewGroup::new().attribute("ome", image)).unwrap();
+    for (name, len) in [("0", 64), ("1", 32), ("2", 16)] {
+        let new = NewArray::new(&[2, len, len], "uint16").codecs("bytes").unwrap();
+        let array = group.create_array(name, new).unwrap();
+        array.write(.., &(0..2 * len * len).map(|it| it as u16).collect::<Vec<_>>()).unwrap();
+    }
+    let server = serve(store, &ServeOptions::default());
+    let info = ask(&server, "info?path=/image");
+    for (pointer, text) in [
+        ("/ome/version", "\"0.5\""),
+        ("/ome/images/0/axes/0/type", "\"channel\""),
+        ("/ome/images/0/levels/1/scale", "[1.0,1.0,1.0]"),
+        ("/image/units", "[null,\"µm\",\"µm\"]"),
+        ("/image/shapes", "[[2,64,64],[2,32,32],[2,16,16]]"),
+        ("/image/data_type", "\"uint16\""),
+    ] {
+        assert_eq!(at(&info, pointer), text, "{pointer}");
+    }
+    let read = |query: &str| {
+        let (head, numbers) = plane(&server, &format!("path=/image&y=1&x=2&{query}"));
+        (at(&head, "/level"), at(&head, "/path"), at(&head, "/at"), numbers.len(), numbers[0])
+    };
+    // The coarsest one that fills the room; of a part of the image a finer one; the one that is named.
+    assert_eq!(read("height=16&width=16&at=1,0,0"), ("2".into(), "\"/image/2\"".into(), "[1,0,0]".into(), 256, 256.0));
+    assert_eq!(read("height=22&width=22").0, "1");
+    assert_eq!(read("height=16&width=16&y0=32&y1=64&x0=32&x1=64").4, f64::from(16 * 32 + 16));
+    assert_eq!(read("height=64&width=64&level=1").3, 1024);
+    assert_eq!(get(&server, "/api/plane?path=/image&y=1&x=2&level=3").status, 400);
+    assert_eq!(get(&server, "/api/plane?path=/image&y=1&x=3").status, 400);
+}
+
+#[test]
+fn what_would_take_too_much_is_refused() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let group = Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
+    let new = NewArray::new(&[1 << 22], "uint8").chunks(&[1]).codecs("bytes").unwrap();
+    group.create_array("fine", new).unwrap();
+    let limits = ServeLimits::default().reads(64, 1 << 20);
+    let server = serve(store, &ServeOptions::default().limits(limits));
+    let refused = |question: &str| {
+        let answer = get(&server, &format!("/api/{question}"));
+        assert_eq!(answer.status, 422, "{question}: {}", answer.text());
+        at(&answer.json(), "/error/message")
+    };
+    assert!(refused("info?path=/fine&sizes=1").contains("4194304 chunks"));
+    let (head, numbers) = plane(&server, "path=/fine&x=0");
+    assert!(numbers.len() <= 64 && at(&head, "/is_reduced") == "true", "{head}");
+}
+
+#[test]
+fn one_question_at_a_time_is_worked_on_though_none_waits() {
+    let limits = ServeLimits::default().computations(1, 0);
+    let server = serve(climate(), &ServeOptions::default().limits(limits));
+    assert_eq!(get(&server, "/api/store").status, 200);
 }

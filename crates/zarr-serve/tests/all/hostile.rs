@@ -108,8 +108,8 @@ const VALUES: &[&str] = &[
     "9223372036854775807",
 ];
 const NAMES: &[&str] = &[
-    "path", "y", "x", "at", "y0", "y1", "x0", "x1", "width", "height", "range", "axis", "start", "step", "count",
-    "full", "stored", "limit", "offset", "most", "sizes", "token",
+    "path", "y", "x", "at", "y0", "y1", "x0", "x1", "width", "height", "axis", "start", "step", "count", "full",
+    "stored", "limit", "offset", "level", "sizes", "token",
 ];
 const QUESTIONS: &[&str] = &[
     "store",
@@ -117,7 +117,7 @@ const QUESTIONS: &[&str] = &[
     "info",
     "attributes",
     "plane",
-    "histogram",
+    "plane",
     "profile",
     "coordinates",
     "table",

@@ -72,6 +72,9 @@ fn conditions() {
     let with = |headers: &str| request(&server, "GET", "/raw/a/c/0", headers);
     let same = with(&format!("If-None-Match: \"other\", W/{tag}\r\n"));
     assert_eq!((same.status, same.body.len(), same.header("etag")), (304, 0, Some(tag.as_str())));
+    // The length would be that of the value, which 0 is not.
+    let head = request(&server, "HEAD", "/raw/a/c/0", &format!("If-None-Match: {tag}\r\n"));
+    assert_eq!((head.status, head.header("content-length"), same.header("content-length")), (304, None, None));
     assert_eq!(with("If-None-Match: \"other\"\r\n").status, 200);
     assert_eq!(with("If-Match: \"other\"\r\n").status, 412);
     assert_eq!(with(&format!("If-Match: {tag}\r\n")).status, 200);

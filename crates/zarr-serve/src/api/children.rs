@@ -1,0 +1,173 @@
+//! The nodes below a group: some at a time, of which the documents are read, or all counted.
+
+use super::answer::Answer;
+use super::describe::path;
+use crate::address::Query;
+use crate::fault::Fault;
+use crate::nodes::{Below, Nodes};
+use std::thread;
+use zarr_hierarchy::node::REPLACEMENTS;
+use zarr_json::{Map, Value, json};
+use zarr_meta::{DETECTION_KEYS, Documents, Node, NodePath, StoredNode, facts};
+use zarr_store::{ByteRange, GetOptions, Key, Prefix, Store, StoreKind};
+
+/// Nodes that are listed at once, if not asked for fewer.
+const PAGE: usize = 500;
+/// Nodes that cannot be shown and are named.
+const NAMED: usize = 20;
+/// Documents that are asked for at once where each request takes long.
+const AT_ONCE: usize = 16;
+/// Nodes that are counted at most.
+const COUNTED: usize = 10_000;
+
+/// The nodes directly below a group: of the paths from `offset` on at which there may be one, at most `limit`. Documents of others are
+/// not read.
+pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
+    let opened = nodes.open(path(query))?;
+    let offset: usize = query.number("offset", 0)?;
+    let limit = query.number("limit", PAGE)?.clamp(1, PAGE);
+    let list = nodes.list(&opened.found.path.to_string(), offset > 0, || below(nodes, &opened.found))?;
+    let (found, broken): (Vec<StoredNode>, Vec<String>) = match &*list {
+        Below::Paths(paths) => {
+            let end = offset.saturating_add(limit).min(paths.len());
+            open_all(nodes, paths.get(offset..end).unwrap_or_default())
+        }
+        Below::Nodes(found, broken) => {
+            let is_last = offset.saturating_add(limit) >= found.len();
+            (
+                found.iter().skip(offset).take(limit).cloned().collect(),
+                if is_last { broken.clone() } else { Vec::new() },
+            )
+        }
+    };
+    let next = offset.saturating_add(limit);
+    let named = broken.iter().take(NAMED).map(|text| Value::from(text.as_str()));
+    Ok(Answer::Json(json!({
+        "path": (opened.found.path.to_string()),
+        "total": (list.len()),
+        "offset": offset,
+        "next": (if next < list.len() { Value::from(next) } else { Value::Null }),
+        "nodes": (Value::Array(found.iter().map(|node| Value::from(brief(node))).collect())),
+        "broken_total": (broken.len()),
+        "broken": (Value::Array(named.collect())),
+    })))
+}
+
+/// What lies below a node: paths, where a listing tells them; else the nodes.
+fn below(nodes: &Nodes, group: &StoredNode) -> Result<Below, Fault> {
+    if group.node.as_array().is_some() {
+        return Ok(Below::Paths(Vec::new()));
+    }
+    if nodes.store.capabilities().list && group.dialect.has_documents_at_paths() && !has_other_dialects(nodes)? {
+        return paths(nodes, group).map(Below::Paths);
+    }
+    let walk = zarr_hierarchy::children(&*nodes.store, &group.path.to_string(), nodes.dialect)?;
+    let broken = walk.broken.iter().chain(&walk.bad_copies).map(ToString::to_string).collect();
+    Ok(Below::Nodes(walk.nodes, broken))
+}
+
+/// The paths directly below a group at which there may be nodes.
+fn paths(nodes: &Nodes, group: &StoredNode) -> Result<Vec<NodePath>, Fault> {
+    let prefix = zarr_meta::listing_prefix(group.dialect, &group.path);
+    let listing = nodes.store.list_dir(&Prefix::new(&prefix)?)?;
+    let keys: Vec<&str> = listing.keys.iter().map(Key::as_str).collect();
+    let prefixes: Vec<&str> = listing.prefixes.iter().map(Prefix::as_str).collect();
+    let found = zarr_meta::children(group.dialect, &group.path, &keys, &prefixes, &Documents::new());
+    Ok(found.candidates.into_iter().filter(|path| path.name() != Some(REPLACEMENTS)).collect())
+}
+
+/// Whether the store has nodes whose documents do not lie at their paths, and they are to be seen.
+fn has_other_dialects(nodes: &Nodes) -> Result<bool, Fault> {
+    if nodes.dialect.is_some() {
+        return Ok(false);
+    }
+    let whole = |name: &&str| nodes.store.get(&Key::new(*name)?, &[ByteRange::Full], &GetOptions::default());
+    let mut documents = Documents::new();
+    for (name, fetched) in DETECTION_KEYS.iter().zip(each(&*nodes.store, &DETECTION_KEYS, whole)) {
+        if let Some(fetched) = fetched? {
+            documents.insert(*name, fetched.part(0));
+        }
+    }
+    Ok(!zarr_meta::detected_dialects(&documents).is_empty())
+}
+
+/// The nodes at these paths, where there are some, and why others cannot be shown.
+fn open_all(nodes: &Nodes, paths: &[NodePath]) -> (Vec<StoredNode>, Vec<String>) {
+    let open = |path: &NodePath| zarr_hierarchy::open_node(&*nodes.store, &path.to_string(), nodes.dialect);
+    let (mut found, mut broken) = (Vec::new(), Vec::new());
+    for (path, node) in paths.iter().zip(each(&*nodes.store, paths, open)) {
+        match node {
+            Ok(node) => found.push(node),
+            Err(error) if error.is_not_found() => {}
+            Err(error) => broken.push(error.at_path(path).with_causes()),
+        }
+    }
+    (found, broken)
+}
+
+/// Does something for each of several things, at the same time where requests to the store take long.
+fn each<T: Sync, R: Send>(store: &dyn Store, things: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    if store.access_profile().kind != StoreKind::Remote {
+        return things.iter().map(work).collect();
+    }
+    let work = &work;
+    thread::scope(|scope| {
+        let parts = things.chunks(things.len().div_ceil(AT_ONCE).max(1));
+        let threads: Vec<_> =
+            parts.map(|part| scope.spawn(move || part.iter().map(work).collect::<Vec<R>>())).collect();
+        let ended = |thread: thread::ScopedJoinHandle<'_, Vec<R>>| match thread.join() {
+            Ok(results) => results,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        threads.into_iter().flat_map(ended).collect()
+    })
+}
+
+/// The facts about a node that the tree shows.
+fn brief(found: &StoredNode) -> Map {
+    let mut brief = facts(found);
+    for name in ["attributes", "codecs", "fill_value", "implicit"] {
+        brief.remove(name);
+    }
+    brief.insert("name", found.path.name().unwrap_or("/"));
+    if let Some(units) = found.node.attributes().get("units").and_then(Value::as_str) {
+        brief.insert("units", units);
+    }
+    brief
+}
+
+/// Adds how many arrays and groups lie below a group, and the names of those directly below.
+///
+/// # Errors
+/// If there are too many to be looked at for one answer.
+pub(super) fn add_counts(nodes: &Nodes, group: &StoredNode, facts: &mut Map) -> Result<(), Fault> {
+    let (mut arrays, mut groups, mut names) = (0, 0, Vec::new());
+    let mut left = vec![group.clone()];
+    while let Some(above) = left.pop() {
+        let list = below(nodes, &above)?;
+        if arrays + groups + list.len() > COUNTED {
+            let message = format!("{}: found more than {COUNTED} nodes below it", group.path);
+            return Err(Fault::too_much(message).with_hint("zarr info counts them"));
+        }
+        let found = match list {
+            Below::Paths(paths) => open_all(nodes, &paths).0,
+            Below::Nodes(found, _) => found,
+        };
+        for node in found {
+            if above.path == group.path {
+                names.extend(node.path.name().map(Value::from));
+            }
+            match node.node {
+                Node::Array(_) => arrays += 1,
+                Node::Group(_) => {
+                    groups += 1;
+                    left.push(node);
+                }
+            }
+        }
+    }
+    facts.insert("arrays", arrays);
+    facts.insert("groups", groups);
+    facts.insert("children", Value::Array(names));
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Images in several resolutions: OME-Zarr.
+
+use zarr_array::Array;
+use zarr_json::{Map, Value};
+use zarr_ome::Image;
+
+/// Levels whose arrays are opened for their shapes.
+const OPENED: usize = 16;
+
+/// Adds what the metadata of an image says (`ome`, as `zarr info --json` prints it), and what the page shows of the image (`image`): the facts
+/// in lines, the shapes of levels, and the shape and the data type of the finest one.
+pub(super) fn add_image(image: &Image, facts: &mut Map) {
+    facts.insert("ome", Value::from(image.metadata().facts()));
+    let arrays: Vec<zarr_ome::Result<Array>> =
+        (0..image.level_count().min(OPENED)).map(|number| image.level(number)).collect();
+    let lines = image.metadata().lines().into_iter().map(|(label, text)| Value::from(vec![label, text]));
+    let units = image.multiscale().axes.iter().map(|axis| axis.unit_symbol().map_or(Value::Null, Value::from));
+    let shapes = arrays.iter().map(|array| match array {
+        Ok(array) => Value::from(array.shape().to_vec()),
+        Err(_) => Value::Null,
+    });
+    let mut shown = Map::new();
+    shown.insert("summary", image.multiscale().to_string());
+    shown.insert("lines", Value::Array(lines.collect()));
+    shown.insert("units", Value::Array(units.collect()));
+    shown.insert("shapes", Value::Array(shapes.collect()));
+    match arrays.first() {
+        Some(Ok(finest)) => {
+            shown.insert("data_type", finest.data_type().to_config().short_value());
+            shown.insert("is_numeric", zarr_view::Numbers::of(finest.data_type()).is_some());
+        }
+        Some(Err(error)) => {
+            shown.insert("error", error.with_causes());
+        }
+        None => {}
+    }
+    facts.insert("image", shown);
+}

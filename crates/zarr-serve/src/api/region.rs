@@ -1,0 +1,220 @@
+//! Which elements of an array a question asks for, and which of them are read: so many that it keeps to a budget.
+
+use crate::address::Query;
+use crate::fault::Fault;
+use zarr_array::Array;
+use zarr_grid::{AxisSelection, Selection, total_size};
+use zarr_json::{Value, json};
+use zarr_meta::text::size;
+use zarr_view::{Budget, Cut, Samples, Thinned};
+
+/// What a question asks of an array.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// The axis from top to bottom; `None` for a single row.
+    pub(crate) y: Option<usize>,
+    /// The axis from left to right; `None` for a single column.
+    pub(crate) x: Option<usize>,
+    /// Along each axis of the array: an index, or of `y` and `x` a range.
+    axes: Vec<AxisSelection>,
+    /// So many elements at most, along `y` and along `x`.
+    pub(crate) height: u64,
+    pub(crate) width: u64,
+}
+
+/// The elements that are read.
+pub(crate) struct Taken {
+    pub(crate) cut: Cut,
+    thinned: Thinned,
+    y: Option<usize>,
+    x: Option<usize>,
+}
+
+impl Asked {
+    /// What the parameters `y`, `x` (axes), `y0`, `y1`, `x0`, `x1` (their ranges) and `at` (indices of all axes) of a query ask for: `most`
+    /// elements along an axis at most.
+    pub(crate) fn parse(query: &Query, shape: &[u64], most: u64) -> Result<Self, Fault> {
+        let (y, x): (Option<usize>, Option<usize>) = (query.optional("y")?, query.optional("x")?);
+        if y.is_some() && y == x {
+            return Err(Fault::argument("y and x are the same axis"));
+        }
+        if let Some(axis) = [y, x].into_iter().flatten().find(|axis| *axis >= shape.len()) {
+            return Err(Fault::argument(format!("found axis {axis}, expected one below {}", shape.len())));
+        }
+        let mut axes = indices(query, shape)?;
+        for (axis, name) in [(y, "y"), (x, "x")] {
+            let Some((axis, &len)) = axis.and_then(|axis| Some((axis, shape.get(axis)?))) else { continue };
+            let start = query.number(&format!("{name}0"), 0)?;
+            let stop = query.number(&format!("{name}1"), len)?;
+            if let Some(selected) = axes.get_mut(axis) {
+                *selected = range(axis, (start, stop, 1), len)?;
+            }
+        }
+        Ok(Self { y, x, axes, height: most, width: most })
+    }
+
+    /// With as many elements as the parameters `height` and `width` say, if these are fewer.
+    pub(crate) fn sized(self, query: &Query) -> Result<Self, Fault> {
+        let (height, width) = (query.number("height", self.height)?, query.number("width", self.width)?);
+        Ok(Self { height: height.min(self.height), width: width.min(self.width), ..self })
+    }
+
+    /// All elements along one axis, `most` at most, at the indices `at` of the others.
+    pub(crate) fn line(query: &Query, shape: &[u64], axis: usize, most: u64) -> Result<Self, Fault> {
+        let mut axes = indices(query, shape)?;
+        let (Some(selected), Some(&len)) = (axes.get_mut(axis), shape.get(axis)) else {
+            return Err(Fault::argument(format!("found axis {axis}, expected one below {}", shape.len())));
+        };
+        *selected = range(axis, (0, len, 1), len)?;
+        Ok(Self { y: None, x: Some(axis), axes, height: 1, width: most })
+    }
+
+    /// `count` elements of an array along its first axis, `step` apart; all along the others.
+    pub(crate) fn of_coordinate(shape: &[u64], (start, step, count): (u64, u64, u64)) -> Result<Self, Fault> {
+        let stop = start.saturating_add(step.saturating_mul(count));
+        let axes = shape.iter().enumerate().map(|(axis, &len)| match axis {
+            0 => range(axis, (start.min(len), stop.min(len), step), len),
+            _ => range(axis, (0, len, 1), len),
+        });
+        Ok(Self { y: None, x: Some(0), axes: axes.collect::<Result<_, _>>()?, height: 1, width: count })
+    }
+
+    /// The first elements of each range, no more than so many.
+    pub(crate) fn few(mut self, most: u64) -> Self {
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        for selected in &mut self.axes {
+            if let AxisSelection::Range { start: Some(start), stop: Some(stop), .. } = selected {
+                *stop = (*stop).min(start.saturating_add(most));
+            }
+        }
+        self
+    }
+
+    /// The selection.
+    pub(crate) fn selection(&self) -> Selection {
+        Selection::Axes(self.axes.clone())
+    }
+
+    /// What of an array of this shape is shown.
+    pub(crate) fn cut(&self, shape: &[u64]) -> zarr_view::Result<Cut> {
+        let shown: Vec<usize> = self.y.into_iter().chain(self.x).collect();
+        Cut::new(shape, &self.selection(), (!shown.is_empty()).then_some(&shown))
+    }
+
+    /// The elements of `array` that are read, by a cut of it.
+    ///
+    /// # Errors
+    /// If even a few cost more than the budget has.
+    pub(crate) fn take(&self, array: &Array, cut: Cut, budget: &Budget) -> Result<Taken, Fault> {
+        let most: Vec<u64> = [self.y.map(|_| self.height), self.x.map(|_| self.width)].into_iter().flatten().collect();
+        let thinned = cut.thinned(array, &most, budget)?;
+        if thinned.fits {
+            return Ok(Taken { cut, thinned, y: self.y, x: self.x });
+        }
+        let (path, parts) = (array.path(), thinned.parts);
+        if parts > budget.parts {
+            return Err(Fault::too_much(format!(
+                "{path}: a read of {parts} chunks, expected at most {}",
+                budget.parts
+            )));
+        }
+        let (chunk, most) = (size(part_bytes(array)), size(budget.bytes));
+        let message = format!("{path}: a chunk has {chunk}, expected at most {most} to be decoded");
+        Err(Fault::too_much(message).with_hint("more detail (full=1) may decode 16 times as much"))
+    }
+
+    /// As [`take`](Self::take), and all that is asked for.
+    pub(crate) fn take_all(&self, array: &Array, budget: &Budget) -> Result<Taken, Fault> {
+        let taken = self.take(array, self.cut(array.shape())?, budget)?;
+        match taken.is_reduced() {
+            true => Err(Fault::too_much(format!("{}: the elements lie in too many chunks", array.path()))),
+            false => Ok(taken),
+        }
+    }
+}
+
+impl Taken {
+    /// Chunks (inner chunks of shards) that are met, at most.
+    pub(crate) fn chunks(&self) -> u64 {
+        self.thinned.parts
+    }
+
+    /// Whether there are fewer elements than asked for, to keep to the budget.
+    pub(crate) fn is_reduced(&self) -> bool {
+        self.thinned.is_cut
+    }
+
+    /// The elements along each axis that is shown.
+    pub(crate) fn samples(&self) -> &[Samples] {
+        &self.thinned.samples
+    }
+
+    /// What is read for them.
+    pub(crate) fn selection(&self) -> Selection {
+        self.cut.selection(self.samples())
+    }
+
+    /// The elements from top to bottom.
+    fn down(&self) -> Option<&Samples> {
+        self.y.and(self.samples().first())
+    }
+
+    /// The elements from left to right.
+    fn across(&self) -> Option<&Samples> {
+        self.x.and(self.samples().last())
+    }
+
+    /// Rows and columns.
+    pub(crate) fn size(&self) -> (u64, u64) {
+        let count = |samples: Option<&Samples>| samples.map_or(1, |samples| samples.count);
+        (count(self.down()), count(self.across()))
+    }
+
+    /// The elements from top to bottom, and those from left to right, as JSON.
+    pub(crate) fn described(&self, array: &Array) -> [Value; 2] {
+        [(self.y, self.down()), (self.x, self.across())].map(|(axis, samples)| described(axis, samples, array))
+    }
+}
+
+/// The elements of an axis as JSON.
+fn described(axis: Option<usize>, samples: Option<&Samples>, array: &Array) -> Value {
+    let (Some(axis), Some(samples)) = (axis, samples) else { return Value::Null };
+    let name = array.dimension_names().and_then(|names| names.get(axis)?.as_deref());
+    json!({
+        "axis": axis,
+        "name": (name.map_or(Value::Null, Value::from)),
+        "size": (array.shape().get(axis).copied().unwrap_or(0)),
+        "start": (samples.start),
+        "step": (samples.step),
+        "count": (samples.count),
+    })
+}
+
+/// The indices `at`, of all axes; 0 if there are none.
+fn indices(query: &Query, shape: &[u64]) -> Result<Vec<AxisSelection>, Fault> {
+    let at: Vec<u64> = query.list("at")?;
+    if !at.is_empty() && at.len() != shape.len() {
+        return Err(Fault::argument(format!("at: found {} indices, expected {}", at.len(), shape.len())));
+    }
+    let index = |axis: usize| at.get(axis).copied().unwrap_or(0);
+    (0..shape.len()).map(|axis| Ok(AxisSelection::Index(signed(axis, index(axis))?))).collect()
+}
+
+/// A range within an axis: start, stop, step.
+fn range(axis: usize, (start, stop, step): (u64, u64, u64), len: u64) -> Result<AxisSelection, Fault> {
+    if start > stop || stop > len {
+        return Err(Fault::argument(format!("axis {axis}: found {start}:{stop}, expected a range within 0:{len}")));
+    }
+    let step = i64::try_from(step.max(1)).unwrap_or(i64::MAX);
+    Ok(AxisSelection::Range { start: Some(signed(axis, start)?), stop: Some(signed(axis, stop)?), step })
+}
+
+fn signed(axis: usize, index: u64) -> Result<i64, Fault> {
+    i64::try_from(index)
+        .map_err(|_| Fault::argument(format!("axis {axis}: found index {index}, expected one below 2^63")))
+}
+
+/// The bytes of the elements of a chunk, or of an inner chunk of a shard.
+fn part_bytes(array: &Array) -> u64 {
+    u64::try_from(total_size(&array.part_shape(), array.data_type().item_size() as u64)).unwrap_or(u64::MAX)
+}
