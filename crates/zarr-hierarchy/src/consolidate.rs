@@ -30,7 +30,8 @@ impl Staleness {
 }
 
 /// Writes consolidated metadata of the group at `path`: copies of the metadata of all nodes below it, with which a reader opens
-/// them without asking for each. In v2 that is a document `.zmetadata`, in v3 a member of the group's document.
+/// them without asking for each. In v2 that is a document `.zmetadata`, in v3 a member of the group's document. Returns the number of
+/// nodes: the group, and those below whose metadata were copied.
 ///
 /// Whoever changes a node below without this library leaves it stale; see [`staleness`]. So may changes that others make at the
 /// same time: this is for hierarchies that rest.
@@ -51,20 +52,20 @@ impl Staleness {
 ///     store.set_all(&Key::new(key)?, group)?;
 /// }
 /// assert_eq!(staleness(&store, "/", None)?, None);
-/// consolidate(&store, "/", None)?;
+/// assert_eq!(consolidate(&store, "/", None)?, 3);
 /// assert!(!staleness(&store, "/", None)?.unwrap().is_stale());
 /// # Ok::<(), zarr_hierarchy::Error>(())
 /// ```
-pub fn consolidate(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<()> {
-    run_on(store, open_node(store, path, dialect)?, Verb::Write).map(drop)
+pub fn consolidate(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<u64> {
+    run_on(store, open_node(store, path, dialect)?, Verb::Write).map(|done| done.nodes)
 }
 
 /// As [`consolidate`], on a store that does not block.
 ///
 /// # Errors
 /// As [`consolidate`].
-pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<()> {
-    run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Write).await.map(drop)
+pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<u64> {
+    run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Write).await.map(|done| done.nodes)
 }
 
 /// Compares the consolidated metadata of the group at `path` with the nodes below it; `None` if it has none.
@@ -72,7 +73,7 @@ pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Opti
 /// # Errors
 /// As [`consolidate`].
 pub fn staleness(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Option<Staleness>> {
-    run_on(store, open_node(store, path, dialect)?, Verb::Compare)
+    run_on(store, open_node(store, path, dialect)?, Verb::Compare).map(|done| done.staleness)
 }
 
 /// As [`staleness`], on a store that does not block.
@@ -84,7 +85,7 @@ pub async fn staleness_async(
     path: &str,
     dialect: Option<Dialect>,
 ) -> Result<Option<Staleness>> {
-    run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Compare).await
+    run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Compare).await.map(|done| done.staleness)
 }
 
 /// Drops the consolidated metadata of the group at `path`, if it has any.
@@ -112,13 +113,13 @@ pub fn compare_consolidated(group: &StoredNode, copy: &Consolidated, nodes: &[St
     Ok(compare(group, copy, &collected))
 }
 
-fn run_on(store: &dyn Store, found: StoredNode, verb: Verb) -> Result<Option<Staleness>> {
+fn run_on(store: &dyn Store, found: StoredNode, verb: Verb) -> Result<Outcome> {
     let path = found.path.to_string();
     let job = ConsolidateJob::new(found, verb, store.capabilities());
     run(store, job).map_err(|error| in_store(store, error.at(|location| location.path = Some(path))))
 }
 
-async fn run_on_async(store: &dyn AsyncStore, found: StoredNode, verb: Verb) -> Result<Option<Staleness>> {
+async fn run_on_async(store: &dyn AsyncStore, found: StoredNode, verb: Verb) -> Result<Outcome> {
     let path = found.path.to_string();
     let job = ConsolidateJob::new(found, verb, store.capabilities());
     run_async(store, job).await.map_err(|error| in_store(store, error.at(|location| location.path = Some(path))))
@@ -135,6 +136,15 @@ enum Verb {
     Drop,
 }
 
+/// What an operation found.
+#[derive(Debug, Default)]
+struct Outcome {
+    /// How many nodes the copy is of that was written, the group included.
+    nodes: u64,
+    /// How a copy differs that was compared.
+    staleness: Option<Staleness>,
+}
+
 /// Walks the nodes, and then writes, compares or drops.
 ///
 /// Begin ── a document of its own is to be written ──► Before ──► Walk ──► Set ──► done, or replaced meanwhile: Pause, Before ...
@@ -148,6 +158,7 @@ struct ConsolidateJob {
     /// The condition for the document that the copy goes to.
     when: Precondition,
     tries: u32,
+    done: Outcome,
     state: State,
 }
 
@@ -163,7 +174,8 @@ enum State {
 
 impl ConsolidateJob {
     fn new(group: StoredNode, verb: Verb, capabilities: Capabilities) -> Self {
-        Self { group, verb, capabilities, when: Precondition::None, tries: 0, state: State::Begin }
+        let (when, done) = (Precondition::None, Outcome::default());
+        Self { group, verb, capabilities, when, tries: 0, done, state: State::Begin }
     }
 
     fn begin(&mut self) -> Result<Next<Self>> {
@@ -182,7 +194,7 @@ impl ConsolidateJob {
                 Ok(Next::Ask(vec![Request::Erase { key }]))
             }
             (Verb::Drop, None) if self.group.node.as_group().is_none_or(|group| group.consolidated.is_none()) => {
-                Ok(Next::Done(None))
+                Ok(self.end())
             }
             (Verb::Drop, None) => self.revise(Edit::Consolidated(None)),
         }
@@ -202,7 +214,11 @@ impl ConsolidateJob {
 
     fn go_on(&mut self, revise: Box<Revise>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, revise| job.state = State::Revise(revise);
-        jobs::within(self, revise, replies, wait, |_, _| Ok(Next::Done(None)))
+        jobs::within(self, revise, replies, wait, |job, _| Ok(job.end()))
+    }
+
+    fn end(&mut self) -> Next<Self> {
+        Next::Done(std::mem::take(&mut self.done))
     }
 
     /// The writes, or the result.
@@ -216,8 +232,12 @@ impl ConsolidateJob {
             if let (None, Some(error)) = (&walk.consolidated, walk.bad_copies.into_iter().next()) {
                 return Err(error);
             }
-            return Ok(Next::Done(walk.consolidated.map(|copy| compare(group, &copy, &collected))));
+            self.done.staleness = walk.consolidated.map(|copy| compare(group, &copy, &collected));
+            return Ok(self.end());
         }
+        // A group without a document has nothing to copy.
+        let copied = walk.nodes.iter().filter(|node| node.path == group.path || !node.implicit);
+        self.done.nodes = copied.count() as u64;
         match consolidated::document_key(group) {
             Some(key) => {
                 self.state = State::Set;
@@ -241,7 +261,7 @@ impl ConsolidateJob {
 }
 
 impl Job for ConsolidateJob {
-    type Output = Option<Staleness>;
+    type Output = Outcome;
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
@@ -258,7 +278,7 @@ impl Job for ConsolidateJob {
             }
             State::Walk(walk) => self.walk(walk, replies),
             State::Set if matches!(replies.first(), Some(Reply::Conflict)) => self.again(),
-            State::Set => Ok(Next::Done(None)),
+            State::Set => Ok(self.end()),
             State::Revise(revise) => self.go_on(revise, replies),
         }
     }

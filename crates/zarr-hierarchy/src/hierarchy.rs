@@ -247,12 +247,21 @@ pub async fn set_attributes_async(store: &dyn AsyncStore, node: &StoredNode, att
     run_async(store, job).await.map_err(in_node)
 }
 
+/// Checks that [`set_dimension_names`] can give the dimensions of the array `node` these names.
+///
+/// # Errors
+/// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are not as many names as dimensions, the node is no array, or NCZarr
+/// names its dimensions otherwise, by references to its groups.
+pub fn check_dimension_names(node: &StoredNode, names: &[&str]) -> Result<()> {
+    let checked = node::check_dimension_names(node, names).map(drop);
+    checked.map_err(|error| error.at(|location| location.path = Some(node.path.to_string())))
+}
+
 /// Names the dimensions of the array `node`, one name for each, and returns it: in Zarr v3 `dimension_names`, before the attribute
 /// `_ARRAY_DIMENSIONS`. Nothing else in its documents changes.
 ///
 /// # Errors
-/// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are not as many names as dimensions, or the node is no array; as
-/// [`set_attributes`].
+/// As [`check_dimension_names`] and [`set_attributes`].
 pub fn set_dimension_names(store: &dyn Store, node: &StoredNode, names: &[&str]) -> Result<StoredNode> {
     let in_node = |error| of_node(store, node, error);
     let job = node::set_dimension_names(node, names, store.capabilities()).map_err(in_node)?;

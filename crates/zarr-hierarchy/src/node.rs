@@ -25,7 +25,7 @@ pub use hints::with_location;
 pub use listed::ListNode;
 pub use newest::{Newest, ReadNewest};
 pub use replace::ReplaceNode;
-pub(crate) use replace::{set_attributes, set_dimension_names};
+pub(crate) use replace::{check_dimension_names, set_attributes, set_dimension_names};
 pub use revise::Edit;
 pub(crate) use revise::Revise;
 pub use unfinished::{

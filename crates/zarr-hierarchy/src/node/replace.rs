@@ -6,8 +6,8 @@ use super::newest::Newest;
 use super::revise::{Edit, Revise};
 use crate::{Error, ErrorKind, Result, jobs};
 use zarr_json::Value;
-use zarr_meta::conventions::ARRAY_DIMENSIONS;
-use zarr_meta::{Node, StoredNode};
+use zarr_meta::conventions::{ARRAY_DIMENSIONS, dimension_names};
+use zarr_meta::{ArrayMetadata, Node, StoredNode};
 use zarr_store::{Capabilities, Job, Next, Reply};
 
 /// Replaces the metadata of a node, after the copies of it in consolidated metadata are dropped.
@@ -80,16 +80,9 @@ pub(crate) fn set_attributes(
     Ok(ReplaceNode::new(found, Edit::to(found, found.with_attributes(attributes)), capabilities))
 }
 
-/// Names the dimensions of an array: other members that writers changed since the node was read stay.
-///
-/// # Errors
-/// [`ErrorKind::Argument`] if there are not as many names as dimensions, or the node is no array.
-pub(crate) fn set_dimension_names(
-    found: &StoredNode,
-    names: &[&str],
-    capabilities: Capabilities,
-) -> Result<ReplaceNode> {
-    let Node::Array(mut array) = found.node.clone() else {
+/// The array, if its dimensions can have these names.
+pub(crate) fn check_dimension_names<'f>(found: &'f StoredNode, names: &[&str]) -> Result<&'f ArrayMetadata> {
+    let Node::Array(array) = &found.node else {
         return Err(Error::new(ErrorKind::Argument, "found a group, expected an array"));
     };
     let (count, rank) = (names.len(), array.shape.len());
@@ -97,6 +90,29 @@ pub(crate) fn set_dimension_names(
         let message = format!("found {count} names of dimensions, expected {rank}");
         return Err(Error::new(ErrorKind::Argument, message));
     }
+    // References stay, since they lead to groups that define the dimensions: other names beside them would contradict them.
+    let mut attributes = array.attributes.clone();
+    attributes.remove(ARRAY_DIMENSIONS);
+    match dimension_names(&attributes, &array.extra, rank) {
+        Some((referenced, _)) if referenced != names => {
+            let message = format!("NCZarr names the dimensions by references to its groups: {}", referenced.join(", "));
+            let hint = "netCDF-C renames them; zarr convert writes an array without references";
+            Err(Error::new(ErrorKind::Argument, message).with_hint(hint))
+        }
+        _ => Ok(array),
+    }
+}
+
+/// Names the dimensions of an array: other members that writers changed since the node was read stay.
+///
+/// # Errors
+/// As [`check_dimension_names`].
+pub(crate) fn set_dimension_names(
+    found: &StoredNode,
+    names: &[&str],
+    capabilities: Capabilities,
+) -> Result<ReplaceNode> {
+    let mut array = check_dimension_names(found, names)?.clone();
     if !found.dialect.is_v3() {
         let mut attributes = super::attributes(found)?.clone();
         attributes.insert(ARRAY_DIMENSIONS, names.iter().map(|&name| Value::from(name)).collect::<Vec<_>>());
