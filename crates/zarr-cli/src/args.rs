@@ -1,5 +1,7 @@
 //! Arguments that several verbs share.
 
+use crate::failure::Failure;
+use crate::near::{near, question};
 use clap::{Args, ColorChoice};
 use std::num::NonZeroUsize;
 use zarr::convert::ConvertOptions;
@@ -20,6 +22,10 @@ pub(crate) struct Global {
     /// Whether to use colours; by default on a terminal, unless NO_COLOR is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
+    /// Show long text (of tree, ls, info, ds, man and `read --all`) on a terminal at once; by default $ZARR_PAGER, $PAGER or less
+    /// shows it page by page.
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) no_pager: bool,
     /// Print no warnings, summaries and progress.
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
@@ -123,4 +129,50 @@ fn store_option(text: &str) -> Result<StoreOptions, String> {
 /// A dialect by its name.
 pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
     text.parse().map_err(|_| format!("expected one of {}", Dialect::ALL.map(Dialect::name).join(", ")))
+}
+
+/// The axis of `rank` axes that `text`, given as an option, means: its name, or its number, which counts from the end if it is negative.
+pub(crate) fn axis_of(option: &str, text: &str, names: &[Option<String>], rank: usize) -> Result<usize, Failure> {
+    let text = text.trim();
+    if let Some(axis) = names.iter().position(|name| name.as_deref() == Some(text)) {
+        return Ok(axis);
+    }
+    let number = match text.strip_prefix('-') {
+        Some(number) => number.parse().ok().and_then(|number| rank.checked_sub(number)),
+        None => text.parse().ok(),
+    };
+    if let Some(axis) = number.filter(|&axis| axis < rank) {
+        return Ok(axis);
+    }
+    let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
+    let numbers = match rank {
+        0 => "none: the array has no dimensions".to_owned(),
+        rank => format!("a number below {rank}"),
+    };
+    let expected = if known.is_empty() { numbers } else { format!("one of {}, or {numbers}", known.join(", ")) };
+    let failure = Failure::usage(format!("{option}: found no dimension {text:?}, expected {expected}"));
+    Err(match near(text, known) {
+        Some(near) => failure.with_hint(question(near)),
+        None => failure,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_have_names_and_numbers() {
+        let names = ["time", "1"].map(|name| Some(name.to_owned()));
+        // A name counts before a number.
+        for (text, axis) in [("time", 0), (" time ", 0), ("0", 0), ("1", 1), ("2", 2), ("-1", 2), ("-3", 0)] {
+            assert_eq!(axis_of("--along", text, &names, 3).unwrap(), axis, "{text}");
+        }
+        for text in ["3", "-4", "", "-", "--1", "tiem"] {
+            let failure = axis_of("--along", text, &names, 3).unwrap_err();
+            assert!(failure.line.contains("expected one of time, 1, or a number below 3"), "{}", failure.line);
+        }
+        assert_eq!(axis_of("--along", "tiem", &names, 3).unwrap_err().hint.as_deref(), Some("is \"time\" meant?"));
+        assert!(axis_of("--along", "0", &[], 0).unwrap_err().line.ends_with("the array has no dimensions"));
+    }
 }

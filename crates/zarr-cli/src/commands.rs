@@ -4,6 +4,8 @@ mod append;
 mod attrs;
 mod bar;
 mod check;
+mod bench_codecs;
+mod chunks;
 mod completions;
 mod consolidate;
 mod convert;
@@ -15,6 +17,7 @@ mod diff;
 mod digest;
 mod dry_run;
 mod help;
+mod du;
 mod info;
 mod list;
 mod man;
@@ -27,6 +30,7 @@ mod resize;
 mod serve;
 mod skipped;
 mod transfer;
+mod stats;
 mod tree;
 mod view;
 mod write;
@@ -34,6 +38,7 @@ mod write;
 use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Result;
+use crate::near::near;
 use clap::{FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
@@ -46,7 +51,7 @@ Exit codes:
   3    There is no such store, node or input file
   4    Data or metadata is invalid or cannot be read
   5    The store or another file failed, or output was lost
-  141  The reader of standard output closed the pipe, which is not reported
+  141  The reader of standard output or the pager takes no more, which is not reported
 
 Control characters in names, attributes and elements are printed as escapes (\\u{1b}, in JSON \\u001b).";
 
@@ -88,6 +93,8 @@ verbs! {
     Ls(list::List) => list::run,
     Info(info::Info) => info::run,
     Ds(dataset::Ds) => dataset::run,
+    Du(du::Du) => du::run,
+    Stats(stats::Stats) => stats::run,
     Read(read::Read) => read::run,
     View(view::View) => view::run,
     Create(create::Create) => create::run,
@@ -105,6 +112,7 @@ verbs! {
     Mv(copy::Move) => copy::run_move,
     Rm(remove::Remove) => remove::run,
     Check(check::Check) => check::run,
+    BenchCodecs(bench_codecs::BenchCodecs) => bench_codecs::run,
     Consolidate(consolidate::Consolidate) => consolidate::run,
     Serve(serve::Serve) => serve::run,
     Completions(completions::Completions) => completions::run,
@@ -116,6 +124,12 @@ pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let mut command = help::command();
     let matches = command.try_get_matches_from_mut(args)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The verb whose name is near one that is not known.
+pub(crate) fn near_verb(name: &str) -> Option<String> {
+    let command = help::command();
+    near(name, command.get_subcommands().map(|verb| verb.get_name())).map(str::to_owned)
 }
 
 /// Runs the command line.

@@ -5,11 +5,13 @@ use crate::commands::describe;
 use crate::failure::{Failure, Result};
 use crate::near::{near, question};
 use crate::object::object;
+use crate::pager::Pager;
 use crate::report::Palette;
 use crate::{output, report};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 use zarr::convert::ConvertOptions;
@@ -177,14 +179,8 @@ impl Context {
     /// The metadata of a node.
     pub(crate) fn node(&self, location: &NodeLocation) -> Result<StoredNode> {
         let (store, path) = (&*location.store, location.path.to_string());
-        let found = zarr::hierarchy::open_node_and_others(store, &path, location.dialect).map_err(|error| {
-            let is_missing = error.is_not_found();
-            let failure = Failure::from(zarr::hierarchy::with_location(error, store, &path));
-            match is_missing.then(|| location.near()).flatten() {
-                Some(near) if failure.hint.is_none() => failure.with_hint(question(&near)),
-                _ => failure,
-            }
-        })?;
+        let found = zarr::hierarchy::open_node_and_others(store, &path, location.dialect)
+            .map_err(|error| location.with_near(zarr::hierarchy::with_location(error, store, &path)))?;
         let found = if self.global.v1_f_order_is_c { found.v1_f_order_is_c() } else { found };
         if self.global.strict {
             zarr::hierarchy::check_strictly(&found)
@@ -276,6 +272,17 @@ impl Context {
         if self.global.json { output::json(json()) } else { output::print(&text()) }
     }
 
+    /// Prints a result that may be long: text on a terminal by the pager.
+    pub(crate) fn page<J: Into<Value>>(&self, json: impl FnOnce() -> J, text: impl FnOnce() -> String) -> Result<()> {
+        if self.global.json { output::json(json()) } else { output::page(&text(), self.pager()) }
+    }
+
+    /// The pager, if standard output is a terminal and one is wanted.
+    pub(crate) fn pager(&self) -> Option<Pager> {
+        let is_wanted = !self.global.no_pager && !self.global.json;
+        Pager::by_environment(is_wanted && std::io::stdout().is_terminal())
+    }
+
     /// Prints what was done: a line, with --json an object, and with --quiet nothing but that.
     pub(crate) fn summary<J: Into<Value>>(
         &self,
@@ -313,6 +320,16 @@ impl NodeLocation {
         let address = self.address.to_string();
         let of_store = || address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         self.path.name().unwrap_or_else(of_store).to_owned()
+    }
+
+    /// An error about the node; if there is none, with the path of one that was perhaps meant.
+    pub(crate) fn with_near(&self, error: zarr::Error) -> Failure {
+        let is_missing = error.is_not_found();
+        let failure = Failure::from(error);
+        match is_missing.then(|| self.near()).flatten() {
+            Some(near) if failure.hint.is_none() => failure.with_hint(question(&near)),
+            _ => failure,
+        }
     }
 
     /// The path of a node whose name is near the first name of the path that does not exist.

@@ -17,8 +17,10 @@ mod npy;
 mod number;
 mod object;
 mod output;
+mod pager;
 mod pieces;
 mod report;
 mod run;
+mod table;
 
 pub use run::run;

@@ -2,6 +2,11 @@
 
 pub(crate) use zarr::meta::text::{grouped, size, tuple};
 
+/// A count with its noun, of which several have an `s`: `1 array`, `2_500 arrays`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
 /// Lengths along dimensions, given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lengths(pub(crate) Vec<u64>);
@@ -70,6 +75,13 @@ pub(crate) fn parse_size(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nouns_follow_their_counts() {
+        for (count, text) in [(0, "0 arrays"), (1, "1 array"), (2, "2 arrays"), (2500, "2_500 arrays")] {
+            assert_eq!(counted(count, "array"), text);
+        }
+    }
 
     #[test]
     fn shapes_are_parsed() {

@@ -2,6 +2,7 @@
 
 use crate::escape;
 use crate::failure::{Exit, Failure, Result};
+use crate::pager::Pager;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -29,6 +30,7 @@ pub(crate) struct Output {
 #[derive(Debug)]
 enum OutputFile {
     Stdout(io::Stdout),
+    Pager(Pager),
     File(File),
 }
 
@@ -53,6 +55,13 @@ impl Output {
             Err(_) => temporary(path.to_owned()).map_err(fail)?,
         };
         Ok(Self { writer: BufWriter::with_capacity(BUFFER, OutputFile::File(file)), name, names, bytes: 0 })
+    }
+
+    /// Text on standard output, which a pager shows if there is one.
+    pub(crate) fn paged(pager: Option<Pager>) -> Self {
+        let output = pager.map_or_else(|| OutputFile::Stdout(io::stdout()), OutputFile::Pager);
+        let writer = BufWriter::with_capacity(BUFFER, output);
+        Self { writer, name: STDOUT.to_owned(), names: None, bytes: 0 }
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<()> {
@@ -98,6 +107,7 @@ impl OutputFile {
             Self::Stdout(out) => close(std::os::fd::AsFd::as_fd(&out).try_clone_to_owned()?),
             #[cfg(not(unix))]
             Self::Stdout(_) => Ok(()),
+            Self::Pager(pager) => pager.close(),
             Self::File(out) => {
                 // Or a loss of power could leave its name without its bytes.
                 if out.metadata()?.is_file() {
@@ -124,6 +134,7 @@ impl Write for OutputFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Stdout(out) => out.write(bytes),
+            Self::Pager(out) => out.write(bytes),
             Self::File(out) => out.write(bytes),
         }
     }
@@ -131,6 +142,7 @@ impl Write for OutputFile {
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stdout(out) => out.flush(),
+            Self::Pager(out) => out.flush(),
             Self::File(out) => out.flush(),
         }
     }
@@ -143,7 +155,12 @@ pub(crate) fn json(value: impl Into<Value>) -> Result<()> {
 
 /// Prints text on standard output. The caller has [escaped](escape) it.
 pub(crate) fn print(text: &str) -> Result<()> {
-    let mut out = Output::open(None, false)?;
+    page(text, None)
+}
+
+/// The same with a pager, if there is one.
+pub(crate) fn page(text: &str, pager: Option<Pager>) -> Result<()> {
+    let mut out = Output::paged(pager);
     out.text(text)?;
     out.finish().map(drop)
 }

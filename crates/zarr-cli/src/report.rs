@@ -2,8 +2,9 @@
 
 use crate::failure::{Exit, Failure};
 use crate::fitted::fitted;
+use crate::near::question;
 use crate::object::object;
-use crate::{escape, output};
+use crate::{commands, escape, output};
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use std::ffi::OsString;
@@ -95,7 +96,7 @@ fn label(name: &str, colour: AnsiColor, text: &str) {
 
 /// The output of clap, and the exit code: help goes to standard output, errors become one line.
 pub(crate) fn usage(error: &clap::Error, json: bool) -> Result<u8, Failure> {
-    use clap::error::ErrorKind;
+    use clap::error::{ContextKind, ContextValue, ErrorKind};
     let text = error.render().to_string();
     match error.kind() {
         ErrorKind::DisplayVersion if json => {
@@ -119,6 +120,13 @@ pub(crate) fn usage(error: &clap::Error, json: bool) -> Result<u8, Failure> {
         message.push_str(line);
     }
     let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    {
+        let near = commands::near_verb(name).map(|near| question(&near));
+        let hint = near.unwrap_or_else(|| "`zarr -h` lists the verbs".to_owned());
+        return Err(Failure::usage(format!("found no verb {name}")).with_hint(hint));
+    }
     let hint = lines.find_map(|line| line.strip_prefix("tip: ").or_else(|| line.strip_prefix("Usage: ").map(|_| line)));
     let hint = hint.unwrap_or("try `zarr --help`").to_owned();
     Err(Failure::usage(message).with_hint(hint))

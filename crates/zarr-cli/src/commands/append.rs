@@ -1,7 +1,7 @@
 //! `zarr append`: data sets and arrays grow along a dimension.
 
 use super::write::{Input, Source, appended};
-use crate::args::NodeArgs;
+use crate::args::{NodeArgs, axis_of};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
@@ -51,7 +51,8 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
         return grown(context, &location, Some(dimension), added, size);
     }
     let mut array = context.array(&location)?;
-    let axis = axis(args.along.as_deref(), &array)?;
+    let names = array.dimension_names().unwrap_or_default();
+    let axis = axis_of("--along", args.along.as_deref().unwrap_or("0"), names, array.shape().len())?;
     check_alone(context, &location, &array, axis)?;
     let len = |array: &Array| array.shape().get(axis).copied().unwrap_or(0);
     let (before, name) = (len(&array), array.dimension_names().and_then(|names| names.get(axis)?.clone()));
@@ -157,24 +158,9 @@ fn only(dimensions: &[Dimension]) -> Result<String> {
     }
 }
 
-/// The axis of an array by its name or number.
-fn axis(along: Option<&str>, array: &Array) -> Result<usize> {
-    let rank = array.shape().len();
-    let names: Vec<&str> =
-        array.dimension_names().unwrap_or_default().iter().map(|name| name.as_deref().unwrap_or_default()).collect();
-    let found = match along {
-        None => Some(0),
-        Some(name) => names.iter().position(|known| *known == name).or_else(|| name.parse().ok()),
-    };
-    found.filter(|axis| *axis < rank).ok_or_else(|| {
-        let along = along.unwrap_or("0");
-        Failure::usage(format!("found no dimension {along} of an array of {rank} dimensions ({})", names.join(", ")))
-    })
-}
-
 /// Checks that no other variable of a data set has the dimension.
 fn check_alone(context: &Context, location: &NodeLocation, array: &Array, axis: usize) -> Result<()> {
-    match variable_with(context, location, array, axis) {
+    match variable_with(context, location, array, &[axis]) {
         None => Ok(()),
         Some((name, other)) => {
             let message = format!("variable {other} has dimension {name} as well, and would not grow");
@@ -183,20 +169,22 @@ fn check_alone(context: &Context, location: &NodeLocation, array: &Array, axis: 
     }
 }
 
-/// The name of a dimension of an array, and another variable of its data set that has the dimension, if there is one.
+/// The name of one of these dimensions of an array, and another variable of its data set that has it, if there is one.
 pub(super) fn variable_with(
     context: &Context,
     location: &NodeLocation,
     array: &Array,
-    axis: usize,
+    axes: &[usize],
 ) -> Option<(String, String)> {
-    let name = array.dimension_names().and_then(|names| names.get(axis)?.clone());
-    let (name, parent) = name.zip(array.path().parent())?;
+    let all = array.dimension_names().unwrap_or_default();
+    let names: Vec<&str> = axes.iter().filter_map(|&axis| all.get(axis)?.as_deref()).collect();
+    let parent = array.path().parent().filter(|_| !names.is_empty())?;
     let group = Group::open(&location.store, &NodePath::to_string(&parent), &context.registry).ok()?;
     // Arrays that are no data set have no dimensions in common.
     let dataset = open(context, &group).ok()?;
-    let other = dataset
-        .variables()
-        .find(|variable| variable.stored().path() != array.path() && variable.dimensions().any(|it| it == name));
-    Some((name, other?.name().to_owned()))
+    let mut others = dataset.variables().filter(|variable| variable.stored().path() != array.path());
+    others.find_map(|other| {
+        let shared = other.dimensions().find(|name| names.contains(name))?.to_owned();
+        Some((shared, other.name().to_owned()))
+    })
 }

@@ -4,6 +4,7 @@ use super::describe;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::near::{near, question};
 use crate::output;
 use clap::Args;
 use zarr::meta::json::Value;
@@ -41,7 +42,10 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     for name in &args.unset {
         if attributes.remove(name).is_none() {
             let failure = Failure::usage(format!("{location}: no attribute {name:?}"));
-            return Err(failure.with_hint("nothing was changed"));
+            return Err(match near(name, attributes.iter().map(|(known, _)| known)) {
+                Some(near) => failure.with_hint(question(near)),
+                None => failure.with_hint("nothing was changed"),
+            });
         }
     }
     for (name, value) in &args.set {

@@ -63,15 +63,13 @@ fn consolidate(context: &Context, location: &NodeLocation, path: &str) -> Result
     let (bar, started) = (Bar::waiting("consolidating", context.global.quiet), Instant::now());
     let done = zarr::hierarchy::consolidate(&*location.store, path, location.dialect);
     bar.finish();
-    done?;
-    // The copy that was written: one value.
-    let nodes = zarr::hierarchy::walk_consolidated(&*location.store, path, location.dialect)?.nodes.len() as u64;
+    let nodes = done?;
     let seconds = started.elapsed().as_secs_f64();
     context.summary(
         || object! { ..location.facts(), "nodes": nodes, "seconds": seconds },
         || {
-            let (place, nodes) = (escape::line(&location.to_string()).into_owned(), number::grouped(nodes));
-            format!("{place}: metadata of {nodes} nodes in {seconds:.1} s\n")
+            let (place, nodes) = (location.to_string(), number::counted(nodes, "node"));
+            format!("{}: metadata of {nodes} in {seconds:.1} s\n", escape::line(&place))
         },
     )
 }

@@ -2,8 +2,8 @@
 
 use super::convert::{carry_out, outcome, real, refuse_overlap};
 use crate::args::ByConvention;
-use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::context::{Context, NodeLocation, node_path};
+use crate::failure::Result;
 use crate::object::object;
 use crate::{escape, number};
 use clap::Args;
@@ -64,6 +64,7 @@ fn carry_over(context: &Context, args: &Nodes, keep_going: bool, is_move: bool) 
         (context.node_address(&args.source)?, context.node_address(&args.target)?);
     context.share_options(&[&from_address, &to_address])?;
     let (from, to) = (from.as_deref().unwrap_or("/"), to.as_deref().unwrap_or("/"));
+    let from_path = node_path(from)?;
     let source = context.open_store(&from_address)?;
     let mut is_new = false;
     let target = if real(&from_address).is_some() && real(&from_address) == real(&to_address) {
@@ -87,9 +88,10 @@ fn carry_over(context: &Context, args: &Nodes, keep_going: bool, is_move: bool) 
     let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
     // A store is created only if the copy is possible.
     let target = if is_new && planned.is_ok() { context.create_store(&to_address)? } else { target };
-    let planned = planned.map_err(|error| match is_new {
-        true => Failure::from(error).in_store(&from_address.to_string()),
-        false => Failure::from(error),
+    let planned = planned.map_err(|error| {
+        let source = NodeLocation { store: Arc::clone(&source), address: from_address, path: from_path, dialect: None };
+        let failure = source.with_near(error);
+        if is_new { failure.in_store(&source.address.to_string()) } else { failure }
     });
     let done = planned.and_then(|conversion| {
         let skipped = carry_out(context, &conversion, |progress| match is_move {
@@ -118,10 +120,9 @@ fn carry_over(context: &Context, args: &Nodes, keep_going: bool, is_move: bool) 
             context.summary(
                 || outcome(ends, &conversion, &skipped, None),
                 || {
-                    let (count, how) =
-                        (number::grouped(conversion.nodes().len() as u64), if is_move { "moved" } else { "copied" });
-                    let nodes = if conversion.nodes().len() == 1 { "node" } else { "nodes" };
-                    format!("{}: {count} {nodes}, {size} {how} in {seconds:.1} s\n", escape::line(&args.target))
+                    let nodes = number::counted(conversion.nodes().len() as u64, "node");
+                    let how = if is_move { "moved" } else { "copied" };
+                    format!("{}: {nodes}, {size} {how} in {seconds:.1} s\n", escape::line(&args.target))
                 },
             )?;
             skipped.check()

@@ -37,9 +37,9 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
     let dataset = Dataset::open_with(&group, &options)?;
     if args.header {
         let cdl = dataset.cdl()?;
-        return context.print(|| object! { "cdl": cdl.to_string() }, || format!("{cdl}\n"));
+        return context.page(|| object! { "cdl": cdl.to_string() }, || format!("{cdl}\n"));
     }
-    context.print(|| json(facts, &dataset), || overview(&dataset))
+    context.page(|| json(facts, &dataset), || overview(&dataset))
 }
 
 /// The lines of the overview, safe to print.

@@ -60,10 +60,10 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
     let count = |wanted: fn(Action) -> bool| conversion.nodes().iter().filter(|node| wanted(node.how)).count() as u64;
     let dialect = conversion.nodes().first().map_or("", |node| node.dialect.name());
     text.push_str(&format!(
-        "{} groups and {} arrays to {dialect}; {} chunks of {} to be read; {} cannot be converted; nothing was written\n",
-        number::grouped(count(|how| how == Action::Group)),
-        number::grouped(count(|how| how != Action::Group)),
-        number::grouped(total.chunks),
+        "{} and {} to {dialect}; {} of {} to be read; {} cannot be converted; nothing was written\n",
+        number::counted(count(|how| how == Action::Group), "group"),
+        number::counted(count(|how| how != Action::Group), "array"),
+        number::counted(total.chunks, "chunk"),
         number::size(total.bytes),
         number::grouped(refused.len() as u64),
     ));

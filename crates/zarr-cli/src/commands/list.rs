@@ -29,7 +29,7 @@ pub(crate) fn run(context: &Context, args: &List) -> Result<()> {
     }
     let walk = context.children(&location)?;
     context.hidden(&walk);
-    context.print(
+    context.page(
         || walk.nodes.iter().map(describe::facts).collect::<Vec<_>>(),
         || text(&walk.nodes, group.dialect, args.long, context.palette),
     )?;

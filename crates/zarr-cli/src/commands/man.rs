@@ -1,10 +1,10 @@
 //! `zarr man`: the manual pages.
 
-use super::Cli;
+use super::{Cli, near_verb};
 use crate::context::Context;
 use crate::escape;
 use crate::failure::{Failure, Result};
-use crate::near::{near, question};
+use crate::near::question;
 use crate::object::object;
 use clap::{Args, Command, CommandFactory};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub(crate) fn run(context: &Context, args: &Man) -> Result<()> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page).map_err(|error| Failure::output("the page", &error))?;
     let page = String::from_utf8_lossy(&page);
-    context.print(|| object! { "page": &*page }, || page.to_string())
+    context.page(|| object! { "page": &*page }, || page.to_string())
 }
 
 /// The definition of a verb, with the options of every command.
@@ -47,8 +47,8 @@ fn of_verb(mut command: Command, verb: &str) -> Result<Command> {
         Some(found) => Ok(found.clone().display_name(format!("zarr-{verb}"))),
         None => {
             let failure = Failure::usage(format!("found no verb {verb}"));
-            Err(match near(verb, command.get_subcommands().map(Command::get_name)) {
-                Some(near) => failure.with_hint(question(near)),
+            Err(match near_verb(verb) {
+                Some(near) => failure.with_hint(question(&near)),
                 None => failure,
             })
         }

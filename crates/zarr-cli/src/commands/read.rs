@@ -17,10 +17,11 @@ use crate::format::{Cells, Form, TextStyle, format};
 use crate::number;
 use crate::object::object;
 use crate::output::Output;
+use crate::pager::Pager;
 use crate::pieces::Pieces;
 use clap::{Args, ValueEnum};
 use header::Header;
-use labelled::Labelled;
+pub(crate) use labelled::Labelled;
 use narrow::Ends;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -123,6 +124,8 @@ struct View {
     header: String,
     /// Whether the progress is shown: the result goes into a file.
     is_reported: bool,
+    /// Whether a pager shows it, if there is one.
+    is_paged: bool,
 }
 
 pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
@@ -137,8 +140,14 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     let location = context.locate(&args.node)?;
     let array = context.array(&location)?;
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
-    let mut selection = select::by_index(args, &array)?;
-    let mut variable = labelled(context, args, &location, &array, &selection, form)?;
+    let mut selection = select::by_index(args.select.as_deref(), &args.isel, &array)?;
+    let wanted = Wanted {
+        labels: &args.sel,
+        is_asked: args.decode,
+        is_default: is_shown(args, form) && !args.raw && args.field.is_none(),
+        instead: "elements are printed as they are stored",
+    };
+    let mut variable = labelled(context, &wanted, &location, &array, &selection)?;
     let mut header = Header::new(&location, &array, variable.as_ref(), &selection)?;
     if let Some(rows) = args.head {
         let ends = narrow::head(&header.shape(), rows);
@@ -150,7 +159,8 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     }
     let style = TextStyle { width: line_width(), precision: args.precision.map(usize::from), gaps: Vec::new() };
     let is_reported = !is_stdout(args) && !context.global.quiet;
-    let mut view = View { style, header: String::new(), is_reported };
+    let is_paged = args.all && is_shown(args, form) && !context.global.no_pager;
+    let mut view = View { style, header: String::new(), is_reported, is_paged };
     if args.elide || is_shown(args, form) {
         if !args.all {
             let ends = narrow::elided(&header.shape(), args.head.is_some());
@@ -212,30 +222,42 @@ fn summarize(context: &Context, file: &Path, done: &Transferred) -> Result<()> {
     context.summary(|| done.facts_behind(object! { "output": file.as_str() }), || done.line(&file))
 }
 
-/// The array as a variable of its data set, and whether it is decoded, if the arguments ask for that or standard output is a terminal.
-fn labelled<'c>(
+/// Whether an array is to be looked at as a variable of its data set.
+pub(crate) struct Wanted<'a> {
+    /// Labels along dimensions.
+    pub(crate) labels: &'a [String],
+    /// Whether decoded values are asked for.
+    pub(crate) is_asked: bool,
+    /// Whether values are decoded where that can be done, and elements taken as they are stored elsewhere.
+    pub(crate) is_default: bool,
+    /// What a warning says of the latter.
+    pub(crate) instead: &'a str,
+}
+
+/// The array as a variable of its data set, and whether it is decoded, if that is wanted.
+pub(crate) fn labelled<'c>(
     context: &'c Context,
-    args: &Read,
+    wanted: &Wanted<'_>,
     location: &NodeLocation,
     array: &Array,
     selection: &Selection,
-    form: Form,
 ) -> Result<Option<(Labelled<'c>, bool)>> {
-    let is_decoded = args.decode || (is_shown(args, form) && !args.raw && args.field.is_none());
-    let is_asked = args.decode || !args.sel.is_empty();
+    let is_decoded = wanted.is_asked || wanted.is_default;
+    let is_asked = wanted.is_asked || !wanted.labels.is_empty();
     if !is_decoded && !is_asked {
         return Ok(None);
     }
     // Indices beyond the array are reported as for any array.
     selection.resolve_on(array.chunk_grid())?;
-    let opened = Labelled::open(context, args, location, array, array.options(), selection).and_then(|variable| {
-        // Before anything is printed: an encoding that makes no sense.
-        variable.as_ref().filter(|_| is_decoded).map_or(Ok(()), Labelled::check)?;
-        Ok(variable)
-    });
+    let opened =
+        Labelled::open(context, wanted.labels, location, array, array.options(), selection).and_then(|variable| {
+            // Before anything is printed: an encoding that makes no sense.
+            variable.as_ref().filter(|_| is_decoded).map_or(Ok(()), Labelled::check)?;
+            Ok(variable)
+        });
     match opened {
         Ok(None) if is_asked => {
-            let option = if args.decode { "--decode" } else { "--sel" };
+            let option = if wanted.is_asked { "--decode" } else { "--sel" };
             let message = match array.dimension_names() {
                 Some(names) if names.iter().all(Option::is_some) => "the array lies in no group that is a data set",
                 _ => "the dimensions of the array have no names, so that it is no variable of a data set",
@@ -245,7 +267,7 @@ fn labelled<'c>(
         }
         Ok(variable) => Ok(variable.map(|variable| (variable, is_decoded))),
         Err(failure) if !is_asked => {
-            context.warnings(&[format!("elements are printed as they are stored: {}", failure.line)]);
+            context.warnings(&[format!("{}: {}", wanted.instead, failure.line)]);
             Ok(None)
         }
         Err(failure) => Err(failure),
@@ -291,7 +313,7 @@ fn plain(args: &Read, array: &Array, selection: &Selection, form: Form, view: &V
     };
     let mut printer = format(form, &data_type, &shape, &view.style)?;
     let mut pieces = pieces(array, selection)?;
-    let mut out = Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy))?;
+    let mut out = view.open(args, form)?;
     // The first piece is read before any output, so that an early failure leaves nothing behind.
     let mut piece = pieces.next()?;
     let mut data = piece.map(|piece| read(piece.selection)).transpose()?;
@@ -310,6 +332,14 @@ fn plain(args: &Read, array: &Array, selection: &Selection, form: Form, view: &V
 }
 
 impl View {
+    /// Where the result goes.
+    fn open(&self, args: &Read, form: Form) -> Result<Output> {
+        match self.is_paged {
+            true => Ok(Output::paged(Pager::by_environment(true))),
+            false => Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy)),
+        }
+    }
+
     /// The progress of a read of elements of this shape and size.
     fn progress(&self, shape: &[u64], item: usize) -> Transfer {
         Transfer::new(shape, item as u64, self.is_reported)

@@ -6,6 +6,7 @@ use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
 use crate::escape;
 use crate::failure::{Failure, Result};
+use crate::number;
 use crate::object::object;
 use clap::Args;
 use std::collections::BTreeSet;
@@ -40,8 +41,8 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
         let below = zarr::hierarchy::children(&*location.store, &location.path.to_string(), None)?;
         let count = below.nodes.len() + below.broken.len();
         if count > 0 {
-            let nodes = if count == 1 { "node" } else { "nodes" };
-            let failure = Failure::usage(format!("{location}: the group has {count} {nodes}"));
+            let nodes = number::counted(count as u64, "node");
+            let failure = Failure::usage(format!("{location}: the group has {nodes}"));
             return Err(failure.with_hint("--recursive erases them, too"));
         }
         if let Some(key) = stranger(&location, &found)? {

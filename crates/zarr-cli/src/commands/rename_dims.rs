@@ -3,19 +3,20 @@
 use super::describe;
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
+use crate::escape;
 use crate::failure::{Failure, Result};
 use crate::near::{near, question};
 use crate::object::object;
-use crate::{escape, report};
 use clap::Args;
 use std::collections::BTreeSet;
 use zarr::convert::Migration;
 use zarr::hierarchy::StoredNode;
-use zarr::meta::conventions::{ARRAY_DIMENSIONS, dimension_names};
+use zarr::meta::ArrayMetadata;
 
 /// Rename dimensions of an array, or of all arrays of a group.
 ///
-/// In a group the arrays directly in it change, one after the other. A coordinate keeps its own name: `zarr mv` renames it.
+/// In a group the arrays directly in it change, one after the other. A coordinate (an array with the name of its only dimension) has to
+/// have the new name before: `zarr mv` renames it.
 #[derive(Debug, Args)]
 pub(crate) struct RenameDims {
     #[command(flatten)]
@@ -39,23 +40,22 @@ fn renamed(text: &str) -> Result<(String, String), String> {
 pub(crate) fn run(context: &Context, args: &RenameDims) -> Result<()> {
     let location = context.locate(&args.node)?;
     let found = context.node_with_warnings(&location)?;
-    let arrays = match found.node.as_array().is_some() {
-        true => vec![found],
-        false => arrays(context, &location)?,
+    let (arrays, others) = match found.node.as_array().is_some() {
+        true => {
+            let others = siblings(&location, &found);
+            (vec![found], others)
+        }
+        false => (arrays(context, &location)?, Vec::new()),
     };
     // All are checked before the first is changed.
     let changes = plan(&location, &arrays, &args.dims)?;
+    check_data_set(&location, &arrays, &others, &changes)?;
     context.check_writers(&location, "a change of metadata")?;
     Migration::check_settled(&location.store)?;
     let mut done = Vec::new();
     for Change { array, names } in &changes {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         done.push(zarr::hierarchy::set_dimension_names(&*location.store, array, &names)?);
-    }
-    for (old, new) in args.dims.iter().filter(|_| !context.global.quiet) {
-        if arrays.iter().any(|array| array.path.name() == Some(old)) {
-            report::hint(&format!("array {old} keeps its name; `zarr mv` renames it to {new}"));
-        }
     }
     context.summary(
         || object! { ..location.facts(), "arrays": done.iter().map(describe::facts).collect::<Vec<_>>() },
@@ -75,12 +75,88 @@ fn arrays(context: &Context, location: &NodeLocation) -> Result<Vec<StoredNode>>
     Ok(walk.nodes.into_iter().filter(|node| node.node.as_array().is_some()).collect())
 }
 
-/// Whether an array has the references of NCZarr, which would keep the old names.
-fn has_references(found: &StoredNode) -> bool {
-    let Some(array) = found.node.as_array() else { return false };
-    let mut attributes = array.attributes.clone();
-    attributes.remove(ARRAY_DIMENSIONS);
-    dimension_names(&attributes, &array.extra, array.shape.len()).is_some()
+/// The other arrays in the group of one, as far as they can be read.
+fn siblings(location: &NodeLocation, array: &StoredNode) -> Vec<StoredNode> {
+    let Some(parent) = array.path.parent().filter(|_| location.store.capabilities().list) else { return Vec::new() };
+    let walk = zarr::hierarchy::children(&*location.store, &parent.to_string(), location.dialect);
+    let nodes = walk.map(|walk| walk.nodes).unwrap_or_default();
+    nodes.into_iter().filter(|node| node.node.as_array().is_some() && node.path != array.path).collect()
+}
+
+/// An array of a data set: its name, its lengths, and the names of its dimensions before and after.
+struct Named<'a> {
+    name: &'a str,
+    shape: &'a [u64],
+    before: Vec<Option<&'a str>>,
+    after: Vec<Option<&'a str>>,
+}
+
+impl<'a> Named<'a> {
+    fn new(node: &'a StoredNode, changes: &'a [Change]) -> Option<Self> {
+        let array: &ArrayMetadata = node.node.as_array()?;
+        let names = array.dimension_names.as_deref().unwrap_or_default();
+        let before: Vec<Option<&str>> = names.iter().map(Option::as_deref).collect();
+        let change = changes.iter().find(|change| change.array.path == node.path);
+        let after = match change {
+            Some(change) => change.names.iter().map(|name| Some(name.as_str())).collect(),
+            None => before.clone(),
+        };
+        Some(Self { name: node.path.name().unwrap_or_default(), shape: &array.shape, before, after })
+    }
+
+    /// The lengths along the dimensions that have this name afterwards, with their names before.
+    fn lengths(&self, name: &str) -> Vec<(Option<&'a str>, u64)> {
+        let dims = self.after.iter().zip(&self.before).zip(self.shape);
+        dims.filter(|((after, _), _)| **after == Some(name)).map(|((_, before), &len)| (*before, len)).collect()
+    }
+}
+
+/// Refuses names by which the arrays of a group would be no data set any more, or one of another meaning: a name for two lengths that had
+/// different names, or a coordinate that is none of its dimension.
+fn check_data_set(
+    location: &NodeLocation,
+    arrays: &[StoredNode],
+    others: &[StoredNode],
+    changes: &[Change],
+) -> Result<()> {
+    let all: Vec<Named<'_>> = arrays.iter().chain(others).filter_map(|node| Named::new(node, changes)).collect();
+    let is_coordinate = |name: &str, dims: &[Option<&str>]| matches!(dims, [Some(only)] if *only == name);
+    for array in &all {
+        if is_coordinate(array.name, &array.before) && !is_coordinate(array.name, &array.after) {
+            let (old, new) = (array.name, array.after.first().copied().flatten().unwrap_or_default());
+            let failure = Failure::usage(format!(
+                "{location}: array {old} is the coordinate of dimension {old}, and would be of none"
+            ));
+            return Err(failure.with_hint(format!("`zarr mv` renames the array to {new} first")));
+        }
+    }
+    let new: BTreeSet<&str> = changes.iter().flat_map(|change| change.names.iter().map(String::as_str)).collect();
+    for name in new {
+        let of_name: Vec<(&str, Option<&str>, u64)> = all
+            .iter()
+            .flat_map(|array| array.lengths(name).into_iter().map(move |(before, len)| (array.name, before, len)))
+            .collect();
+        if of_name.iter().all(|(_, before, _)| *before == Some(name)) {
+            continue;
+        }
+        if let Some(array) = all.iter().find(|array| array.name == name && !is_coordinate(name, &array.after)) {
+            let dims: Vec<&str> = array.after.iter().map(|name| name.unwrap_or("-")).collect();
+            let message =
+                format!("{location}: array {name} would have the name of a dimension and be no coordinate of it");
+            return Err(Failure::usage(message).with_hint(format!("its dimensions would be ({})", dims.join(", "))));
+        }
+        // Lengths that differ under one name already are no fault of the new one.
+        let clash = of_name.iter().enumerate().find_map(|(index, first)| {
+            let mut later = of_name.iter().skip(index + 1);
+            later.find(|other| other.2 != first.2 && other.1 != first.1).map(|other| (first, other))
+        });
+        if let Some(((first, _, one), (second, _, other))) = clash {
+            let message =
+                format!("{location}: dimension {name} would have length {one} in {first} and {other} in {second}");
+            return Err(Failure::usage(message).with_hint("all dimensions of one name in a group have one length"));
+        }
+    }
+    Ok(())
 }
 
 /// The arrays that change. Each old name has to be there, and no array may get a name twice.
@@ -95,10 +171,6 @@ fn plan(location: &NodeLocation, arrays: &[StoredNode], dims: &[(String, String)
             continue;
         }
         let at = || format!("{}: {}", location.store, array.path);
-        if has_references(array) {
-            let failure = Failure::usage(format!("{}: NCZarr names the dimensions by references to its groups", at()));
-            return Err(failure.with_hint("netCDF-C renames them; zarr convert writes an array without references"));
-        }
         let mut new = Vec::new();
         for name in names {
             let Some(name) = name else {
@@ -111,6 +183,9 @@ fn plan(location: &NodeLocation, arrays: &[StoredNode], dims: &[(String, String)
             }
             new.push(name);
         }
+        let texts: Vec<&str> = new.iter().map(String::as_str).collect();
+        zarr::hierarchy::check_dimension_names(array, &texts)
+            .map_err(|error| error.at(|at| at.store = Some(location.store.to_string())))?;
         changes.push(Change { array: array.clone(), names: new });
     }
     match dims.iter().find(|(old, _)| !known.contains(old)) {

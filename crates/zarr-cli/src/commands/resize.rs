@@ -2,11 +2,10 @@
 
 use super::append::variable_with;
 use super::describe;
-use crate::args::NodeArgs;
+use crate::args::{NodeArgs, axis_of};
 use crate::context::Context;
 use crate::escape;
 use crate::failure::{Failure, Result};
-use crate::near::{near, question};
 use crate::number::{self, grouped, tuple};
 use crate::object::object;
 use clap::Args;
@@ -47,16 +46,20 @@ pub(crate) fn run(context: &Context, args: &Resize) -> Result<()> {
         let message = format!("{location}: found shape {}, expected {} dimensions", tuple(&shape), before.len());
         return Err(Failure::usage(message).with_hint("--dim time=24 changes one of them"));
     }
+    let mut changed = Vec::new();
     for (axis, (&new, &old)) in shape.iter().zip(&before).enumerate().filter(|(_, (new, old))| new != old) {
         if new < old && !args.shrink {
             let (cut, name) = (grouped(old - new), dimension(&array, axis));
             let failure = Failure::usage(format!("{location}: {cut} along {name} would be cut off"));
             return Err(failure.with_hint("--shrink cuts them off"));
         }
-        if let Some((name, other)) = variable_with(context, &location, &array, axis).filter(|_| !args.alone) {
-            let message = format!("{location}: variable {other} has dimension {name} as well, and would keep its size");
-            return Err(Failure::usage(message).with_hint("--alone resizes this array alone"));
-        }
+        changed.push(axis);
+    }
+    // The data set is opened only if its other variables count.
+    let shared = if args.alone { None } else { variable_with(context, &location, &array, &changed) };
+    if let Some((name, other)) = shared {
+        let message = format!("{location}: variable {other} has dimension {name} as well, and would keep its size");
+        return Err(Failure::usage(message).with_hint("--alone resizes this array alone"));
     }
     context.check_writers(&location, "a change of metadata")?;
     array.resize(&shape)?;
@@ -83,19 +86,7 @@ fn by_name(dims: &[String], array: &Array) -> Result<Vec<u64>> {
             Ok(&[length]) => length,
             _ => return Err(expected()),
         };
-        let names: Vec<&str> =
-            array.dimension_names().unwrap_or_default().iter().flatten().map(String::as_str).collect();
-        let names_of_axes = array.dimension_names().unwrap_or_default();
-        let named = names_of_axes.iter().position(|known| known.as_deref() == Some(name));
-        let axis = named.or_else(|| name.parse().ok()).filter(|axis| *axis < shape.len());
-        let Some(axis) = axis else {
-            let failure =
-                Failure::usage(format!("found no dimension {name} of {} ({})", shape.len(), names.join(", ")));
-            return Err(match near(name, names) {
-                Some(near) => failure.with_hint(question(near)),
-                None => failure,
-            });
-        };
+        let axis = axis_of("--dim", name, array.dimension_names().unwrap_or_default(), shape.len())?;
         if done.contains(&axis) {
             return Err(Failure::usage(format!("dimension {name} is given more than once")));
         }

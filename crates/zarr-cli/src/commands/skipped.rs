@@ -42,7 +42,7 @@ impl Skipped {
     pub(crate) fn print(&self) {
         self.sorted().iter().for_each(|chunk| report::warning(&format!("left out: {chunk}")));
         if self.more() > 0 {
-            report::warning(&format!("left out by earlier runs: about {} more chunks", number::grouped(self.more())));
+            report::warning(&format!("left out by earlier runs: about {}", number::counted(self.more(), "more chunk")));
         }
     }
 

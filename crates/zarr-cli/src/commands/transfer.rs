@@ -55,8 +55,7 @@ impl Transferred {
 
     /// The line at the end; `name` is the file or array that they went to.
     pub(crate) fn line(&self, name: &str) -> String {
-        let (elements, bytes) = (number::grouped(self.elements), number::size(self.bytes));
-        let noun = if self.elements == 1 { "element" } else { "elements" };
-        format!("{}: {elements} {noun}, {bytes} in {:.1} s\n", escape::line(name), self.seconds)
+        let (elements, bytes) = (number::counted(self.elements, "element"), number::size(self.bytes));
+        format!("{}: {elements}, {bytes} in {:.1} s\n", escape::line(name), self.seconds)
     }
 }

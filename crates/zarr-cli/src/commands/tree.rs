@@ -11,6 +11,7 @@ use anstyle::Style;
 use clap::Args;
 use std::collections::HashMap;
 use unicode_width::UnicodeWidthStr;
+use zarr::ErrorKind;
 use zarr::meta::json::Value;
 use zarr::meta::text::{ChunkShapes, codecs_in_short, extents, type_in_short};
 use zarr::meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
@@ -38,7 +39,7 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<()> {
     let mut nodes = walk.nodes;
     nodes.retain(|node| args.depth.is_none_or(|depth| levels(&node.path) <= depth));
     let drawing = Drawing { nodes: &nodes, palette: context.palette };
-    context.print(|| nodes.iter().map(describe::facts).collect::<Vec<_>>(), || drawing.draw(&location.name()))?;
+    context.page(|| nodes.iter().map(describe::facts).collect::<Vec<_>>(), || drawing.draw(&location.name()))?;
     let failures = walk.broken.into_iter().chain(walk.bad_copies);
     for node in &nodes {
         match &node.attributes_error {
@@ -187,6 +188,9 @@ fn image(node: &StoredNode) -> String {
     match describe::image(node) {
         None => String::new(),
         Some(Ok(image)) => format!("  {}", escape::line(&image.to_string())),
+        Some(Err(error)) if error.kind() == ErrorKind::UnsupportedVersion => {
+            "  image of a version of OME-Zarr that is not read".to_owned()
+        }
         Some(Err(_)) => "  image with faulty metadata".to_owned(),
     }
 }
@@ -194,7 +198,7 @@ fn image(node: &StoredNode) -> String {
 /// `  3 arrays, 1 group`.
 fn counts(nodes: &[StoredNode]) -> String {
     let arrays = nodes.iter().filter(|node| node.node.as_array().is_some()).count();
-    let count = |number: usize, noun: &str| format!("{number} {noun}{}", if number == 1 { "" } else { "s" });
+    let count = |number: usize, noun: &str| number::counted(number as u64, noun);
     format!("  {}, {}", count(arrays, "array"), count(nodes.len() - arrays, "group"))
 }
 

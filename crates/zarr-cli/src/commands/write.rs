@@ -78,7 +78,7 @@ pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
         }
         None => from_npy(&array, selection, &mut source, &progress)?,
     }
-    let done = progress.finish(source.bytes);
+    let done = progress.finish(source.input.bytes);
     context.summary(|| done.facts_behind(location.facts()), || done.line(&location.to_string()))
 }
 
@@ -158,27 +158,44 @@ fn write_piece(
 
 /// A file, or standard input.
 pub(super) struct Input {
-    input: Box<dyn Read>,
+    input: Counted,
     name: String,
-    /// Bytes of elements that were read.
+}
+
+/// Counts the bytes that are read.
+struct Counted {
+    input: Box<dyn Read>,
     bytes: u64,
+}
+
+impl Counted {
+    fn new(input: impl Read + 'static) -> Self {
+        Self { input: Box::new(input), bytes: 0 }
+    }
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        self.bytes = self.bytes.saturating_add(count as u64);
+        Ok(count)
+    }
 }
 
 impl Input {
     pub(super) fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
-            return Ok(Self { input: Box::new(io::stdin().lock()), name: "standard input".to_owned(), bytes: 0 });
+            return Ok(Self { input: Counted::new(io::stdin().lock()), name: "standard input".to_owned() });
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Failure::input(&name, &error))?;
-        Ok(Self { input: Box::new(BufReader::with_capacity(1 << 20, file)), name, bytes: 0 })
+        Ok(Self { input: Counted::new(BufReader::with_capacity(1 << 20, file)), name })
     }
 
     /// The whole input as a string.
     fn text(&mut self) -> Result<String> {
         let mut bytes = Vec::new();
         self.input.read_to_end(&mut bytes).map_err(|error| Failure::input(&self.name, &error))?;
-        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         let broken = |_| Failure::data("invalid-metadata", format!("{}: the file is not UTF-8", self.name));
         String::from_utf8(bytes).map_err(broken)
     }
@@ -187,7 +204,6 @@ impl Input {
     fn items(&mut self, size: u64) -> Result<Vec<u8>> {
         let mut items = Vec::new();
         self.input.by_ref().take(size).read_to_end(&mut items).map_err(|error| Failure::input(&self.name, &error))?;
-        self.bytes = self.bytes.saturating_add(items.len() as u64);
         if items.len() as u64 == size {
             return Ok(items);
         }

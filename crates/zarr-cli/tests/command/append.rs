@@ -61,7 +61,7 @@ fn arrays_grow_by_arrays_and_files() {
     assert_eq!(read().len(), 8 * 4);
     assert_eq!(read()[8..16], [1, 2, 3, 9, 1, 2, 3, 9]);
     for (arguments, message) in [
-        (["--from", "rows.json", "--along", "2"], "found no dimension 2"),
+        (["--from", "rows.json", "--along", "2"], "found no dimension \"2\""),
         (["--from", "rows.csv", "--along", "0"], "rows.csv"),
     ] {
         let ran = folder.run(&[&["append", "s", "a"][..], &arguments].concat());

@@ -15,6 +15,7 @@ fn data_types_as_numpy_spells_them() {
         ("f4", "float32"),
         ("u2", "uint16"),
         ("<f8", "float64"),
+        ("<i8", "int64"),
         ("=f8", "float64"),
         ("b1", "bool"),
         ("c16", "complex128"),

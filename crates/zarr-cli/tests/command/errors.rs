@@ -169,9 +169,18 @@ fn near_names_are_asked_for() {
     assert_eq!(hint(&["read", "s", "g/tmp"]), "is \"/g/temp\" meant?");
     assert_eq!(hint(&["info", "s", "/f/temp"]), "is \"/g\" meant?");
     assert_eq!(hint(&["read", "s", "other"]), "");
+    assert_eq!(hint(&["cp", "s::/g/tmp", "s::/t"]), "is \"/g/temp\" meant?");
+    assert_eq!(hint(&["mv", "s::/g/tmp", "s::/t"]), "is \"/g/temp\" meant?");
+    assert_eq!(hint(&["raed", "s", "g/temp"]), "is \"read\" meant?");
+    assert_eq!(hint(&["man", "raed"]), "is \"read\" meant?");
+    assert_eq!(hint(&["frobnicate"]), "`zarr -h` lists the verbs");
+    assert_eq!(hint(&["tree", "--jsno", "s"]), "a similar argument exists: '--json'");
+    folder.ok(&["attrs", "s", "g/temp", "--set", "units=K"]);
+    assert_eq!(hint(&["attrs", "s", "g/temp", "--unset", "unit"]), "is \"units\" meant?");
     let create =
         |data_type, codecs| hint(&["create", "s", "a", "--shape", "4", "--dtype", data_type, "--codecs", codecs]);
     assert_eq!(create("Int23", "zstd"), "is \"int32\" meant?");
+    assert_eq!(create("flaot32", "zstd"), "is \"float32\" meant?");
     assert!(create("date", "zstd").starts_with("names are as in"));
     let codecs = create("int8", "gzp");
     assert!(codecs.starts_with("is \"gzip\" meant? known codecs are ") && codecs.contains("zstd"), "{codecs}");

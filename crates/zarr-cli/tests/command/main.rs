@@ -4,8 +4,10 @@
 
 mod addresses;
 mod append;
+mod bench_codecs;
 mod buckets;
 mod check;
+mod chunks;
 mod convert;
 mod create;
 mod dataset;
@@ -13,6 +15,7 @@ mod diff;
 mod digest;
 mod documents;
 mod elided;
+mod du;
 mod errors;
 mod folder;
 mod hostile;
@@ -25,11 +28,15 @@ mod nodes;
 mod objects;
 mod ome;
 mod output;
+mod pager;
 mod read_write;
 mod resumed;
 mod serve;
 mod shapes;
+mod stats;
 mod tables;
+#[cfg(target_os = "linux")]
+mod taken_over;
 mod times;
 mod transcripts;
 mod view;

@@ -1,6 +1,7 @@
 //! `zarr create`, `zarr write` and `zarr read`.
 
 use crate::folder::{Folder, int16, npy};
+use zarr::meta::json::Value;
 
 fn table() -> Folder {
     let folder = Folder::new();
@@ -33,6 +34,23 @@ fn npy_files_go_out_and_in() {
     folder.ok(&["create", "s", "u", "--shape", "3,4", "--dtype", "<i2", "--codecs", "gzip", "--dialect", "v3"]);
     folder.ok(&["write", "s", "u", "--from", "t.npy"]);
     assert_eq!(folder.raw("s", "u"), folder.raw("s", "t"));
+    // The size of the file, whatever its form and however it is read.
+    for (name, form) in [("t.npy", "npy"), ("t.json", "json"), ("t.csv", "csv")] {
+        let read = folder.ok(&["read", "s", "t", "--as", form, "-o", name, "--json"]);
+        let size = std::fs::metadata(folder.path(name)).unwrap().len();
+        let written = folder.ok(&["write", "s", "u", "--from", name, "--json"]);
+        let piped = folder.run_with(
+            &["write", "s", "u", "--from", "-", "--as", form, "--json"],
+            &std::fs::read(folder.path(name)).unwrap(),
+        );
+        for text in [read, written, String::from_utf8(piped.out).unwrap()] {
+            let facts = Value::from_json(&text).unwrap();
+            assert_eq!(facts.get("bytes").unwrap().to_string(), size.to_string(), "{name}");
+        }
+        if form != "npy" {
+            std::fs::remove_file(folder.path(name)).unwrap();
+        }
+    }
     // Nothing is left beside the file.
     let left = std::fs::read_dir(folder.path(".")).unwrap().count();
     assert_eq!(left, 2);

@@ -2,6 +2,7 @@
 
 use crate::folder::{Folder, int16};
 use zarr::meta::json::Value;
+use zarr_testserver::{Bucket, TestServer};
 
 fn table(dialect: &str) -> Folder {
     let folder = Folder::new();
@@ -37,9 +38,9 @@ fn shapes_that_do_not_fit_are_refused() {
     let folder = table("v3");
     for (args, words) in [
         (&["--shape", "3"][..], &["found shape (3,), expected 2 dimensions", "--dim time=24"][..]),
-        (&["--dim", "z=3"], &["found no dimension z of 2 (y, x)"]),
-        (&["--dim", "xx=3"], &["found no dimension xx", "is \"x\" meant?"]),
-        (&["--dim", "2=3"], &["found no dimension 2"]),
+        (&["--dim", "z=3"], &["found no dimension \"z\", expected one of y, x, or a number below 2"]),
+        (&["--dim", "xx=3"], &["found no dimension \"xx\"", "is \"x\" meant?"]),
+        (&["--dim", "2=3"], &["found no dimension \"2\""]),
         (&["--dim", "x"], &["--dim x: expected a dimension and its length"]),
         (&["--dim", "x=-1"], &["--dim x=-1: expected a dimension and its length"]),
         (&["--dim", "x=5", "--dim", "1=6"], &["dimension 1 is given more than once"]),
@@ -68,16 +69,35 @@ fn dimensions_are_renamed() {
             let info = Value::from_json(&folder.ok(&["info", "s", path, "--json"])).unwrap();
             info.get("dimension_names").unwrap().to_string()
         };
-        let ran = folder.run(&["rename-dims", "s", "--dim", "x=lon"]);
-        assert_eq!((ran.code, String::from_utf8(ran.out).unwrap().as_str()), (Some(0), "s: /: renamed in /t, /x\n"));
-        assert_eq!(ran.err, "hint: array x keeps its name; `zarr mv` renames it to lon\n");
+        // A coordinate without its name would be none.
+        let err = refused(&folder, &["rename-dims", "s", "--dim", "x=lon"]);
+        assert!(err.contains("s: /: array x is the coordinate of dimension x, and would be of none"), "{err}");
+        assert!(err.contains("hint: `zarr mv` renames the array to lon first"), "{err}");
+        let err = refused(&folder, &["rename-dims", "s", "x", "--dim", "x=lon"]);
+        assert!(err.contains("array x is the coordinate of dimension x"), "{err}");
+        assert_eq!((names("t"), names("x")), (r#"["y","x"]"#.into(), r#"["x"]"#.into()));
+        folder.ok(&["mv", "s::/x", "s::/lon"]);
+        assert_eq!(folder.ok(&["rename-dims", "s", "--dim", "x=lon"]), "s: /: renamed in /lon, /t\n");
         assert_eq!(
-            (names("t"), names("x"), names("other")),
+            (names("t"), names("lon"), names("other")),
             (r#"["y","lon"]"#.into(), r#"["lon"]"#.into(), r#"["z"]"#.into())
         );
+        // One name has one length, also where one array changes alone.
+        for (path, dim, words) in [
+            ("/", "y=z", "dimension z would have length 2 in other and 3 in t"),
+            ("t", "y=z", "dimension z would have length 3 in t and 2 in other"),
+            ("other", "z=lon", "dimension lon would have length"),
+            ("/", "y=t", "array t would have the name of a dimension and be no coordinate of it"),
+        ] {
+            let err = refused(&folder, &["rename-dims", "s", path, "--dim", dim]);
+            assert!(err.contains(words), "{dim}: {err}");
+        }
+        let err = refused(&folder, &["rename-dims", "s", "t", "--dim", "y=lon", "--dim", "lon=y"]);
+        assert!(err.contains("dimension lon would have length 3 in t and 4 in lon"), "{err}");
         // Names are exchanged at once.
-        folder.ok(&["rename-dims", "s", "t", "--dim", "y=lon", "--dim", "lon=y"]);
-        assert_eq!((names("t"), names("x")), (r#"["lon","y"]"#.into(), r#"["lon"]"#.into()));
+        folder.ok(&["create", "s", "q/a", "--shape", "3,4", "--dtype", "int16", "--dims", "y,lon"]);
+        folder.ok(&["rename-dims", "s", "q/a", "--dim", "y=lon", "--dim", "lon=y"]);
+        assert_eq!(names("q/a"), r#"["lon","y"]"#);
         for (args, words) in [
             (&["--dim", "time=t"][..], &["found no dimension time: lon, y, z"][..]),
             (&["--dim", "lno=t"], &["is \"lon\" meant?"]),
@@ -89,7 +109,58 @@ fn dimensions_are_renamed() {
             let err = refused(&folder, &[&["rename-dims", "s"], args].concat());
             assert!(words.iter().all(|word| err.contains(word)), "{args:?}: {err}");
         }
-        assert_eq!(names("t"), r#"["lon","y"]"#);
+        assert_eq!(names("t"), r#"["y","lon"]"#);
         assert_eq!(folder.raw("s", "t"), int16(0..12));
     }
+}
+
+/// References of NCZarr stay what they are: other names beside them would contradict them.
+#[test]
+fn references_of_nczarr_are_not_contradicted() {
+    let folder = table("v2");
+    let references = r#"{"dimension_references": ["/y", "/x"], "storage": "chunked"}"#;
+    folder.ok(&["attrs", "s", "t", "--set", &format!("_nczarr_array={references}")]);
+    // An array before it, which stays as it is.
+    folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int16", "--dims", "x", "--dialect", "v2"]);
+    for args in [&["rename-dims", "s", "--dim", "x=lon"][..], &["attrs", "s", "t", "--dims", "y,lon"]] {
+        let err = refused(&folder, args);
+        assert!(err.contains("s: /t: NCZarr names the dimensions by references to its groups: y, x"), "{err}");
+        assert!(err.contains("hint: netCDF-C renames them"), "{err}");
+    }
+    let info = Value::from_json(&folder.ok(&["info", "s", "a", "--json"])).unwrap();
+    assert_eq!(info.get("dimension_names").unwrap().to_string(), r#"["x"]"#);
+    // The names that they are of may be given for xarray as well.
+    folder.ok(&["attrs", "s", "t", "--dims", "y,x"]);
+}
+
+/// The number of nodes is known without reading what was written.
+#[test]
+fn consolidated_metadata_are_written_and_not_read_again() {
+    let server = TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap();
+    let folder = table("v3");
+    let endpoint = format!("endpoint={}", server.url());
+    let options = ["--store-option", "anonymous=true", "--store-option", &endpoint];
+    folder.ok(&[&["cp", "s", "s3://data/s.zarr"][..], &options].concat());
+    let text = folder.ok(&[&["consolidate", "s3://data/s.zarr"][..], &options].concat());
+    assert!(text.starts_with("s3://data/s.zarr: /: metadata of 2 nodes in "), "{text}");
+    assert_eq!(server.log().last().map(|last| last.method.as_str()), Some("PUT"));
+}
+
+/// Whether other variables have the dimensions is looked up only if it counts, and once for all of them.
+#[test]
+fn an_array_that_is_resized_alone_is_all_that_is_read() {
+    let server = TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap();
+    let folder = table("v3");
+    let endpoint = format!("endpoint={}", server.url());
+    let options = ["--store-option", "anonymous=true", "--store-option", &endpoint];
+    let gets = |args: &[&str]| {
+        folder.ok(&[&["cp", "s", "s3://data/s.zarr", "--overwrite"][..], &options].concat());
+        server.reset_counts();
+        folder.ok(&[&["resize", "s3://data/s.zarr", "t"], args, &options].concat());
+        server.counts().requests()
+    };
+    // The array has no other variables beside it: a data set of it costs the same requests for one dimension and for two.
+    let (alone, both) = (gets(&["--shape", "4,5", "--alone"]), gets(&["--shape", "4,5"]));
+    let (one_alone, one) = (gets(&["--shape", "3,5", "--alone"]), gets(&["--shape", "3,5"]));
+    assert!(alone < both && both - alone == one - one_alone, "{alone} {both} {one_alone} {one}");
 }

@@ -66,6 +66,20 @@ fn commands_print_what_the_page_says() {
     assert_eq!(written, page);
 }
 
+/// What the first command of README.md prints.
+#[test]
+fn the_readme_shows_what_its_first_command_prints() {
+    let readme = include_str!("../../../../README.md");
+    let (_, after) = readme.split_once("cargo run --release -- convert ").unwrap();
+    let (command, after) = after.split_once("\n```\n").unwrap();
+    let shown = after.split("```\n").nth(1).unwrap();
+    let folder = Folder::new();
+    let command = format!("zarr convert {command}").replace("cargo run --release --", "zarr");
+    let data = Path::new(CLIMATE).parent().unwrap().display().to_string();
+    std::fs::create_dir(folder.path("target")).unwrap();
+    assert_eq!(run(&folder, &command.replace("examples/data", &data)), shown);
+}
+
 #[test]
 fn times_are_left_out() {
     assert_eq!(timeless("a in 12.5 s\nb in x s\n"), "a in 0.1 s\nb in x s\n");

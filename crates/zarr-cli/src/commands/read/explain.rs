@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::escape;
 use crate::failure::Result;
 use crate::format::Form;
-use crate::number::{grouped, size, tuple};
+use crate::number::{counted, grouped, size, tuple};
 use crate::object::{object, or_null};
 use zarr::meta::json::{Map, Value};
 use zarr::options::{Plan, PlannedRequest};
@@ -100,10 +100,10 @@ impl Explained {
         let shape = format!("{} of {}", tuple(shape), escape::line(&array.data_type().to_string()));
         let mut encoded = format!("{} in ranges", size(plan.range_bytes));
         if plan.unsized_requests > 0 {
-            let count = grouped(plan.unsized_requests);
-            encoded.push_str(&format!(", and {count} values of unknown size"));
+            let values = counted(plan.unsized_requests, "value");
+            encoded.push_str(&format!(", and {values} of unknown size"));
         }
-        let rounds = if plan.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", grouped(plan.rounds)) };
+        let rounds = counted(u64::from(plan.rounds), "round");
         let mut facts = vec![
             ("elements", format!("{shape}, {}", bytes(plan.selected_bytes))),
             ("chunks", format!("{}, decoded {}", grouped(plan.chunks), bytes(plan.decoded_bytes))),

@@ -6,7 +6,6 @@ use crate::context::{Context, NodeLocation};
 use crate::failure::{Exit, Failure, Result};
 use crate::format::{AxisLabels, Cells, Form, Format, Record, Table, Tidy, format, shorten, without_fraction};
 use crate::object::object;
-use crate::output::Output;
 use crate::pieces::{Piece, Pieces};
 use std::cell::{Cell, RefCell};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
@@ -19,7 +18,7 @@ use zarr::store::StoreAddress;
 use zarr::{Array, Group, Options, Selection, Store};
 
 /// A variable of a data set, with a selection.
-pub(super) struct Labelled<'c> {
+pub(crate) struct Labelled<'c> {
     context: &'c Context,
     dataset: Dataset,
     name: String,
@@ -74,7 +73,7 @@ impl<'c> Labelled<'c> {
     /// dimensions have no names, or it lies in no group.
     pub(super) fn open(
         context: &'c Context,
-        args: &Read,
+        labels: &[String],
         location: &NodeLocation,
         array: &Array,
         options: &Options,
@@ -120,7 +119,7 @@ impl<'c> Labelled<'c> {
             dataset = dataset.isel(&dimension.name, dimension.indices.clone())?;
         }
         let mut done: Vec<&str> = Vec::new();
-        for text in &args.sel {
+        for text in labels {
             let is_repeated = text.split_once('=').is_some_and(|(name, _)| done.contains(&name.trim()));
             let is_by_index = |dimension: &Dimension| dimension.indices != AxisSelection::All;
             let both = text.split_once('=').and_then(|(name, _)| dimensions.iter().find(|it| it.name == name.trim()));
@@ -157,8 +156,13 @@ impl<'c> Labelled<'c> {
         Ok(variable.dimensions().map(str::to_owned).zip(variable.shape()).collect())
     }
 
+    /// The data set in which the variable has its selection, and the name of the variable.
+    pub(crate) fn dataset(&self) -> (&Dataset, &str) {
+        (&self.dataset, &self.name)
+    }
+
     /// The selection, or a piece of it, as one of the stored array.
-    pub(super) fn stored_selection(&self, piece: Option<&Piece>) -> Result<Selection> {
+    pub(crate) fn stored_selection(&self, piece: Option<&Piece>) -> Result<Selection> {
         let selection = self.piece(piece)?.variable(&self.name)?.stored_selection();
         selection.ok_or_else(|| Failure::usage(format!("points of several dimensions of {} are selected", self.name)))
     }
@@ -236,7 +240,7 @@ impl<'c> Labelled<'c> {
             Form::Json if is_decoded => Box::new(Record::new(self.members()?, &whole)),
             _ => format(form, &data_type, &whole, &view.style)?,
         };
-        let mut out = Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy))?;
+        let mut out = view.open(args, form)?;
         let progress = view.progress(&whole, data_type.item_size());
         out.text(&view.header)?;
         printer.begin(&mut out)?;

@@ -1,6 +1,5 @@
 //! Selections on the command line: by index, by dimension and index, by dimension and label.
 
-use super::Read;
 use crate::failure::{Failure, Result};
 use crate::near::{near, question};
 use zarr::dataset::{Dataset, Label, Labels};
@@ -10,20 +9,20 @@ use zarr::meta::json::Value;
 use zarr::{Array, Selection};
 
 /// The selection by index that the arguments ask for.
-pub(super) fn by_index(args: &Read, array: &Array) -> Result<Selection> {
+pub(crate) fn by_index(select: Option<&str>, isel: &[String], array: &Array) -> Result<Selection> {
     let names = array.dimension_names().unwrap_or_default();
-    if let Some(text) = &args.select {
+    if let Some(text) = select {
         return parse(text, array);
     }
     let mut axes = Vec::new();
-    for text in &args.isel {
+    for text in isel {
         let (name, indices) = split("--isel", text)?;
         if !names.iter().flatten().any(|known| known == name) {
             return Err(no_dimension(name, array));
         }
         axes.push((name, axis(indices).map_err(|failure| in_argument("--isel", text, failure))?));
     }
-    Ok(Selection::by_name(axes, if args.isel.is_empty() { &[] } else { names })?)
+    Ok(Selection::by_name(axes, if isel.is_empty() { &[] } else { names })?)
 }
 
 /// A selection in the syntax of numpy, or with the names of dimensions.
