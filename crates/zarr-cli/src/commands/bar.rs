@@ -1,4 +1,4 @@
-//! The progress of a conversion, a comparison, a transfer, an erase or a check, on a terminal.
+//! The progress of a conversion, a comparison, statistics, a transfer, an erase or a check, on a terminal.
 
 use crate::{escape, number};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -47,6 +47,16 @@ impl Bar {
     /// Shows nothing.
     pub(crate) fn hidden() -> Self {
         Self(None)
+    }
+
+    /// For statistics of so many elements.
+    pub(crate) fn of_statistics(elements: u128, quiet: bool) -> Self {
+        Self::with_template("[{bar:24}] {percent:>3} %  ETA {eta}", counted(elements), quiet || elements == 0)
+    }
+
+    /// So many more elements are done.
+    pub(crate) fn advance(&self, elements: u128) {
+        self.add(counted(elements));
     }
 
     fn with_template(template: &str, len: u64, quiet: bool) -> Self {

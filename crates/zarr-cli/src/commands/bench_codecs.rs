@@ -1,0 +1,138 @@
+//! `zarr bench-codecs`: the size and the speed of codecs on a sample of an array.
+
+use super::bar::Bar;
+use crate::args::NodeArgs;
+use crate::codecs;
+use crate::context::Context;
+use crate::escape;
+use crate::failure::Result;
+use crate::number::{self, grouped, size};
+use crate::object::{object, or_null};
+use crate::table::{Side, lines, seven_digits};
+use clap::Args;
+use std::time::Duration;
+use zarr::meta::json::{Map, Value};
+use zarr::meta::text::codecs_in_short;
+use zarr::stats::{BenchOptions, CodecBench, CodecResult, candidates};
+
+/// Measure codecs on a sample of an array: how small they make it, and how fast they encode and decode, on one thread.
+///
+/// The sample is of chunks that are stored and lie apart (inner chunks, if the array is sharded); all is done in memory. Recommended is what is
+/// read in the shortest time: stored bytes / BANDWIDTH + bytes / decoding speed. Codecs that lose information are measured and not
+/// recommended, and only codecs that the dialect of the array has.
+#[derive(Debug, Args)]
+pub(crate) struct BenchCodecs {
+    #[command(flatten)]
+    node: NodeArgs,
+    /// Codecs to measure, as `create` takes them: zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, none, or JSON; may be given several
+    /// times. By default none, zstd, blosc, gzip and pcodec.
+    #[arg(long, value_name = "CODECS")]
+    codecs: Vec<String>,
+    /// How many bytes of elements to measure on; at least one chunk, and at most 64.
+    #[arg(long, value_name = "SIZE", default_value = "16MiB", value_parser = number::parse_size)]
+    sample: u64,
+    /// How many bytes per second come from the storage that the array is to be read from.
+    #[arg(long, value_name = "SIZE", default_value = "200MB", value_parser = number::parse_size)]
+    bandwidth: u64,
+    /// How long each codec is measured in each direction, in milliseconds.
+    #[arg(long, value_name = "MS", default_value = "500")]
+    time: u64,
+}
+
+pub(crate) fn run(context: &Context, args: &BenchCodecs) -> Result<()> {
+    let location = context.locate(&args.node)?;
+    let array = context.array(&location)?;
+    let given = match args.codecs.as_slice() {
+        [] => candidates(array.data_type()),
+        given => {
+            // Names that nobody knows are mistakes.
+            given.iter().try_for_each(|text| codecs::parse(text, &context.registry).map(drop))?;
+            given.to_vec()
+        }
+    };
+    let options = BenchOptions::default()
+        .sample(args.sample)
+        .bandwidth((args.bandwidth as f64).max(1.0))
+        .time(Duration::from_millis(args.time.min(60_000)));
+    let bar = Bar::waiting("measuring codecs", context.global.quiet);
+    let bench = CodecBench::of(&array, &given, &options);
+    bar.finish();
+    let bench = bench?;
+    let path = location.path.to_string();
+    context.print(|| json(&bench, &path, args), || text(&bench, &path, array.is_sharded(), args))
+}
+
+fn json(bench: &CodecBench, path: &str, args: &BenchCodecs) -> Map {
+    let result = |result: &CodecResult| {
+        let measured = result.measured.as_ref().ok();
+        Value::from(object! {
+            "given": or_null(result.name.as_deref()),
+            "codecs": result.json(),
+            "stored_bytes": or_null(measured.map(|measured| measured.stored)),
+            "ratio": or_null(measured.map(|measured| measured.ratio)),
+            "encode_bytes_per_second": or_null(measured.map(|measured| measured.encode)),
+            "decode_bytes_per_second": or_null(measured.map(|measured| measured.decode)),
+            "lossless": or_null(measured.map(|measured| measured.is_lossless)),
+            "error": or_null(result.measured.as_ref().err().map(String::as_str)),
+        })
+    };
+    object! {
+        "path": path,
+        "sample_bytes": bench.bytes,
+        "sample_chunks": bench.chunks.clone(),
+        "bandwidth": args.bandwidth,
+        "results": bench.codecs.iter().map(result).collect::<Vec<_>>(),
+        "recommended": or_null(bench.recommended.and_then(|number| bench.codecs.get(number)).map(CodecResult::json)),
+    }
+}
+
+fn text(bench: &CodecBench, path: &str, is_sharded: bool, args: &BenchCodecs) -> String {
+    let noun = if is_sharded { "inner chunk" } else { "chunk" };
+    let plural = if bench.chunks.len() == 1 { "" } else { "s" };
+    let count = grouped(bench.chunks.len() as u64);
+    let mut text = format!("{}: {} in {count} {noun}{plural}, on one thread\n", escape::line(path), size(bench.bytes));
+    let name = |result: &CodecResult| match &result.name {
+        Some(name) => escape::line(name).into_owned(),
+        None => {
+            let own = codecs_in_short(&result.codecs);
+            format!("{} (now)", if own.is_empty() { "none".into() } else { escape::line(&own) })
+        }
+    };
+    let heading = ["CODECS", "STORED", "RATIO", "ENCODE", "DECODE", ""].map(str::to_owned).to_vec();
+    let speed = |speed: f64| format!("{} MB/s", grouped((speed / 1e6).round() as u64));
+    let row = |(number, result): (usize, &CodecResult)| match &result.measured {
+        Err(_) => vec![name(result), "-".to_owned(), "-".to_owned(), "-".to_owned(), "-".to_owned(), "no".to_owned()],
+        Ok(measured) => {
+            let mark = match (bench.recommended == Some(number), measured.is_lossless) {
+                (true, _) => "recommended",
+                (false, false) => "lossy",
+                (false, true) => "",
+            };
+            let ratio = format!("{:.2}", measured.ratio);
+            vec![
+                name(result),
+                size(measured.stored),
+                ratio,
+                speed(measured.encode),
+                speed(measured.decode),
+                mark.to_owned(),
+            ]
+        }
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(heading).chain(bench.codecs.iter().enumerate().map(row)).collect();
+    let sides = [Side::Left, Side::Right, Side::Right, Side::Right, Side::Right, Side::Left];
+    text.push_str(&lines(&sides, &rows));
+    for result in &bench.codecs {
+        if let Err(why) = &result.measured {
+            text.push_str(&format!("{}: {}\n", name(result), escape::line(why)));
+        }
+    }
+    if let Some(best) = bench.recommended.and_then(|number| bench.codecs.get(number)) {
+        let bandwidth = seven_digits(args.bandwidth as f64 / 1e6);
+        text.push_str(&format!(
+            "Read in the shortest time from a storage of {bandwidth} MB/s: --codecs '{}'\n",
+            name(best)
+        ));
+    }
+    text
+}

@@ -1,0 +1,82 @@
+//! `zarr bench-codecs`.
+
+use crate::folder::{Folder, int16};
+use zarr::meta::json::Value;
+
+#[test]
+fn codecs_are_measured_and_one_is_recommended() {
+    let folder = Folder::new();
+    for dialect in ["v3", "v2"] {
+        folder.ok(&[
+            "create",
+            dialect,
+            "a",
+            "--shape",
+            "4000",
+            "--dtype",
+            "int16",
+            "--chunks",
+            "1000",
+            "--dialect",
+            dialect,
+        ]);
+        folder.fill(dialect, "a", "<i2", "(4000,)", &int16((0..4000).map(|at| at / 50)));
+        let out = folder.ok(&["bench-codecs", dialect, "a", "--time", "0", "--sample", "4KiB"]);
+        assert!(out.starts_with("/a: 3.9 KiB in 2 chunks, on one thread\n"), "{out}");
+        for name in ["none", "zstd(1)", "blosc(lz4,5,bitshuffle)", "gzip(5)", "pcodec"] {
+            assert!(out.lines().any(|line| line.starts_with(name)), "{name}: {out}");
+        }
+        assert!(out.contains("recommended") && out.contains("from a storage of 200 MB/s"), "{out}");
+        // What it says makes an array.
+        let last = out.lines().last().unwrap();
+        let codecs = last.split_once("--codecs '").and_then(|(_, codecs)| codecs.strip_suffix('\'')).unwrap();
+        folder.ok(&[
+            "create", dialect, "b", "--shape", "4000", "--dtype", "int16", "--chunks", "1000", "--codecs", codecs,
+        ]);
+        folder.fill(dialect, "b", "<i2", "(4000,)", &int16(0..4000));
+    }
+    let json = folder.ok(&[
+        "bench-codecs",
+        "v3",
+        "a",
+        "--codecs",
+        "zstd(5)",
+        "--codecs",
+        "bitround(1)",
+        "--time",
+        "0",
+        "--json",
+    ]);
+    let found = Value::from_json(&json).unwrap();
+    let results = found.get("results").unwrap().as_array().unwrap();
+    assert_eq!(results.len(), 3);
+    assert_eq!(found.get("recommended").unwrap(), results[1].get("codecs").unwrap());
+    assert_eq!(folder.run(&["bench-codecs", "v3", "a", "--codecs", "zstt"]).code, Some(2));
+}
+
+#[test]
+fn codecs_that_lose_information_are_not_recommended() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "100", "--dtype", "float32", "--codecs", "none"]);
+    let items: Vec<u8> = (0..100).flat_map(|at| (at as f32 / 7.0).to_le_bytes()).collect();
+    folder.fill("s", "a", "<f4", "(100,)", &items);
+    let out = folder.ok(&[
+        "bench-codecs",
+        "s",
+        "a",
+        "--codecs",
+        "bitround(1),zstd(9)",
+        "--codecs",
+        "none",
+        "--time",
+        "0",
+        "--bandwidth",
+        "1KB",
+    ]);
+    let line = |name: &str| out.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(
+        line("bitround(1),zstd(9)").ends_with("lossy") && line("none ").ends_with("recommended")
+            || line("none  ").ends_with("recommended"),
+        "{out}"
+    );
+}

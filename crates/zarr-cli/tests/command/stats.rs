@@ -1,0 +1,142 @@
+//! `zarr stats`.
+
+use crate::folder::{Folder, int16};
+use zarr::meta::json::Value;
+
+fn store() -> Folder {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "--group"]);
+    folder.ok(&[
+        "create",
+        "s",
+        "t",
+        "--shape",
+        "4,5",
+        "--dtype",
+        "int16",
+        "--chunks",
+        "2,5",
+        "--codecs",
+        "zstd",
+        "--dims",
+        "time,x",
+        "--fill=-1",
+        "--attributes",
+        r#"{"scale_factor": 0.5, "_FillValue": -1}"#,
+    ]);
+    let ran = folder.run_with(
+        &["write", "s", "t", "--from", "-", "--select", "0:2"],
+        &crate::folder::npy("<i2", false, "(2, 5)", &int16([3, 1, -1, 4, 1, 5, 9, 2, 6, 5])),
+    );
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder
+}
+
+fn json(folder: &Folder, args: &[&str]) -> Value {
+    Value::from_json(&folder.ok(&[args, &["--json"]].concat())).unwrap()
+}
+
+fn text(value: &Value, name: &str) -> String {
+    value.get(name).unwrap_or_else(|| unreachable!("{name} in {value}")).to_string()
+}
+
+#[test]
+fn elements_as_they_are_stored_unless_values_are_asked_for() {
+    let folder = store();
+    let out = folder.ok(&["stats", "s", "t"]);
+    let expected = "\
+/t: elements as they are stored, int16 (4, 5)
+Elements   : 20
+Not stored : 10 (50 %)
+Fill value : 11 (55 %)
+Min        : -1 at (0, 2)
+Max        : 9 at (1, 1)
+Mean       : 1.25
+Std        : 2.981191
+Sum        : 25
+";
+    assert!(out.starts_with(expected), "{out}");
+    assert!(
+        out.contains("50 %       : -1\n")
+            && out.lines().any(|line| line.trim_start().starts_with("8.5  ..") && line.contains("  1  #")),
+        "{out}"
+    );
+    assert!(out.lines().all(|line| line.len() <= 80), "{out}");
+    let decoded = folder.ok(&["stats", "s", "t", "--decode"]);
+    assert!(decoded.starts_with("/t: values decoded by the CF conventions, float"), "{decoded}");
+    assert!(decoded.contains("Missing    : 11 (55 %)") && decoded.contains("Max        : 4.5 at (1, 1)"), "{decoded}");
+    assert!(!decoded.contains("Fill value"), "{decoded}");
+    let found = json(&folder, &["stats", "s", "t", "--decode"]);
+    assert_eq!(
+        (text(&found, "decoded"), text(&found, "missing"), text(&found, "sum")),
+        ("true".into(), "11".into(), "18.0".into())
+    );
+    let stored = json(&folder, &["stats", "s", "t"]);
+    assert_eq!(text(&stored, "min"), r#"{"value":-1,"index":[0,2]}"#);
+    assert_eq!((text(&stored, "fill"), text(&stored, "sum")), ("11".into(), "25".into()));
+    assert_eq!(text(&stored, "elements_not_stored"), "10");
+}
+
+#[test]
+fn parts_and_rows() {
+    let folder = store();
+    let found =
+        json(&folder, &["stats", "s", "t", "--select", "time=1, x=1:4", "--quantiles", "0,0.5,1", "--bins", "0"]);
+    assert_eq!(
+        (text(&found, "shape"), text(&found, "sum"), text(&found, "histogram")),
+        ("[3]".into(), "17".into(), "null".into())
+    );
+    let shares = r#"[{"share":0,"value":2},{"share":0.5,"value":6},{"share":1,"value":9}]"#;
+    let quantiles = text(&found, "quantiles").replace(".0,", ",").replace(".0}", "}");
+    assert_eq!(quantiles, shares);
+    let by_label = json(&folder, &["stats", "s", "t", "--isel", "x=0", "--along", "time"]);
+    let rows = by_label.get("along").unwrap();
+    assert_eq!(text(rows, "dimension"), "\"time\"");
+    let rows = rows.get("rows").unwrap().as_array().unwrap();
+    let sums: Vec<String> = rows.iter().map(|row| text(row, "max")).collect();
+    assert_eq!(sums, ["3", "5", "-1", "-1"]);
+    let out = folder.ok(&["stats", "s", "t", "--decode", "--along", "0"]);
+    let row: Vec<&str> =
+        out.lines().find(|line| line.trim_start().starts_with("1  ")).unwrap().split_whitespace().collect();
+    assert_eq!(row[..5], ["1", "5", "0", "1.0", "4.5"], "{out}");
+    for (args, message) in [
+        (&["--along", "y"][..], "expected one of time, x, or a number below 2"),
+        (&["--quantiles", "2"], "is no share from 0 to 1"),
+        (&["--field", "x"], "have no fields"),
+        (&["--memory", "8"], "bytes of elements"),
+    ] {
+        let ran = folder.run(&[&["stats", "s", "t"], args].concat());
+        assert!(matches!(ran.code, Some(2 | 4)), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(message), "{args:?}: {}", ran.err);
+    }
+}
+
+/// Decoded times, without fractions of 0 and with a standard deviation in days.
+#[test]
+fn times() {
+    let climate = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
+    let out = Folder::new().ok(&["stats", climate, "time", "--decode", "--quantiles", "0.5"]);
+    for line in [
+        "/time: values decoded by the CF conventions, numpy.datetime64[ns] (12,)",
+        "Min        : 2006-04-16T00:00:00 at (0,)",
+        "Std        : 105.2706 days",
+        "50 %       : 2006-10-01T06:00:00",
+    ] {
+        assert!(out.lines().any(|found| found == line), "{line}: {out}");
+    }
+    assert!(out.lines().all(|line| line.len() <= 80), "{out}");
+}
+
+#[test]
+fn texts_and_bools() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "names", "--shape", "4", "--dtype", "string"]);
+    let ran = folder.run_with(&["write", "s", "names", "--from", "-", "--as", "json"], br#"["a", "bcd", "a", "a"]"#);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let out = folder.ok(&["stats", "s", "names"]);
+    assert!(out.contains("Distinct") && out.contains("Length max  : 3 at (1,)"), "{out}");
+    assert!(out.contains("Most common\n3  \"a\"\n1  \"bcd\"\n"), "{out}");
+    folder.ok(&["create", "s", "flags", "--shape", "8", "--dtype", "bool"]);
+    folder.fill("s", "flags", "|b1", "(8,)", &[1, 0, 0, 1, 0, 0, 0, 0]);
+    assert!(folder.ok(&["stats", "s", "flags"]).contains("True       : 2 (25 %)"));
+}
