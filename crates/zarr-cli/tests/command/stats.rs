@@ -5,7 +5,7 @@ use zarr::meta::json::Value;
 
 fn store() -> Folder {
     let folder = Folder::new();
-    folder.ok(&["create", "s", "--group"]);
+    folder.ok(&["create", "s", "/", "--group"]);
     folder.ok(&[
         "create",
         "s",
