@@ -6,7 +6,7 @@ use zarr::meta::json::Value;
 
 fn json(ran: &crate::folder::Ran) -> Value {
     let text = std::str::from_utf8(&ran.out).unwrap();
-    Value::from_json(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+    Value::from_json(text).unwrap()
 }
 
 /// The lines of what was done, or would be.

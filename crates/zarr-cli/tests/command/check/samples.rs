@@ -52,7 +52,7 @@ impl Sample {
             array.check_chunks(&one, CheckDepth::Values, &report).unwrap();
             chunks.push(Chunk { key, array, protection: protection.into_inner().unwrap() });
         }
-        let (findings, report) = checked(&store).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let (findings, report) = checked(&store).unwrap();
         Self { name: name.to_owned(), values, nodes, chunks, findings, report }
     }
 
