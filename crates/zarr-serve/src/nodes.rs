@@ -227,7 +227,7 @@ mod tests {
         group.create_array("a", new)?.write(.., &[4_i16; 50_000])?;
         let mut nodes = Nodes::new(store, registry, &ServeOptions::default());
         nodes.opened = Recent::new(MOST_NODES, Duration::ZERO);
-        let mut read = || {
+        let read = || {
             counted.take();
             let opened = nodes.open("/a")?;
             let found = nodes.variable(&opened).as_ref().map_err(|why| Fault::internal(why.as_str()))?;

@@ -81,7 +81,7 @@ fn has_other_dialects(nodes: &Nodes) -> Result<bool, Fault> {
     if nodes.dialect.is_some() {
         return Ok(false);
     }
-    let whole = |name: &&str| nodes.store.get(&Key::new(*name)?, &[ByteRange::Full], &GetOptions::default());
+    let whole = |name: &&str| nodes.store.get(&Key::new(name)?, &[ByteRange::Full], &GetOptions::default());
     let mut documents = Documents::new();
     for (name, fetched) in DETECTION_KEYS.iter().zip(each(&*nodes.store, &DETECTION_KEYS, whole)) {
         if let Some(fetched) = fetched? {
