@@ -32,6 +32,7 @@ usage: cargo xtask TASK
   man           writes the manual pages and completions of the command into target
   package       makes the package of each crate, and builds it and its documentation from the packages alone
   page          drives the page of `zarr serve` in Chromium
+  pictures      draws the pictures of README.md: what the command prints, and the page of `zarr serve` in Chromium
   python        builds the Python package and runs its tests (arguments go to pytest)
   roundtrip     converts what other software wrote into every dialect and back
   servers       exchanges arrays with other software in the buckets of real servers, and tests stores on these
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "man" => man::run(rest),
         Some((task, rest)) if task == "package" => package::run(rest),
         Some((task, rest)) if task == "page" => served::page(rest),
+        Some((task, rest)) if task == "pictures" => served::pictures(rest),
         Some((task, rest)) if task == "python" => python::run(rest),
         Some((task, rest)) if task == "roundtrip" => roundtrip::run(rest),
         Some((task, rest)) if task == "servers" => servers::run(rest),

@@ -1,9 +1,11 @@
-//! `cargo xtask page` and `cargo xtask clients`: a served store in a browser, and in other software.
+//! `cargo xtask page`, `cargo xtask clients` and `cargo xtask pictures`: a served store in a browser, and in other software.
 
+mod pictures;
 mod stores;
 
 use crate::interop::fresh;
 use crate::interop::python::{self, output};
+pub(crate) use pictures::run as pictures;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +15,8 @@ use zarr::serve::{ServeOptions, Server, Token};
 const USAGE_OF_CLIENTS: &str = "\
 usage: cargo xtask clients [--python PROGRAM]
 
-Serves arrays, and has zarr-python (fsspec and obstore), tensorstore and zarrita read them. They are installed in target; zarrita needs node and npm.
+Serves arrays of both formats, and has zarr-python (fsspec and obstore), tensorstore and zarrita read them. They are installed in target;
+zarrita is left out where there is no node or npm.
 
   --python PROGRAM  a Python that has zarr, fsspec, aiohttp, obstore and tensorstore";
 
@@ -23,16 +26,17 @@ const ZARRITA: &str = "zarrita@0.7.5";
 /// Names of Chromium.
 const BROWSERS: [&str; 4] = ["chromium", "/usr/bin/chromium", "chromium-browser", "google-chrome"];
 
-/// Drives the page in Chromium. Where there is none, it says so and passes.
+/// Drives the page in Chromium. Where there is none, or no node, it says so and passes.
 pub(crate) fn page(arguments: &[String]) -> Result<(), String> {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask page".to_owned());
     }
     let folder = folder("page")?;
-    let (browser, packages) = match browser().and_then(|browser| Ok((browser, npm(PLAYWRIGHT)?))) {
+    // Chromium is large: it is installed where it can be driven.
+    let (browser, packages) = match npm(PLAYWRIGHT).and_then(|packages| Ok((browser()?, packages))) {
         Ok(found) => found,
         Err(reason) => {
-            println!("left out: {reason}");
+            println!("left out: the page of zarr serve ({reason})");
             return Ok(());
         }
     };
@@ -112,8 +116,10 @@ fn npm(package: &str) -> Result<PathBuf, String> {
         println!("installing {package}");
         fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let mut install = Command::new("npm");
-        install.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", "--prefix"]).arg(&folder);
-        output(install.arg(package))?;
+        install.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent"]);
+        // Without a network it ends soon.
+        install.args(["--fetch-retries=1", "--fetch-timeout=20000", "--prefix"]).arg(&folder);
+        output(install.arg(package)).map_err(|error| format!("npm cannot install {package}: {error}"))?;
     }
     Ok(folder)
 }
@@ -140,7 +146,8 @@ fn browser() -> Result<PathBuf, String> {
     }
     println!("installing chromium");
     let install = |arguments: &[&str]| {
-        output(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
+        let quickly = ["-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=20"];
+        output(Command::new("apt-get").args(quickly).args(arguments).env("DEBIAN_FRONTEND", "noninteractive"))
             .map_err(|error| format!("there is no Chromium: {error}"))
     };
     install(&["update"])?;

@@ -207,8 +207,8 @@ fn png_files_have_the_pixels() {
 fn animations_have_all_frames() {
     // The last one is smaller.
     let sizes = [(5, 4), (5, 4), (3, 4)];
-    let frame = |(number, (width, height))| Picture::new(width, height, [number * 50; 3]).unwrap();
-    let frames: Vec<Picture> = (0..3).zip(sizes).map(frame).collect();
+    let frame = |(number, (width, height))| Picture::new(width, height, [number * 50_u8; 3]).unwrap();
+    let frames: Vec<Picture> = (0_u8..3).zip(sizes).map(frame).collect();
     let mut file = Vec::new();
     let mut written = Animation::new(&mut file, (5, 4), 3, 8).unwrap();
     frames.iter().for_each(|frame| written.write(frame).unwrap());

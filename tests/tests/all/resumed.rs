@@ -1,6 +1,7 @@
 //! Conversions that are stopped at each call of the store and resumed, done in parts, or that leave out chunks that cannot be read.
 
 mod failing;
+mod fences;
 mod gone;
 mod left_out;
 mod owners;

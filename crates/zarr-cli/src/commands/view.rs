@@ -17,8 +17,8 @@ use target::Target;
 use title::Title;
 use zarr::meta::json::{Map, Value};
 use zarr::view::{
-    AxisLabels, Budget, ColorMap, Figure, Hidden, Layer, Picture, Protocol, Range, Room, Samples, Shading, ShadingOptions,
-    Slice,
+    AxisLabels, Budget, ColorMap, Figure, Hidden, Layer, Picture, Protocol, Range, Room, Samples, Shading,
+    ShadingOptions, Slice,
 };
 
 const EXAMPLES: &str = "\

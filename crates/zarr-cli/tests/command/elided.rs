@@ -149,7 +149,12 @@ fn terminals_show_the_ends() {
     let run = |command: &str| {
         let mut script = std::process::Command::new("script");
         script.args(["-qec", &format!("stty rows 40 cols 60; {command}"), "/dev/null"]);
-        let ran = script.current_dir(folder.path(".")).stdin(std::process::Stdio::null()).output().ok()?;
+        let ran = script
+            .current_dir(folder.path("."))
+            .env("ZARR_PAGER", "")
+            .stdin(std::process::Stdio::null())
+            .output()
+            .ok()?;
         Some(String::from_utf8(ran.stdout).unwrap().replace("\r\n", "\n"))
     };
     // Not every system has it.

@@ -54,8 +54,9 @@ impl Conversion {
     /// be interrupted, and run again.
     ///
     /// # Errors
-    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are no journals of parts; [`Exists`](zarr_hierarchy::ErrorKind::Exists) if a part is
-    /// at work, naming its process, or all are done and [`finish`](Self::finish) was begun;
+    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are neither journals of parts nor chunks of arrays that are not there;
+    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if a part is at work, naming its process, or all are done and
+    /// [`finish`](Self::finish) was begun;
     /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the conversion there is not done in parts, or is another one by an option
     /// that may decide which keys chunks have, naming it.
     pub fn abandon(&self, target: &Arc<dyn Store>) -> Result<()> {
@@ -282,8 +283,15 @@ impl Conversion {
             // Nothing says how many parts there are.
             _ => journal::listed_parts(&**target, &path)?,
         };
-        if shared.is_none() && journals.is_empty() {
-            return Err(located(Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun")));
+        let arrays = || self.nodes.iter().filter(|node| matches!(node.how, Action::CopyChunks | Action::Reencode));
+        // A part that did not know that it was given up leaves chunks without a journal.
+        let is_begun = shared.is_some() || !journals.is_empty();
+        let not_begun = || located(Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun"));
+        if !is_begun {
+            let free = |planned| destination::check_free(&**target, planned);
+            arrays()
+                .try_for_each(free)
+                .map_err(|error| if error.kind() == ErrorKind::Exists { not_begun() } else { error })?;
         }
         journal::check_idle(&**target, &journals)?;
         if let Some(shared) = shared.filter(|shared| shared.state().is_ok_and(|state| state != State::Abandoned)) {
@@ -297,10 +305,18 @@ impl Conversion {
         }
         journal::erase_scratch(&**target, &path, None)?;
         let existing = destination::prepare(target, self, InTheWay::Keep)?;
-        for planned in self.nodes.iter().filter(|node| matches!(node.how, Action::CopyChunks | Action::Reencode)) {
+        let mut erased = 0;
+        for planned in arrays() {
             destination::check_free(&**target, planned)?;
             let documents = destination::NodeDocuments::new(planned, existing.entry())?;
-            destination::erase_chunks(&**target, documents.found(), &|_| true, &|| Ok(()))?;
+            erased += destination::erase_chunks(&**target, documents.found(), &|_| true, &|| Ok(()))?;
+        }
+        if !is_begun && erased == 0 {
+            return Err(not_begun());
+        }
+        if target.capabilities().durable {
+            // Or a loss of power could leave chunks of which nothing is known.
+            target.barrier()?;
         }
         target.erase(&key)?;
         Ok(target.flush()?)
