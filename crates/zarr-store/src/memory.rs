@@ -132,10 +132,11 @@ impl Store for MemoryStore {
             listing.add_directly_under(prefix, |from| {
                 shard.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key)
             });
+            // At once, since most directories have keys in all maps.
+            listing.prefixes.sort();
+            listing.prefixes.dedup();
         }
         listing.keys.sort_unstable();
-        listing.prefixes.sort_unstable();
-        listing.prefixes.dedup();
         Ok(listing)
     }
 
