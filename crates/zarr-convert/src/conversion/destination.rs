@@ -152,29 +152,24 @@ pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()
 }
 
 /// Erases the values under the keys of the chunks of an array, of those chunks that `is_own` names; `None` is a chunk beyond the shape. Before
-/// each, `confirm` fails if they may be of another run. Returns their number.
+/// each, `confirm` fails if they may be of another run.
 pub(super) fn erase_chunks(
     store: &dyn Store,
     array: &StoredNode,
     is_own: &dyn Fn(Option<&[u64]>) -> bool,
     confirm: &dyn Fn() -> Result<()>,
-) -> Result<u64> {
-    let mut erased = 0;
+) -> Result<()> {
     if !store.capabilities().list {
-        return Ok(erased);
+        return Ok(());
     }
     let keys = ChunkKeys::new(array)?;
     let prefixes: BTreeSet<&str> = keys.prefixes().collect();
     for prefix in prefixes {
         let stored = store.list_prefix(&Prefix::new(prefix)?)?;
         let is_left = |key: &&Key| keys.has_form(key) && is_own(keys.chunk_at(key).as_deref());
-        for key in stored.iter().filter(is_left) {
-            confirm()?;
-            store.erase(key)?;
-            erased += 1;
-        }
+        stored.iter().filter(is_left).try_for_each(|key| confirm().and_then(|()| Ok(store.erase(key)?)))?;
     }
-    Ok(erased)
+    Ok(())
 }
 
 fn exists(path: &NodePath, message: &str, hint: &str) -> Error {

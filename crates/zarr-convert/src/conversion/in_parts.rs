@@ -54,7 +54,7 @@ impl Conversion {
     /// be interrupted, and run again.
     ///
     /// # Errors
-    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are neither journals of parts nor chunks of arrays that are not there;
+    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are no journals of parts;
     /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if a part is at work, naming its process, or all are done and
     /// [`finish`](Self::finish) was begun;
     /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the conversion there is not done in parts, or is another one by an option
@@ -283,15 +283,9 @@ impl Conversion {
             // Nothing says how many parts there are.
             _ => journal::listed_parts(&**target, &path)?,
         };
-        let arrays = || self.nodes.iter().filter(|node| matches!(node.how, Action::CopyChunks | Action::Reencode));
-        // A part that did not know that it was given up leaves chunks without a journal.
-        let is_begun = shared.is_some() || !journals.is_empty();
-        let not_begun = || located(Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun"));
-        if !is_begun {
-            let free = |planned| destination::check_free(&**target, planned);
-            arrays()
-                .try_for_each(free)
-                .map_err(|error| if error.kind() == ErrorKind::Exists { not_begun() } else { error })?;
+        // Without a journal nothing tells chunks of a conversion from those of others.
+        if shared.is_none() && journals.is_empty() {
+            return Err(located(Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun")));
         }
         journal::check_idle(&**target, &journals)?;
         if let Some(shared) = shared.filter(|shared| shared.state().is_ok_and(|state| state != State::Abandoned)) {
@@ -305,14 +299,10 @@ impl Conversion {
         }
         journal::erase_scratch(&**target, &path, None)?;
         let existing = destination::prepare(target, self, InTheWay::Keep)?;
-        let mut erased = 0;
-        for planned in arrays() {
+        for planned in self.nodes.iter().filter(|node| matches!(node.how, Action::CopyChunks | Action::Reencode)) {
             destination::check_free(&**target, planned)?;
             let documents = destination::NodeDocuments::new(planned, existing.entry())?;
-            erased += destination::erase_chunks(&**target, documents.found(), &|_| true, &|| Ok(()))?;
-        }
-        if !is_begun && erased == 0 {
-            return Err(not_begun());
+            destination::erase_chunks(&**target, documents.found(), &|_| true, &|| Ok(()))?;
         }
         if target.capabilities().durable {
             // Or a loss of power could leave chunks of which nothing is known.
