@@ -22,7 +22,7 @@ pub(crate) struct Global {
     /// Whether to use colours; by default on a terminal, unless NO_COLOR is set.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
-    /// Show long text (of tree, ls, info, ds, man and `read --all`) on a terminal at once; by default $ZARR_PAGER, $PAGER or less
+    /// Show long text (of tree, ls, info, ds, stats, du, man and `read --all`) on a terminal at once; by default $ZARR_PAGER, $PAGER or less
     /// shows it page by page.
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) no_pager: bool,

@@ -77,7 +77,7 @@ pub struct CodecBench {
     /// The codecs, in the order in which they were given, behind those that the array has.
     pub codecs: Vec<CodecResult>,
     /// The number of the recommended ones among `codecs`: those by which elements are read in the shortest time from a storage of a
-    /// bandwidth, `stored bytes / bandwidth + bytes / decoding speed`, among those that are lossless.
+    /// bandwidth, `stored bytes / bandwidth + bytes / decoding speed`, among those that are lossless. 0 if the array has them already.
     pub recommended: Option<usize>,
 }
 
@@ -142,9 +142,12 @@ impl CodecBench {
             let measured = result.measured.as_ref().ok().filter(|measured| measured.is_lossless)?;
             Some(measured.stored as f64 / options.bandwidth + bytes as f64 / measured.decode)
         };
-        // Only what a new array can be created with.
-        let timed = codecs.iter().enumerate().skip(1).filter_map(|(number, result)| Some((number, seconds(result)?)));
+        let timed = codecs.iter().enumerate().filter_map(|(number, result)| Some((number, seconds(result)?)));
         let recommended = timed.min_by(|a, b| a.1.total_cmp(&b.1)).map(|(number, _)| number);
+        // A candidate that the array has already is no other one.
+        let codecs_of = |number: usize| codecs.get(number).map(|result| &result.codecs);
+        let is_own = |number: usize| codecs_of(number) == codecs_of(0);
+        let recommended = recommended.map(|number| if is_own(number) { 0 } else { number });
         Ok(Self { chunks, bytes, codecs, recommended })
     }
 }
@@ -173,7 +176,7 @@ fn sample(array: &Array, options: &BenchOptions) -> Result<(Vec<Vec<u64>>, Vec<A
         let overlap = overlaps.get(number);
         let chunk = array.chunk_grid().chunk_region(&overlap.index);
         let Some(chunk) = chunk.overlap(&Region::whole(array.shape())) else { continue };
-        if let Some(data) = read(array, &chunk, &part)? {
+        if let Some(data) = read(array, &chunk, &part, stored.is_some())? {
             chunks.push(overlap.index.to_vec());
             sample.push(data);
         }
@@ -197,9 +200,9 @@ fn spread(len: u64, count: usize) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The elements of a chunk, or of an inner chunk of it that has others than fill values. Of a store that cannot list, `None` for a chunk
-/// without others.
-fn read(array: &Array, chunk: &Region, part: &[u64]) -> Result<Option<ArrayData>> {
+/// The elements of a chunk, or of an inner chunk of it that has others than fill values. `None` for a chunk without others
+/// that is not known to be stored.
+fn read(array: &Array, chunk: &Region, part: &[u64], is_stored: bool) -> Result<Option<ArrayData>> {
     const TRIES: usize = 16;
     let counts: ChunkIndex =
         chunk.axes().iter().zip(part).map(|(range, &len)| range.len.div_ceil(len.max(1))).collect();
@@ -220,7 +223,7 @@ fn read(array: &Array, chunk: &Region, part: &[u64]) -> Result<Option<ArrayData>
         }
         first.get_or_insert(data);
     }
-    Ok(first.filter(|_| array.store().capabilities().list))
+    Ok(first.filter(|_| is_stored))
 }
 
 /// Bytes of elements, with the content of those of variable length.

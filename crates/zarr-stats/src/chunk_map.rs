@@ -77,8 +77,9 @@ impl ChunkMap {
                 cell_of(index, lens[number], cells[number])
             };
             let mut tally = visited.lock().unwrap_or_else(PoisonError::into_inner);
-            *tally.cells.entry(at(0) * cells[1] + at(1)).or_default() += 1;
-            tally.chunks += 1;
+            let in_cell = tally.cells.entry(at(0) * cells[1] + at(1)).or_default();
+            *in_cell = in_cell.saturating_add(1);
+            tally.chunks = tally.chunks.saturating_add(1);
             tally.bytes = tally.bytes.saturating_add(size);
             tally.min = Some(tally.min.map_or(size, |min| min.min(size)));
             tally.max = tally.max.max(Some(size));

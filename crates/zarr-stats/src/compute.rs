@@ -2,13 +2,15 @@
 
 use crate::distribution::{Mode, Quantile as Found, Ranks};
 use crate::kind::Kind;
+use crate::moments::Moments;
 use crate::options::StatsOptions;
 use crate::part::{Look, Part, Row};
+use crate::places::{AxisPlaces, Places};
 use crate::present::Present;
 use crate::source::{PartData, Source};
 use crate::statistics::{Extreme, Histogram, Numbers, Quantile, Rows, Statistics, Texts, average};
 use crate::totals::{Extreme as FoundExtreme, Totals};
-use crate::walk::Parts;
+use crate::walk::{Parts, Results};
 use zarr_array::{Array, Error, ErrorKind, IntoSelection, Result};
 use zarr_dataset::Dataset;
 use zarr_dtype::DataType;
@@ -18,6 +20,8 @@ use zarr_grid::{Region, Resolved, Selection, total_size};
 const MOST_ROWS: u64 = 1 << 20;
 /// Of the memory, a share for values that are kept one by one.
 const KEPT: u64 = 4;
+/// Bytes for the count of a text, and for its length.
+const TEXT: u64 = 128;
 
 impl Statistics {
     /// Of the elements of an array as they are stored.
@@ -41,8 +45,8 @@ impl Statistics {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for structs without a field, a share that is none, an axis that the array has not, or one of more than
-    /// 1,048,576 indices; [`ErrorKind::Limit`] if a chunk or the rows need more memory; and as reads of arrays.
+    /// [`ErrorKind::Argument`] for structs without a field, a share that is none, an axis that the array has not, one of more than
+    /// 1,048,576 indices, or rows along an axis of points; [`ErrorKind::Limit`] if a chunk or the rows need more memory; and as reads of arrays.
     pub fn of(array: &Array, selection: impl IntoSelection, options: &StatsOptions) -> Result<Self> {
         Self::of_with(array, selection, options, &|_| {})
     }
@@ -58,7 +62,7 @@ impl Statistics {
         progress: &dyn Fn(u128),
     ) -> Result<Self> {
         let source = Source::Array { array, field: options.field.as_deref() };
-        of_source(&source, &selection.into_selection()?, false, options, progress)
+        of_source(&source, &selection.into_selection()?, None, false, options, progress)
     }
 
     /// Of the values of a variable of a data set, decoded by the CF conventions, with the selection that it has there.
@@ -67,20 +71,24 @@ impl Statistics {
     /// As [`of`](Self::of), and as reads of variables; [`ErrorKind::Argument`] for points that are selected along several axes at once.
     pub fn of_variable(dataset: &Dataset, name: &str, options: &StatsOptions, progress: &dyn Fn(u128)) -> Result<Self> {
         let variable = dataset.variable(name)?;
-        let Some(array) = variable.decoded()? else {
-            let source = Source::variable(dataset, name)?;
-            return of_source(&source, &Selection::all(), true, options, progress);
-        };
         let selection = variable.stored_selection();
         let selection = selection.ok_or_else(|| Error::argument("points of several dimensions are selected"))?;
+        let Some(array) = variable.decoded()? else {
+            let source = Source::variable(dataset, name)?;
+            let places = Places::of(&selection.resolve_on(source.array().chunk_grid())?)?;
+            let places = places.leading(source.grid().rank());
+            return of_source(&source, &Selection::all(), Some(places), true, options, progress);
+        };
         let source = Source::Array { array, field: None };
-        of_source(&source, &selection, true, options, progress)
+        of_source(&source, &selection, None, true, options, progress)
     }
 }
 
+/// Of a selection of a source; `places` are the elements of the source in the array, where it has other axes.
 fn of_source(
     source: &Source<'_>,
     selection: &Selection,
+    places: Option<Places>,
     is_decoded: bool,
     options: &StatsOptions,
     progress: &dyn Fn(u128),
@@ -94,34 +102,53 @@ fn of_source(
     let is_field = options.field.is_some();
     let data_type = source.read(&none)?.data.data_type().clone();
     let kind = Kind::of(&data_type)?;
-    let fill = (!is_decoded && !is_field).then(|| array.fill_value().clone());
-    let look = Look { data_type, kind, fill, is_masked: !source.has_chunks(), along: options.along };
-    let rows = options.along.map_or(Ok(0), |axis| rows(axis, &output, options.memory))?;
+    // Version 2 has arrays without a fill value.
+    let has_fill = !is_decoded && !is_field && array.metadata().fill_value.is_some();
+    let fill = has_fill.then(|| array.fill_value().clone());
+    let (is_masked, along, memory) = (!source.has_chunks(), options.along, options.memory);
+    let look = Look { data_type, kind, fill, is_masked, along, memory };
+    let rows = along.map_or(Ok(0), |axis| rows(axis, kind, &output, memory))?;
+    let row_places = match (along, &places) {
+        (None, _) => None,
+        (Some(axis), Some(places)) => places.selected_axis(axis).cloned(),
+        // Of a box the rows are in ascending order.
+        (Some(axis), None) => match &resolved {
+            Resolved::Box(selected) => {
+                let range = selected.region.axes().get(axis);
+                range.map(|&range| AxisPlaces::Range { range, is_flipped: false })
+            }
+            _ => Places::of(&resolved)?.axis(axis).cloned(),
+        },
+    };
     let most = usize::try_from(options.memory / KEPT / 8).unwrap_or(usize::MAX);
-    let mut totals = Totals::new(look.keys(), rows, most);
+    let mut totals = Totals::new(look.keys(), rows, most, memory);
     let elements = total_size(&output, 1);
     let walked = match &resolved {
         Resolved::Box(selected) => walk(source, &selected.region, &look, &mut totals, options, progress)?,
         _ => whole(source, selection, &output, &look, &mut totals, options)?,
     };
     let counts = Counts { elements, unstored: walked.unstored, is_indexed: walked.is_indexed };
-    let (first, step) = match (&resolved, options.along) {
-        (Resolved::Box(selected), Some(axis)) => {
-            selected.region.axes().get(axis).map_or((0, 1), |range| (range.start, range.step))
-        }
-        _ => (0, 1),
-    };
-    let rows = options.along.map(|axis| (axis, first, step));
+    if let Some(places) = &places {
+        let extremes = totals.least.iter_mut().chain(totals.greatest.iter_mut());
+        extremes.for_each(|extreme| extreme.index = places.index(&extreme.index));
+    }
+    let rows = along.zip(row_places);
     let shape = resolved.result_shape().to_vec();
     Ok(finish(totals, look, &counts, rows, shape, is_decoded, options))
 }
 
+/// Bytes of a row: of complex numbers it has imaginary parts beside it.
+fn row_size(kind: Kind) -> u64 {
+    let imaginary = if kind == Kind::Complex { size_of::<Moments>() } else { 0 };
+    (size_of::<Row>() + imaginary) as u64
+}
+
 /// The number of rows along an axis.
-fn rows(axis: usize, output: &[u64], memory: u64) -> Result<usize> {
+fn rows(axis: usize, kind: Kind, output: &[u64], memory: u64) -> Result<usize> {
     let Some(&rows) = output.get(axis) else {
         return Err(Error::argument(format!("axis {axis} of an array of {} dimensions", output.len())));
     };
-    let fit = (memory / KEPT) / size_of::<Row>() as u64;
+    let fit = (memory / KEPT) / row_size(kind);
     match usize::try_from(rows) {
         Ok(rows) if rows as u64 <= fit.min(MOST_ROWS) => Ok(rows),
         _ if rows > MOST_ROWS => {
@@ -157,6 +184,15 @@ struct Walked {
     is_indexed: bool,
 }
 
+/// A part that was looked at.
+struct Looked {
+    /// Values of an element.
+    values: u64,
+    /// Bytes of all elements, if they are of variable length.
+    bytes: Option<u64>,
+    part: Part,
+}
+
 /// Goes through a region part by part.
 fn walk(
     source: &Source<'_>,
@@ -166,7 +202,12 @@ fn walk(
     options: &StatsOptions,
     progress: &dyn Fn(u128),
 ) -> Result<Walked> {
-    let mut parts = Parts::new(source, region, options.memory)?;
+    let results = Results {
+        rows: look.along.map(|axis| (axis, row_size(look.kind))),
+        counts: if totals.keys().bits <= 16 { 8 << totals.keys().bits } else { 0 },
+        element: if look.kind.is_textual() { TEXT } else { 0 },
+    };
+    let mut parts = Parts::new(source, region, options.memory, results)?;
     let (unstored, first) = parts.unstored(region);
     let array = source.array();
     // Values of an element, which is more than one of a field that is an array.
@@ -179,22 +220,30 @@ fn walk(
         let size = |part: &Region| total_size(&part.shape(), 1);
         let elements: u128 = batch.iter().map(size).sum();
         let mode = totals.distribution.mode(u64::try_from(elements).unwrap_or(u64::MAX).saturating_mul(values));
-        let looked: Vec<(u64, Part)> = match source.read_together(&batch)? {
+        let looked: Vec<Looked> = match source.read_together(&batch)? {
             Some(read) => {
                 let pairs: Vec<(PartData, &Region)> = read.into_iter().zip(&batch).collect();
-                array.map_parallel(pairs, |(read, region)| (1, look.part(&read, region, mode)))?
+                array.map_parallel(pairs, |(read, region)| Looked {
+                    values: 1,
+                    bytes: None,
+                    part: look.part(&read, region, mode),
+                })?
             }
             None => {
                 let look_at = |region: &Region| {
                     let read = source.read(region)?;
                     let values = read.data.len() as u64 / region.len_checked().unwrap_or(0).max(1);
-                    Ok((values, look.part(&read, region, mode)))
+                    let bytes = read.data.variable().map(|texts| texts.map(|text| text.len() as u64).sum());
+                    Ok(Looked { values, bytes, part: look.part(&read, region, mode) })
                 };
                 array.map_parallel(batch.iter().collect(), look_at)?.into_iter().collect::<Result<_>>()?
             }
         };
-        for ((of_element, part), part_region) in looked.into_iter().zip(&batch) {
+        for (Looked { values: of_element, bytes, part }, part_region) in looked.into_iter().zip(&batch) {
             values = of_element.max(1);
+            if let Some(bytes) = bytes {
+                parts.learn(part_region.len_checked().unwrap_or(0), bytes);
+            }
             totals.merge(part, part_region, values, first_row(region, part_region, look.along));
         }
         progress(elements);
@@ -210,8 +259,7 @@ fn walk(
         totals.repeat(&part, &index, unstored, all / rows);
         progress(unstored);
     }
-    let can_list = source.has_chunks() && array.store().capabilities().list;
-    Ok(Walked { unstored: can_list.then_some(unstored), is_indexed: true })
+    Ok(Walked { unstored: parts.are_listed().then_some(unstored), is_indexed: true })
 }
 
 /// The number of the first row of a part among those of the region.
@@ -248,7 +296,7 @@ fn finish(
     mut totals: Totals,
     look: Look,
     counts: &Counts,
-    rows: Option<(usize, u64, u64)>,
+    rows: Option<(usize, AxisPlaces)>,
     shape: Vec<u64>,
     is_decoded: bool,
     options: &StatsOptions,
@@ -261,9 +309,9 @@ fn finish(
         kind => (kind, look.data_type.clone()),
     };
     let present = Present { data_type: shown_type, kind: shown, keys: totals.keys() };
-    let values = totals.moments.count + totals.nan;
+    let values = totals.moments.count.saturating_add(totals.nan);
     let all = std::mem::take(&mut totals.rows);
-    let rows = rows.map(|(axis, first, step)| Rows { axis, first, step, rows: all, present: present.clone() });
+    let rows = rows.map(|(axis, places)| Rows { axis, places, rows: all, present: present.clone() });
     let texts = kind.is_textual().then(|| {
         let (common, missed) = totals.words.most_common(options.common);
         Texts { distinct: totals.words.distinct(), common, missed }
@@ -288,6 +336,7 @@ fn numbers(totals: Totals, present: &Present, is_indexed: bool, options: &StatsO
     let extreme = |found: Option<FoundExtreme>| {
         found.map(|found| Extreme { value: present.key(found.key), index: is_indexed.then_some(found.index) })
     };
+    let range = totals.least.as_ref().zip(totals.greatest.as_ref()).map(|(least, greatest)| (least.key, greatest.key));
     let (min, max) = (extreme(totals.least), extreme(totals.greatest));
     let average = average(&totals.moments, totals.complex.as_ref().map(|(real, imaginary)| (real, imaginary)), present);
     let ranks = totals.distribution.finish();
@@ -297,7 +346,7 @@ fn numbers(totals: Totals, present: &Present, is_indexed: bool, options: &StatsO
             _ if share == 0.0 => min.as_ref()?.value.clone(),
             _ if share == 1.0 => max.as_ref()?.value.clone(),
             Found::Key(key) => present.key(key),
-            Found::Between(value) => present.computed(value),
+            Found::Between(value, nearest) => present.computed(value, nearest),
         };
         Some(Quantile { share, value })
     };
@@ -305,32 +354,36 @@ fn numbers(totals: Totals, present: &Present, is_indexed: bool, options: &StatsO
     Numbers {
         count: moments.count,
         infinite: totals.infinite,
-        integer_sum: moments.integers.filter(|_| !is_time),
+        integer_sum: match moments.count {
+            // No values make no block that has a sum.
+            0 => (present.keys.is_integer && !is_time).then_some(0),
+            _ => moments.integers.filter(|_| !is_time),
+        },
         sum: if is_time { f64::NAN } else { moments.sum() },
         mean: average.0,
         imaginary_mean: average.1,
         std: average.2,
         quantiles: options.quantiles.iter().filter_map(quantile).collect(),
         rank_error: ranks.error(),
-        histogram: histogram(&ranks, min.as_ref().zip(max.as_ref()), present, options.bins),
+        histogram: histogram(&ranks, range, present, options.bins),
         min,
         max,
     }
 }
 
-fn histogram(
-    ranks: &Ranks,
-    extremes: Option<(&Extreme, &Extreme)>,
-    present: &Present,
-    bins: usize,
-) -> Option<Histogram> {
-    let (min, max) = extremes?;
-    let (least, greatest) = (min.value.float, max.value.float);
-    let is_finite = least.is_finite() && greatest.is_finite();
-    let (least, greatest) = if is_finite { (least, greatest) } else { ranks.finite_range()? };
+/// The histogram of values with the keys of the least and the greatest one.
+fn histogram(ranks: &Ranks, range: Option<(u64, u64)>, present: &Present, bins: usize) -> Option<Histogram> {
+    let (least, greatest) = range?;
     if bins == 0 {
         return None;
     }
+    let whole = [least, greatest].map(present.keys.integer);
+    if present.keys.is_integer && whole.iter().any(|value| present.is_whole(*value)) {
+        return Some(whole_histogram(ranks, whole, present, bins));
+    }
+    let (least, greatest) = ((present.keys.float)(least), (present.keys.float)(greatest));
+    let is_finite = least.is_finite() && greatest.is_finite();
+    let (least, greatest) = if is_finite { (least, greatest) } else { ranks.finite_range()? };
     // As numpy has it: one value lies in the middle of a range of 1.
     let (low, high) = if least == greatest { (least - 0.5, greatest + 0.5) } else { (least, greatest) };
     let edge = |number: usize| match number == bins {
@@ -340,5 +393,27 @@ fn histogram(
     };
     let edges: Vec<f64> = (0..=bins).map(edge).collect();
     let counts = ranks.histogram(&edges);
-    Some(Histogram { edges: edges.into_iter().map(|edge| present.computed(edge)).collect(), counts })
+    Some(Histogram { edges: edges.into_iter().map(|edge| present.computed(edge, None)).collect(), counts })
+}
+
+/// The histogram of times and of integers with more digits than floats have: its edges are such values too.
+fn whole_histogram(ranks: &Ranks, [least, greatest]: [i128; 2], present: &Present, bins: usize) -> Histogram {
+    let apart = greatest.saturating_sub(least);
+    // The distance of 64-bit integers times the number of bins fits 128 bits.
+    let edge = |number: usize| least + apart.saturating_mul(number as i128) / (bins as i128).max(1);
+    let edges: Vec<i128> = (0..=bins).map(edge).collect();
+    let counts = ranks.integer_histogram(&edges);
+    let shown = |&edge: &i128| present.computed(edge as f64, Some(edge));
+    Histogram { edges: edges.iter().map(shown).collect(), counts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The help of the command names these sizes.
+    #[test]
+    fn rows_take_so_many_bytes() {
+        assert_eq!((row_size(Kind::Number), row_size(Kind::Complex)), (144, 224));
+    }
 }

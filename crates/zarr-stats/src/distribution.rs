@@ -134,7 +134,7 @@ impl Distribution {
 
     pub(crate) fn repeat(&mut self, key: u64, count: u128) {
         match self.mode {
-            Mode::Counts => self.counts[key as usize] += count,
+            Mode::Counts => self.counts[key as usize] = self.counts[key as usize].saturating_add(count),
             _ => self.repeated.push((key, count)),
         }
     }
@@ -156,17 +156,17 @@ impl Distribution {
         weighted.sort_unstable();
         let mut below = 0_u128;
         for (_, weight) in &mut weighted {
-            below += *weight;
+            below = below.saturating_add(*weight);
             *weight = below;
         }
-        Ranks { float: self.keys.float, sorted: self.all, weighted, error }
+        Ranks { keys: self.keys, sorted: self.all, weighted, error }
     }
 }
 
 /// Values in their order.
 #[derive(Debug)]
 pub(crate) struct Ranks {
-    float: fn(u64) -> f64,
+    keys: Keys,
     /// Keys that each stand for one value.
     sorted: Vec<u64>,
     /// Keys with the number of values up to them, themselves included, among these keys.
@@ -177,7 +177,7 @@ pub(crate) struct Ranks {
 
 impl Ranks {
     pub(crate) fn len(&self) -> u128 {
-        self.sorted.len() as u128 + self.weighted.last().map_or(0, |(_, below)| *below)
+        self.weighted.last().map_or(0, |(_, below)| *below).saturating_add(self.sorted.len() as u128)
     }
 
     /// How far the rank of a quantile may be off, as a share of all values.
@@ -189,7 +189,7 @@ impl Ranks {
     fn count(&self, holds: impl Fn(u64) -> bool) -> u128 {
         let weighted = self.weighted.partition_point(|(key, _)| holds(*key));
         let below = weighted.checked_sub(1).and_then(|last| self.weighted.get(last)).map_or(0, |(_, below)| *below);
-        below + self.sorted.partition_point(|&key| holds(key)) as u128
+        below.saturating_add(self.sorted.partition_point(|&key| holds(key)) as u128)
     }
 
     /// The key of a rank, from 0.
@@ -209,10 +209,11 @@ impl Ranks {
 
     /// The least and the greatest finite value that is known.
     pub(crate) fn finite_range(&self) -> Option<(f64, f64)> {
-        let below = self.count(|key| (self.float)(key) == f64::NEG_INFINITY);
-        let finite = self.count(|key| (self.float)(key) < f64::INFINITY);
+        let float = self.keys.float;
+        let below = self.count(|key| float(key) == f64::NEG_INFINITY);
+        let finite = self.count(|key| float(key) < f64::INFINITY);
         let last = finite.checked_sub(1).filter(|&last| last >= below)?;
-        Some(((self.float)(self.at(below)?), (self.float)(self.at(last)?)))
+        Some((float(self.at(below)?), float(self.at(last)?)))
     }
 
     /// The quantile at a share from 0 to 1 as numpy has it by default: between the two nearest values, linearly. The key of one where
@@ -227,18 +228,41 @@ impl Ranks {
         if low == high {
             return Some(Quantile::Key(low));
         }
-        let (low, high) = ((self.float)(low), (self.float)(high));
-        let apart = high - low;
         // As numpy does it, so that both ends are met.
-        Some(Quantile::Between(if between >= 0.5 { high - apart * (1.0 - between) } else { low + apart * between }))
+        let is_upper = between >= 0.5;
+        let value = |low: f64, high: f64| match is_upper {
+            true => high - (high - low) * (1.0 - between),
+            false => low + (high - low) * between,
+        };
+        let float = value((self.keys.float)(low), (self.keys.float)(high));
+        // Of integers with more digits than floats have, only the distance is a float.
+        let nearest = self.keys.is_integer.then(|| {
+            let (low, high) = ((self.keys.integer)(low), (self.keys.integer)(high));
+            let apart = high.saturating_sub(low) as f64;
+            let found = match is_upper {
+                true => high.saturating_sub((apart * (1.0 - between)).round() as i128),
+                false => low.saturating_add((apart * between).round() as i128),
+            };
+            found.clamp(low, high)
+        });
+        Some(Quantile::Between(float, nearest))
     }
 
     /// How many values lie in each of the bins between `edges`: from an edge on, and before the next one; the last one included.
     pub(crate) fn histogram(&self, edges: &[f64]) -> Vec<u128> {
+        self.bins(edges, self.keys.float)
+    }
+
+    /// As [`histogram`](Self::histogram), of integers.
+    pub(crate) fn integer_histogram(&self, edges: &[i128]) -> Vec<u128> {
+        self.bins(edges, self.keys.integer)
+    }
+
+    fn bins<E: Copy + PartialOrd>(&self, edges: &[E], value: fn(u64) -> E) -> Vec<u128> {
         let last = edges.len().saturating_sub(1);
         let below = edges.iter().enumerate().map(|(number, &edge)| {
             self.count(|key| {
-                let value = (self.float)(key);
+                let value = value(key);
                 if number == last { value <= edge } else { value < edge }
             })
         });
@@ -252,8 +276,8 @@ impl Ranks {
 pub(crate) enum Quantile {
     /// The value of a key.
     Key(u64),
-    /// Between two values.
-    Between(f64),
+    /// Between two values; of integers, also the integer next to it.
+    Between(f64, Option<i128>),
 }
 
 #[cfg(test)]
@@ -276,7 +300,7 @@ mod tests {
     fn value<T: Number>(quantile: Quantile) -> f64 {
         match quantile {
             Quantile::Key(key) => T::of_key(key).float(),
-            Quantile::Between(value) => value,
+            Quantile::Between(value, _) => value,
         }
     }
 

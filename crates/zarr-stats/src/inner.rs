@@ -31,6 +31,8 @@ struct ValuePart<'a> {
     start: u64,
     /// Its bytes; `None`: up to the end of the value.
     len: Option<u64>,
+    /// Its bytes, as they were listed for a whole value.
+    size: u64,
 }
 
 impl ValuePart<'_> {
@@ -40,8 +42,9 @@ impl ValuePart<'_> {
             None => ranges.to_vec(),
             Some(len) => {
                 let moved = |range: &ByteRange| {
-                    let range = range.resolve(len)?;
-                    Some(ByteRange::Range(self.start + range.start..self.start + range.end))
+                    let range = range.resolve(len).filter(|range| range.end <= len)?;
+                    let (start, end) = (self.start.checked_add(range.start)?, self.start.checked_add(range.end)?);
+                    Some(ByteRange::Range(start..end))
                 };
                 let beyond = || self.broken("an index of an inner shard that lies outside of it");
                 ranges.iter().map(moved).collect::<Option<_>>().ok_or_else(beyond)?
@@ -87,12 +90,19 @@ impl ValuePart<'_> {
             let (mut count, mut bytes) = (0_u64, 0_u64);
             for range in split.index.iter() {
                 let Some(range) = range.map_err(locate)? else { continue };
-                let len = range.end - range.start;
+                // The size of the value was listed, or is that of the part.
+                let (start, len) = (range.start, range.end.saturating_sub(range.start));
+                if range.end > self.size {
+                    return Err(self.broken(&format!(
+                        "an index has bytes {start}..{} of a value of {} bytes",
+                        range.end, self.size
+                    )));
+                }
                 let (more, size) = match is_sharded {
                     false => (1, len),
                     true => {
-                        let start = self.start.saturating_add(range.start);
-                        let part = ValuePart { store: self.store, key: self.key, start, len: Some(len) };
+                        let start = self.start.saturating_add(start);
+                        let part = ValuePart { store: self.store, key: self.key, start, len: Some(len), size: len };
                         part.inner(&split.codecs, &inner, depth + 1)?
                     }
                 };
@@ -128,16 +138,16 @@ impl InnerChunks {
         let grid = array.shape().iter().zip(array.part_shape()).map(|(&len, part)| len.div_ceil(part.max(1)));
         let possible = total_size(&grid.collect::<Shape>(), 1);
         let mut inner = Self { possible, ..Self::default() };
-        let shards: Arc<Mutex<Vec<(Key, ChunkIndex)>>> = Arc::default();
+        let shards: Arc<Mutex<Vec<(Key, ChunkIndex, u64)>>> = Arc::default();
         let visited = Arc::clone(&shards);
-        visit_stored(array, move |key, chunk, _| {
-            let shard = (key.clone(), ChunkIndex::from_slice(chunk));
+        visit_stored(array, move |key, chunk, size| {
+            let shard = (key.clone(), ChunkIndex::from_slice(chunk), size);
             visited.lock().unwrap_or_else(PoisonError::into_inner).push(shard);
         })?;
         let shards = std::mem::take(&mut *shards.lock().unwrap_or_else(PoisonError::into_inner));
         for batch in shards.chunks(BATCH) {
-            let of_shard = |(key, chunk): &(Key, ChunkIndex)| {
-                let part = ValuePart { store: &**array.store(), key, start: 0, len: None };
+            let of_shard = |(key, chunk, size): &(Key, ChunkIndex, u64)| {
+                let part = ValuePart { store: &**array.store(), key, start: 0, len: None, size: *size };
                 let counted = part.inner(&codecs, &array.chunk_grid().chunk_shape(chunk), 0);
                 counted.map_err(|error| locate(error.at(|location| location.chunk = Some(chunk.clone()))))
             };

@@ -34,6 +34,7 @@ mod moments;
 mod number;
 mod options;
 mod part;
+mod places;
 mod present;
 mod scan;
 mod sketch;

@@ -86,21 +86,27 @@ impl Moments {
         }
     }
 
-    /// Of a block of values: none is NaN.
-    pub(crate) fn block(values: &[f64], integers: Option<i128>) -> Self {
-        let mut moments = Self { count: values.len() as u128, integers, ..Self::default() };
+    /// Of a block of floats: none is NaN.
+    pub(crate) fn block(values: &[f64]) -> Self {
+        let mut moments = Self { count: values.len() as u128, ..Self::default() };
         if values.is_empty() {
             return moments;
         }
         let count = values.len() as f64;
         let sum = sum(values);
-        let mean = integers.map_or(sum.value(), |sum| sum as f64) / count;
+        let mean = sum.value() / count;
         let squares = pairwise(values, &|value| (value - mean) * (value - mean));
         // The mean is rounded: how far the sum of the distances from it is from 0.
         let rest = sum.minus(Double::of_product(mean, count)).value();
         let excess = if rest.is_finite() { rest * rest / count } else { 0.0 };
         (moments.sum, moments.squares) = (sum, Double::of_sum(squares, -excess));
         moments
+    }
+
+    /// Of a block of integers, of which the sum is known, and how far each is from one of them: integers themselves may have more digits
+    /// than floats have, which must not get lost before their mean is taken away.
+    pub(crate) fn of_integers(distances: &[f64], sum: i128) -> Self {
+        Self { sum: Double::of_integer(sum), integers: Some(sum), ..Self::block(distances) }
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
@@ -117,7 +123,7 @@ impl Moments {
         self.squares = self.squares.plus(other.squares).plus(between);
         self.sum = self.sum.plus(other.sum);
         self.integers = self.integers.zip(other.integers).and_then(|(a, b)| a.checked_add(b));
-        self.count += other.count;
+        self.count = self.count.saturating_add(other.count);
     }
 
     fn exact_mean(&self) -> Double {
@@ -133,6 +139,14 @@ impl Moments {
     /// The mean; NaN without values.
     pub(crate) fn mean(&self) -> f64 {
         self.exact_mean().value()
+    }
+
+    /// The integer next to the mean; `None` without values, or if they are infinite.
+    pub(crate) fn nearest_mean(&self) -> Option<i128> {
+        let mean = self.exact_mean();
+        let whole = mean.high.floor();
+        let rest = ((mean.high - whole) + mean.low).round();
+        (self.count > 0 && rest.is_finite()).then_some((whole as i128).saturating_add(rest as i128))
     }
 
     /// The mean of the squares of the distances from the mean; NaN without values.
@@ -187,7 +201,7 @@ mod tests {
 
     fn of_parts(values: &[f64], part: usize) -> Moments {
         let mut moments = Moments::default();
-        values.chunks(part).for_each(|part| moments.merge(&Moments::block(part, None)));
+        values.chunks(part).for_each(|part| moments.merge(&Moments::block(part)));
         moments
     }
 
@@ -207,10 +221,10 @@ mod tests {
     #[test]
     fn sums_of_many_parts_are_as_exact_as_one_rounding() {
         let mut sum = Moments::default();
-        (0..1_000_000).for_each(|_| sum.merge(&Moments::block(&[0.1], None)));
+        (0..1_000_000).for_each(|_| sum.merge(&Moments::block(&[0.1])));
         assert_eq!((sum.sum(), sum.mean()), (1e5, 0.1));
-        assert_eq!(Moments::block(&[0.1], None).times(1_000_000).sum(), 1e5);
-        assert_eq!(Moments::block(&[3.0], Some(3)).times(1 << 70).sum(), 3.0 * f64::powi(2.0, 70));
+        assert_eq!(Moments::block(&[0.1]).times(1_000_000).sum(), 1e5);
+        assert_eq!(Moments::of_integers(&[0.0], 3).times(1 << 70).sum(), 3.0 * f64::powi(2.0, 70));
     }
 
     #[test]
@@ -232,18 +246,25 @@ mod tests {
 
     #[test]
     fn integers_beyond_the_digits_of_floats_keep_their_mean() {
-        let integers = [i64::MAX, i64::MAX - 2, i64::MAX - 4, i64::MAX - 6];
-        let mut moments = Moments::default();
-        for integer in integers {
-            moments.merge(&Moments::block(&[integer as f64], Some(i128::from(integer))));
+        let last = i128::from(i64::MAX);
+        for part in [1, 2, 4] {
+            let mut moments = Moments::default();
+            for part in [0.0, 2.0, 4.0, 6.0].chunks(part) {
+                let below: f64 = part.iter().sum();
+                let distances: Vec<f64> = part.iter().map(|below| -below).collect();
+                moments.merge(&Moments::of_integers(&distances, last * part.len() as i128 - below as i128));
+            }
+            assert_eq!((moments.integers, moments.variance()), (Some(last * 4 - 12), 5.0), "{part}");
+            assert_eq!((moments.nearest_mean(), moments.sum()), (Some(last - 3), last as f64 * 4.0));
         }
-        assert_eq!((moments.integers, moments.variance()), (Some(i128::from(i64::MAX) * 4 - 12), 5.0));
+        assert_eq!(Moments::of_integers(&[0.0, 1.0], -5).nearest_mean(), Some(-2));
+        assert_eq!(Moments::default().nearest_mean(), None);
     }
 
     proptest! {
         #[test]
         fn parts_make_the_whole(values in prop::collection::vec(-1e3_f64..1e3, 1..700), part in 1_usize..300) {
-            let (parts, whole) = (of_parts(&values, part), Moments::block(&values, None));
+            let (parts, whole) = (of_parts(&values, part), Moments::block(&values));
             let scale = values.iter().map(|value| value.abs()).sum::<f64>() / values.len() as f64;
             prop_assert!((parts.mean() - whole.mean()).abs() <= 1e-14 * scale);
             prop_assert!((parts.variance() - whole.variance()).abs() <= 1e-13 * (whole.variance() + 1e-9));

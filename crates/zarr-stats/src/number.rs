@@ -168,12 +168,21 @@ impl Number for Time {
 pub(crate) struct Keys {
     pub(crate) bits: u32,
     pub(crate) float: fn(u64) -> f64,
+    /// The value of integers.
+    pub(crate) integer: fn(u64) -> i128,
+    pub(crate) is_integer: bool,
     pub(crate) item: fn(u64) -> Vec<u8>,
 }
 
 impl Keys {
     pub(crate) fn of<T: Number>() -> Self {
-        Self { bits: T::WIDTH, float: |key| T::of_key(key).float(), item: |key| T::of_key(key).bytes() }
+        Self {
+            bits: T::WIDTH,
+            float: |key| T::of_key(key).float(),
+            integer: |key| T::of_key(key).integer(),
+            is_integer: T::IS_INTEGER,
+            item: |key| T::of_key(key).bytes(),
+        }
     }
 }
 

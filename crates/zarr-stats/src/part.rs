@@ -4,7 +4,7 @@ use crate::distribution::Mode;
 use crate::kind::{Kind, complex, fixed_text, small_floats};
 use crate::moments::Moments;
 use crate::number::{Keys, Number, Time, numbers};
-use crate::scan::{Scanned, scan};
+use crate::scan::{Scanned, Scratch, scan, scan_in};
 use crate::source::PartData;
 use crate::words::Words;
 use half::{bf16, f16};
@@ -22,6 +22,8 @@ pub(crate) struct Look {
     pub(crate) is_masked: bool,
     /// The axis of rows.
     pub(crate) along: Option<usize>,
+    /// Bytes of memory.
+    pub(crate) memory: u64,
 }
 
 /// What is known of a part.
@@ -31,7 +33,7 @@ pub(crate) struct Part {
     pub(crate) scanned: Scanned,
     /// Of the real and the imaginary parts.
     pub(crate) complex: Option<(Moments, Moments)>,
-    pub(crate) words: Words,
+    pub(crate) words: Option<Words>,
     /// For each index along the axis of rows.
     pub(crate) rows: Vec<Row>,
 }
@@ -52,7 +54,7 @@ impl Row {
         if let Some(other) = &other.imaginary {
             self.imaginary.get_or_insert_default().merge(other);
         }
-        self.nan += other.nan;
+        self.nan = self.nan.saturating_add(other.nan);
         self.least = self.least.into_iter().chain(other.least).min();
         self.greatest = self.greatest.into_iter().chain(other.greatest).max();
     }
@@ -208,7 +210,7 @@ impl Look {
     }
 
     fn texts(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> Part {
-        let mut words = Words::default();
+        let mut words = Words::new(self.memory);
         let mut lengths = Vec::with_capacity(read.data.len());
         let fill = self.fill.as_ref().map(|fill| match fill.item() {
             Some(item) => fixed_text(&self.data_type, item).into_owned(),
@@ -236,7 +238,7 @@ impl Look {
             }
         }
         let mut part = scanned(&lengths, None, shape, mode);
-        part.words = words;
+        part.words = Some(words);
         part.scanned.fill = filled;
         part
     }
@@ -261,20 +263,21 @@ enum Scalar {
 
 fn moments(values: &[f64]) -> Moments {
     let mut moments = Moments::default();
-    values.chunks(512).for_each(|block| moments.merge(&Moments::block(block, None)));
+    values.chunks(512).for_each(|block| moments.merge(&Moments::block(block)));
     moments
 }
 
 fn scanned<T: Number>(values: &[T], fill: Option<T>, shape: Option<RowShape>, mode: Mode) -> Part {
     let mut rows = Vec::new();
     if let Some(shape) = shape {
-        let mut of_row = Vec::new();
+        let (mut of_row, mut scratch) = (Vec::new(), Scratch::default());
+        rows.reserve_exact(shape.rows);
         for row in 0..shape.rows {
             shape.gather(values, row, &mut of_row);
-            let scanned = scan(&of_row, None, Mode::Nothing);
+            let scanned = scan_in(&mut scratch, &of_row, None, Mode::Nothing);
             let (least, greatest) = (scanned.least.map(|(key, _)| key), scanned.greatest.map(|(key, _)| key));
             rows.push(Row { moments: scanned.moments, imaginary: None, nan: scanned.nan, least, greatest });
         }
     }
-    Part { scanned: scan(values, fill, mode), complex: None, words: Words::default(), rows }
+    Part { scanned: scan(values, fill, mode), complex: None, words: None, rows }
 }

@@ -42,11 +42,30 @@ impl Present {
         }
     }
 
-    /// A value of the type that is computed, such as a mean: a float, or the nearest time.
-    pub(crate) fn computed(&self, float: f64) -> Scalar {
+    /// A value of the type that is computed, such as a mean: a float, or the integer next to it where that [is shown](Self::is_whole).
+    pub(crate) fn computed(&self, float: f64, nearest: Option<i128>) -> Scalar {
+        match nearest.filter(|nearest| self.is_whole(*nearest)) {
+            Some(nearest) => self.whole(nearest),
+            None => self.float(float),
+        }
+    }
+
+    /// Whether an integer, which is computed, is to be shown in place of the float next to it: of times, and of integers with more digits
+    /// than floats have.
+    pub(crate) fn is_whole(&self, value: i128) -> bool {
+        self.kind == Kind::Time || (self.keys.is_integer && value.unsigned_abs() > 1 << f64::MANTISSA_DIGITS)
+    }
+
+    /// An integer of the type that is computed.
+    fn whole(&self, value: i128) -> Scalar {
+        let float = value as f64;
         match self.kind {
-            Kind::Time if float.is_finite() => self.time(&(float.round() as i64).to_ne_bytes(), float),
-            _ => self.float(float),
+            Kind::Time => {
+                // The least one is NaT.
+                let count = i64::try_from(value.max(-i128::from(i64::MAX))).unwrap_or(i64::MAX);
+                self.time(&count.to_ne_bytes(), float)
+            }
+            _ => Scalar { float, text: value.to_string(), json: Value::from(value) },
         }
     }
 

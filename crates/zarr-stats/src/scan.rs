@@ -7,6 +7,20 @@ use crate::number::Number;
 /// Numbers that are looked at together: they stay in the nearest cache.
 const BLOCK: usize = 512;
 
+/// Memory for a block, which many short scans have in common.
+#[derive(Debug)]
+pub(crate) struct Scratch<T> {
+    keys: [u64; BLOCK],
+    floats: [f64; BLOCK],
+    without_nan: Vec<T>,
+}
+
+impl<T> Default for Scratch<T> {
+    fn default() -> Self {
+        Self { keys: [0; BLOCK], floats: [0.0; BLOCK], without_nan: Vec::new() }
+    }
+}
+
 /// What is known of the numbers of a part.
 #[derive(Debug)]
 pub(crate) struct Scanned {
@@ -24,6 +38,12 @@ pub(crate) struct Scanned {
 
 /// Looks at numbers. `fill` is the fill value, in memory form.
 pub(crate) fn scan<T: Number>(values: &[T], fill: Option<T>, mode: Mode) -> Scanned {
+    scan_in(&mut Scratch::default(), values, fill, mode)
+}
+
+/// As [`scan`], in memory that is there already.
+pub(crate) fn scan_in<T: Number>(scratch: &mut Scratch<T>, values: &[T], fill: Option<T>, mode: Mode) -> Scanned {
+    let Scratch { keys, floats, without_nan } = scratch;
     let mut scanned = Scanned {
         moments: Moments::default(),
         nan: 0,
@@ -34,18 +54,18 @@ pub(crate) fn scan<T: Number>(values: &[T], fill: Option<T>, mode: Mode) -> Scan
         keys: PartKeys::new(mode, T::WIDTH),
     };
     let fill_key = fill.filter(|fill| !fill.is_nan()).map(Number::key);
-    let mut without_nan = Vec::with_capacity(BLOCK);
     for (number, block) in values.chunks(BLOCK).enumerate() {
         let nan = block.iter().filter(|value| value.is_nan()).count();
         let mut numbers = block;
         if nan > 0 {
             without_nan.clear();
             without_nan.extend(block.iter().copied().filter(|value| !value.is_nan()));
-            numbers = &without_nan;
+            numbers = without_nan;
             scanned.nan += nan as u128;
         }
         let first = (number * BLOCK) as u64;
-        scanned.block(numbers, fill_key, |key| {
+        let (keys, floats) = (&mut keys[..numbers.len()], &mut floats[..numbers.len()]);
+        scanned.block(numbers, keys, floats, fill_key, |key| {
             let at = block.iter().position(|value| !value.is_nan() && value.key() == key);
             first + at.unwrap_or(0) as u64
         });
@@ -58,16 +78,19 @@ pub(crate) fn scan<T: Number>(values: &[T], fill: Option<T>, mode: Mode) -> Scan
 }
 
 impl Scanned {
-    /// A block of numbers without NaN. `find` finds the first of a key.
-    fn block<T: Number>(&mut self, numbers: &[T], fill: Option<u64>, find: impl Fn(u64) -> u64) {
+    /// A block of numbers without NaN, with memory for as many keys and floats. `find` finds the first of a key.
+    fn block<T: Number>(
+        &mut self,
+        numbers: &[T],
+        keys: &mut [u64],
+        floats: &mut [f64],
+        fill: Option<u64>,
+        find: impl Fn(u64) -> u64,
+    ) {
         if numbers.is_empty() {
             return;
         }
-        let (mut keys, mut floats) = ([0; BLOCK], [0.0; BLOCK]);
-        let (keys, floats) = (&mut keys[..numbers.len()], &mut floats[..numbers.len()]);
-        for ((key, float), number) in keys.iter_mut().zip(&mut *floats).zip(numbers) {
-            (*key, *float) = (number.key(), number.float());
-        }
+        keys.iter_mut().zip(numbers).for_each(|(key, number)| *key = number.key());
         let least = keys.iter().fold(u64::MAX, |least, &key| least.min(key));
         let greatest = keys.iter().fold(0, |greatest, &key| greatest.max(key));
         if self.least.is_none_or(|(key, _)| least < key) {
@@ -79,24 +102,26 @@ impl Scanned {
         if let Some(fill) = fill.filter(|fill| (least..=greatest).contains(fill)) {
             self.fill += keys.iter().filter(|key| **key == fill).count() as u128;
         }
-        if !T::IS_INTEGER {
+        if T::IS_INTEGER {
+            // The keys of integers are as far apart as they are.
+            floats.iter_mut().zip(&*keys).for_each(|(float, key)| *float = (key - least) as f64);
+            self.moments.merge(&Moments::of_integers(floats, sum(numbers)));
+        } else {
+            floats.iter_mut().zip(numbers).for_each(|(float, number)| *float = number.float());
+            self.moments.merge(&Moments::block(floats));
             self.infinite += floats.iter().filter(|float| float.is_infinite()).count() as u128;
         }
-        self.moments.merge(&Moments::block(floats, sum(numbers)));
         self.keys.add(keys);
     }
 }
 
 /// The exact sum of a block of integers.
-fn sum<T: Number>(numbers: &[T]) -> Option<i128> {
-    if !T::IS_INTEGER {
-        return None;
-    }
+fn sum<T: Number>(numbers: &[T]) -> i128 {
     // A block of integers of 32 bits has a sum of 64.
-    Some(match T::WIDTH <= 32 {
+    match T::WIDTH <= 32 {
         true => i128::from(numbers.iter().map(|number| number.integer() as i64).sum::<i64>()),
         false => numbers.iter().map(|number| number.integer()).sum(),
-    })
+    }
 }
 
 #[cfg(test)]
@@ -137,6 +162,15 @@ mod tests {
         let values = [u64::MAX; 1000];
         let scanned = scan(&values, None, Mode::Nothing);
         assert_eq!(scanned.moments.integers, Some(1000 * i128::from(u64::MAX)));
-        assert_eq!(scanned.moments.mean(), u64::MAX as f64);
+        assert_eq!((scanned.moments.mean(), scanned.moments.variance()), (u64::MAX as f64, 0.0));
+    }
+
+    #[test]
+    fn the_deviation_of_large_integers_is_that_of_small_ones() {
+        let values: Vec<i64> = (0..1000).map(|at| (1 << 62) + at).collect();
+        let variance = scan(&values, None, Mode::Nothing).moments.variance();
+        assert!((variance.sqrt() - 288.674_990_257_209_84).abs() < 1e-9, "{}", variance.sqrt());
+        let pair = scan(&[(1_i64 << 62) + 1, (1 << 62) + 3], None, Mode::Nothing).moments;
+        assert_eq!((pair.variance(), pair.nearest_mean()), (1.0, Some((1 << 62) + 2)));
     }
 }

@@ -3,11 +3,13 @@
 use crate::kind::Kind;
 use crate::moments::Moments;
 use crate::part::Row as RowTotals;
+use crate::places::AxisPlaces;
 use crate::present::{Present, Scalar};
 use zarr_dtype::DataType;
 
 /// Statistics of elements or values, computed in one pass in which each chunk is decoded once. Chunks that are not stored are counted
-/// without being read, where the store can list.
+/// without being read, where the store can list. Neither holds of strings that a variable puts together of characters, nor where lists of
+/// indices are selected: these are read as all else is.
 ///
 /// # How exact it is
 /// Counts, extremes and sums of integers are exact (sums as long as they fit 128 bits). Sums of floats are compensated, so that the mean
@@ -30,9 +32,10 @@ pub struct Statistics {
     pub elements: u128,
     /// The values that were looked at: those of elements that are arrays count one by one.
     pub values: u128,
-    /// Elements in chunks that are not stored; `None` if the store cannot list.
+    /// Elements in chunks that are not stored; `None` if the store cannot list, where lists of indices are selected, and of strings that are
+    /// put together of characters.
     pub unstored: Option<u128>,
-    /// Values that are the fill value; `None` if they are decoded.
+    /// Values that are the fill value; `None` if they are decoded, or if there is none.
     pub fill: Option<u128>,
     /// Values that are NaN or NaT; where they are decoded, those that are missing.
     pub nan: u128,
@@ -100,7 +103,8 @@ pub struct Quantile {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Histogram {
-    /// The edges of the bins: one more than there are bins. A value on an edge is in the bin behind it, on the last edge in the last bin.
+    /// The edges of the bins: one more than there are bins. Of times, and of integers of more than 53 bits, they are such values.
+    /// A value on an edge is in the bin behind it, on the last edge in the last bin.
     pub edges: Vec<Scalar>,
     /// The values in each bin.
     pub counts: Vec<u128>,
@@ -110,7 +114,8 @@ pub struct Histogram {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Texts {
-    /// How many different ones there are; `None` if they are more than 65,536.
+    /// How many different ones there are; `None` if they are more than are kept: up to 65,536 (in less memory than 256 MiB fewer), with
+    /// bytes of a sixteenth of the memory.
     pub distinct: Option<usize>,
     /// The most common ones, each with the number of its occurrences at least.
     pub common: Vec<(Vec<u8>, u128)>,
@@ -124,8 +129,7 @@ pub struct Texts {
 pub struct Rows {
     /// The axis.
     pub axis: usize,
-    pub(crate) first: u64,
-    pub(crate) step: u64,
+    pub(crate) places: AxisPlaces,
     pub(crate) rows: Vec<RowTotals>,
     pub(crate) present: Present,
 }
@@ -162,10 +166,13 @@ pub(crate) fn average(
         return (None, None, None);
     }
     match complex {
-        None => (Some(present.computed(moments.mean())), None, Some(present.distance(moments.variance().sqrt()))),
+        None => {
+            let mean = present.computed(moments.mean(), moments.nearest_mean());
+            (Some(mean), None, Some(present.distance(moments.variance().sqrt())))
+        }
         Some((real, imaginary)) => {
             let std = (real.variance() + imaginary.variance()).sqrt();
-            let [mean, imaginary_mean] = [real, imaginary].map(|part| Some(present.computed(part.mean())));
+            let [mean, imaginary_mean] = [real, imaginary].map(|part| Some(present.computed(part.mean(), None)));
             (mean, imaginary_mean, Some(present.distance(std)))
         }
     }
@@ -182,13 +189,13 @@ impl Rows {
         self.rows.is_empty()
     }
 
-    /// The rows, in ascending order of their indices.
+    /// The rows, in ascending order of their indices; of lists in the order of the list.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Row> + '_ {
         self.rows.iter().enumerate().map(|(number, row)| {
             let complex = row.imaginary.as_deref().map(|imaginary| (&row.moments, imaginary));
             let (mean, imaginary_mean, std) = average(&row.moments, complex, &self.present);
             Row {
-                index: self.first + number as u64 * self.step,
+                index: self.places.at(number as u64),
                 count: row.moments.count,
                 nan: row.nan,
                 min: row.least.map(|key| self.present.key(key)),

@@ -2,41 +2,109 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_array::{Array, Result};
-use zarr_grid::ChunkOverlaps;
+use zarr_grid::{ChunkIndex, ChunkOverlaps};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
-use zarr_store::{Key, Prefix, SizeVisitor};
+use zarr_store::{ErrorKind, Key, Prefix, SizeVisitor, Store, StoreExt};
 
-/// Gives `visit` the key of each chunk of an array that is stored, the chunk, and the bytes of its value, in any order.
+/// Chunks under other keys than the metadata implies. The same chunk may be stored under several keys, of which the first one counts, as in
+/// reads: so they can be counted once all keys were listed.
+#[derive(Debug, Default)]
+pub(crate) struct OtherKeys {
+    chunks: Vec<(ChunkIndex, usize, u64)>,
+    /// Whether some chunks are under the keys that the metadata implies.
+    has_first: bool,
+}
+
+impl OtherKeys {
+    /// Keeps a chunk, if its key is another one, and says whether it is.
+    pub(crate) fn keep(&mut self, keys: &ChunkKeys, key: &Key, chunk: &ChunkIndex, size: u64) -> bool {
+        if keys.prefixes().nth(1).is_none() {
+            return false;
+        }
+        let location = keys.keys_of(chunk).position(|other| other.is_ok_and(|other| other == *key)).unwrap_or(0);
+        match location {
+            0 => self.has_first = true,
+            _ => self.chunks.push((chunk.clone(), location, size)),
+        }
+        location > 0
+    }
+
+    /// Gives `visit` each chunk that was kept with its key, the bytes of its value, and whether reads get this value.
+    ///
+    /// # Errors
+    /// [`zarr_array::ErrorKind::Store`] if the store fails.
+    pub(crate) fn visit(
+        mut self,
+        store: &dyn Store,
+        keys: &ChunkKeys,
+        mut visit: impl FnMut(&Key, &ChunkIndex, u64, bool),
+    ) -> Result<()> {
+        self.chunks.sort_unstable();
+        let mut last: Option<&ChunkIndex> = None;
+        for (chunk, location, size) in &self.chunks {
+            let Some(key) = keys.keys_of(chunk).nth(*location) else { continue };
+            let is_next = last != Some(chunk);
+            let is_read = is_next && !(self.has_first && store.size(&keys.key(chunk)?)?.is_some());
+            last = Some(chunk);
+            visit(&key?, chunk, *size, is_read);
+        }
+        Ok(())
+    }
+}
+
+/// Gives `visit` the key of each chunk of an array that is stored, the chunk, and the bytes of its value, in any order. Those under other
+/// keys than the metadata implies come last, and are in memory until then.
 ///
 /// # Errors
 /// [`zarr_array::ErrorKind::Store`] if the store fails or cannot list.
 pub(crate) fn visit_stored(array: &Array, visit: impl Fn(&Key, &[u64], u64) + Send + Sync + 'static) -> Result<()> {
-    let locate = |error: zarr_array::Error| {
-        error.at(|location| {
-            location.store = Some(array.store().to_string());
-            location.path = Some(array.path().to_string());
-        })
-    };
-    let keys = Arc::new(ChunkKeys::new(array.found()).map_err(locate)?);
+    list_stored(array, visit)?.map_err(|error| locate(array, error.into()))
+}
+
+fn locate(array: &Array, error: zarr_array::Error) -> zarr_array::Error {
+    error.at(|location| {
+        location.store = Some(array.store().to_string());
+        location.path = Some(array.path().to_string());
+    })
+}
+
+/// As [`visit_stored`], with the error of the store if a list fails.
+fn list_stored(
+    array: &Array,
+    visit: impl Fn(&Key, &[u64], u64) + Send + Sync + 'static,
+) -> Result<zarr_store::Result<()>> {
+    let keys = Arc::new(ChunkKeys::new(array.found()).map_err(|error| locate(array, error))?);
     let mut prefixes: Vec<String> = keys.prefixes().map(str::to_owned).collect();
     prefixes.sort_unstable();
     prefixes.dedup();
     // One prefix may lie in another.
     let all = prefixes.clone();
     prefixes.retain(|prefix| !all.iter().any(|other| other != prefix && prefix.starts_with(other)));
+    let (visit, others) = (Arc::new(visit), Arc::<Mutex<OtherKeys>>::default());
+    let (listed, kept, visited) = (Arc::clone(&keys), Arc::clone(&others), Arc::clone(&visit));
     let visitor: SizeVisitor = Arc::new(move |key, size| {
-        if let Some(chunk) = keys.chunk_at(&key) {
-            visit(&key, &chunk, size);
+        let Some(chunk) = listed.chunk_at(&key) else { return };
+        let is_other = kept.lock().unwrap_or_else(PoisonError::into_inner).keep(&listed, &key, &chunk, size);
+        if !is_other {
+            visited(&key, &chunk, size);
         }
     });
-    for prefix in prefixes {
-        let list = || array.store().list_sizes(&Prefix::new(&prefix)?, &visitor);
-        list().map_err(|error| locate(error.into()))?;
+    let mut list = prefixes.iter().map(|prefix| array.store().list_sizes(&Prefix::new(prefix)?, &visitor));
+    let listed = list.try_for_each(|listed| listed);
+    if listed.is_ok() {
+        let others = std::mem::take(&mut *others.lock().unwrap_or_else(PoisonError::into_inner));
+        let read = others.visit(&**array.store(), &keys, |key, chunk, size, is_read| {
+            if is_read {
+                visit(key, chunk, size);
+            }
+        });
+        read.map_err(|error| locate(array, error))?;
     }
-    Ok(())
+    Ok(listed)
 }
 
-/// The numbers of the chunks among `overlaps` that are stored, sorted; `None` if the store cannot list. Takes 8 bytes for each.
+/// The numbers of the chunks among `overlaps` that are stored, sorted. Takes 8 bytes for each. `None` if the store cannot list, which is
+/// also so of a bucket that allows gets alone, and of a directory with a link that leads out: each chunk is to be asked for then.
 ///
 /// # Errors
 /// As [`visit_stored`].
@@ -46,11 +114,17 @@ pub(crate) fn stored_among(array: &Array, overlaps: &ChunkOverlaps) -> Result<Op
     }
     let found = Arc::new(Mutex::new(Vec::new()));
     let (overlaps, visited) = (overlaps.clone(), Arc::clone(&found));
-    visit_stored(array, move |_, chunk, _| {
+    let listed = list_stored(array, move |_, chunk, _| {
         if let Some(number) = overlaps.position(chunk) {
             visited.lock().unwrap_or_else(PoisonError::into_inner).push(number);
         }
     })?;
+    if let Err(error) = listed {
+        return match error.kind() {
+            ErrorKind::Denied | ErrorKind::Unsupported | ErrorKind::Path => Ok(None),
+            _ => Err(locate(array, error.into())),
+        };
+    }
     let mut found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
     found.sort_unstable();
     found.dedup();

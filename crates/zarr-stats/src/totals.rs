@@ -32,7 +32,7 @@ pub(crate) struct Totals {
 
 impl Totals {
     /// Without parts, of so many rows, with so many keys that are kept one by one.
-    pub(crate) fn new(keys: Keys, rows: usize, most: usize) -> Self {
+    pub(crate) fn new(keys: Keys, rows: usize, most: usize, memory: u64) -> Self {
         Self {
             keys,
             moments: Moments::default(),
@@ -43,7 +43,7 @@ impl Totals {
             least: None,
             greatest: None,
             distribution: Distribution::new(keys, most),
-            words: Words::default(),
+            words: Words::new(memory),
             rows: vec![Row::default(); rows],
         }
     }
@@ -53,13 +53,15 @@ impl Totals {
         let Part { scanned, complex, words, rows } = part;
         self.moments.merge(&scanned.moments);
         self.merge_complex(complex.as_ref());
-        self.nan += scanned.nan;
-        self.infinite += scanned.infinite;
-        self.fill += scanned.fill;
+        self.nan = self.nan.saturating_add(scanned.nan);
+        self.infinite = self.infinite.saturating_add(scanned.infinite);
+        self.fill = self.fill.saturating_add(scanned.fill);
         let extreme = |(key, at)| Extreme { key, index: index_of(region, at / values.max(1)) };
         self.extremes(scanned.least.map(extreme), scanned.greatest.map(extreme));
         self.distribution.merge(scanned.keys);
-        self.words.merge(words);
+        if let Some(words) = words {
+            self.words.merge(words);
+        }
         for (number, row) in rows.iter().enumerate() {
             if let Some(all) = self.rows.get_mut(first_row + number) {
                 all.merge(row);
@@ -72,11 +74,11 @@ impl Totals {
     pub(crate) fn repeat(&mut self, part: &Part, index: &[u64], count: u128, per_row: u128) {
         let Part { scanned, complex, words, .. } = part;
         let values = scanned.moments.count + scanned.nan;
-        self.nan += scanned.nan.saturating_mul(count);
-        self.infinite += scanned.infinite.saturating_mul(count);
-        self.fill += scanned.fill.saturating_mul(count);
-        let (common, _) = words.most_common(usize::MAX);
-        common.iter().for_each(|(text, times)| self.words.add(text, times.saturating_mul(count)));
+        self.nan = self.nan.saturating_add(scanned.nan.saturating_mul(count));
+        self.infinite = self.infinite.saturating_add(scanned.infinite.saturating_mul(count));
+        self.fill = self.fill.saturating_add(scanned.fill.saturating_mul(count));
+        let common = words.as_ref().map(|words| words.most_common(usize::MAX).0);
+        common.iter().flatten().for_each(|(text, times)| self.words.add(text, times.saturating_mul(count)));
         self.moments.merge(&scanned.moments.times(count));
         let of_parts =
             |times: u128| complex.as_ref().map(|(real, imaginary)| (real.times(times), imaginary.times(times)));
@@ -85,7 +87,7 @@ impl Totals {
         self.extremes(scanned.least.map(extreme), scanned.greatest.map(extreme));
         scanned.keys.kept().iter().for_each(|&key| self.distribution.repeat(key, count));
         for row in &mut self.rows {
-            let seen = row.moments.count + row.nan;
+            let seen = row.moments.count.saturating_add(row.nan);
             let missing = per_row.saturating_sub(seen) / values.max(1);
             if missing == 0 {
                 continue;

@@ -1,5 +1,6 @@
 //! How much of a store its nodes take, from one listing.
 
+use crate::stored::OtherKeys;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_array::{NodePath, Registry, Result, StoredNode, element_spec};
@@ -54,6 +55,8 @@ struct Tally {
     /// Bytes of keys that lie below no node.
     outside: u64,
     outside_keys: u64,
+    /// Chunks under other keys, by the number of the node.
+    others: HashMap<usize, OtherKeys>,
 }
 
 /// How much of a store nodes take.
@@ -127,23 +130,40 @@ impl NodeKeys {
             return;
         }
         let keys = self.chunks.get(number).and_then(Option::as_ref);
-        let chunk = keys.and_then(|keys| Some((keys, keys.keys.chunk_at(key)?)));
-        if let (Some((keys, chunk)), Some(array)) = (chunk, &mut node.array) {
-            array.stored = array.stored.saturating_add(size);
-            array.chunks += 1;
-            let written = keys.item.map(|item| total_size(&keys.keys.grid().chunk_shape(&chunk), item));
-            array.written = array.written.zip(written).map(|(all, one)| all.saturating_add(one));
-            return;
+        match keys.and_then(|keys| Some((keys, keys.keys.chunk_at(key)?))) {
+            Some((keys, chunk)) => {
+                let others = tally.others.entry(number).or_default();
+                if !others.keep(&keys.keys, key, &chunk, size) {
+                    keys.count(&chunk, size, node);
+                }
+            }
+            None => node.count_other(size),
         }
-        node.other = node.other.saturating_add(size);
-        node.other_keys += 1;
+    }
+}
+
+impl ArrayKeys {
+    fn count(&self, chunk: &[u64], size: u64, node: &mut NodeUsage) {
+        let Some(array) = &mut node.array else { return };
+        array.stored = array.stored.saturating_add(size);
+        array.chunks = array.chunks.saturating_add(1);
+        let written = self.item.map(|item| total_size(&self.keys.grid().chunk_shape(chunk), item));
+        array.written = array.written.zip(written).map(|(all, one)| all.saturating_add(one));
+    }
+}
+
+impl NodeUsage {
+    fn count_other(&mut self, size: u64) {
+        self.other = self.other.saturating_add(size);
+        self.other_keys = self.other_keys.saturating_add(1);
     }
 }
 
 impl Usage {
     /// How much of a store these nodes take: one, and those below it, as a walk finds them. One listing tells all of it (in the drafts
     /// of version 3, in which documents and chunks lie apart, one for each), and no key is kept: the memory grows with the number of
-    /// nodes alone.
+    /// nodes alone, and with that of chunks under other keys than the metadata implies (as `0/0` of arrays of version 2 without
+    /// `dimension_separator`), which count once where they are stored under both.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -186,18 +206,28 @@ impl Usage {
             let outside = node.own_documents().filter(|key| !prefixes.iter().any(|below| key.starts_with(below)));
             usage.metadata = outside.filter_map(|key| node.documents.get(key)).map(|bytes| bytes.len() as u64).sum();
         }
+        let node_keys = Arc::new(node_keys);
+        let listed = Arc::clone(&node_keys);
         let tally = Arc::new(Mutex::new(Tally { nodes: all, ..Tally::default() }));
         let counting = Arc::clone(&tally);
         let visitor: SizeVisitor = Arc::new(move |key, size| {
-            node_keys.count(&key, size, &mut counting.lock().unwrap_or_else(PoisonError::into_inner));
+            listed.count(&key, size, &mut counting.lock().unwrap_or_else(PoisonError::into_inner));
         });
+        let locate = |error: zarr_array::Error| error.at(|location| location.store = Some(store.to_string()));
         for prefix in prefixes {
             let list = || store.list_sizes(&Prefix::new(&prefix)?, &visitor);
-            list().map_err(|error| {
-                zarr_array::Error::from(error).at(|location| location.store = Some(store.to_string()))
-            })?;
+            list().map_err(|error| locate(error.into()))?;
         }
-        let tally = std::mem::take(&mut *tally.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut tally = std::mem::take(&mut *tally.lock().unwrap_or_else(PoisonError::into_inner));
+        for (number, others) in std::mem::take(&mut tally.others) {
+            let keys = node_keys.chunks.get(number).and_then(Option::as_ref);
+            let Some((keys, node)) = keys.zip(tally.nodes.get_mut(number)) else { continue };
+            let visited = others.visit(store, &keys.keys, |_, chunk, size, is_read| match is_read {
+                true => keys.count(chunk, size, node),
+                false => node.count_other(size),
+            });
+            visited.map_err(locate)?;
+        }
         Ok(Self { nodes: tally.nodes, outside: tally.outside, outside_keys: tally.outside_keys })
     }
 }

@@ -26,21 +26,66 @@ pub(crate) struct Parts {
     item: u64,
     /// Bytes of a batch.
     batch: u64,
+    /// Whether bytes of elements are only guessed, until some were read.
+    is_guessed: bool,
+    results: Results,
+    /// Bytes of the results of a batch.
+    most_results: u64,
+}
+
+/// The memory that what is known of a part takes, until it is merged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Results {
+    /// The axis of rows, and bytes of a row.
+    pub(crate) rows: Option<(usize, u64)>,
+    /// Bytes of a table of counts.
+    pub(crate) counts: u64,
+    /// Bytes for each element.
+    pub(crate) element: u64,
+}
+
+impl Results {
+    fn size(&self, part: &Region) -> u64 {
+        let len = part.len_checked().unwrap_or(u64::MAX);
+        let elements = len.saturating_mul(self.element);
+        // Of few values, the values are kept.
+        let counts = self.counts.min(len.saturating_mul(8));
+        let rows = self.rows.and_then(|(axis, row)| Some(part.axes().get(axis)?.len.saturating_mul(row)));
+        elements.saturating_add(counts).saturating_add(rows.unwrap_or(0))
+    }
 }
 
 impl Parts {
-    /// The parts of `region`, for reads in so much memory.
+    /// The parts of `region`, for reads in so much memory, which have such results.
     ///
     /// # Errors
     /// [`ErrorKind::Limit`] if the memory is too small for a chunk.
-    pub(crate) fn new(source: &Source<'_>, region: &Region, memory: u64) -> Result<Self> {
+    pub(crate) fn new(source: &Source<'_>, region: &Region, memory: u64, results: Results) -> Result<Self> {
         let array = source.array();
         let (grid, item) = (source.grid().clone(), source.item_size());
         let overlaps = grid.intersect(region);
         let stored = if source.has_chunks() { stored_among(array, &overlaps)? } else { None };
         let part = part_shape(array, source, item, memory)?;
         let batch = (memory / 4).clamp(1, COMFORT);
-        Ok(Self { overlaps, grid, stored, next: 0, rest: Vec::new(), origin: Vec::new(), part, item, batch })
+        Ok(Self {
+            overlaps,
+            grid,
+            stored,
+            next: 0,
+            rest: Vec::new(),
+            origin: Vec::new(),
+            part,
+            item,
+            batch,
+            is_guessed: array.data_type().is_variable(),
+            results,
+            most_results: (memory / 4).max(1),
+        })
+    }
+
+    /// Whether it is known which chunks are stored.
+    pub(crate) fn are_listed(&self) -> bool {
+        self.stored.is_some()
     }
 
     /// How many elements of the region lie in chunks that are not stored, and the first of these chunks.
@@ -58,18 +103,26 @@ impl Parts {
     /// The parts that are read next, at the same time; none at the end.
     pub(crate) fn next_batch(&mut self) -> Vec<Region> {
         let mut batch = Vec::new();
-        let mut bytes = 0_u64;
-        while batch.len() < MOST_PARTS {
+        let (mut bytes, mut results) = (0_u64, 0_u64);
+        // How long texts are is known after the first part.
+        let most = if self.is_guessed { 1 } else { MOST_PARTS };
+        while batch.len() < most {
             let Some(part) = self.next_part() else { break };
-            let size = self.size(&part);
-            bytes = bytes.saturating_add(size);
-            if bytes > self.batch && !batch.is_empty() {
+            bytes = bytes.saturating_add(self.size(&part));
+            results = results.saturating_add(self.results.size(&part));
+            if (bytes > self.batch || results > self.most_results) && !batch.is_empty() {
                 self.rest.push(part);
                 break;
             }
             batch.push(part);
         }
         batch
+    }
+
+    /// Says how many bytes the elements of a part took that was read.
+    pub(crate) fn learn(&mut self, elements: u64, bytes: u64) {
+        self.is_guessed = false;
+        self.item = self.item.max(bytes.div_ceil(elements.max(1)));
     }
 
     fn size(&self, part: &Region) -> u64 {

@@ -2,31 +2,47 @@
 
 use std::collections::HashMap;
 
-/// Different texts that are counted.
-pub(crate) const COUNTED: usize = 1 << 16;
-/// Bytes of texts that are kept to tell them apart.
-const BYTES: usize = 16 << 20;
+/// Different texts that are counted at most, in enough memory.
+const COUNTED: u64 = 1 << 16;
+/// Of the memory in bytes, a share for texts that are kept to tell them apart, and one for how many these are.
+const SHARE_OF_BYTES: u64 = 16;
+const SHARE_OF_COUNT: u64 = 4096;
 
 /// How often each text occurs. Of more than are kept, the rarest are given up: `missed` is how many occurrences a count may lack
 /// (Misra and Gries 1982; merged as by Agarwal et al., "Mergeable summaries", 2012).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Words {
     counts: HashMap<Vec<u8>, u128>,
     bytes: usize,
     missed: u128,
+    /// How many texts are kept at most, and how many bytes of them; twice as many until some are given up.
+    most: usize,
+    most_bytes: usize,
 }
 
 impl Words {
+    /// Without texts, for so much memory.
+    pub(crate) fn new(memory: u64) -> Self {
+        let size = |size: u64| usize::try_from(size.max(1)).unwrap_or(usize::MAX / 4);
+        Self {
+            counts: HashMap::new(),
+            bytes: 0,
+            missed: 0,
+            most: size((memory / SHARE_OF_COUNT).min(COUNTED)),
+            most_bytes: size((memory / SHARE_OF_BYTES).min(u64::MAX >> 8)),
+        }
+    }
+
     pub(crate) fn add(&mut self, text: &[u8], count: u128) {
         if count == 0 {
             return;
         }
         match self.counts.get_mut(text) {
-            Some(known) => *known += count,
+            Some(known) => *known = known.saturating_add(count),
             None => {
                 self.bytes += text.len();
                 self.counts.insert(text.to_vec(), count);
-                if self.counts.len() > 2 * COUNTED || (self.bytes > 2 * BYTES && self.counts.len() > 1) {
+                if self.counts.len() > 2 * self.most || (self.bytes > 2 * self.most_bytes && self.counts.len() > 1) {
                     self.give_up();
                 }
             }
@@ -34,7 +50,7 @@ impl Words {
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
-        self.missed += other.missed;
+        self.missed = self.missed.saturating_add(other.missed);
         for (text, count) in other.counts {
             self.add(&text, count);
         }
@@ -47,7 +63,7 @@ impl Words {
         let mut bytes = 0;
         let fits = |(number, (_, len)): &(usize, &(u128, usize))| {
             bytes += len;
-            *number < COUNTED && bytes <= BYTES
+            *number < self.most && bytes <= self.most_bytes
         };
         let kept = by_count.iter().enumerate().take_while(fits).count();
         let Some(&(given_up, _)) = by_count.get(kept) else { return };
@@ -55,9 +71,9 @@ impl Words {
             *count = count.saturating_sub(given_up);
             *count > 0
         });
-        self.counts.shrink_to(2 * COUNTED);
+        self.counts.shrink_to(2 * self.most);
         self.bytes = self.counts.keys().map(Vec::len).sum();
-        self.missed += given_up;
+        self.missed = self.missed.saturating_add(given_up);
     }
 
     /// How many different texts there are; `None` if they are more than are kept.
@@ -78,9 +94,11 @@ impl Words {
 mod tests {
     use super::*;
 
+    const MEMORY: u64 = 256 << 20;
+
     #[test]
     fn few_texts_are_counted_exactly() {
-        let (mut a, mut b) = (Words::default(), Words::default());
+        let (mut a, mut b) = (Words::new(MEMORY), Words::new(MEMORY));
         ["x", "y", "x"].iter().for_each(|text| a.add(text.as_bytes(), 1));
         b.add(b"y", 5);
         a.merge(b);
@@ -90,26 +108,30 @@ mod tests {
 
     #[test]
     fn a_common_text_is_found_among_many_rare_ones() {
-        let mut words = Words::default();
+        let mut words = Words::new(MEMORY);
         for number in 0..400_000_u32 {
             words.add(&number.to_ne_bytes(), 1);
             if number % 4 == 0 {
                 words.add(b"common", 1);
             }
         }
-        assert!(words.counts.len() <= 2 * COUNTED && words.distinct().is_none());
+        assert!(words.counts.len() as u64 <= 2 * COUNTED && words.distinct().is_none());
         let (common, missed) = words.most_common(1);
         assert_eq!(common[0].0, b"common");
         assert!(common[0].1 <= 100_000 && common[0].1 + missed >= 100_000, "{common:?} {missed}");
         // At most the occurrences by the texts that are kept.
-        assert!(missed <= 500_000 / COUNTED as u128, "{missed}");
+        assert!(missed <= 500_000 / u128::from(COUNTED), "{missed}");
     }
 
     #[test]
     fn long_texts_take_bounded_memory() {
-        let mut words = Words::default();
+        let mut words = Words::new(MEMORY);
         (0..100_u8).for_each(|number| words.add(&vec![number; 1 << 20], 1 + u128::from(number)));
-        assert!(words.bytes <= 2 * BYTES + (1 << 20), "{}", words.bytes);
+        assert!(words.bytes <= (32 << 20) + (1 << 20), "{}", words.bytes);
+        // Less memory keeps fewer, and says so.
+        let mut few = Words::new(1 << 20);
+        (0..10_000_u32).for_each(|number| few.add(&number.to_ne_bytes(), 1));
+        assert!(few.counts.len() <= 512 && few.distinct().is_none());
         assert_eq!(words.most_common(1).0[0].0[0], 99);
     }
 }

@@ -18,8 +18,8 @@ use zarr::stats::{BenchOptions, CodecBench, CodecResult, candidates};
 /// Measure codecs on a sample of an array: how small they make it, and how fast they encode and decode, on one thread.
 ///
 /// The sample is of chunks that are stored and lie apart (inner chunks, if the array is sharded); all is done in memory. Recommended is what is
-/// read in the shortest time: stored bytes / BANDWIDTH + bytes / decoding speed. Codecs that lose information are measured and not
-/// recommended, and only codecs that the dialect of the array has.
+/// read in the shortest time: stored bytes / BANDWIDTH + bytes / decoding speed, be it the codecs that the array has now. Codecs that lose
+/// information are measured and not recommended, and only codecs that the dialect of the array has.
 #[derive(Debug, Args)]
 pub(crate) struct BenchCodecs {
     #[command(flatten)]
@@ -129,10 +129,11 @@ fn text(bench: &CodecBench, path: &str, is_sharded: bool, args: &BenchCodecs) ->
     }
     if let Some(best) = bench.recommended.and_then(|number| bench.codecs.get(number)) {
         let bandwidth = seven_digits(args.bandwidth as f64 / 1e6);
-        text.push_str(&format!(
-            "Read in the shortest time from a storage of {bandwidth} MB/s: --codecs '{}'\n",
-            name(best)
-        ));
+        let codecs = match best.name {
+            Some(_) => format!("--codecs '{}'", name(best)),
+            None => "as it is".to_owned(),
+        };
+        text.push_str(&format!("Read in the shortest time from a storage of {bandwidth} MB/s: {codecs}\n"));
     }
     text
 }

@@ -12,6 +12,7 @@ use crate::object::{object, or_null};
 use crate::table::{Side, bar, has_blocks, length_of_time, lines, seven_digits, share};
 use clap::Args;
 use std::io::IsTerminal;
+use zarr::dtype::Class;
 use zarr::grid::total_size;
 use zarr::meta::json::{Map, Value};
 use zarr::meta::text::type_in_short;
@@ -19,6 +20,8 @@ use zarr::stats::{Extreme, Kind, Row, Scalar, Statistics, StatsOptions, Texts};
 
 /// Characters of a bar of the histogram.
 const BAR: usize = 30;
+/// Characters of a bar and the edges beside it.
+const WIDTH: usize = 68;
 /// Characters of a text among the most common ones.
 const TEXT: usize = 48;
 
@@ -29,7 +32,8 @@ const WHAT: &str = "What to show";
 /// Show statistics of an array: extremes, mean, standard deviation, quantiles, a histogram, and how many values are missing.
 ///
 /// On a terminal they are those of values decoded by the CF conventions, as `read` decodes them; in pipes and files of elements as they are
-/// stored, unless --decode asks for values. The output says which. Each chunk is decoded once, and chunks that are not stored never. Quantiles
+/// stored, unless --decode asks for values. The output says which. Each chunk is decoded once, and chunks that are not stored never, unless they hold characters of strings or are
+/// selected by lists. Quantiles
 /// and the histogram are exact as long as the values, 8 bytes for each, fit a quarter of the memory; else the ranks are off by no more than is
 /// printed. Complex numbers are ordered by their magnitudes, texts and bytes by their lengths.
 #[derive(Debug, Args)]
@@ -54,7 +58,8 @@ pub(crate) struct Stats {
     /// Look at elements as they are stored, also on a terminal.
     #[arg(long, help_heading = WHICH)]
     raw: bool,
-    /// Also a row of statistics for each index along an axis, by its name or number; at most 1,048,576 rows.
+    /// Also a row of statistics for each index along an axis, by its name or number; at most 1,048,576 rows, and as
+    /// many as fit a quarter of the memory (144 bytes each, 224 of complex numbers).
     #[arg(long, value_name = "AXIS", alias = "axis", allow_negative_numbers = true, help_heading = WHAT)]
     along: Option<String>,
     /// The shares of values at which quantiles are taken, from 0 to 1, separated by commas; an empty string for none. By default
@@ -265,7 +270,10 @@ impl Shown<'_> {
             self.numbers(&mut add);
         }
         if let Some(texts) = &statistics.texts {
-            add("Distinct", texts.distinct.map_or("more than 65_536".to_owned(), |distinct| grouped(distinct as u64)));
+            add(
+                "Distinct",
+                texts.distinct.map_or("not known: more than are kept".to_owned(), |distinct| grouped(distinct as u64)),
+            );
         }
         let width = facts.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
         let mut text = format!("{}\n", escape::line(&heading));
@@ -309,7 +317,7 @@ impl Shown<'_> {
             }
             match numbers.integer_sum {
                 Some(sum) => labelled("Sum", sum.to_string()),
-                None if kind != Kind::Time && numbers.count > 0 => labelled("Sum", seven_digits(numbers.sum)),
+                None if kind != Kind::Time && numbers.count > 0 => labelled("Sum", digits(numbers.sum)),
                 None => {}
             }
         }
@@ -324,25 +332,35 @@ impl Shown<'_> {
         if let (Kind::Complex, Some(mean), Some(imaginary), Some(std)) =
             (kind, &numbers.mean, &numbers.imaginary_mean, &numbers.std)
         {
-            let sign = if imaginary.float < 0.0 { "" } else { "+" };
-            add("Mean", format!("{}{sign}{}j", seven_digits(mean.float), seven_digits(imaginary.float)));
-            add("Std", seven_digits(std.float));
+            add("Mean", complex(mean, imaginary));
+            add("Std", digits(std.float));
         }
     }
 
     fn histogram(&self) -> String {
         let (kind, numbers) = (self.statistics.kind, &self.statistics.numbers);
         let Some(histogram) = &numbers.histogram else { return String::new() };
-        let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1);
         let has_blocks = has_blocks();
-        let edges: Vec<String> = histogram.edges.iter().map(|edge| brief(edge, kind)).collect();
-        let rows: Vec<Vec<String>> = histogram
-            .counts
+        let mut edges: Vec<String> = histogram.edges.iter().map(|edge| brief(edge, kind)).collect();
+        let mut counts = histogram.counts.clone();
+        // Values that lie close together far from zero need all digits.
+        if edges.windows(2).any(|pair| pair[0] == pair[1]) {
+            edges = histogram.edges.iter().map(|edge| exact(edge, kind).to_owned()).collect();
+        }
+        // Of one value alone, all bins are the same.
+        if edges.first() == edges.last() {
+            edges.truncate(2);
+            counts = vec![counts.iter().copied().fold(0, u128::saturating_add)];
+        }
+        let most = counts.iter().copied().max().unwrap_or(0).max(1);
+        let width = edges.iter().map(String::len).max().unwrap_or(0);
+        let width = BAR.min(WIDTH.saturating_sub(2 * width)).max(8);
+        let rows: Vec<Vec<String>> = counts
             .iter()
             .zip(edges.windows(2))
             .map(|(&count, edges)| {
                 let edge = |number: usize| edges.get(number).cloned().unwrap_or_default();
-                let drawn = bar(count as f64 / most as f64, BAR, has_blocks);
+                let drawn = bar(count as f64 / most as f64, width, has_blocks);
                 vec![edge(0), "..".to_owned(), edge(1), grouped(count), drawn]
             })
             .collect();
@@ -360,9 +378,7 @@ impl Shown<'_> {
         let cell = |value: &Option<Scalar>| value.as_ref().map_or_else(|| "-".to_owned(), |value| brief(value, kind));
         let row = |row: Row| {
             let mean = match (&row.mean, &row.imaginary_mean) {
-                (Some(mean), Some(imaginary)) => {
-                    format!("{}{:+}j", seven_digits(mean.float), imaginary.float)
-                }
+                (Some(mean), Some(imaginary)) => complex(mean, imaginary),
                 (mean, _) => cell(mean),
             };
             vec![
@@ -400,7 +416,27 @@ fn common(texts: &Texts) -> String {
 }
 
 fn is_float(statistics: &Statistics) -> bool {
-    statistics.numbers.integer_sum.is_none() && !statistics.kind.is_textual()
+    match statistics.kind {
+        Kind::SmallFloat | Kind::Complex => true,
+        Kind::Number => statistics.data_type.storage().class() == Some(Class::Float),
+        _ => false,
+    }
+}
+
+/// Seven digits of a float; infinities and NaN as all values have them.
+fn digits(value: f64) -> String {
+    match value {
+        f64::INFINITY => "Infinity".to_owned(),
+        f64::NEG_INFINITY => "-Infinity".to_owned(),
+        _ if value.is_nan() => "NaN".to_owned(),
+        _ => seven_digits(value),
+    }
+}
+
+/// A complex number of its two parts.
+fn complex(real: &Scalar, imaginary: &Scalar) -> String {
+    let sign = if imaginary.float < 0.0 { "" } else { "+" };
+    format!("{}{sign}{}j", digits(real.float), digits(imaginary.float))
 }
 
 /// A value with all its digits; a time without its fraction, if that is 0.
@@ -411,7 +447,7 @@ fn exact(value: &Scalar, kind: Kind) -> &str {
 /// A number with seven digits, if it is none of an integer's; times as they are.
 fn brief(value: &Scalar, kind: Kind) -> String {
     let is_exact = value.text.len() <= 7 || value.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-    if kind == Kind::Time || is_exact { exact(value, kind).to_owned() } else { seven_digits(value.float) }
+    if kind == Kind::Time || is_exact { exact(value, kind).to_owned() } else { digits(value.float) }
 }
 
 /// A standard deviation: of times in a unit in which it is easily read.

@@ -17,16 +17,18 @@ fn codecs_are_measured_and_one_is_recommended() {
             "int16",
             "--chunks",
             "1000",
+            "--codecs",
+            "none",
             "--dialect",
             dialect,
         ]);
         folder.fill(dialect, "a", "<i2", "(4000,)", &int16((0..4000).map(|at| at / 50)));
-        let out = folder.ok(&["bench-codecs", dialect, "a", "--time", "0", "--sample", "4KiB"]);
+        let out = folder.ok(&["bench-codecs", dialect, "a", "--time", "0", "--sample", "4KiB", "--bandwidth", "1KB"]);
         assert!(out.starts_with("/a: 3.9 KiB in 2 chunks, on one thread\n"), "{out}");
         for name in ["none", "zstd(1)", "blosc(lz4,5,bitshuffle)", "gzip(5)", "pcodec"] {
             assert!(out.lines().any(|line| line.starts_with(name)), "{name}: {out}");
         }
-        assert!(out.contains("recommended") && out.contains("from a storage of 200 MB/s"), "{out}");
+        assert!(out.contains("recommended") && out.contains("from a storage of 0.001 MB/s"), "{out}");
         // What it says makes an array.
         let last = out.lines().last().unwrap();
         let codecs = last.split_once("--codecs '").and_then(|(_, codecs)| codecs.strip_suffix('\'')).unwrap();
@@ -50,7 +52,7 @@ fn codecs_are_measured_and_one_is_recommended() {
     let found = Value::from_json(&json).unwrap();
     let results = found.get("results").unwrap().as_array().unwrap();
     assert_eq!(results.len(), 3);
-    assert_eq!(found.get("recommended").unwrap(), results[1].get("codecs").unwrap());
+    assert!(results[..2].iter().any(|result| result.get("codecs") == found.get("recommended")), "{json}");
     assert_eq!(folder.run(&["bench-codecs", "v3", "a", "--codecs", "zstt"]).code, Some(2));
 }
 
@@ -74,9 +76,8 @@ fn codecs_that_lose_information_are_not_recommended() {
         "1KB",
     ]);
     let line = |name: &str| out.lines().find(|line| line.starts_with(name)).unwrap();
-    assert!(
-        line("bitround(1),zstd(9)").ends_with("lossy") && line("none ").ends_with("recommended")
-            || line("none  ").ends_with("recommended"),
-        "{out}"
-    );
+    assert!(line("bitround(1),zstd(9)").ends_with("lossy"), "{out}");
+    // The array has these codecs now, and keeps them.
+    assert!(line("none (now)").ends_with("recommended"), "{out}");
+    assert_eq!(out.lines().last(), Some("Read in the shortest time from a storage of 0.001 MB/s: as it is"));
 }

@@ -140,3 +140,67 @@ fn texts_and_bools() {
     folder.fill("s", "flags", "|b1", "(8,)", &[1, 0, 0, 1, 0, 0, 0, 0]);
     assert!(folder.ok(&["stats", "s", "flags"]).contains("True       : 2 (25 %)"));
 }
+
+/// Edges that seven digits cannot tell apart have all of them, and one value has one row.
+#[test]
+fn histograms_and_deviations_of_large_integers() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "2", "--dtype", "int64", "--codecs", "none"]);
+    let items = |values: [i64; 2]| values.into_iter().flat_map(i64::to_le_bytes).collect::<Vec<u8>>();
+    folder.fill("s", "a", "<i8", "(2,)", &items([(1 << 62) + 1, (1 << 62) + 3]));
+    let out = folder.ok(&["stats", "s", "a", "--bins", "2"]);
+    assert!(out.contains("Std        : 1.0\n") && out.contains("Mean       : 4611686018427387906\n"), "{out}");
+    assert!(out.contains("\n4611686018427387905  ..  4611686018427387906  1  "), "{out}");
+    folder.fill("s", "a", "<i8", "(2,)", &items([1 << 60; 2]));
+    let out = folder.ok(&["stats", "s", "a"]);
+    assert_eq!(out.lines().filter(|line| line.contains("  ..  ")).count(), 1, "{out}");
+    assert!(out.contains("1152921504606846976  ..  1152921504606846976  2  "), "{out}");
+}
+
+#[test]
+fn empty_arrays_of_integers_are_integers() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "0", "--dtype", "int16"]);
+    let out = folder.ok(&["stats", "s", "a"]);
+    assert!(!out.contains("NaN"), "{out}");
+    assert_eq!(text(&json(&folder, &["stats", "s", "a"]), "sum"), "0");
+    folder.ok(&["create", "s", "b", "--shape", "0", "--dtype", "float32"]);
+    assert!(folder.ok(&["stats", "s", "b"]).contains("NaN"));
+}
+
+#[test]
+fn complex_means_and_infinities_are_written_in_one_way() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "c", "--shape", "1,3", "--dtype", "complex128", "--codecs", "none"]);
+    let parts = [1.0, 0.1, 1.0, 0.1, 1.0, 0.0];
+    folder.fill("s", "c", "<c16", "(1, 3)", &parts.into_iter().flat_map(f64::to_le_bytes).collect::<Vec<u8>>());
+    let out = folder.ok(&["stats", "s", "c", "--along", "0"]);
+    assert!(out.contains(": 1+0.06666667j\n"), "{out}");
+    assert!(out.lines().last().unwrap().contains("  1+0.06666667j  "), "{out}");
+    folder.ok(&["create", "s", "f", "--shape", "2", "--dtype", "float64", "--codecs", "none"]);
+    folder.fill(
+        "s",
+        "f",
+        "<f8",
+        "(2,)",
+        &[1.0, f64::INFINITY].into_iter().flat_map(f64::to_le_bytes).collect::<Vec<u8>>(),
+    );
+    let out = folder.ok(&["stats", "s", "f"]);
+    assert!(out.contains("Max        : Infinity at") && out.contains("Sum        : Infinity\n"), "{out}");
+    assert!(!out.contains(": inf"), "{out}");
+}
+
+/// More texts than are kept are said to be so.
+#[test]
+fn texts_that_are_not_told_apart() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "long", "--shape", "40", "--dtype", "string", "--chunks", "4"]);
+    let texts: Vec<String> = (0..40_u8)
+        .map(|at| format!("\"{}\"", char::from(b'A' + at % 26).to_string().repeat(usize::from(at) + 20_000)))
+        .collect();
+    let ran = folder
+        .run_with(&["write", "s", "long", "--from", "-", "--as", "json"], format!("[{}]", texts.join(",")).as_bytes());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let out = folder.ok(&["stats", "s", "long", "--memory", "1MiB"]);
+    assert!(out.contains(": not known: more than are kept\n"), "{out}");
+}

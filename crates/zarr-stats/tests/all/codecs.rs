@@ -30,7 +30,6 @@ fn the_recommended_codecs_make_an_array() {
         assert!((0..4).all(|number| measured(number).is_lossless && measured(number).decode > 0.0));
         assert!(bench.codecs[4].measured.as_ref().unwrap_err().contains("no_such_codec"));
         let recommended = &bench.codecs[bench.recommended.unwrap()];
-        assert!(recommended.name.is_some());
         let json = recommended.json().to_string();
         create(&memory(), "/", new().codecs(json.as_str()).unwrap()).write((0, ..), &[1_i32; 1_000]).unwrap();
     }
@@ -41,9 +40,10 @@ fn slow_storage_favours_small_codecs() {
     let array = create(&memory(), "/", NewArray::new(&[10_000], "int32").chunks(&[10_000]).codecs("none").unwrap());
     array.write(.., &vec![7_i32; 10_000]).unwrap();
     let candidates = texts(&["none", "zstd(1)"]);
-    for (bandwidth, name) in [(1.0, "zstd(1)"), (1e18, "none")] {
+    // What the array has already is recommended as it is.
+    for (bandwidth, name) in [(1.0, Some("zstd(1)")), (1e18, None)] {
         let bench = CodecBench::of(&array, &candidates, &options().bandwidth(bandwidth)).unwrap();
-        assert_eq!(bench.codecs[bench.recommended.unwrap()].name.as_deref(), Some(name));
+        assert_eq!(bench.codecs[bench.recommended.unwrap()].name.as_deref(), name);
     }
 }
 

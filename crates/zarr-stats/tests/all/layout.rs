@@ -2,7 +2,7 @@
 
 use crate::{create, memory, registry};
 use std::sync::Arc;
-use zarr_array::{Dialect, Group, NewArray, NewGroup, Store};
+use zarr_array::{Dialect, ErrorKind, Group, NewArray, NewGroup, Store};
 use zarr_hierarchy::walk;
 use zarr_stats::{ChunkMap, InnerChunks, Usage};
 use zarr_store::{Counted, Key, MemoryStore, StoreExt};
@@ -87,4 +87,28 @@ fn inner_chunks_are_counted_by_their_indexes() {
     assert!(inner.bytes > 0 && inner.bytes < 4 * 60, "{inner:?}");
     let plain = create(&memory(), "/a", NewArray::new(&[100], "int32").codecs("none").unwrap());
     assert_eq!(InnerChunks::of(&plain).unwrap(), None);
+}
+
+/// Of a hostile shard, whose index has more bytes than the value, nothing is counted.
+#[test]
+fn an_index_beyond_its_value_is_an_error() {
+    let bytes = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+    let shard = |chunk: u64, codecs: &str| {
+        format!(
+            r#"{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [{chunk}], "codecs": [{codecs}], "index_codecs": [{bytes}]}}}}"#
+        )
+    };
+    for codecs in [shard(2, bytes), shard(2, &shard(1, bytes))] {
+        for (start, len) in [(0, 1 << 60), (u64::MAX - 20, 10), (30, 3)] {
+            let store = memory();
+            let codecs = format!("[{codecs}]");
+            let new = NewArray::new(&[4], "int16").chunks(&[4]).codecs(codecs.as_str()).unwrap();
+            let array = create(&store, "/a", new);
+            let index: Vec<u8> = [start, len, u64::MAX, u64::MAX].into_iter().flat_map(u64::to_le_bytes).collect();
+            store.set_all(&Key::new("a/c/0").unwrap(), &index).unwrap();
+            let error = InnerChunks::of(&array).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ShardIndex, "{start} {len}: {error}");
+            assert!(error.to_string().contains("a/c/0"), "{error}");
+        }
+    }
 }

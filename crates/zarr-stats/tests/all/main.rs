@@ -3,10 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod codecs;
+mod exact;
 mod kinds;
 mod layout;
 mod numbers;
 mod numpy_vectors;
+mod unlisted;
 
 use std::sync::Arc;
 use zarr_array::{Array, NewArray, Registry, Store};
