@@ -1,5 +1,7 @@
 //! Lists.
 
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use futures::TryStreamExt;
@@ -46,18 +48,61 @@ pub(crate) async fn list_sizes(inner: Arc<Bucket>, prefix: Prefix, visit: SizeVi
     let exchange = inner.exchange(0);
     let listed = async {
         let mut objects = inner.store.list(above.as_ref());
-        let mut last: Option<Key> = None;
+        let mut seen = Seen::new(RECENT);
         while let Some(object) = objects.try_next().await? {
             let key = inner.subject.address.key(object.location.as_ref());
-            // Keys come in their order: one that came before is of a page that came twice.
-            if let Some(key) = key.filter(|key| last.as_ref().is_none_or(|last| last < key)) {
-                last = Some(key.clone());
+            // A page that came twice, of which the entries would be counted twice.
+            if let Some(key) = key.filter(|key| seen.is_new(key)) {
                 visit(key, object.size);
             }
         }
         Ok::<_, object_store::Error>(())
     };
     exchange.during(listed).await.map_err(|error| inner.error(&exchange, Operation::List, shown(&prefix), &error))
+}
+
+/// How many keys a listing remembers at least while they come in order: more than are in several pages.
+const RECENT: usize = 1 << 16;
+
+/// The keys that a listing gave, to tell a page that came twice. Most services list in order: then a few hashes are kept. Directory
+/// buckets of S3 and hierarchical namespaces of Azure list in another one: from the first such key on the hashes of all keys are kept,
+/// 16 bytes of each.
+///
+/// A key that was not given is always new. One that comes again is new only if it was forgotten: it came before the last `at_least`
+/// keys, all of which were in order.
+struct Seen {
+    largest: Option<Key>,
+    in_order: bool,
+    at_least: usize,
+    recent: HashSet<u128>,
+    older: HashSet<u128>,
+    hashers: [RandomState; 2],
+}
+
+impl Seen {
+    fn new(at_least: usize) -> Self {
+        let hashers = [RandomState::new(), RandomState::new()];
+        Self { largest: None, in_order: true, at_least, recent: HashSet::new(), older: HashSet::new(), hashers }
+    }
+
+    /// Whether the listing gives this key for the first time.
+    fn is_new(&mut self, key: &Key) -> bool {
+        let [high, low] = self.hashers.each_ref().map(|hasher| u128::from(hasher.hash_one(key.as_str())));
+        let hash = high << 64 | low;
+        if self.largest.as_ref().is_none_or(|largest| largest < key) {
+            self.largest = Some(key.clone());
+        } else if self.recent.contains(&hash) || self.older.contains(&hash) {
+            return false;
+        } else {
+            self.in_order = false;
+        }
+        if self.in_order && self.recent.len() >= self.at_least {
+            std::mem::swap(&mut self.recent, &mut self.older);
+            self.recent.clear();
+        }
+        self.recent.insert(hash);
+        true
+    }
 }
 
 /// The path under which the objects of a prefix are; `None` for all of the bucket.
@@ -69,4 +114,41 @@ pub(crate) fn path(inner: &Bucket, operation: Operation, prefix: &Prefix) -> Res
 
 fn shown(prefix: &Prefix) -> &str {
     if prefix.is_root() { "/" } else { prefix.as_str() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(at_least: usize, names: impl IntoIterator<Item = usize>) -> (Vec<usize>, Seen) {
+        let mut seen = Seen::new(at_least);
+        let new = |name: &usize| seen.is_new(&Key::new(&format!("a/{name:06}")).expect("a key"));
+        let new = names.into_iter().filter(new).collect();
+        (new, seen)
+    }
+
+    #[test]
+    fn keys_in_order_are_forgotten_and_pages_that_repeat_are_known() {
+        let pages = |page: usize| (page * 10..page * 10 + 10).cycle().take(20);
+        let (new, seen) = given(30, (0..100).flat_map(pages));
+        assert_eq!(new, (0..1000).collect::<Vec<_>>());
+        assert!(seen.recent.len() + seen.older.len() <= 60);
+    }
+
+    #[test]
+    fn no_key_is_lost_in_any_order() {
+        let sorted: Vec<usize> = (0..1000).collect();
+        let all = |names: Vec<usize>| {
+            let (mut new, _) = given(8, names);
+            new.sort_unstable();
+            new
+        };
+        assert_eq!(all((0..1000).rev().collect()), sorted);
+        assert_eq!(all((0..1000).map(|at| at * 7 % 1000).collect()), sorted);
+        // The first half last, behind more keys than are kept of those in order.
+        assert_eq!(all((500..1000).chain(0..500).collect()), sorted);
+        // Once they are out of order each key is kept.
+        let backwards = (0..1000).rev();
+        assert_eq!(all(backwards.clone().chain(backwards).collect()), sorted);
+    }
 }

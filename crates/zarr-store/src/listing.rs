@@ -19,10 +19,11 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Of these keys and prefixes, which are sorted here.
+    /// Of these keys and prefixes, which are sorted here, each once.
     #[must_use]
     pub fn new(mut keys: Vec<Key>, mut prefixes: Vec<Prefix>) -> Self {
         keys.sort_unstable();
+        keys.dedup();
         prefixes.sort_unstable();
         prefixes.dedup();
         Self { keys, prefixes }

@@ -175,9 +175,11 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(keys)
     }
 
-    /// Gives `visit` each key under `prefix`, however deep, once, in any order, with the bytes of its value: no key is kept, so that the
-    /// memory does not grow with their number. By default a [`Store::list_prefix`], and a get without ranges for each key; a store
-    /// overrides it if a listing tells sizes. A key that is erased meanwhile is left out. `visit` must not use the store.
+    /// Gives `visit` each key under `prefix`, however deep, once, in any order, with the bytes of its value: the keys that
+    /// [`Store::list_prefix`] gives. They are not kept, so that the memory does not grow with their number; of a service that lists in no
+    /// order a few bytes of each may be. By default a [`Store::list_prefix`], and a get without ranges for each key; a store overrides it
+    /// if a listing tells sizes. A key that is erased meanwhile is left out; one whose value can not be got, as a link that leads out of
+    /// the store, is not, and may have any size. `visit` must not use the store.
     ///
     /// # Errors
     /// [`crate::Error::Unsupported`] if the store cannot list. After an error some keys may have been visited.

@@ -1,7 +1,7 @@
 //! The contract of stores as tests, which implementers run.
 //!
 //! [`contract`] for stores that take writes, [`contract_read`] and [`contract_read_only`] for stores that do not,
-//! [`contract_async`] for [`crate::AsyncStore`]. Each panics where a store breaks the contract. [`Altered`]
+//! [`contract_async`] for [`crate::AsyncStore`], [`check_sizes`] for one listing. Each panics where a store breaks the contract. [`Altered`]
 //! and [`WrongReplies`] are for tests of the users of stores.
 
 mod altered;
@@ -101,6 +101,25 @@ pub fn contract_read_only(store: &dyn Store) {
         assert!(error.is_read_only(), "{store}: {error}");
     }
     assert_eq!(listed(), before);
+}
+
+/// Checks that [`Store::list_sizes`] visits the keys that [`Store::list_prefix`] gives, each once, with the sizes of their values. It
+/// is for stores that have keys of no values too, as links that lead elsewhere: only the sizes that gets tell are compared.
+///
+/// # Panics
+/// If they differ, or a list fails.
+pub fn check_sizes(store: &dyn Store, prefix: &Prefix) {
+    let listed = Listed::default();
+    store.list_sizes(prefix, &listed.visitor()).expect("list");
+    let listed = listed.sorted();
+    let keys: Vec<&Key> = listed.iter().map(|(key, _)| key).collect();
+    let expected = store.list_prefix(prefix).expect("list");
+    assert_eq!(keys, expected.iter().collect::<Vec<_>>(), "{store}: keys with sizes under {prefix:?}");
+    for (key, size) in &listed {
+        if let Ok(found) = store.size(key) {
+            assert_eq!(found, Some(*size), "{store}: the size of {key}");
+        }
+    }
 }
 
 fn values(store: &dyn Store) {
@@ -256,11 +275,7 @@ fn check_listing(store: &dyn Store, keys: &[Key]) {
         assert_eq!(store.list_dir(prefix).expect("list"), expected, "{store}: under {prefix:?}");
         let under: Vec<Key> = keys.iter().filter(|key| prefix.contains(key)).cloned().collect();
         assert_eq!(store.list_prefix(prefix).expect("list"), under, "{store}: all under {prefix:?}");
-        let listed = Listed::default();
-        store.list_sizes(prefix, &listed.visitor()).expect("list");
-        let size = |key: &Key| store.size(key).expect("size").expect("a key that is there");
-        let sizes: Vec<(Key, u64)> = under.iter().map(|key| (key.clone(), size(key))).collect();
-        assert_eq!(listed.sorted(), sizes, "{store}: sizes under {prefix:?}");
+        check_sizes(store, prefix);
     }
 }
 
@@ -447,6 +462,7 @@ fn many_keys(store: &dyn Store) {
     store.set_many(&[]).expect("set nothing");
     keys.sort();
     assert_eq!(store.list_prefix(&Prefix::new("many/").expect("a prefix")).expect("list"), keys, "{store}");
+    check_sizes(store, &Prefix::new("many/").expect("a prefix"));
     for key in &keys {
         let ranges = [ByteRange::From(5), ByteRange::Range(0..5)];
         let fetched = store.get_ranges(key, &ranges).expect("get").expect("there");

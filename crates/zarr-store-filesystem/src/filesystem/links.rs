@@ -3,11 +3,12 @@
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::contract::{each, key};
 use super::*;
-use zarr_store::StoreExt;
+use zarr_store::{SizeVisitor, StoreExt, testing};
 
 #[test]
 fn links_do_not_lead_out() {
@@ -36,12 +37,15 @@ fn links_do_not_lead_out() {
         assert!(store.list_dir(&Prefix::new("folder/").expect("a prefix")).expect_err("leads out").is_path());
         // A copy of the listed keys meets the error; the keys below such a link are not known.
         assert!(store.list().expect_err("leads out").is_path());
-        let listing = store.list_dir(&Prefix::new("a/").expect("a prefix")).expect("list");
+        let a = Prefix::new("a/").expect("a prefix");
+        assert!(store.list_sizes(&a, &(Arc::new(|_, _| ()) as SizeVisitor)).expect_err("leads out").is_path());
+        let listing = store.list_dir(&a).expect("list");
         assert_eq!(listing.keys, [key("a/file"), key("a/inside"), key("a/relative")]);
         assert_eq!(listing.prefixes, [Prefix::new("a/up/").expect("a prefix")]);
         store.erase_prefix(&Prefix::new("folder/").expect("a prefix")).expect("erase");
         store.erase_prefix(&Prefix::new("a/up/").expect("a prefix")).expect("erase");
         assert_eq!(store.list().expect("list"), listing.keys);
+        testing::check_sizes(store, &Prefix::root());
         // A set replaces the link, not its target; an erase removes it.
         store.set_all(&key("a/file"), b"3").expect("set");
         store.erase(&key("a/relative")).expect("erase");
@@ -64,6 +68,7 @@ fn links_inside_are_followed() {
         store.set_all(&key("absolute/z"), b"new").expect("set");
         assert_eq!(store.get_all(&key("data/z")).expect("get").as_deref(), Some(&b"new"[..]));
         assert_eq!(store.list().expect("list").len(), 9);
+        testing::check_sizes(store, &Prefix::root());
     });
 }
 
@@ -92,7 +97,7 @@ fn a_root_may_be_a_link() {
     fs::create_dir(folder.path().join("real")).expect("made");
     symlink("real", folder.path().join("link")).expect("linked");
     let store = FilesystemStore::open(folder.path().join("link")).expect("opened");
-    zarr_store::testing::contract(&store);
+    testing::contract(&store);
 }
 
 #[test]
@@ -108,6 +113,7 @@ fn loops_end() {
         symlink("../c", store.path().join("a/c")).expect("linked");
         let keys = store.list().expect("list");
         assert!(keys.contains(&key("a/b/value")) && keys.contains(&key("d/a/b/value")), "{keys:?}");
+        testing::check_sizes(store, &Prefix::root());
         assert!(store.get_all(&key("self")).is_err());
         assert_eq!(store.get_all(&key("dangling")).expect("get"), None);
     });

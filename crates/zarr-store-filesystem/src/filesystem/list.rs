@@ -61,7 +61,7 @@ impl FilesystemStore {
         Ok(keys)
     }
 
-    /// Visits all keys under a prefix with the sizes of their files, directory by directory.
+    /// Visits all keys under a prefix with the sizes of their files, directory by directory; a link that leads out of the store has none.
     pub(super) fn visit_tree(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
         self.walk_tree(prefix, &mut |path, files| {
             let fail = |error| self.fail(Operation::List, path, error);
@@ -79,6 +79,8 @@ impl FilesystemStore {
                 match stat {
                     Ok(stat) => visit(key, stat.len),
                     Err(error) if is_absent(&error) => {}
+                    // Listed as by `list_tree`, so that a get of it is an error: it is not as if there were no value.
+                    Err(error) if escape(&error).is_some() => visit(key, 0),
                     Err(error) => return Err(self.fail(Operation::List, key.as_str(), error)),
                 }
             }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use zarr_store::{
     AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, GetOptions, Precondition, Prefix, Result,
-    SetOptions, Store, StoreExt, Version, block_on,
+    SetOptions, Store, StoreExt, Version, block_on, testing,
 };
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};
@@ -153,6 +153,17 @@ fn pages_that_repeat() {
     assert_eq!(AsyncAsSync::new(store.clone()).list().expect("list").len(), 1500);
     server.fault(Fault::new(FaultKind::Unsorted).on(Operation::List).times(2));
     assert!(AsyncAsSync::new(store.clone()).list().expect("list").is_sorted());
+    // Sizes in order, with a page that repeats; in no order; and both.
+    let repeated = || Fault::new(FaultKind::DuplicatePage).on(Operation::List);
+    let unsorted = || Fault::new(FaultKind::Unsorted).on(Operation::List);
+    for faults in [vec![repeated()], vec![unsorted().times(2)], vec![unsorted(), repeated(), unsorted()]] {
+        faults.into_iter().for_each(|fault| server.fault(fault));
+        testing::check_sizes(&AsyncAsSync::new(store.clone()), &Prefix::root());
+        server.clear_faults();
+    }
+    let dir = || AsyncAsSync::new(store.clone()).list_dir(&Prefix::root()).expect("list").keys.len();
+    server.fault(repeated());
+    assert_eq!(dir(), 1500);
     server.fault(Fault::new(FaultKind::RepeatToken).on(Operation::List).skip(1).always());
     let error = AsyncAsSync::new(store.clone()).list().expect_err("for ever");
     assert!(reason(&error).contains("twice"), "{}", reason(&error));

@@ -46,8 +46,9 @@ impl SqliteStore {
             };
             while let Some(row) = rows.next()? {
                 let size: Option<i64> = row.get(1)?;
-                if let (Ok(key), Some(size)) = (Key::new(text(row)?), size) {
-                    visit(key, u64::try_from(size).unwrap_or(0));
+                if let Ok(key) = Key::new(text(row)?) {
+                    // A null has no size, and is listed nevertheless: a get of it is an error.
+                    visit(key, size.and_then(|size| u64::try_from(size).ok()).unwrap_or(0));
                 }
             }
             Ok(())

@@ -259,6 +259,7 @@ fn rows_that_are_no_values_are_errors_where_they_are_met() {
     other
         .execute_batch("INSERT INTO zarr VALUES ('i', 1), ('r', 1.5), ('n', NULL), ('a//b', x'01'), ('../c', x'01'), ('ok/1', x'01')")
         .expect("set");
+    testing::check_sizes(&store, &Prefix::root());
     for (name, class) in [("i", "INTEGER"), ("r", "REAL"), ("n", "NULL")] {
         let results = [
             store.get_all(&key(name)).map(drop),

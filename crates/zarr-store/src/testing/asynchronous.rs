@@ -81,6 +81,9 @@ async fn listing(store: &dyn AsyncStore) {
     let a = Prefix::new("a/").expect("a prefix");
     assert_eq!(root, Listing::new(vec![key("a.b"), key("b")], vec![a.clone()]), "{store}");
     assert_eq!(store.list_prefix(&a).await.expect("list"), [key("a/b"), key("a/c/d")], "{store}");
+    let below = Listed::default();
+    store.list_sizes(&a, &below.visitor()).await.expect("list");
+    assert_eq!(below.sorted(), [(key("a/b"), 0), (key("a/c/d"), 0)], "{store}: sizes under a prefix");
     store.erase_prefix(&a).await.expect("erase");
     assert_eq!(store.list_prefix(&Prefix::root()).await.expect("list"), [key("a.b"), key("b")], "{store}");
     let listed = Listed::default();
