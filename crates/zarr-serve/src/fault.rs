@@ -34,6 +34,16 @@ impl Fault {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "limit", message)
     }
 
+    /// The server does as much as it may at the same time.
+    pub(crate) fn busy(message: impl Into<String>) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "limit", message)
+    }
+
+    /// Whether it may be gone at once: the store has failed, or a value was replaced while it was read.
+    pub(crate) fn may_pass(&self) -> bool {
+        self.status == StatusCode::SERVICE_UNAVAILABLE && self.kind != "limit"
+    }
+
     /// The server is at fault.
     pub(crate) fn internal(message: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)

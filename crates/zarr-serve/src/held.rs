@@ -2,7 +2,6 @@
 
 use crate::fault::Fault;
 use bytes::Bytes;
-use hyper::StatusCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
@@ -11,14 +10,38 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 const UNIT: usize = 1 << 10;
 /// Bytes for which a client has a second more.
 const PER_SECOND: usize = 32 << 10;
+/// Answers, and pieces of values, of at most so many bytes have room of their own: clients that hardly read large ones do not stop them.
+const SMALL: usize = 64 << 10;
+/// The room for small ones is at most such a part of all.
+const PART_OF_SMALL: usize = 8;
+/// A question that is answered keeps others from being worked on until there is room for its answer: for no longer than this.
+const TIME_OF_ANSWER: Duration = Duration::from_secs(2);
 
 /// How much memory answers may hold until they are sent.
 pub(crate) struct Held {
-    permits: Arc<Semaphore>,
-    /// How many there are.
-    most: u32,
+    small: Permits,
+    large: Permits,
     /// The time to take few bytes.
     time: Duration,
+}
+
+/// Room that is left.
+struct Permits {
+    left: Arc<Semaphore>,
+    /// How many there are.
+    most: u32,
+}
+
+impl Permits {
+    fn new(count: usize) -> Self {
+        let most = u32::try_from(count).unwrap_or(u32::MAX).clamp(1, MOST_PERMITS);
+        Self { left: Arc::new(Semaphore::new(most as usize)), most }
+    }
+
+    /// How many so many bytes take. What is larger than all that may be held is held alone.
+    fn count(&self, bytes: u64) -> u32 {
+        u32::try_from(bytes.div_ceil(UNIT as u64)).unwrap_or(u32::MAX).min(self.most)
+    }
 }
 
 /// A connection, which ends if its client does not take an answer in time.
@@ -53,14 +76,11 @@ impl AsRef<[u8]> for Kept {
 }
 
 impl Held {
-    pub(crate) fn new(most: usize, time: Duration) -> Self {
-        let most = u32::try_from(most.div_ceil(UNIT)).unwrap_or(u32::MAX).clamp(1, MOST_PERMITS);
-        Self { permits: Arc::new(Semaphore::new(most as usize)), most, time }
-    }
-
-    /// How many permits so many bytes take. What is larger than all that may be held is held alone.
-    fn count(&self, bytes: u64) -> u32 {
-        u32::try_from(bytes.div_ceil(UNIT as u64)).unwrap_or(u32::MAX).min(self.most)
+    /// Room for `most` bytes, of which some is for small answers alone: if there is enough, for one of each connection.
+    pub(crate) fn new(most: usize, connections: usize, time: Duration) -> Self {
+        let small = connections.saturating_mul(SMALL).min(most / PART_OF_SMALL);
+        let large = most.saturating_sub(small);
+        Self { small: Permits::new(small.div_ceil(UNIT)), large: Permits::new(large.div_ceil(UNIT)), time }
     }
 
     fn room_of(&self, bytes: u64, permit: OwnedSemaphorePermit) -> Room {
@@ -70,22 +90,31 @@ impl Held {
 
     /// Waits for room for so many bytes. Others make room in the time that they have.
     pub(crate) async fn room(&self, bytes: u64) -> Result<Room, Fault> {
-        let permit = Arc::clone(&self.permits).acquire_many_owned(self.count(bytes)).await;
+        let permits = if bytes <= SMALL as u64 { &self.small } else { &self.large };
+        let permit = Arc::clone(&permits.left).acquire_many_owned(permits.count(bytes)).await;
         permit.map(|permit| self.room_of(bytes, permit)).map_err(|_| Fault::internal("the server stops"))
     }
 
-    /// Room for so many bytes, if there is some now.
-    pub(crate) fn room_now(&self, bytes: u64) -> Option<Room> {
-        let permit = Arc::clone(&self.permits).try_acquire_many_owned(self.count(bytes)).ok()?;
-        Some(self.room_of(bytes, permit))
+    /// Room for so many bytes, where fewer would do: only if half of all is left to others.
+    pub(crate) fn room_to_spare(&self, bytes: u64) -> Option<Room> {
+        let Permits { left, most } = &self.large;
+        let permit = Arc::clone(left).try_acquire_many_owned(self.large.count(bytes)).ok()?;
+        (left.available_permits() >= (most / 2) as usize).then(|| self.room_of(bytes, permit))
     }
 
-    /// Room for an answer that is there already, for which a client does not wait longer than it may take to be sent.
+    /// Room for the first bytes of a value, for which a client does not wait longer than others may take to make room.
+    pub(crate) async fn room_to_begin(&self, bytes: u64) -> Result<Room, Fault> {
+        self.room_within(self.time, bytes).await
+    }
+
+    /// Room for an answer that is there already.
     pub(crate) async fn room_for_answer(&self, bytes: u64) -> Result<Room, Fault> {
-        let waited = tokio::time::timeout(self.time, self.room(bytes)).await;
-        waited.unwrap_or_else(|_| {
-            Err(Fault::new(StatusCode::SERVICE_UNAVAILABLE, "limit", "too many answers wait to be sent"))
-        })
+        self.room_within(self.time.min(TIME_OF_ANSWER), bytes).await
+    }
+
+    async fn room_within(&self, time: Duration, bytes: u64) -> Result<Room, Fault> {
+        let waited = tokio::time::timeout(time, self.room(bytes)).await;
+        waited.unwrap_or_else(|_| Err(Fault::busy("too many answers wait to be sent")))
     }
 }
 
@@ -117,26 +146,50 @@ mod tests {
     #[test]
     fn room_is_left_to_others_once_bytes_are_gone() {
         in_runtime(async {
-            let held = Held::new(4 * UNIT, Duration::from_secs(100));
+            let held = Held::new(1 << 20, 0, Duration::from_secs(100));
+            let left = || held.large.left.available_permits();
             let connection = Arc::new(Connection::default());
-            let first = held.room(3 * UNIT as u64).await.expect("room").hold(&connection, Bytes::from_static(b"abc"));
-            assert!(held.room_now(2 * UNIT as u64).is_none());
+            let first = held.room(3 << 18).await.expect("room").hold(&connection, Bytes::from_static(b"abc"));
+            assert_eq!(left(), 256);
             let part = first.slice(1..2);
             drop(first);
-            assert!(held.room_now(2 * UNIT as u64).is_none(), "a part of them is left");
+            assert_eq!(left(), 256, "a part of them is left");
             drop(part);
-            assert!(held.room_now(2 * UNIT as u64).is_some());
+            assert_eq!(left(), 1024);
             // Alone, what is larger than all that may be held.
             let all = held.room(u64::MAX).await.expect("room");
-            assert!(held.room_now(1).is_none());
+            assert_eq!(left(), 0);
             drop(all);
+        });
+    }
+
+    #[test]
+    fn more_than_needed_is_held_in_one_half_of_the_room() {
+        let held = Held::new(1 << 20, 0, Duration::from_secs(100));
+        let first = held.room_to_spare(300 << 10);
+        assert!(first.is_some());
+        assert!(held.room_to_spare(300 << 10).is_none());
+        assert_eq!(held.large.left.available_permits(), 724, "what was refused is not held");
+        assert!(held.room_to_spare(212 << 10).is_some());
+    }
+
+    #[test]
+    fn small_answers_do_not_wait_for_large_ones() {
+        in_runtime(async {
+            let held = Held::new(1 << 20, 256, Duration::from_millis(1));
+            let all = held.room(u64::MAX).await.expect("room");
+            assert!(held.room_to_begin(SMALL as u64 + 1).await.is_err());
+            let small = held.room_for_answer(SMALL as u64).await.expect("room of its own");
+            let other = held.room_to_begin(SMALL as u64).await.expect("room of its own");
+            assert!(held.room_for_answer(SMALL as u64).await.is_err(), "of that there is an end, too");
+            drop((all, small, other));
         });
     }
 
     #[test]
     fn connections_whose_clients_take_too_long_are_given_up() {
         in_runtime(async {
-            let held = Held::new(UNIT, Duration::from_millis(1));
+            let held = Held::new(UNIT, 1, Duration::from_millis(1));
             let connection = Arc::new(Connection::default());
             let bytes = held.room(1).await.expect("room").hold(&connection, Bytes::from_static(b"a"));
             connection.given_up().await;

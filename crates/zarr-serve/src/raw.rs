@@ -30,7 +30,7 @@ pub(crate) async fn raw(
     };
     let mut answer = value((shared, connection), &key, headers, is_head).await;
     for _ in 1..ATTEMPTS {
-        if !matches!(&answer, Err(fault) if fault.status == StatusCode::SERVICE_UNAVAILABLE) {
+        if !matches!(&answer, Err(fault) if fault.may_pass()) {
             break;
         }
         answer = value((shared, connection), &key, headers, is_head).await;
@@ -121,5 +121,47 @@ fn media(key: &Key) -> &'static str {
         "zarr.json" | ".zarray" | ".zgroup" | ".zattrs" | ".zmetadata" | "attributes.json" => "application/json",
         name if name.ends_with(".array.json") || name.ends_with(".group.json") => "application/json",
         _ => "application/octet-stream",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::access::Access;
+    use crate::nodes::Nodes;
+    use crate::options::{ServeLimits, ServeOptions};
+    use std::time::Duration;
+    use zarr_array::Registry;
+    use zarr_store::{Counted, MemoryStore, SetOptions};
+
+    #[test]
+    fn values_wait_for_room_so_long_and_small_ones_not_at_all() -> Result<(), Fault> {
+        let counted = Arc::new(Counted::new(MemoryStore::new()));
+        for (name, size) in [("middle", 1 << 20), ("small", 100)] {
+            counted.set(&Key::new(name)?, &vec![7; size], &SetOptions::default())?;
+        }
+        let limits = ServeLimits::default().stall_time(Duration::from_millis(50));
+        let options = ServeOptions::default().limits(limits);
+        let access = Access::new(&options).map_err(|error| Fault::internal(error.to_string()))?;
+        let nodes = Nodes::new(Arc::clone(&counted) as _, Arc::new(Registry::default()), &options);
+        let (shared, connection) = (Arc::new(Shared::new(access, nodes, &options.limits)), Arc::default());
+        let asked = async |name| {
+            let headers = HeaderMap::new();
+            let answer = raw(&shared, &connection, name, &headers, false);
+            let answer = tokio::time::timeout(Duration::from_secs(60), answer).await;
+            answer.map(|answer| answer.status()).map_err(|_| Fault::internal("still waits"))
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(|error| Fault::internal(error.to_string()))?.block_on(async {
+            // Clients that read nothing hold all that may be held.
+            let all = shared.held.room(u64::MAX).await?;
+            counted.take();
+            assert_eq!(asked("middle").await?, StatusCode::SERVICE_UNAVAILABLE);
+            assert_eq!(counted.take().gets, 1, "it waits once");
+            assert_eq!(asked("small").await?, StatusCode::OK);
+            drop(all);
+            assert_eq!(asked("middle").await?, StatusCode::OK);
+            Ok(())
+        })
     }
 }

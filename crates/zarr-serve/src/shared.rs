@@ -5,7 +5,6 @@ use crate::fault::Fault;
 use crate::held::Held;
 use crate::nodes::Nodes;
 use crate::options::ServeLimits;
-use hyper::StatusCode;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zarr_store::Store;
@@ -27,7 +26,7 @@ impl Shared {
         let questions = computations.saturating_add(limits.waiting).min(Semaphore::MAX_PERMITS);
         Self {
             access,
-            held: Held::new(limits.held_bytes, limits.stall_time),
+            held: Held::new(limits.held_bytes, limits.connections, limits.stall_time),
             nodes: Arc::new(nodes),
             gets: Arc::new(Semaphore::new(limits.gets.max(1))),
             computations: Arc::new(Semaphore::new(computations)),
@@ -53,7 +52,7 @@ impl Shared {
     ) -> Result<(T, Working), Fault> {
         let question = Arc::clone(&self.questions)
             .try_acquire_owned()
-            .map_err(|_| Fault::new(StatusCode::SERVICE_UNAVAILABLE, "limit", "too many requests at the same time"))?;
+            .map_err(|_| Fault::busy("too many requests at the same time"))?;
         let computation = acquired(&self.computations).await?;
         let nodes = Arc::clone(&self.nodes);
         on_thread(Working { _question: question, _computation: computation }, move || work(&nodes)).await

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 use zarr_store::{ByteRange, GetOptions, Key, Snapshot, Store};
 
-/// So many bytes are read by one get, if there is room for them: some stores have to decompress all of a value for any part of it.
+/// So many bytes are read by one get, if there is room to spare: some stores have to decompress all of a value for any part of it.
 const WHOLE: u64 = 8 << 20;
 /// Bytes of the first piece, and of the pieces of a client that takes its time.
 const LEAST: u64 = 128 << 10;
@@ -90,11 +90,14 @@ impl ValueBody {
         let source = Source { shared, connection, key, size, options: GetOptions::if_match(snapshot) };
         let mut body = Self { source, ready: None, reading: None, rest: range, size: LEAST, taken: Instant::now() };
         let all = body.rest.end - body.rest.start;
-        let room = if all <= WHOLE { body.source.shared.held.room_now(all) } else { None };
-        let first = if room.is_some() { all } else { all.min(LEAST) };
+        let (first, room) = body.next_room(if all <= WHOLE { all } else { LEAST });
         if first > 0 {
+            let room = match room {
+                Some(room) => room,
+                None => body.source.shared.held.room_to_begin(first).await?,
+            };
             let part = body.take(first);
-            body.ready = Some(body.source.clone().read(part, room).await?);
+            body.ready = Some(body.source.clone().read(part, Some(room)).await?);
         }
         Ok(body)
     }
@@ -113,12 +116,24 @@ impl ValueBody {
         start..self.rest.start
     }
 
+    /// How many bytes are read next, at most so many. If they are more than [`LEAST`], there is room for them: clients that read slowly
+    /// hold no more than that each, once they hold half of all.
+    fn next_room(&self, most: u64) -> (u64, Option<Room>) {
+        let wanted = most.min(self.rest.end - self.rest.start);
+        if wanted > LEAST
+            && let Some(room) = self.source.shared.held.room_to_spare(wanted)
+        {
+            return (wanted, Some(room));
+        }
+        (wanted.min(LEAST), None)
+    }
+
     /// Begins to read the next piece, if there is one.
     fn read_on(&mut self) {
-        let part = self.take(self.size);
-        if !part.is_empty() {
-            let len = part.end - part.start;
-            self.reading = Some((len, Reading(tokio::spawn(self.source.clone().read(part, None)))));
+        let (len, room) = self.next_room(self.size);
+        if len > 0 {
+            let part = self.take(len);
+            self.reading = Some((len, Reading(tokio::spawn(self.source.clone().read(part, room)))));
         }
     }
 

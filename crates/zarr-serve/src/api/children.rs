@@ -8,7 +8,7 @@ use crate::nodes::{Below, Nodes};
 use std::thread;
 use zarr_hierarchy::node::REPLACEMENTS;
 use zarr_json::{Map, Value, json};
-use zarr_meta::{DETECTION_KEYS, Documents, Node, NodePath, StoredNode, facts};
+use zarr_meta::{DETECTION_KEYS, Dialect, Documents, Node, NodePath, StoredNode, facts};
 use zarr_store::{ByteRange, GetOptions, Key, Prefix, Store, StoreKind};
 
 /// Nodes that are listed at once, if not asked for fewer.
@@ -17,7 +17,7 @@ const PAGE: usize = 500;
 const NAMED: usize = 20;
 /// Documents that are asked for at once where each request takes long.
 const AT_ONCE: usize = 16;
-/// Nodes that are counted at most.
+/// Paths below a group at which nodes are looked for at most, to count them.
 const COUNTED: usize = 10_000;
 
 /// The nodes directly below a group: of the paths from `offset` on at which there may be one, at most `limit`. Documents of others are
@@ -26,7 +26,9 @@ pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     let opened = nodes.open(path(query))?;
     let offset: usize = query.number("offset", 0)?;
     let limit = query.number("limit", PAGE)?.clamp(1, PAGE);
-    let list = nodes.list(&opened.found.path.to_string(), offset > 0, || below(nodes, &opened.found))?;
+    let list = nodes.list(&opened.found.path.to_string(), offset > 0, || {
+        below(nodes, &opened.found, || are_at_paths(nodes, &opened.found))
+    })?;
     let (found, broken): (Vec<StoredNode>, Vec<String>) = match &*list {
         Below::Paths(paths) => {
             let end = offset.saturating_add(limit).min(paths.len());
@@ -53,27 +55,51 @@ pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     })))
 }
 
+/// Whether the nodes below a group are at the paths that a listing of it tells.
+fn are_at_paths(nodes: &Nodes, group: &StoredNode) -> Result<bool, Fault> {
+    Ok(nodes.store.capabilities().list && group.dialect.has_documents_at_paths() && !has_other_dialects(nodes)?)
+}
+
 /// What lies below a node: paths, where a listing tells them; else the nodes.
-fn below(nodes: &Nodes, group: &StoredNode) -> Result<Below, Fault> {
+fn below(
+    nodes: &Nodes,
+    group: &StoredNode,
+    are_at_paths: impl FnOnce() -> Result<bool, Fault>,
+) -> Result<Below, Fault> {
     if group.node.as_array().is_some() {
         return Ok(Below::Paths(Vec::new()));
     }
-    if nodes.store.capabilities().list && group.dialect.has_documents_at_paths() && !has_other_dialects(nodes)? {
-        return paths(nodes, group).map(Below::Paths);
+    if are_at_paths()? {
+        return paths(nodes, group.dialect, &group.path).map(Below::Paths);
     }
     let walk = zarr_hierarchy::children(&*nodes.store, &group.path.to_string(), nodes.dialect)?;
     let broken = walk.broken.iter().chain(&walk.bad_copies).map(ToString::to_string).collect();
     Ok(Below::Nodes(walk.nodes, broken))
 }
 
-/// The paths directly below a group at which there may be nodes.
-fn paths(nodes: &Nodes, group: &StoredNode) -> Result<Vec<NodePath>, Fault> {
-    let prefix = zarr_meta::listing_prefix(group.dialect, &group.path);
+/// The paths directly below a group at which there may be nodes of a dialect: those of documents, then those of groups without one.
+fn paths(nodes: &Nodes, dialect: Dialect, group: &NodePath) -> Result<Vec<NodePath>, Fault> {
+    let prefix = zarr_meta::listing_prefix(dialect, group);
     let listing = nodes.store.list_dir(&Prefix::new(&prefix)?)?;
     let keys: Vec<&str> = listing.keys.iter().map(Key::as_str).collect();
     let prefixes: Vec<&str> = listing.prefixes.iter().map(Prefix::as_str).collect();
-    let found = zarr_meta::children(group.dialect, &group.path, &keys, &prefixes, &Documents::new());
-    Ok(found.candidates.into_iter().filter(|path| path.name() != Some(REPLACEMENTS)).collect())
+    let found = zarr_meta::children(dialect, group, &keys, &prefixes, &Documents::new());
+    let paths = found.candidates.into_iter().chain(found.maybe_implicit);
+    Ok(paths.filter(|path| path.name() != Some(REPLACEMENTS)).collect())
+}
+
+/// How many paths directly below a group a walk looks at, as far as a listing tells.
+fn walked(nodes: &Nodes, group: &StoredNode) -> Result<usize, Fault> {
+    if !nodes.store.capabilities().list {
+        return Ok(0);
+    }
+    let of_dialect = paths(nodes, group.dialect, &group.path)?.len();
+    // Nodes of other dialects may lie beside those of one that has its documents elsewhere.
+    let beside = match group.dialect.has_documents_at_paths() {
+        true => 0,
+        false => paths(nodes, Dialect::V3, &group.path)?.len(),
+    };
+    Ok(of_dialect.saturating_add(beside))
 }
 
 /// Whether the store has nodes whose documents do not lie at their paths, and they are to be seen.
@@ -143,12 +169,28 @@ fn brief(found: &StoredNode) -> Map {
 pub(super) fn add_counts(nodes: &Nodes, group: &StoredNode, facts: &mut Map) -> Result<(), Fault> {
     let (mut arrays, mut groups, mut names) = (0, 0, Vec::new());
     let mut left = vec![group.clone()];
-    while let Some(above) = left.pop() {
-        let list = below(nodes, &above)?;
-        if arrays + groups + list.len() > COUNTED {
-            let message = format!("{}: found more than {COUNTED} nodes below it", group.path);
-            return Err(Fault::too_much(message).with_hint("zarr info counts them"));
+    // Directories without a node are looked at as well.
+    let mut looked_at = 0_usize;
+    let mut look_at = |paths: usize| {
+        looked_at = looked_at.saturating_add(paths);
+        if looked_at <= COUNTED {
+            return Ok(());
         }
+        let message = format!("{}: found more than {COUNTED} directories and nodes below it", group.path);
+        Err(Fault::too_much(message).with_hint("zarr info counts the nodes"))
+    };
+    let are_at_paths = are_at_paths(nodes, group)?;
+    while let Some(above) = left.pop() {
+        let are_at_paths = are_at_paths && above.dialect.has_documents_at_paths();
+        // What is not listed here is opened as it is found.
+        let opened = if are_at_paths { 0 } else { walked(nodes, &above)? };
+        look_at(opened)?;
+        let list = below(nodes, &above, || Ok(are_at_paths))?;
+        let found = match &list {
+            Below::Paths(paths) => paths.len(),
+            Below::Nodes(found, broken) => found.len().saturating_add(broken.len()),
+        };
+        look_at(found.saturating_sub(opened))?;
         let found = match list {
             Below::Paths(paths) => open_all(nodes, &paths).0,
             Below::Nodes(found, _) => found,

@@ -3,6 +3,7 @@
 use crate::support::{ask, at, get, registry, serve};
 use std::sync::Arc;
 use zarr_array::{Array, Group, NewArray, NewGroup, Store};
+use zarr_meta::Dialect;
 use zarr_serve::{ServeLimits, ServeOptions};
 use zarr_store::{Counted, Key, MemoryStore, SetOptions};
 
@@ -92,4 +93,53 @@ fn values_are_read_by_few_gets() {
     // A client that takes its time would need 512 and more.
     let large = gets("large", 64 << 20);
     assert!(large < 256, "{large}");
+}
+
+/// Directories without a node cost as much as nodes do.
+#[test]
+fn counts_look_at_so_many_directories_of_all_groups_together() {
+    let groups_with = |directories: usize| {
+        let (counted, store) = counted();
+        Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
+        for group in 0..20 {
+            Group::create(&store, &format!("/g{group}"), NewGroup::new(), &registry()).unwrap();
+            for directory in 0..directories {
+                let key = Key::new(&format!("g{group}/d{directory}/data")).unwrap();
+                store.set(&key, b"1", &SetOptions::default()).unwrap();
+            }
+        }
+        let server = serve(store, &ServeOptions::default());
+        counted.take();
+        let answer = get(&server, "/api/info?path=/&sizes=1");
+        (answer, counted.take().gets)
+    };
+    let (answer, of_one) = groups_with(100);
+    assert_eq!((answer.status, at(&answer.json(), "/groups")), (200, "20".to_owned()));
+    // 20,000 directories, of which 10,000 may be looked at.
+    let (answer, gets) = groups_with(1000);
+    assert_eq!((answer.status, at(&answer.json(), "/error/kind")), (422, "\"limit\"".to_owned()), "{answer:?}");
+    assert!(gets <= of_one * 5, "{gets} for 10,000 directories, {of_one} for 2000");
+}
+
+/// Where nodes are opened as they are found, it is known before how many may be.
+#[test]
+fn counts_look_at_so_many_directories_beside_those_of_a_draft() {
+    let (counted, store) = counted();
+    Group::create(&store, "/", NewGroup::new().dialect(Dialect::V3Draft2022), &registry()).unwrap();
+    let fill = |directories: std::ops::Range<usize>| {
+        for directory in directories {
+            for key in [format!("meta/d{directory}/data"), format!("e{directory}/data")] {
+                store.set(&Key::new(&key).unwrap(), b"1", &SetOptions::default()).unwrap();
+            }
+        }
+    };
+    fill(0..10);
+    let server = serve(Arc::clone(&store), &ServeOptions::default());
+    assert_eq!(get(&server, "/api/info?path=/&sizes=1").status, 200);
+    fill(10..5500);
+    counted.take();
+    let answer = get(&server, "/api/info?path=/&sizes=1");
+    assert_eq!((answer.status, at(&answer.json(), "/error/kind")), (422, "\"limit\"".to_owned()), "{answer:?}");
+    let costs = counted.take();
+    assert!(costs.gets < 100, "{costs:?}");
 }

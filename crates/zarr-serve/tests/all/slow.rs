@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use zarr_array::{Array, NewArray};
+use zarr_array::{Array, Group, NewArray, NewGroup};
 use zarr_serve::{ServeLimits, ServeOptions, Server};
 use zarr_store::{Key, MemoryStore, StoreExt};
 
@@ -45,6 +45,35 @@ fn requests_that_do_not_arrive_are_given_up() {
     for stream in [&mut silent, &mut begun, &mut kept] {
         assert!(is_closed(stream, Duration::from_secs(20)));
     }
+}
+
+/// Clients that begin to read values of 8 MiB, of which a few would fill all that may be held, and read no further.
+#[test]
+fn clients_that_hardly_read_leave_room_to_others() {
+    let store = MemoryStore::new();
+    for (name, size) in [("slow", 8 << 20), ("middle", 1 << 20), ("small", 100)] {
+        store.set_all(&Key::new(name).unwrap(), &vec![7; size]).unwrap();
+    }
+    let store: Arc<dyn zarr_array::Store> = Arc::new(store);
+    Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
+    // None of them is given up while the test runs.
+    let limits = ServeLimits::default().held_bytes(32 << 20).stall_time(Duration::from_secs(600));
+    let server = serve(store, &ServeOptions::default().limits(limits));
+    let begin = |_| {
+        let mut stream = connect(server.address());
+        stream.write_all(b"GET /raw/slow HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let mut bytes = [0; 256];
+        stream.read_exact(&mut bytes).unwrap();
+        assert!(bytes.starts_with(b"HTTP/1.1 200 "));
+        stream
+    };
+    let streams: Vec<TcpStream> = (0..33).map(begin).collect();
+    for (path, size) in [("/raw/small", 100), ("/raw/middle", 1 << 20)] {
+        let answer = get(&server, path);
+        assert_eq!((answer.status, answer.body.len()), (200, size), "{path}");
+    }
+    assert_eq!(get(&server, "/api/info?path=/").status, 200);
+    drop(streams);
 }
 
 /// Runs a test in a process of its own, as other tests take memory beside it.
