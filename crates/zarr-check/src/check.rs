@@ -5,7 +5,7 @@ use crate::documents::{code_of, code_of_open};
 use crate::hierarchy::Hierarchy;
 use crate::keys::Keys;
 use crate::sink::Sink;
-use crate::{CheckOptions, Event, Finding, Level, Report, conventions, documents, images};
+use crate::{CheckOptions, Event, Finding, Level, Report, conventions, documents, images, unfinished};
 use std::sync::Arc;
 use zarr_array::{Registry, Store};
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, walk};
@@ -16,7 +16,7 @@ use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, walk};
 /// looked through; of a remote store the keys of one array. See [`CheckOptions`] for what it looks at.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`] if there is no node at `path`; [`ErrorKind::Store`] if its documents cannot be got;
+/// [`ErrorKind::NotFound`] if there is no node at `path`, and nothing of a conversion to it that was not finished; [`ErrorKind::Store`] if its documents cannot be got;
 /// [`ErrorKind::Argument`] for a share of a sample that is none; [`ErrorKind::Cancelled`]. What is wrong with the data is a finding and
 /// no error.
 pub fn check<F: IntoFlow>(
@@ -41,7 +41,18 @@ pub fn check<F: IntoFlow>(
             sink.go_on()?;
             return Ok(sink.into_report());
         }
-        Err(error) => return Err(zarr_hierarchy::with_location(error, &**store, path)),
+        Err(error) => {
+            let left = match error.kind() {
+                ErrorKind::NotFound => unfinished::without_node(&**store, path),
+                _ => Vec::new(),
+            };
+            if left.is_empty() {
+                return Err(zarr_hierarchy::with_location(error, &**store, path));
+            }
+            left.into_iter().for_each(|finding| sink.find(finding));
+            sink.go_on()?;
+            return Ok(sink.into_report());
+        }
     };
     documents::of_walk(&walk, &sink);
     let fault = |error: Error| sink.find(Finding::of(code_of_open(&error), &error));
@@ -57,8 +68,8 @@ pub fn check<F: IntoFlow>(
     beside(&walk, &hierarchy, can_list && options.level > Level::Documents, &sink);
     documents::copies_inside(&hierarchy, &sink);
     if options.conventions {
-        conventions::check(&hierarchy, &sink);
-        images::check(&hierarchy, &sink);
+        conventions::check(&**store, &hierarchy, &sink)?;
+        images::check(&hierarchy, &sink)?;
     }
     sink.go_on()?;
     if options.level > Level::Documents {

@@ -89,7 +89,7 @@ codes! {
     BadConsolidated "bad-consolidated" Error
         "Consolidated metadata cannot be read." "Write it again; `--repair` does.";
     StaleConsolidated "stale-consolidated" Warning
-        "Consolidated metadata differs from the nodes that it is a copy of." "Write it again; `--repair` does.";
+        "Consolidated metadata differs from the nodes that it is a copy of." "Write it again; `--repair` does, unless it has documents that are nowhere else.";
     UnknownConsolidated "unknown-consolidated" Warning
         "Consolidated metadata is of a kind that no reader knows." "Write it again.";
     StrayKey "stray-key" Warning
@@ -127,7 +127,7 @@ codes! {
     ChecksumMismatch "checksum-mismatch" Error
         "The bytes of a chunk do not match their checksum." "Restore the chunk; `--drop-torn` erases it.";
     BrokenChunk "broken-chunk" Error
-        "The bytes of a chunk break their format, or have another number than its elements." "Restore the chunk; `--drop-torn` erases it.";
+        "The bytes of a chunk break their format, or have another number than its elements." "Restore the chunk; `--drop-torn` erases it, if no part of it can be read.";
     MoreFaults "more-faults" Error
         "A shard has more faults than are listed." "Look at those that are listed.";
     ChunkOverLimit "chunk-over-limit" Warning

@@ -4,13 +4,20 @@ use crate::hierarchy::Hierarchy;
 use crate::images::is_image;
 use crate::sink::Sink;
 use crate::{Code, Finding};
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use zarr_cf::time::{Calendar, TimeUnits};
+use zarr_hierarchy::{ErrorKind, Result};
 use zarr_json::{Map, Value};
-use zarr_meta::{ArrayMetadata, Node, StoredNode};
+use zarr_meta::{ArrayMetadata, Node, NodePath, StoredNode};
+use zarr_store::Store;
+
+/// So many names of coordinates are looked up above the node that the check begins with.
+const MOST_ABOVE: usize = 1000;
 
 /// Looks at all groups.
-pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) {
+pub(crate) fn check(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
+    let mut above = Above { store, seen: HashMap::new() };
     let mut sizes: HashMap<(String, &str), (u64, &StoredNode)> = HashMap::new();
     let images: HashSet<String> = hierarchy
         .nodes
@@ -25,9 +32,11 @@ pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) {
             dimensions(found, array, &group, &mut sizes, sink);
         }
         let attributes = &array.attributes;
-        coordinates(hierarchy, found, attributes, sink);
+        coordinates(hierarchy, &mut above, found, attributes, sink)?;
         units(found, attributes, sink);
+        sink.go_on()?;
     }
+    Ok(())
 }
 
 fn dimensions<'n>(
@@ -48,14 +57,53 @@ fn dimensions<'n>(
 }
 
 /// The attribute `coordinates` names arrays in the group, or in groups above.
-fn coordinates(hierarchy: &Hierarchy, found: &StoredNode, attributes: &Map, sink: &Sink<'_>) {
-    let Some(listed) = attributes.get("coordinates").and_then(Value::as_str) else { return };
+fn coordinates(
+    hierarchy: &Hierarchy,
+    above: &mut Above<'_>,
+    found: &StoredNode,
+    attributes: &Map,
+    sink: &Sink<'_>,
+) -> Result<()> {
+    let Some(listed) = attributes.get("coordinates").and_then(Value::as_str) else { return Ok(()) };
+    let Some(first) = hierarchy.nodes.first() else { return Ok(()) };
+    let places = AttributePlaces::new(found);
     for name in listed.split_whitespace() {
-        let is_at = |group: zarr_meta::NodePath| group.join(name).is_ok_and(|path| hierarchy.node(&path).is_some());
-        if !found.path.ancestors().any(is_at) {
+        let mut is_at = |group: NodePath| {
+            let Ok(path) = group.join(name) else { return false };
+            match path.is_within(&first.path) {
+                true => hierarchy.node(&path).is_some() || hierarchy.is_broken(&path),
+                false => above.may_have(&path),
+            }
+        };
+        if !found.path.ancestors().any(&mut is_at) {
             let message = format!("names {name:?}, and there is no such array in the group or above");
-            sink.find(at_attribute(Finding::new(Code::MissingCoordinate, message), found, "/attributes/coordinates"));
+            sink.find(places.at(Finding::new(Code::MissingCoordinate, message), "/attributes/coordinates"));
         }
+        sink.go_on()?;
+    }
+    Ok(())
+}
+
+/// The nodes above and beside the one that the check begins with, which the walk has not seen.
+struct Above<'s> {
+    store: &'s dyn Store,
+    seen: HashMap<NodePath, bool>,
+}
+
+impl Above<'_> {
+    /// Whether there is a node at a path, broken ones included, or it is not known.
+    fn may_have(&mut self, path: &NodePath) -> bool {
+        if let Some(known) = self.seen.get(path) {
+            return *known;
+        }
+        // Each costs a request.
+        if self.seen.len() >= MOST_ABOVE {
+            return true;
+        }
+        let opened = zarr_hierarchy::open_node(self.store, &path.to_string(), None);
+        let may_have = opened.map_or_else(|error| error.kind() != ErrorKind::NotFound, |_| true);
+        self.seen.insert(path.clone(), may_have);
+        may_have
     }
 }
 
@@ -72,23 +120,49 @@ fn units(found: &StoredNode, attributes: &Map, sink: &Sink<'_>) {
             Ok(_) => return,
         },
     };
-    sink.find(at_attribute(Finding::new(Code::BadUnits, error.to_string()), found, pointer));
+    sink.find(AttributePlaces::new(found).at(Finding::new(Code::BadUnits, error.to_string()), pointer));
 }
 
-/// A finding in the attributes of a node; `pointer` is below `/attributes`, as in the documents of version 3.
-pub(crate) fn at_attribute(finding: Finding, found: &StoredNode, pointer: &str) -> Finding {
-    let finding = finding.at_path(&found.path);
-    let below = pointer.strip_prefix("/attributes").filter(|below| !below.is_empty());
-    let name = below.and_then(|below| below.split('/').nth(1)).unwrap_or_default();
-    // Attributes are members of a document of their own in some dialects.
-    let has_member = |key: &&str| {
-        let text = found.documents.get(key).and_then(|bytes| std::str::from_utf8(bytes).ok());
-        text.and_then(|text| Value::from_json(text).ok()).is_some_and(|document| document.get(name).is_some())
-    };
-    let own = found.own_documents().find(has_member);
-    let pointer = below.filter(|_| own.is_some()).unwrap_or(pointer).to_owned();
-    let key = own.or_else(|| found.document_key()).map(str::to_owned);
-    Finding { key, pointer: Some(pointer), ..finding }
+/// Where the attributes of one node stand in its documents, which are read once, for the first finding.
+pub(crate) struct AttributePlaces<'n> {
+    found: &'n StoredNode,
+    documents: OnceCell<Vec<(&'n str, Value)>>,
+    /// For the name of an attribute the key of the document that has it as a member, if attributes have a document of their own.
+    keys: RefCell<HashMap<String, Option<&'n str>>>,
+}
+
+impl<'n> AttributePlaces<'n> {
+    pub(crate) fn new(found: &'n StoredNode) -> Self {
+        Self { found, documents: OnceCell::new(), keys: RefCell::default() }
+    }
+
+    /// A finding at an attribute; `pointer` is below `/attributes`, as in the documents of version 3.
+    pub(crate) fn at(&self, finding: Finding, pointer: &str) -> Finding {
+        let finding = finding.at_path(&self.found.path);
+        let below = pointer.strip_prefix("/attributes").filter(|below| !below.is_empty());
+        let name = below.and_then(|below| below.split('/').nth(1)).unwrap_or_default();
+        let own = self.document_of(name);
+        let pointer = below.filter(|_| own.is_some()).unwrap_or(pointer).to_owned();
+        let key = own.or_else(|| self.found.document_key()).map(str::to_owned);
+        Finding { key, pointer: Some(pointer), ..finding }
+    }
+
+    /// Attributes are members of a document of their own in some dialects.
+    fn document_of(&self, name: &str) -> Option<&'n str> {
+        if let Some(known) = self.keys.borrow().get(name) {
+            return *known;
+        }
+        let documents = self.documents.get_or_init(|| {
+            let read = |key: &'n str| {
+                let text = std::str::from_utf8(self.found.documents.get(key)?).ok()?;
+                Some((key, Value::from_json(text).ok()?))
+            };
+            self.found.own_documents().filter_map(read).collect()
+        });
+        let own = documents.iter().find(|(_, document)| document.get(name).is_some()).map(|(key, _)| *key);
+        self.keys.borrow_mut().insert(name.to_owned(), own);
+        own
+    }
 }
 
 fn at_document(finding: Finding, found: &StoredNode, pointer: &str) -> Finding {

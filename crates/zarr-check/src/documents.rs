@@ -5,7 +5,7 @@ use crate::sink::Sink;
 use crate::{Code, Finding};
 use std::collections::HashSet;
 use zarr_hierarchy::{Error, ErrorKind, Walk, compare_consolidated};
-use zarr_meta::{Consolidated, Node, NodePath, StoredNode, Warning, conventions};
+use zarr_meta::{Consolidated, Documents, Node, NodePath, StoredNode, Warning, conventions};
 
 /// The code of the error for an array whose documents are good, and which cannot be opened.
 pub(crate) fn code_of_open(error: &Error) -> Code {
@@ -109,6 +109,24 @@ pub(crate) fn lists(hierarchy: &Hierarchy, sink: &Sink<'_>) {
     }
 }
 
+/// What to do about a copy that has documents which are nowhere else.
+const ONLY_IN_COPY: &str = "Restore the documents that are missing from the copy, which `--repair` leaves as it is. If they are meant to be gone, write \
+    the copy again: `zarr consolidate`.";
+
+/// The nodes of which consolidated metadata has documents that are nowhere else: neither the node is there, nor, of a node with several
+/// documents, all of them. Broken nodes do not count: their documents are there.
+pub(crate) fn only_in_copy<'n>(
+    group: &NodePath,
+    copy: &Consolidated,
+    nodes: impl IntoIterator<Item = &'n StoredNode>,
+    is_broken: impl Fn(&NodePath) -> bool,
+) -> Vec<NodePath> {
+    let stored: HashSet<&str> = nodes.into_iter().flat_map(|node| node.documents.keys()).collect();
+    let is_lost = |documents: &Documents| documents.keys().any(|key| !stored.contains(key));
+    let copied = copy.nodes(group).into_iter().filter(|(path, documents)| is_lost(documents) && !is_broken(path));
+    copied.map(|(path, _)| path).collect()
+}
+
 /// The consolidated metadata of a group, compared with its nodes.
 pub(crate) fn copy(hierarchy: &Hierarchy, group: &StoredNode, copy: &Consolidated, key: &str, sink: &Sink<'_>) {
     let alike = |node: &&StoredNode| node.dialect == group.dialect || (node.dialect.is_v3() && group.dialect.is_v3());
@@ -132,7 +150,11 @@ pub(crate) fn copy(hierarchy: &Hierarchy, group: &StoredNode, copy: &Consolidate
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if !parts.is_empty() {
-        sink.find(Finding::new(Code::StaleConsolidated, parts.join("; ")).at_path(&group.path).at_key(key));
+        let mut finding = Finding::new(Code::StaleConsolidated, parts.join("; ")).at_path(&group.path).at_key(key);
+        if !only_in_copy(&group.path, copy, &nodes, |path| hierarchy.is_broken(path)).is_empty() {
+            finding.advice = ONLY_IN_COPY.to_owned();
+        }
+        sink.find(finding);
     }
 }
 

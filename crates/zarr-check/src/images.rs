@@ -1,31 +1,32 @@
 //! The conventions of OME-Zarr: metadata that can be read, levels that are there and fit the image.
 
-use crate::conventions::at_attribute;
+use crate::conventions::AttributePlaces;
 use crate::hierarchy::Hierarchy;
 use crate::sink::Sink;
 use crate::{Code, Finding};
-use zarr_hierarchy::ErrorKind;
+use zarr_hierarchy::{ErrorKind, Result};
 use zarr_json::{Map, Value};
-use zarr_meta::{ArrayMetadata, Node, StoredNode};
+use zarr_meta::{ArrayMetadata, Node, NodePath, StoredNode};
 use zarr_ome::{Multiscale, Multiscales, Version};
 
 /// Looks at all groups that are images.
-pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) {
+pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
     for group in &hierarchy.nodes {
         let Node::Group(metadata) = &group.node else { continue };
         match Multiscales::read(&metadata.attributes) {
             Ok(None) => {}
-            Ok(Some(read)) => image(hierarchy, group, &metadata.attributes, &read, sink),
+            Ok(Some(read)) => image(hierarchy, group, &metadata.attributes, &read, sink)?,
             Err(error) => {
                 let code = match error.kind() {
                     ErrorKind::UnsupportedVersion => Code::UnknownImage,
                     _ => Code::BadImage,
                 };
                 let pointer = error.location().pointer.clone().unwrap_or_else(|| "/attributes".to_owned());
-                sink.find(at_attribute(Finding::of(code, &error), group, &pointer));
+                sink.find(AttributePlaces::new(group).at(Finding::of(code, &error), &pointer));
             }
         }
     }
+    Ok(())
 }
 
 /// Whether a group is an image, whose arrays are of different resolutions.
@@ -33,11 +34,19 @@ pub(crate) fn is_image(attributes: &Map) -> bool {
     attributes.contains_key("multiscales") || attributes.contains_key("ome")
 }
 
-fn image(hierarchy: &Hierarchy, group: &StoredNode, attributes: &Map, read: &Multiscales, sink: &Sink<'_>) {
+fn image(
+    hierarchy: &Hierarchy,
+    group: &StoredNode,
+    attributes: &Map,
+    read: &Multiscales,
+    sink: &Sink<'_>,
+) -> Result<()> {
+    let places = AttributePlaces::new(group);
     for deviation in &read.deviations {
         // Each begins with its pointer.
         let (pointer, what) = deviation.split_once(": ").unwrap_or(("/attributes", deviation));
-        sink.find(at_attribute(Finding::new(Code::ImageDeviation, what), group, pointer));
+        sink.find(places.at(Finding::new(Code::ImageDeviation, what), pointer));
+        sink.go_on()?;
     }
     let (of, list) = match attributes.get("ome").and_then(|ome| ome.get("multiscales")) {
         Some(list) => ("/attributes/ome", Some(list)),
@@ -46,17 +55,25 @@ fn image(hierarchy: &Hierarchy, group: &StoredNode, attributes: &Map, read: &Mul
     let stored = list.and_then(Value::as_array).unwrap_or_default();
     for (number, (image, stored)) in read.images.iter().zip(stored).enumerate() {
         let pointer = format!("{of}/multiscales/{number}/datasets");
-        levels(hierarchy, group, image, &pointer, sink);
+        levels(
+            hierarchy,
+            &group.path,
+            image,
+            |finding, below| places.at(finding, &format!("{pointer}/{below}")),
+            sink,
+        )?;
         let datasets = stored.get("datasets").and_then(Value::as_array).unwrap_or_default();
         for (level, dataset) in datasets.iter().enumerate() {
             let count = scales(dataset.get("coordinateTransformations"), read.version);
             if count != 1 {
                 let message = format!("found {count} transformations of type scale, expected one");
                 let pointer = format!("{pointer}/{level}/coordinateTransformations");
-                sink.find(at_attribute(Finding::new(Code::LevelScale, message), group, &pointer));
+                sink.find(places.at(Finding::new(Code::LevelScale, message), &pointer));
+                sink.go_on()?;
             }
         }
     }
+    Ok(())
 }
 
 /// How many scales a level has by its own transformations. From 0.6 on it has one transformation, which may be the identity or a sequence.
@@ -72,13 +89,18 @@ fn scales(list: Option<&Value>, version: Version) -> usize {
 }
 
 /// The arrays of the levels.
-fn levels(hierarchy: &Hierarchy, group: &StoredNode, image: &Multiscale, pointer: &str, sink: &Sink<'_>) {
+fn levels(
+    hierarchy: &Hierarchy,
+    group: &NodePath,
+    image: &Multiscale,
+    at: impl Fn(Finding, &str) -> Finding,
+    sink: &Sink<'_>,
+) -> Result<()> {
     let (mut first, mut before): (Option<&ArrayMetadata>, Option<&ArrayMetadata>) = (None, None);
     for (number, level) in image.levels.iter().enumerate() {
-        let find = |code, message: String| {
-            sink.find(at_attribute(Finding::new(code, message), group, &format!("{pointer}/{number}/path")));
-        };
-        let path = group.path.join(level.path.trim_end_matches('/')).ok();
+        sink.go_on()?;
+        let find = |code, message: String| sink.find(at(Finding::new(code, message), &format!("{number}/path")));
+        let path = group.join(level.path.trim_end_matches('/')).ok();
         if path.as_ref().is_some_and(|path| hierarchy.is_broken(path)) {
             continue;
         }
@@ -106,6 +128,7 @@ fn levels(hierarchy: &Hierarchy, group: &StoredNode, image: &Multiscale, pointer
         first = first.or(Some(array));
         before = Some(array);
     }
+    Ok(())
 }
 
 #[cfg(test)]

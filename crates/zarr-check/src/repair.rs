@@ -1,21 +1,24 @@
-//! Repair of what can be repaired without loss.
+//! Repair of what can be repaired without loss; and, if it is asked for, what becomes of chunks that cannot be decoded.
 
+use crate::documents::only_in_copy;
 use crate::{CheckOptions, Code, Finding};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use zarr_array::{Array, CheckDepth, ChunkFaultKind, Registry, Store};
+use zarr_array::{Array, CheckDepth, CheckedChunk, ChunkFaultKind, Registry, Store};
 use zarr_grid::ChunkIndex;
-use zarr_hierarchy::{Error, Result, consolidate};
-use zarr_store::{Key, Prefix};
+use zarr_hierarchy::{Result, consolidate, walk};
+use zarr_store::{GetOptions, Key, Prefix};
 
 /// So many chunks are looked at again together, before those that are torn are erased.
 const BATCH: usize = 64;
 
 /// What is to be repaired, gathered from findings: temporary files that nobody holds, directories without anything in them, and
-/// consolidated metadata that is stale or broken. None of these holds a value.
+/// consolidated metadata that is stale or broken. None of these holds a value, or metadata that is nowhere else: a copy that has
+/// documents which the nodes have not is kept.
 ///
-/// With [`drop_torn`](Self::drop_torn) chunks that cannot be decoded are erased as well. Their elements are the fill value then.
+/// With [`drop_torn`](Self::drop_torn) chunks that cannot be decoded are erased as well. Their elements are the fill value then. Those of
+/// which a part can be read are kept: shards, and chunks that are not compressed.
 #[derive(Clone, Debug, Default)]
 pub struct Repair {
     torn_only: bool,
@@ -42,6 +45,10 @@ pub enum Repaired {
     Torn(String),
     /// A shard was left, since some of its inner chunks can be read.
     KeptShard(String),
+    /// A chunk that cannot be decoded as a whole was left, since its codecs let parts of it be read.
+    KeptChunk(String),
+    /// The consolidated metadata of a group was left, since it has documents that are nowhere else.
+    KeptConsolidated(String),
 }
 
 /// What a repair has done, and what it has failed to do.
@@ -81,7 +88,7 @@ impl Repaired {
             Self::Temporary(_) | Self::Folder(_) => "removed",
             Self::Consolidated(_) => "consolidated",
             Self::Torn(_) => "erased",
-            Self::KeptShard(_) => "kept",
+            Self::KeptShard(_) | Self::KeptChunk(_) | Self::KeptConsolidated(_) => "kept",
         }
     }
 
@@ -93,7 +100,20 @@ impl Repaired {
             | Self::Folder(place)
             | Self::Consolidated(place)
             | Self::Torn(place)
-            | Self::KeptShard(place) => place,
+            | Self::KeptShard(place)
+            | Self::KeptChunk(place)
+            | Self::KeptConsolidated(place) => place,
+        }
+    }
+
+    /// Why it was kept; `None` for what was repaired.
+    #[must_use]
+    pub fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::KeptShard(_) => Some("some of its inner chunks can be read"),
+            Self::KeptChunk(_) => Some("it is not compressed, and parts of it can be read"),
+            Self::KeptConsolidated(_) => Some("it has documents that are nowhere else"),
+            _ => None,
         }
     }
 }
@@ -146,7 +166,8 @@ impl Repair {
     }
 
     /// Repairs, or with `dry_run` only says what it would repair. Whoever holds a temporary file or puts something into a directory
-    /// meanwhile keeps it, and a chunk that can be decoded by now stays. A repair that fails keeps no other from being done.
+    /// meanwhile keeps it. A chunk stays that can be decoded by now, or that others replaced since it was looked at, where the store has
+    /// versions. A repair that fails keeps no other from being done.
     pub fn run(
         &self,
         store: &Arc<dyn Store>,
@@ -163,8 +184,14 @@ impl Repair {
         let is_torn = |key: &&String| self.torn.values().any(|chunks| chunks.contains_key(*key));
         report.done.extend(self.kept.iter().filter(|key| !is_torn(key)).cloned().map(Repaired::KeptShard));
         for path in &self.groups {
-            let done = if dry_run { Ok(0) } else { consolidate(&**store, path, options.dialect) };
-            report.note(done.map(drop), Repaired::Consolidated(path.clone()));
+            match has_last_copy(&**store, path, options) {
+                Ok(true) => report.done.push(Repaired::KeptConsolidated(path.clone())),
+                Ok(false) => {
+                    let done = if dry_run { Ok(0) } else { consolidate(&**store, path, options.dialect) };
+                    report.note(done.map(drop), Repaired::Consolidated(path.clone()));
+                }
+                Err(error) => report.note(Err(error), Repaired::Consolidated(path.clone())),
+            }
         }
         report
     }
@@ -237,6 +264,15 @@ impl Repair {
     }
 }
 
+/// Whether the consolidated metadata of a group has documents that are nowhere else by now.
+fn has_last_copy(store: &dyn Store, path: &str, options: &CheckOptions) -> Result<bool> {
+    let walk = walk(store, path, options.dialect)?;
+    let (Some(copy), Some(group)) = (&walk.consolidated, walk.nodes.first()) else { return Ok(false) };
+    // While a node is broken, no copy is made.
+    let broken: HashSet<&str> = walk.broken.iter().filter_map(|error| error.location().path.as_deref()).collect();
+    Ok(!only_in_copy(&group.path, copy, &walk.nodes, |path| broken.contains(path.to_string().as_str())).is_empty())
+}
+
 /// The directory that one lies in.
 fn above(prefix: &Prefix) -> Result<Prefix> {
     let text = prefix.as_str().trim_end_matches('/');
@@ -244,7 +280,7 @@ fn above(prefix: &Prefix) -> Result<Prefix> {
     Ok(Prefix::new(text.get(..end).unwrap_or_default())?)
 }
 
-/// Erases chunks of an array that still cannot be decoded.
+/// Erases chunks of an array that still cannot be decoded, and of which no part can be read.
 fn drop_torn(
     store: &Arc<dyn Store>,
     registry: &Arc<Registry>,
@@ -270,24 +306,76 @@ fn drop_torn(
             Ok(torn) => torn,
             Err(error) => return report.note(Err(error), Repaired::Torn(path.to_owned())),
         };
-        for key in torn {
-            let erased = if dry_run { Ok(()) } else { store.erase(&key).map(drop) };
-            report.note(erased.map_err(Error::from), Repaired::Torn(key.to_string()));
+        for chunk in torn {
+            let key = chunk.key.to_string();
+            if chunk.is_read_in_parts {
+                report.done.push(Repaired::KeptChunk(key));
+                continue;
+            }
+            match erase(&**store, &chunk, dry_run) {
+                Ok(true) => report.done.push(Repaired::Torn(key)),
+                Ok(false) => {}
+                Err(error) => report.note(Err(error), Repaired::Torn(key)),
+            }
         }
     }
 }
 
+/// Erases a chunk, unless others have replaced it since it was looked at, as far as the store has versions.
+fn erase(store: &dyn Store, chunk: &CheckedChunk, dry_run: bool) -> Result<bool> {
+    if dry_run {
+        return Ok(true);
+    }
+    let Some(now) = store.get(&chunk.key, &[], &GetOptions::default())? else { return Ok(false) };
+    if let (Some(now), Some(seen)) = (&now.version, &chunk.version)
+        && now != seen
+    {
+        return Ok(false);
+    }
+    store.erase(&chunk.key)?;
+    Ok(true)
+}
+
 /// Which of some chunks cannot be decoded as a whole, in the order of their keys.
-fn still_torn(array: &Array, chunks: &[(Key, ChunkIndex)]) -> Result<BTreeSet<Key>> {
-    let torn = Mutex::new(BTreeSet::new());
+fn still_torn(array: &Array, chunks: &[(Key, ChunkIndex)]) -> Result<Vec<CheckedChunk>> {
+    let torn = Mutex::new(Vec::new());
     array.check_chunks(chunks, CheckDepth::Values, &|checked| {
         let is_torn = checked.faults.iter().any(|fault| match &fault.kind {
             ChunkFaultKind::Broken(error) => fault.inner.is_empty() && error.is_corrupt(),
             _ => false,
         });
         if is_torn {
-            torn.lock().unwrap_or_else(PoisonError::into_inner).insert(checked.key);
+            torn.lock().unwrap_or_else(PoisonError::into_inner).push(checked);
         }
     })?;
-    Ok(torn.into_inner().unwrap_or_else(PoisonError::into_inner))
+    let mut torn = torn.into_inner().unwrap_or_else(PoisonError::into_inner);
+    torn.sort_by(|a, b| a.key.cmp(&b.key));
+    Ok(torn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_array::NewArray;
+    use zarr_store::{MemoryStore, StoreExt};
+
+    #[test]
+    fn a_chunk_that_was_replaced_since_it_was_looked_at_is_not_erased() {
+        let mut registry = Registry::default();
+        registry.codecs.add(zarr_codec_bytes::BYTES);
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let new = NewArray::new(&[4], "int16").chunks(&[2]).codecs("bytes").unwrap();
+        let array = Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
+        let key = Key::new("a/c/0").unwrap();
+        let chunks = [(key.clone(), [0].into_iter().collect())];
+        store.set_all(&key, &[]).unwrap();
+        let [torn] = still_torn(&array, &chunks).unwrap().try_into().unwrap();
+        store.set_all(&key, &[1, 0, 2, 0]).unwrap();
+        assert!(!erase(&*store, &torn, false).unwrap());
+        assert!(store.exists(&key).unwrap() && still_torn(&array, &chunks).unwrap().is_empty());
+        store.set_all(&key, &[]).unwrap();
+        let [torn] = still_torn(&array, &chunks).unwrap().try_into().unwrap();
+        assert!(erase(&*store, &torn, true).unwrap() && store.exists(&key).unwrap());
+        assert!(erase(&*store, &torn, false).unwrap() && !store.exists(&key).unwrap());
+    }
 }

@@ -129,6 +129,25 @@ pub(crate) fn beside(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) 
     Ok(())
 }
 
+/// What a conversion to a path has left in and beside it, where there is no node yet. A store that cannot list is asked for the journal
+/// alone. What cannot be read is left out: the error that there is no node is told then.
+pub(crate) fn without_node(store: &dyn Store, path: &str) -> Vec<Finding> {
+    let Ok(path) = NodePath::parse(path) else { return Vec::new() };
+    let Ok(journal) = journal_key(&path, None) else { return Vec::new() };
+    let of_path = |key: &Key| {
+        let is_of = *key == journal || is_part_journal(&path, key) || is_scratch(&path, key);
+        let finding = of_key(key).filter(|finding| finding.code == Code::UnfinishedConversion)?;
+        (is_of || finding.path.as_deref() == Some(path.to_string().as_str())).then(|| finding.at_path(&path))
+    };
+    if !store.capabilities().list {
+        let is_there = store.exists(&journal).unwrap_or(false);
+        return of_path(&journal).filter(|_| is_there).into_iter().collect();
+    }
+    let folders = path.parent().into_iter().chain([path.clone()]).filter_map(|at| Prefix::new(&at.key_prefix()).ok());
+    let keys = folders.filter_map(|folder| store.list_dir(&folder).ok()).flat_map(|listing| listing.keys);
+    keys.filter_map(|key| of_path(&key)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,7 +4,7 @@ use crate::Error;
 use std::ops::Range;
 use zarr_codec::Protection;
 use zarr_grid::ChunkIndex;
-use zarr_store::Key;
+use zarr_store::{Key, Version};
 
 /// Of one chunk so many faults are kept, and apart from these so many inner chunks that share bytes, which are no faults.
 const MAX_FAULTS: usize = 1000;
@@ -21,6 +21,11 @@ pub struct CheckedChunk {
     pub is_stored: bool,
     /// How many bytes were looked at.
     pub bytes: u64,
+    /// The version of the value that was looked at, where the store has told.
+    pub version: Option<Version>,
+    /// Whether its codecs let a part of it be read by itself, so that elements may be read of a chunk that does not decode as a whole: it
+    /// is not compressed and no shard, and its value is not empty.
+    pub is_read_in_parts: bool,
     /// How far decoding notices damage, of the inner chunk with the least protection; `None` if nothing was decoded.
     pub protection: Option<Protection>,
     /// Its faults: the first 1000, and the first 1000 of [`ChunkFaultKind::Shares`].
@@ -83,6 +88,8 @@ impl CheckedChunk {
             chunk,
             is_stored: true,
             bytes: 0,
+            version: None,
+            is_read_in_parts: false,
             protection: None,
             faults: Vec::new(),
             more_faults: 0,

@@ -33,6 +33,16 @@ pub(super) fn shard(codecs: &Arc<Pipeline>, shape: &[u64]) -> Option<Box<dyn Dec
     codecs.partial(shape, &Region::whole(shape), &Access::default())
 }
 
+/// Whether a read of some elements of a chunk asks for their bytes alone, though chunks of `shape` are no shards.
+pub(super) fn is_read_in_parts(codecs: &Arc<Pipeline>, shape: &[u64]) -> bool {
+    if shape.contains(&0) || codecs.part_shape(shape).is_some() {
+        return false;
+    }
+    // A chunk of one element is read as a whole, and then the bytes tell nothing.
+    let first: Vec<Range<u64>> = shape.iter().map(|_| 0..1).collect();
+    codecs.partial(shape, &Region::from_ranges(&first), &Access::default()).is_some()
+}
+
 /// The ranges that the index of a shard is read by.
 pub(super) fn index_ranges(decode: &mut dyn Decode, shape: &[u64]) -> Result<Vec<ByteRange>> {
     match step(decode, &[], shape)? {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_codec::{Decode, Pipeline, Split};
 use zarr_grid::{ChunkIndex, Shape};
-use zarr_store::{ByteRange, GetOptions, Job, Key, Next, Reply, Request, Snapshot};
+use zarr_store::{ByteRange, GetOptions, Job, Key, Next, Reply, Request, Snapshot, Version};
 
 /// Shards of which no more may be stored are read as a whole.
 const WHOLE: u64 = 16 << 20;
@@ -131,7 +131,9 @@ impl<'a> CheckJob<'a> {
         let Some(fetched) = fetched else { return Ok(self.gone(number, chunk)) };
         let bytes = fetched.part(0);
         chunk.bytes = bytes.len() as u64;
+        chunk.version = fetched.version.clone();
         let shape = self.shape(number)?;
+        chunk.is_read_in_parts = !bytes.is_empty() && inspect::is_read_in_parts(&self.context.core.codecs, &shape);
         let part = Part { codecs: &self.context.core.codecs, shape: &shape, start: 0, inner: &[] };
         inspect::inspect(&part, bytes, self.context.depth, &mut chunk);
         Ok(self.report(number, chunk))
@@ -162,7 +164,12 @@ impl<'a> CheckJob<'a> {
         let index: Vec<&[u8]> = fetched.parts().collect();
         let split = match inspect::split(&mut *decode, &index, &shape) {
             Ok(split) => split,
-            Err(error) => return self.faulty(number, error),
+            Err(error) => {
+                let mut chunk = self.new_chunk(number)?;
+                chunk.version = version_of(fetched.snapshot.as_ref());
+                chunk.add(broken(&[], None, error));
+                return Ok(self.report(number, chunk));
+            }
         };
         // The same ranges, now to tell where the index lies.
         let mut again = inspect::shard(&self.context.core.codecs, &shape).ok_or_else(jobs::went_on)?;
@@ -182,6 +189,7 @@ impl<'a> CheckJob<'a> {
         let Indexed { number, tries, split, ranges, snapshot } = sized;
         let shape = self.shape(number)?;
         let mut chunk = self.new_chunk(number)?;
+        chunk.version = version_of(snapshot.as_ref());
         let places: Vec<Range<u64>> = ranges.iter().filter_map(|range| range.resolve(size)).collect();
         chunk.bytes = places.iter().map(|range| range.end - range.start).sum();
         let part = Part { codecs: &self.context.core.codecs, shape: &shape, start: 0, inner: &[] };
@@ -230,6 +238,10 @@ impl<'a> CheckJob<'a> {
         }
         self.begin(shard.number, tries + 1)
     }
+}
+
+fn version_of(snapshot: Option<&Snapshot>) -> Option<Version> {
+    snapshot.and_then(Snapshot::version).cloned()
 }
 
 /// Inner chunks in groups that are worth a request.

@@ -34,10 +34,12 @@ pub(crate) struct Check {
     /// Print so many findings of each code, and the number of others; 0 for all. With --json all are printed.
     #[arg(long, value_name = "N", default_value = "20")]
     max_findings: u64,
-    /// Repair what holds no value: remove temporary files that nobody holds and empty directories, write stale consolidated metadata again.
+    /// Repair what holds no value: remove temporary files that nobody holds and empty directories, write stale consolidated metadata again,
+    /// unless it has documents that are nowhere else.
     #[arg(long)]
     repair: bool,
-    /// Erase chunks that cannot be decoded, so that their elements are the fill value. Shards of which inner chunks can be read stay.
+    /// Erase chunks that cannot be decoded, so that their elements are the fill value. Shards of which inner chunks can be read stay, and
+    /// chunks that are not compressed.
     #[arg(long)]
     drop_torn: bool,
     /// Print what --repair and --drop-torn would do, and write nothing.
@@ -121,10 +123,11 @@ fn check_writable(context: &Context, location: &NodeLocation) -> Result<()> {
 
 /// A failure if something was found that is more than a note, and was not repaired.
 fn result(location: &NodeLocation, report: &Report, repaired: &RepairReport, dry_run: bool) -> Result<()> {
-    let is_left = |it: &&Repaired| !matches!(it, Repaired::Folder(_) | Repaired::KeptShard(_));
+    // Directories are notes, and what was kept is as it was.
+    let is_mended = |it: &&Repaired| !matches!(it, Repaired::Folder(_)) && it.reason().is_none();
     let done = if dry_run { &[][..] } else { repaired.done.as_slice() };
     let found = report.errors.saturating_add(report.warnings);
-    let left = found.saturating_sub(done.iter().filter(is_left).count() as u64);
+    let left = found.saturating_sub(done.iter().filter(is_mended).count() as u64);
     if left == 0 && repaired.failed.is_empty() {
         return Ok(());
     }
@@ -240,7 +243,8 @@ impl Printer {
             text.push_str(&format!("{:<7}  {} more [{code}]\n", code.severity(), number::grouped(count - self.most)));
         }
         for repaired in &repaired.done {
-            text.push_str(&format!("{:<12}  {}\n", repaired.action(), escape::line(repaired.place())));
+            let why = repaired.reason().map(|why| format!(": {why}")).unwrap_or_default();
+            text.push_str(&format!("{:<12}  {}{why}\n", repaired.action(), escape::line(repaired.place())));
         }
         for failed in &repaired.failed {
             let place = format!("{}: {}", failed.repair.place(), failed.message);

@@ -72,7 +72,7 @@ fn a_dry_run_says_what_a_run_does() {
     let out = String::from_utf8(ran.out).unwrap();
     assert!(out.contains("error    c/0  1000 more faults of this shard [more-faults]\n"), "{out}");
     let planned = done(&folder, &["--drop-torn", "--dry-run"]);
-    assert_eq!(planned, ["kept          c/0"]);
+    assert_eq!(planned, ["kept          c/0: some of its inner chunks can be read"]);
     assert_eq!(done(&folder, &["--drop-torn"]), planned);
     assert!(path.exists());
 }
@@ -93,4 +93,62 @@ fn directories_are_said_to_be_removed_if_they_are() {
     assert!(folder.path("s/x/y/z").exists());
     assert_eq!(done(&folder, &["--repair"]), removed);
     assert!(!folder.path("s/x").exists() && folder.path(name).exists());
+}
+
+/// A document that is in the copy alone is not lost by a repair, be it of an array or of its attributes.
+#[test]
+fn a_copy_is_kept_while_it_has_documents_that_are_nowhere_else() {
+    for (dialect, lost) in [("v3", "s/a/zarr.json"), ("v2", "s/a/.zarray"), ("v2", "s/a/.zattrs")] {
+        let folder = Folder::new();
+        folder.ok(&["create", "s", "/", "--group", "--dialect", dialect]);
+        for array in ["a", "b"] {
+            let args = ["create", "s", array, "--shape", "4", "--dtype", "int16", "--codecs", "none"];
+            folder.ok(&[&args[..], &["--dialect", dialect]].concat());
+            folder.fill("s", array, "<i2", "(4,)", &int16(1..5));
+        }
+        folder.ok(&["attrs", "s", "a", "--set", "k=1"]);
+        folder.ok(&["consolidate", "s"]);
+        let copy = folder.path(if dialect == "v2" { "s/.zmetadata" } else { "s/zarr.json" });
+        let before = fs::read(&copy).unwrap();
+        let document = fs::read(folder.path(lost)).unwrap();
+        fs::remove_file(folder.path(lost)).unwrap();
+        let kept = ["kept          /: it has documents that are nowhere else"];
+        assert_eq!(done(&folder, &["--repair", "--dry-run"]), kept, "{lost}");
+        assert_eq!(done(&folder, &["--repair"]), kept, "{lost}");
+        assert_eq!(fs::read(&copy).unwrap(), before, "{lost}");
+        let ran = folder.run(&["check", "s", "--repair", "--json"]);
+        let out = json(&ran).to_string();
+        assert!(ran.code == Some(1) && out.contains("Restore the documents that are missing from the copy"), "{out}");
+        // With it there is nothing to repair.
+        fs::write(folder.path(lost), document).unwrap();
+        folder.ok(&["check", "s"]);
+    }
+}
+
+/// Of a chunk that is not compressed parts are read, whatever its length.
+#[test]
+fn chunks_that_are_not_compressed_stay_unless_they_are_empty() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "/", "--group"]);
+    for (array, codecs) in [("a", "none"), ("z", "bytes,gzip")] {
+        let args = ["create", "s", array, "--shape", "16", "--dtype", "int16", "--chunks", "4", "--codecs", codecs];
+        folder.ok(&args);
+        folder.fill("s", array, "<i2", "(16,)", &int16(1..17));
+    }
+    let chunk = |number: usize| folder.path(&format!("s/a/c/{number}"));
+    let mut longer = fs::read(chunk(0)).unwrap();
+    longer.extend([0; 4]);
+    fs::write(chunk(0), &longer).unwrap();
+    fs::write(chunk(1), &fs::read(chunk(1)).unwrap()[..6]).unwrap();
+    fs::write(chunk(2), "").unwrap();
+    fs::write(folder.path("s/z/c/0"), "torn").unwrap();
+    let before = ["0:2", "4:6"].map(|part| folder.raw_region("s", "a", part));
+    assert_eq!(before, [int16(1..3), int16(5..7)]);
+    let why = "it is not compressed, and parts of it can be read";
+    let due = [&*format!("kept          a/c/0: {why}"), &*format!("kept          a/c/1: {why}")];
+    let due = [&due[..], &["erased        a/c/2", "erased        z/c/0"]].concat();
+    assert_eq!(done(&folder, &["--drop-torn", "--dry-run"]), due);
+    assert_eq!(done(&folder, &["--drop-torn"]), due);
+    assert_eq!(["0:2", "4:6"].map(|part| folder.raw_region("s", "a", part)), before);
+    assert!(chunk(0).exists() && chunk(1).exists() && !chunk(2).exists());
 }

@@ -185,3 +185,63 @@ fn a_value_that_cannot_be_read_is_one_finding() {
     assert_eq!(places(&findings), [(Code::Unreadable, "c/1".to_owned())]);
     assert!(report.checked.chunks >= 7, "{report:?}");
 }
+
+/// A conversion that is done in parts creates the node last.
+#[test]
+fn an_unfinished_conversion_is_found_where_there_is_no_node_yet() {
+    for cannot_list in [false, true] {
+        let odd = Odd { cannot_list, ..Odd::default() };
+        put(&odd.inner, &[("zarr.json", GROUP), (".zconversion-a", "{}"), (".zconversion.1-of-2-a", "{}")]);
+        put(&odd.inner, &[(".zconversion-b", "{}"), ("a/.zconversion.00112233445566ff", "{}")]);
+        let (findings, report) = found(odd, "/a");
+        let all = [".zconversion-a", ".zconversion.1-of-2-a", "a/.zconversion.00112233445566ff"];
+        let due: Vec<_> = all.iter().take(if cannot_list { 1 } else { 3 }).collect();
+        let due: Vec<_> = due.into_iter().map(|key| (Code::UnfinishedConversion, (*key).to_owned())).collect();
+        assert_eq!((places(&findings), report.warnings), (due.clone(), due.len() as u64));
+    }
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    put(&*store, &[("zarr.json", GROUP), (".zconversion-b", "{}")]);
+    let error = checked_with(&store, "/a", &CheckOptions::default()).unwrap_err();
+    assert_eq!(error.kind(), zarr::ErrorKind::NotFound);
+}
+
+/// Coordinates are looked for above the node that the check begins with.
+#[test]
+fn coordinates_above_the_first_node_are_known() {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    put(&*store, &[("zarr.json", GROUP), ("g/zarr.json", GROUP)]);
+    let create = |path: &str, new: NewArray| drop(zarr::create((&store, path)).array(new).unwrap());
+    let new = || NewArray::new(&[4], "int8");
+    create("/time", new());
+    create("/g/here", new());
+    create("/g/a", new().attribute("coordinates", "time here gone"));
+    for path in ["/", "/g", "/g/a"] {
+        let (findings, _) = checked_with(&store, path, &CheckOptions::default()).unwrap();
+        let due = (Code::MissingCoordinate, "g/a/zarr.json#/attributes/coordinates".to_owned());
+        assert_eq!(places(&findings), [due], "{path}");
+        assert!(findings[0].message.contains("\"gone\""), "{findings:?}");
+    }
+}
+
+/// The document of a group is read once for all findings in it: for each it would take minutes.
+#[test]
+fn many_findings_in_one_document_take_little_time() {
+    const LEVELS: usize = 10_000;
+    let level = |number: usize| {
+        format!(r#"{{"path": "{number}", "coordinateTransformations": [{{"type": "scale", "scale": [1, 1]}}]}}"#)
+    };
+    let levels: Vec<String> = (0..LEVELS).map(level).collect();
+    let axes = r#"[{"name": "y", "type": "space"}, {"name": "x", "type": "space"}]"#;
+    let document = format!(
+        r#"{{"zarr_format": 3, "node_type": "group", "attributes": {{"ome": {{"version": "0.5",
+        "multiscales": [{{"axes": {axes}, "datasets": [{}]}}]}}}}}}"#,
+        levels.join(", ")
+    );
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    put(&*store, &[("zarr.json", document)]);
+    let begun = std::time::Instant::now();
+    let (findings, _) = checked_with(&store, "/", &CheckOptions::default()).unwrap();
+    let took = begun.elapsed();
+    assert_eq!(findings.iter().filter(|finding| finding.code == Code::MissingLevel).count(), LEVELS);
+    assert!(took.as_secs() < 60, "{took:?}");
+}
