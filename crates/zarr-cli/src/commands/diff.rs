@@ -183,8 +183,8 @@ fn push_fact(text: &mut String, within: &str, fact: &Fact) {
 }
 
 fn push_values(text: &mut String, values: &ValueDifferences) {
-    let number = |number: u128| number::grouped(u64::try_from(number).unwrap_or(u64::MAX));
-    let mut all = format!("  {} of {} elements differ", number(values.different), number(values.compared));
+    let mut all =
+        format!("  {} of {} elements differ", number::grouped(values.different), number::grouped(values.compared));
     if let Some(most) = values.max_abs {
         // Writing to a string does not fail.
         let _ = write!(all, ", by at most {}", Value::from(most));
@@ -202,7 +202,7 @@ fn push_values(text: &mut String, values: &ValueDifferences) {
     }
     let more = values.different.saturating_sub(values.first.len() as u128);
     if more > 0 && !values.first.is_empty() {
-        line(text, &format!("    {} more", number(more)));
+        line(text, &format!("    {} more", number::grouped(more)));
     }
 }
 

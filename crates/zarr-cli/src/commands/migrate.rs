@@ -40,10 +40,12 @@ pub(crate) struct Migrate {
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB", hide_short_help = true)]
     memory: u64,
     /// Before, drop documents of the new dialect that are there: those of a migration that is recorded, or others beside which there is
-    /// a document of an old one. Nothing is dropped if the migration cannot be done.
+    /// a document of an old one. Nothing is dropped if the migration cannot be done, or if documents that were changed since, or chunks
+    /// that the old arrays do not use, would go.
     #[arg(long, conflicts_with_all = ["finish", "undo"], help_heading = AS_ZARR_PYTHON)]
     overwrite: bool,
-    /// With --overwrite, drop also documents beside which there is none of an old dialect.
+    /// With --overwrite, drop also documents beside which there is none of an old dialect, documents that were changed since, and the
+    /// chunks of the new arrays that the old ones do not use, with all data that were written to them.
     #[arg(long, requires = "overwrite", help_heading = AS_ZARR_PYTHON)]
     force: bool,
     /// Afterwards, drop the old documents, as --finish does.
@@ -120,7 +122,7 @@ fn in_place(context: &Context, args: &Migrate, store: &Arc<dyn Store>, dialect: 
         false => Migration::plan_with(store, &context.registry, dialect, options)?,
     };
     if args.dry_run {
-        return preview(context, &migration, migration.replaced().len(), dialect);
+        return preview(context, &migration, dialect);
     }
     carry_out(context, migration.conversion(), |progress| migration.run(progress))?;
     if args.remove_v2_metadata {
@@ -147,7 +149,7 @@ fn elsewhere(
     let options = context.convert_options(args.loss, args.memory);
     let migration = Migration::plan_with(&store, &context.registry, dialect, options)?;
     if args.dry_run {
-        return preview(context, &migration, 0, dialect);
+        return preview(context, &migration, dialect);
     }
     let output = context.create_store(to)?;
     Migration::check_settled(&output)?;
@@ -162,10 +164,15 @@ fn elsewhere(
 }
 
 /// Shows what would be done.
-fn preview(context: &Context, migration: &Migration, replaced: usize, dialect: Dialect) -> Result<()> {
-    if replaced > 0 {
-        let documents = number::counted(replaced as u64, "document");
-        context.warnings(&[format!("would first drop {documents} of {dialect}")]);
+fn preview(context: &Context, migration: &Migration, dialect: Dialect) -> Result<()> {
+    let (documents, chunks) = (migration.replaced().len(), migration.replaced_chunks());
+    if documents > 0 {
+        let documents = number::counted(documents as u64, "document");
+        let chunks = match chunks {
+            0 => String::new(),
+            _ => format!(", and {} with what was written to them", number::counted(chunks as u64, "chunk")),
+        };
+        context.warnings(&[format!("would first drop {documents} of {dialect}{chunks}")]);
     }
     dry_run::print(context, migration.conversion(), Vec::new())
 }

@@ -75,6 +75,19 @@ different: 3 nodes compared
     assert!(ran.err.starts_with("error: s and t differ\n"), "{}", ran.err);
 }
 
+/// Of arrays with more than 2^64 elements.
+#[test]
+fn large_counts_are_exact() {
+    let folder = Folder::new();
+    for (store, fill) in [("s", "0"), ("t", "1")] {
+        folder.ok(&["create", store, "a", "--shape", "8589934592,8589934592", "--dtype", "int8", "--fill", fill]);
+    }
+    let text = out(&folder, 1, &["s", "t", "--first", "1"]);
+    let all = "73_786_976_294_838_206_464";
+    assert!(text.contains(&format!("  {all} of {all} elements differ")), "{text}");
+    assert!(text.contains("    73_786_976_294_838_206_463 more\n"), "{text}");
+}
+
 #[test]
 fn faults_are_named() {
     let folder = store();

@@ -192,3 +192,68 @@ fn leftover_chunks_are_erased() {
     let read = folder.ok(&["read", "s", "a", "--dialect", "p2019", "--as", "csv"]);
     assert_eq!(read, "7\n7\n7\n7\n");
 }
+
+/// `migrate --overwrite` drops nothing that was written to the new hierarchy, unless that is forced.
+#[test]
+fn what_was_written_since_a_migration_is_kept() {
+    let folder = Folder::new();
+    let args = ["create", "s", "a", "--shape", "4", "--dtype", "int16", "--chunks", "2", "--shards", "4"];
+    folder.ok(&args);
+    folder.fill("s", "a", "<i2", "(4,)", &int16(1..5));
+    folder.ok(&["migrate", "v2", "s"]);
+    let nine = ["write", "s", "a", "--dialect", "v2", "--from", "-", "--as", "json", "--select", "0:1"];
+    assert_eq!(folder.run_with(&nine, b"[9]").code, Some(0));
+    let read = ["read", "s", "a", "--dialect", "v2", "--as", "csv"];
+    let refused = || {
+        for more in [&[][..], &["--dry-run"]] {
+            let ran = folder.run(&[&["migrate", "v2", "s", "--overwrite"], more].concat());
+            assert!(ran.code == Some(2) && ran.err.contains("2 chunks of the array of dialect v2"), "{}", ran.err);
+            assert!(ran.err.contains("hint: --force"), "{}", ran.err);
+            assert_eq!(folder.ok(&read), "9\n2\n3\n4\n");
+        }
+    };
+    refused();
+    let shown = folder.run(&["migrate", "v2", "s", "--overwrite", "--force", "--dry-run"]);
+    assert!(shown.err.contains("documents of v2, and 2 chunks with what was written to them"), "{}", shown.err);
+    assert_eq!(folder.ok(&read), "9\n2\n3\n4\n");
+    // Nor is the record needed for that.
+    std::fs::rename(folder.path("s/.zmigration"), folder.path("record")).unwrap();
+    refused();
+    std::fs::rename(folder.path("record"), folder.path("s/.zmigration")).unwrap();
+    folder.ok(&["migrate", "v2", "s", "--overwrite", "--force"]);
+    assert_eq!(folder.ok(&read), "1\n2\n3\n4\n");
+
+    // Documents alone.
+    let folder = v2();
+    folder.ok(&["consolidate", "s"]);
+    folder.ok(&["migrate", "s"]);
+    folder.ok(&["migrate", "s", "--overwrite"]);
+    folder.ok(&["attrs", "s", "a", "--dialect", "v3", "--set", "units=degC"]);
+    let ran = folder.run(&["migrate", "s", "--overwrite"]);
+    assert_eq!(ran.code, Some(5), "{}", ran.err);
+    assert!(ran.err.contains("was changed since the store was migrated to v3"), "{}", ran.err);
+    assert!(folder.ok(&["attrs", "s", "a", "--dialect", "v3"]).contains("degC"));
+    folder.ok(&["migrate", "s", "--overwrite", "--force"]);
+    assert!(folder.ok(&["attrs", "s", "a", "--dialect", "v3"]).contains("\"K\""));
+}
+
+/// A node that was created after a migration would be left behind, in a hierarchy of the other version.
+#[test]
+fn nodes_created_since_a_migration_are_no_part_of_it() {
+    let folder = v2();
+    folder.ok(&["migrate", "s"]);
+    folder.ok(&["create", "s", "new", "--group", "--dialect", "v3"]);
+    assert_eq!(documents(&folder, "s", true), 5);
+    for args in [
+        &["remove-metadata", "v3", "s"][..],
+        &["remove-metadata", "v3", "s", "--dry-run"],
+        &["migrate", "v3", "s", "--overwrite"],
+    ] {
+        let ran = folder.run(args);
+        assert!(ran.code == Some(3) && ran.err.contains("s: /new: the node was created since"), "{}", ran.err);
+        assert_eq!((documents(&folder, "s", true), documents(&folder, "s", false)), (5, 5));
+    }
+    assert_eq!(folder.ok(&["remove-metadata", "v3", "s", "--force"]), "s: 5 documents of v3 erased\n");
+    assert_eq!((documents(&folder, "s", true), documents(&folder, "s", false)), (0, 5));
+    assert!(!folder.files("s").iter().any(|file| file.contains("zmigration")), "{:?}", folder.files("s"));
+}

@@ -1,5 +1,6 @@
 //! Conversion of a hierarchy where it lies: new documents beside the old ones, which stay until they are dropped.
 
+mod checks;
 mod end;
 mod record;
 mod removal;
@@ -7,6 +8,7 @@ mod removal;
 pub use record::MigrationState;
 pub use removal::DocumentRemoval;
 
+use self::checks::{check_keys, check_unused, dropped};
 use self::record::{Entry, Record, Side};
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
@@ -61,6 +63,8 @@ pub struct Migration {
     interrupted: Option<Record>,
     /// The nodes of the new dialect that are dropped before.
     replaced: Option<DocumentRemoval>,
+    /// How many chunks go with them.
+    replaced_chunks: usize,
 }
 
 impl Migration {
@@ -90,10 +94,13 @@ impl Migration {
     }
 
     /// As [`plan_with`](Self::plan_with), but nodes of `dialect` that are there already are no error: [`run`](Self::run) drops them
-    /// first, as [`DocumentRemoval`] does with `force`. Whatever keeps the migration from being done is an error before that.
+    /// first, as [`DocumentRemoval`] does with `force`, and their chunks that the old arrays do not use. Whatever keeps the migration
+    /// from being done is an error before that.
     ///
     /// # Errors
-    /// As [`plan_with`](Self::plan_with) and [`DocumentRemoval::plan`].
+    /// As [`plan_with`](Self::plan_with) and [`DocumentRemoval::plan`]; without `force` also [`ErrorKind::Conflict`] naming a document that
+    /// was changed since a recorded migration wrote it, and [`ErrorKind::Exists`] if an array of `dialect` has chunks of its own,
+    /// which may hold what was written to it since.
     pub fn plan_replacing(
         store: &Arc<dyn Store>,
         registry: &Arc<Registry>,
@@ -104,7 +111,8 @@ impl Migration {
         let replaced = match Self::state(store)? {
             // To begin an interrupted one again drops what it wrote.
             Some(MigrationState::Running) => None,
-            _ => Some(DocumentRemoval::plan(store, dialect, force)?).filter(|removal| !removal.keys().is_empty()),
+            _ => Some(DocumentRemoval::plan_replaced(store, dialect, force)?)
+                .filter(|removal| !removal.keys().is_empty()),
         };
         Self::plan_over(store, registry, dialect, options, replaced)
     }
@@ -136,6 +144,10 @@ impl Migration {
             Some(record) => return Err(in_store(record.in_the_way())),
         };
         let dropped = dropped(replaced.as_ref());
+        let mut chunks = BTreeSet::new();
+        if let Some(removal) = &replaced {
+            chunks.extend(removal.chunks().map_err(in_store)?);
+        }
         let begun: BTreeSet<&NodePath> = interrupted.iter().flat_map(Record::nodes).map(Entry::path).collect();
         let found = nodes(&**store, &root)?;
         let hierarchy = Hierarchy::of(found.iter().filter_map(|it| it.node.as_array()));
@@ -157,6 +169,9 @@ impl Migration {
                 check_unused(&**store, &node, &dropped).map_err(at)?;
             }
             check_keys(&**store, &node, documents.found(), &taken).map_err(at)?;
+            if replaced.is_some() && has_new_chunks(&node) {
+                chunks.extend(end::chunks_without(&**store, documents.found(), &node.source).map_err(at)?);
+            }
             entries.push(Entry::new(&node.source, documents.found()));
             planned.push(node);
         }
@@ -164,7 +179,7 @@ impl Migration {
         let record = Record::new(root.dialect, dialect, entries);
         let (source, registry) = (Arc::clone(store), Arc::clone(registry));
         let conversion = Conversion { source, registry, options, nodes: planned, consolidate, left_out: Vec::new() };
-        Ok(Self { conversion, record, interrupted, replaced })
+        Ok(Self { conversion, record, interrupted, replaced, replaced_chunks: chunks.len() })
     }
 
     /// The nodes, sorted by path.
@@ -175,6 +190,11 @@ impl Migration {
     /// The keys of documents of the new dialect that [`run`](Self::run) erases first, where it [replaces](Self::plan_replacing) nodes.
     pub fn replaced(&self) -> &[Key] {
         self.replaced.as_ref().map_or(&[], DocumentRemoval::keys)
+    }
+
+    /// How many chunks [`run`](Self::run) erases with these documents: those of arrays of the new dialect that no old array uses.
+    pub fn replaced_chunks(&self) -> usize {
+        self.replaced_chunks
     }
 
     /// The conversion that this is, with its cost.
@@ -208,9 +228,9 @@ impl Migration {
     /// [`DocumentRemoval`] does with `force`. Whatever keeps the new ones from being written is an error before that.
     ///
     /// # Errors
-    /// As [`write_documents`](Self::write_documents) and [`DocumentRemoval::plan`].
+    /// As [`write_documents`](Self::write_documents) and, of what is erased, [`plan_replacing`](Self::plan_replacing).
     pub fn write_documents_replacing(&self, target: &Arc<dyn Store>, force: bool) -> Result<()> {
-        self.write_documents_over(target, Some(&DocumentRemoval::plan(target, self.record.to, force)?))
+        self.write_documents_over(target, Some(&DocumentRemoval::plan_replaced(target, self.record.to, force)?))
     }
 
     fn write_documents_over(&self, target: &Arc<dyn Store>, replaced: Option<&DocumentRemoval>) -> Result<()> {
@@ -218,7 +238,7 @@ impl Migration {
         let dropped = dropped(replaced);
         let mut documents = Vec::new();
         for planned in self.nodes().iter().rev() {
-            if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
+            if has_new_chunks(planned) {
                 let message = format!("{} cannot express the chunks as they are", planned.dialect);
                 let error = Error::new(ErrorKind::NotExpressible, message).at_path(&planned.path);
                 return Err(error.with_hint("migrate in place, or convert, both of which write other chunks"));
@@ -239,7 +259,7 @@ impl Migration {
     }
 
     fn run_reporting(&self, reporter: &Reporter<'_>) -> Result<()> {
-        let Self { conversion, record, interrupted, replaced } = self;
+        let Self { conversion, record, interrupted, replaced, .. } = self;
         let store = &conversion.source;
         replaced.as_ref().map_or(Ok(()), DocumentRemoval::run)?;
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
@@ -257,9 +277,11 @@ impl Migration {
             reporter.begin(planned)?;
             let documents = NodeDocuments::new(planned, &zarr_meta::Documents::new())?;
             let work = Work::unrecorded(reporter);
-            if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
+            if has_new_chunks(planned) {
                 // Chunks of an array that is no more would be those of the new one where it has none.
-                end::drop_chunks(&**store, documents.found(), &planned.source).map_err(in_store)?;
+                for key in end::chunks_without(&**store, documents.found(), &planned.source).map_err(in_store)? {
+                    store.erase(&key).map_err(|error| in_store(error.into()))?;
+                }
             }
             match planned.how {
                 Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
@@ -283,6 +305,7 @@ impl Migration {
             consolidate(&**store, &group.to_string(), Some(record.to))?;
         }
         store.flush().map_err(|error| in_store(error.into()))?;
+        let record = end::with_new_hashes(&**store, record).map_err(in_store)?;
         record.write(&**store, MigrationState::Done).map(drop).map_err(in_store)
     }
 
@@ -360,6 +383,11 @@ fn old_root(store: &dyn Store, new: Dialect) -> Result<StoredNode> {
     }
     let message = format!("no hierarchy of a dialect other than {new} here");
     Err(Error::new(ErrorKind::NotFound, message).at_path(&NodePath::root()))
+}
+
+/// Whether the chunks of an array are written again.
+fn has_new_chunks(planned: &PlannedNode) -> bool {
+    matches!(planned.how, Action::CopyChunks | Action::Reencode)
 }
 
 /// All nodes of the hierarchy, none of them broken.
@@ -443,43 +471,4 @@ fn actual_keys(store: &dyn Store, found: &StoredNode, array: &ArrayMetadata) -> 
     };
     let other = others.iter().find(|location| location.prefix == prefix && spelled(location));
     Ok(other.map_or_else(|| array.chunk_key_encoding.clone(), |location| location.keys.to_config()))
-}
-
-/// The keys of documents that are erased first.
-fn dropped(replaced: Option<&DocumentRemoval>) -> BTreeSet<&str> {
-    replaced.into_iter().flat_map(DocumentRemoval::keys).map(Key::as_str).collect()
-}
-
-/// Checks that there is no node of the new dialect but one whose documents are dropped.
-fn check_unused(store: &dyn Store, planned: &PlannedNode, dropped: &BTreeSet<&str>) -> Result<()> {
-    match open_node(store, &planned.path.to_string(), Some(planned.dialect)) {
-        Ok(found) if !found.implicit && !found.own_documents().all(|key| dropped.contains(key)) => {
-            let error = Error::new(ErrorKind::Exists, format!("there is a node of dialect {} already", found.dialect));
-            Err(error.with_hint("finish drops the old documents, undo the new ones"))
-        }
-        Err(error) if !error.is_not_found() && error.kind() != ErrorKind::UnsupportedVersion => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Checks that nothing of the old hierarchy is written over by the new node.
-fn check_keys(store: &dyn Store, planned: &PlannedNode, new: &StoredNode, taken: &BTreeSet<String>) -> Result<()> {
-    if let Some(key) = new.documents.iter().map(|(key, _)| key).find(|key| taken.contains(*key)) {
-        let message = format!("the key {key} is taken by a document of dialect {}", planned.source.dialect);
-        let error = Error::new(ErrorKind::NotExpressible, message).at(|location| location.key = Some(key.to_owned()));
-        return Err(error.with_hint("convert it into another store instead"));
-    }
-    if !matches!(planned.how, Action::CopyChunks | Action::Reencode) {
-        return Ok(());
-    }
-    let to = ChunkKeys::new(new)?;
-    for (key, _) in ChunkKeys::new(&planned.source)?.stored(store)? {
-        if to.chunk_at(&key).is_some() {
-            let message = format!("the key {key} would be one of a chunk that differs from the one there");
-            let error =
-                Error::new(ErrorKind::NotExpressible, message).at(|location| location.key = Some(key.to_string()));
-            return Err(error.with_hint("convert it into another store instead"));
-        }
-    }
-    Ok(())
 }

@@ -28,12 +28,7 @@ pub(super) fn lock(store: &dyn Store) -> Result<Lock> {
 
 /// See [`Migration::finish`](super::Migration::finish).
 pub(super) fn finish(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
-    let _lock = lock(store)?;
-    let record = match to_finish(store, to)? {
-        record if record.state == MigrationState::Finishing => record,
-        record => record.write(store, MigrationState::Finishing)?,
-    };
-    drop_side(store, record, Side::Old)
+    end(store, Side::Old, || to_finish(store, to))
 }
 
 /// The migration that [`finish`] ends, with the nodes that are there now. Nothing is changed.
@@ -58,12 +53,18 @@ pub(super) fn to_finish(store: &dyn Store, to: Option<Dialect>) -> Result<Record
 
 /// See [`Migration::undo`](super::Migration::undo).
 pub(super) fn undo(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
+    end(store, Side::New, || to_undo(store, to))
+}
+
+/// Ends the migration that `find` finds by dropping one side. Nobody else migrates the store from before that on.
+pub(super) fn end(store: &dyn Store, side: Side, find: impl FnOnce() -> Result<Record>) -> Result<()> {
     let _lock = lock(store)?;
-    let record = match to_undo(store, to)? {
-        record if record.state == MigrationState::Undoing => record,
-        record => record.write(store, MigrationState::Undoing)?,
+    let state = if side == Side::Old { MigrationState::Finishing } else { MigrationState::Undoing };
+    let record = match find()? {
+        record if record.state == state => record,
+        record => record.write(store, state)?,
     };
-    drop_side(store, record, Side::New)
+    drop_side(store, record, side)
 }
 
 /// The migration that [`undo`] ends, with the nodes that are there now. Nothing is changed.
@@ -120,7 +121,7 @@ fn missing(to: Dialect, hint: &str) -> Error {
 fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Record) -> Result<()> {
     for old in nodes(store, root)? {
         let entry = record.nodes().iter().find(|entry| *entry.path() == old.path);
-        if let Some(key) = entry.and_then(|entry| entry.changed(&old)) {
+        if let Some(key) = entry.and_then(|entry| entry.changed(Side::Old, &old)) {
             let message =
                 "the document was changed since it was migrated, and the new node is without that; nothing was dropped";
             let hint = "put the document back; or undo, which drops the new hierarchy, and migrate again";
@@ -140,7 +141,7 @@ fn with_old(store: &dyn Store, record: &Record) -> Result<Vec<Entry>> {
         // It may have become longer, or got attributes.
         let new = new.filter(|new| new.node.as_array().is_some() == old.node.as_array().is_some() && !new.implicit);
         entries.push(match new {
-            Some(new) => Entry::new(&old, &new).with_new_keys(entry.keys(Side::New)),
+            Some(new) => entry.again(&old, &new),
             None => entry.clone(),
         });
     }
@@ -170,11 +171,18 @@ pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Resu
     erase_documents(store, record.nodes(), side)?;
     for entry in record.nodes() {
         let at = |error: Error| error.at_path(entry.path());
-        if let Some((array, other)) = entry.arrays(side, record.from, record.to).map_err(at)? {
-            drop_chunks(store, &array, &other).map_err(at)?;
+        for key in own_chunks(store, record, entry, side)? {
+            store.erase(&key).map_err(|error| at(error.into()))?;
         }
     }
     Ok(())
+}
+
+/// The keys of chunks that a node has on one side and not on the other.
+pub(super) fn own_chunks(store: &dyn Store, record: &Record, entry: &Entry, side: Side) -> Result<Vec<Key>> {
+    let at = |error: Error| error.at_path(entry.path());
+    let Some((array, other)) = entry.arrays(side, record.from, record.to).map_err(at)? else { return Ok(Vec::new()) };
+    chunks_without(store, &array, &other).map_err(at)
 }
 
 /// Erases the documents of one side, from the root on: from then on readers find the other hierarchy at the root.
@@ -195,15 +203,25 @@ pub(super) fn erase_documents(store: &dyn Store, nodes: &[Entry], side: Side) ->
     Ok(())
 }
 
-/// Erases the chunks of an array except the chunks that another array has under the same keys.
-pub(super) fn drop_chunks(store: &dyn Store, array: &StoredNode, other: &StoredNode) -> Result<()> {
+/// The keys of the chunks of an array except those that another array has, too.
+pub(super) fn chunks_without(store: &dyn Store, array: &StoredNode, other: &StoredNode) -> Result<Vec<Key>> {
     let kept = ChunkKeys::new(other)?;
-    for (key, _) in ChunkKeys::new(array)?.stored(store)? {
-        if kept.chunk_at(&key).is_none() {
-            store.erase(&key)?;
+    let stored = ChunkKeys::new(array)?.stored(store)?;
+    Ok(stored.into_iter().map(|(key, _)| key).filter(|key| kept.chunk_at(key).is_none()).collect())
+}
+
+/// The same migration with the hashes of the new documents as they are stored now.
+pub(super) fn with_new_hashes(store: &dyn Store, record: Record) -> Result<Record> {
+    let mut entries = record.nodes().to_vec();
+    for entry in &mut entries {
+        match open_node(store, &entry.path().to_string(), Some(record.to)) {
+            Ok(new) => entry.set_new_hashes(&new),
+            // A group that its children imply.
+            Err(error) if error.is_not_found() => {}
+            Err(error) => return Err(error),
         }
     }
-    Ok(())
+    Ok(record.with_nodes(entries))
 }
 
 fn nothing_dropped(error: Error) -> Error {

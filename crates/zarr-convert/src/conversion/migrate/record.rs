@@ -13,6 +13,9 @@ use zarr_store::{ByteRange, Durability, Key, Precondition, SetOptions, Store, St
 
 /// The version of its format.
 const VERSION: u64 = 1;
+/// Members with hashes of documents.
+const HASHES: &str = "hashes";
+const NEW_HASHES: &str = "new_hashes";
 
 /// How far a [`Migration`](super::Migration) has come, as its record in the store says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +75,9 @@ pub(super) struct Entry {
     /// The keys of documents: of the old node, and of the new one, each in the order in which they are erased. Records of older
     /// versions have them sorted.
     keys: [Vec<String>; 2],
-    /// Hashes of the documents that the old node had when the migration was planned; none in records of older versions.
-    hashes: Vec<(String, String)>,
+    /// Hashes of the documents: that the old node had when the migration was planned, and that the new one had when it was done. None
+    /// in records of older versions.
+    hashes: [Vec<(String, String)>; 2],
     /// The documents of the old array and of the new one, where their chunks lie under different keys.
     arrays: Option<[Documents; 2]>,
 }
@@ -86,34 +90,48 @@ impl Entry {
             }
             _ => None,
         };
-        Self { path: old.path.clone(), keys: [keys(old), keys(new)], hashes: hashes(old), arrays }
+        Self { path: old.path.clone(), keys: [keys(old), keys(new)], hashes: [hashes(old), Vec::new()], arrays }
     }
 
     /// A node of the old hierarchy, whether there is a new one or not.
     pub(super) fn alone(old: &StoredNode) -> Self {
-        Self { path: old.path.clone(), keys: [keys(old), Vec::new()], hashes: Vec::new(), arrays: None }
+        Self { path: old.path.clone(), keys: [keys(old), Vec::new()], hashes: Default::default(), arrays: None }
     }
 
-    /// The key of a document of the old node that is not as it was when the migration was planned.
-    pub(super) fn changed(&self, old: &StoredNode) -> Option<String> {
-        if self.hashes.is_empty() {
+    /// The key of a document of the node on this side that is not as its hash says.
+    pub(super) fn changed(&self, side: Side, node: &StoredNode) -> Option<String> {
+        let before = self.hashes(side);
+        if before.is_empty() {
             return None;
         }
-        let now = hashes(old);
-        let gone = self.hashes.iter().find(|(key, _)| now.iter().all(|(there, _)| there != key));
-        now.iter().find(|hash| !self.hashes.contains(hash)).or(gone).map(|(key, _)| key.clone())
+        let now = hashes(node);
+        let gone = before.iter().find(|(key, _)| now.iter().all(|(there, _)| there != key));
+        now.iter().find(|hash| !before.contains(hash)).or(gone).map(|(key, _)| key.clone())
+    }
+
+    /// Takes the new node for one that nobody changed.
+    pub(super) fn set_new_hashes(&mut self, new: &StoredNode) {
+        let [_, of_new] = &mut self.hashes;
+        *of_new = hashes(new);
+    }
+
+    /// The keys of documents on one side with their hashes.
+    pub(super) fn hashes(&self, side: Side) -> &[(String, String)] {
+        let [old, new] = &self.hashes;
+        if side == Side::Old { old } else { new }
     }
 
     pub(super) fn path(&self) -> &NodePath {
         &self.path
     }
 
-    /// The same node with further keys of documents on the new side.
-    pub(super) fn with_new_keys(mut self, more: &[String]) -> Self {
-        let [_, new] = &mut self.keys;
-        let missing: Vec<String> = more.iter().filter(|key| !new.contains(key)).cloned().collect();
-        new.extend(missing);
-        self
+    /// The same node as it is now, with the keys of new documents that it had before as well, and with the hashes of before.
+    pub(super) fn again(&self, old: &StoredNode, new: &StoredNode) -> Self {
+        let mut now = Self { hashes: self.hashes.clone(), ..Self::new(old, new) };
+        let [_, keys] = &mut now.keys;
+        let missing: Vec<String> = self.keys(Side::New).iter().filter(|key| !keys.contains(key)).cloned().collect();
+        keys.extend(missing);
+        now
     }
 
     /// The keys of documents on one side, in the order in which they are erased.
@@ -139,9 +157,11 @@ impl Entry {
         entry.insert("path", self.path.to_string());
         entry.insert("old", list(self.keys(Side::Old)));
         entry.insert("new", list(self.keys(Side::New)));
-        if !self.hashes.is_empty() {
+        for (name, side) in [(HASHES, Side::Old), (NEW_HASHES, Side::New)] {
             let hash = |(key, hash): &(String, String)| (key.clone(), Value::from(hash.as_str()));
-            entry.insert("hashes", Value::Object(self.hashes.iter().map(hash).collect()));
+            if !self.hashes(side).is_empty() {
+                entry.insert(name, Value::Object(self.hashes(side).iter().map(hash).collect()));
+            }
         }
         if let Some([old, new]) = &self.arrays {
             let texts = |documents: &Documents| {
@@ -166,12 +186,16 @@ impl Entry {
             Some(arrays) => Some([documents(arrays.member("old")?)?, documents(arrays.member("new")?)?]),
             None => None,
         };
-        let mut hashes = Vec::new();
-        if let Some(at) = at.get("hashes") {
-            for (key, hash) in at.members()? {
-                hashes.push((key.to_owned(), hash.text()?.to_owned()));
+        let hashes = |name: &str| -> Result<Vec<(String, String)>, zarr_meta::Error> {
+            let mut hashes = Vec::new();
+            if let Some(at) = at.get(name) {
+                for (key, hash) in at.members()? {
+                    hashes.push((key.to_owned(), hash.text()?.to_owned()));
+                }
             }
-        }
+            Ok(hashes)
+        };
+        let hashes = [hashes(HASHES)?, hashes(NEW_HASHES)?];
         let path = at.member("path")?;
         let parsed = NodePath::parse(path.text()?).map_err(|_| path.invalid("the path of a node"))?;
         Ok(Self { path: parsed, keys: [keys("old")?, keys("new")?], hashes, arrays })
@@ -207,6 +231,11 @@ impl Record {
         }
         nodes.sort_by(|a, b| a.path.cmp(&b.path));
         Self { from, to, state, nodes, stored: None }
+    }
+
+    /// The hashes of new documents are those of a migration that is done; not so in records of older versions.
+    pub(super) fn has_new_hashes(&self) -> bool {
+        self.nodes.iter().any(|entry| !entry.hashes(Side::New).is_empty())
     }
 
     /// A record of a migration that is not begun.

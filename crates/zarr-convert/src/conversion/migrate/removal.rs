@@ -2,6 +2,7 @@
 
 use super::record::{Entry, MigrationState, Record, Side};
 use super::{end, nodes, old_root};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_hierarchy::node::same_hierarchy;
 use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
@@ -10,6 +11,8 @@ use zarr_store::{Key, Store, StoreExt};
 
 /// A hint where the last metadata of a node would be erased.
 const FORCE: &str = "--force erases them nevertheless";
+/// A hint where more would be dropped than documents that can be written again.
+const DROPPED: &str = "--force drops the documents and their chunks nevertheless, with all that was written to them";
 
 /// The documents of all nodes of one dialect in a store, which are to be erased, as the command `zarr remove-metadata` of zarr-python
 /// does.
@@ -42,6 +45,8 @@ pub struct DocumentRemoval {
     store: Arc<dyn Store>,
     dialect: Dialect,
     force: bool,
+    /// Whether nothing goes that was written to the nodes, as far as that can be seen.
+    is_careful: bool,
     way: Way,
     keys: Vec<Key>,
 }
@@ -49,12 +54,10 @@ pub struct DocumentRemoval {
 /// How documents are erased.
 #[derive(Debug)]
 enum Way {
-    /// By finishing the migration that is recorded, which has these nodes.
-    Finish(Vec<Entry>),
-    /// By undoing it.
-    Undo(Vec<Entry>),
-    /// Alone, those of the old side of these nodes; the record of a migration that has lost one of its sides is erased with them.
-    Alone(Vec<Entry>, Option<Record>),
+    /// By finishing the migration that is recorded, which drops the old side, or by undoing it.
+    End(Side, Record),
+    /// Alone, those of the old side of the first; the record of a migration that has lost one of its sides is erased with them.
+    Alone(Record, Option<Record>),
 }
 
 impl DocumentRemoval {
@@ -63,13 +66,35 @@ impl DocumentRemoval {
     /// documents are found where that is not so as well.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] if a node has no other one; [`ErrorKind::Exists`] if a migration of the store is not done, or is being
-    /// finished or undone; [`ErrorKind::Conflict`] naming a document that was changed since it was migrated; the errors of reading metadata.
+    /// [`ErrorKind::NotFound`] if a node has no other one, also one that was created since a recorded migration; [`ErrorKind::Exists`] if
+    /// a migration of the store is not done, or is being finished or undone; [`ErrorKind::Conflict`] naming a document that was changed
+    /// since it was migrated; the errors of reading metadata.
     pub fn plan(store: &Arc<dyn Store>, dialect: Dialect, force: bool) -> Result<Self> {
+        Self::plan_with(store, dialect, force, false)
+    }
+
+    /// As [`plan`](Self::plan), for nodes that others are written in place of. Without `force` there are two errors more:
+    /// [`ErrorKind::Conflict`] naming a document that was changed since a recorded migration wrote it, and [`ErrorKind::Exists`] if an array
+    /// has chunks that the other one has not, which may hold what was written to it.
+    pub(super) fn plan_replaced(store: &Arc<dyn Store>, dialect: Dialect, force: bool) -> Result<Self> {
+        Self::plan_with(store, dialect, force, !force)
+    }
+
+    fn plan_with(store: &Arc<dyn Store>, dialect: Dialect, force: bool, is_careful: bool) -> Result<Self> {
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
-        let way = find(&**store, dialect, force).map_err(in_store)?;
+        let way = find(&**store, dialect, force, is_careful).map_err(in_store)?;
         let keys = keys(&**store, &way).map_err(in_store)?;
-        Ok(Self { store: Arc::clone(store), dialect, force, way, keys })
+        Ok(Self { store: Arc::clone(store), dialect, force, is_careful, way, keys })
+    }
+
+    /// The keys of chunks that go with the documents.
+    pub(super) fn chunks(&self) -> Result<Vec<Key>> {
+        let Way::End(side, record) = &self.way else { return Ok(Vec::new()) };
+        let mut keys = Vec::new();
+        for entry in record.nodes() {
+            keys.extend(end::own_chunks(&*self.store, record, entry, *side)?);
+        }
+        Ok(keys)
     }
 
     /// The keys of the documents, those of the root first.
@@ -90,9 +115,8 @@ impl DocumentRemoval {
     pub fn run(&self) -> Result<()> {
         let store = &*self.store;
         let done = match &self.way {
-            Way::Finish(_) => end::finish(store, None),
-            Way::Undo(_) => end::undo(store, None),
-            Way::Alone(nodes, _) if nodes.is_empty() => Ok(()),
+            Way::End(side, _) => end::end(store, *side, || ended(store, *side, self.is_careful)),
+            Way::Alone(found, _) if found.nodes().is_empty() => Ok(()),
             Way::Alone(..) => self.erase(store),
         };
         done.map_err(|error| error.at(|location| location.store = Some(self.store.to_string())))
@@ -100,29 +124,29 @@ impl DocumentRemoval {
 
     fn erase(&self, store: &dyn Store) -> Result<()> {
         let _lock = end::lock(store)?;
-        let Way::Alone(nodes, record) = find(store, self.dialect, self.force)? else {
+        let Way::Alone(found, record) = find(store, self.dialect, self.force, self.is_careful)? else {
             let message = "the store was migrated meanwhile; nothing was erased";
             return Err(Error::new(ErrorKind::Conflict, message).with_hint("do it again"));
         };
         // The documents that stay are on the disk before others are gone.
         store.barrier()?;
-        end::erase_documents(store, &nodes, Side::Old)?;
+        end::erase_documents(store, found.nodes(), Side::Old)?;
         store.flush()?;
         record.map_or(Ok(()), |record| record.erase(store))
     }
 }
 
 /// What has to be done, with all checks.
-fn find(store: &dyn Store, dialect: Dialect, force: bool) -> Result<Way> {
+fn find(store: &dyn Store, dialect: Dialect, force: bool, is_careful: bool) -> Result<Way> {
     let is_side = |side: Dialect| same_hierarchy(side, dialect);
     let record = Record::read(store)?;
     if let Some(record) = record.as_ref().filter(|record| record.state != MigrationState::Done) {
         return Err(record.in_the_way());
     }
     let record = record.filter(|record| is_side(record.from) || is_side(record.to));
-    let ended = record.as_ref().map(|record| match is_side(record.from) {
-        true => end::to_finish(store, None).map(|record| Way::Finish(record.into_nodes())),
-        false => end::to_undo(store, None).map(|record| Way::Undo(record.into_nodes())),
+    let ended = record.as_ref().map(|record| {
+        let side = if is_side(record.from) { Side::Old } else { Side::New };
+        ended(store, side, is_careful).map(|record| Way::End(side, record))
     });
     match ended {
         Some(Err(_)) if force => {}
@@ -130,12 +154,14 @@ fn find(store: &dyn Store, dialect: Dialect, force: bool) -> Result<Way> {
         None => {}
     }
     let root = match open_node(store, "/", Some(dialect)) {
-        Err(error) if error.is_not_found() => return Ok(Way::Alone(Vec::new(), None)),
+        Err(error) if error.is_not_found() => {
+            return Ok(Way::Alone(Record::new(dialect, dialect, Vec::new()), None));
+        }
         root => root?,
     };
     if force {
-        let nodes = nodes(store, &root)?;
-        return Ok(Way::Alone(nodes.iter().map(Entry::alone).collect(), record));
+        let entries = nodes(store, &root)?.iter().map(Entry::alone).collect();
+        return Ok(Way::Alone(Record::new(root.dialect, root.dialect, entries), record));
     }
     let other = old_root(store, dialect).map_err(|error| match error.is_not_found() {
         true => {
@@ -146,14 +172,96 @@ fn find(store: &dyn Store, dialect: Dialect, force: bool) -> Result<Way> {
     })?;
     let pairs = end::with_new(store, &root, other.dialect, FORCE)?;
     // Keys that both have are of neither.
-    Ok(Way::Alone(Record::new(dialect, other.dialect, pairs).into_nodes(), None))
+    let found = Record::new(root.dialect, other.dialect, pairs);
+    if is_careful {
+        check_chunks(store, Side::Old, &found)?;
+    }
+    Ok(Way::Alone(found, None))
+}
+
+/// The recorded migration of which one side is dropped, with all checks.
+fn ended(store: &dyn Store, side: Side, is_careful: bool) -> Result<Record> {
+    let record = match side {
+        Side::Old => end::to_finish(store, None)?,
+        Side::New => end::to_undo(store, None)?,
+    };
+    if side == Side::New {
+        check_recorded(store, &record)?;
+    }
+    if is_careful {
+        if side == Side::New {
+            check_unchanged(store, &record)?;
+        }
+        check_chunks(store, side, &record)?;
+    }
+    Ok(record)
+}
+
+/// Checks that all documents of the new hierarchy go with the migration: a node that was created since has no old one.
+fn check_recorded(store: &dyn Store, record: &Record) -> Result<()> {
+    let root = match open_node(store, "/", Some(record.to)) {
+        Err(error) if error.is_not_found() => return Ok(()),
+        root => root?,
+    };
+    let keys: BTreeSet<&str> =
+        record.nodes().iter().flat_map(|entry| entry.keys(Side::New)).map(String::as_str).collect();
+    match nodes(store, &root)?.iter().find(|node| !node.own_documents().all(|key| keys.contains(key))) {
+        None => Ok(()),
+        Some(node) => {
+            let message = format!(
+                "the node was created since the store was migrated, and has none of dialect {}; nothing was dropped",
+                record.from
+            );
+            Err(Error::new(ErrorKind::NotFound, message).with_hint(FORCE).at_path(&node.path))
+        }
+    }
+}
+
+/// Checks that the new nodes are as the migration wrote them.
+fn check_unchanged(store: &dyn Store, record: &Record) -> Result<()> {
+    if !record.has_new_hashes() {
+        return Ok(());
+    }
+    for entry in record.nodes() {
+        let changed = match open_node(store, &entry.path().to_string(), Some(record.to)) {
+            // A group that its children implied has become one of its own.
+            Ok(new) if entry.hashes(Side::New).is_empty() => new.own_documents().next().map(str::to_owned),
+            Ok(new) => entry.changed(Side::New, &new),
+            Err(error) if error.is_not_found() => entry.hashes(Side::New).first().map(|(key, _)| key.clone()),
+            Err(error) => return Err(error),
+        };
+        if let Some(key) = changed {
+            let message =
+                format!("the document was changed since the store was migrated to {}; nothing was dropped", record.to);
+            let error = Error::new(ErrorKind::Conflict, message).with_hint(DROPPED).at_path(entry.path());
+            return Err(error.at(|location| location.key = Some(key)));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that no chunks go with the documents.
+fn check_chunks(store: &dyn Store, side: Side, record: &Record) -> Result<()> {
+    let (own, other) = if side == Side::Old { (record.from, record.to) } else { (record.to, record.from) };
+    for entry in record.nodes() {
+        let count = end::own_chunks(store, record, entry, side)?.len();
+        if count > 0 {
+            let chunks = if count == 1 { "1 chunk".to_owned() } else { format!("{count} chunks") };
+            let message = format!(
+                "{chunks} of the array of dialect {own}, with what was written to them, would be dropped: that of {other} has others; \
+                nothing was dropped"
+            );
+            return Err(Error::new(ErrorKind::Exists, message).with_hint(DROPPED).at_path(entry.path()));
+        }
+    }
+    Ok(())
 }
 
 /// The keys that will be gone.
 fn keys(store: &dyn Store, way: &Way) -> Result<Vec<Key>> {
     let (nodes, side) = match way {
-        Way::Finish(nodes) | Way::Alone(nodes, _) => (nodes, Side::Old),
-        Way::Undo(nodes) => (nodes, Side::New),
+        Way::End(side, record) => (record.nodes(), *side),
+        Way::Alone(found, _) => (found.nodes(), Side::Old),
     };
     let mut keys = Vec::new();
     for name in nodes.iter().flat_map(|entry| entry.keys(side)) {
