@@ -255,7 +255,12 @@ fn shards_stay_while_a_part_of_them_can_be_read() {
     let ran = folder.run(&["check", "s", "--drop-torn"]);
     let out = String::from_utf8(ran.out).unwrap();
     assert!(out.contains("c/0 inner [0] bytes 0..8  codec crc32c: checksum"), "{out}");
-    assert!(out.contains("kept          c/0: some of its inner chunks can be read\n") && ran.code == Some(1) && path.exists(), "{out}");
+    assert!(
+        out.contains("kept          c/0: some of its inner chunks can be read\n")
+            && ran.code == Some(1)
+            && path.exists(),
+        "{out}"
+    );
     let len = bytes.len();
     bytes[len - 1] ^= 1;
     fs::write(&path, &bytes).unwrap();

@@ -27,7 +27,10 @@ impl Lost {
     /// Whoever erases, moves or replaces the target begins with the journal.
     fn gone(is_in_parts: bool, since: Duration) -> Self {
         let (also, hint) = match is_in_parts {
-            true => (", or its parts were given up", "begin each part again; first erase what this one wrote since, if it is in the way"),
+            true => (
+                ", or its parts were given up",
+                "begin each part again; first erase what this one wrote since, if it is in the way",
+            ),
             false if since >= ENDED_AFTER => {
                 (", or another run went on with it and ended it", "--overwrite begins anew")
             }
