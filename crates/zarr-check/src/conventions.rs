@@ -1,10 +1,10 @@
 //! The conventions of xarray: dimensions that agree by name, coordinates that are there, times whose units can be read.
 
+use crate::attributes::AttributeDocuments;
 use crate::hierarchy::Hierarchy;
 use crate::images::is_image;
 use crate::sink::Sink;
 use crate::{Code, Finding};
-use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use zarr_cf::time::{Calendar, TimeUnits};
 use zarr_hierarchy::{ErrorKind, Result};
@@ -66,7 +66,7 @@ fn coordinates(
 ) -> Result<()> {
     let Some(listed) = attributes.get("coordinates").and_then(Value::as_str) else { return Ok(()) };
     let Some(first) = hierarchy.nodes.first() else { return Ok(()) };
-    let places = AttributePlaces::new(found);
+    let places = AttributeDocuments::new(found);
     for name in listed.split_whitespace() {
         let mut is_at = |group: NodePath| {
             let Ok(path) = group.join(name) else { return false };
@@ -120,49 +120,7 @@ fn units(found: &StoredNode, attributes: &Map, sink: &Sink<'_>) {
             Ok(_) => return,
         },
     };
-    sink.find(AttributePlaces::new(found).at(Finding::new(Code::BadUnits, error.to_string()), pointer));
-}
-
-/// Where the attributes of one node stand in its documents, which are read once, for the first finding.
-pub(crate) struct AttributePlaces<'n> {
-    found: &'n StoredNode,
-    documents: OnceCell<Vec<(&'n str, Value)>>,
-    /// For the name of an attribute the key of the document that has it as a member, if attributes have a document of their own.
-    keys: RefCell<HashMap<String, Option<&'n str>>>,
-}
-
-impl<'n> AttributePlaces<'n> {
-    pub(crate) fn new(found: &'n StoredNode) -> Self {
-        Self { found, documents: OnceCell::new(), keys: RefCell::default() }
-    }
-
-    /// A finding at an attribute; `pointer` is below `/attributes`, as in the documents of version 3.
-    pub(crate) fn at(&self, finding: Finding, pointer: &str) -> Finding {
-        let finding = finding.at_path(&self.found.path);
-        let below = pointer.strip_prefix("/attributes").filter(|below| !below.is_empty());
-        let name = below.and_then(|below| below.split('/').nth(1)).unwrap_or_default();
-        let own = self.document_of(name);
-        let pointer = below.filter(|_| own.is_some()).unwrap_or(pointer).to_owned();
-        let key = own.or_else(|| self.found.document_key()).map(str::to_owned);
-        Finding { key, pointer: Some(pointer), ..finding }
-    }
-
-    /// Attributes are members of a document of their own in some dialects.
-    fn document_of(&self, name: &str) -> Option<&'n str> {
-        if let Some(known) = self.keys.borrow().get(name) {
-            return *known;
-        }
-        let documents = self.documents.get_or_init(|| {
-            let read = |key: &'n str| {
-                let text = std::str::from_utf8(self.found.documents.get(key)?).ok()?;
-                Some((key, Value::from_json(text).ok()?))
-            };
-            self.found.own_documents().filter_map(read).collect()
-        });
-        let own = documents.iter().find(|(_, document)| document.get(name).is_some()).map(|(key, _)| *key);
-        self.keys.borrow_mut().insert(name.to_owned(), own);
-        own
-    }
+    sink.find(AttributeDocuments::new(found).at(Finding::new(Code::BadUnits, error.to_string()), pointer));
 }
 
 fn at_document(finding: Finding, found: &StoredNode, pointer: &str) -> Finding {

@@ -1,6 +1,6 @@
 //! The conventions of OME-Zarr: metadata that can be read, levels that are there and fit the image.
 
-use crate::conventions::AttributePlaces;
+use crate::attributes::AttributeDocuments;
 use crate::hierarchy::Hierarchy;
 use crate::sink::Sink;
 use crate::{Code, Finding};
@@ -22,7 +22,7 @@ pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
                     _ => Code::BadImage,
                 };
                 let pointer = error.location().pointer.clone().unwrap_or_else(|| "/attributes".to_owned());
-                sink.find(AttributePlaces::new(group).at(Finding::of(code, &error), &pointer));
+                sink.find(AttributeDocuments::new(group).at(Finding::of(code, &error), &pointer));
             }
         }
     }
@@ -41,7 +41,7 @@ fn image(
     read: &Multiscales,
     sink: &Sink<'_>,
 ) -> Result<()> {
-    let places = AttributePlaces::new(group);
+    let places = AttributeDocuments::new(group);
     for deviation in &read.deviations {
         // Each begins with its pointer.
         let (pointer, what) = deviation.split_once(": ").unwrap_or(("/attributes", deviation));

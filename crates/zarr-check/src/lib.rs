@@ -30,6 +30,7 @@
 //! # Ok::<(), zarr_hierarchy::Error>(())
 //! ```
 
+mod attributes;
 mod check;
 mod chunks;
 mod code;

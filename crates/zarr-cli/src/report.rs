@@ -4,7 +4,7 @@ use crate::failure::{Exit, Failure};
 use crate::fitted::fitted;
 use crate::near::question;
 use crate::object::object;
-use crate::{commands, escape, output};
+use crate::{escape, output};
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use std::ffi::OsString;
@@ -94,8 +94,13 @@ fn label(name: &str, colour: AnsiColor, text: &str) {
     let _ = writeln!(anstream::stderr(), "{style}{name}:{style:#} {text}");
 }
 
-/// The output of clap, and the exit code: help goes to standard output, errors become one line.
-pub(crate) fn usage(error: &clap::Error, json: bool) -> Result<u8, Failure> {
+/// The output of clap, and the exit code: help goes to standard output, errors become one line. `near_verb` gives the verb whose name is near
+/// one that is not known.
+pub(crate) fn usage(
+    error: &clap::Error,
+    json: bool,
+    near_verb: impl Fn(&str) -> Option<String>,
+) -> Result<u8, Failure> {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     let text = error.render().to_string();
     match error.kind() {
@@ -123,7 +128,7 @@ pub(crate) fn usage(error: &clap::Error, json: bool) -> Result<u8, Failure> {
     if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) =
         (error.kind(), error.get(ContextKind::InvalidSubcommand))
     {
-        let near = commands::near_verb(name).map(|near| question(&near));
+        let near = near_verb(name).map(|near| question(&near));
         let hint = near.unwrap_or_else(|| "`zarr -h` lists the verbs".to_owned());
         return Err(Failure::usage(format!("found no verb {name}")).with_hint(hint));
     }

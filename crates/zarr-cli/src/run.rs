@@ -14,7 +14,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     anstream::ColorChoice::Never.write_global();
     let done = match commands::parse(args) {
         Ok(cli) => commands::run(cli).map(|()| 0),
-        Err(error) => report::usage(&error, wants_json),
+        Err(error) => report::usage(&error, wants_json, commands::near_verb),
     };
     match done {
         Ok(code) => code,

@@ -30,6 +30,11 @@ pub(crate) fn decoded(text: &str, plus: bool) -> Result<String, Fault> {
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
+    /// The path that a question is about.
+    pub(crate) fn path(&self) -> &str {
+        self.text("path").unwrap_or("/")
+    }
+
     /// The parameters of `name=value&name=value`.
     pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
         if text.len() > MAX_QUERY {

@@ -127,7 +127,8 @@ pub struct ServeLimits {
     pub computations: usize,
     /// How many further questions wait for that; more get status 503. 64 by default.
     pub waiting: usize,
-    /// Bytes of answers that are in memory until clients have taken them; others wait: a value for [`stall_time`](Self#structfield.stall_time),
+    /// Bytes of answers that are in memory until clients have taken them; others wait: a value for
+    /// [`stall_time`](Self#structfield.stall_time),
     /// an answer to a question for two seconds, then they get status 503. Up to an eighth is for answers of at most 64 KiB, which do not
     /// wait for larger ones. 256 MiB by default.
     pub held_bytes: usize,

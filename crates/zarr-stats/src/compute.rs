@@ -5,7 +5,7 @@ use crate::kind::Kind;
 use crate::moments::Moments;
 use crate::options::StatsOptions;
 use crate::part::{Look, Part, Row};
-use crate::places::{AxisPlaces, Places};
+use crate::positions::{AxisPositions, Positions};
 use crate::present::Present;
 use crate::source::{PartData, Source};
 use crate::statistics::{Extreme, Histogram, Numbers, Quantile, Rows, Statistics, Texts, average};
@@ -75,7 +75,7 @@ impl Statistics {
         let selection = selection.ok_or_else(|| Error::argument("points of several dimensions are selected"))?;
         let Some(array) = variable.decoded()? else {
             let source = Source::variable(dataset, name)?;
-            let places = Places::of(&selection.resolve_on(source.array().chunk_grid())?)?;
+            let places = Positions::of(&selection.resolve_on(source.array().chunk_grid())?)?;
             let places = places.leading(source.grid().rank());
             return of_source(&source, &Selection::all(), Some(places), true, options, progress);
         };
@@ -88,7 +88,7 @@ impl Statistics {
 fn of_source(
     source: &Source<'_>,
     selection: &Selection,
-    places: Option<Places>,
+    places: Option<Positions>,
     is_decoded: bool,
     options: &StatsOptions,
     progress: &dyn Fn(u128),
@@ -115,9 +115,9 @@ fn of_source(
         (Some(axis), None) => match &resolved {
             Resolved::Box(selected) => {
                 let range = selected.region.axes().get(axis);
-                range.map(|&range| AxisPlaces::Range { range, is_flipped: false })
+                range.map(|&range| AxisPositions::Range { range, is_flipped: false })
             }
-            _ => Places::of(&resolved)?.axis(axis).cloned(),
+            _ => Positions::of(&resolved)?.axis(axis).cloned(),
         },
     };
     let most = usize::try_from(options.memory / KEPT / 8).unwrap_or(usize::MAX);
@@ -296,7 +296,7 @@ fn finish(
     mut totals: Totals,
     look: Look,
     counts: &Counts,
-    rows: Option<(usize, AxisPlaces)>,
+    rows: Option<(usize, AxisPositions)>,
     shape: Vec<u64>,
     is_decoded: bool,
     options: &StatsOptions,

@@ -34,7 +34,7 @@ mod moments;
 mod number;
 mod options;
 mod part;
-mod places;
+mod positions;
 mod present;
 mod scan;
 mod sketch;

@@ -3,7 +3,7 @@
 use crate::kind::Kind;
 use crate::moments::Moments;
 use crate::part::Row as RowTotals;
-use crate::places::AxisPlaces;
+use crate::positions::AxisPositions;
 use crate::present::{Present, Scalar};
 use zarr_dtype::DataType;
 
@@ -129,7 +129,7 @@ pub struct Texts {
 pub struct Rows {
     /// The axis.
     pub axis: usize,
-    pub(crate) places: AxisPlaces,
+    pub(crate) places: AxisPositions,
     pub(crate) rows: Vec<RowTotals>,
     pub(crate) present: Present,
 }

@@ -12,7 +12,7 @@ use crate::set_stream::Collected;
 use crate::splice::splice_and_set;
 use crate::{
     AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Listing,
-    Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, StoreExt, Version,
+    Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
@@ -185,7 +185,9 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// [`crate::Error::Unsupported`] if the store cannot list. After an error some keys may have been visited.
     fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
         for key in self.list_prefix(prefix)? {
-            if let Some(size) = StoreExt::size(self, &key)? {
+            if let Some(fetched) = self.get(&key, &[], &GetOptions::default())? {
+                let no_size = || Error::contract(&self, &key, "no size", "the size of the value");
+                let size = fetched.size.ok_or_else(no_size)?;
                 visit(key, size);
             }
         }

@@ -1,7 +1,6 @@
 //! The nodes below a group: some at a time, of which the documents are read, or all counted.
 
 use super::answer::Answer;
-use super::describe::path;
 use crate::address::Query;
 use crate::fault::Fault;
 use crate::nodes::{Below, Nodes};
@@ -23,7 +22,7 @@ const COUNTED: usize = 10_000;
 /// The nodes directly below a group: of the paths from `offset` on at which there may be one, at most `limit`. Documents of others are
 /// not read.
 pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
-    let opened = nodes.open(path(query))?;
+    let opened = nodes.open(query.path())?;
     let offset: usize = query.number("offset", 0)?;
     let limit = query.number("limit", PAGE)?.clamp(1, PAGE);
     let list = nodes.list(&opened.found.path.to_string(), offset > 0, || {

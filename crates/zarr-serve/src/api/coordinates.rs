@@ -1,7 +1,6 @@
 //! The labels of an axis.
 
 use super::answer::Answer;
-use super::describe::path;
 use super::region::Asked;
 use crate::address::Query;
 use crate::fault::Fault;
@@ -14,7 +13,7 @@ const MOST: u64 = 4096;
 
 /// The labels of `count` indices of an axis from `start` on, `step` apart: values of the coordinate of its dimension; `null` if there is none.
 pub(super) fn coordinates(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
-    let opened = nodes.open(path(query))?;
+    let opened = nodes.open(query.path())?;
     let array = nodes.array(&opened)?;
     let axis: usize = query.number("axis", 0)?;
     let Some(&size) = array.shape().get(axis) else {

@@ -28,14 +28,9 @@ pub(super) fn store(nodes: &Nodes, _: &Query) -> Result<Answer, Fault> {
     })))
 }
 
-/// The path that a question is about.
-pub(super) fn path(query: &Query) -> &str {
-    query.text("path").unwrap_or("/")
-}
-
 /// The facts about a node: the members that `zarr info --json` prints. Those that need a list of what is stored, only if asked for.
 pub(super) fn info(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
-    let opened = nodes.open(path(query))?;
+    let opened = nodes.open(query.path())?;
     let (found, with_sizes) = (&opened.found, query.flag("sizes"));
     let mut facts = facts(found);
     let warnings: Vec<Value> = match &found.node {
@@ -122,7 +117,7 @@ fn add_sizes(array: &Array, facts: &mut Map) -> Result<(), Fault> {
 
 /// The attributes of a node.
 pub(super) fn attributes(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
-    let opened = nodes.open(path(query))?;
+    let opened = nodes.open(query.path())?;
     let attributes = opened.found.attributes().map_err(|error| zarr_hierarchy::Error::from(error.clone()))?;
     Ok(Answer::Json(Value::from(attributes.clone())))
 }

@@ -1,7 +1,6 @@
 //! A plane of an array, or of an image in several resolutions, as numbers.
 
 use super::answer::Answer;
-use super::describe::path;
 use super::numbers::{Numbers, array_of, check_numbers};
 use super::region::{Asked, Taken};
 use super::statistics::{Statistics, histogram};
@@ -50,7 +49,7 @@ impl Source {
 /// A plane as bytes: the length of a head as `u32`, the head in JSON (with spaces at its end, so that numbers begin at a multiple of 8),
 /// the numbers row by row. All numbers are little-endian.
 pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
-    let opened = nodes.open(path(query))?;
+    let opened = nodes.open(query.path())?;
     let (source, asked) = match nodes.image(&opened)? {
         Some(image) => Source::of_image(nodes, image, query)?,
         None => Source::of_array(nodes, &opened, query)?,

@@ -1,7 +1,6 @@
 //! The elements along an axis, through one element.
 
 use super::answer::Answer;
-use super::describe::path;
 use super::numbers::{Numbers, array_of};
 use super::region::Asked;
 use crate::address::Query;
@@ -14,7 +13,7 @@ const MOST: u64 = 2048;
 
 /// The elements along `axis`, through the one at the indices `at`; NaN and infinite ones are texts.
 pub(super) fn profile(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
-    let opened = nodes.open(path(query))?;
+    let opened = nodes.open(query.path())?;
     let (array, is_decoded) = array_of(nodes, &opened, !query.flag("stored"))?;
     let asked = Asked::line(query, array.shape(), query.number("axis", 0)?, MOST)?;
     let taken = asked.take(array, asked.cut(array.shape())?, &nodes.budget(query.flag("full")))?;

@@ -1,7 +1,6 @@
 //! A few elements as text.
 
 use super::answer::Answer;
-use super::describe::path;
 use super::region::Asked;
 use crate::address::Query;
 use crate::fault::Fault;
@@ -17,7 +16,7 @@ const LONGEST: usize = 200;
 
 /// The elements of a plane as text, decoded if the array is a variable of a data set: no more than 64 rows and columns, from the start of its ranges on.
 pub(super) fn table(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
-    let opened = nodes.open(path(query))?;
+    let opened = nodes.open(query.path())?;
     let array = nodes.array(&opened)?;
     let asked = Asked::parse(query, array.shape(), MOST)?.few(MOST);
     let taken = asked.take_all(array, &nodes.budget(query.flag("full")))?;

@@ -5,12 +5,12 @@ use zarr_grid::{AxisIndices, AxisRange, Resolved};
 
 /// The indices of an array that one axis of a selection has.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum AxisPlaces {
+pub(crate) enum AxisPositions {
     Range { range: AxisRange, is_flipped: bool },
     List(Vec<u64>),
 }
 
-impl AxisPlaces {
+impl AxisPositions {
     fn of(indices: &AxisIndices) -> Self {
         match indices {
             AxisIndices::Range { range, flipped } => Self::Range { range: *range, is_flipped: *flipped },
@@ -39,13 +39,13 @@ impl AxisPlaces {
 
 /// The indices of an array that are selected along its axes.
 #[derive(Clone, Debug)]
-pub(crate) struct Places {
-    axes: Vec<AxisPlaces>,
+pub(crate) struct Positions {
+    axes: Vec<AxisPositions>,
     /// The axes that the selection does not have any more.
     dropped: Vec<bool>,
 }
 
-impl Places {
+impl Positions {
     /// Of a selection by axes.
     ///
     /// # Errors
@@ -54,11 +54,11 @@ impl Places {
         match resolved {
             Resolved::Box(selected) => {
                 let axes = selected.region.axes().iter().zip(&selected.flipped);
-                let axes = axes.map(|(&range, &is_flipped)| AxisPlaces::Range { range, is_flipped }).collect();
+                let axes = axes.map(|(&range, &is_flipped)| AxisPositions::Range { range, is_flipped }).collect();
                 Ok(Self { axes, dropped: selected.dropped.to_vec() })
             }
             Resolved::Orthogonal(selected) => Ok(Self {
-                axes: selected.axes().iter().map(AxisPlaces::of).collect(),
+                axes: selected.axes().iter().map(AxisPositions::of).collect(),
                 dropped: selected.dropped().to_vec(),
             }),
             Resolved::Coordinates(_) | Resolved::Mask(_) => {
@@ -69,7 +69,7 @@ impl Places {
     }
 
     /// The indices of an axis of the array.
-    pub(crate) fn axis(&self, axis: usize) -> Option<&AxisPlaces> {
+    pub(crate) fn axis(&self, axis: usize) -> Option<&AxisPositions> {
         self.axes.get(axis)
     }
 
@@ -84,12 +84,12 @@ impl Places {
     }
 
     /// The axes of the array that the selection still has.
-    fn kept(&self) -> impl Iterator<Item = &AxisPlaces> {
+    fn kept(&self) -> impl Iterator<Item = &AxisPositions> {
         self.axes.iter().zip(&self.dropped).filter(|(_, dropped)| !**dropped).map(|(axis, _)| axis)
     }
 
     /// The indices along an axis of the selection.
-    pub(crate) fn selected_axis(&self, axis: usize) -> Option<&AxisPlaces> {
+    pub(crate) fn selected_axis(&self, axis: usize) -> Option<&AxisPositions> {
         self.kept().nth(axis)
     }
 
@@ -115,7 +115,7 @@ mod tests {
             AxisSelection::Indices(vec![5, 0, 4]),
             range(None, None, 1),
         ];
-        let places = Places::of(&Selection::Axes(axes).resolve(&[9, 9, 9, 4]).unwrap()).unwrap().leading(2);
+        let places = Positions::of(&Selection::Axes(axes).resolve(&[9, 9, 9, 4]).unwrap()).unwrap().leading(2);
         assert_eq!(places.index(&[1, 2]), [3, 6, 4]);
         assert_eq!(places.selected_axis(1).map(|axis| axis.at(0)), Some(5));
         assert_eq!(places.axis(1).map(|axis| axis.at(3)), Some(2));
