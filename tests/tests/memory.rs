@@ -373,6 +373,30 @@ fn statistics_of_8_gib_stay_within_256_mib() {
     assert!(taken.peak <= 256 << 20, "{taken:?}");
 }
 
+/// Checks an array of so many directories of 32 chunks each, of a byte, and returns what that took.
+fn check_directories(directories: u64) -> Taken {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let new = NewArray::new(&[directories, 32], "int8").chunks(&[1, 1]).codecs("bytes").unwrap();
+    let array: Array = zarr::create((&store, "/")).array(new).unwrap();
+    array.write(.., &vec![1_i8; directories as usize * 32]).unwrap();
+    let registry = zarr::registry::default();
+    let check = || zarr::check::check(&store, "/", &registry, &zarr::check::CheckOptions::default(), |_| {}).unwrap();
+    // The store keeps some bytes of each value from the first time on that it lends it.
+    check();
+    let (report, taken) = taken(check);
+    assert_eq!((report.checked.chunks, report.errors), (directories * 32, 0));
+    taken
+}
+
+/// The names in one directory are in memory, and not those in all.
+#[test]
+fn a_check_holds_the_keys_of_a_directory() {
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    check_directories(8);
+    let (few, many) = (check_directories(48), check_directories(240));
+    assert!(many.peak < few.peak + 50_000, "{few:?} {many:?}");
+}
+
 /// A server in a process of its own, since everything in this one is counted.
 struct Server {
     process: std::process::Child,
