@@ -23,6 +23,7 @@ use clap::{Args, ValueEnum};
 use header::Header;
 pub(crate) use labelled::Labelled;
 use narrow::Ends;
+use select::{Chosen, WHICH};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use zarr::grid::{ChunkIndex, total_size};
@@ -66,15 +67,8 @@ Indices (--isel) are those of numpy: time=0, time=-1, time=0:10:2, time=3,1.";
 pub(crate) struct Read {
     #[command(flatten)]
     node: NodeArgs,
-    /// Which elements, as in numpy: "0:10, 5, ::2, ..."; lists of indices in brackets; or with names of dimensions, "time=0, lat=::2".
-    #[arg(long, value_name = "SEL", allow_hyphen_values = true, conflicts_with_all = ["sel", "isel"], help_heading = WHICH)]
-    select: Option<String>,
-    /// Labels along a dimension: time=2020-01-01..2020-02-01, lat=50~. May be given for several dimensions.
-    #[arg(long, value_name = "DIM=LABELS", help_heading = WHICH)]
-    sel: Vec<String>,
-    /// Indices along a dimension: time=0:10:2. May be given for several dimensions.
-    #[arg(long, value_name = "DIM=INDICES", help_heading = WHICH)]
-    isel: Vec<String>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// Only the first N along the first dimension of what is selected.
     #[arg(long, value_name = "N", help_heading = WHICH)]
     head: Option<u64>,
@@ -114,7 +108,6 @@ pub(crate) struct Read {
 }
 
 /// Headings of help.
-const WHICH: &str = "Which elements";
 const HOW: &str = "How to print them";
 
 /// How a result is printed.
@@ -140,9 +133,9 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     let location = context.locate(&args.node)?;
     let array = context.array(&location)?;
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
-    let mut selection = select::by_index(args.select.as_deref(), &args.isel, &array)?;
+    let mut selection = args.chosen.by_index(&array)?;
     let wanted = Wanted {
-        labels: &args.sel,
+        labels: &args.chosen.sel,
         is_asked: args.decode,
         is_default: is_shown(args, form) && !args.raw && args.field.is_none(),
         instead: "elements are printed as they are stored",

@@ -1,7 +1,8 @@
 //! `zarr stats`: statistics of the elements of an array, or of the values that they mean.
 
 use super::bar::Bar;
-use super::read::{Wanted, labelled, select};
+use super::read::select::{Chosen, WHICH};
+use super::read::{Wanted, labelled};
 use crate::args::{NodeArgs, axis_of};
 use crate::context::Context;
 use crate::escape;
@@ -26,29 +27,20 @@ const WIDTH: usize = 68;
 const TEXT: usize = 48;
 
 /// Headings of help.
-const WHICH: &str = "Which elements";
 const WHAT: &str = "What to show";
 
 /// Show statistics of an array: extremes, mean, standard deviation, quantiles, a histogram, and how many values are missing.
 ///
 /// On a terminal they are those of values decoded by the CF conventions, as `read` decodes them; in pipes and files of elements as they are
-/// stored, unless --decode asks for values. The output says which. Each chunk is decoded once, and chunks that are not stored never, unless they hold characters of strings or are
-/// selected by lists. Quantiles
-/// and the histogram are exact as long as the values, 8 bytes for each, fit a quarter of the memory; else the ranks are off by no more than is
-/// printed. Complex numbers are ordered by their magnitudes, texts and bytes by their lengths.
+/// stored, unless --decode asks for values. The output says which. Each chunk is decoded once, and chunks that are not stored never, unless they
+/// hold characters of strings or are selected by lists. Quantiles and the histogram are exact as long as the values, 8 bytes for each, fit a
+/// quarter of the memory; else the ranks are off by no more than is printed. Complex numbers are ordered by their magnitudes, texts and bytes by their lengths.
 #[derive(Debug, Args)]
 pub(crate) struct Stats {
     #[command(flatten)]
     node: NodeArgs,
-    /// Which elements, as in numpy: "0:10, 5, ::2, ..."; lists of indices in brackets; or with names of dimensions, "time=0, lat=::2".
-    #[arg(long, value_name = "SEL", allow_hyphen_values = true, conflicts_with_all = ["sel", "isel"], help_heading = WHICH)]
-    select: Option<String>,
-    /// Labels along a dimension, as `read` takes them: time=2020-01-01..2020-02-01. May be given for several dimensions.
-    #[arg(long, value_name = "DIM=LABELS", help_heading = WHICH)]
-    sel: Vec<String>,
-    /// Indices along a dimension: time=0:10:2. May be given for several dimensions.
-    #[arg(long, value_name = "DIM=INDICES", help_heading = WHICH)]
-    isel: Vec<String>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// The field of structs to look at; a period leads to a field of a field: position.x.
     #[arg(long, value_name = "NAME", help_heading = WHICH)]
     field: Option<String>,
@@ -90,10 +82,10 @@ fn quantiles(text: &str) -> Result<Shares, String> {
 pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
     let location = context.locate(&args.node)?;
     let array = context.array(&location)?;
-    let selection = select::by_index(args.select.as_deref(), &args.isel, &array)?;
+    let selection = args.chosen.by_index(&array)?;
     let is_shown = !context.global.json && std::io::stdout().is_terminal();
     let wanted = Wanted {
-        labels: &args.sel,
+        labels: &args.chosen.sel,
         is_asked: args.decode,
         is_default: is_shown && !args.raw && args.field.is_none(),
         instead: "the statistics are those of elements as they are stored",

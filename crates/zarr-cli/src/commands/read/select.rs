@@ -2,14 +2,38 @@
 
 use crate::failure::{Failure, Result};
 use crate::near::{near, question};
+use clap::Args;
 use zarr::dataset::{Dataset, Label, Labels};
 use zarr::dtype::{Class, DataType, TimeUnit, Unit};
 use zarr::grid::AxisSelection;
 use zarr::meta::json::Value;
 use zarr::{Array, Selection};
 
-/// The selection by index that the arguments ask for.
-pub(crate) fn by_index(select: Option<&str>, isel: &[String], array: &Array) -> Result<Selection> {
+/// The heading of arguments that choose elements.
+pub(crate) const WHICH: &str = "Which elements";
+
+/// Which elements of an array.
+#[derive(Debug, Args)]
+pub(crate) struct Chosen {
+    /// Which elements, as in numpy: "0:10, 5, ::2, ..."; lists of indices in brackets; or with names of dimensions, "time=0, lat=::2".
+    #[arg(long, value_name = "SEL", allow_hyphen_values = true, conflicts_with_all = ["sel", "isel"], help_heading = WHICH)]
+    select: Option<String>,
+    /// Labels along a dimension: time=2020-01-01..2020-02-01, lat=50~. May be given for several dimensions.
+    #[arg(long, value_name = "DIM=LABELS", help_heading = WHICH)]
+    pub(crate) sel: Vec<String>,
+    /// Indices along a dimension: time=0:10:2. May be given for several dimensions.
+    #[arg(long, value_name = "DIM=INDICES", help_heading = WHICH)]
+    isel: Vec<String>,
+}
+
+impl Chosen {
+    /// The selection by index that these arguments ask for.
+    pub(crate) fn by_index(&self, array: &Array) -> Result<Selection> {
+        by_index(self.select.as_deref(), &self.isel, array)
+    }
+}
+
+fn by_index(select: Option<&str>, isel: &[String], array: &Array) -> Result<Selection> {
     let names = array.dimension_names().unwrap_or_default();
     if let Some(text) = select {
         return parse(text, array);
