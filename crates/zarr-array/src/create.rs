@@ -48,8 +48,8 @@ pub struct NewArray {
 
 impl NewArray {
     /// An array of `shape`, whose elements are of a type given by its name in Zarr v3 (`"float32"`), by its JSON
-    /// (`{"name": "numpy.datetime64", "configuration": {..}}`) or as numpy spells it (`"f4"`, `"<M8[s]"`, structs as
-    /// `[["a", "<i4"], ["b", "<f8", [3]]]`).
+    /// (`{"name": "numpy.datetime64", "configuration": {..}}`) or as numpy spells it (`"f4"`, `"<M8[s]"`, `"datetime64[s]"`,
+    /// structs as `[["a", "<i4"], ["b", "<f8", [3]]]`).
     pub fn new(shape: &[u64], data_type: impl Into<String>) -> Self {
         Self {
             shape: shape.to_vec(),

@@ -71,6 +71,14 @@ fn typestr(text: &str) -> Option<(NumpyType, ByteOrder)> {
         let order = number.all_in(&ByteOrder::Little);
         return Some((number, order));
     }
+    // The names that numpy prints.
+    for (name, is_span) in [("datetime64", false), ("timedelta64", true)] {
+        if let Some(unit) = text.strip_prefix(name) {
+            let dtype = time(is_span, unit)?;
+            let order = dtype.all_in(&ByteOrder::Little);
+            return Some((dtype, order));
+        }
+    }
     let order = text.chars().next()?;
     let (order, rest) = match order {
         '<' | '>' | '|' | '=' => (order, text.get(1..)?),
@@ -80,7 +88,7 @@ fn typestr(text: &str) -> Option<(NumpyType, ByteOrder)> {
     let rest = rest.get(letter.len_utf8()..)?;
     let dtype = match letter {
         'O' if rest.is_empty() || rest == "8" => NumpyType::Object,
-        'm' | 'M' => time(letter == 'm', rest)?,
+        'm' | 'M' => time(letter == 'm', rest.strip_prefix('8')?)?,
         'S' | 'a' => NumpyType::Bytes(digits(rest)?),
         'U' => NumpyType::Text(digits(rest)?),
         'V' => NumpyType::Raw(digits(rest)?),
@@ -107,9 +115,8 @@ fn digits(text: &str) -> Option<u64> {
     (size <= i64::MAX as u64).then_some(size)
 }
 
-/// `8[ns]`, `8[25s]`, `8`.
-fn time(is_span: bool, text: &str) -> Option<NumpyType> {
-    let unit = text.strip_prefix('8')?;
+/// A time of this unit: `[ns]`, `[25s]`, or none.
+fn time(is_span: bool, unit: &str) -> Option<NumpyType> {
     if unit.is_empty() {
         return Some(NumpyType::Time { is_span, unit: TimeUnit::new(Unit::Generic) });
     }
@@ -230,6 +237,9 @@ mod tests {
             ("<M8[\u{3bc}s]", "<M8[us]"),
             ("<m8[1\u{b5}s]", "<m8[us]"),
             ("<M8[generic]", "<M8"),
+            ("datetime64[25s]", "<M8[25s]"),
+            ("timedelta64[ns]", "<m8[ns]"),
+            ("datetime64", "<M8"),
             ("O", "|O"),
         ] {
             assert_eq!(round_trip(json!(loose)), json!(strict));
@@ -254,6 +264,9 @@ mod tests {
             "<M8[0s]",
             "<M8[s",
             "<M4[s]",
+            "datetime64[s",
+            "datetime648[s]",
+            ">datetime64[s]",
             "é",
             "<é1",
             "<i+4",
