@@ -23,10 +23,12 @@ pub(crate) trait Number: Copy + PartialEq + Send + Sync + 'static {
     fn is_nan(self) -> bool;
     /// In memory form.
     fn bytes(self) -> Vec<u8>;
+    /// Elements in memory form: without a copy where that is not needed.
+    fn load(items: &[u8]) -> Cow<'_, [Self]>;
 }
 
 /// Elements in memory form as numbers: without a copy where they are aligned. A part of a number at the end is left out.
-pub(crate) fn numbers<T: Number + Pod>(items: &[u8]) -> Cow<'_, [T]> {
+fn numbers<T: Pod>(items: &[u8]) -> Cow<'_, [T]> {
     match bytemuck::try_cast_slice(items) {
         Ok(numbers) => Cow::Borrowed(numbers),
         Err(_) => {
@@ -64,6 +66,10 @@ macro_rules! integers {
 
             fn bytes(self) -> Vec<u8> {
                 self.to_ne_bytes().to_vec()
+            }
+
+            fn load(items: &[u8]) -> Cow<'_, [Self]> {
+                numbers(items)
             }
         }
     )*};
@@ -114,6 +120,10 @@ macro_rules! floats {
             fn bytes(self) -> Vec<u8> {
                 self.to_ne_bytes().to_vec()
             }
+
+            fn load(items: &[u8]) -> Cow<'_, [Self]> {
+                numbers(items)
+            }
         }
     )*};
 }
@@ -160,6 +170,10 @@ impl Number for Time {
 
     fn bytes(self) -> Vec<u8> {
         self.0.bytes()
+    }
+
+    fn load(items: &[u8]) -> Cow<'_, [Self]> {
+        Cow::Owned(numbers::<i64>(items).iter().map(|&count| Self(count)).collect())
     }
 }
 

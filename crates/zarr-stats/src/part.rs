@@ -3,7 +3,7 @@
 use crate::distribution::Mode;
 use crate::kind::{Kind, complex, fixed_text, small_floats};
 use crate::moments::Moments;
-use crate::number::{Keys, Number, Time, numbers};
+use crate::number::{Keys, Number, Time};
 use crate::scan::{Scanned, Scratch, scan, scan_in};
 use crate::source::PartData;
 use crate::words::Words;
@@ -81,47 +81,29 @@ impl RowShape {
 impl Look {
     /// How keys of the values become values again.
     pub(crate) fn keys(&self) -> Keys {
-        macro_rules! keys {
-            ($type:ty) => {
-                Keys::of::<$type>()
-            };
-        }
-        self.with_type(|scalar| match scalar {
-            Scalar::I8 => keys!(i8),
-            Scalar::I16 => keys!(i16),
-            Scalar::I32 => keys!(i32),
-            Scalar::I64 => keys!(i64),
-            Scalar::U8 => keys!(u8),
-            Scalar::U16 => keys!(u16),
-            Scalar::U32 => keys!(u32),
-            Scalar::U64 => keys!(u64),
-            Scalar::F16 => keys!(f16),
-            Scalar::BF16 => keys!(bf16),
-            Scalar::F32 => keys!(f32),
-            Scalar::F64 => keys!(f64),
-            Scalar::Time => keys!(Time),
-        })
+        self.scalar().keys
     }
 
-    fn with_type<R>(&self, then: impl FnOnce(Scalar) -> R) -> R {
-        then(match (self.kind, self.data_type.storage()) {
-            (Kind::Time | Kind::Text | Kind::Bytes, _) => Scalar::Time,
-            (Kind::Truth, _) if self.is_masked => Scalar::Time,
-            (Kind::Complex, _) => Scalar::F64,
-            (Kind::SmallFloat, _) => Scalar::F32,
-            (_, DataType::Int2 | DataType::Int4 | DataType::Int8) => Scalar::I8,
-            (_, DataType::Int16) => Scalar::I16,
-            (_, DataType::Int32) => Scalar::I32,
-            (_, DataType::Int64) => Scalar::I64,
-            (_, DataType::UInt16) => Scalar::U16,
-            (_, DataType::UInt32) => Scalar::U32,
-            (_, DataType::UInt64) => Scalar::U64,
-            (_, DataType::Float16) => Scalar::F16,
-            (_, DataType::BFloat16) => Scalar::BF16,
-            (_, DataType::Float32) => Scalar::F32,
-            (_, DataType::Float64) => Scalar::F64,
-            _ => Scalar::U8,
-        })
+    /// The type of the numbers that are looked at: of texts these are their lengths, of complex numbers magnitudes.
+    fn scalar(&self) -> Scalar {
+        match (self.kind, self.data_type.storage()) {
+            (Kind::Time | Kind::Text | Kind::Bytes, _) => Scalar::of::<Time>(),
+            (Kind::Truth, _) if self.is_masked => Scalar::of::<Time>(),
+            (Kind::Complex, _) => Scalar::of::<f64>(),
+            (Kind::SmallFloat, _) => Scalar::of::<f32>(),
+            (_, DataType::Int2 | DataType::Int4 | DataType::Int8) => Scalar::of::<i8>(),
+            (_, DataType::Int16) => Scalar::of::<i16>(),
+            (_, DataType::Int32) => Scalar::of::<i32>(),
+            (_, DataType::Int64) => Scalar::of::<i64>(),
+            (_, DataType::UInt16) => Scalar::of::<u16>(),
+            (_, DataType::UInt32) => Scalar::of::<u32>(),
+            (_, DataType::UInt64) => Scalar::of::<u64>(),
+            (_, DataType::Float16) => Scalar::of::<f16>(),
+            (_, DataType::BFloat16) => Scalar::of::<bf16>(),
+            (_, DataType::Float32) => Scalar::of::<f32>(),
+            (_, DataType::Float64) => Scalar::of::<f64>(),
+            _ => Scalar::of::<u8>(),
+        }
     }
 
     /// Looks at a part of a region. Of a field that is an array, each element has several values.
@@ -143,12 +125,6 @@ impl Look {
 
     fn numbers(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> Part {
         let (items, fill) = (read.data.items(), self.fill.as_ref().and_then(FillValue::item));
-        macro_rules! of_type {
-            ($type:ty) => {{
-                let fill = fill.and_then(|fill| numbers::<$type>(fill).first().copied());
-                scanned(&numbers::<$type>(items), fill, shape, mode)
-            }};
-        }
         if self.kind == Kind::SmallFloat {
             let fill = fill.and_then(|fill| small_floats(&self.data_type, fill).first().copied());
             return scanned(&small_floats(&self.data_type, items), fill, shape, mode);
@@ -158,25 +134,7 @@ impl Look {
             let values: Vec<Time> = items.iter().zip(missing).map(value).collect();
             return scanned(&values, None, shape, mode);
         }
-        self.with_type(|scalar| match scalar {
-            Scalar::I8 => of_type!(i8),
-            Scalar::I16 => of_type!(i16),
-            Scalar::I32 => of_type!(i32),
-            Scalar::I64 => of_type!(i64),
-            Scalar::U8 => of_type!(u8),
-            Scalar::U16 => of_type!(u16),
-            Scalar::U32 => of_type!(u32),
-            Scalar::U64 => of_type!(u64),
-            Scalar::F16 => of_type!(f16),
-            Scalar::BF16 => of_type!(bf16),
-            Scalar::F32 => of_type!(f32),
-            Scalar::F64 => of_type!(f64),
-            Scalar::Time => {
-                let times = |items| numbers::<i64>(items).iter().map(|&count| Time::of(count)).collect::<Vec<Time>>();
-                let fill = fill.and_then(|fill| times(fill).first().copied());
-                scanned(&times(items), fill, shape, mode)
-            }
-        })
+        (self.scalar().part)(items, fill, shape, mode)
     }
 
     fn complex(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> Part {
@@ -244,21 +202,23 @@ impl Look {
     }
 }
 
-/// The types in which numbers lie in memory.
-enum Scalar {
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F16,
-    BF16,
-    F32,
-    F64,
-    Time,
+/// Looks at elements in memory form, and compares them with one.
+type OfElements = fn(&[u8], Option<&[u8]>, Option<RowShape>, Mode) -> Part;
+
+/// A type in which numbers lie in memory.
+struct Scalar {
+    keys: Keys,
+    part: OfElements,
+}
+
+impl Scalar {
+    fn of<T: Number>() -> Self {
+        let part = |items: &[u8], fill: Option<&[u8]>, shape, mode| {
+            let fill = fill.and_then(|fill| T::load(fill).first().copied());
+            scanned(&T::load(items), fill, shape, mode)
+        };
+        Self { keys: Keys::of::<T>(), part }
+    }
 }
 
 fn moments(values: &[f64]) -> Moments {
