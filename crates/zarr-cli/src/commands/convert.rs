@@ -5,7 +5,7 @@ use super::dry_run;
 use super::skipped::Skipped;
 use crate::args::{Loss, dialect};
 use crate::codecs;
-use crate::context::{Context, node_path};
+use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
 use crate::{escape, number, output, report};
@@ -15,9 +15,10 @@ use std::sync::Arc;
 use std::time::Instant;
 use zarr::convert::{Action, Conversion, ConvertOptions, Migration, Part, PlannedNode, Progress, Shards};
 use zarr::dataset::{Dataset, DatasetOptions};
+use zarr::meta::NodePath;
 use zarr::meta::json::Map;
 use zarr::store::StoreAddress;
-use zarr::{Dialect, Group, Store};
+use zarr::{Dialect, Group};
 
 /// In large hierarchies every array may have the same warnings.
 const MAX_WARNINGS: usize = 6;
@@ -115,12 +116,19 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         None => options,
     };
     let source = context.open_store(&from)?;
-    let options = if args.variables.is_empty() { options } else { of_variables(context, args, &source, options)? };
+    let path = args.node.as_deref().map_or(Ok(NodePath::root()), node_path)?;
+    let location = NodeLocation { store: Arc::clone(&source), address: from, path, dialect: None };
+    let options = match args.variables.is_empty() {
+        true => options,
+        false => of_variables(context, args, &location, options)?,
+    };
     if args.dry_run {
-        let examined = Conversion::examine(&source, &context.registry, options)?;
+        let examined = Conversion::examine(&source, &context.registry, options);
+        let examined = examined.map_err(|error| location.with_near(error))?;
         return dry_run::print(context, &examined.conversion, examined.refused);
     }
-    let conversion = Conversion::plan(&source, &context.registry, options)?;
+    let conversion = Conversion::plan(&source, &context.registry, options);
+    let conversion = conversion.map_err(|error| location.with_near(error))?;
     // Nothing is created at the target before the plan is complete.
     let target = context.create_store(&to)?;
     Migration::check_settled(&target)?;
@@ -146,11 +154,12 @@ fn part(text: &str) -> Result<Part, String> {
 fn of_variables(
     context: &Context,
     args: &Convert,
-    source: &Arc<dyn Store>,
+    source: &NodeLocation,
     options: ConvertOptions,
 ) -> Result<ConvertOptions> {
-    let group = Group::open(source, args.node.as_deref().unwrap_or("/"), &context.registry)?;
-    let ignore = source.capabilities().list;
+    let group = Group::open(&source.store, &source.path.to_string(), &context.registry);
+    let group = group.map_err(|error| source.with_near(error))?;
+    let ignore = source.store.capabilities().list;
     let dataset_options = DatasetOptions::default().arrays(context.options()).ignore_consolidated(ignore);
     let dataset = Dataset::open_with(&group, &dataset_options)?;
     // One of them may be a coordinate of the chosen ones.
