@@ -1,10 +1,12 @@
 """Random reads and writes, equal to numpy's and to zarr-python's.
 
-How many there were of each data type and kind of index is printed at the end (pytest -s), and checked.
+``ZARR_RUST_CASES`` is how many there are of each data type and layout. How many of each type and kind of index is printed at the end
+(pytest -s), and checked.
 """
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,8 @@ from conftest import FIXED, sample
 TYPES = [*FIXED, "string", "bytes"]
 KINDS = ["basic", "steps", "backwards", "oindex", "list", "points", "mask", "blocks", "index"]
 LAYOUTS = ["v3", "sharded", "v2", "v2-F"]
-CASES = 54
+#: Of each data type and layout.
+CASES = int(os.environ.get("ZARR_RUST_CASES", "54"))
 
 counts: Counter[tuple[str, str]] = Counter()
 peer_counts: Counter[tuple[str, str]] = Counter()

@@ -1,5 +1,6 @@
 """What a user does with the wheel, in an environment that has it and numpy alone: run by ``cargo xtask python``."""
 
+import importlib.metadata
 import subprocess
 import sys
 import tarfile
@@ -29,4 +30,7 @@ with tempfile.TemporaryDirectory() as folder:
     assert "t" in tree and "int16" in tree, tree
     failed = subprocess.run([COMMAND, "tree", f"{folder}/none.zarr"], capture_output=True, text=True)
     assert failed.returncode == 3 and "none.zarr" in failed.stderr, failed
+    about = importlib.metadata.distribution("zarr-rust")
+    texts = {name: about.read_text(f"licenses/{name}") or "" for name in ("LICENSE-MIT", "LICENSE-APACHE", "LICENSE-OFL")}
+    assert all(len(text) > 500 for text in texts.values()), {name: len(text) for name, text in texts.items()}
     print(f"the wheel reads {weather!r} and brings {run('--version').strip()}")
