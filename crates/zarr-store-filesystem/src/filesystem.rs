@@ -157,6 +157,13 @@ impl FilesystemStore {
         Self { options, ..self }
     }
 
+    /// The same store, which takes over from another one of the same directory which parts that one has looked through for what killed
+    /// processes left. Where a program opens a store for each write, each would look else.
+    #[must_use]
+    pub fn after(self, other: &Self) -> Self {
+        Self { looked_through: Arc::clone(&other.looked_through), ..self }
+    }
+
     /// Its options.
     #[must_use]
     pub fn options(&self) -> &FilesystemOptions {

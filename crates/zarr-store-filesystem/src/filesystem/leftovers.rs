@@ -119,3 +119,30 @@ impl FilesystemStore {
         Ok(is_dead)
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::super::names::temporary;
+    use super::*;
+    use zarr_store::{Key, StoreExt};
+
+    #[test]
+    fn a_store_that_is_opened_after_another_does_not_look_again() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let left = folder.path().join("d").join(temporary());
+        let open = || FilesystemStore::open(folder.path()).expect("opened");
+        let set = |store: &FilesystemStore| store.set_all(&Key::new("d/a").expect("a key"), b"1").expect("set");
+        set(&open());
+        std::fs::write(&left, b"half").expect("written");
+        let begun = Instant::now();
+        let first = open();
+        set(&first);
+        assert!(!left.exists());
+        std::fs::write(&left, b"half").expect("written");
+        set(&open().after(&first));
+        // It is due after that time, which a loaded machine may take.
+        assert!(left.exists() || begun.elapsed() >= PAUSE);
+        set(&open());
+        assert!(!left.exists());
+    }
+}
