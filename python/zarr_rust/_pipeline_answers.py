@@ -13,6 +13,7 @@ from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteReques
 from zarr.storage import StorePath
 
 from zarr_rust import _core
+from zarr_rust._async import ended
 
 
 class Answers:
@@ -24,28 +25,49 @@ class Answers:
         self._loop = asyncio.get_running_loop()
         # Stores see the variables of the caller. The threads that ask have none.
         self._context = contextvars.copy_context()
-        # The loop keeps no reference to its tasks.
-        self._tasks: set[asyncio.Task[None]] = set()
+        # The loop keeps no reference to its tasks. Whether they write.
+        self._tasks: dict[asyncio.Task[None], bool] = {}
         self.requests = _core.Requests(name, concurrency(), partial(self._loop.call_soon_threadsafe, self._begin))
 
     def _begin(self) -> None:
-        for request in self.requests.take():
-            task = self._loop.create_task(self._answer(*request), context=self._context.copy())
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+        for number, chunk, ask, *arguments in self.requests.take():
+            answer = self._answer(number, chunk, ask, arguments)
+            try:
+                task = self._loop.create_task(answer, context=self._context.copy())
+            # The thread that asked waits for an answer.
+            except BaseException as error:  # noqa: BLE001
+                answer.close()
+                self.requests.fail(number, error)
+                continue
+            self._tasks[task] = ask in ("set", "delete")
+            task.add_done_callback(partial(self._done, number))
 
-    async def _answer(self, number: int, chunk: int, ask: str, *arguments: Any) -> None:
+    async def _answer(self, number: int, chunk: int, ask: str, arguments: list[Any]) -> None:
         try:
-            reply = await self._do(self._getters[chunk], ask, arguments)
+            self.requests.answer(number, await self._do(self._getters[chunk], ask, arguments))
         # Whatever it is: the thread that asked waits for the answer, and raises it.
         except BaseException as error:  # noqa: BLE001
             self.requests.fail(number, error)
             if not isinstance(error, Exception):
                 raise
-        else:
-            self.requests.answer(number, reply)
 
-    async def _do(self, getter: Any, ask: str, arguments: tuple[Any, ...]) -> bytes | None:
+    def _done(self, number: int, task: asyncio.Task[None]) -> None:
+        del self._tasks[task]
+        if task.cancelled():
+            # Perhaps before it began.
+            self.requests.fail(number, asyncio.CancelledError())
+
+    async def end(self) -> None:
+        """Ends requests that nobody waits for any more. Those that write are waited for, so that they overwrite nothing that is written later."""
+        self.requests.close()
+        for task, writes in tuple(self._tasks.items()):
+            if not writes:
+                task.cancel()
+        writing = [task for task, writes in self._tasks.items() if writes]
+        if writing:
+            await ended(asyncio.gather(*writing, return_exceptions=True))
+
+    async def _do(self, getter: Any, ask: str, arguments: list[Any]) -> bytes | None:
         if ask == "set":
             await getter.set(self._prototype.buffer.from_bytes(arguments[0]))
             return None
@@ -73,7 +95,7 @@ def concurrency() -> int:
     return 1 << 12 if bound is None else int(bound)
 
 
-def answers(getters: Sequence[Any], prototype: Any) -> Any:
+def answers(getters: Sequence[Any], prototype: Any) -> Answers:
     """The objects themselves, which are asked."""
     first = getters[0]
-    return Answers(getters, prototype, str(first.store if type(first) is StorePath else first)).requests
+    return Answers(getters, prototype, str(first.store if type(first) is StorePath else first))

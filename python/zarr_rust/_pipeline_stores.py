@@ -78,7 +78,7 @@ class Native:
 
 
 class _Kept:
-    """Stores of this process that are open, by their places: remote ones, with their connections, and zip files.
+    """Stores of this process that are open, by their places: remote ones, with their connections, zip files, and directories.
 
     A zip file stays open as long as a store of Python has it open, so that it can be removed when those are closed.
     """
@@ -92,6 +92,8 @@ class _Kept:
         #: Those that are being opened.
         self._opening: dict[Place, threading.Lock] = {}
         self._left: dict[Place, float] = {}
+        #: Directories as they were opened for the last write: they know where nothing of killed processes is left.
+        self._directories: OrderedDict[Place, Any] = OrderedDict()
 
     def find(self, place: Place, file: Any) -> Any:
         """The store at a place, for the open file of a zip file."""
@@ -132,6 +134,18 @@ class _Kept:
             while len(self._remote) > _MOST:
                 self._remote.popitem(last=False)
 
+    def directory(self, place: Place) -> Any:
+        """The store of a directory as it was opened for the last write."""
+        with self._lock:
+            return self._directories.get(place)
+
+    def keep_directory(self, place: Place, opened: Any) -> None:
+        with self._lock:
+            self._directories.pop(place, None)
+            if len(self._directories) >= _MOST:
+                self._directories.popitem(last=False)
+            self._directories[place] = opened
+
     def leave(self, place: Place) -> None:
         with self._lock:
             if len(self._left) >= _MOST:
@@ -161,7 +175,7 @@ if hasattr(os, "register_at_fork"):
 async def native_of(getters: Sequence[Any], prototype: Any, writes: bool) -> Native | None:
     """The store, opened here, of the chunks that these objects get and set; ``None`` where they are to be asked themselves."""
     first = getters[0]
-    store = first.store if type(first) is StorePath else None
+    store: Any = first.store if type(first) is StorePath else None
     # Stores of these types exactly: a class that is derived from one may do anything.
     if type(store) not in _OPENED or not isinstance(prototype.buffer.create_zero_length().as_array_like(), _host_memory()):
         return None
@@ -203,7 +217,9 @@ def _host_memory() -> type:
 
 def _of_directory(place: Place, writes: bool) -> Native | None:
     # Each time: the directory may have been replaced, or removed, which a write undoes as in zarr-python.
-    opened = _core.OpenedStore.directory(place.address, writes)
+    opened = _core.OpenedStore.directory(place.address, writes, _kept.directory(place))
+    if writes:
+        _kept.keep_directory(place, opened)
     return None if opened is None else Native(opened, place)
 
 

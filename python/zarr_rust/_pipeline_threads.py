@@ -92,7 +92,11 @@ async def on_thread(
                 native.was_written(getters)
     if type(getters[0]) is StorePath:
         count("python-store")
-    done = await _waited_for(batch, partial(work, batch, answers(getters, prototype), *arguments))
+    asked = answers(getters, prototype)
+    try:
+        done = await _waited_for(batch, partial(work, batch, asked.requests, *arguments))
+    finally:
+        await asked.end()
     if native is not None:
         native.was_left()
     return done

@@ -170,10 +170,10 @@ pub(crate) fn points(item: &Item<'_>, chunk_shape: &[u64]) -> PyResult<Option<(V
     if selection.len() != chunk_shape.len() || out.len() != 1 {
         return Ok(None);
     }
-    let Some(out) = out_part(&out.get_item(0)?, 1, 0)? else { return Ok(None) };
+    let Some(out) = out_part(&out.get_item(0)?, (1, 0, false))? else { return Ok(None) };
     let mut lists = Vec::with_capacity(chunk_shape.len());
     for (part, &len) in selection.iter().zip(chunk_shape) {
-        let Some(list) = array(&part, 1, 0)? else { return Ok(None) };
+        let Some(list) = array(&part, (1, 0, false))? else { return Ok(None) };
         let list = Part::List(list);
         if list.len() != out.len() || !list.is_inside(i64::try_from(len).unwrap_or(i64::MAX)) {
             return Ok(None);
@@ -202,8 +202,9 @@ pub(crate) fn projections(
     }
     let mut found = Vec::with_capacity(rank);
     let mut dropped = 0;
+    let is_alone = has_one_list(&selection);
     for (axis, (part, &len)) in selection.iter().zip(chunk_shape).enumerate() {
-        let Some(part) = chunk_part(&part, rank, axis, len)? else { return Ok(None) };
+        let Some(part) = chunk_part(&part, (rank, axis, is_alone), len)? else { return Ok(None) };
         if !part.is_inside(i64::try_from(len).unwrap_or(i64::MAX)) {
             return Ok(None);
         }
@@ -218,6 +219,7 @@ pub(crate) fn projections(
     if out.len() != kept {
         return Ok(None);
     }
+    let is_alone_in_out = has_one_list(&out);
     let mut next = 0;
     let mut projections = Vec::with_capacity(rank);
     for (part, is_dropped) in found {
@@ -225,7 +227,7 @@ pub(crate) fn projections(
             projections.push((part, None));
             continue;
         }
-        let Some(out) = out_part(&out.get_item(next)?, kept, next)? else { return Ok(None) };
+        let Some(out) = out_part(&out.get_item(next)?, (kept, next, is_alone_in_out))? else { return Ok(None) };
         if out.len() != part.len() {
             return Ok(None);
         }
@@ -243,7 +245,15 @@ fn outputs<'py>(item: &Item<'py>) -> PyResult<Bound<'py, PyTuple>> {
     }
 }
 
-fn chunk_part(part: &Bound<'_, PyAny>, rank: usize, axis: usize, len: u64) -> PyResult<Option<Part>> {
+/// Whether all parts but one are ranges, so that a list has the same meaning as with [`numpy.ix_`](array).
+fn has_one_list(parts: &Bound<'_, PyTuple>) -> bool {
+    parts.iter().filter(|part| !part.is_instance_of::<PySlice>()).count() == 1
+}
+
+/// The rank of a selection, the axis of a part of it, and whether all other parts are ranges.
+type At = (usize, usize, bool);
+
+fn chunk_part(part: &Bound<'_, PyAny>, at: At, len: u64) -> PyResult<Option<Part>> {
     if let Ok(slice) = part.cast::<PySlice>() {
         let Ok(len) = isize::try_from(len) else { return Ok(None) };
         let indices = slice.indices(len)?;
@@ -254,15 +264,15 @@ fn chunk_part(part: &Bound<'_, PyAny>, rank: usize, axis: usize, len: u64) -> Py
     if part.is_instance_of::<PyInt>() {
         return part.extract().map(|one| Some(Part::One(one)));
     }
-    match array(part, rank, axis)? {
+    match array(part, at)? {
         Some(list) => Ok(Some(Part::List(list))),
         None if dimensions(part).is_none() => Ok(part.extract().ok().map(Part::One)),
         None => Ok(None),
     }
 }
 
-fn out_part(part: &Bound<'_, PyAny>, rank: usize, axis: usize) -> PyResult<Option<Part>> {
-    let Ok(slice) = part.cast::<PySlice>() else { return Ok(array(part, rank, axis)?.map(Part::List)) };
+fn out_part(part: &Bound<'_, PyAny>, at: At) -> PyResult<Option<Part>> {
+    let Ok(slice) = part.cast::<PySlice>() else { return Ok(array(part, at)?.map(Part::List)) };
     let py = part.py();
     let start: Option<i64> = slice.getattr(intern!(py, "start"))?.extract()?;
     let stop: Option<i64> = slice.getattr(intern!(py, "stop"))?.extract()?;
@@ -271,11 +281,13 @@ fn out_part(part: &Bound<'_, PyAny>, rank: usize, axis: usize) -> PyResult<Optio
     Ok((0 <= start && start <= stop).then_some(Part::Range { start, len: stop - start, step: 1 }))
 }
 
-/// The integers of an array which has a length along one axis only (`numpy.ix_`), or the positions of a mask of one axis.
-fn array(part: &Bound<'_, PyAny>, rank: usize, axis: usize) -> PyResult<Option<Vec<i64>>> {
+/// The integers of an array which has a length along one axis only (`numpy.ix_`) or stands alone beside ranges, or the positions of a mask of
+/// one axis.
+fn array(part: &Bound<'_, PyAny>, (rank, axis, is_alone): At) -> PyResult<Option<Vec<i64>>> {
     let Ok(untyped) = part.cast::<PyUntypedArray>() else { return Ok(None) };
     let shape = untyped.shape();
-    if shape.len() != rank || shape.iter().enumerate().any(|(at, &len)| at != axis && len != 1) {
+    let is_along_axis = shape.len() == rank && shape.iter().enumerate().all(|(at, &len)| at == axis || len == 1);
+    if !(is_along_axis || is_alone && shape.len() == 1) {
         // A mask of one axis may stand beside ranges.
         if shape.len() != 1 {
             return Ok(None);

@@ -48,8 +48,8 @@ struct Queue {
 pub(crate) struct Requests {
     name: String,
     concurrency: usize,
-    /// Called to wake the event loop.
-    wake: Py<PyAny>,
+    /// Called to wake the event loop, until the batch has ended.
+    wake: Mutex<Option<Py<PyAny>>>,
     queue: Mutex<Queue>,
     failed: Mutex<Option<PyErr>>,
 }
@@ -62,7 +62,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Requests {
     #[new]
     fn new(name: String, concurrency: usize, wake: Py<PyAny>) -> Self {
-        Self { name, concurrency, wake, queue: Mutex::default(), failed: Mutex::default() }
+        Self { name, concurrency, wake: Mutex::new(Some(wake)), queue: Mutex::default(), failed: Mutex::default() }
+    }
+
+    /// The batch has ended: nothing of it begins any more, and what wakes the event loop, which may refer to this queue, is given up.
+    fn close(&self) {
+        // Dropped when no lock is held: what it refers to may do anything then.
+        let wake = lock(&self.wake).take();
+        let waiting = std::mem::take(&mut lock(&self.queue).waiting);
+        drop((wake, waiting));
     }
 
     /// The requests that wait: number, number of the chunk, what is asked for, and its arguments.
@@ -136,8 +144,11 @@ impl Requests {
         };
         if wakes {
             Python::attach(|py| {
+                let Some(wake) = lock(&self.wake).as_ref().map(|wake| wake.clone_ref(py)) else {
+                    return self.reply(number, Err(()));
+                };
                 // It fails where the loop was closed.
-                if let Err(error) = self.wake.call0(py) {
+                if let Err(error) = wake.call0(py) {
                     lock(&self.failed).get_or_insert(error);
                     self.reply(number, Err(()));
                 }

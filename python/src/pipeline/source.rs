@@ -20,15 +20,20 @@ enum Opened {
 
 #[pymethods]
 impl OpenedStore {
-    /// The store in a directory, which is made if it is not there and `create` is true; else there is none.
+    /// The store in a directory, which is made if it is not there and `create` is true; else there is none. `before` is that of the same
+    /// directory as it was opened before.
     #[staticmethod]
-    fn directory(py: Python<'_>, path: PathBuf, create: bool) -> PyResult<Option<Self>> {
+    fn directory(py: Python<'_>, path: PathBuf, create: bool, before: Option<&Self>) -> PyResult<Option<Self>> {
         let opened = || match FilesystemStore::open(&path) {
             Err(StoreError::NoStore { .. }) if create => Ok(Some(FilesystemStore::create(&path)?)),
             Err(StoreError::NoStore { .. }) => Ok(None),
             opened => Ok(Some(opened?)),
         };
-        Ok(runtime::run(py, opened)?.map(|store| Self(Opened::Directory(store))))
+        let Some(store) = runtime::run(py, opened)? else { return Ok(None) };
+        Ok(Some(Self(Opened::Directory(match before {
+            Some(Self(Opened::Directory(before))) => store.after(before),
+            _ => store,
+        }))))
     }
 
     /// The store in a zip file, which is read.
