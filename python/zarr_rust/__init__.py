@@ -12,6 +12,7 @@ The environment variable ``ZARR_THREADS`` is how many threads decode and encode;
 for each of its threads.
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from zarr_rust._array import Array
@@ -59,4 +60,6 @@ def __getattr__(name: str) -> Any:
         from zarr_rust import pipeline
 
         return getattr(pipeline, name)
+    if name in ("dask", "pipeline", "xarray"):
+        return importlib.import_module(f"zarr_rust.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -28,6 +28,9 @@ _ELSEWHERE = {
     "zarr_format": 'dialect="v2" or dialect="v3"',
     "chunk_key_encoding": 'separator="/" or separator="."',
     "dimension_separator": 'separator="/" or separator="."',
+    "name": "path",
+    "config": "no such argument: chunks of nothing but the fill value are not stored",
+    "storage_options": "each option of the store as an argument of its own",
 }
 
 

@@ -174,7 +174,7 @@ def _gcs(store: Any) -> Place | None:
     has_keys = config.get("skip_signature") == "true" or any("service_account" in name or name == "application_credentials" for name in config)
     if not is_known or not has_keys or store.credential_provider is not None or are_set(OF_GCS):
         return None
-    assert options is not None
+    assert options is not None and bucket is not None
     return _in_bucket("gs", bucket, store.prefix, options | config)
 
 
@@ -186,7 +186,7 @@ def _azure(store: Any) -> Place | None:
     has_keys = any(name in config for name in ("access_key", "account_key", "bearer_token", "sas_key", "sas_token", "token"))
     if not is_known or not (has_keys or config.get("skip_signature") == "true") or store.credential_provider is not None or is_azure_set():
         return None
-    assert options is not None
+    assert options is not None and container is not None
     if endpoint is not None:
         options["endpoint"] = endpoint
     return _in_bucket("az", container, store.prefix, options | config)

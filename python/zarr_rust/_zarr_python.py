@@ -81,7 +81,8 @@ def _listed(name: str, value: Any, default: tuple[Any, ...]) -> list[tuple[str, 
 def _in_version_3(name: str, codec: Any) -> Any:
     if isinstance(codec, Mapping) and "name" in codec:
         return dict(codec)
-    made = codec.to_dict() if hasattr(codec, "to_dict") else None
+    to_dict = getattr(codec, "to_dict", None)
+    made = None if to_dict is None else to_dict()
     if not isinstance(made, Mapping) or "name" not in made:
         text = "a codec of zarr-python (zarr.codecs) or a dict with a name"
         also = "; those of numcodecs need zarr_format=2" if hasattr(codec, "get_config") else ""

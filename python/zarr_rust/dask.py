@@ -105,7 +105,7 @@ def convert(
 ) -> Any:
     """:func:`zarr_rust.convert` by tasks of Dask: other chunks, codecs or another dialect, written by all workers at once.
 
-    Each of the ``parts`` is a task. By default there are as many as make the elements of one half of ``memory``, but no fewer than there are threads for
+    Each of the ``parts`` is a task. By default each has elements of about half of ``memory``, but there are no fewer than threads for
     tasks, and no more than four for each thread: chunks of the source that several parts need are decoded for each of them. Of a group there are four for each
     thread. Where a worker is lost, others do its parts again: they keep the chunks that are written and go on. The nodes are in the target after all parts. The arguments are as for
     :func:`zarr_rust.convert`, without ``overwrite``, ``resume``, ``dry_run`` and ``progress``. Each part takes ``memory`` for itself.

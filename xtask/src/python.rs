@@ -7,7 +7,7 @@ use std::process::Command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Builds the package, installs its wheel as users do, and runs its tests, with further arguments for pytest.
+/// Builds the package, installs its wheel as users do, runs its tests, with further arguments for pytest, and checks its types.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let root = Path::new(ROOT);
     let package = root.join("python");
@@ -27,6 +27,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).args(arguments).current_dir(&package);
     tests.env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONFAULTHANDLER", "1");
     succeed(&mut tests)?;
+    check_types(&package, &python)?;
     install(&target, &python, &wheel)
 }
 
@@ -45,6 +46,18 @@ fn build(package: &Path, target: &Path, python: &Path) -> Result<PathBuf, String
     let mut built = std::fs::read_dir(&wheels).map_err(in_folder)?;
     let wheel = built.next().ok_or_else(|| format!("{}: no wheel", wheels.display()))?;
     Ok(wheel.map_err(in_folder)?.path())
+}
+
+/// Checks the types of the package as type checkers of its users see them. The checker comes by npm.
+fn check_types(package: &Path, python: &Path) -> Result<(), String> {
+    if !Command::new("npm").arg("--version").output().is_ok_and(|done| done.status.success()) {
+        println!("npm is not installed: types are not checked");
+        return Ok(());
+    }
+    let mut check = Command::new(python);
+    check.args(["-m", "pyright", "--pythonpath"]).arg(python).arg("zarr_rust").current_dir(package);
+    // It would tell of newer versions of itself.
+    succeed(check.env("PYRIGHT_PYTHON_IGNORE_WARNINGS", "1"))
 }
 
 /// Installs the wheel in an environment of its own, which has numpy alone besides, and uses it there.
