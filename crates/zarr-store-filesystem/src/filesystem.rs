@@ -34,6 +34,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use leftovers::LookedThrough;
 use vfs::{Escapes, Vfs};
 use zarr_store::{
     AccessProfile, ByteRange, Bytes, Capabilities, Durability, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
@@ -90,7 +91,7 @@ pub struct FilesystemStore {
     path: PathBuf,
     options: FilesystemOptions,
     replacing: Arc<install::Replacing>,
-    looked_through: Arc<leftovers::LookedThrough>,
+    looked_through: LookedThrough,
     refused: Arc<locks::Refused>,
 }
 
@@ -157,11 +158,17 @@ impl FilesystemStore {
         Self { options, ..self }
     }
 
-    /// The same store, which takes over from another one of the same directory which parts that one has looked through for what killed
-    /// processes left. Where a program opens a store for each write, each would look else.
+    /// The same store, which takes over from one that was opened before, of the same directory, where that one looked for what killed processes
+    /// left. A program that opens a store for each write would have each look anew, and list directories for it.
     #[must_use]
-    pub fn after(self, other: &Self) -> Self {
-        Self { looked_through: Arc::clone(&other.looked_through), ..self }
+    pub fn after(self, before: &LookedThrough) -> Self {
+        Self { looked_through: before.clone(), ..self }
+    }
+
+    /// Where it has looked for what killed processes left, for stores that are opened [`after`](Self::after) it.
+    #[must_use]
+    pub fn looked_through(&self) -> &LookedThrough {
+        &self.looked_through
     }
 
     /// Its options.
@@ -187,7 +194,7 @@ impl FilesystemStore {
             path,
             options: FilesystemOptions::default(),
             replacing: Arc::default(),
-            looked_through: Arc::default(),
+            looked_through: LookedThrough::default(),
             refused: Arc::default(),
         }
     }

@@ -15,4 +15,4 @@
 
 mod filesystem;
 
-pub use filesystem::{FilesystemOptions, FilesystemStore};
+pub use filesystem::{FilesystemOptions, FilesystemStore, LookedThrough};

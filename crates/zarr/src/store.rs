@@ -21,7 +21,7 @@ pub use zarr_store::*;
 #[cfg(feature = "cached")]
 pub use zarr_store_cached::Cached;
 #[cfg(feature = "filesystem")]
-pub use zarr_store_filesystem::{FilesystemOptions, FilesystemStore};
+pub use zarr_store_filesystem::{FilesystemOptions, FilesystemStore, LookedThrough};
 #[cfg(feature = "http")]
 pub use zarr_store_http::HttpStore;
 #[cfg(any(feature = "s3", feature = "gs", feature = "az"))]

@@ -1,7 +1,7 @@
 //! Temporary files that killed processes left behind.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use zarr_store::{Operation, Prefix, Result};
@@ -20,9 +20,10 @@ const REMEMBERED: usize = 4096;
 const PAUSE: Duration = Duration::from_secs(1);
 const SHARE: u32 = 100;
 
-/// The directories that this store has looked through, and when that is due again.
-#[derive(Debug, Default)]
-pub(super) struct LookedThrough(Mutex<HashMap<Box<str>, Instant>>);
+/// Which parts of a directory a store has looked through for what killed processes left, and when that is due again: see
+/// [`FilesystemStore::after`]. It keeps nothing open.
+#[derive(Clone, Debug, Default)]
+pub struct LookedThrough(Arc<Mutex<HashMap<Box<str>, Instant>>>);
 
 impl LookedThrough {
     fn paths(&self) -> MutexGuard<'_, HashMap<Box<str>, Instant>> {
@@ -139,7 +140,7 @@ mod tests {
         set(&first);
         assert!(!left.exists());
         std::fs::write(&left, b"half").expect("written");
-        set(&open().after(&first));
+        set(&open().after(first.looked_through()));
         // It is due after that time, which a loaded machine may take.
         assert!(left.exists() || begun.elapsed() >= PAUSE);
         set(&open());
