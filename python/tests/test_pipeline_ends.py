@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import faulthandler
 import gc
 import weakref
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,14 @@ import zarr
 import zarr_rust
 from zarr.storage import MemoryStore, WrapperStore
 from zarr_rust import _pipeline_answers, pipeline
+
+
+@pytest.fixture(autouse=True)
+def no_hang() -> Iterator[None]:
+    """A fault here waits for ever, which ends the tests."""
+    faulthandler.dump_traceback_later(120, exit=True)
+    yield
+    faulthandler.cancel_dump_traceback_later()
 
 
 class Slow(WrapperStore):  # type: ignore[type-arg]
@@ -108,6 +118,19 @@ def test_tasks_that_cannot_be_made_and_answers_that_are_no_bytes_are_errors() ->
     asyncio.run(run())
 
 
+class Late(WrapperStore):  # type: ignore[type-arg]
+    """A store of a program, whose chunks come late, or not at all."""
+
+    is_lost = False
+
+    async def get(self, key: str, *arguments: Any, **named: Any) -> Any:
+        if key.startswith("c/"):
+            await asyncio.sleep(0.3)
+            if self.is_lost:
+                raise OSError("lost")
+        return await super().get(key, *arguments, **named)
+
+
 def test_nothing_is_kept_of_a_batch_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[weakref.ref[Any]] = []
     original = _pipeline_answers.Answers.__init__
@@ -123,6 +146,47 @@ def test_nothing_is_kept_of_a_batch_that_has_ended(monkeypatch: pytest.MonkeyPat
     assert (array[2:9] == 3).all()
     gc.collect()
     assert len(made) >= 2 and all(one() is None for one in made)
+    made.clear()
+
+    async def run() -> None:
+        store = Late(MemoryStore())
+        array = await array_of(store)
+        await array.setitem(..., 1)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(array.getitem(...), 0.05)
+        store.is_lost = True
+        with pytest.raises(OSError, match="lost"):
+            await array.getitem(...)
+        await asyncio.sleep(0.4)
+
+    asyncio.run(run())
+    gc.collect()
+    assert len(made) == 3 and all(one() is None for one in made)
+
+
+def test_a_cancellation_while_others_end_is_one() -> None:
+    class Broken(Slow):
+        async def set(self, key: str, value: Any) -> None:
+            if key == "c/0":
+                await self.began.wait()
+                raise OSError("full")
+            await super().set(key, value)
+
+    async def run() -> None:
+        store = Broken(MemoryStore())
+        array = await array_of(store)
+        store.held = "c/3"
+        task = asyncio.create_task(array.setitem(..., 1))
+        await store.began.wait()
+        await asyncio.sleep(0.3)
+        task.cancel()
+        await asyncio.sleep(0.05)
+        assert not task.done()
+        store.may_go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
 
 
 @pytest.mark.parametrize("shards", [None, (20, 10, 14)])

@@ -38,13 +38,17 @@ async def in_thread(work: Callable[[], Result]) -> Result:
         raise
 
 
-async def ended(future: asyncio.Future[Any]) -> None:
-    """Waits for work that was interrupted, since memory of the caller is in use until it has ended, however often the task is cancelled."""
+async def ended(future: asyncio.Future[Any]) -> bool:
+    """Waits for work that was interrupted, since memory of the caller is in use until it has ended, however often the task is cancelled.
+    Returns whether it was.
+    """
+    is_cancelled = False
     while not future.done():
         try:
             await asyncio.wait([future])
         except asyncio.CancelledError:
-            continue
+            is_cancelled = True
     # What it failed by is the interruption, or of no interest any more.
     if not future.cancelled():
         future.exception()
+    return is_cancelled

@@ -64,8 +64,8 @@ class Answers:
             if not writes:
                 task.cancel()
         writing = [task for task, writes in self._tasks.items() if writes]
-        if writing:
-            await ended(asyncio.gather(*writing, return_exceptions=True))
+        if writing and await ended(asyncio.gather(*writing, return_exceptions=True)):
+            raise asyncio.CancelledError
 
     async def _do(self, getter: Any, ask: str, arguments: list[Any]) -> bytes | None:
         if ask == "set":

@@ -78,7 +78,7 @@ class Native:
 
 
 class _Kept:
-    """Stores of this process that are open, by their places: remote ones, with their connections, zip files, and directories.
+    """Stores of this process that are open, by their places: remote ones, with their connections, and zip files.
 
     A zip file stays open as long as a store of Python has it open, so that it can be removed when those are closed.
     """
@@ -92,7 +92,7 @@ class _Kept:
         #: Those that are being opened.
         self._opening: dict[Place, threading.Lock] = {}
         self._left: dict[Place, float] = {}
-        #: Directories as they were opened for the last write: they know where nothing of killed processes is left.
+        #: Of directories, where the last write looked for what killed processes left.
         self._directories: OrderedDict[Place, Any] = OrderedDict()
 
     def find(self, place: Place, file: Any) -> Any:
@@ -134,17 +134,17 @@ class _Kept:
             while len(self._remote) > _MOST:
                 self._remote.popitem(last=False)
 
-    def directory(self, place: Place) -> Any:
-        """The store of a directory as it was opened for the last write."""
+    def looked_through(self, place: Place) -> Any:
+        """Where the last write to a directory looked for what killed processes left."""
         with self._lock:
             return self._directories.get(place)
 
-    def keep_directory(self, place: Place, opened: Any) -> None:
+    def keep_looked_through(self, place: Place, looked_through: Any) -> None:
         with self._lock:
             self._directories.pop(place, None)
             if len(self._directories) >= _MOST:
                 self._directories.popitem(last=False)
-            self._directories[place] = opened
+            self._directories[place] = looked_through
 
     def leave(self, place: Place) -> None:
         with self._lock:
@@ -217,9 +217,9 @@ def _host_memory() -> type:
 
 def _of_directory(place: Place, writes: bool) -> Native | None:
     # Each time: the directory may have been replaced, or removed, which a write undoes as in zarr-python.
-    opened = _core.OpenedStore.directory(place.address, writes, _kept.directory(place))
-    if writes:
-        _kept.keep_directory(place, opened)
+    opened = _core.OpenedStore.directory(place.address, writes, _kept.looked_through(place))
+    if writes and opened is not None:
+        _kept.keep_looked_through(place, opened.looked_through())
     return None if opened is None else Native(opened, place)
 
 

@@ -41,6 +41,8 @@ struct Queue {
     answers: HashMap<u64, Arc<Mutex<Answer>>>,
     /// Whether the event loop knows of those that wait.
     woken: bool,
+    /// Whether the batch has ended.
+    is_closed: bool,
 }
 
 /// A queue of requests, and the first exception.
@@ -67,10 +69,16 @@ impl Requests {
 
     /// The batch has ended: nothing of it begins any more, and what wakes the event loop, which may refer to this queue, is given up.
     fn close(&self) {
-        // Dropped when no lock is held: what it refers to may do anything then.
-        let wake = lock(&self.wake).take();
-        let waiting = std::mem::take(&mut lock(&self.queue).waiting);
-        drop((wake, waiting));
+        let answers = {
+            let mut queue = lock(&self.queue);
+            queue.is_closed = true;
+            queue.waiting.clear();
+            std::mem::take(&mut queue.answers)
+        };
+        answers.into_values().for_each(|answer| give(&answer, Err(())));
+        // Dropped when no lock is held: what they refer to may do anything then.
+        let (wake, failed) = (lock(&self.wake).take(), lock(&self.failed).take());
+        drop((wake, failed));
     }
 
     /// The requests that wait: number, number of the chunk, what is asked for, and its arguments.
@@ -102,8 +110,11 @@ impl Requests {
 
     /// Answers a request with an exception. The first one is what the operation raises.
     fn fail(&self, py: Python<'_>, number: u64, error: Py<PyAny>) {
-        lock(&self.failed).get_or_insert_with(|| PyErr::from_value(error.into_bound(py)));
-        self.reply(number, Err(()));
+        // An exception refers to what was asked: nobody would take it any more.
+        if lock(&self.queue).answers.contains_key(&number) {
+            lock(&self.failed).get_or_insert_with(|| PyErr::from_value(error.into_bound(py)));
+            self.reply(number, Err(()));
+        }
     }
 }
 
@@ -121,41 +132,60 @@ impl Requests {
 
     fn reply(&self, number: u64, reply: Reply) {
         let answer = lock(&self.queue).answers.remove(&number);
-        if let Some(answer) = answer {
-            let waker = {
-                let mut answer = lock(&answer);
-                answer.reply = Some(reply);
-                answer.waker.take()
-            };
-            waker.into_iter().for_each(Waker::wake);
-        }
+        answer.into_iter().for_each(|answer| give(&answer, reply.clone()));
+    }
+
+    /// Nobody takes the requests that wait.
+    fn refuse(&self) {
+        let waiting = {
+            let mut queue = lock(&self.queue);
+            queue.woken = false;
+            std::mem::take(&mut queue.waiting)
+        };
+        waiting.iter().for_each(|(number, ..)| self.reply(*number, Err(())));
     }
 
     /// Puts a request into the queue.
     fn put(&self, chunk: usize, ask: Ask) -> Arc<Mutex<Answer>> {
         let answer = Arc::new(Mutex::new(Answer::default()));
-        let (number, wakes) = {
+        let wakes = {
             let mut queue = lock(&self.queue);
+            if queue.is_closed {
+                give(&answer, Err(()));
+                return answer;
+            }
             let number = queue.next;
             queue.next += 1;
             queue.waiting.push((number, chunk, ask));
             queue.answers.insert(number, Arc::clone(&answer));
-            (number, !std::mem::replace(&mut queue.woken, true))
+            !std::mem::replace(&mut queue.woken, true)
         };
         if wakes {
             Python::attach(|py| {
-                let Some(wake) = lock(&self.wake).as_ref().map(|wake| wake.clone_ref(py)) else {
-                    return self.reply(number, Err(()));
-                };
+                let wake = lock(&self.wake).as_ref().map(|wake| wake.clone_ref(py));
                 // It fails where the loop was closed.
-                if let Err(error) = wake.call0(py) {
-                    lock(&self.failed).get_or_insert(error);
-                    self.reply(number, Err(()));
+                match wake.map(|wake| wake.call0(py)) {
+                    Some(Ok(_)) => {}
+                    Some(Err(error)) => {
+                        lock(&self.failed).get_or_insert(error);
+                        self.refuse();
+                    }
+                    None => self.refuse(),
                 }
             });
         }
         answer
     }
+}
+
+/// Gives a reply to who waits for it.
+fn give(answer: &Mutex<Answer>, reply: Reply) {
+    let waker = {
+        let mut answer = lock(answer);
+        answer.reply = Some(reply);
+        answer.waker.take()
+    };
+    waker.into_iter().for_each(Waker::wake);
 }
 
 async fn wait(answer: Arc<Mutex<Answer>>) -> Reply {

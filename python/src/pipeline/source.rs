@@ -7,7 +7,13 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::Arc;
 use zarr::Result;
-use zarr::store::{AsyncAsSync, BucketStore, Error as StoreError, FilesystemStore, HttpStore, Key, Store, ZipStore};
+use zarr::store::{
+    AsyncAsSync, BucketStore, Error as StoreError, FilesystemStore, HttpStore, Key, LookedThrough, Store, ZipStore,
+};
+
+/// Where the store of a directory has looked for what killed processes left.
+#[pyclass(frozen, name = "LookedThrough", module = "zarr_rust._core")]
+pub(crate) struct Leftovers(LookedThrough);
 
 /// A store that this library opens itself.
 #[pyclass(frozen, weakref, name = "OpenedStore", module = "zarr_rust._core")]
@@ -20,10 +26,10 @@ enum Opened {
 
 #[pymethods]
 impl OpenedStore {
-    /// The store in a directory, which is made if it is not there and `create` is true; else there is none. `before` is that of the same
+    /// The store in a directory, which is made if it is not there and `create` is true; else there is none. `before` is of the same
     /// directory as it was opened before.
     #[staticmethod]
-    fn directory(py: Python<'_>, path: PathBuf, create: bool, before: Option<&Self>) -> PyResult<Option<Self>> {
+    fn directory(py: Python<'_>, path: PathBuf, create: bool, before: Option<&Leftovers>) -> PyResult<Option<Self>> {
         let opened = || match FilesystemStore::open(&path) {
             Err(StoreError::NoStore { .. }) if create => Ok(Some(FilesystemStore::create(&path)?)),
             Err(StoreError::NoStore { .. }) => Ok(None),
@@ -31,9 +37,17 @@ impl OpenedStore {
         };
         let Some(store) = runtime::run(py, opened)? else { return Ok(None) };
         Ok(Some(Self(Opened::Directory(match before {
-            Some(Self(Opened::Directory(before))) => store.after(before),
-            _ => store,
+            Some(Leftovers(before)) => store.after(before),
+            None => store,
         }))))
+    }
+
+    /// Where the store of a directory has looked for what killed processes left.
+    fn looked_through(&self) -> Option<Leftovers> {
+        match &self.0 {
+            Opened::Directory(store) => Some(Leftovers(store.looked_through().clone())),
+            Opened::Other(_) => None,
+        }
     }
 
     /// The store in a zip file, which is read.
