@@ -23,9 +23,7 @@ pub(super) fn run(root: &Path, record: bool) -> Result<(), String> {
         return Ok(());
     }
     let target = root.join("target");
-    // Optimisation across crates takes minutes of a build, and hides no loss that the crates by themselves show.
-    let options = ["--release", "--config", "profile.release.lto=false", "--package", "zarr-bench-counts"];
-    cargo::build(&root.join("Cargo.toml"), &target, &options)?;
+    cargo::build(&root.join("Cargo.toml"), &target, &["--release", "--package", "zarr-bench-counts"])?;
     let program = target.join("release").join("zarr-bench-counts");
     let path = root.join("benches").join("counts.txt");
     let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
