@@ -24,5 +24,5 @@ mod _core {
     #[pymodule_export]
     use crate::new_node::{create_array, create_group};
     #[pymodule_export]
-    use crate::pipeline::{Batch, Codecs, MemoryValues, OpenedStore, Requests};
+    use crate::pipeline::{Batch, Codecs, Leftovers, MemoryValues, OpenedStore, Requests};
 }

@@ -19,7 +19,7 @@ from zarr_rust._async import ended
 class Answers:
     """Answers requests for chunks with their objects, on the event loop that runs meanwhile."""
 
-    def __init__(self, getters: Sequence[Any], prototype: Any, name: str) -> None:
+    def __init__(self, getters: Sequence[Any], prototype: Any) -> None:
         self._getters = getters
         self._prototype = prototype
         self._loop = asyncio.get_running_loop()
@@ -27,6 +27,8 @@ class Answers:
         self._context = contextvars.copy_context()
         # The loop keeps no reference to its tasks. Whether they write.
         self._tasks: dict[asyncio.Task[None], bool] = {}
+        first = getters[0]
+        name = str(first.store if type(first) is StorePath else first)
         self.requests = _core.Requests(name, concurrency(), partial(self._loop.call_soon_threadsafe, self._begin))
 
     def _begin(self) -> None:
@@ -60,10 +62,12 @@ class Answers:
     async def end(self) -> None:
         """Ends requests that nobody waits for any more. Those that write are waited for, so that they overwrite nothing that is written later."""
         self.requests.close()
-        for task, writes in tuple(self._tasks.items()):
-            if not writes:
+        writing = []
+        for task, writes in self._tasks.items():
+            if writes:
+                writing.append(task)
+            else:
                 task.cancel()
-        writing = [task for task, writes in self._tasks.items() if writes]
         if writing and await ended(asyncio.gather(*writing, return_exceptions=True)):
             raise asyncio.CancelledError
 
@@ -93,9 +97,3 @@ def concurrency() -> int:
     """How many requests may be under way; without a bound so many that there is none."""
     bound = zarr.config.get("async.concurrency")
     return 1 << 12 if bound is None else int(bound)
-
-
-def answers(getters: Sequence[Any], prototype: Any) -> Answers:
-    """The objects themselves, which are asked."""
-    first = getters[0]
-    return Answers(getters, prototype, str(first.store if type(first) is StorePath else first))

@@ -92,8 +92,7 @@ class _Kept:
         #: Those that are being opened.
         self._opening: dict[Place, threading.Lock] = {}
         self._left: dict[Place, float] = {}
-        #: Of directories, where the last write looked for what killed processes left.
-        self._directories: OrderedDict[Place, Any] = OrderedDict()
+        self._directories: OrderedDict[Place, _core.LookedThrough] = OrderedDict()
 
     def find(self, place: Place, file: Any) -> Any:
         """The store at a place, for the open file of a zip file."""
@@ -134,17 +133,14 @@ class _Kept:
             while len(self._remote) > _MOST:
                 self._remote.popitem(last=False)
 
-    def looked_through(self, place: Place) -> Any:
-        """Where the last write to a directory looked for what killed processes left."""
+    def looked_through(self, place: Place) -> _core.LookedThrough:
+        """Where writes to a directory have looked for what killed processes left: each batch opens it anew."""
         with self._lock:
-            return self._directories.get(place)
-
-    def keep_looked_through(self, place: Place, looked_through: Any) -> None:
-        with self._lock:
-            self._directories.pop(place, None)
-            if len(self._directories) >= _MOST:
+            found = self._directories.setdefault(place, _core.LookedThrough())
+            self._directories.move_to_end(place)
+            while len(self._directories) > _MOST:
                 self._directories.popitem(last=False)
-            self._directories[place] = looked_through
+            return found
 
     def leave(self, place: Place) -> None:
         with self._lock:
@@ -218,8 +214,6 @@ def _host_memory() -> type:
 def _of_directory(place: Place, writes: bool) -> Native | None:
     # Each time: the directory may have been replaced, or removed, which a write undoes as in zarr-python.
     opened = _core.OpenedStore.directory(place.address, writes, _kept.looked_through(place))
-    if writes and opened is not None:
-        _kept.keep_looked_through(place, opened.looked_through())
     return None if opened is None else Native(opened, place)
 
 

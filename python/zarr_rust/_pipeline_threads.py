@@ -14,7 +14,7 @@ from zarr.storage import StorePath
 
 from zarr_rust import _core
 from zarr_rust._async import ended
-from zarr_rust._pipeline_answers import answers, concurrency
+from zarr_rust._pipeline_answers import Answers, concurrency
 from zarr_rust._pipeline_stores import Native
 from zarr_rust.errors import ZarrError
 
@@ -92,7 +92,7 @@ async def on_thread(
                 native.was_written(getters)
     if type(getters[0]) is StorePath:
         count("python-store")
-    asked = answers(getters, prototype)
+    asked = Answers(getters, prototype)
     try:
         done = await _waited_for(batch, partial(work, batch, asked.requests, *arguments))
     finally:

@@ -158,17 +158,11 @@ impl FilesystemStore {
         Self { options, ..self }
     }
 
-    /// The same store, which takes over from one that was opened before, of the same directory, where that one looked for what killed processes
-    /// left. A program that opens a store for each write would have each look anew, and list directories for it.
+    /// The same store, which shares with others of the same directory where they looked for what killed processes left. Where a program opens a
+    /// store for each write, each would look anew, and list directories for it.
     #[must_use]
-    pub fn after(self, before: &LookedThrough) -> Self {
-        Self { looked_through: before.clone(), ..self }
-    }
-
-    /// Where it has looked for what killed processes left, for stores that are opened [`after`](Self::after) it.
-    #[must_use]
-    pub fn looked_through(&self) -> &LookedThrough {
-        &self.looked_through
+    pub fn sharing(self, looked_through: &LookedThrough) -> Self {
+        Self { looked_through: looked_through.clone(), ..self }
     }
 
     /// Its options.

@@ -170,10 +170,10 @@ pub(crate) fn points(item: &Item<'_>, chunk_shape: &[u64]) -> PyResult<Option<(V
     if selection.len() != chunk_shape.len() || out.len() != 1 {
         return Ok(None);
     }
-    let Some(out) = out_part(&out.get_item(0)?, (1, 0, false))? else { return Ok(None) };
+    let Some(out) = out_part(&out.get_item(0)?, At { rank: 1, axis: 0, is_alone: false })? else { return Ok(None) };
     let mut lists = Vec::with_capacity(chunk_shape.len());
     for (part, &len) in selection.iter().zip(chunk_shape) {
-        let Some(list) = array(&part, (1, 0, false))? else { return Ok(None) };
+        let Some(list) = array(&part, At { rank: 1, axis: 0, is_alone: false })? else { return Ok(None) };
         let list = Part::List(list);
         if list.len() != out.len() || !list.is_inside(i64::try_from(len).unwrap_or(i64::MAX)) {
             return Ok(None);
@@ -204,7 +204,7 @@ pub(crate) fn projections(
     let mut dropped = 0;
     let is_alone = has_one_list(&selection);
     for (axis, (part, &len)) in selection.iter().zip(chunk_shape).enumerate() {
-        let Some(part) = chunk_part(&part, (rank, axis, is_alone), len)? else { return Ok(None) };
+        let Some(part) = chunk_part(&part, At { rank, axis, is_alone }, len)? else { return Ok(None) };
         if !part.is_inside(i64::try_from(len).unwrap_or(i64::MAX)) {
             return Ok(None);
         }
@@ -227,7 +227,10 @@ pub(crate) fn projections(
             projections.push((part, None));
             continue;
         }
-        let Some(out) = out_part(&out.get_item(next)?, (kept, next, is_alone_in_out))? else { return Ok(None) };
+        let Some(out) = out_part(&out.get_item(next)?, At { rank: kept, axis: next, is_alone: is_alone_in_out })?
+        else {
+            return Ok(None);
+        };
         if out.len() != part.len() {
             return Ok(None);
         }
@@ -250,8 +253,15 @@ fn has_one_list(parts: &Bound<'_, PyTuple>) -> bool {
     parts.iter().filter(|part| !part.is_instance_of::<PySlice>()).count() == 1
 }
 
-/// The rank of a selection, the axis of a part of it, and whether all other parts are ranges.
-type At = (usize, usize, bool);
+/// Where a part of a selection stands.
+#[derive(Clone, Copy)]
+struct At {
+    /// How many parts there are.
+    rank: usize,
+    axis: usize,
+    /// Whether all other parts are ranges.
+    is_alone: bool,
+}
 
 fn chunk_part(part: &Bound<'_, PyAny>, at: At, len: u64) -> PyResult<Option<Part>> {
     if let Ok(slice) = part.cast::<PySlice>() {
@@ -283,7 +293,7 @@ fn out_part(part: &Bound<'_, PyAny>, at: At) -> PyResult<Option<Part>> {
 
 /// The integers of an array which has a length along one axis only (`numpy.ix_`) or stands alone beside ranges, or the positions of a mask of
 /// one axis.
-fn array(part: &Bound<'_, PyAny>, (rank, axis, is_alone): At) -> PyResult<Option<Vec<i64>>> {
+fn array(part: &Bound<'_, PyAny>, At { rank, axis, is_alone }: At) -> PyResult<Option<Vec<i64>>> {
     let Ok(untyped) = part.cast::<PyUntypedArray>() else { return Ok(None) };
     let shape = untyped.shape();
     let is_along_axis = shape.len() == rank && shape.iter().enumerate().all(|(at, &len)| at == axis || len == 1);

@@ -132,7 +132,9 @@ impl Requests {
 
     fn reply(&self, number: u64, reply: Reply) {
         let answer = lock(&self.queue).answers.remove(&number);
-        answer.into_iter().for_each(|answer| give(&answer, reply.clone()));
+        if let Some(answer) = answer {
+            give(&answer, reply);
+        }
     }
 
     /// Nobody takes the requests that wait.

@@ -11,9 +11,17 @@ use zarr::store::{
     AsyncAsSync, BucketStore, Error as StoreError, FilesystemStore, HttpStore, Key, LookedThrough, Store, ZipStore,
 };
 
-/// Where the store of a directory has looked for what killed processes left.
+/// Where stores of a directory have looked for what killed processes left.
 #[pyclass(frozen, name = "LookedThrough", module = "zarr_rust._core")]
 pub(crate) struct Leftovers(LookedThrough);
+
+#[pymethods]
+impl Leftovers {
+    #[new]
+    fn new() -> Self {
+        Self(LookedThrough::default())
+    }
+}
 
 /// A store that this library opens itself.
 #[pyclass(frozen, weakref, name = "OpenedStore", module = "zarr_rust._core")]
@@ -26,28 +34,16 @@ enum Opened {
 
 #[pymethods]
 impl OpenedStore {
-    /// The store in a directory, which is made if it is not there and `create` is true; else there is none. `before` is of the same
-    /// directory as it was opened before.
+    /// The store in a directory, which is made if it is not there and `create` is true; else there is none.
     #[staticmethod]
-    fn directory(py: Python<'_>, path: PathBuf, create: bool, before: Option<&Leftovers>) -> PyResult<Option<Self>> {
+    fn directory(py: Python<'_>, path: PathBuf, create: bool, looked_through: &Leftovers) -> PyResult<Option<Self>> {
         let opened = || match FilesystemStore::open(&path) {
             Err(StoreError::NoStore { .. }) if create => Ok(Some(FilesystemStore::create(&path)?)),
             Err(StoreError::NoStore { .. }) => Ok(None),
             opened => Ok(Some(opened?)),
         };
-        let Some(store) = runtime::run(py, opened)? else { return Ok(None) };
-        Ok(Some(Self(Opened::Directory(match before {
-            Some(Leftovers(before)) => store.after(before),
-            None => store,
-        }))))
-    }
-
-    /// Where the store of a directory has looked for what killed processes left.
-    fn looked_through(&self) -> Option<Leftovers> {
-        match &self.0 {
-            Opened::Directory(store) => Some(Leftovers(store.looked_through().clone())),
-            Opened::Other(_) => None,
-        }
+        let store = runtime::run(py, opened)?.map(|store| store.sharing(&looked_through.0));
+        Ok(store.map(|store| Self(Opened::Directory(store))))
     }
 
     /// The store in a zip file, which is read.

@@ -20,8 +20,8 @@ const REMEMBERED: usize = 4096;
 const PAUSE: Duration = Duration::from_secs(1);
 const SHARE: u32 = 100;
 
-/// Which parts of a directory a store has looked through for what killed processes left, and when that is due again: see
-/// [`FilesystemStore::after`]. It keeps nothing open.
+/// Which parts of a directory stores have looked through for what killed processes left, and when that is due again: none at first. See
+/// [`FilesystemStore::sharing`]. It keeps nothing open.
 #[derive(Clone, Debug, Default)]
 pub struct LookedThrough(Arc<Mutex<HashMap<Box<str>, Instant>>>);
 
@@ -128,7 +128,7 @@ mod tests {
     use zarr_store::{Key, StoreExt};
 
     #[test]
-    fn a_store_that_is_opened_after_another_does_not_look_again() {
+    fn stores_that_share_it_do_not_look_again() {
         let folder = tempfile::tempdir().expect("a directory");
         let left = folder.path().join("d").join(temporary());
         let open = || FilesystemStore::open(folder.path()).expect("opened");
@@ -136,11 +136,11 @@ mod tests {
         set(&open());
         std::fs::write(&left, b"half").expect("written");
         let begun = Instant::now();
-        let first = open();
-        set(&first);
+        let known = LookedThrough::default();
+        set(&open().sharing(&known));
         assert!(!left.exists());
         std::fs::write(&left, b"half").expect("written");
-        set(&open().after(first.looked_through()));
+        set(&open().sharing(&known));
         // It is due after that time, which a loaded machine may take.
         assert!(left.exists() || begun.elapsed() >= PAUSE);
         set(&open());
