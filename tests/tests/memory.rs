@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use std::sync::{Arc, Mutex, PoisonError};
+use zarr::check::{CheckOptions, check};
 use zarr::codec::ViewMut;
 use zarr::options::ChunkCache;
 use zarr::stats::{Statistics, StatsOptions};
@@ -378,12 +379,12 @@ fn check_directories(directories: u64) -> Taken {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[directories, 32], "int8").chunks(&[1, 1]).codecs("bytes").unwrap();
     let array: Array = zarr::create((&store, "/")).array(new).unwrap();
-    array.write(.., &vec![1_i8; directories as usize * 32]).unwrap();
+    array.fill(.., 1_i8).unwrap();
     let registry = zarr::registry::default();
-    let check = || zarr::check::check(&store, "/", &registry, &zarr::check::CheckOptions::default(), |_| {}).unwrap();
+    let checked = || check(&store, "/", &registry, &CheckOptions::default(), |_| {}).unwrap();
     // The store keeps some bytes of each value from the first time on that it lends it.
-    check();
-    let (report, taken) = taken(check);
+    checked();
+    let (report, taken) = taken(checked);
     assert_eq!((report.checked.chunks, report.errors), (directories * 32, 0));
     taken
 }
