@@ -60,15 +60,9 @@ impl Pool {
 }
 
 impl Spawn for Pool {
-    fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
-        let run = |job| run_on(self, store, job).map(drop);
-        #[cfg(feature = "parallel")]
-        {
-            let jobs = slots(jobs);
-            try_each(jobs.len(), |number| take(jobs.get(number)).map_or(Ok(()), run))
-        }
-        #[cfg(not(feature = "parallel"))]
-        jobs.into_iter().try_for_each(run)
+    #[cfg(feature = "parallel")]
+    fn all(&self, count: usize, run: &(dyn Fn(usize) -> bool + Sync)) {
+        spread(count, 1, 1, run);
     }
 
     #[cfg(feature = "parallel")]

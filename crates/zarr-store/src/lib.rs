@@ -62,6 +62,7 @@ mod trace;
 mod unblock;
 mod version;
 mod wait;
+mod work;
 
 pub use access_profile::{AccessProfile, StoreKind};
 pub use answer::{answer, answers};

@@ -1,9 +1,12 @@
 //! The blocking driver of jobs.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::answer::{answer_into, check_replies};
 use crate::drive::run_overlapped;
 use crate::trace::Span;
-use crate::{Job, Next, Result, Spawn, Store};
+use crate::work::{BoxedWork, Outcome, Stop, Turn, Work, stalled};
+use crate::{Job, Result, Spawn, Store};
 
 /// Runs a job on a store, on this thread.
 ///
@@ -20,23 +23,31 @@ pub fn run<J: Job>(store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
 ///
 /// # Errors
 /// The job's own, and the store's.
-pub fn run_on<S: Spawn, J: Job>(spawn: &S, store: &dyn Store, mut job: J) -> Result<J::Output, J::Error> {
-    if let Some(store) = store.as_async() {
-        return run_overlapped(spawn, &*store, job);
-    }
+pub fn run_on<J: Job>(spawn: &dyn Spawn, store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
+    let outcome = Outcome::new();
+    let ended = match store.as_async() {
+        Some(store) => run_overlapped(spawn, &*store, Box::new(outcome.root(job))),
+        None => drive(spawn, store, &mut outcome.root(job)),
+    };
+    outcome.result(ended)
+}
+
+/// Takes the steps of a job on this thread, and answers its requests.
+fn drive(spawn: &dyn Spawn, store: &dyn Store, work: &mut dyn Work<'_>) -> Result<(), Stop> {
     let mut replies = Vec::new();
     loop {
-        let next = Span::current().step::<J>().within(|| job.step(&replies));
+        let turn = work.step(&replies, &Span::current());
         replies.clear();
-        match next? {
-            Next::Done(output) => return Ok(output),
-            Next::Fork(jobs) => spawn.all(store, jobs)?,
-            Next::FetchInto(requests) => {
+        match turn {
+            Turn::Done => return Ok(()),
+            Turn::Failed => return Err(Stop::Step),
+            Turn::Fork(works) => all(spawn, store, works)?,
+            Turn::FetchInto(requests) => {
                 for (number, request) in requests.into_iter().enumerate() {
-                    replies.push(answer_into(store, request, job.destination(number))?);
+                    replies.push(answer_into(store, request, work.destination(number))?);
                 }
             }
-            Next::Ask(requests) => {
+            Turn::Ask(requests) => {
                 let expected = requests.len();
                 spawn.answers(store, requests, &mut replies)?;
                 check_replies(replies.len(), expected)?;
@@ -45,15 +56,34 @@ pub fn run_on<S: Spawn, J: Job>(spawn: &S, store: &dyn Store, mut job: J) -> Res
     }
 }
 
+/// Runs forked jobs where `spawn` runs them.
+fn all(spawn: &dyn Spawn, store: &dyn Store, works: Vec<BoxedWork<'_>>) -> Result<(), Stop> {
+    let works: Vec<_> = works.into_iter().map(|work| Mutex::new(Some(work))).collect();
+    let failed = Mutex::new(None);
+    spawn.all(works.len(), &|number| {
+        let work = works.get(number).and_then(|work| work.lock().unwrap_or_else(PoisonError::into_inner).take());
+        match work.map_or(Ok(()), |mut work| drive(spawn, store, &mut *work)) {
+            Ok(()) => true,
+            Err(stop) => {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(stop);
+                false
+            }
+        }
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(stop) => Err(stop),
+        None if works.into_iter().any(|work| work.into_inner().is_ok_and(|work| work.is_some())) => {
+            Err(stalled().into())
+        }
+        None => Ok(()),
+    }
+}
+
 /// Runs jobs one after another on this thread.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sequential;
 
-impl Spawn for Sequential {
-    fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
-        jobs.into_iter().try_for_each(|job| run_on(self, store, job).map(drop))
-    }
-}
+impl Spawn for Sequential {}
 
 #[cfg(test)]
 mod tests;

@@ -1,15 +1,15 @@
 //! Where the parts of a job run.
 
 use crate::answer::answers;
-use crate::{AccessProfile, Job, Limits, Reply, Request, Result, Store};
+use crate::{AccessProfile, Limits, Reply, Request, Result, Store};
 
 /// Runs the independent parts of a job.
 pub trait Spawn: Sync {
-    /// Runs all jobs, each with [`run_on`](crate::run_on), and drops their outputs.
-    ///
-    /// # Errors
-    /// That of a job that failed; others may then not have run.
-    fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error>;
+    /// Calls `run` once with each number below `count`, at the same time or one after another, and returns when all calls have. After
+    /// `run` has returned `false`, it may leave out calls that are not begun. By default they are made in their order, on this thread.
+    fn all(&self, count: usize, run: &(dyn Fn(usize) -> bool + Sync)) {
+        let _ = (0..count).all(run);
+    }
 
     /// Answers requests, which are independent of each other, in their order: by default on this thread, with [`answers`].
     ///

@@ -84,11 +84,10 @@ impl Span {
         Self(tracing::debug_span!(target: "zarr", "request", %store, operation, %key, ranges = Empty, bytes = Empty))
     }
 
-    /// Of a step of a job, below the span in which the operation was called.
-    pub(crate) fn step<J>(&self) -> Self {
+    /// Of a step of a job with a type of this name, below the span in which the operation was called.
+    pub(crate) fn step(&self, job: &str) -> Self {
         let span = tracing::debug_span!(target: "zarr", parent: &self.0, "step", job = tracing::field::Empty);
         if !span.is_disabled() {
-            let job = std::any::type_name::<J>();
             span.record("job", job.split('<').next().and_then(|path| path.rsplit("::").next()).unwrap_or(job));
         }
         Self(span)
@@ -129,7 +128,7 @@ impl Span {
 }
 
 #[cfg(not(feature = "tracing"))]
-#[expect(clippy::unused_self, clippy::extra_unused_type_parameters, reason = "the other form has fields")]
+#[expect(clippy::unused_self, reason = "the other form has fields")]
 impl Span {
     pub(crate) fn current() -> Self {
         Self()
@@ -147,7 +146,7 @@ impl Span {
         Self()
     }
 
-    pub(crate) fn step<J>(&self) -> Self {
+    pub(crate) fn step(&self, _: &str) -> Self {
         Self()
     }
 

@@ -7,17 +7,18 @@ use super::answer::{Charge, Shares, answers, held_size};
 use super::future_set::FutureSet;
 use super::permits::Permits;
 use crate::trace::Span;
-use crate::{AccessProfile, AsyncStore, Error, Job, Limits, Next, Reply, Request, Result};
+use crate::work::{BoxedWork, Stop, Turn};
+use crate::{AccessProfile, AsyncStore, Limits, Reply, Request, Result};
 
 /// A job, all jobs that it forked, and their requests. It polls requests and says which steps can be taken; it takes none itself.
 ///
 /// Jobs with replies go before jobs that are not begun, since replies take memory. A job is not begun while requests of others wait
 /// for the bounds, or while replies, or values that are encoded or set, take all the memory that there is for them.
-pub(super) struct Driver<'s, J: Job> {
+pub(super) struct Driver<'s, 'j> {
     store: &'s dyn AsyncStore,
     permits: &'s Permits,
     limits: Limits,
-    nodes: Vec<Option<Node<J>>>,
+    nodes: Vec<Option<Node<'j>>>,
     free: Vec<usize>,
     /// Jobs that are not begun, the next one last.
     fresh: Vec<usize>,
@@ -31,15 +32,15 @@ pub(super) struct Driver<'s, J: Job> {
     requests: usize,
     /// How many bytes the replies take, or are expected to take, and the values that are being set.
     bytes: u64,
-    output: Option<J::Output>,
+    has_ended: bool,
     /// The one in which the operation was called.
     span: Span,
 }
 
 /// A job that waits: for its turn, for replies, or for the jobs that it forked.
-struct Node<J> {
+struct Node<'j> {
     /// `None` while a step is being taken.
-    job: Option<J>,
+    job: Option<BoxedWork<'j>>,
     parent: Option<usize>,
     /// How many of its forked jobs have not ended.
     forked: usize,
@@ -50,33 +51,33 @@ struct Node<J> {
 }
 
 /// A step that can be taken, on any thread.
-pub(super) struct Step<J> {
+pub(super) struct Step<'j> {
     node: usize,
-    job: J,
+    job: BoxedWork<'j>,
     replies: Vec<Reply>,
     /// Of the operation.
     span: Span,
 }
 
 /// A step that was taken.
-pub(super) struct Stepped<J: Job> {
+pub(super) struct Stepped<'j> {
     node: usize,
-    job: J,
-    next: Result<Next<J>, J::Error>,
+    job: BoxedWork<'j>,
+    turn: Turn<'j>,
 }
 
-impl<J: Job> Step<J> {
-    pub(super) fn take(self) -> Stepped<J> {
+impl<'j> Step<'j> {
+    pub(super) fn take(self) -> Stepped<'j> {
         let Self { node, mut job, replies, span } = self;
-        let next = span.step::<J>().within(|| job.step(&replies));
+        let turn = job.step(&replies, &span);
         // Their memory is free from now on.
         drop(replies);
-        Stepped { node, job, next }
+        Stepped { node, job, turn }
     }
 }
 
-impl<'s, J: Job> Driver<'s, J> {
-    pub(super) fn new(store: &'s dyn AsyncStore, permits: &'s Permits, limits: Limits, job: J) -> Self {
+impl<'s, 'j> Driver<'s, 'j> {
+    pub(super) fn new(store: &'s dyn AsyncStore, permits: &'s Permits, limits: Limits, job: BoxedWork<'j>) -> Self {
         let mut driver = Self {
             store,
             permits,
@@ -91,7 +92,7 @@ impl<'s, J: Job> Driver<'s, J> {
             asked: FutureSet::new(),
             requests: 0,
             bytes: 0,
-            output: None,
+            has_ended: false,
             span: Span::current(),
         };
         let root = driver.insert(job, None);
@@ -99,7 +100,7 @@ impl<'s, J: Job> Driver<'s, J> {
         driver
     }
 
-    fn insert(&mut self, job: J, parent: Option<usize>) -> usize {
+    fn insert(&mut self, job: BoxedWork<'j>, parent: Option<usize>) -> usize {
         let node = Some(Node { job: Some(job), parent, forked: 0, requests: 0, bytes: 0, charge: Charge::default() });
         match self.free.pop() {
             Some(number) => {
@@ -115,17 +116,17 @@ impl<'s, J: Job> Driver<'s, J> {
         }
     }
 
-    fn node(&mut self, number: usize) -> Option<&mut Node<J>> {
+    fn node(&mut self, number: usize) -> Option<&mut Node<'j>> {
         self.nodes.get_mut(number)?.as_mut()
     }
 
-    /// The output of the job that it began with, once that has ended.
-    pub(super) fn take_output(&mut self) -> Option<J::Output> {
-        self.output.take()
+    /// Whether the job that it began with has ended.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
     }
 
     /// The next step that can be taken.
-    pub(super) fn next_step(&mut self) -> Option<Step<J>> {
+    pub(super) fn next_step(&mut self) -> Option<Step<'j>> {
         let (number, replies) = match self.replied.pop_front() {
             Some(replied) => replied,
             None => (self.begin()?, Vec::new()),
@@ -151,19 +152,19 @@ impl<'s, J: Job> Driver<'s, J> {
     /// Goes on with a step that was taken.
     ///
     /// # Errors
-    /// The error of the job.
-    pub(super) fn stepped(&mut self, stepped: Stepped<J>) -> Result<(), J::Error> {
-        let Stepped { node: number, job, next } = stepped;
-        let next = next?;
+    /// If the step failed.
+    pub(super) fn stepped(&mut self, stepped: Stepped<'j>) -> Result<(), Stop> {
+        let Stepped { node: number, job, turn } = stepped;
         if let Some(node) = self.nodes.get_mut(number).and_then(Option::as_mut) {
             self.bytes = self.bytes.saturating_sub(std::mem::take(&mut node.bytes));
         }
-        match next {
-            Next::Done(output) => {
+        match turn {
+            Turn::Failed => return Err(Stop::Step),
+            Turn::Done => {
                 drop(job);
-                self.done(number, output);
+                self.done(number);
             }
-            Next::Fork(jobs) => {
+            Turn::Fork(jobs) => {
                 let forked = jobs.len();
                 if let Some(node) = self.node(number) {
                     node.job = Some(job);
@@ -182,7 +183,7 @@ impl<'s, J: Job> Driver<'s, J> {
                 }
             }
             // Requests run at the same time, so that none can borrow the job.
-            Next::Ask(requests) | Next::FetchInto(requests) => {
+            Turn::Ask(requests) | Turn::FetchInto(requests) => {
                 let charge = Charge::of(&requests, &self.profile);
                 if let Some(node) = self.node(number) {
                     node.job = Some(job);
@@ -194,11 +195,11 @@ impl<'s, J: Job> Driver<'s, J> {
         Ok(())
     }
 
-    fn done(&mut self, number: usize, output: J::Output) {
+    fn done(&mut self, number: usize) {
         let Some(node) = self.nodes.get_mut(number).and_then(Option::take) else { return };
         self.free.push(number);
         let Some(parent) = node.parent else {
-            self.output = Some(output);
+            self.has_ended = true;
             return;
         };
         let Some(above) = self.node(parent) else { return };
@@ -251,18 +252,8 @@ impl<'s, J: Job> Driver<'s, J> {
         }
     }
 
-    /// Whether it has not ended.
-    pub(super) fn has_more(&self) -> bool {
-        self.output.is_none()
-    }
-
     /// Whether nothing will happen any more without a step.
     pub(super) fn is_idle(&self) -> bool {
         self.asked.is_empty()
     }
-}
-
-/// The error of a driver that has nothing to do and no output.
-pub(super) fn stalled() -> Error {
-    Error::Replies { found: 0, expected: 1 }
 }

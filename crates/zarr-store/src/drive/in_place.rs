@@ -3,8 +3,9 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use super::driver::{Driver, stalled};
+use super::driver::Driver;
 use super::permits::Permits;
+use crate::work::{BoxedWork, Outcome, Stop, stalled};
 use crate::{AsyncStore, Job, Limits, Result};
 
 /// After so many steps other tasks of the executor have their turn.
@@ -26,20 +27,26 @@ pub async fn run_async<J: Job>(store: &dyn AsyncStore, job: J) -> Result<J::Outp
 /// # Errors
 /// The job's own, and the store's.
 pub async fn run_async_with<J: Job>(store: &dyn AsyncStore, job: J, limits: Limits) -> Result<J::Output, J::Error> {
+    let outcome = Outcome::new();
+    let ended = drive(store, Box::new(outcome.root(job)), limits).await;
+    outcome.result(ended)
+}
+
+async fn drive(store: &dyn AsyncStore, work: BoxedWork<'_>, limits: Limits) -> Result<(), Stop> {
     let permits = Permits::new(limits);
-    let mut driver = Driver::new(store, &permits, limits, job);
+    let mut driver = Driver::new(store, &permits, limits, work);
     let mut steps = 0_usize;
     poll_fn(|context| {
         loop {
-            if let Some(output) = driver.take_output() {
-                return Poll::Ready(Ok(output));
+            if driver.has_ended() {
+                return Poll::Ready(Ok(()));
             }
             // Requests begin when they are polled first: those of the last step do so before the next one.
             let came = driver.poll(context)?;
             if let Some(step) = driver.next_step() {
                 driver.stepped(step.take())?;
                 steps += 1;
-                if steps.is_multiple_of(TURN) && driver.has_more() {
+                if steps.is_multiple_of(TURN) && !driver.has_ended() {
                     context.waker().wake_by_ref();
                     return Poll::Pending;
                 }

@@ -4,42 +4,35 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 
-use super::driver::{Driver, Step, Stepped, stalled};
+use super::driver::{Driver, Step, Stepped};
 use super::permits::Permits;
 use crate::wait::Unpark;
-use crate::{AsyncStore, Error, Job, Result, Spawn, Workers};
+use crate::work::{BoxedWork, Stop, stalled};
+use crate::{AsyncStore, Error, Result, Spawn, Workers};
 
 /// Runs a job on a store.
 ///
 /// # Errors
-/// The job's own, and the store's.
-pub(crate) fn run_overlapped<S: Spawn, J: Job>(
-    spawn: &S,
-    store: &dyn AsyncStore,
-    job: J,
-) -> Result<J::Output, J::Error> {
+/// Of a step, and the store's.
+pub(crate) fn run_overlapped(spawn: &dyn Spawn, store: &dyn AsyncStore, work: BoxedWork<'_>) -> Result<(), Stop> {
     let limits = spawn.limits(&store.access_profile());
     let permits = Permits::new(limits);
     let unpark = Unpark::this_thread();
     let steps =
         Steps { todo: Mutex::default(), taken: Mutex::default(), waker: Waker::from(Arc::clone(&unpark)), unpark };
-    let mut driver = Some(Driver::new(store, &permits, limits, job));
-    let mut output = Err(stalled().into());
+    let mut driver = Some(Driver::new(store, &permits, limits, work));
+    let mut ended = Err(stalled().into());
     spawn.with_workers(&mut |workers| {
         if let Some(driver) = driver.take() {
-            output = drive(driver, &steps, workers);
+            ended = drive(driver, &steps, workers);
             // An error leaves steps that no one needs.
             steps.todo().clear();
         }
     });
-    output
+    ended
 }
 
-fn drive<'t, J: Job>(
-    mut driver: Driver<'_, J>,
-    steps: &'t Steps<J>,
-    workers: &dyn Workers<'t>,
-) -> Result<J::Output, J::Error> {
+fn drive<'t, 'j>(mut driver: Driver<'_, 'j>, steps: &'t Steps<'j>, workers: &dyn Workers<'t>) -> Result<(), Stop> {
     let mut context = Context::from_waker(&steps.waker);
     // A thread that is done with a step finds the next one at once.
     let most = 2 * workers.count();
@@ -51,8 +44,8 @@ fn drive<'t, J: Job>(
             driver.stepped(taken.ok_or_else(panicked)?)?;
             went_on = true;
         }
-        if let Some(output) = driver.take_output() {
-            return Ok(output);
+        if driver.has_ended() {
+            return Ok(());
         }
         went_on |= driver.poll(&mut context)?;
         while handed < most
@@ -82,20 +75,20 @@ fn panicked() -> Error {
 }
 
 /// Steps on their way from the driver to the pool and back.
-struct Steps<J: Job> {
-    todo: Mutex<VecDeque<Step<J>>>,
+struct Steps<'j> {
+    todo: Mutex<VecDeque<Step<'j>>>,
     /// `None`: the step panicked.
-    taken: Mutex<Vec<Option<Stepped<J>>>>,
+    taken: Mutex<Vec<Option<Stepped<'j>>>>,
     waker: Waker,
     unpark: Arc<Unpark>,
 }
 
-impl<J: Job> Steps<J> {
-    fn todo(&self) -> MutexGuard<'_, VecDeque<Step<J>>> {
+impl<'j> Steps<'j> {
+    fn todo(&self) -> MutexGuard<'_, VecDeque<Step<'j>>> {
         self.todo.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn taken_since(&self) -> Vec<Option<Stepped<J>>> {
+    fn taken_since(&self) -> Vec<Option<Stepped<'j>>> {
         std::mem::take(&mut *self.taken.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -109,12 +102,12 @@ impl<J: Job> Steps<J> {
 }
 
 /// Reports a step, also if it panics.
-struct Ended<'t, J: Job> {
-    steps: &'t Steps<J>,
-    taken: Option<Stepped<J>>,
+struct Ended<'t, 'j> {
+    steps: &'t Steps<'j>,
+    taken: Option<Stepped<'j>>,
 }
 
-impl<J: Job> Drop for Ended<'_, J> {
+impl Drop for Ended<'_, '_> {
     fn drop(&mut self) {
         self.steps.taken.lock().unwrap_or_else(PoisonError::into_inner).push(self.taken.take());
         self.steps.waker.wake_by_ref();

@@ -446,10 +446,6 @@ impl<'t> Workers<'t> for OnThreads<'_, 't> {
 }
 
 impl Spawn for Threads {
-    fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
-        jobs.into_iter().try_for_each(|job| run(store, job).map(drop))
-    }
-
     fn with_workers<'t>(&self, body: &mut dyn FnMut(&dyn Workers<'t>)) {
         std::thread::scope(|scope: &std::thread::Scope<'_, 't>| body(&OnThreads(scope)));
     }

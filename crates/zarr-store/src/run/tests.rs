@@ -214,10 +214,6 @@ struct Overlapping {
 }
 
 impl Spawn for Overlapping {
-    fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
-        Sequential.all(store, jobs)
-    }
-
     fn limits(&self, profile: &AccessProfile) -> Limits {
         Limits::of(profile).requests(self.requests).bytes_in_flight(self.bytes)
     }
@@ -266,12 +262,11 @@ fn both_drivers_and_any_spawn_do_the_same() {
     struct Threads;
 
     impl Spawn for Threads {
-        fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
+        fn all(&self, count: usize, run: &(dyn Fn(usize) -> bool + Sync)) {
             std::thread::scope(|scope| {
-                let threads: Vec<_> =
-                    jobs.into_iter().map(|job| scope.spawn(move || run_on(&Threads, store, job).map(drop))).collect();
-                threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
-            })
+                let threads: Vec<_> = (0..count).map(|number| scope.spawn(move || run(number))).collect();
+                threads.into_iter().for_each(|thread| assert!(thread.join().is_ok()));
+            });
         }
     }
 
@@ -449,14 +444,26 @@ fn a_store_that_gives_too_few_pieces_is_found_out() {
     }
 }
 
+/// Leaves out the last of the forked jobs.
+struct Forgetful;
+
+impl Spawn for Forgetful {
+    fn all(&self, count: usize, run: &(dyn Fn(usize) -> bool + Sync)) {
+        Sequential.all(count.saturating_sub(1), run);
+    }
+}
+
+#[test]
+fn a_forked_job_that_does_not_run_is_found_out() {
+    let error =
+        run_on(&Forgetful, &tree(), Sum::Start { key: key("r"), into: key("out") }).expect_err("one is left out");
+    assert_eq!(error.kind(), crate::ErrorKind::Internal);
+}
+
 /// Loses the last reply.
 struct Lossy;
 
 impl Spawn for Lossy {
-    fn all<J: Job>(&self, store: &dyn Store, jobs: Vec<J>) -> Result<(), J::Error> {
-        Sequential.all(store, jobs)
-    }
-
     fn answers(&self, store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Reply>) -> Result<()> {
         answers(store, requests, replies)?;
         replies.pop();
