@@ -2,6 +2,7 @@
 
 mod api;
 mod bench;
+mod build_times;
 mod cargo;
 mod ci;
 mod conformance;
@@ -24,6 +25,7 @@ usage: cargo xtask TASK
 
   api           compares the public items of all crates with docs/api (--bless: makes the lists)
   bench         measures reads and writes, beside other software if asked to
+  build-times   measures what builds from nothing cost, crate by crate
   ci            runs .ci/run (--long: other systems and machines, each feature alone, packages, long forms of the tests)
   clients       has other software read a store that `zarr serve` serves
   conformance   reads what other software wrote and compares it (--matrix: makes docs/support.md)
@@ -40,11 +42,15 @@ usage: cargo xtask TASK
   tidy          checks crate edges, `unsafe`, and the form of files";
 
 fn main() -> ExitCode {
+    if let Some(code) = build_times::act_as_rustc() {
+        return code;
+    }
     zarr_tests::processes::work_if_worker();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.split_first() {
         Some((task, rest)) if task == "api" => api::run(rest),
         Some((task, rest)) if task == "bench" => bench::run(rest),
+        Some((task, rest)) if task == "build-times" => build_times::run(rest),
         Some((task, rest)) if task == "ci" => ci::run(rest),
         Some((task, rest)) if task == "clients" => served::clients(rest),
         Some((task, rest)) if task == "conformance" => conformance::run(rest),

@@ -4,6 +4,7 @@ mod circles;
 mod edges;
 mod features;
 mod files;
+mod profiles;
 
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let mut faults = edges::check(&root)?;
     faults.extend(features::check(&root)?);
     faults.extend(files::check(&root)?);
+    faults.extend(profiles::check(&root)?);
     faults.extend(circles::check(&root)?);
     for fault in &faults {
         println!("{fault}");

@@ -144,6 +144,11 @@ fn install(directory: &Path, requirements: &Path, base: &Path, version: (u32, u3
     Ok(program)
 }
 
+/// The newest Python that can make an environment.
+pub(crate) fn program() -> Result<PathBuf, String> {
+    find().map(|(program, _)| program)
+}
+
 /// The newest Python that can make an environment, and its version.
 fn find() -> Result<(PathBuf, (u32, u32)), String> {
     let home = std::env::var_os("PYENV_ROOT").map(PathBuf::from);
