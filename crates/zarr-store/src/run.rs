@@ -1,5 +1,6 @@
 //! The blocking driver of jobs.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::answer::{answer_into, check_replies};
@@ -58,12 +59,17 @@ fn drive(spawn: &dyn Spawn, store: &dyn Store, work: &mut dyn Work<'_>) -> Resul
 
 /// Runs forked jobs where `spawn` runs them.
 fn all(spawn: &dyn Spawn, store: &dyn Store, works: Vec<BoxedWork<'_>>) -> Result<(), Stop> {
+    let expected = works.len();
     let works: Vec<_> = works.into_iter().map(|work| Mutex::new(Some(work))).collect();
-    let failed = Mutex::new(None);
+    let (ended, failed) = (AtomicUsize::new(0), Mutex::new(None));
     spawn.all(works.len(), &|number| {
         let work = works.get(number).and_then(|work| work.lock().unwrap_or_else(PoisonError::into_inner).take());
-        match work.map_or(Ok(()), |mut work| drive(spawn, store, &mut *work)) {
-            Ok(()) => true,
+        let Some(mut work) = work else { return true };
+        match drive(spawn, store, &mut *work) {
+            Ok(()) => {
+                ended.fetch_add(1, Ordering::Relaxed);
+                true
+            }
             Err(stop) => {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(stop);
                 false
@@ -72,9 +78,8 @@ fn all(spawn: &dyn Spawn, store: &dyn Store, works: Vec<BoxedWork<'_>>) -> Resul
     });
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(stop) => Err(stop),
-        None if works.into_iter().any(|work| work.into_inner().is_ok_and(|work| work.is_some())) => {
-            Err(stalled().into())
-        }
+        // One was left out, or panicked, and `spawn` did not pass that on.
+        None if ended.into_inner() < expected => Err(stalled().into()),
         None => Ok(()),
     }
 }

@@ -39,7 +39,7 @@ pub(crate) enum Stop {
     Driver(Error),
 }
 
-/// The error of a driver that has nothing to do and no output.
+/// The error of a driver that has nothing to do and no output: a forked job did not run, or not to its end.
 pub(crate) fn stalled() -> Error {
     Error::Replies { found: 0, expected: 1 }
 }

@@ -444,22 +444,6 @@ fn a_store_that_gives_too_few_pieces_is_found_out() {
     }
 }
 
-/// Leaves out the last of the forked jobs.
-struct Forgetful;
-
-impl Spawn for Forgetful {
-    fn all(&self, count: usize, run: &(dyn Fn(usize) -> bool + Sync)) {
-        Sequential.all(count.saturating_sub(1), run);
-    }
-}
-
-#[test]
-fn a_forked_job_that_does_not_run_is_found_out() {
-    let error =
-        run_on(&Forgetful, &tree(), Sum::Start { key: key("r"), into: key("out") }).expect_err("one is left out");
-    assert_eq!(error.kind(), crate::ErrorKind::Internal);
-}
-
 /// Loses the last reply.
 struct Lossy;
 
@@ -495,3 +479,5 @@ fn the_memory_of_replies_is_used_again() {
     let kept = [(); 3].map(|()| take_buffer(BufferUse::Overwrite).len());
     assert_eq!(kept, [100, 100, 0]);
 }
+
+mod lost;
