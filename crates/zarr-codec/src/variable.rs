@@ -84,6 +84,7 @@ fn each_item(out: &mut ViewMut<'_>, mut each: impl FnMut(&mut [u8]) -> Result<()
 }
 
 /// Makes `item` refer to these bytes of a block that has no number yet.
+#[inline]
 fn refer(item: &mut [u8], bytes: Range<usize>) -> Result<(), Error> {
     let limit = || Error::Limit { what: "element", found: bytes.len() as u64, limit: u64::from(u32::MAX) };
     let len = u32::try_from(bytes.len()).map_err(|_| limit())?;
@@ -91,6 +92,7 @@ fn refer(item: &mut [u8], bytes: Range<usize>) -> Result<(), Error> {
     Ok(())
 }
 
+#[inline]
 fn reference(block: u32, start: usize, len: u32) -> HeapRef {
     // Empty elements are equal, wherever they were found.
     if len == 0 { HeapRef::default() } else { HeapRef { block, len, offset: start as u64 } }

@@ -25,16 +25,19 @@ impl HeapRef {
     pub const SIZE: usize = 16;
 
     /// The reference as it lies in an array.
+    #[inline]
     pub fn to_bytes(self) -> [u8; Self::SIZE] {
         bytemuck::cast(self)
     }
 
     /// The reference that lies in an array as `bytes`.
+    #[inline]
     pub fn from_bytes(bytes: [u8; Self::SIZE]) -> Self {
         bytemuck::cast(bytes)
     }
 
     /// The reference that the element `item` is; `None` if that has not 16 bytes.
+    #[inline]
     pub fn from_item(item: &[u8]) -> Option<Self> {
         bytemuck::try_pod_read_unaligned(item).ok()
     }
@@ -85,6 +88,7 @@ impl Heap {
     }
 
     /// The bytes that `element` refers to; `None` if they are not in this heap.
+    #[inline]
     pub fn get(&self, element: HeapRef) -> Option<&[u8]> {
         if element.len == 0 {
             return Some(&[]);
@@ -95,11 +99,13 @@ impl Heap {
     }
 
     /// Calls `read` with the bytes that `element` refers to; `None` if they are not in this heap.
+    #[inline]
     pub fn get_with<R>(&self, element: HeapRef, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
         self.get(element).map(read)
     }
 
     /// The bytes of a whole block; `None` if there is no such block.
+    #[inline]
     pub fn block(&self, block: u32) -> Option<&[u8]> {
         let Some((segment, slot)) = slot_of(block) else { return Some(&[]) };
         self.segments.get(segment)?.get()?.get(slot)?.get().map(Vec::as_slice)
@@ -112,6 +118,7 @@ impl Heap {
 }
 
 /// The content of an element of variable length.
+#[inline]
 pub(crate) fn content<'h>(item: &[u8], heap: Option<&'h Heap>) -> Option<&'h [u8]> {
     let reference = HeapRef::from_item(item)?;
     match heap {
@@ -124,6 +131,7 @@ pub(crate) fn content<'h>(item: &[u8], heap: Option<&'h Heap>) -> Option<&'h [u8
 type Segment = Box<[OnceLock<Vec<u8>>]>;
 
 /// Segment and slot of a block; `None` for block 0, which has none.
+#[inline]
 fn slot_of(block: u32) -> Option<(usize, usize)> {
     let segment = block.checked_ilog2()?;
     let slot = block & !(1 << segment);
