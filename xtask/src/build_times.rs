@@ -22,7 +22,7 @@ usage: cargo xtask build-times [BUILD..] [--rows N]
 
   --rows    the dearest crates of each (30)
 
-Builds go to target/build-times, which is removed before each. Sources are downloaded before.";
+Builds go to target/build-times, which is removed before each. Sources are downloaded before, but not the programs that pip needs.";
 
 /// The file that a call of rustc is written to; where it is set, this program is called in the place of rustc.
 const LOG: &str = "ZARR_BUILD_TIMES";
@@ -135,6 +135,10 @@ fn measure(root: &Path, build: &str, rows: usize) -> Result<(), String> {
 fn sums(log: &str) -> Vec<(String, f64)> {
     let mut crates: BTreeMap<&str, f64> = BTreeMap::new();
     for (seconds, name) in log.lines().filter_map(|line| line.split_once('\t')) {
+        // Cargo asks rustc for its version and its target.
+        if name.is_empty() || name.starts_with("___") {
+            continue;
+        }
         *crates.entry(name).or_default() += seconds.parse::<f64>().unwrap_or_default();
     }
     let mut crates: Vec<(String, f64)> = crates.into_iter().map(|(name, seconds)| (name.to_owned(), seconds)).collect();

@@ -41,9 +41,16 @@ pub(crate) fn number(name: &str, default: usize) -> usize {
 }
 
 /// The processor time of this process so far, in seconds.
+#[cfg(unix)]
 pub fn cpu_seconds() -> f64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
+}
+
+/// The processor time of this process: not known on this system.
+#[cfg(not(unix))]
+pub fn cpu_seconds() -> f64 {
+    0.0
 }
 
 /// The most memory that the process held so far, in bytes.
@@ -58,6 +65,7 @@ pub(crate) fn peak_memory() -> Result<u64, Failure> {
 pub(crate) fn touched(len: usize) -> Result<MmapMut, Failure> {
     let mut memory = MmapMut::map_anon(len.max(1))?;
     // Small pages do as well, if slower.
+    #[cfg(target_os = "linux")]
     let _ = memory.advise(memmap2::Advice::HugePage);
     memory.fill(1);
     Ok(memory)
