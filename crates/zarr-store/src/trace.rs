@@ -84,7 +84,7 @@ impl Span {
         Self(tracing::debug_span!(target: "zarr", "request", %store, operation, %key, ranges = Empty, bytes = Empty))
     }
 
-    /// Of a step of a job with a type of this name, below the span in which the operation was called.
+    /// Span of a step of a job whose type has this name, below the span in which the operation was called.
     pub(crate) fn step(&self, job: &str) -> Self {
         let span = tracing::debug_span!(target: "zarr", parent: &self.0, "step", job = tracing::field::Empty);
         if !span.is_disabled() {

@@ -13,7 +13,7 @@ use crate::{AsyncStore, Error, Result, Spawn, Workers};
 /// Runs a job on a store.
 ///
 /// # Errors
-/// Of a step, and the store's.
+/// The error of a step or of the store.
 pub(crate) fn run_overlapped(spawn: &dyn Spawn, store: &dyn AsyncStore, work: BoxedWork<'_>) -> Result<(), Stop> {
     let limits = spawn.limits(&store.access_profile());
     let permits = Permits::new(limits);
