@@ -53,11 +53,11 @@ impl Scale {
 /// A check by its name.
 pub struct Check {
     name: String,
-    run: Box<dyn Fn(Scale) -> Result<Tally>>,
+    run: Box<dyn Fn(Scale) -> Result<Tally> + Send + Sync>,
 }
 
 impl Check {
-    fn new(name: impl Into<String>, run: impl Fn(Scale) -> Result<Tally> + 'static) -> Self {
+    fn new(name: impl Into<String>, run: impl Fn(Scale) -> Result<Tally> + Send + Sync + 'static) -> Self {
         Self { name: name.into(), run: Box::new(run) }
     }
 

@@ -3,15 +3,17 @@
 //! `--long` runs the long forms, `--list` lists all.
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 use zarr_tests::processes::{Check, Scale, work_if_worker};
 
 /// Flags of libtest with a value. `cargo test` passes its arguments to all test programs.
-const WITH_VALUE: [&str; 5] = ["--test-threads", "--format", "--color", "--logfile", "-Z"];
+const WITH_VALUE: [&str; 4] = ["--format", "--color", "--logfile", "-Z"];
 
 /// The arguments of the program.
-#[derive(Default)]
 struct Arguments {
+    /// How many checks run beside each other: as many as there are processors, or `--test-threads`.
+    threads: usize,
     names: Vec<String>,
     skipped: Vec<String>,
     flags: Vec<String>,
@@ -19,11 +21,15 @@ struct Arguments {
 
 impl Arguments {
     fn parse() -> Self {
-        let mut given = Self::default();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let mut given = Self { threads, names: Vec::new(), skipped: Vec::new(), flags: Vec::new() };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--skip" => given.skipped.extend(arguments.next()),
+                "--test-threads" => {
+                    given.threads = arguments.next().and_then(|count| count.parse().ok()).unwrap_or(1);
+                }
                 flag if WITH_VALUE.contains(&flag) => drop(arguments.next()),
                 flag if flag.starts_with('-') => given.flags.push(argument),
                 _ => given.names.push(argument),
@@ -45,20 +51,26 @@ impl Arguments {
 fn main() -> ExitCode {
     work_if_worker();
     let given = Arguments::parse();
-    let mut failed = 0;
-    for check in Check::all().iter().filter(|check| given.wants(check)) {
-        if given.has("--list") {
-            println!("{}: test", check.name());
-            continue;
-        }
-        let begun = Instant::now();
-        let (verdict, result) = match check.run(Scale { long: given.has("--long") }) {
-            Ok(tally) if tally.faults() == 0 => ("ok", tally.to_string()),
-            Ok(tally) => ("FAILED", tally.to_string()),
-            Err(error) => ("FAILED", error.to_string()),
-        };
-        failed += u32::from(verdict != "ok");
-        println!("test {} ... {verdict} in {:.1} s: {result}", check.name(), begun.elapsed().as_secs_f64());
+    let checks: Vec<Check> = Check::all().into_iter().filter(|check| given.wants(check)).collect();
+    if given.has("--list") {
+        checks.iter().for_each(|check| println!("{}: test", check.name()));
+        return ExitCode::SUCCESS;
     }
-    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let work = || {
+        while let Some(check) = checks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let begun = Instant::now();
+            let (verdict, result) = match check.run(Scale { long: given.has("--long") }) {
+                Ok(tally) if tally.faults() == 0 => ("ok", tally.to_string()),
+                Ok(tally) => ("FAILED", tally.to_string()),
+                Err(error) => ("FAILED", error.to_string()),
+            };
+            failed.fetch_or(verdict != "ok", Ordering::Relaxed);
+            println!("test {} ... {verdict} in {:.1} s: {result}", check.name(), begun.elapsed().as_secs_f64());
+        }
+    };
+    std::thread::scope(|scope| {
+        (0..given.threads).for_each(|_| drop(scope.spawn(work)));
+    });
+    if failed.into_inner() { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
