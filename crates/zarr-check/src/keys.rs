@@ -9,7 +9,7 @@ use crate::{Code, Finding, unfinished};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use zarr_hierarchy::node::REPLACEMENTS;
 use zarr_hierarchy::{Error, Result};
-use zarr_meta::{Consolidated, NodePath, dialects_of_key, document_path};
+use zarr_meta::{Consolidated, NodePath, dialects_by_key, document_path};
 use zarr_store::{Key, Listing, Prefix, Store, StoreExt, StoreKind};
 
 /// Lists the keys below the node that the check begins with.
@@ -211,7 +211,7 @@ impl<'c, 'e> Keys<'c, 'e> {
     /// The path of the node whose document would have this key, in any dialect of the hierarchy.
     fn path_of_document(&self, key: &Key) -> Option<NodePath> {
         let path = NodePath::parse(&format!("/{}", key.parent().as_str().trim_end_matches('/'))).ok()?;
-        if !dialects_of_key(&path, key.as_str()).is_empty() {
+        if !dialects_by_key(&path)(key.as_str()).is_empty() {
             return Some(path);
         }
         let first = self.hierarchy.nodes.first()?;

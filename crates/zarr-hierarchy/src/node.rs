@@ -177,8 +177,9 @@ impl OpenNode {
 /// The error that nothing is at a path: it names the keys that were tried, and the dialects that have them.
 pub(crate) fn not_found(path: &NodePath, tried: &[String]) -> Error {
     let mut groups: Vec<(Vec<Dialect>, Vec<&str>)> = Vec::new();
+    let dialects_of = zarr_meta::dialects_by_key(path);
     for key in tried {
-        let dialects = zarr_meta::dialects_of_key(path, key);
+        let dialects = dialects_of(key);
         match groups.last_mut().filter(|(of, _)| *of == dialects) {
             Some((_, keys)) => keys.push(key),
             None => groups.push((dialects, vec![key])),

@@ -109,27 +109,34 @@ pub fn document_keys(dialect: Dialect, path: &NodePath, known: &Documents) -> Ve
     keys
 }
 
-/// The dialects, newest first, that look at `key` for a node at `path`, as far as keys do not depend on the content of
-/// documents. Version 3 stands for its form of 2023 too.
+/// A function from a key to the dialects, newest first, that look at it for a node at `path`, as far as keys do not depend on the content
+/// of documents. Version 3 stands for its form of 2023 too.
 ///
 /// # Example
 /// ```
-/// use zarr_meta::{Dialect, NodePath, dialects_of_key};
+/// use zarr_meta::{Dialect, NodePath, dialects_by_key};
 ///
-/// let path = NodePath::parse("/a")?;
-/// assert_eq!(dialects_of_key(&path, "a/.zarray"), [Dialect::V2]);
-/// assert_eq!(dialects_of_key(&path, "zarr.json"), [Dialect::V3Draft2022, Dialect::V3Protocol2020]);
+/// let dialects = dialects_by_key(&NodePath::parse("/a")?);
+/// assert_eq!(dialects("a/.zarray"), [Dialect::V2]);
+/// assert_eq!(dialects("zarr.json"), [Dialect::V3Draft2022, Dialect::V3Protocol2020]);
 /// # Ok::<(), zarr_meta::Error>(())
 /// ```
-pub fn dialects_of_key(path: &NodePath, key: &str) -> Vec<Dialect> {
+pub fn dialects_by_key(path: &NodePath) -> impl Fn(&str) -> Vec<Dialect> {
     let none = Documents::new();
-    let looks = |dialect: &Dialect| {
-        let told_by_root = *dialect == Dialect::V3Protocol2019;
-        document_keys(*dialect, path, &none).iter().any(|known| known == key)
-            || entry_point_key(*dialect) == Some(key)
-            || (told_by_root && document_keys(*dialect, &NodePath::root(), &none).iter().any(|known| known == key))
+    let keys = |dialect: Dialect| {
+        let mut keys = document_keys(dialect, path, &none);
+        keys.extend(entry_point_key(dialect).map(str::to_owned));
+        // There the root tells what the others are.
+        if dialect == Dialect::V3Protocol2019 {
+            keys.extend(document_keys(dialect, &NodePath::root(), &none));
+        }
+        (dialect, keys)
     };
-    Dialect::alone().filter(looks).collect()
+    let all: Vec<(Dialect, Vec<String>)> = Dialect::alone().map(keys).collect();
+    move |key| {
+        let looks = |(_, keys): &&(Dialect, Vec<String>)| keys.iter().any(|known| known == key);
+        all.iter().filter(looks).map(|(dialect, _)| *dialect).collect()
+    }
 }
 
 /// The prefix of the chunk keys of an array, relative to the root of the store: empty, or ending in `/`.

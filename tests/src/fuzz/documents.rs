@@ -163,7 +163,7 @@ fn open(store: &dyn Store, path: &str) -> Result<Option<zarr_meta::StoredNode>, 
         }
     }
     for (key, _) in found.documents.iter() {
-        let _ = zarr_meta::dialects_of_key(&found.path, key);
+        let _ = zarr_meta::dialects_by_key(&found.path)(key);
     }
     let owned = found.owned();
     assert!(
