@@ -64,7 +64,7 @@ fn features() -> Result<Vec<String>, String> {
     let names = lines.filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" = "));
     Ok(names
         .map(|(name, _)| name.to_owned())
-        .filter(|name| !["default", "full", "most"].contains(&name.as_str()))
+        .filter(|name| !["default", "full", "tools"].contains(&name.as_str()))
         .collect())
 }
 
@@ -97,6 +97,6 @@ mod tests {
     fn features_equal_the_facade() {
         let features = features().expect("a manifest");
         assert!(["gzip", "filesystem", "parallel"].iter().all(|name| features.iter().any(|feature| feature == name)));
-        assert!(!features.iter().any(|name| name == "default" || name == "most" || name == "full"));
+        assert!(!features.iter().any(|name| name == "default" || name == "tools" || name == "full"));
     }
 }

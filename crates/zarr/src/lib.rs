@@ -76,7 +76,7 @@
 //! | `base64`, `categorize`, `object` | filters and object codecs of numcodecs | |
 //! | `conditional`, `n5`, `optional`, `reshape`, `view` | the codecs of these names | |
 //! | `tracing` | requests and steps of jobs as spans of the crate `tracing` | |
-//! | `most` | all of them but `sqlite`, as the command has it that is built from a clone | |
+//! | `tools` | as the command has it: all of them but `sqlite`, `tracing`, and types of elements (`ndarray`, `derive`, `jiff`, `microfloat`) | |
 //! | `full` | all of them | |
 //!
 //! A codec that is not in the build is an error that names its feature.
