@@ -1,6 +1,6 @@
-//! CF conventions on plain slices: times of any calendar, decoded and encoded as xarray does.
+//! CF conventions on plain slices: packed and missing data, and times of any calendar, decoded and encoded as xarray does.
 //!
-//! It knows no arrays and no stores: numbers go in, times come out, and back. Version 1.12 of the [conventions] is
+//! It knows no arrays and no stores: numbers go in, values and times come out, and back. Version 1.12 of the [conventions] is
 //! followed, and where they leave a choice, or programs do otherwise, xarray 2026.9 with cftime 1.6.6 is.
 //!
 //! [conventions]: https://cfconventions.org/cf-conventions/cf-conventions.html
@@ -19,4 +19,5 @@
 //! # Ok::<(), zarr_cf::time::Error>(())
 //! ```
 
+pub mod packed;
 pub mod time;

@@ -1,19 +1,17 @@
 //! Stored elements as values of one data type: numbers, then bools, times and time spans that they stand for.
 
 use crate::attribute::invalid;
-use crate::calendar_time;
 use crate::encoding::{Encoding, Times};
-use crate::numbers::Numbers;
-use crate::{Error, Result};
+use crate::{Error, Result, calendar_time, numbers};
 use bytemuck::cast_slice;
-use zarr_cf::time::{Calendar, DeltaUnits, Numbers as Counts, TimeKind, TimeUnits};
-use zarr_codec::Scratch;
-use zarr_dtype::{DataType, Scalar, TimeUnit, Unit};
+use zarr_cf::packed::Unpacker;
+use zarr_cf::time::{Calendar, DeltaUnits, TimeKind, TimeUnits};
+use zarr_dtype::{DataType, TimeUnit, Unit};
 
 /// The way from elements to values.
 #[derive(Clone, Debug)]
 pub(crate) struct Decoder {
-    numbers: Numbers,
+    numbers: Unpacker,
     target: Target,
     data_type: DataType,
 }
@@ -33,11 +31,11 @@ impl Decoder {
     /// # Errors
     /// For an encoding that such elements cannot have, with the attribute.
     pub(crate) fn new(stored: &DataType, encoding: &Encoding, kind: TimeKind) -> Result<Self> {
-        let Some(numbers) = Numbers::new(stored, encoding)? else {
+        let Some(unpacker) = numbers::unpacker(stored, encoding)? else {
             return Err(Error::argument(format!("elements of data type {stored} are no numbers")));
         };
         let is_plain = matches!(encoding.times, Times::None | Times::Count) && !encoding.is_bool;
-        if numbers.is_complex() && !is_plain {
+        if unpacker.is_complex() && !is_plain {
             let attribute = if encoding.is_bool { "dtype" } else { "units" };
             return Err(invalid(attribute, "an array of complex numbers", "an array of real numbers"));
         }
@@ -57,9 +55,9 @@ impl Decoder {
                 (Target::Spans(units, nanoseconds), DataType::TimeDelta64(TimeUnit::new(unit)))
             }
             Times::None | Times::Count if encoding.is_bool => (Target::Bools, DataType::Bool),
-            Times::None | Times::Count => (Target::Numbers, numbers.data_type(stored)),
+            Times::None | Times::Count => (Target::Numbers, numbers::unpacked(&unpacker, stored)),
         };
-        Ok(Self { numbers, target, data_type })
+        Ok(Self { numbers: unpacker, target, data_type })
     }
 
     /// The data type of the values.
@@ -74,7 +72,7 @@ impl Decoder {
 
     /// The numbers that times are counted in, of stored elements.
     pub(crate) fn count(&self, units: &TimeUnits, stored: &[u8]) -> zarr_cf::time::Result<TimeKind> {
-        self.with_counts(stored, |counts| units.kind(counts))
+        units.kind(self.numbers.counts(stored).numbers())
     }
 
     /// Decodes `stored` to `decoded`, which has as many elements.
@@ -83,15 +81,10 @@ impl Decoder {
     /// For a number that is no time, which it names.
     pub(crate) fn decode(&self, stored: &[u8], decoded: &mut [u8]) -> Result<(), String> {
         match &self.target {
-            Target::Numbers => self.numbers.decode(stored, decoded),
-            Target::Bools => self.with_counts(stored, |counts| match counts {
-                Counts::I64(numbers) => set_bools(numbers, decoded, |number| number != 0),
-                Counts::U64(numbers) => set_bools(numbers, decoded, |number| number != 0),
-                Counts::F32(numbers) => set_bools(numbers, decoded, |number| number != 0.0),
-                Counts::F64(numbers) => set_bools(numbers, decoded, |number| number != 0.0),
-            }),
+            Target::Numbers => self.numbers.unpack(stored, decoded),
+            Target::Bools => self.numbers.bools(stored, decoded),
             Target::Times(units, kind) => {
-                let times = self.with_counts(stored, |counts| units.decode_as(*kind, counts));
+                let times = units.decode_as(*kind, self.numbers.counts(stored).numbers());
                 match times.map_err(|error| error.to_string())? {
                     zarr_cf::time::Times::Nanoseconds(times) => decoded.copy_from_slice(cast_slice(&times)),
                     zarr_cf::time::Times::Calendar(dates) => {
@@ -102,8 +95,8 @@ impl Decoder {
                 }
             }
             Target::Spans(units, nanoseconds) => {
-                let spans =
-                    self.with_counts(stored, |counts| units.decode(counts)).map_err(|error| error.to_string())?;
+                let counts = self.numbers.counts(stored);
+                let spans = units.decode(counts.numbers()).map_err(|error| error.to_string())?;
                 for (&span, item) in spans.iter().zip(decoded.chunks_exact_mut(8)) {
                     let span = match span {
                         i64::MIN => i64::MIN,
@@ -115,31 +108,6 @@ impl Decoder {
             }
         }
         Ok(())
-    }
-
-    /// Calls `f` with the numbers of `stored`, decoded and in one of the wide types.
-    fn with_counts<R>(&self, stored: &[u8], f: impl FnOnce(Counts<'_>) -> R) -> R {
-        let mut decoded = Scratch::take();
-        let count = stored.len() / self.numbers.stored_size().max(1);
-        let to = self.numbers.to();
-        decoded.clear();
-        decoded.resize(count * to.size(), 0);
-        self.numbers.decode(stored, &mut decoded);
-        match to {
-            Scalar::U64 => f(Counts::U64(&wide(&decoded, u64::from_ne_bytes))),
-            Scalar::F64 => f(Counts::F64(&wide(&decoded, f64::from_ne_bytes))),
-            Scalar::F32 => f(Counts::F32(&wide(&decoded, f32::from_ne_bytes))),
-            Scalar::F16 => f(Counts::F32(&wide(&decoded, |bytes| half::f16::from_ne_bytes(bytes).to_f32()))),
-            Scalar::I64 => f(Counts::I64(&wide(&decoded, i64::from_ne_bytes))),
-            Scalar::I32 => f(Counts::I64(&wide(&decoded, |bytes| i32::from_ne_bytes(bytes).into()))),
-            Scalar::U32 => f(Counts::I64(&wide(&decoded, |bytes| u32::from_ne_bytes(bytes).into()))),
-            Scalar::I16 => f(Counts::I64(&wide(&decoded, |bytes| i16::from_ne_bytes(bytes).into()))),
-            Scalar::U16 => f(Counts::I64(&wide(&decoded, |bytes| u16::from_ne_bytes(bytes).into()))),
-            Scalar::I8 | Scalar::I4 | Scalar::I2 => {
-                f(Counts::I64(&wide(&decoded, |bytes| i8::from_ne_bytes(bytes).into())))
-            }
-            _ => f(Counts::I64(&wide(&decoded, |[byte]: [u8; 1]| byte.into()))),
-        }
     }
 }
 
@@ -170,14 +138,4 @@ fn span_type(dtype: &str) -> (Unit, i64) {
 /// The unit of less nanoseconds: numbers may be counted in a finer unit than the type has, and none is lost.
 fn finer(one: (Unit, i64), other: (Unit, i64)) -> (Unit, i64) {
     if other.1 < one.1 { other } else { one }
-}
-
-fn wide<const N: usize, T>(items: &[u8], load: impl Fn([u8; N]) -> T) -> Vec<T> {
-    items.as_chunks::<N>().0.iter().map(|&bytes| load(bytes)).collect()
-}
-
-fn set_bools<T: Copy>(numbers: &[T], decoded: &mut [u8], is_true: impl Fn(T) -> bool) {
-    for (&number, item) in numbers.iter().zip(decoded) {
-        *item = u8::from(is_true(number));
-    }
 }

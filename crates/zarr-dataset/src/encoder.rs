@@ -5,7 +5,7 @@ use crate::attribute::{FILL_VALUE, invalid};
 use crate::decoder::time_units;
 use crate::encoding::{Encoding, Fill, Times};
 use crate::fills::unmarked;
-use crate::packing::{Packing, number};
+use crate::numbers::{number, packer};
 use crate::textual::is_textual;
 use crate::values::Values;
 use crate::{Error, Result, calendar_time, strings};
@@ -193,12 +193,12 @@ fn pack(
     stored: &DataType,
     encoding: &Encoding,
 ) -> Result<ArrayData> {
-    let Some(packing) = Packing::new(from, has_nat, stored, encoding) else {
+    let Some(packer) = packer(from, has_nat, stored, encoding) else {
         let found = values.data_type();
         return Err(Error::argument(format!("found values of data type {found}, which cannot be stored as {stored}")));
     };
     let mut elements = zeros(items.len() / from.size(), stored)?;
-    packing.encode(items, &mut elements).map_err(|unfit| {
+    packer.pack(items, &mut elements).map_err(|unfit| {
         let (index, value) = (unfit.index, values.text(unfit.index));
         let message = match unfit.is_missing {
             true => format!("value {index} is {value}, and {stored} has no value for missing data"),
@@ -212,7 +212,7 @@ fn pack(
     // Bools, which have no value for missing data.
     let missing = values.missing.iter().flatten().enumerate().filter(|(_, missing)| **missing);
     for (index, _) in missing {
-        let fill = packing.fill().ok_or_else(|| unmarked(index, stored))?;
+        let fill = packer.mark().ok_or_else(|| unmarked(index, stored))?;
         let element = elements.get_mut(index * fill.len()..(index + 1) * fill.len());
         element.into_iter().for_each(|element| element.copy_from_slice(fill));
     }

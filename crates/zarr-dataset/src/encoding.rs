@@ -9,25 +9,11 @@ use crate::attribute::{FILL_VALUE, invalid, text};
 pub(crate) use crate::fills::Fill;
 use crate::fills::{element_fill, numbers, reread, stored_fill};
 use zarr_array::Array;
+pub(crate) use zarr_cf::packed::Factor;
+use zarr_cf::packed::{Mark, Packed};
 use zarr_cf::time::DeltaUnits;
 use zarr_dtype::{DataType, FillValue, Scalar};
 use zarr_json::{Map, Value};
-
-/// A number that values are scaled by or moved by. Its kind decides the type of the result.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Factor {
-    Integer(i64),
-    Float(f64),
-}
-
-impl Factor {
-    pub(crate) fn to_f64(self) -> f64 {
-        match self {
-            Self::Integer(value) => value as f64,
-            Self::Float(value) => value,
-        }
-    }
-}
 
 /// The meaning of numbers as times.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,6 +144,23 @@ impl Encoding {
             is_bool: false,
             strings: None,
             taken: Map::new(),
+        }
+    }
+
+    /// How numbers are packed.
+    pub(crate) fn packed(&self) -> Packed {
+        let mark = |fill: &Fill| match *fill {
+            Fill::Integer(value) => Some(Mark::Integer(value)),
+            Fill::Float(value) => Some(Mark::Float(value)),
+            Fill::Complex(re, im) => Some(Mark::Complex(re, im)),
+            Fill::Bytes(_) => None,
+        };
+        Packed {
+            marks: self.fills.iter().filter_map(mark).collect(),
+            marks_nan: self.marks_nan,
+            scale: self.scale,
+            offset: self.offset,
+            is_count: self.times != Times::None,
         }
     }
 

@@ -52,7 +52,6 @@ mod numbers;
 mod open;
 mod options;
 mod overview;
-mod packing;
 mod plan;
 mod points;
 mod related;

@@ -7,7 +7,7 @@ use crate::into_values::IntoValues;
 use crate::related::RELATED;
 use crate::textual::is_textual;
 use crate::values::Values;
-use crate::{Error, Result, Variable, calendar_time, encoder, fills, packing, strings};
+use crate::{Error, Result, Variable, calendar_time, encoder, fills, numbers, strings};
 use zarr_array::{ArrayData, NewArray, Registry};
 use zarr_cf::time::{Calendar, DeltaUnits, EncodedNumbers, NumberKind};
 use zarr_codec::{CodecList, IntoCodecs};
@@ -130,7 +130,7 @@ impl NewVariable {
         let data_type = stored.data_type();
         // Bools are stored as bools; the types of time spans are written anew.
         let is_bool = new.encoding.remove("dtype").is_some_and(|dtype| dtype.as_str() == Some("bool"));
-        if packing::number(data_type).is_some_and(|scalar| scalar != Scalar::Bool) && !is_bool {
+        if numbers::number(data_type).is_some_and(|scalar| scalar != Scalar::Bool) && !is_bool {
             new.stored_as = Some(data_type.to_string());
         }
         if stored.shape() == variable.shape() && !stored.shape().is_empty() {
@@ -275,11 +275,11 @@ impl NewVariable {
                 "found {FILL_VALUE} {own} and missing_value {missing}, expected one value for missing data"
             )));
         }
-        let is_float = matches!(packing::number(&data_type), Some(Scalar::F16 | Scalar::F32 | Scalar::F64));
+        let is_float = matches!(numbers::number(&data_type), Some(Scalar::F16 | Scalar::F32 | Scalar::F64));
         let own = match own {
             // As xarray, unless the value is another one as unsigned.
             None if self.encoding.contains_key("_Unsigned") => missing.clone().filter(|missing| {
-                let value = packing::number(&data_type).and_then(|scalar| scalar.integer(missing.bytes()));
+                let value = numbers::number(&data_type).and_then(|scalar| scalar.integer(missing.bytes()));
                 value.is_some_and(|value| value >= 0)
             }),
             None if is_float && !self.encoding.contains_key(FILL_VALUE) => {
@@ -374,7 +374,7 @@ impl NewVariable {
         }
         let given = self.stored_as.as_deref().map(parse).transpose()?;
         let is_scaled = self.encoding.contains_key("scale_factor") || self.encoding.contains_key("add_offset");
-        let kind = match given.as_ref().and_then(packing::number) {
+        let kind = match given.as_ref().and_then(numbers::number) {
             _ if is_scaled => NumberKind::Float,
             Some(Scalar::F16 | Scalar::F32 | Scalar::F64) => NumberKind::Float,
             Some(_) => NumberKind::Integer,

@@ -285,7 +285,7 @@ impl Variable {
         if axes.last() == Some(&Axis::Characters) || (is_bytes && encoding.strings.is_some()) {
             return Ok(Way::Strings);
         }
-        if crate::numbers::Numbers::new(data_type, encoding)?.is_some() {
+        if crate::numbers::unpacker(data_type, encoding)?.is_some() {
             return Ok(decoded::array(stored, encoding, registry)?.map_or(Way::Stored, Way::Decoded));
         }
         let may_miss = *data_type == DataType::Bool || crate::textual::is_textual(data_type);

@@ -8,7 +8,7 @@ use zarr_json::{ParseOptions, Value, parse};
 
 /// Compares each case of a section, and how many cases there are at least.
 fn section(name: &str, least: usize, check: impl Fn(&[Value]) -> std::result::Result<usize, String>) {
-    let document = parse(include_bytes!("vectors.json"), ParseOptions::ALL).unwrap().value;
+    let document = parse(include_bytes!("../vectors.json"), ParseOptions::ALL).unwrap().value;
     let (mut count, mut wrong) = (0, Vec::new());
     for case in document.get(name).and_then(Value::as_array).unwrap() {
         match check(case.as_array().unwrap()) {

@@ -1,0 +1,183 @@
+//! The types of numbers, and loops over bytes that hold them.
+
+use bytemuck::{AnyBitPattern, Pod};
+use half::f16;
+use std::ops::{Add, Mul};
+
+/// A number as it is stored.
+pub(super) trait Stored: Copy + AnyBitPattern {
+    /// The float that it becomes where some are missing: `dtypes.maybe_promote` of xarray.
+    type Masked: Float;
+
+    fn to_f64(self) -> f64;
+    fn to_i64(self) -> i64;
+    fn to_i128(self) -> i128;
+}
+
+macro_rules! stored {
+    ($($number:ty => $masked:ty;)*) => { $(
+        impl Stored for $number {
+            type Masked = $masked;
+
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self as f64
+            }
+
+            #[inline(always)]
+            fn to_i64(self) -> i64 {
+                self as i64
+            }
+
+            #[inline(always)]
+            fn to_i128(self) -> i128 {
+                self as i128
+            }
+        }
+    )* };
+}
+
+stored! {
+    i8 => f32;
+    u8 => f32;
+    i16 => f32;
+    u16 => f32;
+    i32 => f64;
+    u32 => f64;
+    i64 => f64;
+    u64 => f64;
+    f32 => f32;
+    f64 => f64;
+}
+
+impl Stored for f16 {
+    type Masked = Self;
+
+    #[inline(always)]
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    #[inline(always)]
+    fn to_i64(self) -> i64 {
+        f64::from(self) as i64
+    }
+
+    #[inline(always)]
+    fn to_i128(self) -> i128 {
+        f64::from(self) as i128
+    }
+}
+
+/// A float that numbers become.
+pub(super) trait Float: Stored + PartialEq + Pod + Mul<Output = Self> + Add<Output = Self> {
+    const NAN: Self;
+
+    /// The nearest value of this type.
+    fn nearest(value: f64) -> Self;
+
+    /// A number in this type.
+    #[inline(always)]
+    fn of<S: Stored>(number: S) -> Self {
+        Self::nearest(number.to_f64())
+    }
+
+    /// The same value, if this type has it.
+    fn exactly(value: f64) -> Option<Self> {
+        Some(Self::nearest(value)).filter(|nearest| nearest.to_f64() == value)
+    }
+}
+
+impl Float for f64 {
+    const NAN: Self = Self::NAN;
+
+    #[inline(always)]
+    fn nearest(value: f64) -> Self {
+        value
+    }
+}
+
+impl Float for f32 {
+    const NAN: Self = Self::NAN;
+
+    #[inline(always)]
+    fn nearest(value: f64) -> Self {
+        value as Self
+    }
+}
+
+impl Float for f16 {
+    const NAN: Self = Self::NAN;
+
+    #[inline(always)]
+    fn nearest(value: f64) -> Self {
+        Self::from_f64(value)
+    }
+}
+
+/// Calls a generic function with the type of numbers that a scalar is in memory. The scalar is none of bfloat16.
+macro_rules! with_type {
+    ($scalar:expr, $number:ident => $call:expr) => {
+        match $scalar {
+            Scalar::I8 | Scalar::I4 | Scalar::I2 => {
+                type $number = i8;
+                $call
+            }
+            Scalar::U8 | Scalar::U4 | Scalar::U2 | Scalar::Bool => {
+                type $number = u8;
+                $call
+            }
+            Scalar::I16 => {
+                type $number = i16;
+                $call
+            }
+            Scalar::U16 => {
+                type $number = u16;
+                $call
+            }
+            Scalar::I32 => {
+                type $number = i32;
+                $call
+            }
+            Scalar::U32 => {
+                type $number = u32;
+                $call
+            }
+            Scalar::I64 => {
+                type $number = i64;
+                $call
+            }
+            Scalar::U64 => {
+                type $number = u64;
+                $call
+            }
+            Scalar::F16 => {
+                type $number = f16;
+                $call
+            }
+            Scalar::F32 => {
+                type $number = f32;
+                $call
+            }
+            _ => {
+                type $number = f64;
+                $call
+            }
+        }
+    };
+}
+pub(super) use with_type;
+
+/// Writes `f` of each number.
+#[inline(always)]
+pub(super) fn map<S: Stored, T: Pod>(stored: &[u8], values: &mut [u8], mut f: impl FnMut(S) -> T) {
+    for (from, to) in stored.chunks_exact(size_of::<S>()).zip(values.chunks_exact_mut(size_of::<T>())) {
+        to.copy_from_slice(bytemuck::bytes_of(&f(bytemuck::pod_read_unaligned(from))));
+    }
+}
+
+/// Each number, read by `f`.
+#[inline(always)]
+pub(super) fn collect<S: Stored, T>(stored: &[u8], mut f: impl FnMut(S) -> T) -> Vec<T> {
+    stored.chunks_exact(size_of::<S>()).map(|item| f(bytemuck::pod_read_unaligned(item))).collect()
+}

@@ -1,0 +1,7 @@
+//! Tests of the crate as its users see it.
+
+mod calendars;
+mod errors;
+mod packed;
+mod properties;
+mod vectors;
