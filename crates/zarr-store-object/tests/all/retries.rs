@@ -257,19 +257,21 @@ fn slow_answers_are_overtaken_by_option() {
     for (options, overtakes) in [(&[("hedge", "true")][..], true), (&[][..], false)] {
         let (server, store) = setup(options);
         server.set_latency(Duration::from_millis(2));
-        let longest = |count: u64| {
-            let mut longest = Duration::ZERO;
-            for _ in 0..count {
-                let begun = Instant::now();
-                assert!(block_on(store.get_all(&key("a"))).expect("get").is_some());
-                longest = longest.max(begun.elapsed());
-            }
-            longest
+        let get = || {
+            let begun = Instant::now();
+            assert!(block_on(store.get_all(&key("a"))).expect("get").is_some());
+            begun.elapsed()
         };
-        longest(150);
+        // On a busy machine other answers are overtaken as well, and one of fifty may be: until there is one to spare.
+        let mut asked = 0;
+        while asked < 150 || server.counts().gets - asked >= asked / 50 {
+            get();
+            asked += 1;
+            assert!(asked < 5000, "{:?}", server.counts());
+        }
         server.reset_counts();
-        server.fault(Fault::new(FaultKind::Delay(Duration::from_secs(3))).on(Operation::Get).skip(20));
-        let longest = longest(50);
+        server.fault(Fault::new(FaultKind::Delay(Duration::from_secs(3))).on(Operation::Get));
+        let longest = (0..50).map(|_| get()).max().unwrap_or_default();
         assert_eq!(longest < Duration::from_millis(2500), overtakes, "{longest:?}");
         assert!(server.counts().gets <= 54, "{:?}", server.counts());
     }
