@@ -25,11 +25,13 @@ impl Arguments {
         let mut given = Self { threads, names: Vec::new(), skipped: Vec::new(), flags: Vec::new() };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
+            if let Some(count) = argument.strip_prefix("--test-threads=") {
+                given.threads = wanted_threads(count);
+                continue;
+            }
             match argument.as_str() {
                 "--skip" => given.skipped.extend(arguments.next()),
-                "--test-threads" => {
-                    given.threads = arguments.next().and_then(|count| count.parse().ok()).unwrap_or(1);
-                }
+                "--test-threads" => given.threads = wanted_threads(&arguments.next().unwrap_or_default()),
                 flag if WITH_VALUE.contains(&flag) => drop(arguments.next()),
                 flag if flag.starts_with('-') => given.flags.push(argument),
                 _ => given.names.push(argument),
@@ -45,6 +47,17 @@ impl Arguments {
     fn wants(&self, check: &Check) -> bool {
         let is_named = |names: &[String]| names.iter().any(|name| check.name().contains(name.as_str()));
         (self.names.is_empty() || is_named(&self.names)) && !is_named(&self.skipped)
+    }
+}
+
+/// The number of threads that an argument asks for.
+fn wanted_threads(count: &str) -> usize {
+    match count.parse() {
+        Ok(count) if count > 0 => count,
+        _ => {
+            eprintln!("--test-threads: found {count:?}, expected a number above 0");
+            std::process::exit(2)
+        }
     }
 }
 

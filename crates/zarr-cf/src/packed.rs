@@ -7,7 +7,9 @@
 //!
 //! # As xarray does
 //! The types and the order of the operations are those of xarray 2026.9. Without `scale_factor` and `add_offset` masked integers of up to
-//! 16 bits become float32 and others float64, floats keep their type; with one of them all become float64. Written values are computed in
+//! 16 bits become float32 and others float64, floats keep their type. With one of them numbers become float64, but for floats of which NaN
+//! alone is missing, which keep their type, and for integers of which none is missing and that an integer scales, which become int64. Written
+//! values are computed in
 //! float32 where they are of that type and missing data is marked, all others in float64; floats are rounded to integers, halves to even.
 //!
 //! ```
@@ -81,6 +83,6 @@ pub struct Packed {
     pub scale: Option<Factor>,
     /// The number that is added afterwards.
     pub offset: Option<Factor>,
-    /// Whether numbers count times: integers that are missing become [`NAT`], and floats are counted in float64.
+    /// Whether numbers count times: missing integers become [`NAT`] where nothing is scaled, and scaled floats float64.
     pub is_count: bool,
 }

@@ -121,7 +121,7 @@ pub fn document_keys(dialect: Dialect, path: &NodePath, known: &Documents) -> Ve
 /// assert_eq!(dialects("zarr.json"), [Dialect::V3Draft2022, Dialect::V3Protocol2020]);
 /// # Ok::<(), zarr_meta::Error>(())
 /// ```
-pub fn dialects_by_key(path: &NodePath) -> impl Fn(&str) -> Vec<Dialect> {
+pub fn dialects_by_key(path: &NodePath) -> impl Fn(&str) -> Vec<Dialect> + use<> {
     let none = Documents::new();
     let keys = |dialect: Dialect| {
         let mut keys = document_keys(dialect, path, &none);

@@ -115,7 +115,7 @@ impl Float for f16 {
     }
 }
 
-/// Calls a generic function with the type of numbers that a scalar is in memory. The scalar is none of bfloat16.
+/// Calls a generic function with the type of numbers that a scalar is in memory. The scalar is not bfloat16.
 macro_rules! with_type {
     ($scalar:expr, $number:ident => $call:expr) => {
         match $scalar {

@@ -33,14 +33,13 @@ pub struct Unfit {
 }
 
 impl Packer {
-    /// The way from values of a type to numbers of type `stored`; `has_nat` says that [`NAT`] among values of
-    /// int64 is missing. Bools are
-    /// numbers, 0 and 1.
+    /// The way from values of a type to numbers of type `stored`; `has_nat` says that [`NAT`] among values of int64 is missing.
+    /// Values that are bools are the numbers 0 and 1.
     ///
-    /// `None` for bfloat16.
+    /// `None` for bfloat16, and for stored bools.
     #[must_use]
     pub fn new(values: Scalar, has_nat: bool, stored: Scalar, packed: &Packed) -> Option<Self> {
-        if [values, stored].contains(&Scalar::BF16) {
+        if [values, stored].contains(&Scalar::BF16) || stored == Scalar::Bool {
             return None;
         }
         let (scale, offset) = (packed.scale.map(super::Factor::to_f64), packed.offset.map(super::Factor::to_f64));
@@ -57,7 +56,7 @@ impl Packer {
         self.mark.as_deref()
     }
 
-    /// Packs `values` into `stored`: as many numbers as both have room for.
+    /// Packs `values` into `stored`, which has room for as many numbers. Of two lengths the shorter one counts.
     ///
     /// # Errors
     /// For the first value that the stored type does not have.

@@ -118,7 +118,7 @@ impl Unpacker {
         self.operation == Operation::Keep
     }
 
-    /// Unpacks `stored` into `values`: as many numbers as both have room for.
+    /// Unpacks `stored` into `values`, which has room for as many numbers. Of two lengths the shorter one counts.
     pub fn unpack(&self, stored: &[u8], values: &mut [u8]) {
         match &self.operation {
             Operation::Keep => {

@@ -32,7 +32,10 @@ fn item(scalar: Scalar, value: i64) -> Vec<u8> {
         Scalar::F64 => (value as f64 / 4.0).to_ne_bytes().to_vec(),
         scalar => {
             let (least, greatest) = scalar.range().unwrap();
-            let value = least + i128::from(value).rem_euclid(greatest - least + 1);
+            let value = match least {
+                0 => i128::from(value).rem_euclid(greatest + 1),
+                least => i128::from(value).clamp(least, greatest),
+            };
             let bytes = value.to_le_bytes()[..scalar.size()].to_vec();
             if cfg!(target_endian = "big") { bytes.into_iter().rev().collect() } else { bytes }
         }
@@ -61,7 +64,7 @@ fn nearest(scalar: Scalar, value: f64) -> f64 {
 /// The value of a stored number, in the type `result`.
 fn model(stored: Scalar, item: &[u8], result: Scalar, packed: &Packed) -> f64 {
     if result == Scalar::I64 {
-        let integer = stored.integer(item).unwrap();
+        let integer = i128::from(stored.integer(item).unwrap() as i64);
         let is_missing = packed.marks.iter().any(|mark| match *mark {
             Mark::Integer(value) => value == integer,
             Mark::Float(value) => value == integer as f64,
@@ -184,6 +187,21 @@ fn complex_numbers_are_masked_as_a_whole() {
     assert_eq!(Unpacker::new(Scalar::F32, 2, &scaled), None);
     assert_eq!(Unpacker::new(Scalar::I16, 2, &Packed::default()), None);
     assert_eq!(Unpacker::new(Scalar::BF16, 1, &Packed::default()), None);
+}
+
+#[test]
+fn lengths_that_differ_are_no_panic() {
+    let packed = Packed { marks: vec![Mark::Integer(3)], scale: Some(Factor::Float(0.5)), ..Packed::default() };
+    for packed in [Packed::default(), packed] {
+        let unpacker = Unpacker::new(Scalar::I16, 1, &packed).unwrap();
+        let packer = Packer::new(unpacker.result(), false, Scalar::I16, &packed).unwrap();
+        for (from, to) in [(0, 7), (5, 64), (64, 5), (4001, 20_000), (20_000, 4001)] {
+            unpacker.unpack(&vec![0; from], &mut vec![0; to]);
+            packer.pack(&vec![0; from], &mut vec![0; to]).unwrap();
+        }
+    }
+    assert!(Packer::new(Scalar::Bool, false, Scalar::I8, &Packed::default()).is_some());
+    assert!(Packer::new(Scalar::I8, false, Scalar::Bool, &Packed::default()).is_none());
 }
 
 #[test]
