@@ -262,8 +262,8 @@ fn lose_at_each(scenario: Scenario, like_files: bool, losses: u64, name: &str, t
             // Of an append that is done again nobody knows how often it was done.
             let loses_again = loss % 2 == 1 && scenario.verb != Verb::Append;
             // Many losses leave the same values, of which nothing is left to chance but where the power is lost again.
-            let values = [contents(&stores.main)?, contents(&stores.target)?];
-            if steps.failed() && !loses_again && !judged.insert(values) {
+            let is_certain = steps.failed() && !loses_again;
+            if is_certain && !judged.insert([contents(&stores.main)?, contents(&stores.target)?]) {
                 continue;
             }
             let at = || format!("{name}, before call {last}, loss {loss}: ");

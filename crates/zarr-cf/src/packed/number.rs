@@ -118,47 +118,15 @@ impl Float for f16 {
 /// Calls a generic function with the type of numbers that a scalar is in memory. The scalar is not bfloat16.
 macro_rules! with_type {
     ($scalar:expr, $number:ident => $call:expr) => {
+        with_type!($scalar, $number => $call;
+            I8 | I4 | I2: i8, U8 | U4 | U2 | Bool: u8, I16: i16, U16: u16, I32: i32, U32: u32, I64: i64, U64: u64, F16: f16, F32: f32)
+    };
+    ($scalar:expr, $number:ident => $call:expr; $($($kind:ident)|+: $type:ty),+) => {
         match $scalar {
-            Scalar::I8 | Scalar::I4 | Scalar::I2 => {
-                type $number = i8;
+            $($(Scalar::$kind)|+ => {
+                type $number = $type;
                 $call
-            }
-            Scalar::U8 | Scalar::U4 | Scalar::U2 | Scalar::Bool => {
-                type $number = u8;
-                $call
-            }
-            Scalar::I16 => {
-                type $number = i16;
-                $call
-            }
-            Scalar::U16 => {
-                type $number = u16;
-                $call
-            }
-            Scalar::I32 => {
-                type $number = i32;
-                $call
-            }
-            Scalar::U32 => {
-                type $number = u32;
-                $call
-            }
-            Scalar::I64 => {
-                type $number = i64;
-                $call
-            }
-            Scalar::U64 => {
-                type $number = u64;
-                $call
-            }
-            Scalar::F16 => {
-                type $number = f16;
-                $call
-            }
-            Scalar::F32 => {
-                type $number = f32;
-                $call
-            }
+            })+
             _ => {
                 type $number = f64;
                 $call
