@@ -13,8 +13,6 @@
 mod found;
 mod inspect;
 mod job;
-#[cfg(test)]
-mod tests;
 
 use crate::core::ArrayCore;
 use crate::{Array, Error, ErrorKind, Result, execute};

@@ -158,6 +158,3 @@ impl StructType {
         Layout::Struct { fields: Arc::clone(&self.0.layouts), size: self.0.size }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -144,14 +144,3 @@ impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
         access_profile
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{MemoryStore, SyncAsAsync, testing};
-
-    #[test]
-    fn keeps_the_contract() {
-        testing::contract(&AsyncAsSync::new(Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())))));
-    }
-}

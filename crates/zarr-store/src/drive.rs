@@ -16,8 +16,6 @@ mod in_place;
 mod overlapped;
 mod parts;
 mod permits;
-#[cfg(test)]
-mod tests;
 
 pub(crate) use future_set::FutureSet;
 pub use future_set::for_each;

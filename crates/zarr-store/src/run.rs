@@ -89,6 +89,3 @@ fn all(spawn: &dyn Spawn, store: &dyn Store, works: Vec<BoxedWork<'_>>) -> Resul
 pub struct Sequential;
 
 impl Spawn for Sequential {}
-
-#[cfg(test)]
-mod tests;

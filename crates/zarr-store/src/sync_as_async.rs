@@ -151,14 +151,3 @@ impl AsyncStore for SyncAsAsync {
         self.0.access_profile()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{MemoryStore, block_on, testing};
-
-    #[test]
-    fn keeps_the_contract() {
-        block_on(testing::contract_async(&SyncAsAsync::new(Arc::new(MemoryStore::new()))));
-    }
-}

@@ -1,0 +1,3 @@
+//! Checks of chunks by their index.
+
+mod check;

@@ -1,0 +1,13 @@
+//! Keys, stores in memory and around others, locks, and jobs on both drivers.
+
+mod async_as_sync;
+mod drive;
+mod fetched;
+mod key;
+mod lock;
+mod memory;
+mod prefix;
+mod prefixed;
+mod read_only;
+mod run;
+mod sync_as_async;
