@@ -5,7 +5,8 @@ use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// How many of the last answers say what is slow.
 const SAMPLE: usize = 128;
@@ -122,6 +123,11 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, Ordering};
 
+    /// Time passes where all wait for it, and at no other time.
+    fn runtime() -> tokio::runtime::Runtime {
+        tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().expect("a runtime")
+    }
+
     /// Requests of 2 ms, of which every `slow`-th takes 300 ms. Returns how many there were, and how many results came late.
     fn run(hedge: &Hedge, slow: u64) -> (u64, usize) {
         let count = AtomicU64::new(0);
@@ -133,8 +139,7 @@ mod tests {
                 Ok::<u64, ()>(number)
             }
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
-        let late = runtime.block_on(async {
+        let late = runtime().block_on(async {
             let mut late = 0;
             for _ in 0..300 {
                 let start = Instant::now();
@@ -167,7 +172,7 @@ mod tests {
             state.times.extend([Duration::from_millis(1); SAMPLE]);
             state.requests = 1000;
         }
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");
+        let runtime = runtime();
         for (first, second, due) in
             [((50, true), (5, false), Ok(0)), ((20, false), (90, true), Ok(1)), ((20, false), (5, false), Err(0))]
         {
