@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use zarr_store::{AsyncStoreExt, ByteRange, Error, ErrorKind, Result, block_on};
 use zarr_store_http::HttpStore;
-use zarr_testserver::{Bucket, Fault, FaultKind, TestServer};
+use zarr_testserver::{Bucket, Fault, FaultKind, TestServer, beside_each_other};
 
 use crate::reads::{key, open};
 
@@ -36,8 +36,7 @@ fn reason(error: &Error) -> String {
 
 #[test]
 fn faults_that_pass() {
-    let (server, store) = setup();
-    for kind in [
+    let kinds = [
         FaultKind::status(500),
         FaultKind::status(502),
         FaultKind::status(503),
@@ -48,7 +47,9 @@ fn faults_that_pass() {
         FaultKind::Truncate(0),
         FaultKind::Truncate(1),
         FaultKind::Delay(Duration::from_millis(1200)),
-    ] {
+    ];
+    beside_each_other(kinds, |kind| {
+        let (server, store) = setup();
         for range in [ByteRange::Full, ByteRange::Range(2..5), ByteRange::Suffix(2)] {
             server.fault(Fault::new(kind.clone()));
             let due = range.resolve(10).expect("inside");
@@ -56,7 +57,8 @@ fn faults_that_pass() {
             assert_eq!(get(&store, "a", range).expect("get"), Some(due), "{kind:?}");
             assert_eq!(server.faults_left(), 0);
         }
-    }
+    });
+    let server = setup().0;
     let slow = open(&format!("{}/data", server.url()), &[]);
     server.fault(Fault::new(FaultKind::retry_after(503, 1)));
     let start = Instant::now();
@@ -66,7 +68,6 @@ fn faults_that_pass() {
 
 #[test]
 fn faults_that_stay() {
-    let (server, store) = setup();
     let cases = [
         (FaultKind::status(500), ErrorKind::Transient, "500"),
         (FaultKind::status(503), ErrorKind::Throttled, "503"),
@@ -85,14 +86,14 @@ fn faults_that_stay() {
         (FaultKind::Redirect { status: 302, location: "ftp://x/SENTINEL".to_owned() }, ErrorKind::Io, "redirects"),
         (FaultKind::Redirect { status: 301, location: "a?SENTINEL".to_owned() }, ErrorKind::Io, "10 redirects"),
     ];
-    for (kind, expected, word) in cases {
-        server.clear_faults();
+    beside_each_other(cases, |(kind, expected, word)| {
+        let (server, store) = setup();
         server.fault(Fault::new(kind.clone()).always());
         let start = Instant::now();
         if matches!(kind, FaultKind::Redirect { .. }) {
             let error = get(&store, "a", ByteRange::Full).expect_err("an error");
             assert!(reason(&error).replace("SENTINEL", "").contains(word), "{kind:?}: {}", reason(&error));
-            continue;
+            return;
         }
         for range in [ByteRange::Full, ByteRange::Range(2..5), ByteRange::Suffix(2)] {
             let error = match get(&store, "a", range.clone()) {
@@ -112,8 +113,8 @@ fn faults_that_stay() {
             );
         }
         assert!(start.elapsed() < Duration::from_secs(12), "{kind:?}: {:?}", start.elapsed());
-    }
-    server.clear_faults();
+    });
+    let server = setup().0;
     let store = open(&format!("{}/data", server.url()), FAST);
     for wrong in ["bytes 0-2/10", "bytes 2-4/*", "items", "bytes 2-4/3", "bytes 2-5/10"] {
         server.fault(Fault::new(FaultKind::ContentRange(wrong.to_owned())));
@@ -224,9 +225,9 @@ fn nobody_listens() {
 /// Within the deadline a server may be gone for a while. After it the error says what was tried.
 #[test]
 fn a_server_that_is_gone_for_a_while() {
-    let server = Arc::new(setup().0);
-    let url = format!("{}/data?sig=SENTINEL", server.url());
-    for kind in [FaultKind::DropBefore, FaultKind::status(503), FaultKind::Truncate(3)] {
+    beside_each_other([FaultKind::DropBefore, FaultKind::status(503), FaultKind::Truncate(3)], |kind| {
+        let server = Arc::new(setup().0);
+        let url = format!("{}/data?sig=SENTINEL", server.url());
         server.fault(Fault::new(kind.clone()).always());
         let up = {
             let server = Arc::clone(&server);
@@ -244,8 +245,7 @@ fn a_server_that_is_gone_for_a_while() {
         assert!(begun.elapsed() < Duration::from_millis(1400), "{kind:?}: {:?}", begun.elapsed());
         let (text, request) = (reason(&error), format!("(GET {}/data/a: ", server.url()));
         assert!(error.is_retryable() && text.contains(&request) && text.contains(" attempts in "), "{kind:?}: {text}");
-        server.clear_faults();
-    }
+    });
 }
 
 /// A value that is replaced while its body is read is read again.

@@ -8,7 +8,7 @@ use zarr_store::{
     SetOptions, Store, StoreExt, Version, block_on, testing,
 };
 use zarr_store_object::BucketStore;
-use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};
+use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer, beside_each_other};
 
 use crate::contract::{gs, key, s3};
 use crate::servers::open;
@@ -48,8 +48,7 @@ fn gets_fail(store: &BucketStore, kind: ErrorKind, words: &[&str]) {
 
 #[test]
 fn faults_that_pass() {
-    let (server, store) = setup();
-    for kind in [
+    let kinds = [
         FaultKind::status(500),
         FaultKind::status(503),
         FaultKind::status(429),
@@ -59,7 +58,9 @@ fn faults_that_pass() {
         FaultKind::Truncate(0),
         FaultKind::Truncate(1),
         FaultKind::Delay(Duration::from_millis(1200)),
-    ] {
+    ];
+    beside_each_other(kinds, |kind| {
+        let (server, store) = setup();
         for range in [ByteRange::Full, ByteRange::Range(2..5), ByteRange::Suffix(2)] {
             server.fault(Fault::new(kind.clone()).on(Operation::Get));
             let due = ByteRange::resolve(&range, 10).expect("inside");
@@ -76,12 +77,11 @@ fn faults_that_pass() {
             AsyncAsSync::new(store.clone()).erase(&key("p")).expect("erase");
             assert_eq!(server.get("data", "p"), None);
         }
-    }
+    });
 }
 
 #[test]
 fn faults_that_stay() {
-    let (server, store) = setup();
     let cases = [
         (FaultKind::status(500), ErrorKind::Transient, "500"),
         (FaultKind::status(503), ErrorKind::Throttled, "503"),
@@ -97,8 +97,8 @@ fn faults_that_stay() {
         (FaultKind::Gzip, ErrorKind::Io, "gzip"),
         (FaultKind::Delay(Duration::from_secs(30)), ErrorKind::TimedOut, "timed out"),
     ];
-    for (kind, error, word) in cases {
-        server.clear_faults();
+    beside_each_other(cases, |(kind, error, word)| {
+        let (server, store) = setup();
         server.fault(Fault::new(kind.clone()).on(Operation::Get).always());
         let start = Instant::now();
         // A wrong length of all of the value is the size that the service says.
@@ -111,8 +111,8 @@ fn faults_that_stay() {
             gets_fail(&store, error, &[word]);
         }
         assert!(start.elapsed() < Duration::from_secs(12), "{kind:?}: {:?}", start.elapsed());
-    }
-    server.clear_faults();
+    });
+    let (server, store) = setup();
     server.fault(Fault::new(FaultKind::IgnoreRange).on(Operation::Get).always());
     let error = get(&store, &[ByteRange::Range(2..5)]).expect_err("no range");
     assert!(reason(&error).contains("expected 206"), "{}", reason(&error));

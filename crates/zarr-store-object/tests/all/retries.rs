@@ -9,7 +9,7 @@ use zarr_store::{
     block_on,
 };
 use zarr_store_object::BucketStore;
-use zarr_testserver::{Fault, FaultKind, Operation, TestServer};
+use zarr_testserver::{Fault, FaultKind, Operation, TestServer, beside_each_other};
 
 use crate::contract::{key, s3};
 use crate::servers::open;
@@ -47,7 +47,8 @@ fn all(store: &Arc<BucketStore>) -> Vec<Result<(), Error>> {
 /// A server that does not answer for a while, or answers with failures.
 #[test]
 fn a_server_that_comes_back_within_the_deadline() {
-    for kind in [FaultKind::DropBefore, FaultKind::status(503), FaultKind::status(500), FaultKind::Truncate(0)] {
+    let kinds = [FaultKind::DropBefore, FaultKind::status(503), FaultKind::status(500), FaultKind::Truncate(0)];
+    beside_each_other(kinds, |kind| {
         let (server, store) = setup(&[("deadline", "5"), ("timeout", "1")]);
         let server = Arc::new(server);
         let down = || server.fault(Fault::new(kind.clone()).always());
@@ -66,7 +67,7 @@ fn a_server_that_comes_back_within_the_deadline() {
             result.unwrap_or_else(|error| panic!("{kind:?}: {}", reason(&error)));
         }
         assert_eq!(server.keys("data"), ["a"], "{kind:?}");
-    }
+    });
 }
 
 /// Nobody listens at the port before a while has passed.
@@ -254,7 +255,7 @@ fn fewer_requests_are_under_way_while_the_server_has_too_many() {
 /// One of fifty answers takes long: with `hedge=true` a second request overtakes it.
 #[test]
 fn slow_answers_are_overtaken_by_option() {
-    for (options, overtakes) in [(&[("hedge", "true")][..], true), (&[][..], false)] {
+    beside_each_other([(&[("hedge", "true")][..], true), (&[][..], false)], |(options, overtakes)| {
         let (server, store) = setup(options);
         server.set_latency(Duration::from_millis(2));
         let get = || {
@@ -274,7 +275,7 @@ fn slow_answers_are_overtaken_by_option() {
         let longest = (0..50).map(|_| get()).max().unwrap_or_default();
         assert_eq!(longest < Duration::from_millis(2500), overtakes, "{longest:?}");
         assert!(server.counts().gets <= 54, "{:?}", server.counts());
-    }
+    });
 }
 
 /// A second request that is answered with a failure does not end the first.
@@ -353,14 +354,13 @@ fn objects_that_an_erasure_leaves() {
 /// An attempt that follows much later has a signature of its own, since services take one for a quarter of an hour.
 #[test]
 fn each_attempt_is_signed() {
-    let (server, store) = setup(&[]);
-    for (number, operation) in [(0, Operation::Get), (1, Operation::Put), (2, Operation::Put)] {
-        server.reset_counts();
+    beside_each_other([(0, Operation::Get), (1, Operation::Put), (2, Operation::Put)], |(number, operation)| {
+        let (server, store) = setup(&[]);
         server.fault(Fault::new(FaultKind::retry_after(503, 2)).on(operation));
         one(&store, number).expect("at last");
         let mut signed: Vec<_> = server.log().into_iter().map(|logged| logged.signed.expect("a time")).collect();
         assert_eq!(signed.len(), 2);
         signed.dedup();
         assert_eq!(signed.len(), 2, "{signed:?}");
-    }
+    });
 }

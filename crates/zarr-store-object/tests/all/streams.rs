@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 use zarr_store::{AsyncStore, AsyncStoreExt, Bytes, ErrorKind, Precondition, Result, SetOptions, Version, block_on};
 use zarr_store_object::BucketStore;
-use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};
+use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer, beside_each_other};
 
 use crate::contract::{gs, key, s3};
 
@@ -153,7 +153,7 @@ fn an_end_that_stalls() {
     let late = Duration::from_secs(20);
     let options = [("deadline", "15"), ("timeout", "1.5")];
     let faults = [(FaultKind::Delay(late), 2), (FaultKind::DelayAfter(late), 1), (FaultKind::DropAfter, 1)];
-    for ((kind, ends), is_s3) in faults.into_iter().zip([true, false, true]) {
+    beside_each_other(faults.into_iter().zip([true, false, true]), |((kind, ends), is_s3)| {
         let once = || {
             let bucket = if is_s3 { Bucket::s3() } else { Bucket::gcs() };
             let server = TestServer::builder().bucket("data", bucket).start().expect("a server");
@@ -178,7 +178,7 @@ fn an_end_that_stalls() {
             found.push(once());
         }
         assert!(found.contains(&wanted), "{kind:?}: {found:?}, expected {wanted:?}");
-    }
+    });
     // Others replace the value before it is looked at.
     let server = TestServer::builder().bucket("data", Bucket::s3()).start().expect("a server");
     let store = s3(&server, "s3://data", &options);
