@@ -2,11 +2,14 @@
 #![expect(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 
+#[path = "memory/claimed_sizes.rs"]
+mod claimed_sizes;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use zarr::check::{CheckOptions, check};
 use zarr::codec::ViewMut;
 use zarr::options::ChunkCache;
@@ -56,6 +59,10 @@ struct Taken {
 /// Only one test at a time counts.
 static TURN: Mutex<()> = Mutex::new(());
 
+fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn taken<T>(work: impl FnOnce() -> T) -> (T, Taken) {
     let before = (ALLOCATIONS.load(Ordering::Relaxed), ALLOCATED.load(Ordering::Relaxed), HELD.load(Ordering::Relaxed));
     PEAK.store(before.2, Ordering::Relaxed);
@@ -94,7 +101,7 @@ fn open_and_read(shape: &[u64], codecs: &str, cache: Option<&ChunkCache>) -> (u6
 
 #[test]
 fn opening_and_reading_an_element_does_not_depend_on_the_size() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     for codecs in [r#"["bytes"]"#, SHARD] {
         for cache in [None, Some(ChunkCache::new(64 << 20))] {
             let (gets, small) = open_and_read(&[2148 * 2, 2148 * 2], codecs, cache.as_ref());
@@ -126,7 +133,7 @@ fn read_a_million(cache: Option<ChunkCache>) -> Taken {
 
 #[test]
 fn a_million_chunks_are_planned_without_holding_them() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     // A chunk under way takes some two kilobytes; all of them would take as many gigabytes.
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let bound = (6 << 20) * (threads + 1);
@@ -151,7 +158,7 @@ fn write_points(new: NewArray, points: Vec<i64>, element: u8) -> Taken {
 
 #[test]
 fn points_in_many_chunks_are_written_without_holding_these() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     // Of distinct chunks. They are the fill value and not stored, so that all that is held is of the write.
     let count = 300_000;
     let new = NewArray::new(&[count], "uint8").chunks(&[1]).codecs(r#"["bytes"]"#).unwrap().fill(7);
@@ -162,7 +169,7 @@ fn points_in_many_chunks_are_written_without_holding_these() {
 
 #[test]
 fn points_in_many_shards_are_written_without_holding_these() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     const SHARDS: i64 = 64;
     const SHARD: i64 = 1 << 20;
     let new = NewArray::new(&[(SHARDS * SHARD) as u64], "uint8").chunks(&[1 << 16]).shards(&[SHARD as u64]).fill(7);
@@ -178,7 +185,7 @@ fn points_in_many_shards_are_written_without_holding_these() {
 
 #[test]
 fn an_index_that_says_too_much_takes_little() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     const CHUNKS: u64 = 256;
     const CLAIMED: u64 = 10 << 20;
     let codecs = r#"[{"name": "sharding_indexed", "configuration": {
@@ -208,7 +215,7 @@ fn an_index_that_says_too_much_takes_little() {
 
 #[test]
 fn a_large_shard_of_raw_elements_takes_a_few_runs() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     const SIDE: u64 = 8192;
     let folder = tempfile::tempdir().unwrap();
     let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
@@ -237,7 +244,7 @@ fn decoding_slices_takes_no_more_than_its_bound() {
     use zarr::codecs::*;
     const SIZE: usize = 64 << 20;
     const BOUND: usize = 1 << 20;
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     let zeros = vec![0; SIZE];
     let codecs: [(&str, TypedCodec); 9] = [
         ("zstd", Zstd::level(1).into()),
@@ -316,7 +323,7 @@ fn write_shards(size: u64, files: usize, bucket: usize) {
 /// A shard of which the encoded inner chunks together take more memory than it may.
 #[test]
 fn a_large_shard_is_not_held_as_a_whole() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     write_shards(128, 32, 64);
 }
 
@@ -324,7 +331,7 @@ fn a_large_shard_is_not_held_as_a_whole() {
 #[test]
 #[ignore = "elements of a gibibyte"]
 fn a_shard_of_a_gibibyte_is_not_held_as_a_whole() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     write_shards(1024, 128, 128);
 }
 
@@ -359,7 +366,7 @@ fn take_statistics(chunks: u64, memory: u64) -> Taken {
 
 #[test]
 fn statistics_stay_within_their_memory() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     let taken = take_statistics(32, 32);
     assert!(taken.peak <= 32 << 20, "{taken:?}");
 }
@@ -368,7 +375,7 @@ fn statistics_stay_within_their_memory() {
 #[test]
 #[ignore = "elements of 8 GiB"]
 fn statistics_of_8_gib_stay_within_256_mib() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     let taken = take_statistics(2048, 256);
     println!("{taken:?}");
     assert!(taken.peak <= 256 << 20, "{taken:?}");
@@ -392,7 +399,7 @@ fn check_directories(directories: u64) -> Taken {
 /// The names in one directory are in memory, and not those in all.
 #[test]
 fn a_check_holds_the_keys_of_a_directory() {
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = turn();
     check_directories(8);
     let (few, many) = (check_directories(48), check_directories(240));
     assert!(many.peak < few.peak + 50_000, "{few:?} {many:?}");
