@@ -36,6 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod beside;
 mod body;
 mod bucket;
 mod connection;
@@ -54,19 +55,8 @@ mod time;
 mod values;
 mod xml;
 
+pub use beside::beside_each_other;
 pub use bucket::{Bucket, Face, Listing};
 pub use counts::{Counts, Logged, Operation};
 pub use faults::{Fault, FaultKind, Snapshot};
 pub use server::{Builder, TestServer};
-
-/// Runs a check for each of the cases, all beside each other: for tests whose cases wait for answers, pauses and time-outs.
-///
-/// # Panics
-/// If a check does.
-pub fn beside_each_other<T: Send>(cases: impl IntoIterator<Item = T>, check: impl Fn(T) + Sync) {
-    std::thread::scope(|scope| {
-        for case in cases {
-            scope.spawn(|| check(case));
-        }
-    });
-}
