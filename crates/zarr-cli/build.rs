@@ -1,5 +1,5 @@
-//! Asks the linker to make one function of functions with the same code: the program is a tenth smaller. Windows' linker does so in any
-//! case. Not all linkers can, so one that links a program with that option is looked for first.
+//! Asks the linker to make one function of functions with the same code: the program is a tenth smaller. Not all linkers can, so a program is
+//! linked with that option first.
 
 use std::env::var;
 use std::path::Path;
@@ -10,6 +10,9 @@ const FOLD: &str = "-Wl,--icf=all";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // Another compiler or other flags run this again in any case; a linker that a file names does not.
+    let target = var("TARGET").unwrap_or_default().to_uppercase().replace(['-', '.'], "_");
+    println!("cargo::rerun-if-env-changed=CARGO_TARGET_{target}_LINKER");
     let is = |name: &str, value: &str| var(name).is_ok_and(|found| found == value);
     if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") && links_with(FOLD).unwrap_or(false) {
         println!("cargo::rustc-link-arg-bins={FOLD}");

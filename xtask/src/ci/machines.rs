@@ -35,7 +35,7 @@ const NARROW: Machine = Machine {
 /// Crates whose tests start programs, which no emulator does, or that are not needed to read or write an array.
 const EXCLUDED: [&str; 5] = ["xtask", "zarr-bench", "zarr-cli", "zarr-rust-python", "zarr-tests"];
 
-/// The tests of `zarr-tests` that go through all codecs and data types.
+/// The tests across crates that go through all codecs and data types.
 const ACROSS: [&str; 2] = ["conformance::", "matrix::"];
 
 /// Runs the tests for each machine: names, and results.
@@ -49,6 +49,8 @@ pub(super) fn checks() -> Vec<(String, Result<(), String>)> {
         }
         let across = [&["-p", "zarr-tests", "--test", "all", "--"], &ACROSS[..]].concat();
         checks.push((named("tests across crates"), machine.test(&across)));
+        let below = ["-p", "zarr-tests", "--test", "crates"];
+        checks.push((named("tests of crates by their public items"), machine.test(&below)));
         checks.push((named("tests of the command"), machine.test(&["-p", "zarr-cli", "--lib"])));
         let excluded: Vec<&str> = EXCLUDED.iter().flat_map(|name| ["--exclude", name]).collect();
         let crates = [&["--workspace", "--lib", "--tests", "--no-fail-fast"], &excluded[..]].concat();

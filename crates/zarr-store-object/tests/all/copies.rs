@@ -146,7 +146,7 @@ fn copies_that_are_not_done_at_once_are_waited_for_or_declined() {
     let mut deadlines = ["1", "4", "16"].into_iter();
     let store = loop {
         let store =
-            s3(&server, "s3://data/p", &[("deadline", deadlines.next().expect("it is looked at more than once"))]);
+            s3(&server, "s3://data/p", &[("deadline", deadlines.next().expect("declined, after more than one look"))]);
         let before = server.counts().gets;
         server.fault(Fault::new(answer(200, "pending", 0)).on(Operation::Put));
         server.fault(Fault::new(answer(206, "pending", 0)).on(Operation::Get).always());
