@@ -3,7 +3,6 @@ use num_complex::Complex;
 use proptest::prelude::*;
 use std::fmt::Debug;
 use zarr_dtype::*;
-use zarr_dtype::{BytesName, HeapRef, SmallFloat, TimeUnit, Unit};
 
 const BYTES: DataType = DataType::Bytes { name: BytesName::VariableLengthBytes };
 

@@ -1,4 +1,3 @@
-use zarr_dtype::HeapRef;
 use zarr_dtype::*;
 
 fn of(inner: DataType) -> DataType {

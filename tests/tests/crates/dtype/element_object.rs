@@ -1,4 +1,3 @@
-use zarr_dtype::HeapRef;
 use zarr_dtype::*;
 use zarr_json::Value;
 use zarr_json::json;

@@ -1,7 +1,6 @@
 use bytemuck::Pod;
 use bytemuck::Zeroable;
 use zarr_dtype::*;
-use zarr_dtype::{TimeUnit, Unit};
 
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]

@@ -1,6 +1,5 @@
 use proptest::prelude::*;
 use zarr_dtype::*;
-use zarr_dtype::{BytesName, SmallFloat, TimeUnit, Unit};
 use zarr_json::Value;
 use zarr_json::{NamedConfig, json};
 

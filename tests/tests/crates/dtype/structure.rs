@@ -1,6 +1,5 @@
 use proptest::prelude::*;
 use zarr_dtype::*;
-use zarr_dtype::{ByteOrder, FillValue, Heap, Scalar, Spelling, print};
 use zarr_json::{NamedConfig, Value, json};
 
 fn parse(config: &Value) -> Result<DataType, Error> {

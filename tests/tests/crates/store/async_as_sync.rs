@@ -1,6 +1,5 @@
 use std::sync::Arc;
 use zarr_store::*;
-use zarr_store::{MemoryStore, SyncAsAsync, testing};
 
 #[test]
 fn keeps_the_contract() {

@@ -1,6 +1,5 @@
 use proptest::prelude::*;
 use zarr_store::*;
-use zarr_store::{StoreExt, testing};
 
 #[test]
 fn keeps_the_contract() {

@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_store::*;
-use zarr_store::{MemoryStore, StoreExt, SyncAsAsync, block_on, testing};
 
 #[test]
 fn keeps_the_contract_without_blocking() {

@@ -1,5 +1,4 @@
 use zarr_store::*;
-use zarr_store::{MemoryStore, StoreExt, testing};
 
 #[test]
 fn reads_and_refuses_writes() {
