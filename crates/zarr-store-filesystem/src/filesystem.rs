@@ -65,7 +65,8 @@ use zarr_store::{
 ///   change and its length. The time is set to the nanosecond and never twice the same in a process, since file
 ///   systems stamp files with a coarser clock.
 /// - Symbolic links are followed as long as they stay in the directory; a key that leads out of it is listed, and
-///   to get it is an [`Error::Escape`]. Erasing a link removes the link and nothing of its target. The directory itself may be a link. It
+///   to get it is an [`Error::Escape`]. A link to nothing is listed too, and to get it is an error that names the link: what it stands
+///   for was stored once, and is not as if it had never been. Erasing a link removes the link and nothing of its target. The directory itself may be a link. It
 ///   is looked up once: a store stays with its directory if that is moved.
 /// - A directory is never a value, and a file never a prefix. Files whose names are no keys are not
 ///   listed.

@@ -50,6 +50,10 @@ impl Vfs for Faulty {
         self.call(|| self.inner.stat(path))
     }
 
+    fn read_link(&self, path: &str) -> io::Result<PathBuf> {
+        self.call(|| self.inner.read_link(path))
+    }
+
     fn stat_file(&self, file: &File) -> io::Result<Stat> {
         self.call(|| self.inner.stat_file(file))
     }

@@ -8,6 +8,7 @@ use zarr_store::{
     ByteRange, Error, Fetched, GetInto, GetOptions, Key, Operation, Precondition, Result, Snapshot, Version, backoff,
 };
 
+use super::install::split;
 use super::names::{is_temporary, version};
 use super::open_value::{OpenValue, is_out_of_files};
 use super::vfs::{Kind, Stat, Vfs, read_full_at};
@@ -66,7 +67,7 @@ impl FilesystemStore {
         let stat = match self.vfs.stat(key.as_str()) {
             Ok(stat) if stat.kind == Kind::File => stat,
             Ok(_) => return Ok(None),
-            Err(error) if is_absent(&error) => return Ok(None),
+            Err(error) if is_absent(&error) => return self.no_link_to_nothing(key).map(|()| None),
             Err(error) => return Err(self.fail(Operation::Get, key.as_str(), error)),
         };
         let mut fetched = Fetched::new();
@@ -166,7 +167,7 @@ impl FilesystemStore {
         loop {
             match self.vfs.open(key.as_str()) {
                 Ok(file) => return Ok(Some(file)),
-                Err(error) if is_absent(&error) => return Ok(None),
+                Err(error) if is_absent(&error) => return self.no_link_to_nothing(key).map(|()| None),
                 Err(error) if is_out_of_files(&error) && attempt < ATTEMPTS => {
                     attempt += 1;
                     std::thread::sleep(backoff(attempt));
@@ -174,6 +175,26 @@ impl FilesystemStore {
                 Err(error) => return Err(self.fail(Operation::Get, key.as_str(), error)),
             }
         }
+    }
+
+    /// Checks, where there is nothing at a key, that neither it nor a directory above it is a symbolic link to something that is gone: that
+    /// is no value that was never written. Directories of git-annex and DataLad hold such links, until the content is fetched, and so does
+    /// one whose target is on a disk that is not mounted.
+    fn no_link_to_nothing(&self, key: &Key) -> Result<()> {
+        let mut path = key.as_str();
+        while !path.is_empty() {
+            match self.vfs.read_link(path) {
+                // There is nothing: what lies above decides.
+                Err(error) if is_absent(&error) => path = split(path).0,
+                Ok(target) if self.vfs.stat(path).is_err_and(|error| is_absent(&error)) => {
+                    let text = format!("{path} is a symbolic link to {}, where there is nothing", target.display());
+                    return Err(self.fail(Operation::Get, key.as_str(), io::Error::other(text)));
+                }
+                // A file or a directory, or a link to one.
+                _ => break,
+            }
+        }
+        Ok(())
     }
 
     /// Reads a whole value of the expected size: opens, reads and closes, and looks up the size only if it differs.

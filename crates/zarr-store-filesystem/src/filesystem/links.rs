@@ -114,8 +114,40 @@ fn loops_end() {
         let keys = store.list().expect("list");
         assert!(keys.contains(&key("a/b/value")) && keys.contains(&key("d/a/b/value")), "{keys:?}");
         testing::check_sizes(store, &Prefix::root());
-        assert!(store.get_all(&key("self")).is_err());
-        assert_eq!(store.get_all(&key("dangling")).expect("get"), None);
+        for name in ["self", "dangling"] {
+            assert!(store.get_all(&key(name)).is_err() && keys.contains(&key(name)), "{name}");
+        }
+    });
+}
+
+#[test]
+fn a_link_to_nothing_is_no_missing_value() {
+    each(|store| {
+        store.set_all(&key("a/0"), b"0").expect("set");
+        symlink("../../.git/annex/objects/x", store.path().join("a/1")).expect("linked");
+        symlink("nowhere", store.path().join("b")).expect("linked");
+        symlink("../a", store.path().join("a/c")).expect("linked");
+        for (name, link, target) in [("a/1", "a/1", "../../.git/annex/objects/x"), ("b/0/0", "b", "nowhere")] {
+            let named = format!("{link} is a symbolic link to {target}");
+            for error in [
+                store.get_all(&key(name)).expect_err("a link to nothing"),
+                store.size(&key(name)).expect_err("a link to nothing"),
+                store.get_into(&key(name), &mut [0; 4]).expect_err("a link to nothing"),
+            ] {
+                let cause = std::error::Error::source(&error).expect("a cause").to_string();
+                assert!(cause.contains(&named), "{cause}");
+            }
+        }
+        // What is missing beside them, or behind a link to a directory that is there, is missing.
+        for name in ["a/2", "a/c/2", "a/0/2", "d/e/f"] {
+            assert_eq!(store.get_all(&key(name)).expect("get"), None, "{name}");
+        }
+        assert_eq!(store.list().expect("list"), ["a/0", "a/1", "b"].map(key));
+        testing::check_sizes(store, &Prefix::root());
+        // A set replaces the link, and an erase removes it.
+        store.set_all(&key("a/1"), b"1").expect("set");
+        store.erase(&key("b")).expect("erase");
+        assert_eq!(store.list().expect("list"), ["a/0", "a/1"].map(key));
     });
 }
 

@@ -78,9 +78,9 @@ impl FilesystemStore {
                 };
                 match stat {
                     Ok(stat) => visit(key, stat.len),
-                    Err(error) if is_absent(&error) => {}
                     // Listed as by `list_tree`, so that a get of it is an error: it is not as if there were no value.
-                    Err(error) if escape(&error).is_some() => visit(key, 0),
+                    Err(_) if is_link => visit(key, 0),
+                    Err(error) if is_absent(&error) => {}
                     Err(error) => return Err(self.fail(Operation::List, key.as_str(), error)),
                 }
             }
@@ -147,19 +147,19 @@ impl FilesystemStore {
         ends.map(|end| identity(end).map_err(|error| self.fail(Operation::List, path, error))).collect()
     }
 
-    /// The kind of the target of a link. A link that leads out of the store is listed, so that a get of it is an error.
+    /// The kind of the target of a link. A link that leads out of the store, to nothing or to itself is listed, so that a get of it is an
+    /// error.
     fn linked_kind(&self, path: &str) -> Kind {
         match self.vfs.stat(path) {
             Ok(stat) => stat.kind,
             Err(error) => match escape(&error) {
                 Some(target) if target.is_dir() => Kind::Directory,
-                Some(_) => Kind::File,
-                None => Kind::Other,
+                _ => Kind::File,
             },
         }
     }
 
-    /// The entries of a directory whose names can be in keys, without dangling links.
+    /// The entries of a directory whose names can be in keys.
     pub(super) fn entries(&self, prefix: &str) -> Result<Vec<Entry>> {
         let names = match self.vfs.list(prefix.trim_end_matches('/'), &|_| true) {
             Ok(names) => names,

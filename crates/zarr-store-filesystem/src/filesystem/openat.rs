@@ -156,6 +156,11 @@ impl Vfs for OpenAt {
         self.stat_file(&self.open_at(path, OFlags::PATH).map(File::from)?)
     }
 
+    fn read_link(&self, path: &str) -> io::Result<PathBuf> {
+        let target = rustix::fs::readlinkat(&self.root, path, Vec::new())?;
+        Ok(PathBuf::from(OsStr::from_bytes(target.to_bytes())))
+    }
+
     fn open_to_lock(&self, path: &str) -> io::Result<File> {
         match self.open_at(path, OFlags::RDWR | OFlags::NONBLOCK) {
             Ok(file) => Ok(File::from(file)),

@@ -77,6 +77,10 @@ impl Vfs for Plain {
         fs::metadata(self.resolve(path)?).map(|metadata| Stat::of(&metadata))
     }
 
+    fn read_link(&self, path: &str) -> io::Result<PathBuf> {
+        fs::read_link(self.root.join(path))
+    }
+
     fn open_directory(&self, path: &str) -> io::Result<File> {
         File::open(self.resolve(path)?)
     }

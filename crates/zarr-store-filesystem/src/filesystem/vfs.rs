@@ -20,6 +20,9 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// The stat of a path.
     fn stat(&self, path: &str) -> io::Result<Stat>;
 
+    /// The target of a symbolic link, which is not followed. Fails where the path is no link.
+    fn read_link(&self, path: &str) -> io::Result<PathBuf>;
+
     /// The stat of an open file.
     fn stat_file(&self, file: &File) -> io::Result<Stat> {
         file.metadata().map(|metadata| Stat::of(&metadata))

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::hash::{Hash, Hasher};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::super::FilesystemStore;
@@ -214,6 +214,10 @@ impl Vfs for Recorded {
 
     fn stat(&self, path: &str) -> io::Result<Stat> {
         self.inner.stat(path)
+    }
+
+    fn read_link(&self, path: &str) -> io::Result<PathBuf> {
+        self.inner.read_link(path)
     }
 
     fn stat_file(&self, file: &File) -> io::Result<Stat> {
