@@ -57,7 +57,7 @@ pub use documents::Documents;
 pub use error::{Error, ErrorKind, MAX_DOCUMENT_SIZE, Result};
 pub use facts::{facts, kind};
 pub use filter_types::{normalize_filter_types, without_filter_orders};
-pub use listing::{children, document_path, listing_prefix};
+pub use listing::{children, document_path, key_spaces, listing_prefix};
 pub use node::{ArrayMetadata, GroupMetadata, Node};
 pub use path::NodePath;
 pub use probe::{Probe, ProbeStep};

@@ -8,6 +8,15 @@ pub fn listing_prefix(dialect: Dialect, path: &NodePath) -> String {
     rules(dialect).listing_prefix(path)
 }
 
+/// The beginnings (ending in `/`) of the keys of all documents and chunks of a dialect that keeps these apart from each other. In other
+/// dialects, where keys begin with the path of their node, there are none.
+pub fn key_spaces(dialect: Dialect) -> Vec<String> {
+    let (rules, root) = (rules(dialect), NodePath::root());
+    let prefixes = [rules.listing_prefix(&root), rules.chunk_prefix(&root, &Documents::new())];
+    let space = |prefix: &String| Some(format!("{}/", prefix.split_once('/')?.0));
+    prefixes.iter().filter(|_| !dialect.has_documents_at_paths()).filter_map(space).collect()
+}
+
 /// The children of the group at `path`, from the keys and the prefixes (ending in `/`) directly below
 /// [`listing_prefix`], both relative to the root of the store.
 ///

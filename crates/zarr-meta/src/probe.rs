@@ -55,6 +55,8 @@ pub struct Probe {
     /// The key of that document, once it was asked for.
     copy_key: Option<String>,
     known: Documents,
+    /// The documents at the path that made no node: attributes of a group that has no other document.
+    rest: Documents,
     state: State,
     tried: Vec<String>,
 }
@@ -119,6 +121,7 @@ impl Probe {
             beside: Beside::default(),
             copy_key: None,
             known: Documents::new(),
+            rest: Documents::new(),
             state: State::Start,
             tried: Vec::new(),
         }
@@ -230,7 +233,11 @@ impl Probe {
                 if !all && !more.is_empty() {
                     return Ok(self.need(more, State::Documents(documents, true)));
                 }
-                match self.read(&documents)? {
+                let found = self.read(&documents)?;
+                if found.is_none() {
+                    self.rest = documents.clone();
+                }
+                match found {
                     Some(found) => Ok(ProbeStep::Found(Box::new(found))),
                     None if self.newest.take().is_some() && self.forced.is_none() => {
                         let mut others = self.first_keys();
@@ -445,6 +452,8 @@ impl Probe {
 
     fn search_on(&mut self, mut search: Search, got: &[(String, Option<Vec<u8>>)]) -> Result<ProbeStep> {
         let rules = self.rules();
+        // Elsewhere are documents of nodes that do not lie below the path: its name may be that of the folder of all documents.
+        let unmarked = table::rules(Dialect::V3Protocol2019).listing_prefix(&self.path);
         for (key, bytes) in got {
             if let Some(bytes) = bytes {
                 // The answer to a look at a document. One that cannot be read is a node as well, if a broken one.
@@ -455,7 +464,7 @@ impl Probe {
                 }
             } else if key.ends_with('/') {
                 search.prefixes.push_back(key.clone());
-            } else if self.forced.is_none() && p2019::is_document_key(key) {
+            } else if self.forced.is_none() && p2019::is_document_key(key) && key.starts_with(&unmarked) {
                 // The documents of the node itself were read before.
                 return Ok(self.implicit_group(Dialect::V3Protocol2019, &search.documents));
             } else {
@@ -479,11 +488,21 @@ impl Probe {
 
     /// A group without a document.
     fn implicit_group(&self, dialect: Dialect, documents: &Documents) -> ProbeStep {
-        let mut found = StoredNode::implicit(dialect, self.path.clone());
+        let mut found = self.implied(dialect);
         if let Some((key, bytes)) = crate::entry_point_key(dialect).and_then(|key| Some((key, documents.get(key)?))) {
             found.documents.insert(key, bytes);
         }
         ProbeStep::Found(Box::new(found))
+    }
+
+    /// Whether the probe found documents at the path, but no node.
+    pub fn has_rest(&self) -> bool {
+        !self.rest.is_empty()
+    }
+
+    /// The group at the path that nodes below it imply, where the probe found no node: it may have a document of attributes all the same.
+    pub fn implied(&self, dialect: Dialect) -> StoredNode {
+        StoredNode::implied(dialect, self.path.clone(), &self.rest)
     }
 }
 

@@ -4,6 +4,7 @@ use crate::chunk_key_form::ChunkKeyForm;
 use crate::consolidated::{Beside, Consolidated};
 use crate::conventions::Convention;
 use crate::dialect::table::rules;
+use crate::dialect::v1;
 use crate::{Dialect, Documents, Error, GroupMetadata, Node, NodePath, Warning};
 use zarr_json::{Map, NamedConfig};
 
@@ -93,6 +94,21 @@ impl StoredNode {
             codecs_if_c_order: None,
             beside: Beside::default(),
         }
+    }
+
+    /// A group without a document of its own, at whose path these documents were found: in a dialect that keeps attributes in a document
+    /// of their own, they are its attributes.
+    pub fn implied(dialect: Dialect, path: NodePath, rest: &Documents) -> Self {
+        let mut found = Self::implicit(dialect, path);
+        let Some(key) = rules(dialect).attributes_key(&found.path).filter(|key| rest.contains(key)) else {
+            return found;
+        };
+        match v1::attributes(&key, rest, &mut found.warnings) {
+            Ok(attributes) => *found.node.attributes_mut() = attributes,
+            Err(error) => found.attributes_error = Some(error),
+        }
+        found.documents = rest.among(&[key]).without_values();
+        found
     }
 
     /// The same array of version 1 as zarr-python 1, the only software that wrote that version, stored it: for `order` F and a

@@ -31,6 +31,7 @@ mod hostile;
 mod interrupted;
 mod interrupted_migration;
 mod interrupted_move;
+mod keys_kept;
 mod laws;
 mod layouts;
 mod matrix;

@@ -131,7 +131,7 @@ impl MixedWalkJob {
             }
             (Ok(Probed::Found(found)), _) => self.begin_walk(*found, family),
             (Ok(Probed::NotFound(_)), Family::SelfContained) => {
-                self.begin_walk(StoredNode::implicit(Dialect::BESIDE_ZARR_JSON, self.root.path.clone()), family)
+                self.begin_walk(open.implied(Dialect::BESIDE_ZARR_JSON), family)
             }
             (Ok(Probed::NotFound(_)), Family::Of(_)) => self.next_family(),
             (Err(error), _) => {

@@ -4,7 +4,7 @@ use crate::execute;
 use crate::jobs::{get_document, unfit};
 use crate::node::{OpenNode, Probed, REPLACEMENTS, reread};
 use crate::{Error, Result};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Job, Key, Listing, Next, Prefix, Reply, Request};
@@ -47,6 +47,8 @@ pub struct WalkJob {
     next: Vec<NodePath>,
     /// Prefixes without a document: groups if a node lies below.
     maybe: Vec<NodePath>,
+    /// What was found at those that have attributes.
+    attributed: BTreeMap<NodePath, OpenNode>,
     can_list: bool,
     /// Whether nodes of all self-contained dialects are looked for, and not only nodes of `dialect`.
     is_mixed: bool,
@@ -92,6 +94,7 @@ impl WalkJob {
             probing: Vec::new(),
             next,
             maybe: Vec::new(),
+            attributed: BTreeMap::new(),
             can_list,
             is_mixed: false,
             skipped: Vec::new(),
@@ -172,8 +175,14 @@ impl WalkJob {
             self.maybe.extend(implicit.collect::<BTreeSet<_>>());
         }
         let dialect = self.dialect;
-        let parse = |(path, documents): (NodePath, Documents)| {
-            reread(dialect, &path, &documents).map_err(|error| error.at_path(&path))
+        let parse = |(path, documents): (NodePath, Documents)| match reread(dialect, &path, &documents) {
+            // A group that nodes below imply may have a document of attributes alone.
+            Err(error) if error.is_not_found() => {
+                let implied = StoredNode::implied(dialect, path, &documents);
+                let is_there = implied.own_documents().next().is_some();
+                is_there.then_some(implied).ok_or(error)
+            }
+            read => read.map_err(|error| error.at_path(&path)),
         };
         self.walk.nodes.reserve(nodes.len());
         for read in execute::map(nodes, parse) {
@@ -292,8 +301,12 @@ impl WalkJob {
                 self.walk.nodes.push(*found);
             }
             Ok(Probed::NotFound(_)) => {
-                self.maybe.push(open.path().clone());
-                self.next.push(open.path().clone());
+                let path = open.path().clone();
+                self.maybe.push(path.clone());
+                self.next.push(path.clone());
+                if open.has_rest() {
+                    self.attributed.insert(path, open);
+                }
             }
             Err(error) => {
                 let path = open.path().to_string();
@@ -315,12 +328,15 @@ impl WalkJob {
                 Some((path, first.dialect))
             })
             .collect();
-        let implicit = |(path, dialect)| {
-            let mut found = StoredNode::implicit(dialect, path);
-            found.documents = self.entry.clone();
-            found
+        let implied = |(path, dialect)| match self.attributed.get(&path) {
+            Some(open) => open.implied(dialect),
+            None => {
+                let mut found = StoredNode::implicit(dialect, path);
+                found.documents = self.entry.clone();
+                found
+            }
         };
-        walk.nodes.extend(groups.into_iter().map(implicit));
+        walk.nodes.extend(groups.into_iter().map(implied));
         walk.nodes.sort_by(|a, b| a.path.cmp(&b.path));
         walk
     }

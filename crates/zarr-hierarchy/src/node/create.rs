@@ -4,6 +4,7 @@ use super::ancestors::{Ancestors, create_missing};
 use super::exchange::ExchangeNode;
 use super::leftovers::Leftovers;
 use super::{DropUnfinished, EraseBroken, EraseNode, OpenNode, Probed, is_one_prefix, order, reread};
+use crate::hierarchy::WalkJob;
 use crate::jobs::{InSteps, Made, TakeLock};
 use crate::{Error, ErrorKind, Result, jobs};
 use std::collections::BTreeSet;
@@ -65,7 +66,8 @@ fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documen
 /// error that it exists.
 ///
 /// Here ── to be replaced ──► Unfinished ── something ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
-///   └──── not ───────────────────┴──────── nothing ──────────────────────────────────────────┘
+///   ├──── not ───────────────────┴──────── nothing ──────────────────────────────────────────┘
+///   └──── not, an array at a root without documents ──► Below ── nothing ──► Entry
 ///
 /// Where the store exchanges prefixes, and the old node and the new one lie under the path:
 ///
@@ -107,6 +109,8 @@ enum There {
 #[derive(Debug)]
 enum Change {
     Here(Box<OpenNode>),
+    /// Whether there are nodes below a root that is to become an array.
+    Below(Box<WalkJob>),
     Unfinished(Box<DropUnfinished>),
     Exchange(Box<ExchangeNode>),
     Erase(Box<EraseNode>),
@@ -143,12 +147,55 @@ impl CreateNode {
         self.ancestors(Box::new(Ancestors::new(&self.found, self.capabilities)), &[])
     }
 
-    /// Whether an implicit node may get the documents of this one: a group, or the root where the entry point document implies it,
-    /// since that hierarchy need not have a node.
-    fn may_document(&self, there: &StoredNode) -> bool {
-        let is_entry_root = there.path.is_root() && zarr_meta::entry_point_key(there.dialect).is_some();
+    /// Goes on where a node is there that is not to be replaced. If it is implicit it may get the documents of this one: a group, or
+    /// the root where the entry point document implies it, since that hierarchy need not have a node.
+    fn document(&mut self, there: StoredNode) -> Result<Next<Self>> {
         let fits = there.implicit && there.dialect == self.found.dialect;
-        fits && (self.node.as_group().is_some() || is_entry_root)
+        let is_entry_root = there.path.is_root() && zarr_meta::entry_point_key(there.dialect).is_some();
+        match fits {
+            true if self.node.as_group().is_some() => self.keep_attributes(&there),
+            true if is_entry_root && self.capabilities.list => {
+                self.below(Box::new(WalkJob::new(there, Some(1), true)), &[])
+            }
+            true if is_entry_root => self.entry(),
+            _ => Err(self.in_the_way(&there)),
+        }
+    }
+
+    /// Keeps the attributes that an implicit group has: the new group has these, or none are given to it.
+    fn keep_attributes(&mut self, there: &StoredNode) -> Result<Next<Self>> {
+        let attributes = super::attributes(there)?;
+        if attributes.is_empty() {
+            return self.entry();
+        }
+        if !self.node.attributes().is_empty() && self.node.attributes() != attributes {
+            let error = Error::new(ErrorKind::Exists, "there is a group already, which has attributes");
+            return Err(error.with_hint("change its attributes instead").at_path(&there.path));
+        }
+        attributes.clone_into(self.node.attributes_mut());
+        (self.written, self.found) = new_documents(self.found.dialect, &there.path, &self.node, &there.documents)?;
+        self.entry()
+    }
+
+    fn in_the_way(&self, there: &StoredNode) -> Error {
+        let error = |kind: &str| Error::new(ErrorKind::Exists, format!("there is {kind} already")).at_path(&there.path);
+        match there.node.as_array() {
+            Some(_) => error("an array"),
+            // Who replaces a group loses all in it: more than is asked for where a node was to go into it.
+            None => error("a group").with_hint("a node in it has a path of its own: name that, or another one"),
+        }
+    }
+
+    /// Looks for nodes below the root, which an array may not have.
+    fn below(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, walk| job.state = Change::Below(walk);
+        jobs::within(self, walk, replies, wait, |job, walk| match &walk.nodes[..] {
+            [root, _, ..] => Err(job.in_the_way(root)),
+            _ if !walk.broken.is_empty() => {
+                Err(job.in_the_way(&StoredNode::implicit(job.found.dialect, NodePath::root())))
+            }
+            _ => job.entry(),
+        })
     }
 
     /// Takes the next of the steps that come before the node itself.
@@ -170,11 +217,16 @@ impl CreateNode {
         self.take_lock(Box::new(TakeLock::new(order::creation_lock_prefix(&self.found)?)), &[])
     }
 
-    /// The keys at which the node may have documents.
+    /// The keys at which the node may have documents, but those that stay as they are. The document that is for the whole hierarchy is
+    /// no node's: at the root, too, it is neither looked for as the rest of another node, nor erased as one.
     fn document_keys(&self) -> BTreeSet<String> {
         let StoredNode { dialect, path, documents, .. } = &self.found;
         let keys = zarr_meta::document_keys(*dialect, path, documents);
-        keys.into_iter().chain(self.found.own_documents().map(str::to_owned)).collect()
+        let entry = zarr_meta::entry_point_key(*dialect);
+        let keys = keys.into_iter().chain(self.found.own_documents().map(str::to_owned));
+        let is_written = |key: &str| self.written.iter().any(|(written, _)| written == key);
+        let stays = |key: &str| Some(key) == entry || (documents.contains(key) && !is_written(key));
+        keys.filter(|key| !stays(key)).collect()
     }
 
     fn take_lock(&mut self, take: Box<TakeLock>, replies: &[Reply]) -> Result<Next<Self>> {
@@ -389,7 +441,6 @@ impl Job for CreateNode {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let path = self.found.path.clone();
         match std::mem::replace(&mut self.state, Change::Done) {
             Change::Here(mut open) => match open.go_on(replies) {
                 Ok(Probed::Asks(requests)) => {
@@ -403,14 +454,10 @@ impl Job for CreateNode {
                 // A broken node may be replaced, too.
                 Err(error) if self.overwrite && error.kind() != ErrorKind::Store => self.replace(There::Broken),
                 Ok(Probed::Found(found)) if self.overwrite => self.replace(There::Erased(found)),
-                Ok(Probed::Found(found)) if self.may_document(&found) => self.entry(),
-                Ok(Probed::Found(found)) => {
-                    let kind = if found.node.as_array().is_some() { "an array" } else { "a group" };
-                    Err(Error::new(ErrorKind::Exists, format!("there is {kind} already"))
-                        .at(|location| location.path = Some(path.to_string())))
-                }
+                Ok(Probed::Found(found)) => self.document(*found),
                 Err(error) => Err(error),
             },
+            Change::Below(walk) => self.below(walk, replies),
             Change::Unfinished(drop) => self.unfinished(drop, replies),
             Change::Exchange(exchange) => self.exchange(exchange, replies),
             Change::Erase(job) => self.erase(job, Change::Erase, replies),

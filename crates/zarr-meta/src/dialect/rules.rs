@@ -70,6 +70,12 @@ pub(crate) trait Rules: Sync {
     /// group at every prefix above it. `known` are the documents that were read before, as far as they are known.
     fn is_node_document(&self, name: &str, known: &Documents) -> bool;
 
+    /// The key of the document that has nothing but attributes, which a group may have without any other document: nodes below imply the
+    /// group, and software writes its attributes all the same.
+    fn attributes_key(&self, _path: &NodePath) -> Option<String> {
+        None
+    }
+
     /// Whether there is a group at every path above a node without its being written, and documents lie apart from chunks.
     fn implies_groups(&self) -> bool {
         false

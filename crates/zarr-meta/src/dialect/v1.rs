@@ -8,7 +8,7 @@ mod parse;
 mod write;
 
 pub(super) use fill::{from_model as fill_from_model, to_model as fill_to_model};
-pub(super) use parse::attributes;
+pub(crate) use parse::attributes;
 
 use super::rules::{Parsed, Rules};
 use super::stored_members::{Codecs, Members};

@@ -72,6 +72,10 @@ impl Rules for V2 {
         vec![path.key_of(ARRAY)]
     }
 
+    fn attributes_key(&self, path: &NodePath) -> Option<String> {
+        Some(path.key_of(ATTRIBUTES))
+    }
+
     fn parse(&self, path: &NodePath, documents: &Documents) -> Result<Option<Parsed>> {
         parse::parse(&path.key_prefix(), documents)
     }

@@ -47,7 +47,7 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
 }
 
 /// A document of nothing but attributes; none where it is absent.
-pub(in crate::dialect) fn attributes(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Map> {
+pub(crate) fn attributes(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Map> {
     let options = ParseOptions::ALL.trailing_comma(false);
     let Some((value, deviations)) = documents.json(key, options, |_| true)? else { return Ok(Map::new()) };
     warnings.extend(deviations.into_iter().map(|deviation| Warning::of(key, deviation)));
