@@ -52,6 +52,7 @@ pub(crate) struct Settings {
     shards: Option<Vec<u64>>,
     codecs: Option<String>,
     variables: Option<Vec<String>>,
+    other_files: bool,
     memory: u64,
     scratch: Option<Address>,
     carry: bool,
@@ -90,6 +91,7 @@ impl Settings {
             .chunks(self.chunks.clone())
             .shards(shards)
             .codecs(codecs)
+            .other_keys(self.other_files)
             .memory(self.memory)
             .carry(self.carry)
             .literal(self.literal)

@@ -78,6 +78,7 @@ def convert(
     shards: int | Sequence[int] | Literal[False] | None = None,
     codecs: Any = None,
     variables: Sequence[str] | None = None,
+    other_files: bool = True,
     memory: int | str = MEMORY,
     scratch: str | os.PathLike[str] | None = None,
     carry: bool = False,
@@ -102,7 +103,8 @@ def convert(
     ``dialect``, ``chunks``, ``shards`` and ``codecs`` are as in :func:`zarr_rust.create_array`; without them arrays keep theirs, and
     ``shards=False`` makes arrays without shards. ``chunks`` and ``shards`` are for arrays of as many dimensions; a number stands for an array
     of one. Where only metadata changes, chunks are copied as they are stored. ``variables`` are names of a data set of which these alone are
-    converted, with their coordinates.
+    converted, with their coordinates. Files that lie beside nodes and belong to none, such as tables in Parquet, are copied with their groups
+    unless ``variables`` are chosen or ``other_files`` is false.
 
     No more than about ``memory`` bytes are used for data, a number or a text such as ``"500MiB"``. If that is little, elements are stored
     temporarily in the store ``scratch``, by default in the target.
@@ -159,6 +161,7 @@ def convert(
         "shards": None if shards is None else [] if shards is False else lengths_of(shards),
         "codecs": codecs,
         "variables": None if variables is None else list(variables),
+        "other_files": other_files,
         "memory": size_in_bytes(memory),
         "scratch": None if scratch is None else (address_of(scratch), None, []),
         "carry": carry,

@@ -93,7 +93,9 @@ codes! {
     UnknownConsolidated "unknown-consolidated" Warning
         "Consolidated metadata is of a kind that no reader knows." "Write it again.";
     StrayKey "stray-key" Warning
-        "A key belongs to no node." "Remove it, if nothing else needs it.";
+        "A key belongs to no node." "Keep it, if other software put it there: copies and conversions take it along from below a group. Remove it otherwise.";
+    OtherFile "other-file" Note
+        "A key belongs to no node, and is a file that some software keeps beside nodes." "Nothing: copies and conversions take it along.";
     StrayDocument "stray-document" Warning
         "A document belongs to no node, such as attributes without an array or a group." "Restore the documents that are missing, or remove it.";
     OrphanChunk "orphan-chunk" Warning

@@ -3,7 +3,7 @@
 use crate::chunks::Chunks;
 use crate::documents;
 use crate::hierarchy::Hierarchy;
-use crate::names::{is_chunk_like, is_temporary};
+use crate::names::{is_chunk_like, is_temporary, of_other_software};
 use crate::sink::Sink;
 use crate::{Code, Finding, unfinished};
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -182,9 +182,12 @@ impl<'c, 'e> Keys<'c, 'e> {
             return Some(Finding { advice: advice.to_owned(), ..finding });
         }
         let Within::Arrays(prefix) = within else {
-            return Some(match is_chunk_like(name) {
-                true => Finding::new(Code::OrphanChunk, "has the form of a chunk, and there is no array"),
-                false => Finding::new(Code::StrayKey, "belongs to no node"),
+            return Some(match of_other_software(key.as_str()) {
+                Some(what) => Finding::new(Code::OtherFile, what),
+                None if is_chunk_like(name) => {
+                    Finding::new(Code::OrphanChunk, "has the form of a chunk, and there is no array")
+                }
+                None => Finding::new(Code::StrayKey, "belongs to no node"),
             });
         };
         let arrays = self.hierarchy.arrays_at(prefix).unwrap_or_default();

@@ -22,6 +22,24 @@ pub(crate) fn is_temporary(name: &str) -> bool {
         || name.starts_with(".nfs0")
 }
 
+/// What a key below groups is by a convention of other software, none of which is a document or a chunk: tables of SpatialData
+/// (`points/NAME/points.parquet`, a file or a directory, and `shapes/NAME/shapes.parquet`), the OME-XML that bioformats2raw writes
+/// (`OME/METADATA.ome.xml`), texts about the data.
+pub(crate) fn of_other_software(key: &str) -> Option<&'static str> {
+    const TEXTS: [&str; 6] = ["README", "LICENSE", "LICENCE", "CHANGELOG", "CITATION", "ro-crate-metadata.json"];
+    let mut names = key.rsplit('/');
+    let name = names.next().unwrap_or_default();
+    if name == "METADATA.ome.xml" && names.next() == Some("OME") {
+        return Some("metadata in OME-XML, as bioformats2raw writes it");
+    }
+    let is_table = |pair: (&str, &str)| matches!(pair, ("points", "points.parquet") | ("shapes", "shapes.parquet"));
+    let parts: Vec<&str> = key.split('/').collect();
+    if parts.windows(3).any(|three| matches!(three, [element, _, table] if is_table((element, table)))) {
+        return Some("a table in Parquet, as SpatialData keeps it");
+    }
+    TEXTS.iter().any(|text| name.starts_with(text)).then_some("a text about the data")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,6 +51,23 @@ mod tests {
         }
         for text in ["", "c", "x", "0.x", ".zarray", "0..1", "README.md", "c/", "-1"] {
             assert!(!is_chunk_like(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn files_that_conventions_name_are_known() {
+        for key in [
+            "OME/METADATA.ome.xml",
+            "a/OME/METADATA.ome.xml",
+            "shapes/cells/shapes.parquet",
+            "x/points/p/points.parquet/part.0.parquet",
+            "README.md",
+            "a/LICENSE",
+        ] {
+            assert!(of_other_software(key).is_some(), "{key}");
+        }
+        for key in ["METADATA.ome.xml", "shapes/shapes.parquet", "points/p/other.parquet", "notes.txt", "0.0"] {
+            assert!(of_other_software(key).is_none(), "{key}");
         }
     }
 

@@ -5,22 +5,25 @@ mod documents;
 mod elements;
 mod missing;
 mod options;
+mod others;
 mod report;
 mod values;
 
 pub use documents::Fact;
 pub use options::{CompareOptions, Tolerance};
+pub use others::{OtherDifference, OtherKeyDiffers};
 pub use values::{DifferentElement, NotCompared, ValueDifferences, Values};
 
 use crate::digest::below;
 use crate::merge::{Pair, merge};
 use crate::progress::Reporter;
 use crate::{Progress, memory};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_hierarchy::{IntoFlow, Result};
 use zarr_meta::{Dialect, NodePath, StoredNode};
-use zarr_store::Store;
+use zarr_store::{Key, Store};
 
 /// One of the two sides of a comparison: a node in a store.
 #[derive(Clone, Debug)]
@@ -78,6 +81,9 @@ pub struct Comparison {
     pub only_in_second: Vec<String>,
     /// The nodes of both sides, sorted by path.
     pub nodes: Vec<NodeComparison>,
+    /// Keys below groups that belong to no node and differ, sorted: files of other software
+    /// ([`other_keys`](zarr_hierarchy::other_keys)).
+    pub other_keys: Vec<OtherDifference>,
 }
 
 /// Where two nodes differ.
@@ -123,7 +129,12 @@ impl Comparison {
     ) -> Result<Self> {
         let progress = |event: Progress<'_>| progress(event).into_flow();
         let reporter = Reporter::new(&progress);
-        let (mut comparison, pairs) = pair(nodes_of(first, options)?, nodes_of(second, options)?);
+        // Chunks of nodes that are not to be seen look like keys of no node.
+        let with_others = options.other_keys && first.dialect.is_none() && second.dialect.is_none();
+        let (a, a_others) = nodes_of(first, options, with_others)?;
+        let (b, b_others) = nodes_of(second, options, with_others)?;
+        let (mut comparison, pairs) = pair(a, b);
+        comparison.other_keys = others::compare((first, a_others), (second, b_others))?;
         let mut planned = Vec::new();
         let mut total = 0_u128;
         for (path, a, b) in pairs {
@@ -142,6 +153,7 @@ impl Comparison {
     pub fn is_equal(&self) -> bool {
         self.only_in_first.is_empty()
             && self.only_in_second.is_empty()
+            && self.other_keys.is_empty()
             && self.nodes.iter().all(NodeComparison::is_equal)
     }
 
@@ -156,23 +168,28 @@ impl Comparison {
     }
 }
 
-/// The nodes of a side with their paths below its node, sorted.
-fn nodes_of(side: &Side, options: &CompareOptions) -> Result<Vec<(String, StoredNode)>> {
+/// The nodes of a side with their paths below its node, sorted, and, where they are wanted, the keys of no node.
+fn nodes_of(side: &Side, options: &CompareOptions, with_others: bool) -> Result<(Vec<Found>, BTreeMap<String, Key>)> {
     let walk = zarr_hierarchy::walk(&*side.store, &side.path.to_string(), side.dialect)?;
+    let others = match with_others {
+        true => others::below(side, zarr_hierarchy::other_keys(&*side.store, &walk)?),
+        false => BTreeMap::new(),
+    };
     if let Some(error) = walk.broken.into_iter().next() {
         return Err(error);
     }
     let as_read = |node: StoredNode| (below(&side.path, &node.path), options.options.as_read(node));
-    let mut nodes: Vec<(String, StoredNode)> = walk.nodes.into_iter().map(as_read).collect();
+    let mut nodes: Vec<Found> = walk.nodes.into_iter().map(as_read).collect();
     nodes.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(nodes)
+    Ok((nodes, others))
 }
 
 type Found = (String, StoredNode);
 
 /// The nodes that are in both, and a comparison that has the others.
 fn pair(first: Vec<Found>, second: Vec<Found>) -> (Comparison, Vec<(String, StoredNode, StoredNode)>) {
-    let mut comparison = Comparison { only_in_first: Vec::new(), only_in_second: Vec::new(), nodes: Vec::new() };
+    let mut comparison =
+        Comparison { only_in_first: Vec::new(), only_in_second: Vec::new(), nodes: Vec::new(), other_keys: Vec::new() };
     let mut pairs = Vec::new();
     for pair in merge(first, second, |(path, _)| path) {
         match pair {

@@ -44,8 +44,8 @@ mod tests;
 
 pub use boxes::box_shape;
 pub use comparison::{
-    CompareOptions, Comparison, DifferentElement, Fact, NodeComparison, NotCompared, Side, Tolerance, ValueDifferences,
-    Values,
+    CompareOptions, Comparison, DifferentElement, Fact, NodeComparison, NotCompared, OtherDifference, OtherKeyDiffers,
+    Side, Tolerance, ValueDifferences, Values,
 };
 pub use digest::{ArrayDifference, ArrayDigest, Digest, DigestDifference, DigestOptions, NodeDigest};
 pub use hash::Hash;

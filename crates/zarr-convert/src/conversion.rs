@@ -13,6 +13,7 @@ mod journal;
 mod links;
 mod migrate;
 mod options;
+mod others;
 mod part;
 mod plan;
 mod progress;
@@ -41,6 +42,7 @@ use zarr_store::{Store, StoreExt};
 pub use finish_move::finish_move;
 pub use migrate::{DocumentRemoval, Migration, MigrationState};
 pub use options::ConvertOptions;
+pub use others::CopiedKey;
 pub use part::Part;
 pub use progress::Progress;
 pub use reencode::{some_stored, usual_item_size};
@@ -96,6 +98,13 @@ pub struct PlannedNode {
     pub size: u128,
 }
 
+impl PlannedNode {
+    /// Whether it is a group that nodes below imply in the target as well: nothing is written for it. Attributes need a document.
+    fn is_implied(&self) -> bool {
+        self.source.implicit && self.dialect.implies_groups() && self.target.attributes().is_empty()
+    }
+}
+
 /// A conversion of a hierarchy, or of one array in it.
 ///
 /// ```
@@ -130,6 +139,7 @@ pub struct Conversion {
     /// The groups in the target whose consolidated metadata is to be rebuilt, since the source has some.
     consolidate: Vec<NodePath>,
     left_out: Vec<String>,
+    others: Vec<CopiedKey>,
 }
 
 /// The result of planning a conversion.
@@ -177,7 +187,7 @@ impl Conversion {
     /// # Errors
     /// If a node in the source is broken, [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
     pub fn examine(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<DryRun> {
-        let plan::ConversionPlan { nodes, consolidate, left_out } = plan::plan(source, registry, &options)?;
+        let plan::ConversionPlan { nodes, consolidate, left_out, others } = plan::plan(source, registry, &options)?;
         let (mut planned, mut refused) = (Vec::new(), Vec::new());
         for node in nodes {
             match node {
@@ -186,7 +196,8 @@ impl Conversion {
             }
         }
         let (source, registry) = (Arc::clone(source), Arc::clone(registry));
-        Ok(DryRun { conversion: Self { source, registry, options, nodes: planned, consolidate, left_out }, refused })
+        let conversion = Self { source, registry, options, nodes: planned, consolidate, left_out, others };
+        Ok(DryRun { conversion, refused })
     }
 
     /// The stored chunks of a node: how many have to be read, and of how many bytes. Costs a listing, and a request for each

@@ -31,6 +31,6 @@ mod conversion;
 pub mod slabs;
 
 pub use conversion::{
-    Action, Conversion, ConvertOptions, DocumentRemoval, DryRun, IntoFlow, Migration, MigrationState, Part,
+    Action, Conversion, ConvertOptions, CopiedKey, DocumentRemoval, DryRun, IntoFlow, Migration, MigrationState, Part,
     PlannedNode, Progress, Shards, SkippedChunk, StoredSize, Transfer, finish_move,
 };

@@ -1,13 +1,13 @@
 //! Consolidated metadata: written, looked at, and dropped.
 
 use crate::hierarchy::{WalkJob, in_store};
-use crate::node::{Edit, Revise};
+use crate::node::{Edit, Revise, parse_path};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
 use std::collections::BTreeMap;
 use zarr_json::{Map, Value};
 use zarr_meta::{Consolidated, Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{
-    AsyncStore, Capabilities, Job, Key, Next, Precondition, Reply, Request, Store, backoff, run, run_async,
+    AsyncStore, Capabilities, Job, Key, Next, Precondition, Reply, Request, Store, StoreExt, backoff, run, run_async,
 };
 
 /// How consolidated metadata differs from the nodes that it is a copy of. All empty: it is as if just made.
@@ -102,6 +102,31 @@ pub fn drop_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>
 /// As [`drop_consolidated`].
 pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<()> {
     run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Drop).await.map(drop)
+}
+
+/// The groups at `path` and above that have consolidated metadata, the deepest first: a change of the node at `path` makes it stale, and
+/// the functions that make such changes drop it. Groups that are missing or cannot be read have none.
+///
+/// # Errors
+/// [`ErrorKind::Store`](crate::ErrorKind::Store); [`ErrorKind::Path`](crate::ErrorKind::Path).
+pub fn consolidated_above(store: &dyn Store, path: &str) -> Result<Vec<NodePath>> {
+    let path = parse_path(path).map_err(|error| in_store(store, error))?;
+    let mut found = Vec::new();
+    for group in std::iter::successors(Some(path), NodePath::parent) {
+        let node = match open_node(store, &group.to_string(), None) {
+            Ok(node) => node,
+            Err(error) if error.kind() == ErrorKind::Store => return Err(error),
+            Err(_) => continue,
+        };
+        let is_consolidated = match consolidated::document_key(&node) {
+            Some(key) => store.exists(&Key::new(&key)?).map_err(|error| in_store(store, error.into()))?,
+            None => node.node.as_group().is_some_and(|group| group.consolidated.is_some()),
+        };
+        if is_consolidated {
+            found.push(group);
+        }
+    }
+    Ok(found)
 }
 
 /// Compares `copy`, consolidated metadata of `group`, with `nodes`: those below the group, and others, which do not count.

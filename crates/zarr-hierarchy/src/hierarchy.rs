@@ -1,8 +1,10 @@
 //! Operations on nodes of any kind, known by their paths: open, find all, change attributes.
 
 mod mixed;
+mod other_keys;
 mod walk;
 
+pub use other_keys::{OtherKey, other_keys, other_keys_async};
 pub use walk::{Walk, WalkJob};
 
 use mixed::MixedWalkJob;

@@ -34,21 +34,23 @@ mod hierarchy;
 pub mod jobs;
 pub mod node;
 mod progress;
+mod stray;
 mod strict;
 
 pub use attributes::{attribute, attributes_as, attributes_from, with_attribute};
 pub use consolidate::{
-    Staleness, compare_consolidated, consolidate, consolidate_async, drop_consolidated, drop_consolidated_async,
-    staleness, staleness_async,
+    Staleness, compare_consolidated, consolidate, consolidate_async, consolidated_above, drop_consolidated,
+    drop_consolidated_async, staleness, staleness_async,
 };
 pub use erasure::{EraseProgress, Erasure, erase_node, erase_node_async};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use hierarchy::{
-    Walk, WalkJob, check_dimension_names, children, children_async, in_store, node_exists, node_exists_async,
+    OtherKey, Walk, WalkJob, check_dimension_names, children, children_async, in_store, node_exists, node_exists_async,
     open_group, open_group_async, open_node, open_node_and_others, open_node_and_others_async, open_node_async,
-    set_attributes, set_attributes_async, set_dimension_names, set_dimension_names_async, walk, walk_async,
-    walk_consolidated, walk_consolidated_async,
+    other_keys, other_keys_async, set_attributes, set_attributes_async, set_dimension_names, set_dimension_names_async,
+    walk, walk_async, walk_consolidated, walk_consolidated_async,
 };
 pub use node::with_location;
 pub use progress::IntoFlow;
+pub use stray::stray_key;
 pub use strict::{check_strict_writers, check_strictly, check_warnings};

@@ -43,6 +43,7 @@ mod model;
 mod objects;
 mod older;
 mod opening;
+mod other_files;
 mod overtaken;
 mod packages;
 mod plans;

@@ -57,6 +57,10 @@ pub(crate) struct Convert {
     /// `ds[["a", "b"]]` of xarray keeps them.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1, help_heading = WHICH)]
     variables: Vec<String>,
+    /// Leave out the files that lie beside nodes and belong to none: tables in Parquet, XML, texts. By default they are copied with their
+    /// groups, as they are, unless --variables are chosen.
+    #[arg(long, help_heading = WHICH)]
+    no_other_files: bool,
     /// How much memory may be used for data.
     #[arg(long, value_name = "SIZE", value_parser = number::parse_size, default_value = "1GiB")]
     memory: u64,
@@ -107,6 +111,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         .shards(shards)
         .codecs(args.codecs.as_deref().map(|text| codecs::parse(text, &context.registry)).transpose()?)
         .node(args.node.as_deref().map(node_path).transpose()?)
+        .other_keys(!args.no_other_files)
         .overwrite(args.overwrite)
         .resume(args.resume)
         .keep_going(args.keep_going)
@@ -241,6 +246,7 @@ pub(crate) fn outcome(ends: (&str, &str), conversion: &Conversion, skipped: &Ski
         "groups": count(false),
         "arrays": count(true),
         "bytes": conversion.size(),
+        "other_files": conversion.other_keys().len(),
         "part": or_null(part.map(|part| part.to_string())),
         "nodes": conversion.nodes().iter().map(facts).collect::<Vec<_>>(),
         "skipped": skipped.to_json(),
@@ -272,16 +278,25 @@ fn summarize(
         return output::print(&format!("{}: part {part} in {seconds:.1} s\n", escape::line(&args.target)));
     }
     let text = format!(
-        "{}: {}, {} ({} copied, {} encoded again), {} in {:.1} s\n",
+        "{}: {}, {} ({} copied, {} encoded again){}, {} in {:.1} s\n",
         escape::line(&args.target),
         plural(groups, "group"),
         plural(copied + recoded, "array"),
         number::grouped(copied),
         number::grouped(recoded),
+        other_files(conversion),
         number::size(conversion.size()),
         started.elapsed().as_secs_f64(),
     );
     output::print(&text)
+}
+
+/// The files of no node that are copied, for a line: `, 2 other files`, or nothing.
+pub(crate) fn other_files(conversion: &Conversion) -> String {
+    match conversion.other_keys().len() {
+        0 => String::new(),
+        count => format!(", {}", number::counted(count as u64, "other file")),
+    }
 }
 
 /// Refuses to write into the source, or around it.

@@ -10,7 +10,8 @@ use clap::{Args, ValueEnum};
 use std::fmt::Write;
 use zarr::Dialect;
 use zarr::compare::{
-    CompareOptions, Comparison, DifferentElement, Fact, NodeComparison, NotCompared, Side, ValueDifferences, Values,
+    CompareOptions, Comparison, DifferentElement, Fact, NodeComparison, NotCompared, OtherKeyDiffers, Side,
+    ValueDifferences, Values,
 };
 use zarr::meta::json::Value;
 
@@ -70,6 +71,8 @@ enum Skip {
     Attributes,
     /// Shapes, data types, fill values, names of dimensions, layout.
     Metadata,
+    /// Files that lie beside nodes and belong to none.
+    OtherFiles,
 }
 
 pub(crate) fn run(context: &Context, args: &Diff) -> Result<()> {
@@ -88,6 +91,7 @@ pub(crate) fn run(context: &Context, args: &Diff) -> Result<()> {
         .metadata(has(Skip::Metadata))
         .attributes(has(Skip::Attributes))
         .values(has(Skip::Values))
+        .other_keys(has(Skip::OtherFiles))
         .first(args.shown)
         .memory(args.memory)
         .options(context.options());
@@ -119,7 +123,11 @@ fn verdict(comparison: &Comparison) -> &'static str {
             || matches!(&node.values, Values::Compared(values) if values.different > 0)
     };
     let has_more = !comparison.only_in_first.is_empty() || !comparison.only_in_second.is_empty();
-    match has_more || comparison.nodes.iter().any(differs) || comparison.not_compared() == 0 {
+    match has_more
+        || !comparison.other_keys.is_empty()
+        || comparison.nodes.iter().any(differs)
+        || comparison.not_compared() == 0
+    {
         true => "differ",
         false => "cannot be compared",
     }
@@ -134,6 +142,14 @@ fn text(comparison: &Comparison, skipped: &[Skip]) -> String {
     }
     for node in &comparison.nodes {
         push_node(&mut text, node);
+    }
+    for other in &comparison.other_keys {
+        let how = match other.how {
+            OtherKeyDiffers::OnlyInFirst => "only in A",
+            OtherKeyDiffers::OnlyInSecond => "only in B",
+            _ => "bytes differ",
+        };
+        line(&mut text, &format!("{}  file of no node, {how}", other.key));
     }
     let summary = match (comparison.is_equal(), comparison.has_other_layout()) {
         (true, false) => "equal",

@@ -60,9 +60,10 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
     let count = |wanted: fn(Action) -> bool| conversion.nodes().iter().filter(|node| wanted(node.how)).count() as u64;
     let dialect = conversion.nodes().first().map_or("", |node| node.dialect.name());
     text.push_str(&format!(
-        "{} and {} to {dialect}; {} of {} to be read; {} cannot be converted; nothing was written\n",
+        "{} and {}{} to {dialect}; {} of {} to be read; {} cannot be converted; nothing was written\n",
         number::counted(count(|how| how == Action::Group), "group"),
         number::counted(count(|how| how != Action::Group), "array"),
+        super::convert::other_files(conversion),
         number::counted(total.chunks, "chunk"),
         number::size(total.bytes),
         number::grouped(refused.len() as u64),
@@ -85,6 +86,7 @@ fn json(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
     let total = total(stored);
     object! {
         "nodes": conversion.nodes().iter().zip(stored).map(node).collect::<Vec<_>>(),
+        "other_files": conversion.other_keys().iter().map(|other| other.from.to_string()).collect::<Vec<_>>(),
         "refused": refused.iter().map(|failure| failure.to_json()).collect::<Vec<_>>(),
         "bytes": conversion.size(),
         "stored_chunks": total.chunks,

@@ -33,6 +33,9 @@ pub struct CompareOptions {
     pub attributes: bool,
     /// Whether elements are compared.
     pub values: bool,
+    /// Whether keys below groups that belong to no node are compared ([`other_keys`](zarr_hierarchy::other_keys)); not where a side
+    /// shows nodes of one dialect only.
+    pub other_keys: bool,
     /// How many different elements of each array are told with their values. Default 10.
     pub first: usize,
     /// How many bytes of memory may be used for data. Default 1 GiB.
@@ -49,6 +52,7 @@ impl Default for CompareOptions {
             metadata: true,
             attributes: true,
             values: true,
+            other_keys: true,
             first: 10,
             memory: 1 << 30,
             options: Options::default(),
@@ -89,6 +93,13 @@ impl CompareOptions {
     #[must_use]
     pub fn values(mut self, values: bool) -> Self {
         self.values = values;
+        self
+    }
+
+    /// Sets [`other_keys`](Self#structfield.other_keys).
+    #[must_use]
+    pub fn other_keys(mut self, other_keys: bool) -> Self {
+        self.other_keys = other_keys;
         self
     }
 

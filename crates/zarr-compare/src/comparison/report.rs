@@ -1,6 +1,8 @@
 //! Comparisons as JSON.
 
-use super::{Comparison, Fact, NodeComparison, NotCompared, ValueDifferences, Values};
+use super::{
+    Comparison, Fact, NodeComparison, NotCompared, OtherDifference, OtherKeyDiffers, ValueDifferences, Values,
+};
 use zarr_json::{Map, Value};
 
 impl Comparison {
@@ -12,11 +14,24 @@ impl Comparison {
         map.insert("same_layout", !self.has_other_layout());
         map.insert("only_in_first", self.only_in_first.clone());
         map.insert("only_in_second", self.only_in_second.clone());
+        map.insert("other_files", self.other_keys.iter().map(other).collect::<Vec<_>>());
         map.insert("compared", self.nodes.len() as u64);
         map.insert("not_compared", self.not_compared() as u64);
         map.insert("nodes", self.nodes.iter().filter(differ).map(node).collect::<Vec<_>>());
         Value::Object(map)
     }
+}
+
+fn other(difference: &OtherDifference) -> Value {
+    let mut map = Map::new();
+    map.insert("key", difference.key.as_str());
+    let how = match difference.how {
+        OtherKeyDiffers::OnlyInFirst => "only in first",
+        OtherKeyDiffers::OnlyInSecond => "only in second",
+        OtherKeyDiffers::Bytes => "bytes differ",
+    };
+    map.insert("how", how);
+    Value::Object(map)
 }
 
 fn node(node: &NodeComparison) -> Value {

@@ -195,7 +195,7 @@ fn value_within(store: &dyn Store, key: &Key, memory: u64) -> Result<Option<Byte
 }
 
 /// Has the service copy a value. False if source and destination do not lie in one, if it does not copy the value, or if there is none.
-fn copy_within(source: &dyn Store, from: &Key, destination: &dyn Store, to: &Key) -> Result<bool> {
+pub(super) fn copy_within(source: &dyn Store, from: &Key, destination: &dyn Store, to: &Key) -> Result<bool> {
     match (source.copy_source(from), destination.copy_source(to)) {
         (Some(from), Some(beside)) if from.is_beside(&beside) => Ok(destination.copy(&from, to)? == Copied::Done),
         _ => Ok(false),

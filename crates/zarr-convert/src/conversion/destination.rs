@@ -51,7 +51,7 @@ pub(super) fn prepare(
     conversion: &Conversion,
     in_the_way: InTheWay,
 ) -> Result<ExistingDocuments> {
-    let (_, path) = conversion.paths();
+    let (from, path) = conversion.paths();
     let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else {
         return Ok(ExistingDocuments::default());
     };
@@ -73,7 +73,7 @@ pub(super) fn prepare(
         }
         existing.kept.push(above);
     }
-    clear(target, &path, in_the_way)?;
+    clear(target, &path, dialect, from.name(), in_the_way)?;
     if in_the_way != InTheWay::Replace {
         // A copy of all metadata would not know the new node.
         run(&**target, Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities()))?;
@@ -104,8 +104,15 @@ pub(super) fn make_parents(
     Ok(())
 }
 
-/// Makes sure that there is no node at `path`, unless it may stay. Keys of no node are never erased.
-pub(super) fn clear(target: &Arc<dyn Store>, path: &NodePath, in_the_way: InTheWay) -> Result<()> {
+/// Makes sure that there is no node at `path`, where one of `dialect` is to be, unless it may stay. Keys of no node are never erased.
+/// `name` is that of the node in the source, if it has one.
+pub(super) fn clear(
+    target: &Arc<dyn Store>,
+    path: &NodePath,
+    dialect: Dialect,
+    name: Option<&str>,
+    in_the_way: InTheWay,
+) -> Result<()> {
     let overwrite = match in_the_way {
         InTheWay::Refuse => false,
         InTheWay::Erase => true,
@@ -113,10 +120,7 @@ pub(super) fn clear(target: &Arc<dyn Store>, path: &NodePath, in_the_way: InTheW
     };
     let found = match open_node(&**target, &path.to_string(), None) {
         Err(error) if error.is_not_found() => {
-            let prefix = Prefix::new(&path.key_prefix())?;
-            let is_journal = |key: &Key| key.name().starts_with(CONVERSION_JOURNAL);
-            let listing = if target.capabilities().list { target.list_dir(&prefix)? } else { Default::default() };
-            if overwrite || (listing.keys.iter().all(is_journal) && listing.prefixes.is_empty()) {
+            if overwrite || !has_others(target, path, dialect)? {
                 return Ok(());
             }
             return Err(exists(path, "there are other files already", "--overwrite writes between them"));
@@ -131,12 +135,40 @@ pub(super) fn clear(target: &Arc<dyn Store>, path: &NodePath, in_the_way: InTheW
             Ok(_) => "there is a group already",
             Err(_) => "there is a broken node already",
         };
-        return Err(exists(path, what, "--overwrite replaces it, with everything below it"));
+        // Who replaces a group loses all in it: more than is asked for where a node was to go into it.
+        let hint = match (&found, name) {
+            (Ok(found), _) if found.node.as_array().is_some() => "--overwrite replaces it".to_owned(),
+            (Ok(_), Some(name)) => format!("to put it into that group, name its path there: {}", path.join(name)?),
+            (Ok(_), None) => "name a path at which nothing is, or another store".to_owned(),
+            (Err(_), _) => "`zarr check` tells what is broken; --overwrite replaces it".to_owned(),
+        };
+        return Err(exists(path, what, &hint));
     }
     match found {
         Ok(found) => Ok(run(&**target, EraseNode::new(found, target.capabilities()).keeping_journals())?),
         Err(_) => Ok(run(&**target, EraseBroken::new(path.clone(), Dialect::NEWEST, target.capabilities()))?),
     }
+}
+
+/// Whether there are keys already among those that a node at `path`, or what lies below it, would have; journals do not count.
+fn has_others(target: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Result<bool> {
+    if !target.capabilities().list {
+        return Ok(false);
+    }
+    // A path may be called as a folder is in which documents or chunks of all nodes lie.
+    let spaces = zarr_meta::key_spaces(dialect);
+    let at_path = path.key_prefix();
+    let is_apart = !spaces.iter().any(|space| at_path.starts_with(space.as_str()));
+    let own = zarr_meta::owned(dialect, path, &zarr_meta::Documents::new()).prefixes;
+    let prefixes: BTreeSet<String> = own.into_iter().chain(is_apart.then_some(at_path)).collect();
+    let is_journal = |key: &Key| key.name().starts_with(CONVERSION_JOURNAL);
+    for prefix in prefixes {
+        let listing = target.list_dir(&Prefix::new(&prefix)?)?;
+        if !listing.keys.iter().all(is_journal) || !listing.prefixes.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Makes sure that nobody has created the node since the conversion began.

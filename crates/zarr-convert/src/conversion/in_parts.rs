@@ -85,6 +85,7 @@ impl Conversion {
         // Whoever gives the conversion up erases the journals that are there when the shared one says so.
         let written = check_shared(target, &shared)
             .map_err(in_target)
+            .and_then(|()| if part.number() == 1 { self.copy_other_keys(target).map_err(in_target) } else { Ok(()) })
             .and_then(|()| self.write_nodes(target, &shared.existing, None, &journal, reporter))
             .and_then(|()| check_shared(target, &shared).map_err(in_target));
         if let Err(error) = written {
@@ -304,6 +305,7 @@ impl Conversion {
             let documents = destination::NodeDocuments::new(planned, existing.entry())?;
             destination::erase_chunks(&**target, documents.found(), &|_| true, &|| Ok(()))?;
         }
+        self.erase_other_keys(&**target)?;
         if target.capabilities().durable {
             // Or a loss of power could leave chunks of which nothing is known.
             target.barrier()?;

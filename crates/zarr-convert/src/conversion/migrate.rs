@@ -178,7 +178,15 @@ impl Migration {
         consolidate.reverse();
         let record = Record::new(root.dialect, dialect, entries);
         let (source, registry) = (Arc::clone(store), Arc::clone(registry));
-        let conversion = Conversion { source, registry, options, nodes: planned, consolidate, left_out: Vec::new() };
+        let conversion = Conversion {
+            source,
+            registry,
+            options,
+            nodes: planned,
+            consolidate,
+            left_out: Vec::new(),
+            others: Vec::new(),
+        };
         Ok(Self { conversion, record, interrupted, replaced, replaced_chunks: chunks.len() })
     }
 
@@ -244,7 +252,7 @@ impl Migration {
                 return Err(error.with_hint("migrate in place, or convert, both of which write other chunks"));
             }
             check_unused(&**target, planned, &dropped).map_err(in_target)?;
-            if !(planned.source.implicit && planned.dialect.implies_groups()) {
+            if !planned.is_implied() {
                 documents.push(NodeDocuments::new(planned, &zarr_meta::Documents::new())?);
             }
         }
@@ -284,7 +292,7 @@ impl Migration {
                 }
             }
             match planned.how {
-                Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
+                Action::Group if planned.is_implied() => continue,
                 Action::Group => {}
                 Action::Keep => reporter.done(planned.size)?,
                 Action::CopyChunks => copy::copy(conversion, planned, documents.found(), store, &work)?,

@@ -34,6 +34,10 @@ pub struct ConvertOptions {
     pub node: Option<NodePath>,
     /// Convert these arrays alone, with the groups above them. By default all.
     pub arrays: Option<Vec<NodePath>>,
+    /// Whether keys below groups that belong to no node are copied with their groups, as they are: tables in Parquet, XML, texts, whatever
+    /// other software keeps beside arrays ([`other_keys`](zarr_hierarchy::other_keys)). Default true; not where
+    /// [`arrays`](Self#structfield.arrays) are chosen.
+    pub other_keys: bool,
     /// The path of the node in the target, or of the root if no node is named. Groups above it are made where there are none.
     /// By default that in the source.
     pub to: Option<NodePath>,
@@ -83,6 +87,7 @@ impl Default for ConvertOptions {
             codecs: None,
             node: None,
             arrays: None,
+            other_keys: true,
             to: None,
             carry: false,
             literal: false,
@@ -138,6 +143,13 @@ impl ConvertOptions {
     #[must_use]
     pub fn arrays(mut self, arrays: impl Into<Option<Vec<NodePath>>>) -> Self {
         self.arrays = arrays.into();
+        self
+    }
+
+    /// Sets [`other_keys`](Self#structfield.other_keys).
+    #[must_use]
+    pub fn other_keys(mut self, other_keys: bool) -> Self {
+        self.other_keys = other_keys;
         self
     }
 

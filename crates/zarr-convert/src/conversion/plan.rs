@@ -2,11 +2,11 @@
 
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
-use super::{Action, ConvertOptions, PlannedNode, Shards, reencode, target};
+use super::{Action, ConvertOptions, CopiedKey, PlannedNode, Shards, others, reencode, target};
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_dtype::DataTypes;
-use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node, walk};
+use zarr_hierarchy::{Error, ErrorKind, OtherKey, Result, Walk, open_node, other_keys, walk};
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated, conventions};
 use zarr_store::{Key, Store, StoreExt};
 
@@ -18,6 +18,8 @@ pub(super) struct ConversionPlan {
     pub(super) consolidate: Vec<NodePath>,
     /// Nodes of the source that are not converted.
     pub(super) left_out: Vec<String>,
+    /// Keys of the source that belong to no node.
+    pub(super) others: Vec<CopiedKey>,
 }
 
 /// Plans from metadata alone.
@@ -26,9 +28,10 @@ pub(super) fn plan(
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<ConversionPlan> {
-    let (found, left_out) = find(source, options)?;
+    let (found, left_out, others) = find(source, options)?;
     let all = found.iter().map(|found| found.dialect.to_write()).max().unwrap_or(Dialect::NEWEST);
     let options = &ConvertOptions { dialect: options.dialect.or(Some(all)), ..options.clone() };
+    let others = others::planned(others, options.dialect.unwrap_or(all), options)?;
     let arrays = || found.iter().filter_map(|found| found.node.as_array());
     check_ranks(arrays(), options)?;
     let hierarchy = Hierarchy::of(arrays());
@@ -49,14 +52,19 @@ pub(super) fn plan(
     }
     // A group above has copies of the documents of the groups below it.
     consolidate.reverse();
-    Ok(ConversionPlan { nodes, consolidate, left_out })
+    Ok(ConversionPlan { nodes, consolidate, left_out, others })
 }
 
 /// The nodes to be converted: all, or one and the nodes below it, and the groups above if it stays below them; of these the arrays that
-/// were chosen. And the nodes that are left out, since others hide them.
-fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<StoredNode>, Vec<String>)> {
+/// were chosen. Then the nodes that are left out, since others hide them, and the keys of no node.
+fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<StoredNode>, Vec<String>, Vec<OtherKey>)> {
     let path = options.node.clone().unwrap_or_else(NodePath::root);
-    let Walk { nodes: below, broken, mut below_arrays, .. } = walk(&**source, &path.to_string(), None)?;
+    let walk = walk(&**source, &path.to_string(), None)?;
+    let others = match options.other_keys && options.arrays.is_none() {
+        true => other_keys(&**source, &walk)?,
+        false => Vec::new(),
+    };
+    let Walk { nodes: below, broken, mut below_arrays, .. } = walk;
     let is_chosen = |error: &Error| match (&options.arrays, &error.location().path) {
         (Some(chosen), Some(path)) => NodePath::parse(path).is_ok_and(|path| has_below(&path, chosen)),
         _ => true,
@@ -85,7 +93,7 @@ fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<Stored
     });
     let below = below_arrays.iter().map(|node| format!("{}: left out, since it lies below an array", node.path));
     let left_out = hidden.chain(below).collect();
-    Ok((nodes, left_out))
+    Ok((nodes, left_out, others))
 }
 
 /// Whether a path is one of the chosen ones, or above one.
@@ -143,7 +151,7 @@ pub(super) fn is_consolidated(source: &Arc<dyn Store>, found: &StoredNode) -> Re
 }
 
 /// Where a node goes.
-fn moved(path: &NodePath, options: &ConvertOptions) -> Result<NodePath> {
+pub(super) fn moved(path: &NodePath, options: &ConvertOptions) -> Result<NodePath> {
     let Some(to) = &options.to else { return Ok(path.clone()) };
     let from = options.node.as_ref().map_or(0, |node| node.names().count());
     path.names().skip(from).try_fold(to.clone(), |to, name| Ok(to.join(name)?))

@@ -106,6 +106,7 @@ impl Conversion {
         } else {
             let (into, check_own) = (unfinished.store(target), || journal.check_own());
             let mut finished = Finished::new(&into, &check_own);
+            journal.check_own().and_then(|()| self.copy_other_keys(&into)).map_err(in_target)?;
             let written = self.write_nodes(&into, &existing, Some(&mut finished), journal, reporter);
             // Also the documents before the failed one, but nothing by a run that another one took over from.
             let ended = journal.record().and_then(|()| finished.create()).map_err(in_target);
@@ -277,7 +278,7 @@ impl Conversion {
             match planned.how {
                 Action::Group if existing.is_there(&planned.path) => continue,
                 // It is implicit there, too.
-                Action::Group if planned.source.implicit && planned.dialect.implies_groups() => continue,
+                Action::Group if planned.is_implied() => continue,
                 Action::Group | Action::Keep => {}
                 Action::CopyChunks | Action::Reencode if journal.is_done(node) => reporter.done(planned.size)?,
                 Action::CopyChunks => copy::copy(self, planned, documents.found(), target, &work)?,

@@ -180,7 +180,7 @@ impl Conversion {
     ///
     /// Else it is copied, and erased when the copy is complete: documents first, the node's own before the documents
     /// below it. An interruption leaves the node whole at its old path, or whole at the new one, where [`finish_move`]
-    /// erases the rest. At the old path chunks and documents are erased, and files that belong to no node stay.
+    /// erases the rest. At the old path chunks, documents and the files that were copied with their groups are erased.
     ///
     /// # Errors
     /// As [`run`](Self::run) and [`erase_node`](zarr_hierarchy::erase_node);
@@ -257,6 +257,7 @@ impl Conversion {
         if let Some(erase) = EraseNode::moved(&copied, source.capabilities()) {
             run(source, erase).map_err(in_source)?;
         }
+        self.erase_moved_keys().map_err(in_source)?;
         source.flush().map_err(|error| in_source(error.into()))
     }
 

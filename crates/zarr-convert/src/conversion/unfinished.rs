@@ -165,7 +165,7 @@ impl Unfinished {
         if !self.is_here(target)? {
             return Ok(());
         }
-        destination::clear(target, &path, InTheWay::Erase)?;
+        destination::clear(target, &path, *dialect, None, InTheWay::Erase)?;
         if target.rename_prefix(stage, &self.path)? {
             return Ok(());
         }

@@ -160,7 +160,12 @@ pub(super) const ALL: &[Damage] = &[
     found("a key belongs to nothing", |sample, store| {
         let group = sample.nodes.first().filter(|node| node.node.as_group().is_some() && node.path.is_root())?;
         let prefix = group.own_prefixes().into_iter().next()?;
-        expect(&[Code::StrayKey], put(store, &format!("{prefix}README.txt"), b"hello"))
+        expect(&[Code::StrayKey], put(store, &format!("{prefix}stray.txt"), b"hello"))
+    }),
+    found("a file of other software lies beside nodes", |sample, store| {
+        let group = sample.nodes.first().filter(|node| node.node.as_group().is_some() && node.path.is_root())?;
+        let prefix = group.own_prefixes().into_iter().next()?;
+        expect(&[Code::OtherFile], put(store, &format!("{prefix}README.md"), b"hello"))
     }),
     found("a key below an array belongs to nothing", |sample, store| {
         let chunk = chunk(sample)?;

@@ -1,0 +1,187 @@
+//! Keys below groups that belong to no node.
+
+use super::{Walk, in_store};
+use crate::jobs::unfit;
+use crate::node::{CONVERSION_JOURNAL, MIGRATION_RECORD, REPLACEMENTS};
+use crate::{Error, Result};
+use std::collections::BTreeSet;
+use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
+use zarr_store::{AsyncStore, Job, Key, Listing, Next, Prefix, Reply, Request, Store, run, run_async};
+
+/// A key below a group that belongs to no node: a file that other software keeps beside arrays, such as tables in Parquet, XML, texts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OtherKey {
+    /// The key.
+    pub key: Key,
+    /// The nearest group that it lies below.
+    pub group: NodePath,
+}
+
+/// Finds the keys below the groups of a walk that belong to no node, sorted. Below an array there are none: all keys there are taken
+/// for its own. A store that cannot list shows none.
+///
+/// Documents of any dialect that a group may have, journals of conversions and what lies below a broken node are none of them either.
+///
+/// # Errors
+/// [`ErrorKind::Store`](crate::ErrorKind::Store).
+///
+/// ```
+/// use zarr_hierarchy::{other_keys, walk};
+/// use zarr_store::{Key, MemoryStore, StoreExt};
+///
+/// let store = MemoryStore::new();
+/// store.set_all(&Key::new("zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
+/// store.set_all(&Key::new("points/points.parquet")?, b"PAR1")?;
+/// let others = other_keys(&store, &walk(&store, "/", None)?)?;
+/// assert_eq!(others[0].key.as_str(), "points/points.parquet");
+/// assert!(others[0].group.is_root());
+/// # Ok::<(), zarr_hierarchy::Error>(())
+/// ```
+pub fn other_keys(store: &dyn Store, walk: &Walk) -> Result<Vec<OtherKey>> {
+    if !store.capabilities().list {
+        return Ok(Vec::new());
+    }
+    run(store, OtherKeysJob::new(walk)).map_err(|error| in_store(store, error))
+}
+
+/// As [`other_keys`], on a store that does not block.
+///
+/// # Errors
+/// As [`other_keys`].
+pub async fn other_keys_async(store: &dyn AsyncStore, walk: &Walk) -> Result<Vec<OtherKey>> {
+    if !store.capabilities().list {
+        return Ok(Vec::new());
+    }
+    run_async(store, OtherKeysJob::new(walk)).await.map_err(|error| in_store(store, error))
+}
+
+/// Lists each group, and then all below prefixes that are no node's.
+#[derive(Debug)]
+struct OtherKeysJob {
+    /// The prefixes that are listed one by one.
+    groups: Vec<String>,
+    /// The prefixes of groups, by which the group of a key is known.
+    of_groups: BTreeSet<String>,
+    /// Prefixes that are not entered: they are those of nodes, or of documents and chunks that lie apart from each other.
+    owned: BTreeSet<String>,
+    /// Names of documents of groups.
+    names: BTreeSet<String>,
+    /// Documents that have other names.
+    documents: BTreeSet<String>,
+    found: Vec<Key>,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Begin,
+    Groups,
+    Others,
+}
+
+impl OtherKeysJob {
+    fn new(walk: &Walk) -> Self {
+        let (mut groups, mut of_groups) = (Vec::new(), BTreeSet::new());
+        let (mut owned, mut documents) = (BTreeSet::new(), BTreeSet::new());
+        for (number, node) in walk.nodes.iter().enumerate() {
+            let below = node.path.key_prefix();
+            documents.extend(node.own_documents().map(str::to_owned));
+            documents.extend(zarr_meta::entry_point_key(node.dialect).map(str::to_owned));
+            let is_at_path = node.dialect.has_documents_at_paths();
+            owned.extend(zarr_meta::key_spaces(node.dialect));
+            match node.node.as_group() {
+                Some(_) => {
+                    // Documents that lie apart need no directory at the path of their group.
+                    if number == 0 || is_at_path {
+                        groups.push(below.clone());
+                        owned.insert(below.clone());
+                    }
+                    of_groups.insert(below);
+                }
+                None if is_at_path => drop(owned.insert(below)),
+                None => {}
+            }
+        }
+        let broken = walk.broken.iter().filter_map(|error| NodePath::parse(error.location().path.as_deref()?).ok());
+        owned.extend(broken.map(|path| path.key_prefix()));
+        Self { groups, of_groups, owned, names: names(), documents, found: Vec::new(), state: State::Begin }
+    }
+
+    fn take(&mut self, keys: &[Key]) {
+        let is_own = |key: &&Key| {
+            let name = key.name();
+            let is_internal = name.starts_with(CONVERSION_JOURNAL) || key.as_str() == MIGRATION_RECORD;
+            is_internal || self.documents.contains(key.as_str())
+        };
+        self.found.extend(keys.iter().filter(|key| !is_own(key)).cloned());
+    }
+
+    /// The keys directly in groups, and the prefixes there that are no node's.
+    fn groups(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
+        let mut requests = Vec::new();
+        for reply in replies {
+            let Reply::Listing(Listing { keys, prefixes, .. }) = reply else { return Err(unfit()) };
+            let others: Vec<Key> = keys.iter().filter(|key| !self.names.contains(key.name())).cloned().collect();
+            self.take(&others);
+            let is_other =
+                |prefix: &&Prefix| !self.owned.contains(prefix.as_str()) && prefix.name() != Some(REPLACEMENTS);
+            let all = |prefix: &Prefix| Request::ListAll { prefix: prefix.clone() };
+            requests.extend(prefixes.iter().filter(is_other).map(all));
+        }
+        Ok(requests)
+    }
+
+    fn finish(&mut self) -> Vec<OtherKey> {
+        let mut keys = std::mem::take(&mut self.found);
+        keys.sort_unstable();
+        keys.dedup();
+        keys.into_iter().map(|key| OtherKey { group: self.group(&key), key }).collect()
+    }
+
+    /// The nearest group above a key.
+    fn group(&self, key: &Key) -> NodePath {
+        let ends = key.as_str().rmatch_indices('/').map(|(at, _)| at);
+        let above = ends.filter_map(|end| key.as_str().get(..=end)).find(|prefix| self.of_groups.contains(*prefix));
+        above.and_then(|prefix| NodePath::parse(&format!("/{}", prefix.trim_end_matches('/'))).ok()).unwrap_or_default()
+    }
+}
+
+/// The names of documents that a group may have at its path, in any dialect.
+fn names() -> BTreeSet<String> {
+    let (root, none) = (NodePath::root(), Documents::new());
+    let mut names = BTreeSet::new();
+    for dialect in Dialect::at_paths() {
+        names.extend(zarr_meta::document_keys(dialect, &root, &none));
+        names.extend(consolidated::document_key(&StoredNode::implicit(dialect, root.clone())));
+    }
+    names
+}
+
+impl Job for OtherKeysJob {
+    type Output = Vec<OtherKey>;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match self.state {
+            State::Begin => {
+                self.state = State::Groups;
+                let list = |prefix: &String| Ok(Request::List { prefix: Prefix::new(prefix)? });
+                let requests = self.groups.iter().map(list).collect::<Result<Vec<_>>>()?;
+                if requests.is_empty() { Ok(Next::Done(Vec::new())) } else { Ok(Next::Ask(requests)) }
+            }
+            State::Groups => {
+                self.state = State::Others;
+                let requests = self.groups(replies)?;
+                if requests.is_empty() { Ok(Next::Done(self.finish())) } else { Ok(Next::Ask(requests)) }
+            }
+            State::Others => {
+                for reply in replies {
+                    let Reply::Keys(keys) = reply else { return Err(unfit()) };
+                    self.take(keys);
+                }
+                Ok(Next::Done(self.finish()))
+            }
+        }
+    }
+}

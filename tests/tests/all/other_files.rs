@@ -1,0 +1,205 @@
+//! Files that belong to no node go with their groups: tables of SpatialData, the OME-XML of bioformats2raw, texts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use zarr::compare::{CompareOptions, Comparison, OtherKeyDiffers, Side};
+use zarr::convert::{Conversion, ConvertOptions, Part, Transfer};
+use zarr::hierarchy::{other_keys, walk};
+use zarr::store::{FilesystemStore, Key, MemoryStore, Store, StoreExt};
+use zarr_array::{Array, Group, NewArray, NewGroup};
+use zarr_meta::{Dialect, NodePath};
+use zarr_store::Prefix;
+
+/// More than is copied in one piece.
+const LARGE: usize = 20 << 20;
+
+/// Groups with files beside arrays, as SpatialData and bioformats2raw write them.
+fn write(store: &Arc<dyn Store>, dialect: Dialect, at: &str) {
+    let registry = zarr::registry::default();
+    let path = |name: &str| format!("{}/{name}", at.trim_end_matches('/'));
+    for name in ["points/transcripts", "shapes/cells", "OME", "0"] {
+        Group::create(store, &path(name), NewGroup::default().dialect(dialect), &registry).unwrap();
+    }
+    let new = NewArray::new(&[4], "int16").chunks(&[2]).dialect(dialect);
+    Array::create(store, &path("0/a"), new, &registry).unwrap().write(.., &[1_i16, 2, 3, 4]).unwrap();
+    for (name, value) in files() {
+        let key = path(&name);
+        store.set_all(&Key::new(key.trim_start_matches('/')).unwrap(), &value).unwrap();
+    }
+}
+
+fn files() -> BTreeMap<String, Vec<u8>> {
+    let large = (0..LARGE).map(|index| (index % 251) as u8).collect();
+    let files = [
+        ("points/transcripts/points.parquet/part.0.parquet", b"PAR1 points".to_vec()),
+        ("shapes/cells/shapes.parquet", large),
+        ("OME/METADATA.ome.xml", b"<OME/>".to_vec()),
+        ("README.md", b"# data".to_vec()),
+        ("notes/deep/er.txt", Vec::new()),
+    ];
+    files.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// The files of no node below a path.
+fn found(store: &Arc<dyn Store>, at: &str) -> BTreeMap<String, Vec<u8>> {
+    let prefix = NodePath::parse(at).unwrap().key_prefix();
+    let others = other_keys(&**store, &walk(&**store, at, None).unwrap()).unwrap();
+    let name = |key: &Key| key.as_str().strip_prefix(&prefix).unwrap().to_owned();
+    others.iter().map(|other| (name(&other.key), store.get_all(&other.key).unwrap().unwrap().to_vec())).collect()
+}
+
+fn memory() -> Arc<dyn Store> {
+    Arc::new(MemoryStore::new())
+}
+
+#[test]
+fn files_of_no_node_go_through_conversions_and_back() {
+    let registry = zarr::registry::default();
+    let source = memory();
+    write(&source, Dialect::V2, "/");
+    let mut from = Arc::clone(&source);
+    for dialect in [Dialect::V3, Dialect::V3Draft2022, Dialect::V3Protocol2020, Dialect::V3Protocol2019, Dialect::V2] {
+        let folder = tempfile::tempdir().unwrap();
+        let directory: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
+        let target = memory();
+        for target in [&directory, &target] {
+            let conversion = Conversion::plan(&from, &registry, ConvertOptions::default().dialect(dialect)).unwrap();
+            assert_eq!(conversion.other_keys().len(), 5, "{dialect}");
+            conversion.run(target, |_| {}).unwrap();
+            assert_eq!(found(target, "/"), files(), "{dialect}");
+        }
+        let (a, b) = (Side::new(&from, NodePath::root()), Side::new(&target, NodePath::root()));
+        let comparison = Comparison::of(&a, &b, &registry, &CompareOptions::default(), |_| {}).unwrap();
+        assert!(comparison.is_equal(), "{dialect}: {comparison:?}");
+        from = target;
+    }
+    // The first and the last are of one dialect.
+    let keys = |store: &Arc<dyn Store>| store.list_prefix(&Prefix::root()).unwrap();
+    assert_eq!(keys(&source), keys(&from));
+}
+
+#[test]
+fn files_of_no_node_are_copied_and_moved_with_their_group() {
+    let registry = zarr::registry::default();
+    for dialect in [Dialect::V2, Dialect::V3, Dialect::V3Draft2022, Dialect::V3Protocol2019] {
+        let store = memory();
+        write(&store, dialect, "/sample");
+        Transfer::of(&store, "/sample").to("/copy").copy(&registry).unwrap();
+        assert_eq!((found(&store, "/sample"), found(&store, "/copy")), (files(), files()), "{dialect}");
+        Transfer::of(&store, "/copy").to("/moved").move_all(&registry).unwrap();
+        assert_eq!(found(&store, "/moved"), files(), "{dialect}");
+        let other = memory();
+        Transfer::of(&store, "/sample").in_store(&other).to("/there").move_all(&registry).unwrap();
+        assert_eq!(found(&other, "/there"), files(), "{dialect}");
+        let left = store.list_prefix(&Prefix::root()).unwrap();
+        assert!(!left.iter().any(|key| key.as_str().contains("sample")), "{dialect}: {left:?}");
+        // The files of a group alone.
+        Transfer::of(&other, "/there/shapes").to("/shapes").copy(&registry).unwrap();
+        assert_eq!(found(&other, "/shapes").keys().collect::<Vec<_>>(), ["cells/shapes.parquet"], "{dialect}");
+    }
+}
+
+#[test]
+fn files_of_no_node_may_be_left_out_and_differences_are_told() {
+    let registry = zarr::registry::default();
+    let (source, target) = (memory(), memory());
+    write(&source, Dialect::V3, "/");
+    let options = ConvertOptions::default().other_keys(false);
+    Conversion::plan(&source, &registry, options).unwrap().run(&target, |_| {}).unwrap();
+    assert!(found(&target, "/").is_empty());
+    target.set_all(&Key::new("README.md").unwrap(), b"# date").unwrap();
+    target.set_all(&Key::new("OME/new").unwrap(), b"").unwrap();
+    let (a, b) = (Side::new(&source, NodePath::root()), Side::new(&target, NodePath::root()));
+    let comparison = Comparison::of(&a, &b, &registry, &CompareOptions::default(), |_| {}).unwrap();
+    let differences: Vec<_> = comparison.other_keys.iter().map(|other| (other.key.as_str(), other.how)).collect();
+    let (first, second) = (OtherKeyDiffers::OnlyInFirst, OtherKeyDiffers::OnlyInSecond);
+    let expected = [
+        ("OME/METADATA.ome.xml", first),
+        ("OME/new", second),
+        ("README.md", OtherKeyDiffers::Bytes),
+        ("notes/deep/er.txt", first),
+        ("points/transcripts/points.parquet/part.0.parquet", first),
+        ("shapes/cells/shapes.parquet", first),
+    ];
+    assert_eq!(differences, expected);
+    assert!(!comparison.is_equal());
+    let options = CompareOptions::default().other_keys(false);
+    assert!(Comparison::of(&a, &b, &registry, &options, |_| {}).unwrap().is_equal());
+}
+
+#[test]
+fn one_of_the_parts_of_a_conversion_copies_files_of_no_node() {
+    let registry = zarr::registry::default();
+    let (source, target) = (memory(), memory());
+    write(&source, Dialect::V2, "/");
+    let plan = |part: Option<Part>| {
+        let options = ConvertOptions::default().dialect(Dialect::V3).chunks(vec![1]).part(part);
+        Conversion::plan(&source, &registry, options).unwrap()
+    };
+    for number in [2, 1] {
+        plan(Some(Part::new(number, 2).unwrap())).run(&target, |_| {}).unwrap();
+    }
+    plan(None).finish(&target, |_| {}).unwrap();
+    assert_eq!(found(&target, "/"), files());
+    // Parts that are given up leave nothing behind.
+    let target = memory();
+    plan(Some(Part::new(1, 2).unwrap())).run(&target, |_| {}).unwrap();
+    plan(Some(Part::new(1, 2).unwrap())).abandon(&target).unwrap();
+    assert_eq!(target.list_prefix(&Prefix::root()).unwrap(), []);
+}
+
+#[test]
+fn a_file_that_would_lie_among_documents_of_a_draft_is_an_error() {
+    let registry = zarr::registry::default();
+    let source = memory();
+    write(&source, Dialect::V3, "/");
+    source.set_all(&Key::new("meta/units.csv").unwrap(), b"K").unwrap();
+    let plan = |options: ConvertOptions| Conversion::plan(&source, &registry, options.dialect(Dialect::V3Draft2022));
+    let error = plan(ConvertOptions::default()).unwrap_err();
+    assert_eq!(error.location().key.as_deref(), Some("meta/units.csv"), "{error}");
+    assert!(plan(ConvertOptions::default().other_keys(false)).is_ok());
+}
+
+/// Attributes of a group that has no document but them.
+#[test]
+fn attributes_of_an_implied_group_are_its_attributes() {
+    let registry = zarr::registry::default();
+    let store = memory();
+    let set = |key: &str, text: &str| store.set_all(&Key::new(key).unwrap(), text.as_bytes()).unwrap();
+    let array = r#"{"zarr_format": 2, "shape": [1], "chunks": [1], "dtype": "|i1", "compressor": null, "fill_value": 0,
+        "order": "C", "filters": null}"#;
+    set("g/h/a/.zarray", array);
+    set(".zattrs", r#"{"title": "root"}"#);
+    set("g/h/.zattrs", r#"{"title": "below"}"#);
+    let titles = |store: &Arc<dyn Store>| {
+        let title = |found: &zarr_meta::StoredNode| found.node.attributes().get("title").map(ToString::to_string);
+        let walked: Vec<_> = walk(&**store, "/", None).unwrap().nodes.iter().map(title).collect();
+        let opened = ["/", "/g", "/g/h"].map(|path| title(&zarr::hierarchy::open_node(&**store, path, None).unwrap()));
+        assert_eq!(walked.get(..3).unwrap(), opened);
+        opened
+    };
+    let expected = [Some("\"root\"".to_owned()), None, Some("\"below\"".to_owned())];
+    assert_eq!(titles(&store), expected);
+    for dialect in [Dialect::V2, Dialect::V3, Dialect::V3Draft2022, Dialect::V3Protocol2020, Dialect::V3Protocol2019] {
+        let target = memory();
+        let options = ConvertOptions::default().dialect(dialect);
+        Conversion::plan(&store, &registry, options).unwrap().run(&target, |_| {}).unwrap();
+        assert_eq!(titles(&target), expected, "{dialect}");
+    }
+    // A document keeps them, and so does one that is made.
+    Group::create(&store, "/g/h", NewGroup::default().dialect(Dialect::V2), &registry).unwrap();
+    assert_eq!(titles(&store), expected);
+    let new =
+        NewGroup::default().dialect(Dialect::V2).attributes([("title".to_owned(), "new".into())].into_iter().collect());
+    let error = Group::create(&store, "/", new, &registry).unwrap_err();
+    assert_eq!(error.kind(), zarr_array::ErrorKind::Exists, "{error}");
+    let found = zarr::hierarchy::open_node(&*store, "/", None).unwrap();
+    let found =
+        zarr::hierarchy::set_attributes(&*store, &found, [("title".to_owned(), "other".into())].into_iter().collect());
+    assert!(!found.unwrap().implicit);
+    assert_eq!(titles(&store)[0].as_deref(), Some("\"other\""));
+    // Consolidated metadata has them.
+    zarr::hierarchy::consolidate(&*store, "/", None).unwrap();
+    let walked = zarr::hierarchy::walk_consolidated(&*store, "/", None).unwrap();
+    assert!(walked.broken.is_empty() && walked.nodes.len() == 4, "{walked:?}");
+}
