@@ -8,6 +8,7 @@ mod check;
 mod chunks;
 mod completions;
 mod consolidate;
+mod consolidated;
 mod convert;
 mod copy;
 mod create;

@@ -1,5 +1,6 @@
 //! `zarr append`: data sets and arrays grow along a dimension.
 
+use super::consolidated::keeping;
 use super::write::{Input, Source, appended};
 use crate::args::{NodeArgs, axis_of};
 use crate::context::{Context, NodeLocation};
@@ -58,7 +59,9 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     let (before, name) = (len(&array), array.dimension_names().and_then(|names| names.get(axis)?.clone()));
     if is_file {
         let mut input = Input::open(&PathBuf::from(&args.from))?;
-        appended(&mut array, axis, args.form, &args.from, &mut input)?;
+        keeping(context, &[(&location.store, &location.path)], || {
+            appended(&mut array, axis, args.form, &args.from, &mut input)
+        })?;
         return grown(context, &location, name, len(&array).saturating_sub(before), len(&array));
     }
     let source = context.array(&context.locate(&source(&args.from))?)?;
@@ -67,7 +70,8 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
         return Err(Failure::usage(format!("{}: elements of type {found}, expected {expected}", args.from)));
     }
     let added = source.shape().get(axis).copied().unwrap_or(0);
-    array.append(axis, &source.read_data(..)?)?;
+    let elements = source.read_data(..)?;
+    keeping(context, &[(&location.store, &location.path)], || Ok(array.append(axis, &elements)?))?;
     grown(context, &location, name, added, len(&array))
 }
 

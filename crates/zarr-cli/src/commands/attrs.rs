@@ -1,5 +1,6 @@
 //! `zarr attrs`: the attributes of a node.
 
+use super::consolidated::keeping;
 use super::describe;
 use crate::args::NodeArgs;
 use crate::context::Context;
@@ -32,7 +33,9 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
         context.check_writers(&location, "a change of metadata")?;
         zarr::convert::Migration::check_settled(&location.store)?;
         let names: Vec<&str> = args.dims.iter().map(String::as_str).collect();
-        let named = zarr::hierarchy::set_dimension_names(&*location.store, &found, &names)?;
+        let named = keeping(context, &[(&location.store, &location.path)], || {
+            Ok(zarr::hierarchy::set_dimension_names(&*location.store, &found, &names)?)
+        })?;
         return if context.global.json { output::json(describe::facts(&named)) } else { Ok(()) };
     }
     let mut attributes = found.attributes().map_err(|error| zarr::Error::from(error.clone()))?.clone();
@@ -53,7 +56,9 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     }
     context.check_writers(&location, "a change of attributes")?;
     zarr::convert::Migration::check_settled(&location.store)?;
-    let changed = zarr::hierarchy::set_attributes(&*location.store, &found, attributes)?;
+    let changed = keeping(context, &[(&location.store, &location.path)], || {
+        Ok(zarr::hierarchy::set_attributes(&*location.store, &found, attributes)?)
+    })?;
     if context.global.json { output::json(changed.node.attributes().clone()) } else { Ok(()) }
 }
 

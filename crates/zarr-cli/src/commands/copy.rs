@@ -1,6 +1,7 @@
 //! `zarr cp` and `zarr mv`: nodes under another path or in another store.
 
-use super::convert::{carry_out, outcome, real, refuse_overlap};
+use super::consolidated::keeping;
+use super::convert::{carry_out, other_files, outcome, real, refuse_overlap};
 use crate::args::ByConvention;
 use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::Result;
@@ -20,6 +21,10 @@ pub(crate) struct Copy {
     /// Go on where a chunk of SRC cannot be read: its elements get the fill value, and the chunks are listed at the end, with exit code 1.
     #[arg(long)]
     keep_going: bool,
+    /// Leave out the files that lie beside nodes and belong to none: tables in Parquet, XML, texts. By default they are copied with their
+    /// groups.
+    #[arg(long)]
+    no_other_files: bool,
 }
 
 /// Move a node with everything below it, within a store or to another.
@@ -51,20 +56,21 @@ struct Nodes {
 }
 
 pub(crate) fn run(context: &Context, args: &Copy) -> Result<()> {
-    carry_over(context, &args.nodes, args.keep_going, false)
+    let options = ConvertOptions::default().keep_going(args.keep_going).other_keys(!args.no_other_files);
+    carry_over(context, &args.nodes, options, false)
 }
 
 pub(crate) fn run_move(context: &Context, args: &Move) -> Result<()> {
-    carry_over(context, &args.nodes, false, true)
+    carry_over(context, &args.nodes, ConvertOptions::default(), true)
 }
 
-fn carry_over(context: &Context, args: &Nodes, keep_going: bool, is_move: bool) -> Result<()> {
+fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, is_move: bool) -> Result<()> {
     let started = Instant::now();
     let ((from_address, from), (to_address, to)) =
         (context.node_address(&args.source)?, context.node_address(&args.target)?);
     context.share_options(&[&from_address, &to_address])?;
     let (from, to) = (from.as_deref().unwrap_or("/"), to.as_deref().unwrap_or("/"));
-    let from_path = node_path(from)?;
+    let (from_path, to_path) = (node_path(from)?, node_path(to)?);
     let source = context.open_store(&from_address)?;
     let mut is_new = false;
     let target = if real(&from_address).is_some() && real(&from_address) == real(&to_address) {
@@ -83,20 +89,23 @@ fn carry_over(context: &Context, args: &Nodes, keep_going: bool, is_move: bool) 
     if is_move {
         Migration::check_settled(&source)?;
     }
-    let options = args.meaning.apply(ConvertOptions::default()).overwrite(args.overwrite).resume(args.resume);
-    let options = options.keep_going(keep_going).options(context.options());
+    let options = args.meaning.apply(options).overwrite(args.overwrite).resume(args.resume).options(context.options());
     let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
     // A store is created only if the copy is possible.
     let target = if is_new && planned.is_ok() { context.create_store(&to_address)? } else { target };
     let planned = planned.map_err(|error| {
-        let source = NodeLocation { store: Arc::clone(&source), address: from_address, path: from_path, dialect: None };
+        let source =
+            NodeLocation { store: Arc::clone(&source), address: from_address, path: from_path.clone(), dialect: None };
         let failure = source.with_near(error);
         if is_new { failure.in_store(&source.address.to_string()) } else { failure }
     });
     let done = planned.and_then(|conversion| {
-        let skipped = carry_out(context, &conversion, |progress| match is_move {
-            true => conversion.run_move(&target, progress),
-            false => conversion.run(&target, progress),
+        let changed = [(&target, &to_path), (&source, &from_path)];
+        let skipped = keeping(context, &changed[..1 + usize::from(is_move)], || {
+            carry_out(context, &conversion, |progress| match is_move {
+                true => conversion.run_move(&target, progress),
+                false => conversion.run(&target, progress),
+            })
         })?;
         Ok((conversion, skipped))
     });
@@ -122,7 +131,8 @@ fn carry_over(context: &Context, args: &Nodes, keep_going: bool, is_move: bool) 
                 || {
                     let nodes = number::counted(conversion.nodes().len() as u64, "node");
                     let how = if is_move { "moved" } else { "copied" };
-                    format!("{}: {nodes}, {size} {how} in {seconds:.1} s\n", escape::line(&args.target))
+                    let others = other_files(&conversion);
+                    format!("{}: {nodes}{others}, {size} {how} in {seconds:.1} s\n", escape::line(&args.target))
                 },
             )?;
             skipped.check()

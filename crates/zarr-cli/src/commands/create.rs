@@ -1,5 +1,6 @@
 //! `zarr create`: a new array or group.
 
+use super::consolidated::keeping;
 use super::describe;
 use crate::args::dialect;
 use crate::codecs;
@@ -10,9 +11,9 @@ use crate::{number, output};
 use clap::Args;
 use std::sync::Arc;
 use zarr::convert::Migration;
-use zarr::meta::StoredNode;
 use zarr::meta::conventions::{Convention, Conventions};
 use zarr::meta::json::{Map, Value};
+use zarr::meta::{NodePath, StoredNode};
 use zarr::store::{MemoryStore, StoreAddress};
 use zarr::{Array, Dialect, Group, NewArray, NewGroup, Store};
 
@@ -81,21 +82,22 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
             let failure = Failure::usage("expected the path of the new node");
             return Err(failure.with_hint("the root of a store is /"));
         }
-        (above, path) => join(above.as_deref(), path.as_deref().unwrap_or("/"))?.to_string(),
+        (above, path) => join(above.as_deref(), path.as_deref().unwrap_or("/"))?,
     };
+    let text = path.to_string();
     let attributes = args.attributes.as_deref().map(object).transpose()?;
     match (&args.shape, &args.dtype) {
         (Some(shape), Some(data_type)) => {
             let new = array(context, args, &shape.0, data_type, attributes)?;
-            create(context, args, &address, |store| {
-                Array::create(store, &path, new.clone(), &context.registry).map(|array| array.found().clone())
+            create(context, args, &address, &path, |store| {
+                Array::create(store, &text, new.clone(), &context.registry).map(|array| array.found().clone())
             })
         }
         _ => {
             let new = NewGroup::new().attributes(attributes.unwrap_or_default());
             let new = new.dialect(args.dialect).overwrite(args.overwrite);
-            create(context, args, &address, |store| {
-                Group::create(store, &path, new.clone(), &context.registry).map(|group| group.found().clone())
+            create(context, args, &address, &path, |store| {
+                Group::create(store, &text, new.clone(), &context.registry).map(|group| group.found().clone())
             })
         }
     }
@@ -106,6 +108,7 @@ fn create(
     context: &Context,
     args: &Create,
     address: &StoreAddress,
+    path: &NodePath,
     create: impl Fn(&Arc<dyn Store>) -> zarr::Result<StoredNode>,
 ) -> Result<()> {
     // A store is created only for a node that can be created.
@@ -117,7 +120,7 @@ fn create(
     let created = checked.and_then(|()| {
         let store = context.create_store(address)?;
         Migration::check_settled(&store)?;
-        Ok(create(&store)?)
+        keeping(context, &[(&store, path)], || Ok(create(&store)?))
     });
     let created = created.map_err(|mut failure| {
         // Nothing was read yet: the arguments are at fault.
@@ -125,7 +128,7 @@ fn create(
             failure.exit = Exit::Usage;
         }
         if failure.kind == "exists" {
-            failure.hint.get_or_insert_with(|| "--overwrite replaces it, with everything below it".to_owned());
+            failure.hint.get_or_insert_with(|| "--overwrite replaces it".to_owned());
         }
         if failure.pointer.as_deref() == Some("/data_type") {
             failure.hint = near_type(context, args).or(failure.hint.take());

@@ -1,6 +1,7 @@
 //! `zarr rm`: erases a node.
 
 use super::bar::Bar;
+use super::consolidated::keeping;
 use super::describe;
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
@@ -12,8 +13,7 @@ use clap::Args;
 use std::collections::BTreeSet;
 use std::time::Instant;
 use zarr::hierarchy::{Erasure, StoredNode};
-use zarr::meta::{Dialect, Documents, Node, consolidated, document_keys};
-use zarr::store::Prefix;
+use zarr::meta::{Dialect, Node};
 
 /// Erase a node.
 #[derive(Debug, Args)]
@@ -24,7 +24,7 @@ pub(crate) struct Remove {
     /// The node, with everything below it; / is the root, where only keys of nodes are erased, of every dialect.
     #[arg(value_name = "PATH")]
     path: Option<String>,
-    /// Erase a group with all nodes and other keys below it.
+    /// Erase a node with all nodes and other keys below it.
     #[arg(short, long)]
     recursive: bool,
 }
@@ -37,18 +37,8 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
     let path = args.path.clone().unwrap_or_else(|| "/".to_owned());
     let location = context.locate(&NodeArgs { url: args.url.clone(), path, dialect: None })?;
     let found = context.node_with_warnings(&location)?;
-    if let (Node::Group(_), false) = (&found.node, args.recursive) {
-        let below = zarr::hierarchy::children(&*location.store, &location.path.to_string(), None)?;
-        let count = below.nodes.len() + below.broken.len();
-        if count > 0 {
-            let nodes = number::counted(count as u64, "node");
-            let failure = Failure::usage(format!("{location}: the group has {nodes}"));
-            return Err(failure.with_hint("--recursive erases them, too"));
-        }
-        if let Some(key) = stranger(&location, &found)? {
-            let message = format!("{location}: the key {key} below the group belongs to no node");
-            return Err(Failure::usage(message).with_hint("--recursive erases everything below it"));
-        }
+    if !args.recursive {
+        check_alone(&location, &found)?;
     }
     zarr::convert::Migration::check_settled(&location.store)?;
     // Looked up before anything is erased.
@@ -58,13 +48,34 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
         let path = root.path.to_string();
         Erasure::of(root).progress(|progress| bar.show_erase(&path, progress)).erase(&*location.store)
     };
-    let erased = others.iter().chain([&found]).try_for_each(erase);
+    let erased = keeping(context, &[(&location.store, &location.path)], || {
+        Ok(others.iter().chain([&found]).try_for_each(erase)?)
+    });
     bar.finish();
     erased?;
     let seconds = started.elapsed().as_secs_f64();
     let line =
         || format!("{}: {} erased in {seconds:.1} s\n", escape::line(&location.to_string()), describe::kind(&found));
     context.summary(|| object! { ..location.facts(), "kind": describe::kind(&found), "seconds": seconds }, line)
+}
+
+/// Checks that nothing else would be erased with a node.
+fn check_alone(location: &NodeLocation, found: &StoredNode) -> Result<()> {
+    if let Node::Group(_) = found.node {
+        let below = zarr::hierarchy::children(&*location.store, &location.path.to_string(), None)?;
+        let count = below.nodes.len() + below.broken.len();
+        if count > 0 {
+            let nodes = number::counted(count as u64, "node");
+            let failure = Failure::usage(format!("{location}: the group has {nodes}"));
+            return Err(failure.with_hint("--recursive erases them, too"));
+        }
+    }
+    let Some(key) = zarr::hierarchy::stray_key(&*location.store, found)? else { return Ok(()) };
+    let message = match found.node {
+        Node::Group(_) => format!("{location}: the key {key} below the group belongs to no node"),
+        Node::Array(_) => format!("{location}: the key {key} below the array is neither a document nor a chunk of it"),
+    };
+    Err(Failure::usage(message).with_hint("--recursive erases everything below it"))
 }
 
 /// The root groups of other dialects, if `root` is the root of the store: it has no prefix of its own that would take their nodes
@@ -77,24 +88,4 @@ fn other_roots(location: &NodeLocation, root: &StoredNode) -> Result<Vec<StoredN
     let dialects: BTreeSet<Dialect> = below.iter().map(|node| node.dialect).filter(|it| *it != root.dialect).collect();
     let open = |dialect| zarr::hierarchy::open_node(&*location.store, "/", Some(dialect)).map_err(Failure::from);
     dialects.into_iter().map(open).collect()
-}
-
-/// A key that would be erased with a group without nodes, but is not a document of it. Below the root there is none.
-fn stranger(location: &NodeLocation, group: &StoredNode) -> Result<Option<String>> {
-    if group.path.is_root() || !location.store.capabilities().list {
-        return Ok(None);
-    }
-    let mut own: BTreeSet<String> = group.own_documents().map(str::to_owned).collect();
-    for dialect in std::iter::once(group.dialect).chain(Dialect::at_paths()) {
-        own.extend(consolidated::document_key(&StoredNode::implicit(dialect, group.path.clone())));
-        own.extend(document_keys(dialect, &group.path, &Documents::new()));
-    }
-    for prefix in group.own_prefixes() {
-        let keys =
-            Prefix::new(&prefix).and_then(|prefix| location.store.list_prefix(&prefix)).map_err(zarr::Error::from)?;
-        if let Some(other) = keys.iter().find(|key| !own.contains(key.as_str())) {
-            return Ok(Some(other.to_string()));
-        }
-    }
-    Ok(None)
 }

@@ -1,5 +1,6 @@
 //! `zarr rename-dims`: other names for dimensions.
 
+use super::consolidated::keeping;
 use super::describe;
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
@@ -52,11 +53,14 @@ pub(crate) fn run(context: &Context, args: &RenameDims) -> Result<()> {
     check_data_set(&location, &arrays, &others, &changes)?;
     context.check_writers(&location, "a change of metadata")?;
     Migration::check_settled(&location.store)?;
-    let mut done = Vec::new();
-    for Change { array, names } in &changes {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        done.push(zarr::hierarchy::set_dimension_names(&*location.store, array, &names)?);
-    }
+    let done = keeping(context, &[(&location.store, &location.path)], || {
+        let mut done = Vec::new();
+        for Change { array, names } in &changes {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            done.push(zarr::hierarchy::set_dimension_names(&*location.store, array, &names)?);
+        }
+        Ok(done)
+    })?;
     context.summary(
         || object! { ..location.facts(), "arrays": done.iter().map(describe::facts).collect::<Vec<_>>() },
         || {
