@@ -165,6 +165,12 @@ impl DerefMut for Failure {
 
 impl From<zarr::Error> for Failure {
     fn from(error: zarr::Error) -> Self {
+        Self::from(&error)
+    }
+}
+
+impl From<&zarr::Error> for Failure {
+    fn from(error: &zarr::Error) -> Self {
         let exit = match error.kind() {
             ErrorKind::Argument | ErrorKind::Exists | ErrorKind::NotExpressible => Exit::Usage,
             ErrorKind::NotFound => Exit::NotFound,
@@ -174,7 +180,7 @@ impl From<zarr::Error> for Failure {
             _ => Exit::Data,
         };
         let location = error.location();
-        let causes = causes(&error);
+        let causes = causes(error);
         // The hint has a line of its own.
         let hinted = error.hint().map(|hint| format!(" ({hint})"));
         let plain = |text: String| hinted.as_ref().map_or(text.clone(), |hint| text.replace(hint, ""));

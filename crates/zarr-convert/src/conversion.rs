@@ -140,6 +140,7 @@ pub struct Conversion {
     consolidate: Vec<NodePath>,
     left_out: Vec<String>,
     others: Vec<CopiedKey>,
+    refused: Vec<Error>,
 }
 
 /// The result of planning a conversion.
@@ -167,9 +168,15 @@ impl Conversion {
     ///
     /// # Errors
     /// If a node in the source is broken, [`NotExpressible`](zarr_hierarchy::ErrorKind::NotExpressible) if one cannot be said in the
-    /// dialect, [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
+    /// dialect, unless it [keeps going](ConvertOptions#structfield.keep_going) without them;
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
     pub fn plan(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<Self> {
-        let DryRun { conversion, refused } = Self::examine(source, registry, options)?;
+        let keeps_going = options.keep_going;
+        let DryRun { mut conversion, refused } = Self::examine(source, registry, options)?;
+        if keeps_going && !conversion.nodes.is_empty() {
+            conversion.refused = refused;
+            return Ok(conversion);
+        }
         let others = refused.len().saturating_sub(1);
         match refused.into_iter().next() {
             None => Ok(conversion),
@@ -187,8 +194,9 @@ impl Conversion {
     /// # Errors
     /// If a node in the source is broken, [`Argument`](zarr_hierarchy::ErrorKind::Argument) if chunks, shards or codecs fit no array.
     pub fn examine(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<DryRun> {
-        let plan::ConversionPlan { nodes, consolidate, left_out, others } = plan::plan(source, registry, &options)?;
-        let (mut planned, mut refused) = (Vec::new(), Vec::new());
+        let plan::ConversionPlan { nodes, consolidate, left_out, others, unread } =
+            plan::plan(source, registry, &options)?;
+        let (mut planned, mut refused) = (Vec::new(), unread);
         for node in nodes {
             match node {
                 Ok(node) => planned.push(node),
@@ -196,7 +204,8 @@ impl Conversion {
             }
         }
         let (source, registry) = (Arc::clone(source), Arc::clone(registry));
-        let conversion = Self { source, registry, options, nodes: planned, consolidate, left_out, others };
+        let conversion =
+            Self { source, registry, options, nodes: planned, consolidate, left_out, others, refused: Vec::new() };
         Ok(DryRun { conversion, refused })
     }
 
@@ -228,6 +237,12 @@ impl Conversion {
     /// lie below an array.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
+    }
+
+    /// Nodes of the source that cannot be read or converted, each error with its path; they are left out where the conversion
+    /// [keeps going](ConvertOptions#structfield.keep_going), and an error of the plan elsewhere.
+    pub fn refused(&self) -> &[Error] {
+        &self.refused
     }
 
     /// Bytes of the elements of all nodes.

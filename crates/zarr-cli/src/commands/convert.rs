@@ -57,6 +57,9 @@ pub(crate) struct Convert {
     /// `ds[["a", "b"]]` of xarray keeps them.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1, help_heading = WHICH)]
     variables: Vec<String>,
+    /// Leave out this node, with everything below it, whether it can be read or not; may be given several times.
+    #[arg(long, value_name = "PATH", help_heading = WHICH)]
+    exclude: Vec<String>,
     /// Leave out the files that lie beside nodes and belong to none: tables in Parquet, XML, texts. By default they are copied with their
     /// groups, as they are, unless --variables are chosen.
     #[arg(long, help_heading = WHICH)]
@@ -76,8 +79,8 @@ pub(crate) struct Convert {
     /// on another machine is, takes up to 30 s to see.
     #[arg(long, help_heading = INTERRUPTED)]
     resume: bool,
-    /// Go on where a chunk of SRC cannot be read or decoded: its elements get the fill value, and the chunks are listed at the end, with
-    /// exit code 1. Where only metadata changes, chunks are copied as bytes: one that cannot be decoded is copied as it is.
+    /// Go on where a chunk of SRC cannot be read or decoded: its elements get the fill value; and where a node cannot be read or converted:
+    /// it is left out. All are listed at the end, with exit code 1. Where only metadata changes, chunks are copied as bytes: one that cannot be decoded is copied as it is.
     #[arg(long, help_heading = INTERRUPTED)]
     keep_going: bool,
     /// Write part I of N alone, as any process on any machine can at the same time as others write others; one that was
@@ -111,6 +114,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         .shards(shards)
         .codecs(args.codecs.as_deref().map(|text| codecs::parse(text, &context.registry)).transpose()?)
         .node(args.node.as_deref().map(node_path).transpose()?)
+        .exclude(args.exclude.iter().map(|path| node_path(path)).collect::<Result<_>>()?)
         .other_keys(!args.no_other_files)
         .overwrite(args.overwrite)
         .resume(args.resume)
@@ -187,7 +191,7 @@ pub(crate) fn carry_out(
         warn(conversion.nodes());
     }
     let bar = Bar::new(conversion.size(), context.global.quiet);
-    let skipped = Skipped::default();
+    let skipped = Skipped::of(conversion);
     let done = run(&|progress| {
         skipped.add(&progress);
         bar.show(progress);
@@ -249,6 +253,7 @@ pub(crate) fn outcome(ends: (&str, &str), conversion: &Conversion, skipped: &Ski
         "other_files": conversion.other_keys().len(),
         "part": or_null(part.map(|part| part.to_string())),
         "nodes": conversion.nodes().iter().map(facts).collect::<Vec<_>>(),
+        "skipped_nodes": skipped.nodes_to_json(),
         "skipped": skipped.to_json(),
         "more_skipped": skipped.more(),
     }

@@ -573,3 +573,35 @@ fn a_root_that_is_created_keeps_the_entry_point_document() {
         assert!(folder.ok(&["info", "s"]).contains("int32"));
     }
 }
+
+/// One node that cannot be read stops no conversion that is to keep going, and none that leaves it out.
+#[test]
+fn nodes_that_cannot_be_read_are_left_out_of_a_conversion() {
+    let folder = store("v2");
+    folder.ok(&["create", "s", "g/h/c", "--shape", "4", "--dtype", "int16", "--dialect", "v2"]);
+    std::fs::write(folder.path("s/g/b/.zarray"), "{").unwrap();
+    // Chunks of a codec that nobody knows cannot be encoded again.
+    let document = r#"{"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i2", "compressor": {"id": "nobody"},
+        "fill_value": 0, "order": "C", "filters": null}"#;
+    std::fs::write(folder.path("s/g/h/c/.zarray"), document).unwrap();
+    let convert = ["convert", "s", "t", "--dialect", "v3", "--chunks", "1"];
+    let with = |more: &[&'static str]| folder.run(&[&convert[..], more].concat());
+    assert_eq!(with(&[]).code, Some(4));
+    assert!(!folder.path("t").exists());
+    let ran = with(&["--keep-going", "--json"]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let outcome = zarr::meta::json::Value::from_json(&String::from_utf8_lossy(&ran.out)).unwrap();
+    let skipped = outcome.get("skipped_nodes").unwrap().as_array().unwrap();
+    let paths: Vec<_> = skipped.iter().map(|node| node.get("path").unwrap().as_str().unwrap()).collect();
+    assert_eq!(paths, ["/g/b", "/g/h/c"]);
+    assert_eq!(folder.raw("t", "g/a"), int16(1..5));
+    assert_eq!(folder.ok(&["ls", "t", "g"]), "a\nh/\n");
+    std::fs::remove_dir_all(folder.path("t")).unwrap();
+    let ran = with(&["--keep-going"]);
+    assert!(ran.err.contains("left out: ") && ran.err.contains("2 nodes could not be converted"), "{}", ran.err);
+    std::fs::remove_dir_all(folder.path("t")).unwrap();
+    assert_eq!(with(&["--exclude", "g/h", "--exclude", "/g/b"]).code, Some(0));
+    assert_eq!(folder.ok(&["ls", "t", "g"]), "a\n");
+    let ran = with(&["--exclude", "g/x", "--overwrite"]);
+    assert!(ran.code == Some(3) && ran.err.contains("/g/x: found no node that could be left out"), "{}", ran.err);
+}

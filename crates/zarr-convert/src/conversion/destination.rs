@@ -139,7 +139,7 @@ pub(super) fn clear(
         let hint = match (&found, name) {
             (Ok(found), _) if found.node.as_array().is_some() => "--overwrite replaces it".to_owned(),
             (Ok(_), Some(name)) => format!("to put it into that group, name its path there: {}", path.join(name)?),
-            (Ok(_), None) => "name a path at which nothing is, or another store".to_owned(),
+            (Ok(_), None) => "name another path or store; --overwrite would erase all that is there".to_owned(),
             (Err(_), _) => "`zarr check` tells what is broken; --overwrite replaces it".to_owned(),
         };
         return Err(exists(path, what, &hint));

@@ -186,6 +186,7 @@ impl Migration {
             consolidate,
             left_out: Vec::new(),
             others: Vec::new(),
+            refused: Vec::new(),
         };
         Ok(Self { conversion, record, interrupted, replaced, replaced_chunks: chunks.len() })
     }

@@ -34,6 +34,8 @@ pub struct ConvertOptions {
     pub node: Option<NodePath>,
     /// Convert these arrays alone, with the groups above them. By default all.
     pub arrays: Option<Vec<NodePath>>,
+    /// Nodes that are left out, with all below them, whether they can be read or not.
+    pub exclude: Vec<NodePath>,
     /// Whether keys below groups that belong to no node are copied with their groups, as they are: tables in Parquet, XML, texts, whatever
     /// other software keeps beside arrays ([`other_keys`](zarr_hierarchy::other_keys)). Default true; not where
     /// [`arrays`](Self#structfield.arrays) are chosen.
@@ -65,7 +67,8 @@ pub struct ConvertOptions {
     /// to 30 s to see.
     pub resume: bool,
     /// Whether to go on where a chunk of the source cannot be read or decoded: it is reported
-    /// ([`Progress::Skipped`](super::Progress::Skipped)), and its elements have the fill value in the target. Where chunks are copied as
+    /// ([`Progress::Skipped`](super::Progress::Skipped)), and its elements have the fill value in the target. A node that cannot be read or
+    /// converted is left out ([`Conversion::refused`](super::Conversion::refused)). Where chunks are copied as
     /// bytes ([`Action::CopyChunks`](super::Action::CopyChunks)) nothing is decoded: a chunk that cannot be is copied as it is.
     pub keep_going: bool,
     /// Do this part alone, which any process may do on any machine, at the same time as others do others. A part that was interrupted
@@ -87,6 +90,7 @@ impl Default for ConvertOptions {
             codecs: None,
             node: None,
             arrays: None,
+            exclude: Vec::new(),
             other_keys: true,
             to: None,
             carry: false,
@@ -143,6 +147,13 @@ impl ConvertOptions {
     #[must_use]
     pub fn arrays(mut self, arrays: impl Into<Option<Vec<NodePath>>>) -> Self {
         self.arrays = arrays.into();
+        self
+    }
+
+    /// Sets [`exclude`](Self#structfield.exclude).
+    #[must_use]
+    pub fn exclude(mut self, exclude: Vec<NodePath>) -> Self {
+        self.exclude = exclude;
         self
     }
 

@@ -20,6 +20,8 @@ pub(super) struct ConversionPlan {
     pub(super) left_out: Vec<String>,
     /// Keys of the source that belong to no node.
     pub(super) others: Vec<CopiedKey>,
+    /// Why nodes of the source cannot be read, where it goes on without them.
+    pub(super) unread: Vec<Error>,
 }
 
 /// Plans from metadata alone.
@@ -28,7 +30,7 @@ pub(super) fn plan(
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<ConversionPlan> {
-    let (found, left_out, others) = find(source, options)?;
+    let Source { nodes: found, left_out, others, unread } = find(source, options)?;
     let all = found.iter().map(|found| found.dialect.to_write()).max().unwrap_or(Dialect::NEWEST);
     let options = &ConvertOptions { dialect: options.dialect.or(Some(all)), ..options.clone() };
     let others = others::planned(others, options.dialect.unwrap_or(all), options)?;
@@ -52,25 +54,41 @@ pub(super) fn plan(
     }
     // A group above has copies of the documents of the groups below it.
     consolidate.reverse();
-    Ok(ConversionPlan { nodes, consolidate, left_out, others })
+    Ok(ConversionPlan { nodes, consolidate, left_out, others, unread })
+}
+
+/// What is found in the source.
+struct Source {
+    /// The nodes to be converted.
+    nodes: Vec<StoredNode>,
+    /// Nodes that are left out, since others hide them.
+    left_out: Vec<String>,
+    /// Keys of no node.
+    others: Vec<OtherKey>,
+    /// Why nodes cannot be read, where the conversion goes on without them.
+    unread: Vec<Error>,
 }
 
 /// The nodes to be converted: all, or one and the nodes below it, and the groups above if it stays below them; of these the arrays that
-/// were chosen. Then the nodes that are left out, since others hide them, and the keys of no node.
-fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<StoredNode>, Vec<String>, Vec<OtherKey>)> {
+/// were chosen, and no nodes that were excluded.
+fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<Source> {
     let path = options.node.clone().unwrap_or_else(NodePath::root);
-    let walk = walk(&**source, &path.to_string(), None)?;
-    let others = match options.other_keys && options.arrays.is_none() {
+    let mut walk = walk(&**source, &path.to_string(), None)?;
+    let mut others = match options.other_keys && options.arrays.is_none() {
         true => other_keys(&**source, &walk)?,
         false => Vec::new(),
     };
+    exclude(&mut walk, &options.exclude)?;
+    others.retain(|other| !options.exclude.iter().any(|path| other.key.as_str().starts_with(&path.key_prefix())));
     let Walk { nodes: below, broken, mut below_arrays, .. } = walk;
     let is_chosen = |error: &Error| match (&options.arrays, &error.location().path) {
         (Some(chosen), Some(path)) => NodePath::parse(path).is_ok_and(|path| has_below(&path, chosen)),
         _ => true,
     };
-    if let Some(error) = broken.into_iter().find(is_chosen) {
-        return Err(error.with_hint("nothing was written; a single node can be converted alone"));
+    let mut unread: Vec<Error> = broken.into_iter().filter(is_chosen).collect();
+    if !options.keep_going && !unread.is_empty() {
+        let hint = "nothing was written; --keep-going goes on without it, --exclude leaves it out";
+        return Err(unread.swap_remove(0).with_hint(hint));
     }
     let dialect = below.first().map(|found| found.dialect);
     let mut nodes = Vec::new();
@@ -93,7 +111,26 @@ fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<(Vec<Stored
     });
     let below = below_arrays.iter().map(|node| format!("{}: left out, since it lies below an array", node.path));
     let left_out = hidden.chain(below).collect();
-    Ok((nodes, left_out, others))
+    Ok(Source { nodes, left_out, others, unread })
+}
+
+/// Takes excluded nodes out of a walk, with all below them. Lists that groups keep of their nodes lose them.
+fn exclude(walk: &mut Walk, excluded: &[NodePath]) -> Result<()> {
+    let is_within = |path: &NodePath| excluded.iter().any(|above| path.is_within(above));
+    let path_of = |error: &Error| error.location().path.as_deref().and_then(|path| NodePath::parse(path).ok());
+    for path in excluded {
+        let is_there = walk.nodes.iter().chain(&walk.below_arrays).any(|node| node.path == *path);
+        if !is_there && !walk.broken.iter().any(|error| path_of(error).as_ref() == Some(path)) {
+            return Err(Error::new(ErrorKind::NotFound, "found no node that could be left out").at_path(path));
+        }
+    }
+    walk.broken.retain(|error| path_of(error).is_none_or(|path| !is_within(&path)));
+    walk.below_arrays.retain(|node| !is_within(&node.path));
+    let (left, mut kept): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut walk.nodes).into_iter().partition(|node| is_within(&node.path));
+    unlist(&mut kept, &left);
+    walk.nodes = kept;
+    Ok(())
 }
 
 /// Whether a path is one of the chosen ones, or above one.
@@ -111,6 +148,12 @@ fn choose(nodes: Vec<StoredNode>, chosen: &[NodePath]) -> Result<Vec<StoredNode>
         Node::Array(_) => chosen.contains(&found.path),
         Node::Group(_) => has_below(&found.path, chosen),
     });
+    unlist(&mut kept, &left);
+    Ok(kept)
+}
+
+/// Takes nodes that are left out from the lists that groups keep.
+fn unlist(kept: &mut [StoredNode], left: &[StoredNode]) {
     for found in left {
         let (Some(parent), Some(name)) = (found.path.parent(), found.path.name()) else { continue };
         let is_array = found.node.as_array().is_some();
@@ -118,7 +161,6 @@ fn choose(nodes: Vec<StoredNode>, chosen: &[NodePath]) -> Result<Vec<StoredNode>
             conventions::list_child(group, name, is_array, false);
         }
     }
-    Ok(kept)
 }
 
 /// Chunks and shards are for arrays of as many dimensions; if there are none, something else was meant.
