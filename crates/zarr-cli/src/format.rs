@@ -18,6 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::npy;
 use crate::output::Output;
 use clap::ValueEnum;
+use std::path::Path;
 use zarr::ArrayData;
 use zarr::dataset::Values;
 use zarr::dtype::{DataType, Unit, npy_literal};
@@ -36,6 +37,28 @@ pub(crate) enum Form {
     /// A line for each row, values as in JSON separated by commas, strings without quotes; structs have a header with the names of
     /// fields. A string with control characters other than line feeds and tabs is a JSON string, which `write` reads.
     Csv,
+}
+
+impl Form {
+    /// The form that the name of a file tells, whatever the case; `None` where it has no suffix.
+    ///
+    /// # Errors
+    /// For a suffix that stands for no form.
+    pub(crate) fn by_name(path: &Path) -> Result<Option<Self>> {
+        let Some(suffix) = path.extension() else { return Ok(None) };
+        Ok(Some(match suffix.to_string_lossy().to_ascii_lowercase().as_str() {
+            "txt" => Self::Text,
+            "json" => Self::Json,
+            "raw" | "bin" => Self::Raw,
+            "npy" => Self::Npy,
+            "csv" => Self::Csv,
+            other => {
+                let message = format!("{}: no form of elements has the suffix .{other}", path.display());
+                let hint = "npy, csv, json, raw, bin and txt are written; --as names the form of another file";
+                return Err(Failure::usage(message).with_hint(hint));
+            }
+        }))
+    }
 }
 
 /// How text for people looks.

@@ -92,7 +92,7 @@ pub(crate) struct Read {
     /// Digits behind the point of floats in text, at most. By default 8 of decoded values, and elsewhere all that a float has.
     #[arg(long, value_name = "DIGITS", value_parser = clap::value_parser!(u8).range(..=17), help_heading = HOW)]
     precision: Option<u8>,
-    /// The output form; by default text, or json with --json.
+    /// The output form; by default that of the suffix of --output, else text, or json with --json.
     #[arg(long = "as", value_name = "FORM", help_heading = HOW)]
     form: Option<Form>,
     /// The file to write, which is replaced once everything is written; `-` is standard output.
@@ -128,7 +128,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
         Missing::Error => MissingChunks::Error,
         Missing::Report => MissingChunks::Report(report.clone()),
     };
-    let form = args.form.unwrap_or(if context.global.json { Form::Json } else { Form::Text });
+    let form = form(context, args)?;
     check_form(args, form)?;
     let location = context.locate(&args.node)?;
     let array = context.array(&location)?;
@@ -172,6 +172,15 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
         Some(file) => summarize(context, file, &done),
         None => Ok(()),
     }
+}
+
+/// The form of the output.
+fn form(context: &Context, args: &Read) -> Result<Form> {
+    let named = match args.output.as_deref().filter(|_| args.form.is_none() && !is_stdout(args)) {
+        Some(file) => Form::by_name(file)?,
+        None => args.form,
+    };
+    Ok(named.unwrap_or(if context.global.json { Form::Json } else { Form::Text }))
 }
 
 /// Refuses options of text with another form.

@@ -12,7 +12,7 @@ use crate::number::grouped;
 use crate::object::{object, or_null};
 use clap::Args;
 use source::{Channel, Source};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use target::Target;
 use title::Title;
 use zarr::meta::json::{Map, Value};
@@ -106,7 +106,21 @@ fn protocol(text: &str) -> Result<target::Choice, String> {
     }
 }
 
+/// Refuses a file whose name says that it is no PNG.
+fn check_suffix(path: &Path) -> Result<()> {
+    match path.extension() {
+        Some(suffix) if !suffix.eq_ignore_ascii_case("png") && !suffix.eq_ignore_ascii_case("apng") => {
+            let message = format!("{}: pictures are PNG files", path.display());
+            Err(Failure::usage(message).with_hint("name the file .png"))
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
+    if let Some(path) = &args.output {
+        check_suffix(path)?;
+    }
     let target = Target::new(context, args)?;
     if args.animate.is_some() {
         return animate::run(context, args, target.room);

@@ -26,6 +26,28 @@ fn elements_in_all_forms() {
 }
 
 #[test]
+fn a_file_has_the_form_that_its_name_says() {
+    let folder = table();
+    for (name, form) in
+        [("t.npy", "npy"), ("t.CSV", "csv"), ("t.json", "json"), ("t.raw", "raw"), ("t.bin", "raw"), ("t.txt", "text")]
+    {
+        folder.ok(&["read", "s", "t", "-o", name]);
+        folder.ok(&["read", "s", "t", "--as", form, "-o", "expected"]);
+        let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+        assert_eq!(read(name), read("expected"), "{name}");
+    }
+    for name in ["t.nc", "t.zarr"] {
+        let ran = folder.run(&["read", "s", "t", "-o", name]);
+        assert!(ran.code == Some(2) && ran.err.contains("npy, csv, json, raw"), "{name}: {}", ran.err);
+        assert!(!folder.path(name).exists(), "{name}");
+        folder.ok(&["read", "s", "t", "--as", "csv", "-o", name]);
+    }
+    let ran = folder.run(&["view", "s", "t", "-o", "t.jpg"]);
+    assert!(ran.code == Some(2) && ran.err.contains("pictures are PNG files"), "{}", ran.err);
+    assert!(!folder.path("t.jpg").exists());
+}
+
+#[test]
 fn npy_files_go_out_and_in() {
     let folder = table();
     folder.ok(&["read", "s", "t", "--as", "npy", "-o", "t.npy"]);
