@@ -7,6 +7,7 @@ use crate::interrupt::Interrupt;
 use crate::location::{Access, Located, Origin, address_and_path};
 use crate::runtime;
 use pyo3::prelude::*;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::convert::{Action, Conversion, ConvertOptions, Migration, Part, PlannedNode, Progress, Shards, SkippedChunk};
@@ -42,16 +43,26 @@ impl Source<'_> {
     }
 }
 
+/// Chunks or shards.
+#[derive(Clone, FromPyObject)]
+enum Lengths {
+    /// Along all dimensions; of shards, an empty list for none.
+    Shape(Vec<u64>),
+    ByName(BTreeMap<String, u64>),
+    /// `"auto"`.
+    Word(String),
+}
+
 /// How it is converted, a `dict`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Settings {
     dialect: Option<String>,
-    chunks: Option<Vec<u64>>,
-    /// An empty list for no shards.
-    shards: Option<Vec<u64>>,
+    chunks: Option<Lengths>,
+    shards: Option<Lengths>,
     codecs: Option<String>,
     variables: Option<Vec<String>>,
+    exclude: Vec<String>,
     other_files: bool,
     memory: u64,
     scratch: Option<Address>,
@@ -68,10 +79,21 @@ pub(crate) struct Settings {
 
 impl Settings {
     fn options(&self) -> Result<ConvertOptions> {
-        let shards = self.shards.clone().map(|shards| match shards.is_empty() {
-            true => Shards::None,
-            false => Shards::Of(shards),
-        });
+        let word = |of: &str, word: &str| Error::argument(format!("{of}: found {word:?}, expected lengths"));
+        let shards = match self.shards.clone() {
+            None => None,
+            Some(Lengths::Shape(shape)) if shape.is_empty() => Some(Shards::None),
+            Some(Lengths::Shape(shape)) => Some(Shards::Of(shape)),
+            Some(Lengths::ByName(lengths)) => Some(Shards::ByName(lengths)),
+            Some(Lengths::Word(text)) if text == "auto" => Some(Shards::Auto),
+            Some(Lengths::Word(text)) => return Err(word("shards", &text)),
+        };
+        let (chunks, chunk_lengths) = match self.chunks.clone() {
+            None => (None, BTreeMap::new()),
+            Some(Lengths::Shape(shape)) => (Some(shape), BTreeMap::new()),
+            Some(Lengths::ByName(lengths)) => (None, lengths),
+            Some(Lengths::Word(text)) => return Err(word("chunks", &text)),
+        };
         let conventions = match self.convention.as_deref() {
             None => Conventions::Detect,
             Some("none") => Conventions::Ignore,
@@ -88,7 +110,9 @@ impl Settings {
         }
         Ok(ConvertOptions::default()
             .dialect(self.dialect.as_deref().map(str::parse::<Dialect>).transpose()?)
-            .chunks(self.chunks.clone())
+            .chunks(chunks)
+            .chunk_lengths(chunk_lengths)
+            .exclude(self.exclude.iter().map(|path| path.parse()).collect::<std::result::Result<_, _>>()?)
             .shards(shards)
             .codecs(codecs)
             .other_keys(self.other_files)
@@ -222,7 +246,7 @@ pub(crate) fn convert(
             let mut events = known();
             (std::mem::take(&mut events.skipped), events.more)
         };
-        Ok(outcome(&conversion, skipped, &[], &[&source, &store]))
+        Ok(outcome(&conversion, skipped, conversion.refused(), &[&source, &store]))
     };
     let outcome = runtime::run_watched(py, &interrupt, &mut tell, work)?;
     tell(py)?;

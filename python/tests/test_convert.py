@@ -91,6 +91,40 @@ def test_refusals(tmp_path: Path) -> None:
         zarr_rust.convert(a, tmp_path / "c.zarr", finish=True)
 
 
+def test_chunks_by_names_and_files_of_no_node(tmp_path: Path) -> None:
+    store = tmp_path / "a.zarr"
+    data = np.arange(20 * 30, dtype="i2").reshape(20, 30)
+    for name, shape, dims in [("t", (20, 30), ("time", "lat")), ("time", (20,), ("time",))]:
+        array = zarr_rust.create_array(store, name, shape=shape, dtype="i2", chunks=shape, dimension_names=dims)
+        array[:] = data if name == "t" else data[:, 0]
+    (store / "OME").mkdir()
+    (store / "OME/METADATA.ome.xml").write_text("<OME/>")
+    zarr_rust.convert(store, tmp_path / "b.zarr", chunks={"time": 5}, shards="auto")
+    chunks = {name: zarr.open_array(tmp_path / "b.zarr", path=name, mode="r") for name in ("t", "time")}
+    assert [(array.chunks, array.shards) for array in chunks.values()] == [((5, 30), (20, 30)), ((5,), (20,))]
+    assert (chunks["t"][:] == data).all()
+    assert (tmp_path / "b.zarr/OME/METADATA.ome.xml").read_text() == "<OME/>"
+    zarr_rust.convert(store, tmp_path / "c.zarr", shards={"time": 40}, chunks={"time": 10}, exclude=["t"], other_files=False)
+    assert zarr.open_array(tmp_path / "c.zarr", path="time", mode="r").shards == (20,)
+    assert not (tmp_path / "c.zarr/t").exists() and not (tmp_path / "c.zarr/OME").exists()
+    with pytest.raises(ValueError, match="tim"):
+        zarr_rust.convert(store, tmp_path / "d.zarr", chunks={"tim": 5})
+    with pytest.raises(ValueError, match="expected lengths"):
+        zarr_rust.convert(store, tmp_path / "d.zarr", chunks="auto")
+
+
+def test_nodes_that_cannot_be_read_are_left_out(tmp_path: Path) -> None:
+    data = source(tmp_path)
+    broken = tmp_path / "a.zarr/g/b"
+    broken.mkdir()
+    (broken / ".zarray").write_text("{")
+    with pytest.raises(ValueError, match="keep-going"):
+        zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "b.zarr", dialect="v3")
+    with pytest.warns(ZarrWarning, match="left out: .*/g/b"):
+        done = zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "b.zarr", dialect="v3", keep_going=True)
+    assert len(done.refused) == 1 and (zarr_rust.open(tmp_path / "b.zarr", "g/t")[:] == data).all()
+
+
 def test_parts_by_processes(tmp_path: Path) -> None:
     data = source(tmp_path)
     script = (

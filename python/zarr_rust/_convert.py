@@ -74,10 +74,11 @@ def convert(
     path: str | None = None,
     to: str | None = None,
     dialect: str | None = None,
-    chunks: int | Sequence[int] | None = None,
-    shards: int | Sequence[int] | Literal[False] | None = None,
+    chunks: int | Sequence[int] | Mapping[str, int] | None = None,
+    shards: int | Sequence[int] | Mapping[str, int] | Literal[False, "auto"] | None = None,
     codecs: Any = None,
     variables: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
     other_files: bool = True,
     memory: int | str = MEMORY,
     scratch: str | os.PathLike[str] | None = None,
@@ -102,8 +103,9 @@ def convert(
 
     ``dialect``, ``chunks``, ``shards`` and ``codecs`` are as in :func:`zarr_rust.create_array`; without them arrays keep theirs, and
     ``shards=False`` makes arrays without shards. ``chunks`` and ``shards`` are for arrays of as many dimensions; a number stands for an array
-    of one. Where only metadata changes, chunks are copied as they are stored. ``variables`` are names of a data set of which these alone are
-    converted, with their coordinates. Files that lie beside nodes and belong to none, such as tables in Parquet, are copied with their groups
+    of one; ``{"time": 10, "lat": 45}`` are lengths along dimensions of these names, for all arrays that have one of them. ``shards="auto"``
+    makes shards of about 64 MiB at most. Where only metadata changes, chunks are copied as they are stored. ``variables`` are names of a data set of which these alone are
+    converted, with their coordinates. Nodes at the paths in ``exclude`` are left out, with all below them. Files that lie beside nodes and belong to none, such as tables in Parquet, are copied with their groups
     unless ``variables`` are chosen or ``other_files`` is false.
 
     No more than about ``memory`` bytes are used for data, a number or a text such as ``"500MiB"``. If that is little, elements are stored
@@ -113,8 +115,8 @@ def convert(
     other software then takes them otherwise, and ``convention`` is ``"xarray"``, ``"nczarr"`` or ``"none"``.
 
     A node in the target is an error, or is replaced with ``overwrite``. A conversion that was interrupted goes on with ``resume`` and the same
-    arguments. With ``keep_going`` a chunk that cannot be read has the fill value in the target, is in the result as ``skipped``, and a
-    :class:`~zarr_rust.errors.ZarrWarning`.
+    arguments. With ``keep_going`` a chunk that cannot be read has the fill value in the target and is in the result as ``skipped``, a node that
+    cannot be read or converted is left out and is there as ``refused``, and each is a :class:`~zarr_rust.errors.ZarrWarning`.
 
     ``part=(i, n)`` writes part ``i`` of ``n``, counted from 1, as any process on any machine can at the same time as others write others; one
     that was interrupted goes on when it is run again. The nodes are there after ``finish=True``, which needs all parts, and the same other
@@ -157,10 +159,11 @@ def convert(
         codecs = json.dumps(codecs if isinstance(codecs, (list, tuple)) else [codecs])
     settings = {
         "dialect": dialect,
-        "chunks": None if chunks is None else lengths_of(chunks),
-        "shards": None if shards is None else [] if shards is False else lengths_of(shards),
+        "chunks": None if chunks is None else _lengths(chunks),
+        "shards": None if shards is None else [] if shards is False else _lengths(shards),
         "codecs": codecs,
         "variables": None if variables is None else list(variables),
+        "exclude": list(exclude),
         "other_files": other_files,
         "memory": size_in_bytes(memory),
         "scratch": None if scratch is None else (address_of(scratch), None, []),
@@ -181,11 +184,18 @@ def convert(
     for node in converted:
         messages += [f"{node.path}: {note}" for note in (*node.losses, *([node.warning] if node.warning else []))]
     messages += [f"{one.path}: chunk {one.chunk} is left out: {one.cause}" for one in chunks_left_out]
+    messages += [f"left out: {cause}" for cause in refused if not dry_run]
     if more:
         messages.append(f"about {more} more chunks were left out by earlier runs or parts")
     for message in messages:
         warnings.warn(message, ZarrWarning, stacklevel=2)
     return Conversion(converted, chunks_left_out, tuple(refused), more)
+
+
+def _lengths(lengths: int | str | Sequence[int] | Mapping[str, int]) -> Any:
+    if isinstance(lengths, (str, Mapping)):
+        return dict(lengths) if isinstance(lengths, Mapping) else lengths
+    return lengths_of(lengths)
 
 
 def _node(

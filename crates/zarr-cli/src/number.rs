@@ -1,5 +1,6 @@
 //! Numbers for people, and back.
 
+use std::collections::BTreeMap;
 pub(crate) use zarr::meta::text::{grouped, size, tuple};
 
 /// A count with its noun, of which several have an `s`: `1 array`, `2_500 arrays`.
@@ -11,9 +12,44 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lengths(pub(crate) Vec<u64>);
 
-/// Lengths, or the word `none`.
+/// Lengths along all dimensions, along those of some names, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LengthsOrNone(pub(crate) Option<Vec<u64>>);
+pub(crate) enum ChunkLengths {
+    Shape(Vec<u64>),
+    ByName(BTreeMap<String, u64>),
+    Auto,
+    None,
+}
+
+/// A shape, or lengths along named dimensions: `time=10,lat=45`.
+pub(crate) fn lengths(text: &str) -> Result<ChunkLengths, String> {
+    if !text.contains('=') {
+        return shape(text).map(|lengths| ChunkLengths::Shape(lengths.0));
+    }
+    let mut lengths = BTreeMap::new();
+    for part in text.split(',') {
+        let expected = || format!("{part:?}: expected a dimension and its length, as time=10");
+        let (name, length) = part.split_once('=').ok_or_else(expected)?;
+        match shape(length).map(|lengths| lengths.0).as_deref() {
+            Ok(&[length]) if !name.trim().is_empty() => {
+                if lengths.insert(name.trim().to_owned(), length).is_some() {
+                    return Err(format!("dimension {} is given more than once", name.trim()));
+                }
+            }
+            _ => return Err(expected()),
+        }
+    }
+    Ok(ChunkLengths::ByName(lengths))
+}
+
+/// As [`lengths`], or `auto`, or `none`.
+pub(crate) fn shard_lengths(text: &str) -> Result<ChunkLengths, String> {
+    match text.trim() {
+        "none" => Ok(ChunkLengths::None),
+        "auto" => Ok(ChunkLengths::Auto),
+        _ => lengths(text),
+    }
+}
 
 /// Lengths divided by commas or `x`, optionally in brackets; the empty string means no dimensions.
 pub(crate) fn shape(text: &str) -> Result<Lengths, String> {
@@ -35,14 +71,6 @@ pub(crate) fn shape(text: &str) -> Result<Lengths, String> {
         number.and_then(|number| u64::try_from(number).ok()).ok_or_else(|| format!("{:?} is not a length", part.trim()))
     };
     inner.split([',', 'x']).map(length).collect::<Result<_, _>>().map(Lengths)
-}
-
-/// As [`shape`], or `none`.
-pub(crate) fn shape_or_none(text: &str) -> Result<LengthsOrNone, String> {
-    if text.trim() == "none" {
-        return Ok(LengthsOrNone(None));
-    }
-    shape(text).map(|lengths| LengthsOrNone(Some(lengths.0)))
 }
 
 /// Bytes: `1GiB`, `500 MB`, `2G` (binary), `1048576`.
@@ -99,8 +127,14 @@ mod tests {
         for text in ["a", "1,,2", "-1", "1.5", "9223372036854775808", "[1", "+3"] {
             assert!(shape(text).is_err(), "{text}");
         }
-        assert_eq!(shape_or_none("none"), Ok(LengthsOrNone(None)));
-        assert_eq!(shape_or_none("4"), Ok(LengthsOrNone(Some(vec![4]))));
+        assert_eq!(shard_lengths("none"), Ok(ChunkLengths::None));
+        assert_eq!(shard_lengths("auto"), Ok(ChunkLengths::Auto));
+        assert_eq!(shard_lengths("4"), Ok(ChunkLengths::Shape(vec![4])));
+        let named = [("lat".to_owned(), 45), ("time".to_owned(), 1_000)].into();
+        assert_eq!(lengths("time=1_000, lat=45"), Ok(ChunkLengths::ByName(named)));
+        for text in ["time=", "=4", "time=4,5", "time=4,time=5", "time=x", "time=4x5"] {
+            assert!(lengths(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod finish_move;
 mod hierarchy;
 mod in_parts;
 mod journal;
+mod lengths;
 mod links;
 mod migrate;
 mod options;
@@ -32,6 +33,7 @@ mod unfinished;
 mod work;
 mod workers;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::Registry;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
@@ -54,11 +56,17 @@ pub use zarr_hierarchy::IntoFlow;
 
 /// Whether arrays get shards.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Shards {
     /// No array is sharded.
     None,
-    /// Shards of this shape.
+    /// Shards of this shape, for arrays of as many dimensions.
     Of(Vec<u64>),
+    /// Shards of these lengths along dimensions of these names, rounded up to whole chunks, and one chunk long along others, for arrays that
+    /// have one of them.
+    ByName(BTreeMap<String, u64>),
+    /// Shards of about 64 MiB of elements at most, for arrays of several chunks.
+    Auto,
 }
 
 /// How a node is converted.
@@ -237,6 +245,20 @@ impl Conversion {
     /// lie below an array.
     pub fn left_out(&self) -> &[String] {
         &self.left_out
+    }
+
+    /// The arrays of two dimensions or more for which chunks or shards of a given shape are not, since they have another number of
+    /// dimensions: they keep theirs.
+    pub fn of_other_ranks(&self) -> Vec<&NodePath> {
+        let shards = match &self.options.shards {
+            Some(Shards::Of(shape)) => Some(shape),
+            _ => None,
+        };
+        let Some(rank) = self.options.chunks.as_ref().or(shards).map(Vec::len) else { return Vec::new() };
+        let is_other = |node: &&PlannedNode| {
+            node.source.node.as_array().is_some_and(|array| array.shape.len() > 1 && array.shape.len() != rank)
+        };
+        self.nodes.iter().filter(is_other).map(|node| &node.source.path).collect()
     }
 
     /// Nodes of the source that cannot be read or converted, each error with its path; they are left out where the conversion

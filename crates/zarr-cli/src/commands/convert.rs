@@ -7,9 +7,11 @@ use crate::args::{Loss, dialect};
 use crate::codecs;
 use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::{Failure, Result};
+use crate::number::ChunkLengths;
 use crate::object::{object, or_null};
 use crate::{escape, number, output, report};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,12 +42,14 @@ pub(crate) struct Convert {
     /// The dialect to write: v3, v2, d2022, p2020, p2019, v1 or v0; by default v2 if SRC is v2, else v3.
     #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = RESULT)]
     dialect: Option<Dialect>,
-    /// The shape of chunks (with --shards: of inner chunks), for arrays of as many dimensions.
-    #[arg(long, value_name = "SHAPE", value_parser = number::shape, help_heading = RESULT)]
-    chunks: Option<number::Lengths>,
-    /// The shape of shards, for arrays of as many dimensions; `none`: no shards.
-    #[arg(long, value_name = "SHAPE", value_parser = number::shape_or_none, help_heading = RESULT)]
-    shards: Option<number::LengthsOrNone>,
+    /// The shape of chunks (with --shards: of inner chunks), for arrays of as many dimensions; or their lengths along named dimensions,
+    /// time=10,lat=45, for arrays that have one of them.
+    #[arg(long, value_name = "SHAPE", value_parser = number::lengths, help_heading = RESULT)]
+    chunks: Option<ChunkLengths>,
+    /// The shape of shards, for arrays of as many dimensions; their lengths along named dimensions, time=100,lat=180; `auto`: of about 64 MiB
+    /// at most; `none`: no shards.
+    #[arg(long, value_name = "SHAPE", value_parser = number::shard_lengths, help_heading = RESULT)]
+    shards: Option<ChunkLengths>,
     /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, zfp(mode=reversible), `none`, or JSON of a Zarr v3
     /// document.
     #[arg(long, value_name = "CODECS", help_heading = RESULT)]
@@ -106,11 +110,22 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let (from, to) = (context.store_address(&args.source)?, context.store_address(&args.target)?);
     context.share_options(&[&from, &to])?;
     refuse_overlap(&from, &to)?;
-    let shards = args.shards.as_ref().map(|shards| shards.0.clone().map_or(Shards::None, Shards::Of));
+    let shards = args.shards.clone().map(|shards| match shards {
+        ChunkLengths::Shape(shape) => Shards::Of(shape),
+        ChunkLengths::ByName(lengths) => Shards::ByName(lengths),
+        ChunkLengths::Auto => Shards::Auto,
+        ChunkLengths::None => Shards::None,
+    });
+    let (chunks, chunk_lengths) = match args.chunks.clone() {
+        Some(ChunkLengths::Shape(shape)) => (Some(shape), BTreeMap::new()),
+        Some(ChunkLengths::ByName(lengths)) => (None, lengths),
+        _ => (None, BTreeMap::new()),
+    };
     let options = context
         .convert_options(args.loss, args.memory)
         .dialect(args.dialect)
-        .chunks(args.chunks.as_ref().map(|chunks| chunks.0.clone()))
+        .chunks(chunks)
+        .chunk_lengths(chunk_lengths)
         .shards(shards)
         .codecs(args.codecs.as_deref().map(|text| codecs::parse(text, &context.registry)).transpose()?)
         .node(args.node.as_deref().map(node_path).transpose()?)
@@ -187,6 +202,7 @@ pub(crate) fn carry_out(
     run: impl FnOnce(&(dyn Fn(Progress<'_>) + Sync)) -> zarr::Result<()>,
 ) -> Result<Skipped> {
     context.some_warnings(conversion.left_out());
+    tell_other_ranks(context, conversion);
     if !context.global.quiet {
         warn(conversion.nodes());
     }
@@ -204,6 +220,23 @@ pub(crate) fn carry_out(
             Err(error.into())
         }
     }
+}
+
+/// Names the arrays that keep their chunks, since the shape that is asked for has another number of dimensions.
+pub(crate) fn tell_other_ranks(context: &Context, conversion: &Conversion) {
+    let others = conversion.of_other_ranks();
+    if others.is_empty() {
+        return;
+    }
+    let mut names: Vec<String> = others.iter().take(MAX_WARNINGS).map(ToString::to_string).collect();
+    if others.len() > MAX_WARNINGS {
+        names.push(format!("{} more", others.len() - MAX_WARNINGS));
+    }
+    let hint = "`--chunks time=10` is for all arrays with that dimension";
+    context.warnings(&[format!(
+        "arrays of other numbers of dimensions keep their chunks and shards: {}; {hint}",
+        names.join(", ")
+    )]);
 }
 
 /// Warns of lost metadata. Metadata that only moved is not lost.

@@ -12,6 +12,7 @@ use zarr::meta::json::Map;
 /// Prints the result and the cost for each node, and why others cannot be converted, which is then an error.
 pub(crate) fn print(context: &Context, conversion: &Conversion, refused: Vec<Error>) -> Result<()> {
     context.some_warnings(conversion.left_out());
+    super::convert::tell_other_ranks(context, conversion);
     let stored: Vec<StoredSize> =
         conversion.nodes().iter().map(|node| conversion.stored(node)).collect::<zarr::Result<_>>()?;
     let refused: Vec<Failure> = refused.into_iter().map(Failure::from).collect();

@@ -359,3 +359,52 @@ fn lists_of_nczarr_name_the_converted_variables() {
     let expected = r#"{"dimensions":{"x":3},"arrays":["x","a"],"groups":[]}"#;
     assert_eq!(attributes.get("_nczarr_group").unwrap().to_string(), expected);
 }
+
+/// By the names of dimensions, whatever the number of them.
+#[test]
+fn chunks_and_shards_are_given_by_names_of_dimensions() {
+    let folder = Folder::new();
+    for (name, shape, dims) in
+        [("t2m", "20,30,40", "time,lat,lon"), ("mask", "30,40", "lat,lon"), ("time", "20", "time")]
+    {
+        folder.ok(&["create", "s", name, "--shape", shape, "--dtype", "int16", "--dims", dims, "--chunks", shape]);
+    }
+    let layout = |name: &str| {
+        let info = Value::from_json(&folder.ok(&["info", "d", name, "--json"])).unwrap();
+        let lengths = |member: &str| info.get(member).map(ToString::to_string).unwrap_or_default();
+        (lengths("chunk_shape"), lengths("shard_shape"))
+    };
+    let convert = |args: &[&str]| {
+        let ran = folder.run(&[&["convert", "s", "d", "--overwrite"], args].concat());
+        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.err);
+        ran.err
+    };
+    let both = |chunks: &str, shards: &str| (chunks.to_owned(), shards.to_owned());
+    assert_eq!(convert(&["--chunks", "time=5,lat=100"]), "");
+    assert_eq!(layout("t2m"), both("[5,30,40]", "null"));
+    assert_eq!((layout("mask").0, layout("time").0), ("[30,40]".to_owned(), "[5]".to_owned()));
+    convert(&["--chunks", "time=5,lat=10,lon=10", "--shards", "time=10,lat=25"]);
+    assert_eq!(layout("t2m"), both("[5,10,10]", "[10,30,10]"));
+    assert_eq!(layout("mask"), both("[10,10]", "[30,10]"));
+    // All of these arrays fit into one shard, and `time` into one chunk.
+    convert(&["--chunks", "time=20,lat=5", "--shards", "auto"]);
+    assert_eq!(layout("t2m"), both("[20,5,40]", "[20,40,40]"));
+    assert_eq!(layout("time"), both("[20]", "null"));
+    // A shape that fits some arrays alone is told.
+    let told = convert(&["--chunks", "10,10"]);
+    assert!(told.contains("keep their chunks and shards: /t2m;"), "{told}");
+    assert_eq!((layout("t2m").0, layout("mask").0), ("[20,30,40]".to_owned(), "[10,10]".to_owned()));
+    for (args, says) in [
+        (
+            &["--chunks", "tim=5"][..],
+            "found dimension tim, expected one of the dimensions of the arrays: lat, lon, time",
+        ),
+        (&["--shards", "x=5"], "shards: found dimension x"),
+        (&["--chunks", "time=0"], "length 0 along time"),
+        (&["--chunks", "time=5,time=6"], "given more than once"),
+        (&["--chunks", "auto"], "not a length"),
+    ] {
+        let ran = folder.run(&[&["convert", "s", "e"], args].concat());
+        assert!(ran.code == Some(2) && ran.err.contains(says), "{args:?}: {}", ran.err);
+    }
+}

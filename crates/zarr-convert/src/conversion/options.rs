@@ -1,6 +1,7 @@
 //! Options of conversions.
 
 use super::{Part, Shards};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::Options;
 use zarr_codec::CodecList;
@@ -24,8 +25,10 @@ pub struct ConvertOptions {
     pub dialect: Option<Dialect>,
     /// The shape of chunks (of inner chunks, if there are shards), for arrays of as many dimensions. Others keep theirs.
     pub chunks: Option<Vec<u64>>,
-    /// The shape of shards, for arrays of as many dimensions. By default arrays stay sharded as they are, except arrays
-    /// that get other chunks, which are not sharded.
+    /// The lengths of chunks along dimensions of these names, for arrays that have one of them; along other dimensions they stay as they are.
+    /// Not beside [`chunks`](Self#structfield.chunks).
+    pub chunk_lengths: BTreeMap<String, u64>,
+    /// The shards. By default arrays stay sharded as they are, except arrays that get other chunks, which are not sharded.
     pub shards: Option<Shards>,
     /// The codecs of chunks, as [`NewArray::codecs`](zarr_array::NewArray::codecs) takes them.
     pub codecs: Option<CodecList>,
@@ -86,6 +89,7 @@ impl Default for ConvertOptions {
         Self {
             dialect: None,
             chunks: None,
+            chunk_lengths: BTreeMap::new(),
             shards: None,
             codecs: None,
             node: None,
@@ -119,6 +123,13 @@ impl ConvertOptions {
     #[must_use]
     pub fn chunks(mut self, chunks: impl Into<Option<Vec<u64>>>) -> Self {
         self.chunks = chunks.into();
+        self
+    }
+
+    /// Sets [`chunk_lengths`](Self#structfield.chunk_lengths).
+    #[must_use]
+    pub fn chunk_lengths(mut self, lengths: BTreeMap<String, u64>) -> Self {
+        self.chunk_lengths = lengths;
         self
     }
 

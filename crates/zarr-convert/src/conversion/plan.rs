@@ -2,7 +2,7 @@
 
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
-use super::{Action, ConvertOptions, CopiedKey, PlannedNode, Shards, others, reencode, target};
+use super::{Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, reencode, target};
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_dtype::DataTypes;
@@ -36,6 +36,10 @@ pub(super) fn plan(
     let others = others::planned(others, options.dialect.unwrap_or(all), options)?;
     let arrays = || found.iter().filter_map(|found| found.node.as_array());
     check_ranks(arrays(), options)?;
+    lengths::check("chunks", &options.chunk_lengths, arrays())?;
+    if let Some(Shards::ByName(lengths)) = &options.shards {
+        lengths::check("shards", lengths, arrays())?;
+    }
     let hierarchy = Hierarchy::of(arrays());
     let (mut nodes, mut consolidate) = (Vec::new(), Vec::new());
     for found in found {
@@ -176,6 +180,9 @@ fn check_ranks<'a>(arrays: impl Iterator<Item = &'a ArrayMetadata>, options: &Co
             return Err(Error::argument(message));
         }
     }
+    if options.chunks.is_some() && !options.chunk_lengths.is_empty() {
+        return Err(Error::argument("chunks of a shape, and by the names of dimensions: expected one of both"));
+    }
     match (options.chunks.as_deref(), shards) {
         (Some(chunks), Some(shards)) if chunks.len() != shards.len() => {
             Err(Error::argument(format!("chunks {chunks:?} and shards {shards:?} of different numbers of dimensions")))
@@ -216,7 +223,8 @@ pub(super) fn planned(
     let (target, notes, warning) = target::target(&found, dialect, hierarchy, options, registry).map_err(|error| {
         let error = with_way_out(error);
         // Where the codecs are the stored ones, they are named by the document that is there.
-        match options.codecs.is_some() || options.chunks.is_some() || options.shards.is_some() {
+        let is_recoded = options.codecs.is_some() || options.shards.is_some();
+        match is_recoded || options.chunks.is_some() || !options.chunk_lengths.is_empty() {
             true => error,
             false => error.map_pointer(|pointer| found.document_pointer(pointer)),
         }

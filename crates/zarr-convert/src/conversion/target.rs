@@ -1,7 +1,7 @@
 //! The node that a source node is converted to.
 
 use super::hierarchy::Hierarchy;
-use super::{ConvertOptions, Shards};
+use super::{ConvertOptions, Shards, lengths};
 use zarr_array::{NewArray, Registry, element_spec, instead_of_fallback};
 use zarr_codec::ElementSpec;
 use zarr_hierarchy::Result;
@@ -187,13 +187,25 @@ fn explicit(codec: &NamedConfig) -> Value {
 fn rechunk(array: &mut ArrayMetadata, dialect: Dialect, options: &ConvertOptions, registry: &Registry) -> Result<()> {
     let rank = array.shape.len();
     let fits = |shape: &&Vec<u64>| shape.len() == rank;
-    let chunks = options.chunks.as_ref().filter(fits);
-    let shards = match &options.shards {
+    let flat = Flat::of(array);
+    let by_name = || lengths::by_name(&options.chunk_lengths, array, flat.chunk.as_deref()?);
+    let chunks = options.chunks.as_ref().filter(fits).cloned().or_else(by_name);
+    let chunk = chunks.clone().or_else(|| flat.chunk.clone());
+    let shards: Option<Option<Vec<u64>>> = match &options.shards {
         Some(Shards::None) => Some(None),
-        Some(Shards::Of(shape)) => Some(shape).filter(fits).map(Some),
+        Some(Shards::Of(shape)) => Some(shape).filter(fits).map(|shape| Some(shape.clone())),
+        Some(Shards::ByName(lengths)) => {
+            let shard = chunk.as_deref().and_then(|chunk| lengths::shards_by_name(lengths, array, chunk));
+            shard.map(Some)
+        }
+        Some(Shards::Auto) => {
+            let item = element_spec(array, dialect, &registry.data_types);
+            let item = item.map_or(1, |element| element.item_size() as u64);
+            let shard = chunk.as_deref().and_then(|chunk| lengths::chosen(&array.shape, chunk, item));
+            shard.map(Some)
+        }
         None => None,
     };
-    let flat = Flat::of(array);
     // Where the dialect has no shards, inner chunks become chunks.
     let unsharded = flat.shard.is_some() && (!dialect.has_shards() || shards == Some(None));
     let sharded = matches!(shards, Some(Some(_)));
@@ -205,9 +217,8 @@ fn rechunk(array: &mut ArrayMetadata, dialect: Dialect, options: &ConvertOptions
         Some(codecs) => new.codecs(codecs.clone())?,
         None => new.codecs(flat.codecs)?,
     };
-    let chunk = chunks.cloned().or(flat.chunk);
     let shard = match shards {
-        Some(shape) => shape.cloned(),
+        Some(shape) => shape,
         None if chunks.is_some() || !dialect.has_shards() => None,
         None => flat.shard,
     };

@@ -4,6 +4,7 @@ use super::super::destination::NodeDocuments;
 use super::super::fingerprint::{Fingerprint, hashes};
 use super::super::unfinished::Unfinished;
 use super::super::{Conversion, Shards};
+use std::collections::BTreeMap;
 use zarr_hierarchy::Result;
 use zarr_json::{Map, Value};
 use zarr_meta::NodePath;
@@ -41,17 +42,26 @@ impl Identity {
             }
         }
         let lengths = |lengths: &Option<Vec<u64>>| lengths.clone().map_or(Value::Null, Value::from);
+        let by_name = |lengths: &BTreeMap<String, u64>| {
+            Value::Object(lengths.iter().map(|(name, length)| (name.clone(), Value::from(*length))).collect())
+        };
+        let chunks = match options.chunk_lengths.is_empty() {
+            true => lengths(&options.chunks),
+            false => by_name(&options.chunk_lengths),
+        };
         let shards = match &options.shards {
             None => Value::Null,
             Some(Shards::None) => Value::from("none"),
             Some(Shards::Of(shape)) => Value::from(shape.clone()),
+            Some(Shards::ByName(lengths)) => by_name(lengths),
+            Some(Shards::Auto) => Value::from("auto"),
         };
         let mut map = Map::new();
         map.insert("source", address(&conversion.source.to_string()));
         map.insert("from", from.to_string());
         map.insert("to", to.to_string());
         map.insert("dialect", conversion.nodes.first().map_or(Value::Null, |node| Value::from(node.dialect.name())));
-        map.insert("chunks", lengths(&options.chunks));
+        map.insert("chunks", chunks);
         map.insert("shards", shards);
         map.insert("carry", options.carry);
         map.insert("literal", options.literal);

@@ -1,0 +1,101 @@
+//! Shapes of chunks and shards that are given by the names of dimensions, or chosen.
+
+use std::collections::{BTreeMap, BTreeSet};
+use zarr_hierarchy::{Error, Result};
+use zarr_meta::ArrayMetadata;
+
+/// About as many bytes of elements as a shard that is chosen holds at most.
+const SHARD: u64 = 64 << 20;
+
+/// Checks that each name is that of a dimension of some array.
+pub(super) fn check<'a>(
+    what: &str,
+    lengths: &BTreeMap<String, u64>,
+    arrays: impl Iterator<Item = &'a ArrayMetadata>,
+) -> Result<()> {
+    let known: BTreeSet<&str> = arrays.flat_map(names).flatten().collect();
+    if let Some(name) = lengths.keys().find(|name| !known.contains(name.as_str())) {
+        let all: Vec<&str> = known.into_iter().collect();
+        let expected = if all.is_empty() { "none has a name".to_owned() } else { all.join(", ") };
+        let message =
+            format!("{what}: found dimension {name}, expected one of the dimensions of the arrays: {expected}");
+        return Err(Error::argument(message));
+    }
+    match lengths.iter().find(|(_, length)| **length == 0) {
+        Some((name, _)) => Err(Error::argument(format!("{what}: found length 0 along {name}, expected 1 or more"))),
+        None => Ok(()),
+    }
+}
+
+/// The names of the dimensions of an array.
+fn names(array: &ArrayMetadata) -> impl Iterator<Item = Option<&str>> {
+    array.dimension_names.iter().flatten().map(Option::as_deref)
+}
+
+/// Chunks of these lengths along the named dimensions, no longer than the array, and as `now` along others; `None` if the array has none of
+/// them.
+pub(super) fn by_name(lengths: &BTreeMap<String, u64>, array: &ArrayMetadata, now: &[u64]) -> Option<Vec<u64>> {
+    let mut shape = now.to_vec();
+    let mut is_named = false;
+    for ((name, length), &size) in names(array).zip(&mut shape).zip(&array.shape) {
+        if let Some(&wanted) = name.and_then(|name| lengths.get(name)) {
+            *length = wanted.min(size.max(1));
+            is_named = true;
+        }
+    }
+    is_named.then_some(shape)
+}
+
+/// Shards of these lengths along the named dimensions, rounded up to whole chunks, and one chunk long along others; `None` if the array has
+/// none of them.
+pub(super) fn shards_by_name(
+    lengths: &BTreeMap<String, u64>,
+    array: &ArrayMetadata,
+    chunk: &[u64],
+) -> Option<Vec<u64>> {
+    let shard = by_name(lengths, array, chunk)?;
+    Some(shard.iter().zip(chunk).map(|(length, chunk)| length.next_multiple_of((*chunk).max(1))).collect())
+}
+
+/// Shards of whole chunks for an array with elements of `item` bytes: doubled along the dimension with the most of them, as long as about
+/// 64 MiB suffice. `None` where a shard would hold one chunk.
+pub(super) fn chosen(shape: &[u64], chunk: &[u64], item: u64) -> Option<Vec<u64>> {
+    let mut shard: Vec<u64> = chunk.iter().map(|length| (*length).max(1)).collect();
+    let counts =
+        |shard: &[u64]| shape.iter().zip(shard).map(|(size, length)| size.div_ceil(*length)).collect::<Vec<_>>();
+    loop {
+        let (axis, count) = counts(&shard).into_iter().enumerate().max_by_key(|(axis, count)| (*count, *axis))?;
+        let bytes = shard.iter().fold(item.max(1), |bytes, length| bytes.saturating_mul(*length));
+        if count < 2 || bytes > SHARD / 2 {
+            break;
+        }
+        *shard.get_mut(axis)? *= 2;
+    }
+    (shard.iter().ne(chunk)).then_some(shard)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn chosen_shards_are_of_whole_chunks_and_bounded(
+            dims in proptest::collection::vec((1_u64..100_000, 1_u64..5000), 1..4),
+            item in 1_u64..16,
+        ) {
+            let (shape, chunk): (Vec<u64>, Vec<u64>) = dims.into_iter().unzip();
+            let size = |shape: &[u64]| shape.iter().fold(item, |bytes, length| bytes.saturating_mul(*length));
+            match chosen(&shape, &chunk, item) {
+                Some(shard) => {
+                    prop_assert!(shard.iter().zip(&chunk).all(|(shard, chunk)| shard % chunk == 0));
+                    prop_assert!(size(&shard) <= SHARD && size(&shard) > size(&chunk));
+                    // No dimension is twice as long as it need be.
+                    prop_assert!(shard.iter().zip(&shape).zip(&chunk).all(|((shard, size), chunk)| shard == chunk || shard / 2 < *size));
+                }
+                None => prop_assert!(size(&chunk) > SHARD / 2 || shape.iter().zip(&chunk).all(|(size, chunk)| size <= chunk)),
+            }
+        }
+    }
+}
