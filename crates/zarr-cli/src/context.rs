@@ -21,7 +21,7 @@ use zarr::meta::NodePath;
 use zarr::meta::json::{Map, Value};
 use zarr::meta::text::type_in_short;
 use zarr::registry::Registry;
-use zarr::store::{Schemes, StoreAddress, StoreOptions};
+use zarr::store::{Key, Schemes, StoreAddress, StoreExt, StoreOptions, signature_of_file, signature_of_store};
 use zarr::{Array, Options, Store};
 
 /// How many warnings of one kind are printed.
@@ -114,7 +114,14 @@ impl Context {
     /// Opens the store at an address.
     pub(crate) fn open_store(&self, address: &StoreAddress) -> zarr::Result<Arc<dyn Store>> {
         let opened = self.schemes.open(address, &self.options_of(address)?);
-        let store = opened.map_err(|error| with_near(zarr::Error::from(error), address))?;
+        let store = opened.map_err(|error| match error {
+            // A file, or a directory that is no database: what it is says what reads it.
+            zarr::store::Error::NotAStore { .. } => match address.path().and_then(signature_of_file) {
+                Some(signature) => zarr::Error::from(error).with_hint(signature.hint),
+                None => error.into(),
+            },
+            error => with_near(zarr::Error::from(error), address),
+        })?;
         self.stores.borrow_mut().push(Arc::clone(&store));
         Ok(store)
     }
@@ -252,13 +259,15 @@ impl Context {
 
     /// A node and all nodes below it.
     pub(crate) fn walk(&self, location: &NodeLocation) -> Result<Walk> {
-        let walk = zarr::hierarchy::walk(&*location.store, &location.path.to_string(), location.dialect)?;
+        let walk = zarr::hierarchy::walk(&*location.store, &location.path.to_string(), location.dialect);
+        let walk = walk.map_err(|error| location.with_near(error))?;
         Ok(self.checked(location, walk))
     }
 
     /// The nodes directly below a node.
     pub(crate) fn children(&self, location: &NodeLocation) -> Result<Walk> {
-        let walk = zarr::hierarchy::children(&*location.store, &location.path.to_string(), location.dialect)?;
+        let walk = zarr::hierarchy::children(&*location.store, &location.path.to_string(), location.dialect);
+        let walk = walk.map_err(|error| location.with_near(error))?;
         Ok(self.checked(location, walk))
     }
 
@@ -326,10 +335,28 @@ impl NodeLocation {
     pub(crate) fn with_near(&self, error: zarr::Error) -> Failure {
         let is_missing = error.is_not_found();
         let failure = Failure::from(error);
-        match is_missing.then(|| self.near()).flatten() {
-            Some(near) if failure.hint.is_none() => failure.with_hint(question(&near)),
-            _ => failure,
+        if !is_missing || failure.hint.is_some() {
+            return failure;
         }
+        match self.other().or_else(|| self.near().map(|near| question(&near))) {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
+    }
+
+    /// What is there instead of a node: a store of another format, or a key of the store.
+    fn other(&self) -> Option<String> {
+        if self.path.is_root() {
+            let signature = signature_of_store(&*self.store)?;
+            return Some(format!("this is {}: {}", signature.what, signature.hint));
+        }
+        let key = Key::new(self.path.as_relative()).ok()?;
+        self.store.exists(&key).ok().filter(|is_there| *is_there)?;
+        let is_node = |path: &NodePath| {
+            zarr::hierarchy::open_node(&*self.store, &path.to_string(), self.dialect).is_ok_and(|node| !node.implicit)
+        };
+        let above = std::iter::successors(self.path.parent(), NodePath::parent).find(is_node)?;
+        Some(format!("that is a file of {above}, not a node"))
     }
 
     /// The path of a node whose name is near the first name of the path that does not exist.

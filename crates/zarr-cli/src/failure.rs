@@ -187,7 +187,7 @@ impl From<&zarr::Error> for Failure {
         Self(Box::new(Facts {
             kind: error.kind().name(),
             exit,
-            line: plain(error.with_causes()),
+            line: without_tried(&plain(error.with_causes())),
             message: plain(error.message().to_owned()),
             store: location.store.clone(),
             path: location.path.clone(),
@@ -198,6 +198,16 @@ impl From<&zarr::Error> for Failure {
             causes,
             hint: error.hint().map(str::to_owned),
         }))
+    }
+}
+
+/// A line without the list of keys that were looked at, which the message in JSON has.
+fn without_tried(line: &str) -> String {
+    match (line.find(" (tried "), line.rfind(')')) {
+        (Some(begin), Some(end)) if begin < end => {
+            format!("{}{}", line.get(..begin).unwrap_or_default(), line.get(end + 1..).unwrap_or_default())
+        }
+        _ => line.to_owned(),
     }
 }
 

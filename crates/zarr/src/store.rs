@@ -5,6 +5,7 @@ mod grammar;
 mod known;
 mod options;
 mod schemes;
+mod signature;
 mod words;
 
 #[cfg(test)]
@@ -17,6 +18,7 @@ pub(crate) use grammar::{is_hierarchy, is_zip, split_path};
 pub use known::schemes;
 pub use options::StoreOptions;
 pub use schemes::{Scheme, Schemes};
+pub use signature::{Signature, signature_of_file, signature_of_store};
 pub use zarr_store::*;
 #[cfg(feature = "cached")]
 pub use zarr_store_cached::Cached;
@@ -47,7 +49,7 @@ pub use zarr_store_zip::{AsyncZipStore, ZipFault, ZipOptions, ZipStore};
 ///
 /// - behind `::`, as `zip:x.zip::/group/array`. What stands before is the address of the store, all of it; `x.zarr/y::/` is the root of a store
 ///   in the directory `x.zarr/y`. (Of several, the first `::/` counts, else the last `::`.)
-/// - or directly behind the first name that ends in `.zarr` (with `zip:` in `.zip`, with `sqlite:` in `.sqlite`, `.sqlite3` or `.db`, or is
+/// - or directly behind the first name that ends in `.zarr` (with `zip:` in `.zip` or `.ozx`, with `sqlite:` in `.sqlite`, `.sqlite3` or `.db`, or is
 ///   that of a file), as `data/x.zarr/group/array`, also in a URL: `SCHEME://host/x.zarr/group/array`.
 ///
 /// A text is a path unless a known scheme and a colon are its beginning, or any scheme and `://`; so `./memory:` is one, and one that is

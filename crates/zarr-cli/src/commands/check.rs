@@ -102,7 +102,7 @@ pub(crate) fn run(context: &Context, args: &Check) -> Result<()> {
     }
     let report = match checked {
         Ok(report) => report,
-        Err(error) => return Err(printer.give_up(error.into())),
+        Err(error) => return Err(printer.give_up(location.with_near(error))),
     };
     let repair = std::mem::take(&mut printer.repair);
     let repaired = match changes {

@@ -43,7 +43,8 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
     if !args.check {
         return consolidate(context, &location, &path);
     }
-    let stale = zarr::hierarchy::staleness(&*location.store, &path, location.dialect)?;
+    let stale = zarr::hierarchy::staleness(&*location.store, &path, location.dialect);
+    let stale = stale.map_err(|error| location.with_near(error))?;
     let is_unknown = stale.is_none() && has_unknown_kind(&*location.store, &context.node(&location)?)?;
     if is_unknown {
         context.warnings(&[format!(
@@ -63,7 +64,7 @@ fn consolidate(context: &Context, location: &NodeLocation, path: &str) -> Result
     let (bar, started) = (Bar::waiting("consolidating", context.global.quiet), Instant::now());
     let done = zarr::hierarchy::consolidate(&*location.store, path, location.dialect);
     bar.finish();
-    let nodes = done?;
+    let nodes = done.map_err(|error| location.with_near(error))?;
     let seconds = started.elapsed().as_secs_f64();
     context.summary(
         || object! { ..location.facts(), "nodes": nodes, "seconds": seconds },

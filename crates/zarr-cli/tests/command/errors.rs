@@ -1,6 +1,6 @@
 //! Exit codes and errors.
 
-use crate::folder::Folder;
+use crate::folder::{Folder, int16};
 use zarr::meta::json::Value;
 
 fn check(folder: &Folder, args: &[&str], code: i32, kind: &str, word: &str) {
@@ -206,4 +206,60 @@ fn threads_that_the_system_refuses_are_named() {
     // No address space is so large.
     let (code, error) = read(&(1_u64 << 60).to_string());
     assert!(code != Some(0) && error.contains("the system refuses 2 threads"), "{error}");
+}
+
+/// What is no Zarr is named, with what reads it.
+#[test]
+fn other_formats_are_named() {
+    let folder = Folder::new();
+    let fails = |args: &[&str], code: i32, says: &[&str]| {
+        let ran = folder.run(args);
+        assert_eq!(ran.code, Some(code), "{args:?}: {}", ran.err);
+        for text in says {
+            assert!(ran.err.contains(text), "{args:?}: {text}: {}", ran.err);
+        }
+        assert!(!ran.err.contains("(tried"), "{}", ran.err);
+    };
+    std::fs::write(folder.path("x.h5"), b"\x89HDF\r\n\x1a\n").unwrap();
+    std::fs::write(folder.path("refs.json"), b"{\"version\": 1, \"refs\": {}}").unwrap();
+    fails(&["tree", "x.h5"], 2, &["found an HDF5 file, expected a directory", "hint: xarray"]);
+    fails(&["read", "refs.json", "a"], 2, &["found references of kerchunk"]);
+    for key in ["ice/snapshots/A", "ice/refs/branch.main/ref.json"] {
+        let path = folder.path(key);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+    for verb in ["tree", "ls", "info", "du", "check", "consolidate"] {
+        fails(&[verb, "ice"], 3, &["this is an Icechunk repository"]);
+    }
+    folder.ok(&["create", "s.zarr", "g/t2m", "--shape", "4", "--dtype", "int16"]);
+    folder.fill("s.zarr", "g/t2m", "<i2", "(4,)", &int16(1..5));
+    for verb in ["tree", "info", "du", "check"] {
+        fails(&[verb, "s.zarr", "g/t2mm"], 3, &["is \"/g/t2m\" meant?"]);
+    }
+    fails(&["info", "s.zarr/g/t2m/zarr.json"], 3, &["that is a file of /g/t2m, not a node"]);
+    fails(&["read", "s.zarr", "g/t2m/c/0"], 3, &["that is a file of /g/t2m, not a node"]);
+    // Scripts have all keys that were looked at.
+    let ran = folder.run(&["info", "s.zarr", "no", "--json"]);
+    assert!(ran.err.contains("tried"), "{}", ran.err);
+    // Outside of a directory whose name shows a store.
+    std::fs::rename(folder.path("s.zarr"), folder.path("s")).unwrap();
+    fails(&["tree", "s/g/t2m/zarr.json"], 2, &["found a document of a node", "hint: the node is s/g/t2m"]);
+    fails(&["tree", "s/g/t2m/c/0"], 2, &["found a file below a node", "hint: the node is s/g/t2m"]);
+}
+
+/// OME-Zarr in one file.
+#[test]
+fn a_zip_file_may_be_called_ozx() {
+    let folder = Folder::new();
+    // A zip file with one member that is stored: `zarr.json`.
+    let document = br#"{"zarr_format": 3, "node_type": "group"}"#;
+    let store = zarr::store::ZipStore::create(folder.path("x.zip")).unwrap();
+    zarr::store::StoreExt::set_all(&store, &zarr::store::Key::new("zarr.json").unwrap(), document).unwrap();
+    store.close().unwrap();
+    std::fs::rename(folder.path("x.zip"), folder.path("x.ozx")).unwrap();
+    assert!(folder.ok(&["tree", "x.ozx"]).contains("v3 group"));
+    std::fs::rename(folder.path("x.ozx"), folder.path("x.dat")).unwrap();
+    let ran = folder.run(&["info", "x.dat"]);
+    assert!(ran.code == Some(2) && ran.err.contains("found a zip file") && ran.err.contains("zip:FILE"), "{}", ran.err);
 }

@@ -256,7 +256,10 @@ pub(crate) fn is_hierarchy(path: &Path) -> bool {
     has_end(path, &[".zarr"])
 }
 
+/// The ends of names of zip files: `.ozx` is that of OME-Zarr in one file.
+pub(crate) const ZIP: &[&str] = &[".zip", ".ozx"];
+
 /// Whether a name says that there is a zip file.
 pub(crate) fn is_zip(path: &Path) -> bool {
-    has_end(path, &[".zip"]) && !path.is_dir()
+    has_end(path, ZIP) && !path.is_dir()
 }

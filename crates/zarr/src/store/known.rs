@@ -30,7 +30,7 @@ pub fn schemes() -> Schemes {
         #[cfg(feature = "http")]
         schemes.add(remote::web(&["https", "http"]));
         #[cfg(feature = "zip")]
-        schemes.add(Scheme::address(&["zip"], open_zip).ends(&[".zip"]));
+        schemes.add(Scheme::address(&["zip"], open_zip).ends(super::grammar::ZIP));
         for (names, expected) in HINTS {
             for name in *names {
                 if schemes.get(name).is_none() {
@@ -72,7 +72,14 @@ fn open_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Res
         return zip_file(address, path, options);
     }
     #[cfg(feature = "filesystem")]
-    return Ok(Arc::new(directory(address, zarr_store_filesystem::FilesystemStore::open(path)?, options)?));
+    return match zarr_store_filesystem::FilesystemStore::open(path) {
+        Ok(store) => Ok(Arc::new(directory(address, store, options)?)),
+        Err(Error::NotAStore { store, found, expected }) => {
+            let found = super::signature_of_file(path).map_or(found, |signature| signature.what);
+            Err(Error::NotAStore { store, found, expected })
+        }
+        Err(error) => Err(error),
+    };
     #[cfg(not(feature = "filesystem"))]
     Err(Error::Address { url: address.to_string(), expected: DIRECTORIES })
 }
@@ -114,7 +121,7 @@ fn directory(
 }
 
 fn is_zip_file(path: &Path) -> bool {
-    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("zip")) && path.is_file()
+    super::grammar::is_zip(path) && path.is_file()
 }
 
 fn path(address: &StoreAddress) -> Result<&Path> {

@@ -1,0 +1,181 @@
+//! What is there where no Zarr hierarchy is: files and directories of other formats, known by their first bytes or names.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+use zarr_store::{ByteRange, Key, Prefix, Store, StoreExt};
+
+/// A file, a directory or a store that is no Zarr hierarchy, and is known all the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Signature {
+    /// A name with its article: `an HDF5 file`.
+    pub what: &'static str,
+    /// How its data may be read.
+    pub hint: String,
+}
+
+const ELSEWHERE: &str = "this library reads Zarr alone";
+
+/// The signatures of files: an offset, the bytes there, the name, a hint.
+const FILES: &[(usize, &[u8], &str, &str)] = &[
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
+    (512, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
+    (1024, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
+    (2048, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
+    (0, b"CDF\x01", "a netCDF file", XARRAY),
+    (0, b"CDF\x02", "a netCDF file", XARRAY),
+    (0, b"CDF\x05", "a netCDF file", XARRAY),
+    (0, b"GRIB", "a GRIB file", "xarray with cfgrib reads it, and writes Zarr by to_zarr"),
+    (0, b"II*\0", "a TIFF file", TIFF),
+    (0, b"MM\0*", "a TIFF file", TIFF),
+    (0, b"II+\0", "a TIFF file", TIFF),
+    (0, b"MM\0+", "a TIFF file", TIFF),
+    (344, b"n+1\0", "a NIfTI file", "nibabel reads it"),
+    (344, b"ni1\0", "a NIfTI file", "nibabel reads it"),
+    (4, b"n+2\0", "a NIfTI file", "nibabel reads it"),
+    (0, b"PK\x03\x04", "a zip file", "zip:FILE opens it as a store"),
+    (0, b"PK\x05\x06", "a zip file", "zip:FILE opens it as a store"),
+    (0, b"SQLite format 3\0", "a SQLite file", "sqlite:FILE opens it as a store"),
+    (0, b"\x93NUMPY", "a file of numpy", "`zarr write --from FILE` writes its elements to an array"),
+    (0, b"PAR1", "a Parquet file", ELSEWHERE),
+    (257, b"ustar", "a tar file", "unpack it first"),
+    (0, b"\x1f\x8b", "a file compressed by gzip", "unpack it first"),
+];
+const XARRAY: &str = "xarray reads it, and writes Zarr by to_zarr";
+const TIFF: &str = "tifffile reads it, also as Zarr, and bioformats2raw converts it";
+
+/// So many bytes of a file are looked at.
+const HEAD: u64 = 4096;
+/// The names of documents, each of which shows that the folder around it is a node.
+const DOCUMENTS: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
+/// So many folders above a file are looked at for an array that it may be a chunk of.
+const ABOVE: usize = 8;
+
+/// What a file is that was given where a store is expected; `None` if that is not known, or there is no file.
+///
+/// ```
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("x.nc");
+/// std::fs::write(&path, b"CDF\x01 and more")?;
+/// let signature = zarr::store::signature_of_file(&path).unwrap();
+/// assert_eq!(signature.what, "a netCDF file");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[must_use]
+pub fn signature_of_file(path: &Path) -> Option<Signature> {
+    if !path.is_file() {
+        return None;
+    }
+    if let Some(found) = of_node(path) {
+        return Some(found);
+    }
+    let mut head = Vec::new();
+    match File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)) {
+        Ok(_) => of_bytes(&head),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(_) => None,
+    }
+}
+
+fn of_bytes(head: &[u8]) -> Option<Signature> {
+    let has = |&&(at, bytes, ..): &&(usize, &[u8], &str, &str)| {
+        head.get(at..).is_some_and(|rest: &[u8]| rest.starts_with(bytes))
+    };
+    if let Some(&(_, _, what, hint)) = FILES.iter().find(has) {
+        return Some(Signature { what, hint: hint.to_owned() });
+    }
+    let text = String::from_utf8_lossy(head);
+    let is_references = text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
+        && (text.contains("\"refs\"") || text.contains("/.zarray\"") || text.contains("\".zgroup\""));
+    is_references.then(|| Signature {
+        what: "references of kerchunk",
+        hint: "xarray opens them by the engine kerchunk, and writes Zarr by to_zarr".to_owned(),
+    })
+}
+
+/// A document or a chunk of a node.
+fn of_node(path: &Path) -> Option<Signature> {
+    let name = path.file_name()?.to_str()?;
+    if DOCUMENTS.contains(&name) {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        return Some(Signature { what: "a document of a node", hint: format!("the node is {}", folder.display()) });
+    }
+    let is_array = |folder: &&Path| folder.join(".zarray").is_file() || folder.join("zarr.json").is_file();
+    let array = path.ancestors().skip(1).take(ABOVE).find(is_array)?;
+    Some(Signature { what: "a file below a node", hint: format!("the node is {}", array.display()) })
+}
+
+/// What a store is in which there is no node at the root; `None` if that is not known.
+#[must_use]
+pub fn signature_of_store(store: &dyn Store) -> Option<Signature> {
+    let begins = |key: &str| {
+        let head = Key::new(key).ok().and_then(|key| store.get_ranges(&key, &[ByteRange::First(HEAD)]).ok().flatten());
+        head.map(|fetched| String::from_utf8_lossy(fetched.part(0)).into_owned())
+    };
+    let listing = store.capabilities().list.then(|| store.list_dir(&Prefix::root()).ok()).flatten().unwrap_or_default();
+    let has_prefix = |name: &str| listing.prefixes.iter().any(|prefix| prefix.name() == Some(name));
+    let has_key = |name: &str| listing.keys.iter().any(|key| key.as_str() == name);
+    let signature = |what, hint: &str| Some(Signature { what, hint: hint.to_owned() });
+    if has_prefix("snapshots") && (has_prefix("manifests") || has_prefix("refs") || has_key("repo")) {
+        return signature("an Icechunk repository", "the package icechunk opens it as a store of zarr-python");
+    }
+    if has_key("attributes.json")
+        && begins("attributes.json").is_some_and(|text| text.contains("\"n5\"") || text.contains("\"dataType\""))
+    {
+        return signature("an N5 container", "zarr-python 2 reads it by N5FSStore, and copies it to Zarr");
+    }
+    if has_key(".zmetadata") && begins(".zmetadata").is_some_and(|text| text.contains("\"record_size\"")) {
+        return signature("references of kerchunk in Parquet", "xarray opens them by the engine kerchunk");
+    }
+    if has_key("info") && begins("info").is_some_and(|text| text.contains("neuroglancer_")) {
+        return signature("a volume of neuroglancer (precomputed)", "tensorstore and cloud-volume read it");
+    }
+    if has_prefix("__schema") || has_key("__tiledb_group.tdb") || has_prefix("__group") {
+        return signature("an array or a group of TileDB", "tiledb reads it");
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_store::MemoryStore;
+
+    #[test]
+    fn files_are_known_by_their_first_bytes() {
+        for &(at, bytes, what, _) in FILES {
+            let head = [vec![b' '; at], bytes.to_vec(), vec![b' '; 8]].concat();
+            assert_eq!(of_bytes(&head).expect("known").what, what);
+        }
+        for text in ["{\"version\": 1, \"refs\": {}}", " {\"a/.zarray\": \"{}\"}"] {
+            assert_eq!(of_bytes(text.as_bytes()).expect("known").what, "references of kerchunk");
+        }
+        for head in [&b""[..], b"hello", b"{}", b"PK"] {
+            assert_eq!(of_bytes(head), None);
+        }
+    }
+
+    #[test]
+    fn stores_are_known_by_their_keys() {
+        let cases: [(&[(&str, &str)], &str); 5] = [
+            (&[("snapshots/A", ""), ("refs/branch.main/ref.json", "")], "an Icechunk repository"),
+            (&[("attributes.json", r#"{"n5": "2.0.0"}"#)], "an N5 container"),
+            (&[(".zmetadata", r#"{"metadata": {}, "record_size": 10}"#)], "references of kerchunk in Parquet"),
+            (&[("info", r#"{"@type": "neuroglancer_multiscale_volume"}"#)], "a volume of neuroglancer (precomputed)"),
+            (&[("__schema/x", "")], "an array or a group of TileDB"),
+        ];
+        for (keys, what) in cases {
+            let store = MemoryStore::new();
+            for (key, value) in keys {
+                store.set_all(&Key::new(key).expect("a key"), value.as_bytes()).expect("set");
+            }
+            assert_eq!(signature_of_store(&store).expect("known").what, what);
+        }
+        let store = MemoryStore::new();
+        assert_eq!(signature_of_store(&store), None);
+        store.set_all(&Key::new("attributes.json").expect("a key"), b"{}").expect("set");
+        assert_eq!(signature_of_store(&store), None);
+    }
+}
