@@ -16,7 +16,7 @@ mod replace;
 mod revise;
 mod unfinished;
 
-pub use ancestors::Ancestors;
+pub use ancestors::{Above, Ancestors};
 pub use claim::{AwaitClaim, Claim, DropClaim, TakeClaim, unclaimed};
 pub use create::{CreateNode, create};
 pub use dialect::{DEFAULT_DIALECT, FindDialect, same_hierarchy};

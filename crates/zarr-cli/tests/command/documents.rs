@@ -293,6 +293,13 @@ fn lists_of_nczarr_follow_the_nodes() {
         folder.ok(&["rm", "s", "/b"]);
         folder.ok(&["rm", "-r", "s", "/h"]);
         assert_eq!(listed(), r#"["c","d"] ["g"]"#);
+        // A new node is entered, and of several that are made the one in the group that is there.
+        folder.ok(&["create", "s", "e", "--shape", "4", "--dtype", "int16"]);
+        folder.ok(&["create", "s", "i/j/k", "--shape", "4", "--dtype", "int16"]);
+        folder.ok(&["create", "s", "l", "--group"]);
+        folder.ok(&["create", "s", "e", "--shape", "5", "--dtype", "int16", "--overwrite"]);
+        assert_eq!(listed(), r#"["c","d","e"] ["g","i","l"]"#);
+        assert_eq!(folder.run(&["check", "s"]).code, Some(0));
         assert!(folder.ok(&["tree", "s"]).contains("|- c"));
     }
 }

@@ -3,12 +3,21 @@
 use super::revise::{Edit, Revise};
 use super::{OpenNode, Probed};
 use crate::{Error, ErrorKind, Result, jobs};
-use zarr_meta::{Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, consolidated};
+use zarr_meta::{Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, consolidated, conventions};
 use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request};
 
+/// What is above a node.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Above {
+    /// The groups that do not exist, the nearest first.
+    pub missing: Vec<NodePath>,
+    /// Whether the nearest group that exists keeps lists of the nodes in it, as NCZarr has them.
+    pub has_lists: bool,
+}
+
 /// Looks at the groups above a node, from the nearest to the root, and then drops the consolidated metadata in them,
-/// which a change makes stale: no copy is better than a wrong one. Returns the groups that do not exist, the nearest
-/// first.
+/// which a change makes stale: no copy is better than a wrong one.
 #[derive(Debug)]
 pub struct Ancestors {
     node: NodePath,
@@ -21,7 +30,7 @@ pub struct Ancestors {
     lenient: bool,
     /// Whether one of the groups was found: the groups above it stay as they are.
     is_below_group: bool,
-    missing: Vec<NodePath>,
+    above: Above,
     /// Groups that have consolidated metadata in their own document.
     stale: Vec<StoredNode>,
     /// Consolidated metadata that is a document of its own.
@@ -44,7 +53,7 @@ impl Ancestors {
             open,
             lenient: false,
             is_below_group: false,
-            missing: Vec::new(),
+            above: Above::default(),
             stale: Vec::new(),
             stale_keys: Vec::new(),
             dropping: None,
@@ -70,7 +79,7 @@ impl Ancestors {
             match open.go_on(std::mem::take(&mut replies)) {
                 Ok(Probed::Asks(requests)) => return Ok(Some(requests)),
                 Ok(Probed::NotFound(_)) if self.is_below_group => {}
-                Ok(Probed::NotFound(_)) => self.missing.push(path.clone()),
+                Ok(Probed::NotFound(_)) => self.above.missing.push(path.clone()),
                 Ok(Probed::Found(found)) if found.node.as_array().is_some() => {
                     if !self.lenient {
                         let message = format!("{path} is an array, expected a group");
@@ -78,7 +87,11 @@ impl Ancestors {
                     }
                 }
                 Ok(Probed::Found(found)) => {
-                    self.is_below_group |= !found.implicit;
+                    if !self.is_below_group && !found.implicit {
+                        let group = found.node.as_group();
+                        self.above.has_lists = group.is_some_and(|group| !conventions::child_lists(group).is_empty());
+                        self.is_below_group = true;
+                    }
                     match consolidated::document_key(&found) {
                         Some(key) => self.stale_keys.push(Key::new(&key)?),
                         None if found.node.as_group().is_some_and(|group| group.consolidated.is_some()) => {
@@ -115,14 +128,14 @@ impl Ancestors {
                     self.dropping = Some(revise);
                     self.drop_stale(&[])
                 }
-                None => Ok(Next::Done(std::mem::take(&mut self.missing))),
+                None => Ok(Next::Done(std::mem::take(&mut self.above))),
             },
         }
     }
 }
 
 impl Job for Ancestors {
-    type Output = Vec<NodePath>;
+    type Output = Above;
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {

@@ -1,9 +1,9 @@
 //! Creating a node.
 
-use super::ancestors::{Ancestors, create_missing};
+use super::ancestors::{Above, Ancestors, create_missing};
 use super::exchange::ExchangeNode;
 use super::leftovers::Leftovers;
-use super::{DropUnfinished, EraseBroken, EraseNode, OpenNode, Probed, is_one_prefix, order, reread};
+use super::{DropUnfinished, EraseBroken, EraseNode, ListNode, OpenNode, Probed, is_one_prefix, order, reread};
 use crate::hierarchy::WalkJob;
 use crate::jobs::{InSteps, Made, TakeLock};
 use crate::{Error, ErrorKind, Result, jobs};
@@ -44,6 +44,7 @@ pub fn create(
         tries: 0,
         empty: Vec::new(),
         is_clear: false,
+        listed: None,
         lock: None,
         state,
     })
@@ -65,7 +66,7 @@ fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documen
 /// document that decides is written last, and only if there is none: of two that create the same node, one gets the
 /// error that it exists.
 ///
-/// Here ── to be replaced ──► Unfinished ── something ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write
+/// Here ── to be replaced ──► Unfinished ── something ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write ──► List
 ///   ├──── not ───────────────────┴──────── nothing ──────────────────────────────────────────┘
 ///   └──── not, an array at a root without documents ──► Below ── nothing ──► Entry
 ///
@@ -90,6 +91,8 @@ pub struct CreateNode {
     empty: Vec<String>,
     /// Whether unfinished changes of the node were dropped.
     is_clear: bool,
+    /// What is to be entered in the lists of the group above it: its path, and whether it is an array.
+    listed: Option<(NodePath, bool)>,
     /// Held where creators have to exclude each other.
     lock: Option<Lock>,
     state: Change,
@@ -125,6 +128,7 @@ enum Change {
     Look(Vec<Key>),
     Pause,
     Write(Box<InSteps>),
+    List(Box<ListNode>),
     Done,
 }
 
@@ -137,7 +141,12 @@ impl CreateNode {
     /// Looks at the groups above, and begins with their changes.
     fn ancestors(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, ancestors| job.state = Change::Ancestors(ancestors);
-        jobs::within(self, ancestors, replies, wait, |job, missing| {
+        jobs::within(self, ancestors, replies, wait, |job, Above { missing, has_lists, .. }| {
+            // Of nodes that are made, the one in the group that is there.
+            job.listed = has_lists.then(|| match missing.last() {
+                Some(group) => (group.clone(), false),
+                None => (job.found.path.clone(), job.node.as_array().is_some()),
+            });
             let steps = create_missing(&missing, job.found.dialect, job.capabilities)?;
             job.groups(steps)
         })
@@ -294,7 +303,7 @@ impl CreateNode {
     fn exchange(&mut self, exchange: Box<ExchangeNode>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, exchange| job.state = Change::Exchange(exchange);
         jobs::within(self, exchange, replies, wait, |job, is_exchanged| match is_exchanged {
-            true => Ok(Next::Done(job.found.clone())),
+            true => job.list(),
             false => job.erase_there(),
         })
     }
@@ -378,10 +387,25 @@ impl CreateNode {
     fn write(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, steps| job.state = Change::Write(steps);
         jobs::within(self, steps, replies, wait, |job, made| match made {
-            Made::All => Ok(Next::Done(job.found.clone())),
+            Made::All => job.list(),
             Made::Conflict { in_last: true } => Err(job.exists()),
             Made::Conflict { in_last: false } => job.wait(),
         })
+    }
+
+    /// Enters what was made in the lists of the group above, where it has some.
+    fn list(&mut self) -> Result<Next<Self>> {
+        match self.listed.take() {
+            Some((path, is_array)) => {
+                self.go_on_listing(Box::new(ListNode::new(path, is_array, true, self.capabilities)), &[])
+            }
+            None => Ok(Next::Done(self.found.clone())),
+        }
+    }
+
+    fn go_on_listing(&mut self, list: Box<ListNode>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, list| job.state = Change::List(list);
+        jobs::within(self, list, replies, wait, |job, ()| Ok(Next::Done(job.found.clone())))
     }
 
     /// Waits for another, who creates the node or the document that is for the whole hierarchy.
@@ -476,6 +500,7 @@ impl Job for CreateNode {
             // The document that is for the whole hierarchy may be there by now.
             Change::Pause => self.entry(),
             Change::Write(steps) => self.write(steps, replies),
+            Change::List(list) => self.go_on_listing(list, replies),
             Change::Done => Ok(Next::Done(self.found.clone())),
         }
     }
