@@ -154,6 +154,16 @@ impl ArrayHandle {
     }
 
     #[getter]
+    fn fill_value_marks_missing(&self) -> bool {
+        self.current.get().dialect().fill_value_marks_missing()
+    }
+
+    #[getter]
+    fn has_dimension_names(&self) -> bool {
+        self.current.get().dialect().has_dimension_names()
+    }
+
+    #[getter]
     fn data_type(&self) -> String {
         self.current.get().data_type().to_string()
     }

@@ -156,6 +156,11 @@ impl GroupHandle {
     }
 
     #[getter]
+    fn fill_value_marks_missing(&self) -> bool {
+        self.current.get().dialect().fill_value_marks_missing()
+    }
+
+    #[getter]
     fn attributes(&self, py: Python<'_>) -> PyResult<String> {
         let group = self.current.get();
         Ok(Value::from(group.attributes().or_exception(py)?.clone()).to_string())

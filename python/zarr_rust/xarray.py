@@ -64,7 +64,7 @@ class _Store(AbstractDataStore):
     def __init__(self, group: Group, arrays: Mapping[str, Array], masks_fill_value: bool | None) -> None:
         self._group = group
         self._arrays = arrays
-        self._masks_fill_value = _is_old(group.dialect) if masks_fill_value is None else masks_fill_value
+        self._masks_fill_value = group._core.fill_value_marks_missing if masks_fill_value is None else masks_fill_value
 
     def get_variables(self) -> Mapping[str, xarray.Variable]:
         return {name: self._variable(array) for name, array in self._arrays.items()}
@@ -91,13 +91,12 @@ class _Store(AbstractDataStore):
         }
         if data.dtype.kind == "T":
             encoding["dtype"] = data.dtype
-        is_old = _is_old(array.dialect)
-        if is_old:
+        if not array._core.has_dimension_names:
             attributes = {name: value for name, value in _shown(attributes).items() if name != _DIMENSIONS}
         if self._masks_fill_value:
             if _has_fill_value(array):
                 attributes["_FillValue"] = array.fill_value
-        elif not is_old:
+        elif not array._core.fill_value_marks_missing:
             encoding["fill_value"] = array.fill_value
             if isinstance(attributes.get("_FillValue"), (str, list)) and array.dtype.kind in "fcSO":
                 attributes["_FillValue"] = _decoded(attributes["_FillValue"], array)
@@ -113,8 +112,8 @@ class ZarrRustBackend(BackendEntrypoint):
     - ``consolidated``: ``None`` takes consolidated metadata where there is some, ``True`` makes it an error that there is none, ``False``
       reads the documents of all arrays.
     - ``storage_options``: options of the store, as for :func:`zarr_rust.open`, such as ``{"region": "eu-central-1"}``.
-    - ``use_zarr_fill_value_as_mask``: whether elements that are the fill value are missing values; without it they are before version 3 of
-      Zarr, as in xarray's own engine.
+    - ``use_zarr_fill_value_as_mask``: whether elements that are the fill value are missing values; without it they are in version 2 of
+      Zarr and before, as in xarray's own engine, and in the drafts of version 3 that have null as a fill value.
     - ``dialect``: that of :func:`zarr_rust.open`.
 
     Arrays that cannot be opened, for example because of a codec that is not known, are left out with a
@@ -275,17 +274,12 @@ def _dimensions(array: Array) -> tuple[str, ...]:
     if names is None:
         if array.ndim == 0:
             return ()
-        wanted = f"the attribute {_DIMENSIONS}" if _is_old(array.dialect) else "dimension_names"
+        wanted = "dimension_names" if array._core.has_dimension_names else f"the attribute {_DIMENSIONS}"
         raise KeyError(f"{array.store}: {array.name}: found no names of dimensions ({wanted}), which variables of xarray need")
     unnamed = [axis for axis, name in enumerate(names) if name is None]
     if unnamed:
         raise KeyError(f"{array.store}: {array.name}: found no name of dimension {unnamed[0]}, which variables of xarray need")
     return tuple(name for name in names if name is not None)
-
-
-def _is_old(dialect: str) -> bool:
-    """Whether names of dimensions are attributes there, and the fill value marks missing values."""
-    return dialect not in ("v3", "v3-2023")
 
 
 def _has_fill_value(array: Array) -> bool:

@@ -52,7 +52,7 @@ pub(crate) fn axes(array: &Array, number_dimensions: bool) -> Result<Vec<Axis>> 
     }
     let expected = format!("a list of {rank} names of dimensions");
     let hint = "names can be numbered: dim_0, dim_1...";
-    if array.dialect().is_v3() {
+    if array.dialect().has_dimension_names() {
         let found = array.dimension_names().map_or_else(
             || "none".to_owned(),
             |names| {
@@ -85,10 +85,10 @@ fn is_scalar_of_nczarr(array: &Array) -> bool {
     is_scalar && array.shape() == [1]
 }
 
-/// The attributes without the ones of xarray and NCZarr. The attribute of names is one up to version 2.
+/// The attributes without the ones of xarray and NCZarr. The attribute of names is one where documents have none.
 pub(crate) fn of_user(attributes: &Map, dialect: zarr_meta::Dialect) -> Map {
     let is_internal = |name: &str| {
-        (name == ARRAY_DIMENSIONS && !dialect.is_v3())
+        (name == ARRAY_DIMENSIONS && !dialect.has_dimension_names())
             || name.get(..3).is_some_and(|start| start.eq_ignore_ascii_case("_nc"))
     };
     let kept = attributes.iter().filter(|(name, _)| !is_internal(name));

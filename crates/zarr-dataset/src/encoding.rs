@@ -1,8 +1,9 @@
 //! The CF attributes of a variable: how its values are encoded in its elements.
 //!
 //! Attributes are taken as `xarray.decode_cf` takes them: `_FillValue`, `missing_value`, `scale_factor`, `add_offset`,
-//! `_Unsigned`, `units` with `calendar`, `dtype` and `_Encoding` are the encoding, all others are the user's. Up to Zarr v2 the fill value
-//! of the array is `_FillValue`; in Zarr v3 `_FillValue` is an attribute, whose floats are the base64 of a little-endian `f64`.
+//! `_Unsigned`, `units` with `calendar`, `dtype` and `_Encoding` are the encoding, all others are the user's. In Zarr v2 the fill value
+//! of the array is `_FillValue`; in Zarr v3 `_FillValue` is an attribute, whose floats are the base64 of a little-endian `f64`. Which of
+//! them a dialect has says [`Dialect::fill_value_marks_missing`].
 
 use crate::Result;
 use crate::attribute::{FILL_VALUE, invalid, text};
@@ -14,6 +15,7 @@ use zarr_cf::packed::{Mark, Packed};
 use zarr_cf::time::DeltaUnits;
 use zarr_dtype::{DataType, FillValue, Scalar};
 use zarr_json::{Map, Value};
+use zarr_meta::Dialect;
 
 /// The meaning of numbers as times.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,16 +57,16 @@ impl Encoding {
     /// [`ErrorKind::InvalidMetadata`] for an attribute that is none of its kind, with its name.
     pub(crate) fn take(array: &Array, attributes: &mut Map) -> Result<Self> {
         let fill = array.metadata().fill_value.is_some().then(|| array.fill_value());
-        Self::of(array.data_type(), zarr_meta::Dialect::is_v3(array.dialect()), fill, attributes)
+        Self::of(array.data_type(), array.dialect(), fill, attributes)
     }
 
-    /// As [`take`](Self::take), of elements of `data_type` in an array whose document has this fill value.
+    /// As [`take`](Self::take), of elements of `data_type` in an array of `dialect` whose document has this fill value.
     ///
     /// # Errors
     /// As there.
     pub(crate) fn of(
         data_type: &DataType,
-        is_v3: bool,
+        dialect: Dialect,
         fill: Option<&FillValue>,
         attributes: &mut Map,
     ) -> Result<Self> {
@@ -82,16 +84,13 @@ impl Encoding {
         let strings = take("_Encoding", attributes).map(|value| text("_Encoding", &value)).transpose()?;
         let mut fills = Vec::new();
         let own_fill = take(FILL_VALUE, attributes);
-        // Up to version 2 the fill value of the array does.
-        let is_marked = !is_v3 && fill.is_some();
-        if is_v3 {
-            if let Some(value) = &own_fill {
-                fills.extend(stored_fill(data_type, value)?);
-            }
-        } else if let Some(fill) = fill {
-            fills.extend(element_fill(data_type, fill)?);
-        } else if let Some(value) = &own_fill {
-            fills.extend(numbers(FILL_VALUE, data_type, value)?);
+        let by_fill_value = dialect.fill_value_marks_missing();
+        let is_marked = by_fill_value && fill.is_some();
+        match (by_fill_value, fill, &own_fill) {
+            (true, Some(fill), _) => fills.extend(element_fill(data_type, fill)?),
+            (true, None, Some(value)) => fills.extend(numbers(FILL_VALUE, data_type, value)?),
+            (false, _, Some(value)) => fills.extend(stored_fill(data_type, value)?),
+            (_, _, None) => {}
         }
         let scale = take("scale_factor", attributes).map(|value| factor("scale_factor", &value)).transpose()?;
         let offset = take("add_offset", attributes).map(|value| factor("add_offset", &value)).transpose()?;

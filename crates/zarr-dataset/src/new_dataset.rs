@@ -13,7 +13,7 @@ use zarr_meta::Dialect;
 /// Variables and attributes to be written as a data set: a new one ([`Dataset::create`]), or into one that is there
 /// ([`Dataset::append`], [`Dataset::write`], [`Dataset::update`]).
 ///
-/// They are encoded as xarray encodes them, in Zarr v2 and v3; xarray opens the result.
+/// They are encoded as xarray encodes them, in Zarr v2 and v3, of which xarray opens the result, and likewise in the drafts of v3.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -107,7 +107,7 @@ impl NewDataset {
         self
     }
 
-    /// Sets the dialect, of which v2 and v3 have data sets. By default it is the one of the hierarchy, else v3.
+    /// Sets the dialect: v3, v2 or a draft of v3, which xarray does not read. By default it is the one of the hierarchy, else v3.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = Some(dialect);
         self
@@ -119,7 +119,7 @@ impl NewDataset {
         self
     }
 
-    /// Whether metadata is consolidated at the root of the store, as by default.
+    /// Whether metadata is consolidated at the root of the store, as by default where the dialect has that.
     pub fn consolidated(mut self, consolidated: bool) -> Self {
         self.consolidated = consolidated;
         self
@@ -173,8 +173,9 @@ impl NewDataset {
         dialect: Dialect,
         registry: &Arc<Registry>,
     ) -> Result<(Map, Vec<(&NewVariable, Planned)>)> {
-        if !dialect.is_v3() && !dialect.is_v2() {
-            let message = format!("found dialect {dialect}, expected v2 or v3, which have the encoding of data sets");
+        if dialect.holds_one_array() {
+            let message =
+                format!("found dialect {dialect}, in which a store is one array, expected one that has groups");
             return Err(Error::argument(message));
         }
         self.sizes()?;
@@ -190,7 +191,7 @@ impl NewDataset {
             if own.attributes.get("coordinates").is_some_and(Value::is_null) {
                 plan.attributes.remove("coordinates");
             }
-            if !dialect.is_v3() {
+            if !dialect.has_dimension_names() {
                 // An attribute of the user in version 3. Here it has the names of the dimensions, as in xarray.
                 plan.attributes.remove(ARRAY_DIMENSIONS);
             }

@@ -137,7 +137,7 @@ impl NewVariable {
             new.chunks = Some(stored.part_shape().to_vec());
         }
         let own = new.encoding.remove(FILL_VALUE);
-        let own = if !stored.dialect().is_v3() {
+        let own = if stored.dialect().fill_value_marks_missing() {
             stored.metadata().fill_value.is_some().then(|| stored.fill_value().to_json(data_type))
         } else {
             let fill = own.map(|value| fills::stored_fill(data_type, &value)).transpose()?;
@@ -297,11 +297,11 @@ impl NewVariable {
                 insert(name, value.clone());
             }
         }
-        let is_v3 = dialect.is_v3();
-        let fill = match (&own, is_v3) {
-            (Some(own), false) => own.to_json(&data_type),
-            (None, false) => Value::Null,
-            (own, true) => {
+        let by_fill_value = dialect.fill_value_marks_missing();
+        let fill = match (&own, by_fill_value) {
+            (Some(own), true) => own.to_json(&data_type),
+            (None, true) => Value::Null,
+            (own, false) => {
                 if let Some(own) = own {
                     insert(FILL_VALUE, fills::to_attribute(&data_type, own));
                 }
@@ -311,8 +311,9 @@ impl NewVariable {
                 })
             }
         };
-        let document_fill = own.as_ref().filter(|_| !is_v3);
-        let encoding = Encoding::of(&data_type, is_v3, document_fill, &mut attributes.clone()).map_err(as_argument)?;
+        let document_fill = own.as_ref().filter(|_| by_fill_value);
+        let encoding =
+            Encoding::of(&data_type, dialect, document_fill, &mut attributes.clone()).map_err(as_argument)?;
         let stored = self.values().map(|values| encoder::encode(values, &data_type, None, &encoding)).transpose()?;
         let new = self.array(&data_type.to_string()).fill(fill).dialect(dialect);
         Ok(Planned { new, attributes, stored })

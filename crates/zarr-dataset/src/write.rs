@@ -13,7 +13,7 @@ use crate::{dimensions, encoder};
 use std::sync::Arc;
 use zarr_array::{Array, ArrayData, Group, NewGroup, Registry};
 use zarr_grid::{AxisSelection, Selection};
-use zarr_meta::Dialect;
+use zarr_meta::{Dialect, NodePath};
 use zarr_store::Store;
 
 impl Dataset {
@@ -262,9 +262,14 @@ fn store_all<'d>(parts: impl IntoIterator<Item = (&'d Variable, Selection, Array
     parts.into_iter().filter(is_left).try_for_each(|(variable, region, data)| variable.stored().write(region, &data))
 }
 
-/// Consolidates at the root of the store, as xarray does; at the group where the root is none.
+/// Consolidates at the root of the store, as xarray does; at the group where the root is none. Some dialects have no consolidated
+/// metadata.
 fn consolidate(group: &Group, new: &NewDataset) -> Result<()> {
     if !new.consolidated {
+        return Ok(());
+    }
+    let may_consolidate = |path: &NodePath| group.dialect().may_consolidate(path);
+    if !may_consolidate(&NodePath::root()) && !may_consolidate(group.path()) {
         return Ok(());
     }
     let dialect = Some(group.dialect());

@@ -11,7 +11,7 @@
 //! A scalar of NCZarr is stored as one element of a dimension `_scalar_`, to which nothing refers. The attributes stay as they are stored.
 //!
 //! To xarray the fill value of version 2 marks missing data, in version 3 the attribute `_FillValue` does: see
-//! [`missing_data()`].
+//! [`missing_data()`]. Drafts of version 3 are read in one way or the other: see [`Dialect::fill_value_marks_missing`].
 
 pub(crate) mod missing_data;
 
@@ -122,7 +122,7 @@ pub(crate) fn is_nczarr(name: &str) -> bool {
 
 /// Whether arrays of the dialect have dimension names by convention, since it has none of its own.
 pub(crate) fn hold_in(dialect: Dialect) -> bool {
-    !dialect.is_v3()
+    !dialect.has_dimension_names()
 }
 
 /// Sets the dimension names of an array of version 2 to the names in its attributes.

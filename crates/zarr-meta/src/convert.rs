@@ -146,8 +146,8 @@ impl ForDialect {
     }
 
     /// Whether the node keeps its meaning to xarray, and to netCDF-C, instead of the letters of its documents: the mark of missing
-    /// data moves between the fill value of version 2 and the attribute `_FillValue` of version 3, arrays without dimensions have names
-    /// of none in version 2, NCZarr's own members are left out of version 3, and numbers that JSON does not have stay in attributes of version 3, as zarr-python writes them, so that
+    /// data moves between the fill value of version 2 and the attribute `_FillValue` of version 3 (and so in the drafts, see
+    /// [`Dialect::fill_value_marks_missing`]), arrays without dimensions have names of none where attributes have names, NCZarr's own members are left out of version 3, and numbers that JSON does not have stay in attributes of version 3, as zarr-python writes them, so that
     /// [`documents_with_nan_literals`](crate::documents_with_nan_literals) has to write it.
     pub fn meaning(mut self, meaning: bool) -> Self {
         self.meaning = meaning;

@@ -18,6 +18,7 @@ mod conformance;
 mod creating;
 mod dates;
 mod dead_space;
+mod decoded_values;
 mod derived;
 mod derived_structs;
 mod display;

@@ -97,7 +97,7 @@ fn same_fill(
 fn mark_the_same(a: &StoredNode, b: &StoredNode) -> bool {
     let arrays = a.node.as_array().zip(b.node.as_array());
     arrays.is_some_and(|(first, second)| {
-        a.dialect.precedes_v3() != b.dialect.precedes_v3()
+        a.dialect.fill_value_marks_missing() != b.dialect.fill_value_marks_missing()
             && missing_data_difference((first, a.dialect), (second, b.dialect)).is_none()
     })
 }

@@ -42,11 +42,11 @@ impl Hierarchy {
         }
     }
 
-    /// Whether an array is a variable without dimensions, where these have no names, as in version 3: it lies in a group, and other
-    /// arrays have names, or there is none that could.
+    /// Whether an array is a variable without dimensions, though these have no names: it lies in a group, and other arrays have names,
+    /// or there is none that could. Up to version 2 names of no dimensions are the rule, so that nothing else shows a variable there.
     pub(super) fn has_scalar(self, found: &StoredNode, array: &ArrayMetadata) -> bool {
-        let is_scalar = !found.dialect.precedes_v3() && array.shape.is_empty() && !found.path.is_root();
-        is_scalar && (self.is_named || !self.is_unnamed)
+        let may_be_alone = !found.dialect.precedes_v3() && !self.is_unnamed;
+        array.shape.is_empty() && !found.path.is_root() && (self.is_named || may_be_alone)
     }
 }
 

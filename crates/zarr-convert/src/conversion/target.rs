@@ -41,10 +41,6 @@ pub(super) fn target(
             if let (Conventions::Assume(convention), false) = (options.conventions, found.dialect.is_v3()) {
                 conventions::refresh_by(array, convention);
             }
-            // xarray demands names of no dimensions of scalars. Of version 3 they come with the meaning, of the drafts here.
-            if dialect.is_v2() && array.shape.is_empty() && meaning && !found.dialect.is_v3() {
-                array.dimension_names.get_or_insert_default();
-            }
         }
     }
     let fallback = fallback_of(found, dialect);

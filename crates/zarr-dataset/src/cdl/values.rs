@@ -173,7 +173,7 @@ impl AttributeValue {
     }
 }
 
-/// The `_FillValue` of an array, where the attribute is not a value of its type: in Zarr v3 floats are the base64 of 64 bits, and up to v2
+/// The `_FillValue` of an array, where the attribute is not a value of its type: in Zarr v3 floats are the base64 of 64 bits, and in v2
 /// the fill value of the array is the `_FillValue` of xarray, but not of NCZarr.
 pub(super) fn fill_value(array: &Array) -> Result<Option<AttributeValue>> {
     let attributes = array.attributes()?;
@@ -190,7 +190,7 @@ pub(super) fn fill_value(array: &Array) -> Result<Option<AttributeValue>> {
     let mut members = attributes.keys().chain(array.metadata().extra.keys());
     let is_nczarr = members.any(|name| name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("_nczarr")));
     let has_fill = array.metadata().fill_value.is_some();
-    if zarr_meta::Dialect::is_v3(array.dialect()) || !has_fill || is_nczarr {
+    if !array.dialect().fill_value_marks_missing() || !has_fill || is_nczarr {
         return Ok(None);
     }
     let (data_type, bytes) = (array.data_type(), array.fill_value().bytes());

@@ -401,9 +401,8 @@ fn faults_of_new_variables_are_named() {
     let conflict = NewDataset::new().variable(variable("a", &["x"], [1])).variable(variable("b", &["x"], [1, 2]));
     let error = Dataset::create(&store(), "/", conflict, &registry()).unwrap_err();
     assert_eq!(error.message(), "dimension x has 2 elements in b, but 1 in a");
-    let error =
-        Dataset::create(&store(), "/", NewDataset::new().dialect(Dialect::V3Draft2022), &registry()).unwrap_err();
-    assert!(error.message().ends_with("expected v2 or v3, which have the encoding of data sets"), "{error}");
+    let error = Dataset::create(&store(), "/", NewDataset::new().dialect(Dialect::V1), &registry()).unwrap_err();
+    assert_eq!(error.message(), "found dialect v1, in which a store is one array, expected one that has groups");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The values that mark missing data to xarray, and the forms that they have in documents.
 //!
-//! In version 2 the fill value of an array marks missing data, unless it is null; then the attribute `_FillValue` does, as it
-//! stands. In version 3 the attribute alone does, in a form that depends on the data type (`FillValueCoder` in
+//! In version 2, and in other dialects that have null, the fill value of an array marks missing data, unless it is null; then the
+//! attribute `_FillValue` does, as it stands. In version 3, and in the draft of 2022, the attribute alone does, in a form that depends on the data type (`FillValueCoder` in
 //! `xarray/backends/zarr.py` of xarray 2026.9):
 //!
 //! | data type | `_FillValue` in version 3 |
@@ -186,7 +186,7 @@ pub fn missing_data(array: &ArrayMetadata) -> Option<Value> {
 pub(crate) fn masked(array: &ArrayMetadata, dialect: Dialect) -> Result<Vec<Value>, Value> {
     let coding = Coding::of(&array.data_type);
     let attribute = array.attributes.get(FILL_VALUE);
-    let mut values = match (dialect.precedes_v3(), &array.fill_value, attribute) {
+    let mut values = match (dialect.fill_value_marks_missing(), &array.fill_value, attribute) {
         (true, Some(_), _) if coding == Coding::Unmasked => Vec::new(),
         (true, Some(fill), _) => vec![fill.clone()],
         (true, None, Some(attribute)) => items(attribute).iter().filter_map(|item| coding.plain(item)).collect(),
@@ -201,10 +201,9 @@ pub(crate) fn masked(array: &ArrayMetadata, dialect: Dialect) -> Result<Vec<Valu
     Ok(values.filter(|value| !coding.is_nan(value)).collect())
 }
 
-/// Whether one of the dialects marks missing data by the fill value, and the other by an attribute. The drafts in between do neither:
-/// xarray does not read them.
+/// Whether one of the dialects marks missing data by the fill value, and the other by an attribute.
 pub(crate) fn is_between_forms(from: Dialect, to: Dialect) -> bool {
-    (from.precedes_v3() && to.is_v3()) || (from.is_v3() && to.precedes_v3())
+    from.fill_value_marks_missing() != to.fill_value_marks_missing()
 }
 
 /// The items of a list, or the one that is no list.
@@ -233,7 +232,7 @@ pub fn missing_data_difference(from: (&ArrayMetadata, Dialect), to: (&ArrayMetad
     let list = |values: Vec<&Value>| values.iter().map(|value| value.excerpt()).collect::<Vec<_>>().join(", ");
     let lost = list(before.iter().filter(|value| missing_in(&after, value)).collect());
     let gained = list(after.iter().filter(|value| missing_in(&before, value)).collect());
-    let place = if to.1.is_v3() { "the attribute _FillValue" } else { "the fill value" };
+    let place = if to.1.fill_value_marks_missing() { "the fill value" } else { "the attribute _FillValue" };
     let lost =
         (!lost.is_empty()).then(|| format!("{lost} no longer marks missing data to xarray, which goes by {place}"));
     let gained = (!gained.is_empty()).then(|| format!("{gained} now marks missing data to xarray; before it did not"));

@@ -2,7 +2,7 @@
 
 use super::Note;
 use crate::conventions::missing_data::{Coding, MISSING_VALUE, is_between_forms, items};
-use crate::conventions::{FILL_VALUE, is_nczarr};
+use crate::conventions::{FILL_VALUE, hold_in, is_nczarr};
 use crate::{ArrayMetadata, Dialect, Node};
 use zarr_dtype::{DataType, FillValue};
 use zarr_json::pointer::escaped;
@@ -19,27 +19,27 @@ pub(super) struct Translation {
 impl Translation {
     /// Gives a node the members by which it has the same meaning in the other dialect.
     pub(super) fn translate(self, node: &mut Node, to: Dialect, notes: &mut Vec<Note>) {
-        if !is_between_forms(self.from, to) {
+        if self.from == to {
             return;
         }
-        if to.is_v3() {
+        if to.is_v3() && !self.from.is_v3() {
             without_nczarr(node, notes);
         }
         let Node::Array(array) = node else { return };
-        // xarray demands names of every array of version 2. In version 3 there are none of no dimensions.
-        if !to.is_v3() && array.shape.is_empty() {
+        // xarray demands names of every array where attributes have them. In version 3 there are none of no dimensions.
+        if hold_in(to) && array.shape.is_empty() {
             array.dimension_names.get_or_insert_default();
         }
-        match (self.keeps_fill, to.is_v3()) {
-            (true, _) => {}
-            (false, true) => mark_by_attribute(array, notes),
-            (false, false) => mark_by_fill_value(array, notes),
+        match to.fill_value_marks_missing() {
+            _ if self.keeps_fill || !is_between_forms(self.from, to) => {}
+            true => mark_by_fill_value(array, notes),
+            false => mark_by_attribute(array, notes),
         }
     }
 
-    /// Gives an array of version 3 the fill value again that it had there, where it means nothing.
+    /// Gives an array the fill value again that it had in the dialect `to`, where that means nothing.
     pub(super) fn restore_fill(self, node: &mut Node, to: Dialect, fill: Value) {
-        if !(is_between_forms(self.from, to) && to.is_v3()) {
+        if to.fill_value_marks_missing() || !is_between_forms(self.from, to) {
             return;
         }
         let Node::Array(array) = node else { return };
@@ -67,7 +67,7 @@ fn without_nczarr(node: &mut Node, notes: &mut Vec<Note>) {
     }
 }
 
-/// Version 2 to 3: the fill value, or without one the attribute, becomes the attribute of version 3.
+/// From version 2 to 3, or between dialects alike: the fill value, or without one the attribute, becomes the attribute of version 3.
 fn mark_by_attribute(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     let coding = Coding::of(&array.data_type);
     // Beside a fill value xarray takes no notice of the attribute.
@@ -124,7 +124,7 @@ fn one_or_list(mut values: Vec<Value>) -> Value {
     }
 }
 
-/// Version 3 to 2: the value of the attribute becomes the fill value, which is null where nothing is missing.
+/// From version 3 to 2, or between dialects alike: the value of the attribute becomes the fill value, which is null where nothing is missing.
 fn mark_by_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     let coding = Coding::of(&array.data_type);
     let mark = match array.attributes.get(FILL_VALUE) {

@@ -112,8 +112,18 @@ pub(crate) trait Rules: Sync {
         false
     }
 
-    /// Whether every array has a fill value.
+    /// Whether every array has a fill value: null is none.
     fn needs_fill_value(&self) -> bool {
+        false
+    }
+
+    /// See [`Dialect::fill_value_marks_missing`]. Where every array has a fill value, none can say that no data are missing.
+    fn fill_value_marks_missing(&self) -> bool {
+        !self.needs_fill_value()
+    }
+
+    /// See [`Dialect::has_dimension_names`].
+    fn has_dimension_names(&self) -> bool {
         false
     }
 

@@ -54,10 +54,22 @@ impl Dialect {
         rules(self).is_self_contained()
     }
 
-    /// Whether it is older than the drafts of version 3: chunks have the keys of version 2, and the fill value marks missing data to
-    /// xarray.
+    /// Whether it is older than the drafts of version 3: chunks have the keys of version 2.
     pub fn precedes_v3(self) -> bool {
         rules(self).precedes_v3()
+    }
+
+    /// Whether the fill value of an array marks missing data in data sets, unless it is null, as in version 2 to xarray. In the other
+    /// dialects, where every array has a fill value, the attribute [`FILL_VALUE`](crate::conventions::FILL_VALUE) alone does, in the
+    /// form that xarray writes in version 3.
+    pub fn fill_value_marks_missing(self) -> bool {
+        rules(self).fill_value_marks_missing()
+    }
+
+    /// Whether the document of an array has the names of its dimensions. In the other dialects the attribute
+    /// [`ARRAY_DIMENSIONS`](crate::conventions::ARRAY_DIMENSIONS) has them, by the convention of xarray.
+    pub fn has_dimension_names(self) -> bool {
+        rules(self).has_dimension_names()
     }
 
     /// The dialects whose hierarchies may lie beside one that has an entry point document: dialects with documents at

@@ -29,6 +29,14 @@ impl Rules for V3 {
         true
     }
 
+    fn needs_fill_value(&self) -> bool {
+        true
+    }
+
+    fn has_dimension_names(&self) -> bool {
+        true
+    }
+
     fn consolidation(&self) -> Consolidation {
         Consolidation::InGroup
     }
