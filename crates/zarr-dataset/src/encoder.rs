@@ -4,12 +4,13 @@
 use crate::attribute::{FILL_VALUE, invalid};
 use crate::decoder::time_units;
 use crate::encoding::{Encoding, Fill, Times};
-use crate::fills::unmarked;
+use crate::fills::{parts, unmarked};
 use crate::numbers::{number, packer};
 use crate::textual::is_textual;
 use crate::values::Values;
 use crate::{Error, Result, calendar_time, strings};
 use bytemuck::cast_slice;
+use half::{bf16, f16};
 use zarr_array::ArrayData;
 use zarr_cf::time::{Calendar, DeltaUnits, Encoded, EncodedNumbers, NumberKind, Numbers, TimeUnits};
 use zarr_dtype::{Class, DataType, Scalar, TimeUnit};
@@ -256,26 +257,22 @@ fn encode_complex(values: &Values, stored: &DataType, encoding: &Encoding) -> Re
     if values.data_type() == stored && fill.is_none() {
         return Ok(values.data().clone());
     }
-    let part = |bytes: &[u8]| match bytes.len() {
-        4 => bytes.try_into().map_or(f64::NAN, |bytes| f64::from(f32::from_ne_bytes(bytes))),
-        _ => bytes.try_into().map_or(f64::NAN, f64::from_ne_bytes),
+    let data_type = values.data_type();
+    let encode: fn(f64, &mut [u8]) = match stored {
+        DataType::ComplexFloat16 => |part, bytes| bytes.copy_from_slice(&f16::from_f64(part).to_ne_bytes()),
+        DataType::ComplexBFloat16 => |part, bytes| bytes.copy_from_slice(&bf16::from_f64(part).to_ne_bytes()),
+        DataType::Complex64 => |part, bytes| bytes.copy_from_slice(&(part as f32).to_ne_bytes()),
+        DataType::Complex128 => |part, bytes| bytes.copy_from_slice(&part.to_ne_bytes()),
+        _ if data_type == stored => return Ok(values.data().clone()),
+        _ => return Err(Error::argument(format!("found values of {data_type}, expected {stored}"))),
     };
     let mut elements = zeros(values.len(), stored)?;
-    let (from, to) = (values.data_type().item_size(), stored.item_size());
-    if ![8, 16].contains(&from) || ![8, 16].contains(&to) {
-        return Err(Error::argument(format!("found values of {}, expected {stored}", values.data_type())));
-    }
+    let (from, to) = (data_type.item_size(), stored.item_size());
     for (value, element) in values.data().items().chunks_exact(from).zip(elements.chunks_exact_mut(to)) {
-        let (re, im) = value.split_at(from / 2);
-        let mut parts = [part(re), part(im)];
-        if let Some(fill) = fill.filter(|_| parts.iter().all(|part| part.is_nan())) {
-            parts = fill;
-        }
-        for (part, bytes) in parts.iter().zip(element.chunks_exact_mut(to / 2)) {
-            match to {
-                8 => bytes.copy_from_slice(&(*part as f32).to_ne_bytes()),
-                _ => bytes.copy_from_slice(&part.to_ne_bytes()),
-            }
+        let (re, im) = parts(data_type, value).unwrap_or((f64::NAN, f64::NAN));
+        let number = fill.filter(|_| re.is_nan() && im.is_nan()).unwrap_or([re, im]);
+        for (part, bytes) in number.iter().zip(element.chunks_exact_mut(to / 2)) {
+            encode(*part, bytes);
         }
     }
     ArrayData::from_items(stored, values.shape(), &elements, None)

@@ -11,13 +11,13 @@ use zarr_json::{Number, Value};
 /// A value that marks missing data.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fill {
-    /// An integer.
+    /// An integer, or a bool.
     Integer(i128),
     /// A float, which is not NaN.
     Float(f64),
     /// A complex number, of which no part is NaN.
     Complex(f64, f64),
-    /// The bytes of a string, a byte string, or a bool.
+    /// The bytes of a string, or a byte string.
     Bytes(Vec<u8>),
 }
 
@@ -34,6 +34,15 @@ impl Fill {
             Self::Float(value) => float(*value),
             Self::Complex(re, im) => Value::from(vec![float(*re), float(*im)]),
             Self::Bytes(bytes) => Value::from(String::from_utf8_lossy(bytes).into_owned()),
+        }
+    }
+
+    /// Whether an element, a string, a byte string or a bool, is the value.
+    pub(crate) fn is(&self, data_type: &DataType, element: &[u8]) -> bool {
+        match self {
+            Self::Bytes(bytes) => is_textual(data_type) && **bytes == *content(data_type, element),
+            Self::Integer(value) => *data_type == DataType::Bool && element.iter().all(|&it| i128::from(it) == *value),
+            Self::Float(_) | Self::Complex(..) => false,
         }
     }
 }
@@ -107,26 +116,29 @@ pub(crate) fn stored_fill(data_type: &DataType, value: &Value) -> Result<Vec<Fil
     })
 }
 
-/// The parts of a complex number.
-fn parts(bytes: &[u8]) -> Option<(f64, f64)> {
-    let part = |bytes: &[u8]| match bytes.len() {
-        4 => bytes.try_into().ok().map(|bytes| f64::from(f32::from_ne_bytes(bytes))),
-        _ => bytes.try_into().ok().map(f64::from_ne_bytes),
+/// The parts of an element; `None` if it is no complex number.
+pub(crate) fn parts(data_type: &DataType, element: &[u8]) -> Option<(f64, f64)> {
+    let part = match data_type {
+        DataType::SmallComplex(small) => DataType::SmallFloat(*small),
+        DataType::ComplexFloat16 => DataType::Float16,
+        DataType::ComplexBFloat16 => DataType::BFloat16,
+        DataType::Complex64 => DataType::Float32,
+        DataType::Complex128 => DataType::Float64,
+        _ => return None,
     };
-    let (re, im) = bytes.split_at_checked(bytes.len() / 2)?;
-    part(re).zip(part(im))
+    let (re, im) = element.split_at_checked(element.len() / 2)?;
+    part.to_f64(re).zip(part.to_f64(im))
 }
 
-/// The fill value of an array of version 2.
+/// The mark that the fill value of an array is, where fill values mark missing data. Elements of structs, lists and JSON are never
+/// missing.
 pub(crate) fn element_fill(data_type: &DataType, fill: &FillValue) -> Result<Vec<Fill>> {
     let bytes = fill.bytes();
-    if data_type.class() == Some(Class::Complex) {
-        let parts = parts(bytes);
-        return Ok(parts
-            .filter(|(re, im)| !re.is_nan() && !im.is_nan())
-            .map(|(re, im)| Fill::Complex(re, im))
-            .into_iter()
-            .collect());
+    if let Some((re, im)) = parts(data_type, bytes) {
+        return Ok(if re.is_nan() || im.is_nan() { Vec::new() } else { vec![Fill::Complex(re, im)] });
+    }
+    if *data_type == DataType::Bool {
+        return Ok(bytes.first().map(|&value| Fill::Integer(value.into())).into_iter().collect());
     }
     if let Some(integer) = data_type.layout().scalar().and_then(|scalar| scalar.integer(bytes)) {
         return Ok(vec![Fill::Integer(integer)]);
@@ -192,7 +204,7 @@ pub(crate) fn to_attribute(data_type: &DataType, fill: &FillValue) -> Value {
     match data_type.class() {
         Some(Class::Float) => float(data_type.to_f64(bytes).unwrap_or(f64::NAN)),
         Some(Class::Complex) => {
-            let parts = parts(bytes).unwrap_or((f64::NAN, f64::NAN));
+            let parts = parts(data_type, bytes).unwrap_or((f64::NAN, f64::NAN));
             Value::from(vec![float(parts.0), float(parts.1)])
         }
         _ if is_textual(data_type) && !is_text(data_type) => Value::from(STANDARD.encode(content(data_type, bytes))),

@@ -172,23 +172,13 @@ fn padded(contents: &[Vec<u8>], len: u64) -> Result<Vec<u8>> {
 
 /// Which elements the variable marks as missing; `None` if it marks none so.
 pub(crate) fn missing(data: &ArrayData, encoding: &Encoding) -> Option<Vec<bool>> {
-    let fills: Vec<Vec<u8>> = encoding
-        .fills
-        .iter()
-        .filter_map(|fill| match fill {
-            Fill::Bytes(bytes) => Some(bytes.clone()),
-            // Bools.
-            Fill::Integer(value) => u8::try_from(*value).ok().map(|value| vec![value]),
-            Fill::Float(_) | Fill::Complex(..) => None,
-        })
-        .collect();
-    if fills.is_empty() {
+    if encoding.fills.is_empty() {
         return None;
     }
+    let data_type = data.data_type().storage();
     let is_missing = |index: usize| {
         let element = element(data, index);
-        let content = content(data.data_type(), &element);
-        fills.iter().any(|fill| **fill == *content)
+        encoding.fills.iter().any(|fill| fill.is(data_type, &element))
     };
     Some((0..data.len()).map(is_missing).collect())
 }

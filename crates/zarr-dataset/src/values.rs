@@ -1,10 +1,11 @@
 //! Values of a variable.
 
 use crate::calendar_time;
+use crate::fills::parts;
 use crate::{Error, Result};
 use zarr_array::ArrayData;
 use zarr_cf::time::DateTime;
-use zarr_dtype::{Class, DataType, Element};
+use zarr_dtype::{DataType, Element};
 use zarr_json::Value;
 
 /// Values that were read from a [`Variable`](crate::Variable), with the names of their dimensions.
@@ -84,11 +85,10 @@ impl Values {
         match self.data_type() {
             DataType::DateTime64(_) | DataType::TimeDelta64(_) => item == i64::MIN.to_ne_bytes(),
             data_type if calendar_time::calendar(data_type).is_some() => item == i64::MIN.to_ne_bytes(),
-            data_type if data_type.class() == Some(Class::Complex) => match item.len() {
-                8 => item.as_chunks::<4>().0.iter().all(|&part| f32::from_ne_bytes(part).is_nan()),
-                _ => item.as_chunks::<8>().0.iter().all(|&part| f64::from_ne_bytes(part).is_nan()),
+            data_type => match parts(data_type, item) {
+                Some((re, im)) => re.is_nan() && im.is_nan(),
+                None => data_type.to_f64(item).is_some_and(f64::is_nan),
             },
-            data_type => data_type.to_f64(item).is_some_and(f64::is_nan),
         }
     }
 

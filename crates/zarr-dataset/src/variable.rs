@@ -1,5 +1,6 @@
 //! A variable of a data set: an array with names, a meaning of its elements, and a selection.
 
+use crate::attribute::{FILL_VALUE, invalid};
 use crate::dimensions::Axis;
 use crate::encoding::{Encoding, Times};
 use crate::indexer::Indexer;
@@ -289,6 +290,17 @@ impl Variable {
             return Ok(decoded::array(stored, encoding, registry)?.map_or(Way::Stored, Way::Decoded));
         }
         let may_miss = *data_type == DataType::Bool || crate::textual::is_textual(data_type);
+        // Floats of other formats, and what cannot be scaled: elements that stay as they are would be other values.
+        let is_float = matches!(data_type.class(), Some(Class::Float | Class::Complex));
+        let changing = [
+            ("scale_factor", encoding.scale.is_some()),
+            ("add_offset", encoding.offset.is_some()),
+            (FILL_VALUE, is_float && !encoding.fills.is_empty()),
+        ];
+        if let Some((name, _)) = changing.into_iter().find(|(_, is_there)| *is_there) {
+            let found = format!("an array of {data_type}");
+            return Err(invalid(name, &found, "an array of integers, or of floats of 16, 32 or 64 bits"));
+        }
         Ok(if may_miss && !encoding.fills.is_empty() { Way::Strings } else { Way::Stored })
     }
 

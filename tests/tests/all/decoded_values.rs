@@ -104,6 +104,7 @@ fn variables(name: &'static str) -> BoxedStrategy<NewVariable> {
         new.encoding("add_offset", 10.0).encoding("_FillValue", mark)
     });
     let strings = of_values(name, &["", "a", "é"].map(str::to_owned), &[json!(""), json!("a")]);
+    let bools = of_values(name, &[false, true], &[json!(false), json!(true)]);
     let times = (of_values(name, &[0_i64, 1, 400], &[json!(0), json!(1)]), select(vec!["standard", "noleap"]));
     let times =
         times.prop_map(|(new, calendar)| new.encoding("units", "days since 2000-01-01").encoding("calendar", calendar));
@@ -123,6 +124,7 @@ fn variables(name: &'static str) -> BoxedStrategy<NewVariable> {
         1 => floats,
         1 => packed,
         1 => strings,
+        1 => bools,
         1 => times,
         1 => spans,
         1 => complex,

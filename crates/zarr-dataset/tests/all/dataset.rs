@@ -1,6 +1,6 @@
 //! Data sets: dimensions, coordinates, decoding, selection by index and by label.
 
-use crate::{add, group, group_in, new, size_of};
+use crate::{add, group, group_in, new, registry, size_of};
 use std::sync::Arc;
 use zarr_array::{Group, NewArray, Store};
 use zarr_dataset::{Dataset, DatasetOptions, ErrorKind, Labels, Variable};
@@ -38,6 +38,62 @@ fn variables_are_told_from_coordinates() {
     assert_eq!(names(dataset.coordinates_of(t2m).collect()), ["area", "lat", "level", "lon", "time"]);
     let error = dataset.variable("t2n").unwrap_err();
     assert_eq!((error.kind(), error.hint()), (ErrorKind::NotFound, Some("there is one called t2m")));
+}
+
+/// Bools of version 2 that zarr-python creates have the fill value false, which xarray masks.
+#[test]
+fn bools_that_are_the_fill_value_of_version_2_are_missing() {
+    for (fill, missing) in [(false, [true, false, true]), (true, [false, true, false])] {
+        let group = group_in(Arc::new(MemoryStore::new()), Dialect::V2);
+        add(&group, "flag", new(&[3], "bool", &["x"]).fill(fill), &[false, true, false]);
+        add(&group, "all", new(&[3], "bool", &["x"]), &[false, true, false]);
+        let dataset = Dataset::open(&group).unwrap();
+        let found = |name: &str| {
+            let values = dataset.variable(name).unwrap().read().unwrap();
+            [0, 1, 2].map(|index| values.is_missing(index))
+        };
+        assert_eq!((found("flag"), found("all")), (missing, [false; 3]));
+        assert!(dataset.variable("flag").unwrap().decoded().unwrap().is_none());
+    }
+}
+
+#[test]
+fn complex_numbers_of_small_parts_are_missing_where_they_are_marked() {
+    use half::f16;
+    use num_complex::Complex;
+    let group = group();
+    let numbers = [(1.0, 0.0), (2.0, 3.0)].map(|(re, im)| Complex::new(f16::from_f32(re), f16::from_f32(im)));
+    let one = zarr_json::json!(["AAAAAAAA8D8=", "AAAAAAAAAAA="]);
+    add(&group, "marked", new(&[2], "complex_float16", &["x"]).attribute("_FillValue", one), &numbers);
+    add(&group, "plain", new(&[2], "complex_float16", &["x"]), &numbers);
+    let dataset = Dataset::open(&group).unwrap();
+    let missing = |name: &str| {
+        let values = dataset.variable(name).unwrap().read().unwrap();
+        [values.is_missing(0), values.is_missing(1)]
+    };
+    assert_eq!((missing("marked"), missing("plain")), ([true, false], [false, false]));
+    let copy = zarr_dataset::NewVariable::of(dataset.variable("marked").unwrap()).unwrap().codecs("bytes").unwrap();
+    let copied = zarr_dataset::NewDataset::new().variable(copy);
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let copied = Dataset::create(&store, "/", copied, &registry()).unwrap();
+    assert!(copied.variable("marked").unwrap().read().unwrap().is_missing(0));
+}
+
+#[test]
+fn floats_that_cannot_be_decoded_are_no_other_values() {
+    let group = group();
+    let half = half::bf16::from_f32(1.0);
+    for (name, attribute, value) in [("a", "scale_factor", "0.5"), ("b", "_FillValue", "\"AAAAAAAA8D8=\"")] {
+        let value = zarr_json::Value::from_json(value).unwrap();
+        add(&group, name, new(&[1], "bfloat16", &["x"]).attribute(attribute, value), &[half]);
+    }
+    let dataset = Dataset::open(&group).unwrap();
+    for (name, attribute) in [("a", "scale_factor"), ("b", "_FillValue")] {
+        let error = dataset.variable(name).unwrap().read().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidMetadata);
+        assert_eq!(error.location().pointer.as_deref(), Some(format!("/attributes/{attribute}").as_str()));
+        assert!(error.message().contains("an array of bfloat16"), "{error}");
+    }
 }
 
 #[test]
