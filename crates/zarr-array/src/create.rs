@@ -124,21 +124,23 @@ impl NewArray {
     }
 
     /// The fill value, in the notation of Zarr v3: a number, `"NaN"`, `"0x7fc00001"`, `[re, im]`... By default zero. In dialects that
-    /// have it, `null` leaves the values of elements that are not stored undefined; that is the default of arrays of version 2 with
-    /// dimension names, in which xarray takes elements that are the fill value for missing.
+    /// have it, `null` leaves the values of elements that are not stored undefined; that is the default of arrays with dimension names, and
+    /// of arrays without dimensions, in version 2, in which xarray takes elements that are the fill value for missing, and in dialects that
+    /// are read so here ([`Dialect::fill_value_marks_missing`]).
     pub fn fill(mut self, value: impl Into<Value>) -> Self {
         self.fill = Some(value.into());
         self
     }
 
-    /// Names of the dimensions.
+    /// Names of the dimensions. An array without dimensions needs none: where an attribute has the names, it has the empty list, without
+    /// which xarray does not open the group.
     pub fn dimension_names<N: AsRef<str>>(mut self, names: &[N]) -> Self {
         self.dimension_names = Some(names.iter().map(|name| Some(name.as_ref().to_owned())).collect());
         self
     }
 
     /// The convention that the array follows, on which the default fill value in version 2 depends. By default that of xarray where
-    /// dimensions have names.
+    /// dimensions have names, and where there are none.
     pub fn conventions(mut self, conventions: Conventions) -> Self {
         self.conventions = conventions;
         self
@@ -192,7 +194,7 @@ impl NewArray {
         let (data_type, order) = parse_data_type(&self.data_type, &registry.data_types)?;
         let is_null = match &self.fill {
             Some(fill) => fill.is_null(),
-            None => dialect.is_v2() && self.follows_convention(),
+            None => dialect.fill_value_marks_missing() && self.follows_convention(),
         };
         let is_undefined = is_null && data_type != DataType::Object;
         let fill = match &self.fill {
@@ -233,7 +235,7 @@ impl NewArray {
         let (shape, data_type) = (self.shape.clone(), data_type.to_config());
         let mut metadata = ArrayMetadata::new(shape, data_type, grid, keys, fill_value, codecs);
         metadata.dimension_names.clone_from(&self.dimension_names);
-        if self.shape.is_empty() && self.follows_convention() {
+        if self.shape.is_empty() && self.follows_convention() && !dialect.has_dimension_names() {
             metadata.dimension_names.get_or_insert_default();
         }
         metadata.attributes.clone_from(&self.attributes);
@@ -242,7 +244,8 @@ impl NewArray {
 
     fn follows_convention(&self) -> bool {
         match self.conventions {
-            Conventions::Detect => self.dimension_names.is_some(),
+            // Dimensions that are none can be named in one way only.
+            Conventions::Detect => self.dimension_names.is_some() || self.shape.is_empty(),
             Conventions::Assume(_) => true,
             _ => false,
         }

@@ -50,14 +50,14 @@ pub(crate) struct Create {
     #[arg(long, value_name = "CODECS", help_heading = STORED)]
     codecs: Option<String>,
     /// The fill value, as in a Zarr v3 document: 0, NaN, 0x7fc00001, "text", or a date: 2000-01-01. Where the dialect allows it,
-    /// null leaves it undefined. By default zero; null in v2 if the array follows xarray's convention, by which elements that are
-    /// the fill value are missing there.
+    /// null leaves it undefined. By default zero; null in v2 and older dialects that have it if the array follows xarray's convention,
+    /// by which elements that are the fill value are missing there.
     #[arg(long, value_name = "VALUE", allow_hyphen_values = true, help_heading = ARRAY)]
     fill: Option<String>,
     /// Names of the dimensions, separated by commas; an empty string for an array without dimensions.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = ARRAY)]
     dims: Option<Vec<String>>,
-    /// The convention that the array follows: xarray or none; by default xarray's if it has names of dimensions.
+    /// The convention that the array follows: xarray or none; by default xarray's if its dimensions have names, or it has none.
     #[arg(long, value_name = "NAME", value_parser = convention, help_heading = ARRAY, hide_short_help = true)]
     convention: Option<Conventions>,
     /// The attributes, a JSON object.

@@ -153,7 +153,8 @@ fn new_arrays_of_version_2_follow_the_convention_of_xarray() {
     assert_eq!(create("f", "4", &["--convention", "xarray"]), ["null", "{}"]);
     assert_eq!(create("g", "", &["--dims", ""]), ["null", none]);
     assert_eq!(create("h", "", &["--convention", "xarray"]), ["null", none]);
-    assert_eq!(create("i", "", &[]), ["0", "{}"]);
+    assert_eq!(create("i", "", &[]), ["null", none]);
+    assert_eq!(create("k", "", &["--convention", "none"]), ["0", "{}"]);
     let ran = folder.run(&["create", "s", "j", "--shape", "4", "--dtype", "i2", "--convention", "nczarr"]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     // Version 3 has no null.

@@ -92,6 +92,28 @@ fn v2_has_the_attribute_on_all_variables() {
     assert_eq!(member(&converted(&store, Dialect::V2), "scalar/.zattrs", "/_ARRAY_DIMENSIONS"), json!([]));
 }
 
+/// As above, of arrays that are created one by one. xarray refused the whole group where a scalar had no attribute.
+#[test]
+fn new_scalars_have_the_attribute_where_names_are_attributes() {
+    let root = |dialect: Dialect| if dialect.holds_one_array() { "/" } else { "/s" };
+    for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != Dialect::V0) {
+        let store = memory();
+        let new = || NewArray::new(&[], "int32").dialect(dialect).codecs("bytes").unwrap().overwrite(true);
+        let created = zarr::create((&store, root(dialect))).array(new()).unwrap();
+        let found = created.attributes().unwrap().get("_ARRAY_DIMENSIONS").cloned();
+        assert_eq!(found, (!dialect.has_dimension_names()).then(|| json!([])), "{dialect}");
+        // Zero is no missing value.
+        assert_eq!(created.metadata().fill_value.is_none(), dialect.fill_value_marks_missing(), "{dialect}");
+        if !dialect.holds_one_array() {
+            created.write(.., &[0_i32]).unwrap();
+            assert_eq!((dimensions(&open(&store), "s"), texts(&open(&store), "s").join(" ")), (vec![], "0".to_owned()));
+        }
+        let plain = new().conventions(zarr::meta::conventions::Conventions::Ignore);
+        let plain = zarr::create((&store, root(dialect))).array(plain).unwrap();
+        assert!(plain.attributes().unwrap().is_empty() && plain.metadata().fill_value.is_some(), "{dialect}");
+    }
+}
+
 /// Dimension Encoding in Zarr Formats, Zarr V2 Format: the attribute is visible where arrays are accessed directly, and removed from
 /// the attributes of a variable.
 #[test]
