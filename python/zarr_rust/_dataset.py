@@ -176,7 +176,8 @@ class Variable:
 
     @property
     def encoding(self) -> dict[str, Any]:
-        """The attributes that are the encoding: ``scale_factor``, ``units`` of times, ``coordinates``, ..."""
+        """The attributes that are the encoding: ``scale_factor``, ``units`` of times, ``coordinates``, ... ``_FillValue`` is among them in
+        every format, as a value of the stored data type; NaN is ``"NaN"``."""
         members: dict[str, Any] = json.loads(self._dataset._core.encoding_of(self.name))
         return members
 

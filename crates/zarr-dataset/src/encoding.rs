@@ -8,7 +8,7 @@
 use crate::Result;
 use crate::attribute::{FILL_VALUE, invalid, text};
 pub(crate) use crate::fills::Fill;
-use crate::fills::{element_fill, numbers, reread, stored_fill};
+use crate::fills::{as_given, element, element_fill, numbers, reread, stored_fill};
 use zarr_array::Array;
 pub(crate) use zarr_cf::packed::Factor;
 use zarr_cf::packed::{Mark, Packed};
@@ -46,7 +46,9 @@ pub(crate) struct Encoding {
     pub(crate) is_bool: bool,
     /// The name of the encoding of strings that are stored as bytes.
     pub(crate) strings: Option<String>,
-    /// The attributes taken.
+    /// The element that `_FillValue` is.
+    pub(crate) fill: Option<FillValue>,
+    /// The attributes taken, with `_FillValue` as programs give it, also where the fill value of the array is it.
     pub(crate) taken: Map,
 }
 
@@ -99,8 +101,12 @@ impl Encoding {
         let missing: Vec<Fill> = missing.transpose()?.unwrap_or_default();
         // `missing_value` is a value as it is read, `_FillValue` as it is stored.
         let others = missing.into_iter().filter(|fill| !fills.contains(fill)).collect::<Vec<_>>();
+        let is_fill = is_marked || own_fill.is_some();
+        let mut fill = is_fill.then(|| element(data_type, fills.first())).flatten();
         if let (Some(stored), Some(unsigned)) = (data_type.layout().scalar(), unsigned) {
             let read = with_sign(stored, unsigned);
+            let as_stored = fills.first().map(|fill| reread(fill, read, stored));
+            fill = fill.or_else(|| element(data_type, Some(&as_stored?)));
             fills = fills.iter().map(|fill| reread(fill, stored, read)).collect();
         }
         fills.extend(others);
@@ -128,7 +134,10 @@ impl Encoding {
             take("dtype", attributes);
         }
         let marks_nan = taken.contains_key(FILL_VALUE) || taken.contains_key("missing_value") || is_marked;
-        Ok(Self { fills, marks_nan, scale, offset, unsigned, times, is_bool, strings, taken })
+        if let Some(fill) = fill.as_ref().filter(|_| is_marked || !by_fill_value) {
+            taken.insert(FILL_VALUE, as_given(data_type, fill));
+        }
+        Ok(Self { fills, marks_nan, scale, offset, unsigned, times, is_bool, strings, fill, taken })
     }
 
     /// No encoding: elements are the values.
@@ -142,6 +151,7 @@ impl Encoding {
             times: Times::None,
             is_bool: false,
             strings: None,
+            fill: None,
             taken: Map::new(),
         }
     }
@@ -230,6 +240,7 @@ impl Encoding {
             times,
             is_bool: map.get("is_bool")?.as_bool()?,
             strings: None,
+            fill: None,
             taken: Map::new(),
         })
     }

@@ -179,18 +179,46 @@ pub(crate) fn given(attribute: &str, data_type: &DataType, value: &Value) -> Res
         _ if matches!(flag, Some(0 | 1)) => &Value::from(flag == Some(1)),
         (Some(whole), _) if is_integer => &Value::from(whole),
         (_, Value::String(_)) if is_textual(data_type) && !is_text(data_type) => {
-            let bytes = value.as_str().unwrap_or_default().as_bytes();
-            let mut element = bytes.to_vec();
-            if let DataType::FixedBytes { len } = data_type {
-                element.resize(element.len().max(usize::try_from(*len).unwrap_or(usize::MAX).min(1 << 20)), 0);
-            }
-            return FillValue::from_bytes(data_type, &element).map_err(Error::from);
+            return of_bytes(data_type, value.as_str().unwrap_or_default().as_bytes());
         }
         (_, value) => value,
     };
     FillValue::parse_as(data_type, value, Spelling::Readable).map_err(|_| {
         Error::argument(format!("{attribute}: found {}, expected a value of {data_type}", value.excerpt()))
     })
+}
+
+/// The element of bytes that has this content.
+fn of_bytes(data_type: &DataType, content: &[u8]) -> Result<FillValue> {
+    let mut element = content.to_vec();
+    if let DataType::FixedBytes { len } = data_type {
+        element.resize(element.len().max(usize::try_from(*len).unwrap_or(usize::MAX).min(1 << 20)), 0);
+    }
+    FillValue::from_bytes(data_type, &element).map_err(Error::from)
+}
+
+/// The element that a mark is, or NaN without one; `None` if elements are no such values.
+pub(crate) fn element(data_type: &DataType, mark: Option<&Fill>) -> Option<FillValue> {
+    match (mark, data_type.class()) {
+        (Some(Fill::Bytes(content)), _) if !is_text(data_type) => of_bytes(data_type, content).ok(),
+        (Some(mark), _) => given(FILL_VALUE, data_type, &mark.to_value()).ok(),
+        (None, Some(Class::Float)) => FillValue::parse(data_type, &Value::from("NaN")).ok(),
+        (None, Some(Class::Complex)) => FillValue::parse(data_type, &Value::from(vec!["NaN", "NaN"])).ok(),
+        (None, _) => None,
+    }
+}
+
+/// An element as programs give it, see [`given`].
+pub(crate) fn as_given(data_type: &DataType, fill: &FillValue) -> Value {
+    let bytes = fill.bytes();
+    if is_textual(data_type) && !is_text(data_type) {
+        return Value::from(String::from_utf8_lossy(&content(data_type, bytes)).into_owned());
+    }
+    match (parts(data_type, bytes), data_type.to_f64(bytes)) {
+        (Some((re, im)), _) if re.is_nan() && im.is_nan() => Value::from(vec!["NaN", "NaN"]),
+        (None, Some(float)) if float.is_nan() => Value::from("NaN"),
+        _ => fill.to_json(data_type),
+    }
 }
 
 fn is_text(data_type: &DataType) -> bool {

@@ -49,6 +49,7 @@ mod label;
 mod new_dataset;
 mod new_variable;
 mod numbers;
+mod of_variable;
 mod open;
 mod options;
 mod overview;

@@ -2,12 +2,11 @@
 
 use crate::attribute::{FILL_VALUE, text};
 use crate::encoding::{Encoding, factor};
-use crate::fills::Fill;
 use crate::into_values::IntoValues;
 use crate::related::RELATED;
 use crate::textual::is_textual;
 use crate::values::Values;
-use crate::{Error, Result, Variable, calendar_time, encoder, fills, numbers, strings};
+use crate::{Error, Result, calendar_time, encoder, fills, numbers, strings};
 use zarr_array::{ArrayData, NewArray, Registry};
 use zarr_cf::time::{Calendar, DeltaUnits, EncodedNumbers, NumberKind};
 use zarr_codec::{CodecList, IntoCodecs};
@@ -16,8 +15,11 @@ use zarr_json::{Map, Value};
 use zarr_meta::Dialect;
 
 /// Attributes that are the encoding of a variable, in the order in which they are written.
-const ENCODING: [&str; 8] =
-    ["units", "calendar", "add_offset", "scale_factor", FILL_VALUE, "missing_value", "_Unsigned", "_Encoding"];
+const ENCODING: [&str; 9] =
+    ["units", "calendar", "add_offset", "scale_factor", FILL_VALUE, "missing_value", "_Unsigned", "_Encoding", "dtype"];
+
+/// Those that are attributes as well where values are no times.
+pub(crate) const OF_TIMES: [&str; 3] = ["units", "calendar", "dtype"];
 
 /// A variable to be written, see [`NewDataset`](crate::NewDataset): its dimensions and values, its attributes, and how they are encoded.
 ///
@@ -43,12 +45,22 @@ pub struct NewVariable {
     content: Content,
     pub(crate) attributes: Map,
     pub(crate) encoding: Map,
-    stored_as: Option<String>,
-    chunks: Option<Vec<u64>>,
+    pub(crate) stored_as: Option<String>,
+    pub(crate) chunks: Option<Vec<u64>>,
     shards: Option<Vec<u64>>,
     codecs: Option<CodecList>,
     separator: Option<char>,
-    fill: Option<Value>,
+    pub(crate) fill: Option<Value>,
+    pub(crate) copied: Copied,
+}
+
+/// The marks of missing data that a variable has of another one, as long as its encoding is what it was there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Copied {
+    /// `_FillValue` in the encoding, and the element that it is.
+    pub(crate) fill: Option<(Value, FillValue)>,
+    /// `missing_value`, which may be a list, or values that elements do not have.
+    pub(crate) missing: Option<Value>,
 }
 
 #[derive(Clone, Debug)]
@@ -110,54 +122,8 @@ impl NewVariable {
             codecs: None,
             separator: None,
             fill: None,
+            copied: Copied::default(),
         }
-    }
-
-    /// The selected part of a variable with its attributes and its encoding, which is read. Codecs are the default ones.
-    ///
-    /// # Errors
-    /// As [`Variable::read`].
-    pub fn of(variable: &Variable) -> Result<Self> {
-        let dimensions: Vec<&str> = variable.dimensions().collect();
-        let mut new = Self::new(variable.name(), &dimensions, variable.read()?)?;
-        new.attributes = variable.attributes().clone();
-        // Times of numpy keep all attributes where they are read.
-        for name in [FILL_VALUE, "missing_value"].iter().chain(new.attributes_of_times()) {
-            new.attributes.remove(name);
-        }
-        new.encoding = variable.encoding();
-        let stored = variable.stored();
-        let data_type = stored.data_type();
-        // Bools are stored as bools; the types of time spans are written anew.
-        let is_bool = new.encoding.remove("dtype").is_some_and(|dtype| dtype.as_str() == Some("bool"));
-        if numbers::number(data_type).is_some_and(|scalar| scalar != Scalar::Bool) && !is_bool {
-            new.stored_as = Some(data_type.to_string());
-        }
-        if stored.shape() == variable.shape() && !stored.shape().is_empty() {
-            new.chunks = Some(stored.part_shape().to_vec());
-        }
-        let own = new.encoding.remove(FILL_VALUE);
-        let own = if stored.dialect().fill_value_marks_missing() {
-            stored.metadata().fill_value.is_some().then(|| stored.fill_value().to_json(data_type))
-        } else {
-            let fill = own.map(|value| fills::stored_fill(data_type, &value)).transpose()?;
-            fill.and_then(|fill| fill.first().map(Fill::to_value))
-        };
-        let missing = new.encoding.remove("missing_value");
-        // One value marks missing data where it is written.
-        let missing = match missing {
-            Some(Value::Array(list)) => list.first().cloned(),
-            missing => missing,
-        };
-        let own = own.filter(|own| missing.is_none() || own.as_str() != Some("NaN"));
-        let missing = missing.filter(|_| own.is_none());
-        let has_missing = new.values().is_some_and(|values| values.missing.iter().flatten().any(|missing| *missing));
-        for (name, value) in [(FILL_VALUE, own), ("missing_value", missing)] {
-            if let Some(value) = value.filter(|_| has_missing || !is_textual(data_type)) {
-                new.encoding.insert(name, value);
-            }
-        }
-        Ok(new)
     }
 
     /// The name.
@@ -178,8 +144,9 @@ impl NewVariable {
     }
 
     /// Sets a part of the encoding: `scale_factor`, `add_offset`, `_FillValue`, `missing_value` (a value as it is stored, or null for none),
-    /// `_Unsigned`, `units` and `calendar` of times, `_Encoding` of strings, and attributes that name other variables, such as
-    /// `coordinates`.
+    /// `_Unsigned`, `units` and `calendar` of times, `_Encoding` of strings, `dtype` of time spans (`"timedelta64[s]"`) and bools
+    /// (`"bool"`) that are stored as numbers, and attributes that name other variables, such as `coordinates`.
+    /// [`Variable::encoding`] has it of a variable that is there.
     pub fn encoding(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.encoding.insert(name, value);
         self
@@ -262,11 +229,17 @@ impl NewVariable {
                 insert(name, value.clone());
             }
         }
-        let mark = |name: &str| {
-            let value = self.encoding.get(name).filter(|value| !value.is_null());
-            value.map(|value| fills::given(name, &data_type, value)).transpose()
+        let said = |name: &str| self.encoding.get(name).filter(|value| !value.is_null());
+        let mark = |name: &str, value: &Value| fills::given(name, &data_type, value);
+        let own = match (said(FILL_VALUE), &self.copied.fill) {
+            (Some(value), Some((same, element))) if value == same => Some(element.clone()),
+            (value, _) => value.map(|value| mark(FILL_VALUE, value)).transpose()?,
         };
-        let (own, missing) = (mark(FILL_VALUE)?, mark("missing_value")?);
+        let copied = said("missing_value").filter(|value| self.copied.missing.as_ref() == Some(*value));
+        let missing = match (said("missing_value"), copied) {
+            (Some(value), None) => Some(mark("missing_value", value)?),
+            _ => None,
+        };
         if let (Some(own), Some(missing)) = (&own, &missing)
             && own.bytes() != missing.bytes()
         {
@@ -277,20 +250,23 @@ impl NewVariable {
         }
         let is_float = matches!(numbers::number(&data_type), Some(Scalar::F16 | Scalar::F32 | Scalar::F64));
         let own = match own {
+            None if self.encoding.contains_key(FILL_VALUE) => None,
             // As xarray, unless the value is another one as unsigned.
             None if self.encoding.contains_key("_Unsigned") => missing.clone().filter(|missing| {
                 let value = numbers::number(&data_type).and_then(|scalar| scalar.integer(missing.bytes()));
                 value.is_some_and(|value| value >= 0)
             }),
-            None if is_float && !self.encoding.contains_key(FILL_VALUE) => {
-                Some(FillValue::parse(&data_type, &Value::from("NaN"))?)
-            }
+            None if is_float => Some(FillValue::parse(&data_type, &Value::from("NaN"))?),
             own => own,
         };
         if let Some(missing) = &missing {
             // Floats in full: the attribute is read as a float of 64 bits.
             let value = data_type.to_f64(missing.bytes()).filter(|_| is_float);
             insert("missing_value", value.map_or_else(|| missing.to_json(&data_type), Value::from));
+        }
+        if let Some(missing) = copied.cloned() {
+            let has_literals = dialect.allows_nan_literals();
+            insert("missing_value", if has_literals { missing } else { missing.without_nan_literals() });
         }
         for name in ["_Unsigned", "coordinates"].iter().chain(&RELATED) {
             if let Some(value) = self.encoding.get(name).filter(|value| !value.is_null()) {
@@ -350,7 +326,7 @@ impl NewVariable {
                 });
             }
         }
-        let others = ENCODING.iter().filter(|name| !matches!(**name, "units" | "calendar"));
+        let others = ENCODING.iter().filter(|name| !OF_TIMES.contains(name));
         let taken = others.chain(self.attributes_of_times()).find(|name| self.attributes.contains_key(name));
         match taken {
             Some(name) => Err(Error::argument(format!("attribute {name} is a part of the encoding"))
@@ -411,7 +387,7 @@ impl NewVariable {
         };
         let Some((counted, name, value)) = counted else {
             // Units of numbers are an attribute.
-            for name in ["units", "calendar"] {
+            for name in OF_TIMES {
                 if let Some(value) = encoding(name) {
                     attributes.insert(name, value.clone());
                 }
@@ -419,6 +395,7 @@ impl NewVariable {
             return Ok(given.unwrap_or_else(|| values.data_type().clone()));
         };
         attributes.insert("units", counted.units);
+        let value = encoding("dtype").filter(|_| name == "dtype").cloned().unwrap_or_else(|| Value::from(value));
         attributes.insert(name, value);
         Ok(given.unwrap_or(match counted.numbers {
             EncodedNumbers::I64(_) => DataType::Int64,
@@ -464,8 +441,8 @@ impl NewVariable {
             }
             return self.stored_as.as_deref().map_or(Ok(DataType::Int64), parse);
         }
-        for name in ["units", "calendar", "_Encoding"] {
-            if let Some(value) = self.encoding.get(name) {
+        for name in OF_TIMES.into_iter().chain(["_Encoding"]) {
+            if let Some(value) = self.encoding.get(name).filter(|value| !value.is_null()) {
                 attributes.insert(name, value.clone());
             }
         }

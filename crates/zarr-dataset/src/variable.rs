@@ -127,6 +127,10 @@ impl Variable {
 
     /// The attributes that are the encoding: `scale_factor`, `units` of times..., and those that name other variables: `coordinates`.
     /// Without the first ones if they are no encoding, which a [`read`](Self::read) tells.
+    ///
+    /// As in `encoding` of xarray, `_FillValue` is there in every dialect, also where the fill value of the array is it, as in version 2. It
+    /// is a value of the stored data type: a number, `"NaN"`, a list of two of these for a complex one, a string, a bool.
+    /// [`NewVariable::like`](crate::NewVariable::like) takes all of it to a new variable.
     pub fn encoding(&self) -> Map {
         let mut encoding = self.inner.encoding.as_ref().map_or_else(Map::new, |encoding| encoding.taken.clone());
         for (name, value) in self.inner.related.iter() {

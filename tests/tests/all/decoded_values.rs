@@ -154,6 +154,29 @@ proptest! {
         prop_assert_eq!(meanings(&last), expected);
     }
 
+    /// Elements that are copied as they are stored mean the same, in any dialect.
+    #[test]
+    fn values_stay_in_variables_that_are_like_others(
+        variables in (variables("a"), variables("b"), variables("c")),
+        first in select(&DIALECTS[..]),
+        second in select(&DIALECTS[..]),
+    ) {
+        let (source, target) = (memory(), memory());
+        let (a, b, c) = variables;
+        let new = NewDataset::new().variable(a).variable(b).variable(c).dialect(first);
+        let dataset = zarr::create(&source).dataset(new).unwrap();
+        let like = |variable| NewVariable::like(variable).unwrap();
+        let new = dataset.variables().fold(NewDataset::new(), |new, variable| new.variable(like(variable)));
+        let copy = zarr::create(&target).dataset(new.dialect(second)).unwrap();
+        for (from, to) in dataset.variables().zip(copy.variables()) {
+            to.stored().write(.., &from.read_stored().unwrap()).unwrap();
+            let [copied, given] = [to, from].map(|variable| Value::from(variable.encoding()));
+            prop_assert!(copied.semantically_eq(&given), "{} became {}", given, copied);
+            prop_assert_eq!(to.attributes(), from.attributes());
+        }
+        prop_assert_eq!(meanings(&target), meanings(&source));
+    }
+
     /// In version 1 a variable is alone, and its group is that of the conversion after it.
     #[test]
     fn values_stay_where_a_store_is_one_array(
