@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use zarr_array::{Array, ArrayData, Registry, Store};
 use zarr_dtype::{Class, DataType};
-use zarr_grid::{AxisSelection, Selection};
+use zarr_grid::{AxisRange, AxisSelection, Region, Selection};
 use zarr_json::Map;
 
 /// A variable of a [`Dataset`](crate::Dataset). Nothing of it is read before [`read`](Self::read), but the first and the last time
@@ -185,13 +185,30 @@ impl Variable {
         }
     }
 
-    /// The array of decoded values without selection, for every way to read an array: into memory of the caller, several selections at
+    /// The array of decoded values, for every way to read an array: into memory of the caller, several selections at
     /// once, chunk by chunk. `None` for strings that are put together of characters or decoded from bytes, and where values can be
     /// missing without a value of the data type for that.
     ///
+    /// An array has no selection, and so the variable must have none: of a part of it [`part`](Self::part) is read, or
+    /// [`stored_selection`](Self::stored_selection) from [`decoded_whole`](Self::decoded_whole).
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if less than all is selected, and as [`read`](Self::read).
+    pub fn decoded(&self) -> Result<Option<&Array>> {
+        if self.is_selected() {
+            let (found, whole) = (self.shape(), self.inner.stored.shape());
+            let message =
+                format!("found a selection of shape {found:?}, expected all of {whole:?}, which the decoded array has");
+            return Err(self.locate(Error::argument(message)).with_hint("`decoded_whole` is the array of all values"));
+        }
+        self.decoded_whole()
+    }
+
+    /// As [`decoded`](Self::decoded), the array of all values of the variable, whatever is selected of it.
+    ///
     /// # Errors
     /// As [`read`](Self::read).
-    pub fn decoded(&self) -> Result<Option<&Array>> {
+    pub fn decoded_whole(&self) -> Result<Option<&Array>> {
         Ok(match self.way()? {
             Way::Stored => Some(&self.inner.stored),
             Way::Decoded(array) => Some(array),
@@ -214,6 +231,47 @@ impl Variable {
             Way::Strings => self.read_strings()?,
         };
         Ok(Values { dimensions: self.dimensions().map(str::to_owned).collect(), data, missing })
+    }
+
+    /// The same variable with no more selected than a region of its [`shape`](Self::shape), of which nothing is read yet. So a part of a
+    /// data set is copied chunk by chunk:
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// use zarr_dataset::{Dataset, NewDataset, NewVariable};
+    /// # use zarr_array::{Registry, Store};
+    /// # let mut registry = Registry::default();
+    /// # zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+    /// # let registry = Arc::new(registry);
+    /// # let memory = || -> Arc<dyn Store> { Arc::new(zarr_store::MemoryStore::new()) };
+    /// let depth = NewVariable::new("depth", &["x"], [0.0, 1.0, 2.0, 3.0, 4.0])?.codecs("bytes")?.chunks(&[2]);
+    /// let source = Dataset::create(&memory(), "/", NewDataset::new().variable(depth), &registry)?.isel("x", 1..5)?;
+    /// let depth = source.variable("depth")?;
+    /// let new = NewDataset::new().variable(NewVariable::like(depth)?.codecs("bytes")?);
+    /// let copy = Dataset::create(&memory(), "/", new, &registry)?;
+    /// let target = copy.variable("depth")?.stored();
+    /// target.for_each_chunk(.., |region| target.write(region, &depth.part(region)?.read_stored()?))?;
+    /// assert_eq!(target.read::<f64>(..)?, [1.0, 2.0, 3.0, 4.0]);
+    /// # Ok::<(), zarr_dataset::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the region has another number of dimensions, or ends behind the shape.
+    pub fn part(&self, region: &Region) -> Result<Self> {
+        let (shape, axes) = (self.shape(), region.axes());
+        let end = |range: &AxisRange| range.last().map_or(range.start, |last| last.saturating_add(1));
+        let is_within = |(range, &len): (&AxisRange, &u64)| end(range) <= len;
+        if axes.len() != shape.len() || !axes.iter().zip(&shape).all(is_within) {
+            let found: Vec<String> = axes.iter().map(|range| format!("{}..{}", range.start, end(range))).collect();
+            let message = format!("found region [{}], expected one of shape {shape:?}", found.join(", "));
+            return Err(self.locate(Error::argument(message)));
+        }
+        let names: Vec<String> = self.dimensions().map(str::to_owned).collect();
+        names.iter().zip(axes).try_fold(self.clone(), |part, (name, range)| {
+            let (start, stop) = (range.start as i64, end(range) as i64);
+            let step = i64::try_from(range.step).unwrap_or(i64::MAX);
+            part.select(name, &AxisSelection::Range { start: Some(start), stop: Some(stop), step })
+        })
     }
 
     /// Reads the elements that are selected as they are stored, without decoding.

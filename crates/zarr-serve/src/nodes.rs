@@ -203,7 +203,7 @@ impl InDataset {
 
     /// The array of decoded values, if these are numbers or bools, and no dates.
     pub(crate) fn decoded(&self) -> Result<Option<&Array>, Fault> {
-        Ok(self.variable.decoded()?.filter(|array| Numbers::of(array.data_type()).is_some()))
+        Ok(self.variable.decoded_whole()?.filter(|array| Numbers::of(array.data_type()).is_some()))
     }
 }
 

@@ -73,7 +73,7 @@ impl Statistics {
         let variable = dataset.variable(name)?;
         let selection = variable.stored_selection();
         let selection = selection.ok_or_else(|| Error::argument("points of several dimensions are selected"))?;
-        let Some(array) = variable.decoded()? else {
+        let Some(array) = variable.decoded_whole()? else {
             let source = Source::variable(dataset, name)?;
             let places = Positions::of(&selection.resolve_on(source.array().chunk_grid())?)?;
             let places = places.leading(source.grid().rank());

@@ -111,11 +111,12 @@ pub fn flag_names(attributes: &Map) -> Vec<(f64, String)> {
     if names.len() == values.len() { values.into_iter().zip(names).collect() } else { Vec::new() }
 }
 
-/// The array of a variable's values, decoded; the stored one where values are no numbers of a decoded array, such as times.
+/// The array of all values of a variable, whatever is selected of it, decoded; the stored one where values are no numbers of a decoded
+/// array, such as times.
 ///
 /// # Errors
 /// As [`Variable::read`].
 pub fn shown_array(variable: &Variable) -> Result<(&Array, bool)> {
-    let decoded = variable.decoded()?.filter(|array| crate::Numbers::of(array.data_type()).is_some());
+    let decoded = variable.decoded_whole()?.filter(|array| crate::Numbers::of(array.data_type()).is_some());
     Ok(decoded.map_or((variable.stored(), false), |array| (array, true)))
 }

@@ -98,7 +98,7 @@ pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
     let names: Vec<Option<String>> = match &variable {
         Some((variable, true)) => {
             let (dataset, name) = variable.dataset();
-            match dataset.variable(name)?.decoded()? {
+            match dataset.variable(name)?.decoded_whole()? {
                 Some(_) => array.dimension_names().unwrap_or_default().to_vec(),
                 None => dataset.variable(name)?.dimensions().map(|name| Some(name.to_owned())).collect(),
             }

@@ -96,6 +96,32 @@ fn floats_that_cannot_be_decoded_are_no_other_values() {
     }
 }
 
+/// A copy of the decoded array of a selection compiled, ran, and was that of another region.
+#[test]
+fn the_decoded_array_is_of_no_selection() {
+    let dataset = Dataset::open(&weather()).unwrap();
+    let part = dataset.isel("time", 1..3).unwrap().isel("lon", 1).unwrap();
+    let t2m = part.variable("t2m").unwrap();
+    let error = t2m.decoded().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert!(error.message().contains("selection of shape [2, 3], expected all of [4, 3, 2]"), "{error}");
+    assert_eq!(t2m.decoded_whole().unwrap().unwrap().shape(), [4, 3, 2]);
+    // Of other variables nothing is selected.
+    assert!(part.variable("lat").unwrap().decoded().unwrap().is_some());
+    assert!(dataset.isel("time", 0..4).unwrap().variable("t2m").unwrap().decoded().is_ok());
+    let region = |ranges: &[std::ops::Range<u64>]| zarr_grid::Region::from_ranges(ranges);
+    let values: Vec<f64> = t2m.read().unwrap().to_vec().unwrap();
+    assert_eq!(t2m.part(&region(&[1..2, 1..3])).unwrap().read().unwrap().to_vec::<f64>().unwrap(), values[4..]);
+    assert!(t2m.part(&region(&[0..0, 0..3])).unwrap().read().unwrap().is_empty());
+    for wrong in [region(&[0..3, 0..3]), region(&[0..1])] {
+        assert_eq!(t2m.part(&wrong).unwrap_err().kind(), ErrorKind::Argument);
+    }
+    // In reverse order and along points.
+    let turned = dataset.isel("time", zarr_grid::AxisSelection::Range { start: None, stop: None, step: -1 }).unwrap();
+    let last = turned.variable("t2m").unwrap().part(&region(&[0..1, 0..1, 0..2])).unwrap();
+    assert_eq!(last.read().unwrap().to_vec::<f64>().unwrap(), [282.0, 282.5]);
+}
+
 #[test]
 fn values_are_decoded() {
     let dataset = Dataset::open(&weather()).unwrap();
