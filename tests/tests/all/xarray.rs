@@ -208,6 +208,24 @@ fn scalars_have_names_of_no_dimensions_in_version_2() {
     assert_eq!((array(&v2, "/a").fill_value, array(&v2, "/b").fill_value), (None, None));
 }
 
+/// TensorStore opens an array of version 2 whose dimensions have one name, and refuses it in version 3.
+#[test]
+fn dimensions_of_one_name_are_warned_of_where_documents_have_names() {
+    let registry = zarr::registry::default();
+    let store = memory();
+    for (path, names) in [("/twice", ["x", "x"]), ("/once", ["y", "x"])] {
+        let new = NewArray::new(&[2, 2], "int8").dimension_names(&names).dialect(Dialect::V2);
+        Array::create(&store, path, new, &registry).unwrap();
+    }
+    let conversion = Conversion::plan(&store, &registry, to(Dialect::V3)).unwrap();
+    let warned: Vec<_> = conversion.nodes().iter().filter(|node| node.warning.is_some()).collect();
+    assert_eq!(warned.iter().map(|node| node.path.to_string()).collect::<Vec<_>>(), ["/twice"]);
+    let warning = warned[0].warning.as_deref().unwrap();
+    assert!(warning.starts_with("/dimension_names: two dimensions have the name \"x\""), "{warning}");
+    let (_, warnings) = converted(&store, to(Dialect::V3Draft2022));
+    assert_eq!(warnings, [""; 0]);
+}
+
 /// Numbers that JSON does not have are the numbers that they were, also in consolidated metadata.
 #[test]
 fn attributes_keep_nan_in_version_3() {

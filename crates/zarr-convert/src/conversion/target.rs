@@ -68,7 +68,7 @@ pub(super) fn target(
     };
     let why = if hierarchy.keeps_fill { ", since there are chunks that are not stored" } else { "" };
     let missing = missing.map(|missing| format!("{missing}{why}"));
-    let warnings = [nan_literals(found, &node, dialect), missing];
+    let warnings = [nan_literals(found, &node, dialect), names_twice(found, &node, dialect), missing];
     let warning = warnings.into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
     let taken = fallback.filter(|_| !options.carry).map(|original| {
         let stays = match &instead {
@@ -121,6 +121,20 @@ fn nan_literals(found: &StoredNode, node: &Node, dialect: Dialect) -> Option<Str
              other software may refuse the document"
         )
     })
+}
+
+/// A name that several dimensions have: a reader of attributes need not mind, but a reader of documents that have names may refuse it.
+fn names_twice(found: &StoredNode, node: &Node, dialect: Dialect) -> Option<String> {
+    if found.dialect.has_dimension_names() || !dialect.has_dimension_names() {
+        return None;
+    }
+    let names = node.as_array()?.dimension_names.as_deref()?;
+    let is_twice =
+        |(index, name): &(usize, &Option<String>)| name.is_some() && names.iter().skip(index + 1).any(|it| it == *name);
+    let name = names.iter().enumerate().find(is_twice)?.1.as_deref()?;
+    Some(format!(
+        "/dimension_names: two dimensions have the name {name:?}; TensorStore 0.1.86 does not open such an array of version 3"
+    ))
 }
 
 /// Whether chunks that are missing in `from` may be missing in `to`: they read alike to everybody, or were undefined before.
