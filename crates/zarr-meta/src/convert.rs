@@ -129,12 +129,13 @@ pub struct ForDialect {
     carry: bool,
     meaning: bool,
     keep_fill_value: bool,
+    all_stored: bool,
 }
 
 impl ForDialect {
     /// A node that is stored in the dialect `from`, and to be stored in `dialect`: to the letter.
     pub fn new(from: Dialect, dialect: Dialect) -> Self {
-        Self { from, dialect, carry: false, meaning: false, keep_fill_value: false }
+        Self { from, dialect, carry: false, meaning: false, keep_fill_value: false, all_stored: false }
     }
 
     /// Whether members that would not come back from the other dialect are kept in the attribute [`CARRIED`]: names of some
@@ -160,12 +161,19 @@ impl ForDialect {
         self
     }
 
+    /// Whether all chunks are stored: then NaN, as a fill value that marks nothing, need not stay for missing ones where fill values mark
+    /// missing data, and xarray finds no `_FillValue` that was not there.
+    pub fn all_stored(mut self, all_stored: bool) -> Self {
+        self.all_stored = all_stored;
+        self
+    }
+
     /// The node that comes nearest to `node`, and notes of the differences.
     ///
     /// # Errors
     /// As [`for_dialect`].
     pub fn convert(&self, node: &Node) -> Result<(Node, Vec<Note>)> {
-        let meaning = Translation { from: self.from, keeps_fill: self.keep_fill_value };
+        let meaning = Translation { from: self.from, keeps_fill: self.keep_fill_value, all_stored: self.all_stored };
         let meaning = Some(meaning).filter(|_| self.meaning);
         match self.carry {
             true => carry::carrying(node, self.from, self.dialect, meaning),

@@ -98,6 +98,8 @@ where
 
 fn variables(name: &'static str) -> BoxedStrategy<NewVariable> {
     let floats = of_values(name, &[0.0_f32, 1.5, f32::NAN, -1.0], &[json!("NaN"), json!(-1)]);
+    let scaled = of_values(name, &[0.0_f32, 1.5, f32::NAN], &[json!("NaN"), json!(0)])
+        .prop_map(|new| new.stored_as("float32").encoding("scale_factor", 0.5));
     let packed = (any::<bool>(), few(&[10.0_f64, 10.5, f64::NAN, 12.0]), select(vec![0, 4, -1]));
     let packed = packed.prop_map(move |(is_scalar, values, mark)| {
         let new = variable(name, is_scalar, values).stored_as("int16").encoding("scale_factor", 0.5);
@@ -122,6 +124,7 @@ fn variables(name: &'static str) -> BoxedStrategy<NewVariable> {
     prop_oneof![
         2 => numbers,
         1 => floats,
+        1 => scaled,
         1 => packed,
         1 => strings,
         1 => bools,

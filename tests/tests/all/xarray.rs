@@ -208,6 +208,37 @@ fn scalars_have_names_of_no_dimensions_in_version_2() {
     assert_eq!((array(&v2, "/a").fill_value, array(&v2, "/b").fill_value), (None, None));
 }
 
+/// xarray found a `_FillValue` in version 2 that was not in version 3. NaN stays for chunks that are not stored, unless floats are scaled:
+/// their data type depends on it.
+#[test]
+fn nan_that_marks_nothing_becomes_null_where_all_chunks_are_stored() {
+    let registry = zarr::registry::default();
+    let store = memory();
+    for (path, scale, written) in [("/all", None, 0..4), ("/some", None, 0..2), ("/scaled", Some(0.5), 0..2)] {
+        let new = NewArray::new(&[4], "float32").chunks(&[2]).dimension_names(&["x"]).fill("NaN");
+        let new = scale.into_iter().fold(new, |new, scale| new.attribute("scale_factor", scale));
+        let len = written.end as usize;
+        Array::create(&store, path, new, &registry).unwrap().write(written, &vec![1.0_f32; len]).unwrap();
+    }
+    let decoded = |store: &Arc<dyn Store>| {
+        let dataset = zarr::open(store).dataset().unwrap();
+        let values = dataset.variables().map(|variable| variable.read().unwrap());
+        values.map(|it| (it.data_type().to_string(), [0, 3].map(|at| it.text(at)))).collect::<Vec<_>>()
+    };
+    let (v2, _) = converted(&store, to(Dialect::V2));
+    assert_eq!(array(&v2, "/all").fill_value, None);
+    assert_eq!(array(&v2, "/some").fill_value, Some(json!("NaN")));
+    assert_eq!(array(&v2, "/scaled").fill_value, None);
+    assert_eq!(decoded(&v2), decoded(&store));
+    assert_eq!(zarr::open((&v2, "/some")).array().unwrap().stored_chunks().unwrap().len(), 1);
+    let migration = Migration::plan(&store, &registry, Dialect::V2).unwrap();
+    let fill = |path: &str| {
+        let planned = migration.nodes().iter().find(|node| node.path.to_string() == path).unwrap();
+        planned.target.as_array().unwrap().fill_value.clone()
+    };
+    assert_eq!((fill("/all"), fill("/some")), (None, Some(json!("NaN"))));
+}
+
 /// TensorStore opens an array of version 2 whose dimensions have one name, and refuses it in version 3.
 #[test]
 fn dimensions_of_one_name_are_warned_of_where_documents_have_names() {

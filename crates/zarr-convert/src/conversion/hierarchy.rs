@@ -13,11 +13,13 @@ pub(super) struct Hierarchy {
     is_unnamed: bool,
     /// Fill values stay, whatever they mean.
     pub(super) keeps_fill: bool,
+    /// No chunk of the array in question is missing.
+    pub(super) all_stored: bool,
 }
 
 impl Hierarchy {
     pub(super) fn of<'a>(arrays: impl Iterator<Item = &'a ArrayMetadata>) -> Self {
-        let mut hierarchy = Self { is_named: false, is_unnamed: false, keeps_fill: false };
+        let mut hierarchy = Self { is_named: false, is_unnamed: false, keeps_fill: false, all_stored: false };
         for array in arrays {
             match has_names(array) {
                 true => hierarchy.is_named = true,
@@ -30,6 +32,11 @@ impl Hierarchy {
     /// The same, but fill values stay.
     pub(super) fn keeping_fill(self) -> Self {
         Self { keeps_fill: true, ..self }
+    }
+
+    /// The same for an array of which all chunks are stored, or not.
+    pub(super) fn storing_all(self, all_stored: bool) -> Self {
+        Self { all_stored, ..self }
     }
 
     /// Whether a node has a meaning by a convention.

@@ -422,6 +422,7 @@ fn in_place(
     options: &ConvertOptions,
 ) -> Result<PlannedNode> {
     found.attributes().map_err(|error| Error::from(error.clone()))?;
+    let hierarchy = plan::looked_up(hierarchy, &**store, &found, dialect)?;
     // Where chunks stay, and some are not stored, the fill value is what these are.
     for hierarchy in [hierarchy, hierarchy.keeping_fill()] {
         if let Some(planned) = kept(store, &found, dialect, hierarchy, registry, options)? {
@@ -453,18 +454,9 @@ fn kept(
     let Ok(documents) = NodeDocuments::new(&planned, &zarr_meta::Documents::new()) else { return Ok(None) };
     let new = documents.found();
     let stays = new.chunk_prefix() == found.chunk_prefix()
-        && (target::missing_may_stay(found, new) || (!target::is_sharded(array) && are_all_stored(&**store, found)?));
+        && (target::missing_may_stay(found, new)
+            || (!target::is_sharded(array) && plan::are_all_stored(&**store, found)?));
     Ok(stays.then_some(planned))
-}
-
-/// Whether no chunk is missing, as far as the store can list them.
-fn are_all_stored(store: &dyn Store, found: &StoredNode) -> Result<bool> {
-    if !store.capabilities().list {
-        return Ok(false);
-    }
-    let keys = ChunkKeys::new(found)?;
-    let all = zarr_grid::total_size(&keys.grid().grid_shape(), 1);
-    Ok(keys.stored(store)?.len() as u128 == all)
 }
 
 /// How the keys of the chunks of an array are really formed, where its metadata leaves that open.

@@ -6,7 +6,9 @@ use super::{Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, oth
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_dtype::DataTypes;
+use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, ErrorKind, OtherKey, Result, Walk, open_node, other_keys, walk};
+use zarr_json::Value;
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated, conventions};
 use zarr_store::{Key, Store, StoreExt};
 
@@ -206,6 +208,33 @@ pub(super) fn moved(path: &NodePath, options: &ConvertOptions) -> Result<NodePat
     path.names().skip(from).try_fold(to.clone(), |to, name| Ok(to.join(name)?))
 }
 
+/// A hierarchy with what the chunks of one of its nodes show. Whether all are stored is looked up where it matters: where NaN, as a fill
+/// value that marks nothing, could become null.
+pub(super) fn looked_up(
+    hierarchy: Hierarchy,
+    store: &dyn Store,
+    found: &StoredNode,
+    dialect: Dialect,
+) -> Result<Hierarchy> {
+    let becomes_mark = dialect.fill_value_marks_missing() && !found.dialect.fill_value_marks_missing();
+    let is_nan = |array: &ArrayMetadata| {
+        let fill = array.fill_value.as_ref().and_then(Value::as_str);
+        fill == Some("NaN") && !array.attributes.contains_key(conventions::FILL_VALUE) && !target::is_sharded(array)
+    };
+    let is_asked = becomes_mark && found.node.as_array().is_some_and(is_nan);
+    Ok(hierarchy.storing_all(is_asked && are_all_stored(store, found)?))
+}
+
+/// Whether no chunk is missing, as far as the store can list them.
+pub(super) fn are_all_stored(store: &dyn Store, found: &StoredNode) -> Result<bool> {
+    if !store.capabilities().list {
+        return Ok(false);
+    }
+    let keys = ChunkKeys::new(found)?;
+    let all = zarr_grid::total_size(&keys.grid().grid_shape(), 1);
+    Ok(keys.stored(store)?.len() as u128 == all)
+}
+
 /// How a node is converted.
 pub(super) fn planned(
     source: &Arc<dyn Store>,
@@ -220,6 +249,7 @@ pub(super) fn planned(
     let dialect = options.dialect.unwrap_or(found.dialect.to_write());
     let path = moved(&found.path, options)?;
     dialect.check_path(&path)?;
+    let hierarchy = looked_up(hierarchy, &**source, &found, dialect)?;
     let (target, notes, warning) = target::target(&found, dialect, hierarchy, options, registry).map_err(|error| {
         let error = with_way_out(error);
         // Where the codecs are the stored ones, they are named by the document that is there.

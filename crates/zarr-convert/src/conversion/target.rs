@@ -51,7 +51,8 @@ pub(super) fn target(
     let fit = ForDialect::new(found.dialect, dialect)
         .carry(options.carry)
         .meaning(meaning)
-        .keep_fill_value(hierarchy.keeps_fill);
+        .keep_fill_value(hierarchy.keeps_fill)
+        .all_stored(hierarchy.all_stored);
     let (node, notes) = match fit.convert(&node) {
         // The drafts have shards, but not of every kind: then inner chunks become chunks, as where there are none.
         Err(error) if is_sharded && options.shards.is_none() && error.pointer().starts_with("/codecs") => {

@@ -14,6 +14,8 @@ pub(super) struct Translation {
     pub(super) from: Dialect,
     /// The fill value stays, and so does the attribute beside it.
     pub(super) keeps_fill: bool,
+    /// No chunk is missing, which would have the fill value.
+    pub(super) all_stored: bool,
 }
 
 impl Translation {
@@ -32,7 +34,7 @@ impl Translation {
         }
         match to.fill_value_marks_missing() {
             _ if self.keeps_fill || !is_between_forms(self.from, to) => {}
-            true => mark_by_fill_value(array, notes),
+            true => mark_by_fill_value(array, self.all_stored, notes),
             false => mark_by_attribute(array, notes),
         }
     }
@@ -124,8 +126,11 @@ fn one_or_list(mut values: Vec<Value>) -> Value {
     }
 }
 
+/// The attributes by which floats are scaled, to float64 unless NaN marks missing data.
+const SCALING: [&str; 2] = ["scale_factor", "add_offset"];
+
 /// From version 3 to 2, or between dialects alike: the value of the attribute becomes the fill value, which is null where nothing is missing.
-fn mark_by_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
+fn mark_by_fill_value(array: &mut ArrayMetadata, all_stored: bool, notes: &mut Vec<Note>) {
     let coding = Coding::of(&array.data_type);
     let mark = match array.attributes.get(FILL_VALUE) {
         Some(attribute) => coding.decode(attribute).inspect(|_| {
@@ -134,9 +139,10 @@ fn mark_by_fill_value(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
         }),
         None => taken_from_missing_values(array, &coding, notes),
     };
-    // NaN is missing whatever the metadata say: chunks that are not stored may stay so.
+    // NaN is missing whatever the metadata say: chunks that are not stored may stay so. Of scaled floats the data type depends on a mark.
     let is_nan = |fill: &Value| matches!(coding, Coding::Float(_)) && fill.as_str() == Some("NaN");
-    if mark.is_none() && array.fill_value.as_ref().is_some_and(is_nan) {
+    let is_scaled = SCALING.iter().any(|name| array.attributes.contains_key(name));
+    if mark.is_none() && !all_stored && !is_scaled && array.fill_value.as_ref().is_some_and(is_nan) {
         return;
     }
     if let Some(fill) = &array.fill_value
