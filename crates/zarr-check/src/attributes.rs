@@ -3,7 +3,7 @@
 use crate::Finding;
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
-use zarr_json::Value;
+use zarr_json::{ParseOptions, Value, parse};
 use zarr_meta::StoredNode;
 
 /// Where the attributes of one node stand in its documents, which are read once, for the first finding.
@@ -37,8 +37,8 @@ impl<'n> AttributeDocuments<'n> {
         }
         let documents = self.documents.get_or_init(|| {
             let read = |key: &'n str| {
-                let text = std::str::from_utf8(self.found.documents.get(key)?).ok()?;
-                Some((key, Value::from_json(text).ok()?))
+                let parsed = parse(self.found.documents.get(key)?, ParseOptions::ALL).ok()?;
+                Some((key, parsed.value))
             };
             self.found.own_documents().filter_map(read).collect()
         });

@@ -9,6 +9,7 @@ use crate::{Code, Finding, unfinished};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use zarr_hierarchy::node::REPLACEMENTS;
 use zarr_hierarchy::{Error, Result};
+use zarr_json::DeviationKind;
 use zarr_meta::{Consolidated, NodePath, dialects_by_key, document_path};
 use zarr_store::{Key, Listing, Prefix, Store, StoreExt, StoreKind};
 
@@ -267,6 +268,9 @@ impl<'c, 'e> Keys<'c, 'e> {
                 at(Finding::of(documents::code_of_copy(&error), &error));
             }
         };
+        if bytes.starts_with("\u{feff}".as_bytes()) {
+            at(Finding::new(Code::Deviation, DeviationKind::ByteOrderMark.to_string()));
+        }
         match Consolidated::parse_document(group.dialect, key.as_str(), &bytes) {
             Ok(Some(copy)) => {
                 copy.check().map_err(told).unwrap_or_default();

@@ -15,12 +15,19 @@ pub struct ParseOptions {
     /// Escapes of surrogates that are no pair, as `"\ud800"`. They are written as they were read. In the string that is returned
     /// each is three noncharacters from U+FDD0 to U+FDDF.
     pub lone_surrogates: bool,
+    /// A byte order mark in front, as editors on Windows put it there.
+    pub byte_order_mark: bool,
 }
 
 impl ParseOptions {
     /// All deviations.
-    pub const ALL: Self =
-        Self { nan_literals: true, trailing_comma: true, duplicate_names: true, lone_surrogates: true };
+    pub const ALL: Self = Self {
+        nan_literals: true,
+        trailing_comma: true,
+        duplicate_names: true,
+        lone_surrogates: true,
+        byte_order_mark: true,
+    };
 
     /// Sets whether literals such as `NaN` are accepted.
     #[must_use]
@@ -47,6 +54,13 @@ impl ParseOptions {
     #[must_use]
     pub const fn lone_surrogates(mut self, accepted: bool) -> Self {
         self.lone_surrogates = accepted;
+        self
+    }
+
+    /// Sets whether a byte order mark in front is accepted.
+    #[must_use]
+    pub const fn byte_order_mark(mut self, accepted: bool) -> Self {
+        self.byte_order_mark = accepted;
         self
     }
 }
@@ -79,6 +93,8 @@ pub enum DeviationKind {
     RepeatedName(String),
     /// Surrogates that are no pair, in a text or in the name of a member.
     LoneSurrogate,
+    /// A byte order mark in front of the text.
+    ByteOrderMark,
 }
 
 impl fmt::Display for DeviationKind {
@@ -88,6 +104,7 @@ impl fmt::Display for DeviationKind {
             Self::TrailingComma => f.write_str("a trailing comma"),
             Self::RepeatedName(name) => write!(f, "several members {name:?}; the last one counts"),
             Self::LoneSurrogate => f.write_str("a lone surrogate in a \\u escape: not Unicode text"),
+            Self::ByteOrderMark => f.write_str("a byte order mark, which JSON does not have"),
         }
     }
 }

@@ -19,6 +19,9 @@ const MAX_DEPTH: usize = 128;
 const MAX_DEVIATIONS: usize = 1 << 18;
 const MAX_POINTERS: usize = 32 << 20;
 
+/// The byte order mark.
+const MARK: char = '\u{feff}';
+
 /// A parsed text and its deviations from JSON.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -57,8 +60,8 @@ impl Value {
 /// Parses one JSON value that makes up all of `text`.
 ///
 /// # Errors
-/// [`SyntaxError`]; also for text that is not UTF-8, begins with a byte order mark, nests deeper than 128 levels, or has two
-/// members of the same name in one object.
+/// [`SyntaxError`]; also for text that is not UTF-8 or nests deeper than 128 levels, and for deviations that `options` do not
+/// accept.
 pub fn parse(text: &[u8], options: ParseOptions) -> Result<Parsed, SyntaxError> {
     let checked = std::str::from_utf8(text).map_err(|error| error_at(text, error.valid_up_to(), "not UTF-8"))?;
     let mut parser = Parser {
@@ -225,8 +228,16 @@ impl<'t> Parser<'t> {
     }
 
     fn whole(&mut self) -> Result<Value, SyntaxError> {
-        if self.checked.starts_with('\u{feff}') {
-            return Err(error_at(self.text, 0, "a byte order mark, which JSON does not have: save the text without"));
+        if self.checked.starts_with(MARK) {
+            if !self.options.byte_order_mark {
+                return Err(error_at(
+                    self.text,
+                    0,
+                    "a byte order mark, which JSON does not have: save the text without",
+                ));
+            }
+            self.note(DeviationKind::ByteOrderMark)?;
+            self.at = MARK.len_utf8();
         }
         self.skip_space();
         let value = self.value(0)?;

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Position, Result};
 use std::sync::{Arc, OnceLock};
-use zarr_json::{Deviation, ParseOptions, Value, parse};
+use zarr_json::{Deviation, DeviationKind, ParseOptions, Value, parse};
 
 /// The metadata documents of one node as stored: keys relative to the root of the store, and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -176,6 +176,9 @@ fn parse_where(
     permitted: &dyn Fn(&Deviation) -> bool,
 ) -> Result<(Value, Vec<Deviation>)> {
     Error::if_too_large(key, bytes.len())?;
+    // Which changes no value, in whatever document it is: always permitted.
+    let options = options.byte_order_mark(true);
+    let permitted = |deviation: &Deviation| deviation.kind == DeviationKind::ByteOrderMark || permitted(deviation);
     let syntax = |(line, column, offset), what: String| {
         let position = Position { line, column, offset };
         Error::new(ErrorKind::InvalidJson, "", what, "").at_position(position).in_document(key)

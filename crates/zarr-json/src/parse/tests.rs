@@ -35,6 +35,18 @@ fn deviations_are_read_if_allowed() {
 }
 
 #[test]
+fn a_byte_order_mark_in_front_is_read_if_allowed() {
+    let parsed = parse("\u{feff}{\"a\": NaN}".as_bytes(), ParseOptions::ALL).unwrap();
+    assert_eq!(parsed.value.to_string(), r#"{"a":NaN}"#);
+    let [mark, nan] = parsed.deviations.as_slice() else { panic!("{:?}", parsed.deviations) };
+    assert_eq!((&mark.kind, mark.pointer.as_str(), mark.offset), (&DeviationKind::ByteOrderMark, "", 0));
+    assert_eq!((nan.line, nan.column, nan.offset), (1, 13, 12));
+    for text in ["\u{feff}", "\u{feff}\u{feff}1", " \u{feff}1", "[\u{feff}1]"] {
+        assert!(parse(text.as_bytes(), ParseOptions::ALL).is_err(), "{text:?}");
+    }
+}
+
+#[test]
 fn nan_literals_are_numbers() {
     let options = ParseOptions { nan_literals: true, ..ParseOptions::default() };
     let value = parse(b"{\"a\": [NaN, -Infinity, Infinity, 1e999], \"b\": \"NaN\"}", options).unwrap().value;

@@ -114,6 +114,7 @@ impl Rules for V0 {
 
 /// Refuses the pickle of zarr-python 0.3.
 pub(crate) fn check_is_json(bytes: &[u8]) -> Result<()> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
         None | Some(b'{') => Ok(()),
         Some(_) => {

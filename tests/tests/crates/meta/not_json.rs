@@ -169,3 +169,36 @@ fn consolidated_metadata_keeps_them() {
     let again = Store::with(&[("zarr.json", &text)]).found("/");
     assert_eq!(again.node.as_group().unwrap().consolidated, Some(copy));
 }
+
+/// Editors on Windows put one there, and Python reads it.
+#[test]
+fn a_byte_order_mark_is_read_in_each_document_of_each_dialect() {
+    let blosc = r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":1,"blocksize":0}"#;
+    let zarray = ZARRAY.replace("\"compressor\":null", &format!("\"compressor\":{blosc}"));
+    let node = Store::with(&[(".zarray", &zarray), (".zattrs", r#"{"a":1}"#)]).found("/").node;
+    for dialect in Dialect::ALL.into_iter().filter(|dialect| *dialect != Dialect::V3Provisional2023) {
+        let (node, _) = for_dialect(&node, dialect).unwrap();
+        let path = NodePath::parse(if dialect == Dialect::V2 || dialect == Dialect::V3 { "/a" } else { "/" }).unwrap();
+        let written = documents(dialect, &path, &node, None).unwrap();
+        let mut plain = Store::default();
+        plain.apply(written.clone());
+        let before = plain.probe(&path.to_string(), None).unwrap().unwrap();
+        for (key, bytes) in &written {
+            let mut store = Store(plain.0.clone());
+            let marked = ["\u{feff}".as_bytes(), bytes.as_deref().unwrap()].concat();
+            store.apply(vec![(key.clone(), Some(marked))]);
+            let found = store.probe(&path.to_string(), None).unwrap_or_else(|error| panic!("{dialect}: {error}"));
+            let found = found.unwrap_or_else(|| panic!("{dialect}: none for {key}"));
+            assert_eq!((found.dialect, &found.node), (dialect, &before.node), "{key}");
+            let marks: Vec<_> =
+                found.warnings.iter().filter(|warning| warning.what.contains("byte order mark")).collect();
+            // The document of the whole hierarchy is read for each node.
+            let is_entry = zarr_meta::entry_point_key(dialect) == Some(key.as_str());
+            assert!(
+                is_entry || marks.iter().any(|warning| warning.key == *key),
+                "{dialect} {key}: {:?}",
+                found.warnings
+            );
+        }
+    }
+}
