@@ -292,7 +292,7 @@ impl NewArray {
                 let stored = current.data_type == *element.data_type.storage();
                 codec = registry.codecs.complete(codec, if stored { data_type } else { &current.data_type });
             }
-            let built = built(&codec, &current, registry, is_text).map_err(|error| match is_of_document {
+            let built = built(&mut codec, &current, registry, is_text).map_err(|error| match is_of_document {
                 true => error.under(&format!("/codecs/{at}")),
                 false => error.of_codec(&codec.name),
             })?;
@@ -323,9 +323,9 @@ impl NewArray {
 }
 
 /// Builds a codec to find its errors and its kind; `None` if it is not known, which is for the pipeline to say. With
-/// `knows_members`, members that it does not read are mistakes.
+/// `knows_members`, members that it does not read are mistakes. Members that are read as another value get that.
 fn built(
-    codec: &NamedConfig,
+    codec: &mut NamedConfig,
     element: &ElementSpec,
     registry: &Registry,
     knows_members: bool,
@@ -335,10 +335,13 @@ fn built(
     let (limits, warnings) = (zarr_codec::Limits::default(), Warnings::default());
     let context = BuildContext::new(&codec.name, &config, element, &registry.codecs, &limits, &warnings);
     let built = entry.build(&context)?;
-    match config.unread().first().filter(|_| knows_members) {
-        Some(member) => Err(config.error(member, "unknown member".to_owned())),
-        None => Ok(Some(built)),
+    config.check()?;
+    warnings.check()?;
+    if let Some(member) = config.unread().first().filter(|_| knows_members) {
+        return Err(config.error(member, "unknown member".to_owned()));
     }
+    codec.configuration = config.corrected();
+    Ok(Some(built))
 }
 
 fn regular(shape: &[u64], chunks: &[u64]) -> Result<NamedConfig> {

@@ -36,41 +36,53 @@ pub struct BloscCodec {
 }
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, zarr_codec::Error> {
-    Ok(Arc::new(BloscCodec { options: options(context)? }))
+    Ok(Arc::new(BloscCodec { options: options(context) }))
 }
 
-/// Members that are missing have the values that numcodecs gives them.
-fn options(context: &BuildContext<'_>) -> Result<Options, zarr_codec::Error> {
+/// Members that are missing have the values that numcodecs gives them, and so have wrong ones: all are for encoding.
+fn options(context: &BuildContext<'_>) -> Options {
     let config = context.config;
-    let compressor = match config.text("cname")? {
-        None => Compressor::Lz4,
-        Some(name) => Compressor::from_name(name).ok_or_else(|| {
+    // The bytes that reach the codec are no row of elements where these vary in length.
+    let item_size = if context.element.is_variable() { 1 } else { context.element.item_size() };
+    let type_size = config.or_default("typesize", config.integer("typesize", 1..=MAX_SIZE), item_size.max(1));
+    let name = config.text("cname").and_then(|name| match name {
+        Some(name) if Compressor::from_name(name).is_none() => {
             let names = Compressor::ALL.map(Compressor::name).join(", ");
-            config.error("cname", format!("expected one of {names}, found {name:?}"))
-        })?,
-    };
-    let level = config.integer("clevel", 0..=9)?.unwrap_or(5);
-    let type_size = match config.integer("typesize", 1..=MAX_SIZE)? {
-        Some(size) => size,
-        // The bytes that reach the codec are then no row of elements.
-        None if context.element.is_variable() => 1,
-        None => context.element.item_size(),
-    };
-    let shuffle = match config.value("shuffle") {
-        None => Shuffle::Bytes,
-        Some(value) => shuffle(value, type_size).ok_or_else(|| {
-            config.unexpected("shuffle", "\"noshuffle\", \"shuffle\", \"bitshuffle\" or -1..2", value)
-        })?,
-    };
-    let block_size = config.integer("blocksize", 0..=MAX_SIZE)?.unwrap_or(0);
-    Ok(Options { compressor, level, shuffle, type_size, block_size })
+            Err(config.error("cname", format!("expected one of {names}, found {name:?}")))
+        }
+        name => Ok(name),
+    });
+    let compressor = Compressor::from_name(config.or_default("cname", name, "lz4")).unwrap_or(Compressor::Lz4);
+    let level = config.or_default("clevel", config.integer("clevel", 0..=9), 5);
+    let block_size = config.or_default("blocksize", config.integer("blocksize", 0..=MAX_SIZE), 0);
+    Options { compressor, level, shuffle: shuffle(context, type_size), type_size, block_size }
 }
 
 /// The largest size that a frame tells.
 const MAX_SIZE: usize = i32::MAX as usize;
 
+/// The shuffle that is configured. `true` and `false` are what numcodecs makes of `Blosc(shuffle=True)`.
+fn shuffle(context: &BuildContext<'_>, type_size: usize) -> Shuffle {
+    let config = context.config;
+    let has_numbers = context.name.starts_with("numcodecs.");
+    let named = |number: u8, name: &str| if has_numbers { Value::from(number) } else { Value::from(name) };
+    let found = config.value("shuffle");
+    if let Some(truth) = found.and_then(Value::as_bool) {
+        let becomes = if truth { named(1, "shuffle") } else { named(0, "noshuffle") };
+        config.read_as("shuffle", format!("{truth}, read as {becomes}"), becomes);
+        return if truth { Shuffle::Bytes } else { Shuffle::None };
+    }
+    let expected = r#""noshuffle", "shuffle", "bitshuffle" or -1..2"#;
+    let setting = match found.filter(|value| known(value, type_size).is_none()) {
+        Some(value) => Err(config.unexpected("shuffle", expected, value)),
+        None => Ok(found.cloned()),
+    };
+    let value = config.or_default("shuffle", setting, named(1, "shuffle"));
+    known(&value, type_size).unwrap_or(Shuffle::Bytes)
+}
+
 /// Version 3 has names, numcodecs numbers; -1 is bit shuffle for elements of one byte and byte shuffle for others.
-fn shuffle(value: &Value, type_size: usize) -> Option<Shuffle> {
+fn known(value: &Value, type_size: usize) -> Option<Shuffle> {
     match (value.as_str(), value.as_i64()) {
         (Some("noshuffle"), _) | (_, Some(0)) => Some(Shuffle::None),
         (Some("shuffle"), _) | (_, Some(1)) => Some(Shuffle::Bytes),

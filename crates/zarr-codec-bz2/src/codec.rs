@@ -22,17 +22,14 @@ pub struct Bz2Config {
 }
 
 impl Bz2Config {
-    /// Reads the configuration.
-    ///
-    /// # Errors
-    /// [`Error::Metadata`] if `level` is not one.
-    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
-        Ok(Self { level: context.config.integer("level", 1..=9)?.unwrap_or(1) })
+    /// Reads the configuration. A wrong level, which decoding does not need, is the default.
+    pub fn from_context(context: &BuildContext<'_>) -> Self {
+        Self { level: context.config.or_default("level", context.config.integer("level", 1..=9), 1) }
     }
 }
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    Ok(Arc::new(Bz2 { config: Bz2Config::from_context(context)? }))
+    Ok(Arc::new(Bz2 { config: Bz2Config::from_context(context) }))
 }
 
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! The configuration in the metadata.
 
-use zarr_codec::{BuildContext, Error, Size};
+use zarr_codec::{BuildContext, Size};
 
 /// The configuration of both codecs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,15 +17,12 @@ impl Default for DeflateConfig {
 }
 
 impl DeflateConfig {
-    /// Reads the configuration.
-    ///
-    /// # Errors
-    /// [`Error::Metadata`] if `level` is not one.
-    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+    /// Reads the configuration. A wrong level, which decoding does not need, is the default.
+    pub fn from_context(context: &BuildContext<'_>) -> Self {
         // The core of Zarr v3 has levels from 0 on; numcodecs takes -1 for zlib's own default as well.
         let least = if context.name == "gzip" { 0 } else { -1 };
-        let level = context.config.integer::<i32>("level", least..=9)?;
-        Ok(level.map_or_else(Self::default, |level| Self { level: u32::try_from(level).unwrap_or(6) }))
+        let level = context.config.or_default("level", context.config.integer::<i32>("level", least..=9), 1);
+        Self { level: u32::try_from(level).unwrap_or(6) }
     }
 }
 

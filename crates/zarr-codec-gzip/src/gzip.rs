@@ -18,7 +18,7 @@ pub const GZIP: CodecEntry = CodecEntry::bytes_to_bytes("gzip", build)
     .complete_with(|codec, _| add_missing(codec, [("level", 5.into())]));
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    Ok(Arc::new(Gzip { config: DeflateConfig::from_context(context)? }))
+    Ok(Arc::new(Gzip { config: DeflateConfig::from_context(context) }))
 }
 
 const NAME: &str = "gzip";

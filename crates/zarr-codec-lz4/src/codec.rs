@@ -25,17 +25,15 @@ pub struct Lz4Config {
 }
 
 impl Lz4Config {
-    /// Reads the configuration.
-    ///
-    /// # Errors
-    /// [`Error::Metadata`] if `acceleration` is no integer.
-    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
-        Ok(Self { acceleration: context.config.integer("acceleration", i64::MIN..=i64::MAX)?.unwrap_or(1) })
+    /// Reads the configuration. What is no integer, which decoding does not need, is the default.
+    pub fn from_context(context: &BuildContext<'_>) -> Self {
+        let found = context.config.integer("acceleration", i64::MIN..=i64::MAX);
+        Self { acceleration: context.config.or_default("acceleration", found, 1) }
     }
 }
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    let config = Lz4Config::from_context(context)?;
+    let config = Lz4Config::from_context(context);
     Ok(Arc::new(Lz4 { acceleration: usize::try_from(config.acceleration).unwrap_or(1) }))
 }
 

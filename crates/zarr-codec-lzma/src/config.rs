@@ -2,6 +2,7 @@
 
 use crate::filter::{self, Dictionary, Filter, LzmaVersion};
 use zarr_codec::{BuildContext, Config, Error};
+use zarr_json::Value;
 
 /// The name in errors.
 pub(crate) const NAME: &str = "lzma";
@@ -50,7 +51,7 @@ impl LzmaConfig {
     /// Reads the configuration.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if a member is no such setting, or settings contradict each other.
+    /// [`Error::Metadata`] if `format` is none, or raw data has no filters that could decode it. Other members are for encoding.
     pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
         let config = context.config;
         let format = match config.integer("format", 1..=3)? {
@@ -58,16 +59,21 @@ impl LzmaConfig {
             Some(2) => Format::Alone,
             Some(_) => Format::Raw,
         };
-        let check = check(config, format)?;
-        let preset = match config.value("preset") {
-            None => None,
-            Some(value) => {
-                Some(filter::preset(value).ok_or_else(|| config.unexpected("preset", filter::PRESETS, value))?)
-            }
-        };
+        // Streams of the formats with headers say all that decoding needs.
+        let check = config.or_none("check", check(config, format));
+        let check = check.unwrap_or(if format == Format::Xz { Check::Crc64 } else { Check::None });
+        let preset = config
+            .value("preset")
+            .map(|value| filter::preset(value).ok_or_else(|| config.unexpected("preset", filter::PRESETS, value)));
+        let preset = config.or_none("preset", preset.transpose());
         let chain = config.value("filters").filter(|value| value.as_array().is_none_or(|list| !list.is_empty()));
         let lzma = if format == Format::Xz { LzmaVersion::Two } else { LzmaVersion::One };
-        let Some(chain) = chain else {
+        let chain = match (chain, format) {
+            (Some(chain), Format::Raw) => Some(filter::chain(config, chain)?),
+            (Some(chain), _) => config.or_none("filters", of_format(config, chain, format, lzma).map(Some)),
+            (None, _) => None,
+        };
+        let Some((filters, dictionary)) = chain else {
             if format == Format::Raw {
                 let what = "missing, and raw data is not to be understood without".to_owned();
                 return Err(config.error("filters", what));
@@ -76,25 +82,37 @@ impl LzmaConfig {
             return Ok(Self { format, check, filters: Vec::new(), dictionary });
         };
         if preset.is_some() {
-            return Err(config.error("preset", "there are filters as well, which have presets of their own".to_owned()));
-        }
-        let (filters, dictionary) = filter::chain(config, chain)?;
-        let last = filters.len();
-        if format == Format::Alone && last > 0 {
-            return Err(config.error("filters/0/id", "expected LZMA1, the only filter that the format has".to_owned()));
-        }
-        if format != Format::Raw && dictionary.lzma != lzma {
-            let expected = if lzma == LzmaVersion::One { "LZMA1" } else { "LZMA2" };
-            let what = format!("expected {expected} as the last filter of the format");
-            return Err(config.error(&format!("filters/{last}/id"), what));
+            let what = "there are filters as well, which have presets of their own".to_owned();
+            config.or_none::<u32>("preset", Err(config.error("preset", what)));
         }
         Ok(Self { format, check, filters, dictionary })
     }
 }
 
-fn check(config: &Config<'_>, format: Format) -> Result<Check, Error> {
+/// The filters of a format with headers.
+fn of_format(
+    config: &Config<'_>,
+    chain: &Value,
+    format: Format,
+    lzma: LzmaVersion,
+) -> Result<(Vec<Filter>, Dictionary), Error> {
+    let (filters, dictionary) = filter::chain(config, chain)?;
+    let last = filters.len();
+    if format == Format::Alone && last > 0 {
+        return Err(config.error("filters/0/id", "expected LZMA1, the only filter that the format has".to_owned()));
+    }
+    if dictionary.lzma != lzma {
+        let expected = if lzma == LzmaVersion::One { "LZMA1" } else { "LZMA2" };
+        let what = format!("expected {expected} as the last filter of the format");
+        return Err(config.error(&format!("filters/{last}/id"), what));
+    }
+    Ok((filters, dictionary))
+}
+
+/// The checksum that is written; `None` for that of the format.
+fn check(config: &Config<'_>, format: Format) -> Result<Option<Check>, Error> {
     let check = match config.integer("check", -1..=15)? {
-        None | Some(-1) => return Ok(if format == Format::Xz { Check::Crc64 } else { Check::None }),
+        None | Some(-1) => return Ok(None),
         Some(0) => Check::None,
         Some(1) => Check::Crc32,
         Some(4) => Check::Crc64,
@@ -104,5 +122,5 @@ fn check(config: &Config<'_>, format: Format) -> Result<Check, Error> {
     if format != Format::Xz && check != Check::None {
         return Err(config.error("check", "only format 1 (xz) has checksums".to_owned()));
     }
-    Ok(check)
+    Ok(Some(check))
 }

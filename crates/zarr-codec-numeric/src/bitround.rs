@@ -45,8 +45,13 @@ fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     };
     // The register of extensions asks for one bit at least; numcodecs, which has floats only, for none.
     let least = if context.name.starts_with("numcodecs.") && matches!(kind, Kind::Float(_)) { 0 } else { 1 };
-    context.config.required("keepbits")?;
-    let keepbits = context.config.integer("keepbits", least..=u32::MAX)?.unwrap_or(least);
+    let found = context.config.required("keepbits").and_then(|_| context.config.integer("keepbits", least..=u32::MAX));
+    // Nothing is to be decoded; without a number of bits nothing is to be rounded.
+    let all = match kind {
+        Kind::Float(mantissa) => mantissa,
+        Kind::Unsigned | Kind::Signed => u32::try_from(scalar.size() * 8).unwrap_or(u32::MAX),
+    };
+    let keepbits = context.config.or_default("keepbits", found, all);
     filter::build(NAME, context, data_type.clone(), BitRound { keepbits, kind, size: scalar.size() })
 }
 

@@ -24,8 +24,9 @@ const NAME: &str = "numcodecs.quantize";
 const MAX_DIGITS: i64 = 308;
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
-    context.config.required("digits")?;
-    let digits = context.config.integer("digits", -MAX_DIGITS..=MAX_DIGITS)?.unwrap_or_default();
+    let found = context.config.integer("digits", -MAX_DIGITS..=MAX_DIGITS);
+    let found = context.config.required("digits").and(found);
+    let digits = context.config.or_unknown("digits", found);
     let dtype = Dtype::decoded(NAME, context, "dtype")?;
     let astype = Dtype::member(NAME, context.config, "astype")?.unwrap_or_else(|| dtype.clone());
     for dtype in [&dtype, &astype] {
@@ -34,13 +35,14 @@ fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
         }
     }
     // The least power of two that is not below 10^digits. The product is near an integer only for 0 digits.
-    let bits = (digits as f64 * std::f64::consts::LOG2_10).ceil();
-    filter::build(NAME, context, astype.data_type.clone(), Quantize { scale: bits.exp2(), dtype, astype })
+    let scale = digits.map(|digits| (digits as f64 * std::f64::consts::LOG2_10).ceil().exp2());
+    filter::build(NAME, context, astype.data_type.clone(), Quantize { scale, dtype, astype })
 }
 
 #[derive(Debug)]
 struct Quantize {
-    scale: f64,
+    /// `None`: values stay, since it is not known how they are to be rounded.
+    scale: Option<f64>,
     dtype: Dtype,
     astype: Dtype,
 }
@@ -48,9 +50,13 @@ struct Quantize {
 impl Transform for Quantize {
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String> {
         let computed = self.dtype.scalar;
+        let Some(scale) = self.scale else {
+            convert(&self.dtype, &self.astype, decoded, encoded);
+            return Ok(());
+        };
         let mut round = |block: &mut [u8]| {
             with_float!(computed, T => {
-                let scale = <T as Float>::from_f64(self.scale);
+                let scale = <T as Float>::from_f64(scale);
                 change::<T>(block, |value| scale.times(value).rint().over(scale));
             }, else {});
         };

@@ -6,7 +6,7 @@ mod write;
 
 use self::encoding::Encoding;
 use crate::objects::{self, Notation, Shape};
-use zarr_codec::{BuildContext, CodecEntry, Error};
+use zarr_codec::{BuildContext, CodecEntry, Config, Error};
 use zarr_json::Value;
 
 /// Codec `json2`, for the table of codecs.
@@ -47,38 +47,42 @@ impl Json {
         };
         // These matter to Python's own objects and checks only.
         for member in ["skipkeys", "check_circular", "strict"] {
-            config.bool(member)?;
+            config.or_none(member, config.bool(member));
         }
-        let indent = match config.value("indent") {
-            None => None,
-            Some(Value::String(text)) => Some(text.clone()),
-            // To Python these are numbers.
-            Some(Value::Bool(is_one)) => Some(if *is_one { " " } else { "" }.to_owned()),
-            Some(value) => {
-                let width = value.as_i64().filter(|width| *width <= 64);
-                let width =
-                    width.ok_or_else(|| config.unexpected("indent", "a string, or an integer up to 64", value))?;
-                Some(" ".repeat(usize::try_from(width).unwrap_or(0)))
-            }
+        let indent = config.or_none("indent", indent(config));
+        let separators = match config.value("separators").map(|value| (value, value.as_array())) {
+            None => Ok(None),
+            Some((_, Some([Value::String(items), Value::String(names)]))) => Ok(Some((items.as_str(), names.as_str()))),
+            Some((value, _)) => Err(config.unexpected("separators", "an array of two strings", value)),
         };
-        let (between_items, behind_names) = match config.value("separators") {
-            None if indent.is_some() => (", ", ": "),
-            None => (",", ":"),
-            Some(value) => match value.as_array() {
-                Some([Value::String(items), Value::String(names)]) => (items.as_str(), names.as_str()),
-                _ => return Err(config.unexpected("separators", "an array of two strings", value)),
-            },
-        };
+        let usual = if indent.is_some() { (", ", ": ") } else { (",", ":") };
+        let (between_items, behind_names) = config.or_none("separators", separators).unwrap_or(usual);
+        let switch = |member| config.or_default(member, config.bool(member), true);
         Ok(Self {
             encoding,
-            ensure_ascii: config.bool("ensure_ascii")?.unwrap_or(true),
-            allow_nan: config.bool("allow_nan")?.unwrap_or(true),
-            sort_keys: config.bool("sort_keys")?.unwrap_or(true),
+            ensure_ascii: switch("ensure_ascii"),
+            allow_nan: switch("allow_nan"),
+            sort_keys: switch("sort_keys"),
             indent,
             between_items: between_items.to_owned(),
             behind_names: behind_names.to_owned(),
         })
     }
+}
+
+/// The indentation of lines, which Python takes as a text or a number.
+fn indent(config: &Config<'_>) -> Result<Option<String>, Error> {
+    Ok(match config.value("indent") {
+        None => None,
+        Some(Value::String(text)) => Some(text.clone()),
+        // To Python these are numbers.
+        Some(Value::Bool(is_one)) => Some(if *is_one { " " } else { "" }.to_owned()),
+        Some(value) => {
+            let width = value.as_i64().filter(|width| *width <= 64);
+            let width = width.ok_or_else(|| config.unexpected("indent", "a string, or an integer up to 64", value))?;
+            Some(" ".repeat(usize::try_from(width).unwrap_or(0)))
+        }
+    })
 }
 
 impl Notation for Json {

@@ -44,8 +44,8 @@ impl MsgPack {
     fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
         let config = context.config;
         Ok(Self {
-            use_bin_type: config.bool("use_bin_type")?.unwrap_or(true),
-            use_single_float: config.bool("use_single_float")?.unwrap_or(false),
+            use_bin_type: config.or_default("use_bin_type", config.bool("use_bin_type"), true),
+            use_single_float: config.or_default("use_single_float", config.bool("use_single_float"), false),
             raw: config.bool("raw")?.unwrap_or(false),
         })
     }

@@ -19,7 +19,7 @@ pub const PCODEC: CodecEntry = CodecEntry::array_to_bytes("numcodecs.pcodec", bu
 pub const CODECS: &[CodecEntry] = &[PCODEC];
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let config = PcodecConfig::from_context(context)?;
+    let config = PcodecConfig::from_context(context);
     let number = match context.element.layout() {
         Layout::Fixed { scalar, count: 1 } => Number::of(scalar),
         _ => None,

@@ -1,7 +1,7 @@
 //! The configuration in the metadata.
 
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
-use zarr_codec::{BuildContext, Error};
+use zarr_codec::BuildContext;
 
 /// The name in errors.
 pub(crate) const NAME: &str = "pcodec";
@@ -38,42 +38,38 @@ const DEFAULT_PAGE: usize = 1 << 18;
 const MAX_ORDER: usize = 7;
 
 impl PcodecConfig {
-    /// Reads the configuration.
-    ///
-    /// # Errors
-    /// [`Error::Metadata`] if a member is no such setting, or settings contradict each other.
-    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+    /// Reads the configuration. All of it is for encoding: wrong members have their defaults.
+    pub fn from_context(context: &BuildContext<'_>) -> Self {
         let config = context.config;
-        let word = |member: &'static str, known: &[&'static str]| -> Result<&'static str, Error> {
-            let Some(found) = config.text(member)? else { return Ok(known.first().copied().unwrap_or_default()) };
-            let word = known.iter().find(|word| **word == found).copied();
-            word.ok_or_else(|| config.error(member, format!("expected one of {}, found {found:?}", known.join(", "))))
+        let word = |member: &'static str, known: &[&'static str]| {
+            let found = config.text(member).and_then(|found| match found {
+                None => Ok(None),
+                Some(found) => known.iter().find(|word| **word == found).copied().map(Some).ok_or_else(|| {
+                    config.error(member, format!("expected one of {}, found {found:?}", known.join(", ")))
+                }),
+            });
+            config.or_none(member, found).or_else(|| known.first().copied()).unwrap_or_default()
         };
-        let order = config.integer("delta_encoding_order", 0..=MAX_ORDER)?;
-        let delta = match (word("delta_spec", &["auto", "no_op", "none", "try_consecutive", "try_lookback"])?, order) {
-            ("auto", None) => Delta::Auto,
-            ("auto" | "try_consecutive", Some(order)) => Delta::Consecutive(order),
-            ("try_consecutive", None) => {
-                let what = "missing, and delta_spec \"try_consecutive\" needs it".to_owned();
-                return Err(config.error("delta_encoding_order", what));
-            }
-            (other, Some(_)) => {
-                let what = format!("it is for delta_spec \"try_consecutive\", found {other:?}");
-                return Err(config.error("delta_encoding_order", what));
-            }
-            ("try_lookback", None) => Delta::Lookback,
-            _ => Delta::None,
+        let order = config.integer("delta_encoding_order", 0..=MAX_ORDER);
+        let order = config.or_none("delta_encoding_order", order);
+        let delta = match (word("delta_spec", &["auto", "no_op", "none", "try_consecutive", "try_lookback"]), order) {
+            ("auto", None) => Ok(Delta::Auto),
+            ("auto" | "try_consecutive", Some(order)) => Ok(Delta::Consecutive(order)),
+            ("try_consecutive", None) => Err("missing, and delta_spec \"try_consecutive\" needs it".to_owned()),
+            (other, Some(_)) => Err(format!("it is for delta_spec \"try_consecutive\", found {other:?}")),
+            ("try_lookback", None) => Ok(Delta::Lookback),
+            _ => Ok(Delta::None),
         };
-        word("paging_spec", &["equal_pages_up_to"])?;
-        Ok(Self {
-            level: config.integer("level", 0..=12)?.unwrap_or(8),
-            classic: word("mode_spec", &["auto", "classic"])? == "classic",
-            delta,
+        let delta = delta.map(Some).map_err(|what| config.error("delta_encoding_order", what));
+        word("paging_spec", &["equal_pages_up_to"]);
+        let page = config.integer("equal_pages_up_to", 1..=i64::MAX);
+        Self {
+            level: config.or_default("level", config.integer("level", 0..=12), 8),
+            classic: word("mode_spec", &["auto", "classic"]) == "classic",
+            delta: config.or_none("delta_spec", delta).unwrap_or(Delta::Auto),
             // A larger page than the format has is as good as its largest.
-            page: config
-                .integer("equal_pages_up_to", 1..=i64::MAX)?
-                .map_or(DEFAULT_PAGE, |page| page.min(MAX_PAGE) as usize),
-        })
+            page: config.or_none("equal_pages_up_to", page).map_or(DEFAULT_PAGE, |page| page.min(MAX_PAGE) as usize),
+        }
     }
 
     /// The library's form.

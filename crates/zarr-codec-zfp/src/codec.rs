@@ -34,7 +34,7 @@ fn build_zfp(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error>
 }
 
 fn build_zfpy(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let mode = Mode::from_zfpy(context)?;
+    let mode = Mode::from_zfpy(context);
     let takes = |scalar| matches!(scalar, Scalar::I32 | Scalar::I64 | Scalar::F32 | Scalar::F64);
     build(context, Form { name: "zfpy", mode, header: true }, takes)
 }

@@ -70,31 +70,31 @@ impl Mode {
         })
     }
 
-    /// Reads the configuration of codec `zfpy`.
-    ///
-    /// # Errors
-    /// [`Error::Metadata`] if a member is no such setting.
-    pub fn from_zfpy(context: &BuildContext<'_>) -> Result<Self, Error> {
+    /// Reads the configuration of codec `zfpy`. All of it is for encoding, since data have a header: wrong members are ignored.
+    pub fn from_zfpy(context: &BuildContext<'_>) -> Self {
         let config = context.config;
         // Written by some versions of numcodecs; says the same again.
         config.value("compression_kwargs");
         let number = |name: &'static str| {
-            let Some(value) = config.value(name) else { return Ok(None) };
-            let number = value.as_f64().filter(|number| number.is_finite());
-            let number = number.ok_or_else(|| config.unexpected(name, "a number", value))?;
-            // A negative one stands for none.
-            Ok(Some(number).filter(|number| *number >= 0.0))
+            let found =
+                match config.value(name).map(|value| (value, value.as_f64().filter(|number| number.is_finite()))) {
+                    None => Ok(None),
+                    // A negative one stands for none.
+                    Some((_, Some(number))) => Ok(Some(number).filter(|number| *number >= 0.0)),
+                    Some((value, None)) => Err(config.unexpected(name, "a number", value)),
+                };
+            config.or_none(name, found)
         };
-        let (tolerance, rate) = (number("tolerance")?, number("rate")?);
-        let precision = config.integer("precision", -1..=i64::from(u32::MAX))?;
+        let (tolerance, rate) = (number("tolerance"), number("rate"));
+        let precision = config.or_none("precision", config.integer("precision", -1..=i64::from(u32::MAX)));
         let precision = precision.and_then(|precision| u32::try_from(precision).ok());
-        let chosen = match config.integer("mode", 2..=5)? {
+        let chosen = match config.or_none("mode", config.integer("mode", 2..=5)) {
             Some(2) => rate.map(Self::Rate),
             Some(3) => precision.map(Self::Precision),
             Some(5) => None,
             _ => tolerance.map(Self::Accuracy),
         };
-        Ok(chosen.unwrap_or(Self::Reversible))
+        chosen.unwrap_or(Self::Reversible)
     }
 
     /// The parameters for blocks of a kind.

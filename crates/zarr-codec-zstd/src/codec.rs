@@ -16,7 +16,7 @@ pub const ZSTD: CodecEntry = CodecEntry::bytes_to_bytes("zstd", build)
 pub const CODECS: &[CodecEntry] = &[ZSTD];
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    Ok(Arc::new(Zstd { config: ZstdConfig::from_context(context)? }))
+    Ok(Arc::new(Zstd { config: ZstdConfig::from_context(context) }))
 }
 
 #[derive(Debug)]

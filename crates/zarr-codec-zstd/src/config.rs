@@ -1,6 +1,6 @@
 //! The configuration in the metadata.
 
-use zarr_codec::{BuildContext, Error};
+use zarr_codec::BuildContext;
 
 /// The name in errors.
 pub(crate) const NAME: &str = "zstd";
@@ -18,18 +18,19 @@ pub struct ZstdConfig {
 const LEVELS: std::ops::RangeInclusive<i32> = -131_072..=22;
 
 impl ZstdConfig {
-    /// Reads the configuration. `numcodecs.zstd` takes any level for the nearest one that there is.
-    ///
-    /// # Errors
-    /// [`Error::Metadata`] if `level` or `checksum` is invalid.
-    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
+    /// Reads the configuration. `numcodecs.zstd` takes any level for the nearest one that there is. Wrong members, which decoding does
+    /// not need, are the defaults.
+    pub fn from_context(context: &BuildContext<'_>) -> Self {
         let config = context.config;
         let level = match context.name {
             "numcodecs.zstd" => config
-                .integer("level", i64::MIN..=i64::MAX)?
-                .map(|level| level.clamp((*LEVELS.start()).into(), (*LEVELS.end()).into()) as i32),
-            _ => config.integer("level", LEVELS)?,
+                .integer("level", i64::MIN..=i64::MAX)
+                .map(|level| level.map(|level| level.clamp((*LEVELS.start()).into(), (*LEVELS.end()).into()) as i32)),
+            _ => config.integer("level", LEVELS),
         };
-        Ok(Self { level: level.unwrap_or(0), checksum: config.bool("checksum")?.unwrap_or(false) })
+        Self {
+            level: config.or_default("level", level, 0),
+            checksum: config.or_default("checksum", config.bool("checksum"), false),
+        }
     }
 }

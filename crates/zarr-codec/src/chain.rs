@@ -77,7 +77,9 @@ impl Chain {
     /// [`Error::Argument`] for a wrong configuration or order of codecs, [`Error::Unsupported`] for elements that a codec does not
     /// take.
     pub fn build(&self) -> Result<ChunkCodec, Error> {
-        let built = Pipeline::build(&self.codecs, &self.element, &self.table, &self.limits, 0, &Warnings::default());
+        let warnings = Warnings::default();
+        let built = Pipeline::build(&self.codecs, &self.element, &self.table, &self.limits, 0, &warnings);
+        let built = built.and_then(|pipeline| warnings.check().map(|()| pipeline));
         let pipeline = built.and_then(|pipeline| pipeline.check(&self.shape).map(|()| pipeline));
         let pipeline = pipeline.map_err(|error| error.of_codecs(&self.codecs))?;
         let dims = self.shape.iter().map(|&len| usize::try_from(len)).collect::<Result<_, _>>();

@@ -32,10 +32,10 @@ pub fn build(entry: &CodecEntry, configuration: &str, element: &ElementSpec) -> 
     build_with(entry, configuration, element, &Codecs::default())
 }
 
-/// Builds a codec that may contain others, which are in `codecs`.
+/// Builds a codec that may contain others, which are in `codecs`, as that of a new array.
 ///
 /// # Errors
-/// As the entry's `build`.
+/// As the entry's `build`; and for wrong members that only encoding needs.
 ///
 /// # Panics
 /// If `configuration` is no JSON object.
@@ -50,16 +50,19 @@ pub fn build_with(
         other => panic!("a configuration: {other:?}"),
     };
     let limits = Limits::default();
-    let config = Config::new(&map);
-    entry.build(&BuildContext {
+    let (config, warnings) = (Config::new(&map), Warnings::default());
+    let built = entry.build(&BuildContext {
         name: entry.name,
         config: &config,
         element,
         codecs,
         limits: &limits,
         nesting: 0,
-        warnings: &Warnings::default(),
-    })
+        warnings: &warnings,
+    })?;
+    config.check()?;
+    warnings.check()?;
+    Ok(built)
 }
 
 /// Builds a bytes-to-bytes codec.

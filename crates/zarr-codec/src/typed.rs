@@ -169,16 +169,22 @@ impl TypedCodec {
         let element = ElementSpec::new(DataType::UInt8, FillValue::zero(&DataType::UInt8));
         let mut codecs = Codecs::default();
         self.add_to(&mut codecs);
+        let (config, warnings) = (Config::new(&self.config.configuration), Warnings::default());
         let context = BuildContext {
             name: &self.config.name,
-            config: &Config::new(&self.config.configuration),
+            config: &config,
             element: &element,
             codecs: &codecs,
             limits: &Limits::default(),
             nesting: 0,
-            warnings: &Warnings::default(),
+            warnings: &warnings,
         };
-        match self.entry.build(&context).map_err(|error| error.of_codec(&self.config.name))? {
+        let built = self.entry.build(&context).and_then(|built| {
+            config.check()?;
+            warnings.check()?;
+            Ok(built)
+        });
+        match built.map_err(|error| error.of_codec(&self.config.name))? {
             Codec::BytesToBytes(codec) => Ok(self.built.get_or_init(|| codec)),
             Codec::ArrayToArray(_) | Codec::ArrayToBytes(_) => Err(Error::Unsupported {
                 codec: self.entry.name,

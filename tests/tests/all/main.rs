@@ -21,6 +21,7 @@ mod dead_space;
 mod decoded_values;
 mod derived;
 mod derived_structs;
+mod deviations;
 mod display;
 mod elision;
 mod foreign;

@@ -1,9 +1,12 @@
 //! Building a chain of codecs from metadata.
 
 use super::Pipeline;
-use crate::{BuildContext, BytesToBytes, Codec, Codecs, Config, ElementSpec, Error, Limits, Warnings};
+use crate::config::Deviation;
+use crate::warnings::Correction;
+use crate::{BuildContext, BytesToBytes, Codec, CodecWarning, Codecs, Config, ElementSpec, Error, Limits, Warnings};
 use std::sync::Arc;
 use zarr_grid::Shape;
+use zarr_json::pointer::escaped;
 use zarr_json::{NamedConfig, Value};
 
 impl BuildContext<'_> {
@@ -27,8 +30,12 @@ impl BuildContext<'_> {
     /// # Errors
     /// As [`Pipeline::build`].
     pub fn chain(&self, name: &'static str, element: &ElementSpec) -> Result<Pipeline, Error> {
-        Pipeline::build(&self.list(name)?, element, self.codecs, self.limits, self.nesting + 1, self.warnings)
-            .map_err(|error| error.under(&format!("/configuration/{name}")))
+        let before = self.warnings.len();
+        let built =
+            Pipeline::build(&self.list(name)?, element, self.codecs, self.limits, self.nesting + 1, self.warnings);
+        let below = format!("/configuration/{name}");
+        self.warnings.put_under(before, &below);
+        built.map_err(|error| error.under(&below))
     }
 
     /// The codecs of bytes that member `name` lists.
@@ -76,9 +83,18 @@ impl Builder<'_> {
             nesting: self.nesting,
             warnings: self.warnings,
         };
-        let built = entry.build(&context).map_err(|error| error.under(&pointer()))?;
+        let before = self.warnings.len();
+        let built = entry.build(&context);
+        self.warnings.put_under(before, &pointer());
+        let built = built.map_err(|error| error.under(&pointer()))?;
+        for Deviation { name, pointer: below, what, becomes, fault } in config.deviations() {
+            let correction = Correction { pointer: format!("{}/configuration/{name}", pointer()), becomes };
+            self.warnings.add_corrected(format!("{}{below}", pointer()), what, correction, fault);
+        }
         for member in config.unread() {
-            self.warnings.add(format!("{}/configuration/{member}", pointer()), "unknown member, ignored");
+            let pointer = format!("{}/configuration/{}", pointer(), escaped(member));
+            let correction = Correction { pointer: pointer.clone(), becomes: None };
+            self.warnings.add_corrected(pointer, "unknown member, ignored".to_owned(), correction, None);
         }
         Ok(built)
     }
@@ -100,6 +116,24 @@ fn check_count(count: usize, limits: &Limits) -> Result<(), Error> {
 
 fn over(what: &str, found: u64, unit: &str, limit: u64) -> Error {
     Error::Metadata { pointer: String::new(), what: format!("{what} {found} {unit}, the limit is {limit}") }
+}
+
+impl Codecs {
+    /// The chain that `codecs` describe in front of elements of type `element`, as a new document has it: with the members that the
+    /// codecs have, of the right type; and warnings of the members that become different by that.
+    ///
+    /// # Errors
+    /// As [`Pipeline::build`].
+    pub fn corrected(
+        &self,
+        codecs: &[NamedConfig],
+        element: &ElementSpec,
+        limits: &Limits,
+    ) -> Result<(Vec<NamedConfig>, Vec<CodecWarning>), Error> {
+        let warnings = Warnings::default();
+        Pipeline::build(codecs, element, self, limits, 0, &warnings)?;
+        Ok(warnings.correct(codecs))
+    }
 }
 
 impl Pipeline {

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::{Error, ErrorKind};
 use zarr_dtype::DataType;
 use zarr_json::pointer::At;
-use zarr_json::{Map, NamedConfig, Number, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 pub(crate) use crate::codec_names::Kind;
 
@@ -71,19 +71,15 @@ pub(crate) fn bytes(endian: Option<&str>) -> NamedConfig {
 /// The words of the shuffles of blosc, in the order of their numbers.
 pub(crate) const SHUFFLES: [&str; 3] = ["noshuffle", "shuffle", "bitshuffle"];
 
-/// The word for a shuffle of blosc given as a number. -1 (`AUTOSHUFFLE` of numcodecs) is `bitshuffle` for elements of one byte, else
-/// `shuffle`.
-pub(crate) fn shuffle_word(number: &Value, typesize: u64) -> Result<&'static str> {
-    let index = match number.as_number().and_then(Number::to_i128) {
-        Some(-1) if typesize == 1 => Some(2),
-        Some(-1) => Some(1),
-        Some(number) => usize::try_from(number).ok(),
-        None => None,
+/// The word for a shuffle of blosc given as a number, if there is one. -1 (`AUTOSHUFFLE` of numcodecs) is `bitshuffle` for elements of one
+/// byte, else `shuffle`.
+pub(crate) fn shuffle_word(number: i64, typesize: u64) -> Option<&'static str> {
+    let index = match number {
+        -1 if typesize == 1 => Some(2),
+        -1 => Some(1),
+        number => usize::try_from(number).ok(),
     };
-    index.and_then(|index| SHUFFLES.get(index)).copied().ok_or_else(|| {
-        let pointer = "/configuration/shuffle";
-        Error::new(ErrorKind::InvalidMetadata, pointer, number.excerpt(), "a shuffle from -1 to 2")
-    })
+    index.and_then(|index| SHUFFLES.get(index)).copied()
 }
 
 /// Whether the data type is one that has no `null` among its values.

@@ -75,7 +75,6 @@ impl ProvisionalV3 {
         let mut chain = Vec::new();
         for item in at.items()? {
             let mut codec = self.named(&item, &[])?;
-            let below = |error: Error| error.below(&item.pointer());
             match codec.name.as_str() {
                 "endian" => {
                     self.note(item.pointer(), "the codec `bytes` under its old name `endian`");
@@ -83,7 +82,7 @@ impl ProvisionalV3 {
                 }
                 "bytes" => self.later.push((item.pointer(), "the codec `bytes`")),
                 "transpose" => self.transpose(&item, &mut codec.configuration, rank),
-                "blosc" => self.blosc(&item, &mut codec.configuration, &chain, item_size).map_err(below)?,
+                "blosc" => self.blosc(&item, &mut codec.configuration, &chain, item_size),
                 "sharding_indexed" => self.sharding(&item, &mut codec.configuration, rank, item_size)?,
                 _ => {}
             }
@@ -116,18 +115,18 @@ impl ProvisionalV3 {
         configuration: &mut Map,
         before: &[NamedConfig],
         item_size: &dyn Fn() -> Option<u64>,
-    ) -> Result<()> {
-        let Some(shuffle @ Value::Number(_)) = configuration.get("shuffle") else { return Ok(()) };
-        self.note(at.pointer(), "`shuffle` of blosc as a number");
+    ) {
+        let Some(number) = configuration.get("shuffle").and_then(Value::as_i64) else { return };
         // Only behind nothing but array codecs do the bytes consist of elements.
         let elements = before.iter().all(|codec| codecs::kind(&codec.name) != Some(codecs::Kind::BytesToBytes));
         let typesize = if elements { item_size().unwrap_or(1) } else { 1 };
-        let word = codecs::shuffle_word(shuffle, typesize)?;
+        // Another number is no shuffle, which only encoding needs: the codec says so.
+        let Some(word) = codecs::shuffle_word(number, typesize) else { return };
+        self.note(at.pointer(), "`shuffle` of blosc as a number");
         configuration.insert("shuffle", word);
         if !configuration.contains_key("typesize") {
             configuration.insert("typesize", typesize);
         }
-        Ok(())
     }
 
     fn sharding(

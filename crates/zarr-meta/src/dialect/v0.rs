@@ -72,7 +72,9 @@ impl Rules for V0 {
         let value = value.without_nan_literals();
         let odd = deviations.into_iter().filter(|deviation| deviation.pointer != "/fill_value");
         let mut warnings: Vec<_> = odd.map(|deviation| Warning::of(ARRAY, deviation)).collect();
-        let mut array = array(&At::root(&value)).map_err(|error| error.in_document(ARRAY))?;
+        let mut odd = Vec::new();
+        let mut array = array(&At::root(&value), &mut odd).map_err(|error| error.in_document(ARRAY))?;
+        warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(ARRAY, pointer, what)));
         let attributes = v1::attributes(ATTRIBUTES, documents, &mut warnings);
         let (attributes, error) =
             attributes.map_or_else(|error| (Map::new(), Some(error)), |attributes| (attributes, None));
@@ -128,7 +130,7 @@ fn key_encoding() -> NamedConfig {
     layout::with_suffix(&layout::keys("v2", "."), ".blosc")
 }
 
-fn array(at: &At<'_>) -> Result<ArrayMetadata> {
+fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<ArrayMetadata> {
     let shape = at.member("shape")?.sizes()?;
     let dtype_at = at.member("dtype")?;
     let (dtype, endian) = typestr::parse(&dtype_at)?;
@@ -136,15 +138,17 @@ fn array(at: &At<'_>) -> Result<ArrayMetadata> {
         return Err(Error::about(&dtype_at, ErrorKind::UnknownExtension, "a type of a fixed size"));
     }
     let chunk_grid = layout::regular(&at.member("chunks")?, &shape, dtype.size().unwrap_or(1))?;
-    at.member("cname")?.text()?;
-    at.member("clevel")?.size()?;
+    // Which only encoding needs.
+    let member = |name: &str| at.get(name).map_or(Value::Null, |member| member.value().clone());
     let blosc = json!({
-        "id": "blosc",
-        "cname": (at.member("cname")?.value().clone()),
-        "clevel": (at.member("clevel")?.value().clone()),
-        "shuffle": (at.member("shuffle")?.value().clone())
+        "id": "blosc", "cname": (member("cname")), "clevel": (member("clevel")), "shuffle": (member("shuffle"))
     });
-    let (data_type, codecs) = numcodecs::to_model(&[At::new(&blosc, "/shuffle")], &dtype, &endian)?;
+    let blosc = At::new(&blosc, "");
+    for name in ["cname", "clevel", "shuffle"].into_iter().filter(|name| at.get_non_null(name).is_none()) {
+        odd.push((format!("/{name}"), "missing, though the software always wrote it".to_owned()));
+    }
+    odd.extend(numcodecs::deviations(std::slice::from_ref(&blosc)));
+    let (data_type, codecs) = numcodecs::to_model(std::slice::from_ref(&blosc), &dtype, &endian)?;
     let fill_value = v1::fill_to_model(&at.member("fill_value")?, &dtype, &endian)?;
     let extra = at.object()?.iter().filter(|(name, _)| !MEMBERS.contains(name));
     Ok(ArrayMetadata {

@@ -18,7 +18,6 @@ const INTEGERS: &[(&str, &str, i64, i64)] = &[
     ("blosc", "blocksize", 0, i32::MAX as i64),
     ("numcodecs.shuffle", "elementsize", 0, i32::MAX as i64),
     ("numcodecs.bitround", "keepbits", 0, u32::MAX as i64),
-    ("numcodecs.quantize", "digits", -308, 308),
     ("numcodecs.pcodec", "level", 0, 12),
     ("numcodecs.pcodec", "delta_encoding_order", 0, 7),
     ("numcodecs.pcodec", "equal_pages_up_to", 1, i64::MAX),

@@ -155,11 +155,15 @@ fn errors_name_the_wrong_member() {
         (r#"{"order": "A"}"#, ErrorKind::InvalidMetadata, "/order"),
         (r#"{"dtype": "|O"}"#, ErrorKind::UnknownExtension, "/dtype"),
         (r#"{"compression": "zstd"}"#, ErrorKind::UnknownExtension, "/compression"),
-        (r#"{"compression_opts": [1]}"#, ErrorKind::InvalidMetadata, "/compression_opts"),
-        (r#"{"compression": "none", "compression_opts": 1}"#, ErrorKind::InvalidMetadata, "/compression_opts"),
+        (r#"{"compression": "lzma", "compression_opts": [1]}"#, ErrorKind::InvalidMetadata, "/compression_opts"),
     ] {
         let error = Store::with(&[("meta", &changed(META, changes))]).probe("/", None).unwrap_err();
         assert_eq!((error.kind(), error.pointer()), (kind, pointer), "{changes}");
+    }
+    // Decoding needs no options but of lzma.
+    for changes in [r#"{"compression_opts": [1]}"#, r#"{"compression": "none", "compression_opts": 1}"#] {
+        let pointers: Vec<_> = found(changes).warnings.into_iter().map(|warning| warning.pointer).collect();
+        assert!(pointers.contains(&"/compression_opts".to_owned()), "{changes}: {pointers:?}");
     }
     // Other members are ignored, and broken attributes keep no one from the data.
     assert_eq!(found(r#"{"comment": 1}"#).node.as_array().unwrap().extra.len(), 1);
@@ -222,12 +226,20 @@ fn before_version_1() {
         ("\u{1}", ErrorKind::UnsupportedVersion),
         ("{", ErrorKind::InvalidJson),
         ("{}", ErrorKind::InvalidMetadata),
-        (&zmeta.replace("clevel", "level"), ErrorKind::InvalidMetadata),
-        (&zmeta.replace("\"shuffle\": 2", "\"shuffle\": 3"), ErrorKind::InvalidMetadata),
+        (&zmeta.replace("fill_value", "fill"), ErrorKind::InvalidMetadata),
     ] {
         for dialect in [None, Some(Dialect::V0)] {
             let error = Store::with(&[("__zmeta__", text)]).probe("/", dialect).unwrap_err();
             assert_eq!((error.kind(), error.key()), (kind, Some("__zmeta__")), "{text}");
         }
+    }
+    // Frames say how they are decoded.
+    for (odd, pointer) in [
+        (zmeta.replace("clevel", "level"), "/clevel"),
+        (zmeta.replace("\"shuffle\": 2", "\"shuffle\": 3"), "/shuffle"),
+        (zmeta.replace("\"shuffle\": 2", "\"shuffle\": true"), "/shuffle"),
+    ] {
+        let warnings = Store::with(&[("__zmeta__", &odd)]).found("/").warnings;
+        assert!(warnings.iter().any(|warning| warning.pointer == pointer), "{odd}: {warnings:?}");
     }
 }

@@ -138,8 +138,8 @@ fn array(at: &At<'_>, entry: &Entry, odd: &mut Vec<(String, String)>) -> Result<
     let separator = members::separator(&grid_at)?.unwrap_or("/");
     odd.extend(missing_members(&grid_at, &["separator"]));
     let (data_type, endian, mut codecs) = match at.get("codecs") {
-        None => chain(&[], entry, &dtype, endian)?,
-        Some(list) => chain(&list.items()?, entry, &dtype, endian)?,
+        None => chain(&[], entry, &dtype, endian, odd)?,
+        Some(list) => chain(&list.items()?, entry, &dtype, endian, odd)?,
     };
     let layout_at = at.member("chunk_memory_layout")?;
     if layout_at.value().as_object().is_some() {
@@ -182,6 +182,7 @@ fn chain(
     entry: &Entry,
     dtype: &NumpyType,
     endian: ByteOrder,
+    odd: &mut Vec<(String, String)>,
 ) -> Result<(NamedConfig, ByteOrder, Vec<NamedConfig>)> {
     let mut stored = Vec::new();
     let mut said = None;
@@ -206,6 +207,7 @@ fn chain(
         }
     }
     let stored: Vec<At<'_>> = stored.iter().map(|(value, pointer)| At::new(value, pointer)).collect();
+    odd.extend(numcodecs::deviations(&stored));
     // Without codecs of arrays in front of it, the codec says the byte order of the array itself.
     let endian = match &said {
         Some((0, word, _)) => dtype.all_in(&typestr::order(word)),

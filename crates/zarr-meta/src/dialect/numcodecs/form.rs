@@ -4,7 +4,7 @@ use crate::codec_names::NUMCODECS;
 use crate::dialect::codecs;
 use crate::error::Result;
 use zarr_json::pointer::At;
-use zarr_json::{Map, NamedConfig, Value, json};
+use zarr_json::{Map, NamedConfig, Number, Value, json};
 
 /// A codec in the form of the model; `typesize` is the size of the elements directly in front of it, `item_size` that of the
 /// elements of the array.
@@ -27,10 +27,8 @@ pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> 
             default(&mut configuration, "shuffle", json!(1));
             default(&mut configuration, "blocksize", json!(0));
             default(&mut configuration, "typesize", json!(typesize));
-            let shuffle = configuration.get("shuffle").map(shuffle_number).unwrap_or_default();
-            let word = codecs::shuffle_word(&shuffle, typesize);
-            // In version 2 there is no object `configuration` around it.
-            configuration.insert("shuffle", word.map_err(|_| at.invalid("a shuffle from -1 to 2"))?);
+            let shuffle = configuration.get("shuffle").map_or(BYTE_SHUFFLE, |shuffle| shuffle_number(shuffle).0);
+            configuration.insert("shuffle", codecs::shuffle_word(shuffle, typesize).unwrap_or_default());
             id.to_owned()
         }
         "gzip" => {
@@ -74,13 +72,28 @@ pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> 
     Ok(NamedConfig::with(name, configuration))
 }
 
-/// The shuffle of blosc as a number, also where GDAL 3.12 wrote its option as it is spelled: `"BIT"`, `"2"`.
-fn shuffle_number(shuffle: &Value) -> Value {
-    match shuffle.as_str() {
-        Some("NONE" | "0") => json!(0),
-        Some("BYTE" | "1") => json!(1),
-        Some("BIT" | "2") => json!(2),
-        _ => shuffle.clone(),
+/// The shuffle of blosc that numcodecs has by default: of bytes.
+const BYTE_SHUFFLE: i64 = 1;
+
+/// The shuffle of blosc as a number, and how it is read if it is none of them: decoders do not need it, so that any value is read. GDAL 3.12
+/// wrote its option as it is spelled, `"BIT"`, `"2"`, and zarr-python what was given to it, `true`.
+fn shuffle_number(shuffle: &Value) -> (i64, Option<String>) {
+    let number = shuffle.as_number().and_then(Number::to_i128).and_then(|number| i64::try_from(number).ok());
+    let text = shuffle.as_str().and_then(|text| match text {
+        "NONE" | "0" | "noshuffle" => Some(0),
+        "BYTE" | "1" | "shuffle" => Some(1),
+        "BIT" | "2" | "bitshuffle" => Some(2),
+        _ => None,
+    });
+    let number = number.filter(|number| (-1..=2).contains(number));
+    match (number, text, shuffle.as_bool().map(i64::from)) {
+        (Some(number), ..) if shuffle.as_number().is_some_and(Number::is_integer) => (number, None),
+        (None, Some(number), _) => (number, Some(format!("{}, read as GDAL means it", shuffle.excerpt()))),
+        (Some(number), ..) | (_, _, Some(number)) => (number, Some(format!("{shuffle}, read as {number}"))),
+        _ => {
+            let taken = "no shuffle that blosc has; 1 is taken, which only encoding needs";
+            (BYTE_SHUFFLE, Some(format!("{}, {taken}", shuffle.excerpt())))
+        }
     }
 }
 
@@ -113,13 +126,17 @@ pub(crate) fn deviations(codecs: &[At<'_>]) -> Vec<(String, String)> {
         let at = at.get(member).filter(|at| at.value().as_str().is_some())?;
         Some((at.pointer(), format!("{}, read as GDAL means it", at.value().excerpt())))
     };
+    let shuffle = |at: &At<'_>| {
+        let at = at.get_non_null("shuffle")?;
+        Some((at.pointer(), shuffle_number(at.value()).1?))
+    };
     let size = |at: &At<'_>| {
         let at = at.get("elementsize").filter(|at| at.value().as_f64() == Some(0.0))?;
         Some((at.pointer(), "0, read as the size of the elements, as netCDF does; numcodecs shuffles nothing".into()))
     };
     let of_one = |at: &At<'_>| match at.value().get("id").and_then(Value::as_str) {
         Some("zstd") => [level(at), text(at, "checksum")],
-        Some("blosc") => [text(at, "shuffle"), None],
+        Some("blosc") => [shuffle(at), None],
         Some("shuffle") => [size(at), None],
         _ => [None, None],
     };

@@ -106,6 +106,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     let chunk_grid = members::regular_grid(&at.member("chunk_grid")?, &shape, dtype.size().unwrap_or(1))?;
     let stored = stored_codecs(at)?;
     let stored: Vec<At<'_>> = stored.iter().map(|(value, pointer)| At::new(value, pointer)).collect();
+    odd.extend(numcodecs::deviations(&stored));
     let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
     let layout_at = at.member("chunk_memory_layout")?;
     if layout_at.value().as_object().is_some() {
@@ -156,7 +157,8 @@ fn stored_codecs(at: &At<'_>) -> Result<Vec<(Value, String)>> {
         }
         let configuration = item.get_non_null("configuration");
         let parameters = configuration.as_ref().map(At::object).transpose()?;
-        stored.push((codec::numcodecs_form(id, parameters.into_iter().flat_map(Map::iter)), item.pointer()));
+        let pointer = configuration.as_ref().map_or_else(|| item.pointer(), At::pointer);
+        stored.push((codec::numcodecs_form(id, parameters.into_iter().flat_map(Map::iter)), pointer));
     }
     Ok(stored)
 }

@@ -119,7 +119,7 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
     let mut chunk_grid = members::regular_grid(&grid_at, &shape, dtype.size().unwrap_or(1))?;
     let separator = members::separator(&grid_at)?.unwrap_or(if form.is_first { "." } else { "/" });
     let mut attributes = attributes(at)?;
-    let (data_type, mut codecs) = codecs(at, &mut attributes, dtype, endian)?;
+    let (data_type, mut codecs) = codecs(at, &mut attributes, (dtype, endian), &mut warnings)?;
     if let Some(transpose) = layout::to_model(&at.member("chunk_memory_layout")?, shape.len())? {
         codecs.insert(0, transpose);
     }
@@ -153,23 +153,24 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
 fn codecs(
     at: &At<'_>,
     attributes: &mut Map,
-    dtype: &NumpyType,
-    endian: &ByteOrder,
+    (dtype, endian): (&NumpyType, &ByteOrder),
+    warnings: &mut Vec<Warning>,
 ) -> Result<(NamedConfig, Vec<NamedConfig>)> {
     let filters = filters(attributes.get("filters")).then(|| attributes.remove("filters")).flatten();
     let filters = filters.unwrap_or(json!([])).without_nan_literals();
     let mut compressor = None;
     if let Some(at) = at.get_non_null("compressor") {
         let codec_at = at.member("codec")?;
-        let configuration = match at.get_non_null("configuration") {
-            Some(configuration) => configuration.object()?.clone(),
-            None => Map::new(),
-        };
-        let codec = codec::numcodecs_form(codec::id_at(&codec_at)?, configuration.iter());
-        compressor = Some((codec, at.pointer()));
+        let configuration = at.get_non_null("configuration");
+        let pointer = configuration.as_ref().map_or_else(|| at.pointer(), At::pointer);
+        let members = configuration.as_ref().map(At::object).transpose()?;
+        let codec = codec::numcodecs_form(codec::id_at(&codec_at)?, members.into_iter().flat_map(Map::iter));
+        compressor = Some((codec, pointer));
     }
     let mut chain = At::new(&filters, "/attributes/filters").items()?;
     chain.extend(compressor.as_ref().map(|(codec, pointer)| At::new(codec, pointer)));
+    let odd = numcodecs::deviations(&chain);
+    warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new("", pointer, what)));
     numcodecs::to_model(&chain, dtype, endian)
 }
 

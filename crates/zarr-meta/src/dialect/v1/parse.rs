@@ -129,16 +129,18 @@ fn compression(
     match options.value() {
         Value::Null => {}
         Value::Object(members) => members.iter().for_each(|(name, value)| drop(codec.insert(name, value.clone()))),
-        Value::Number(_) if !scalar.is_empty() => drop(codec.insert(scalar, options.size()?)),
+        Value::Number(_) if !scalar.is_empty() => drop(codec.insert(scalar, options.value().clone())),
         Value::String(cname) if id == "blosc" => drop(codec.insert("cname", cname.as_str())),
-        // The text allows it, and gives it no meaning for any compressor. Decoding takes no options.
-        Value::String(text) => {
-            odd.push((options.pointer(), format!("{text:?} is ignored, since {id} has no such options")))
+        // The text allows strings, and gives them no meaning for any compressor. Decoding takes no options but of lzma.
+        found @ (Value::Bool(_) | Value::Array(_)) if id == "lzma" => {
+            let expected = format!("a number, an object or null; {found} may be how raw data are to be read");
+            return Err(options.invalid(expected).into());
         }
-        _ => return Err(options.invalid("a number, an object or null").into()),
+        found => odd.push((options.pointer(), format!("{found} is ignored, since {id} has no such options"))),
     }
     let codec = Value::Object(codec);
     let codecs = if id == "none" { Vec::new() } else { vec![At::new(&codec, &options.pointer())] };
+    odd.extend(numcodecs::deviations(&codecs));
     let (data_type, codecs) = numcodecs::to_model(&codecs, dtype, endian)?;
     Ok((data_type, codecs, id == "blosc"))
 }
