@@ -2,12 +2,16 @@
 //! refuses them.
 
 use std::sync::Arc;
-use zarr_array::{Array, Dialect, NewArray};
+use zarr_array::{Array, Dialect, ErrorKind, NewArray, Options};
 use zarr_json::{Map, Value};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 const V2: &str = r#"{"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i4", "compressor": null, "fill_value": 0,
     "order": "C", "filters": null}"#;
+const V3: &str = r#"{"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "int32",
+    "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}}, "chunk_key_encoding": {"name": "default"},
+    "fill_value": 0, "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}], "attributes": {}}"#;
+
 fn object(text: &str) -> Map {
     Value::from_json(text).unwrap().as_object().cloned().unwrap()
 }
@@ -38,8 +42,256 @@ fn opened(store: &Arc<dyn Store>) -> Array {
     zarr::open((store, "/a")).array().unwrap()
 }
 
+fn strictly(array: &Array) -> Result<(), zarr_array::Error> {
+    array.with(Options::default().strict(true)).map(drop)
+}
+
 fn document(store: &dyn Store, dialect: Dialect) -> Map {
     object(std::str::from_utf8(&store.get_all(&key_of(dialect)).unwrap().unwrap()).unwrap())
+}
+
+/// A document: how it differs from one without deviations, the pointer and a part of the warning, and the member that a document written
+/// anew has, as JSON, `absent` if none.
+type Row = (&'static str, &'static str, &'static str, (&'static str, &'static str));
+
+const OF_V2: &[Row] = &[
+    (r#"{"fill_value": "absent"}"#, "/fill_value", "missing", ("fill_value", "null")),
+    (r#"{"filters": "absent"}"#, "/filters", "missing", ("filters", "null")),
+    (r#"{"compressor": "absent"}"#, "/compressor", "missing", ("compressor", "null")),
+    (r#"{"shape": [0], "chunks": [0]}"#, "/chunks", "read as 1", ("chunks", "[1]")),
+    (r#"{"dtype": "|i4"}"#, "/dtype", r#"read as "<i4""#, ("dtype", r#""<i4""#)),
+    (r#"{"dtype": "i4"}"#, "/dtype", "no byte order", ("dtype", r#""<i4""#)),
+    (r#"{"dtype": "=i4"}"#, "/dtype", "of the machine", ("dtype", r#""<i4""#)),
+    (r#"{"dtype": "<S3", "fill_value": ""}"#, "/dtype", r#"read as "|S3""#, ("dtype", r#""|S3""#)),
+    (r#"{"dtype": ">u1"}"#, "/dtype", r#"read as "|u1""#, ("dtype", r#""|u1""#)),
+    (
+        r#"{"dtype": [["a", "<i4"], ["b", "<u1"]], "fill_value": null}"#,
+        "/dtype/1/1",
+        r#"read as "|u1""#,
+        ("dtype", r#"[["a","<i4"],["b","|u1"]]"#),
+    ),
+    (r#"{"dtype": "|b1", "fill_value": 0}"#, "/fill_value", "read as false", ("fill_value", "false")),
+    (r#"{"dtype": "|b1", "fill_value": 1.0}"#, "/fill_value", "read as true", ("fill_value", "true")),
+    (r#"{"fill_value": 5.0}"#, "/fill_value", "5.0 for int32, read as 5", ("fill_value", "5")),
+    (r#"{"fill_value": "-9999"}"#, "/fill_value", "read as -9999", ("fill_value", "-9999")),
+    (r#"{"fill_value": [-32767]}"#, "/fill_value", "read as -32767", ("fill_value", "-32767")),
+    (r#"{"fill_value": true}"#, "/fill_value", "read as 1", ("fill_value", "1")),
+    (r#"{"dtype": "|u1", "fill_value": -1}"#, "/fill_value", "-1 for uint8, read as 255", ("fill_value", "255")),
+    (r#"{"dtype": "|u1", "fill_value": true}"#, "/fill_value", "read as 1", ("fill_value", "1")),
+    (r#"{"dtype": "<u8", "fill_value": -1}"#, "/fill_value", "read as", ("fill_value", "18446744073709551615")),
+    (r#"{"dtype": "<f4", "fill_value": "1e20"}"#, "/fill_value", "read as 1e20", ("fill_value", "1e20")),
+    (r#"{"dtype": "<f4", "fill_value": "nan"}"#, "/fill_value", "read as", ("fill_value", r#""NaN""#)),
+    (r#"{"dtype": "<f4", "fill_value": "-inf"}"#, "/fill_value", "read as", ("fill_value", r#""-Infinity""#)),
+    (r#"{"dtype": "<f4", "fill_value": "+Infinity"}"#, "/fill_value", "read as", ("fill_value", r#""Infinity""#)),
+    (r#"{"dtype": "<f4", "fill_value": [9.5]}"#, "/fill_value", "read as 9.5", ("fill_value", "9.5")),
+    (r#"{"dtype": "<f4", "fill_value": true}"#, "/fill_value", "read as 1", ("fill_value", "1")),
+    (r#"{"dtype": "<c8", "fill_value": 1.5}"#, "/fill_value", "read as [1.5,0.0]", ("fill_value", "[1.5,0.0]")),
+    (r#"{"dtype": "<c8", "fill_value": ["1", 2]}"#, "/fill_value", "read as [1,2]", ("fill_value", "[1,2]")),
+    (
+        r#"{"dtype": "<M8[s]", "fill_value": -9.223372036854776e18}"#,
+        "/fill_value",
+        "read as -9223372036854775808",
+        ("fill_value", "-9223372036854775808"),
+    ),
+    (r#"{"dtype": "<M8[s]", "fill_value": "1970-01-02"}"#, "/fill_value", "read as 86400", ("fill_value", "86400")),
+    (r#"{"dtype": "<m8[s]", "fill_value": "5"}"#, "/fill_value", "read as 5", ("fill_value", "5")),
+    (r#"{"dtype": "<m8[s]", "fill_value": [5]}"#, "/fill_value", "read as 5", ("fill_value", "5")),
+    (r#"{"dtype": "|S3", "fill_value": 0}"#, "/fill_value", r#"read as """#, ("fill_value", r#""""#)),
+    (r#"{"dtype": "|S3", "fill_value": "ab!"}"#, "/fill_value", r#"read as "YWIh""#, ("fill_value", r#""YWIh""#)),
+    (r#"{"dtype": "<U2", "fill_value": 0}"#, "/fill_value", r#"read as """#, ("fill_value", r#""""#)),
+    (r#"{"dtype": "|V2", "fill_value": 0}"#, "/fill_value", "read as", ("fill_value", r#""AAA=""#)),
+    (
+        r#"{"dtype": [["a", "<i2"], ["b", "|u1"]], "fill_value": 0}"#,
+        "/fill_value",
+        "read as",
+        ("fill_value", r#""AAAA""#),
+    ),
+    (
+        r#"{"compressor": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": true, "blocksize": 0}}"#,
+        "/compressor/shuffle",
+        "true, read as 1",
+        ("compressor", r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":1,"blocksize":0}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": "BIT", "blocksize": 0}}"#,
+        "/compressor/shuffle",
+        "as GDAL means it",
+        ("compressor", r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":2,"blocksize":0}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "blosc", "cname": "lz4", "clevel": 5.0, "shuffle": 1, "blocksize": 0}}"#,
+        "/compressor/clevel",
+        "5.0, read as 5",
+        ("compressor", r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":1,"blocksize":0}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "blosc", "cname": "LZ4", "clevel": 5, "shuffle": 7, "blocksize": "a", "nthreads": 4}}"#,
+        "/compressor/nthreads",
+        "unknown member",
+        ("compressor", r#"{"id":"blosc","cname":"lz4","clevel":5,"shuffle":1,"blocksize":0}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "gzip", "level": "1"}}"#,
+        "/compressor/level",
+        "1 is taken",
+        ("compressor", r#"{"id":"gzip","level":1}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "gzip", "level": 1, "bufferSize": 4}}"#,
+        "/compressor/bufferSize",
+        "unknown member",
+        ("compressor", r#"{"id":"gzip","level":1}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "zlib", "level": 10}}"#,
+        "/compressor/level",
+        "1 is taken",
+        ("compressor", r#"{"id":"zlib","level":1}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "bz2", "level": 10}}"#,
+        "/compressor/level",
+        "1 is taken",
+        ("compressor", r#"{"id":"bz2","level":1}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "zstd", "level": 99}}"#,
+        "/compressor/level",
+        "22 is taken",
+        ("compressor", r#"{"id":"zstd","level":22}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "zstd", "level": 3, "checksum": "NO"}}"#,
+        "/compressor/checksum",
+        "as GDAL means it",
+        ("compressor", r#"{"id":"zstd","level":3}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "lz4", "acceleration": "fast"}}"#,
+        "/compressor/acceleration",
+        "1 is taken",
+        ("compressor", r#"{"id":"lz4","acceleration":1}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "lzma", "format": 1, "check": -1, "preset": 6, "filters": null, "delta": 1}}"#,
+        "/compressor/delta",
+        "unknown member",
+        ("compressor", r#"{"id":"lzma","format":1,"check":-1,"preset":6,"filters":null}"#),
+    ),
+    (
+        r#"{"compressor": {"id": "lzma", "format": 1, "check": 99, "preset": 60, "filters": [{"id": 1}]}}"#,
+        "/compressor/filters/0/id",
+        "only encoding needs",
+        ("compressor", r#"{"id":"lzma","format":1}"#),
+    ),
+    (
+        r#"{"filters": [{"id": "shuffle", "elementsize": 0}]}"#,
+        "/filters/0/elementsize",
+        "the size of the elements",
+        ("filters", r#"[{"id":"shuffle","elementsize":4}]"#),
+    ),
+    (
+        r#"{"dtype": "<f4", "filters": [{"id": "bitround", "keepbits": -1}]}"#,
+        "/filters/0/keepbits",
+        "23 is taken",
+        ("filters", r#"[{"id":"bitround","keepbits":23}]"#),
+    ),
+    (
+        r#"{"filters": [{"id": "pcodec", "level": 99, "delta_spec": "x"}]}"#,
+        "/filters/0/level",
+        "8 is taken",
+        ("compressor", r#"{"id":"pcodec","level":8}"#),
+    ),
+    (
+        r#"{"dtype": "<f4", "filters": [{"id": "zfpy", "mode": 4, "tolerance": "x"}]}"#,
+        "/filters/0/tolerance",
+        "only encoding needs",
+        ("compressor", r#"{"id":"zfpy","mode":4}"#),
+    ),
+    (
+        r#"{"dtype": "|O", "fill_value": "", "filters": [{"id": "json2", "encoding": "utf-8", "indent": [], "sort_keys": 1}]}"#,
+        "/filters/0/sort_keys",
+        "true is taken",
+        ("filters", r#"[{"id":"json2","encoding":"utf-8","sort_keys":true}]"#),
+    ),
+    (
+        r#"{"dtype": "|O", "fill_value": "", "filters": [{"id": "msgpack2", "use_bin_type": "yes"}]}"#,
+        "/filters/0/use_bin_type",
+        "true is taken",
+        ("filters", r#"[{"id":"msgpack2","use_bin_type":true}]"#),
+    ),
+];
+
+const OF_V3: &[Row] = &[
+    (r#"{"fill_value": 5.0}"#, "/fill_value", "read as 5", ("fill_value", "5")),
+    (r#"{"fill_value": true}"#, "/fill_value", "read as 1", ("fill_value", "1")),
+    (r#"{"fill_value": null}"#, "/fill_value", "read as zero", ("fill_value", "0")),
+    (r#"{"data_type": "bool"}"#, "/fill_value", "read as false", ("fill_value", "false")),
+    (r#"{"data_type": "float32", "fill_value": true}"#, "/fill_value", "read as 1", ("fill_value", "1")),
+    (
+        r#"{"codecs": "absent", "dimension_names": ["x"]}"#,
+        "/codecs",
+        "missing",
+        ("codecs", r#"[{"name":"bytes","configuration":{"endian":"little"}}]"#),
+    ),
+    (
+        r#"{"codecs": [{"name": "bytes"}, {"name": "gzip", "configuration": {"level": 12, "bufferSize": 4}}]}"#,
+        "/codecs/1/configuration/level",
+        "1 is taken",
+        ("codecs", r#"[{"name":"bytes"},{"name":"gzip","configuration":{"level":1}}]"#),
+    ),
+    (
+        r#"{"data_type": "uint8", "codecs": [{"name": "bytes"}, {"name": "blosc", "configuration":
+            {"cname": "lz4", "clevel": 5, "shuffle": true, "typesize": 1, "blocksize": 0}}]}"#,
+        "/codecs/1/configuration/shuffle",
+        r#"true, read as "shuffle""#,
+        (
+            "codecs",
+            r#"[{"name":"bytes"},{"name":"blosc","configuration":{"cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":1,"blocksize":0}}]"#,
+        ),
+    ),
+    (
+        r#"{"data_type": "uint8", "codecs": [{"name": "bytes"}, {"name": "numcodecs.blosc", "configuration": {"shuffle": false}}]}"#,
+        "/codecs/1/configuration/shuffle",
+        "false, read as 0",
+        ("codecs", r#"[{"name":"bytes"},{"name":"numcodecs.blosc","configuration":{"shuffle":0}}]"#),
+    ),
+    (
+        r#"{"data_type": "uint8", "codecs": [{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
+            "codecs": [{"name": "bytes"}, {"name": "zstd", "configuration": {"level": 99, "checksum": 0, "delta": 1}}],
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}],
+            "index_location": "end"}}]}"#,
+        "/codecs/0/configuration/codecs/1/configuration/delta",
+        "unknown member",
+        (
+            "codecs",
+            r#"[{"name":"sharding_indexed","configuration":{"chunk_shape":[2],"codecs":[{"name":"bytes"},{"name":"zstd","configuration":{"level":0,"checksum":false}}],"index_codecs":[{"name":"bytes","configuration":{"endian":"little"}},{"name":"crc32c"}],"index_location":"end"}}]"#,
+        ),
+    ),
+];
+
+fn rows() -> impl Iterator<Item = (Dialect, String, Row)> {
+    let v2 = OF_V2.iter().map(|row| (Dialect::V2, changed(V2, row.0), *row));
+    v2.chain(OF_V3.iter().map(|row| (Dialect::V3, changed(V3, row.0), *row)))
+}
+
+#[test]
+fn each_has_a_warning_for_which_strict_reading_refuses_it() {
+    for (dialect, document) in [(Dialect::V2, V2), (Dialect::V3, V3)] {
+        let array = opened(&stored(document, dialect));
+        assert!(array.warnings().is_empty(), "{:?}", array.warnings());
+        strictly(&array).unwrap();
+    }
+    for (dialect, document, (changes, pointer, what, _)) in rows() {
+        let array = opened(&stored(&document, dialect));
+        let warnings = array.warnings();
+        let is_it = |warning: &&zarr_array::Warning| warning.pointer == pointer && warning.what.contains(what);
+        let warning = warnings.iter().find(is_it).unwrap_or_else(|| panic!("{changes}: {warnings:?}"));
+        assert_eq!(warning.key, key_of(dialect).as_str());
+        let error = strictly(&array).expect_err(changes);
+        assert_eq!(error.kind(), ErrorKind::InvalidMetadata, "{changes}: {error}");
+        assert!(error.to_string().contains("refused by strict reading"), "{error}");
+    }
 }
 
 /// Codecs that lose nothing, as a new array has them, and their members that only encoding needs.

@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::{ArrayMetadata, Dialect};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use zarr_dtype::{ByteOrder, Class, DataType, NumpyType, Scalar};
+use zarr_dtype::{ByteOrder, Class, DataType, NumpyType, Scalar, TimeUnit};
 use zarr_json::pointer::{At, ValueError};
 use zarr_json::{Number as JsonNumber, Value, json};
 
@@ -21,10 +21,7 @@ pub(crate) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder, data_
     Ok(Some(match dtype {
         _ if value.is_null() => return Ok(None),
         NumpyType::Number(number) => self::number(at, number)?,
-        NumpyType::Time { .. } if value.as_str() == Some("NaT") => value.clone(),
-        // A date, which zarr-python 3.0 wrote; `zarr-dtype` knows how these are counted.
-        NumpyType::Time { is_span: false, .. } if value.as_str().is_some() => value.clone(),
-        NumpyType::Time { .. } => integer(at, i128::from(i64::MIN), i128::from(i64::MAX))?,
+        NumpyType::Time { is_span, unit } => time(at, *is_span, *unit)?,
         NumpyType::Bytes(_) | NumpyType::Text(_) if is_zero => Value::from(""),
         NumpyType::Bytes(size) => bytes(at, *size)?,
         NumpyType::Text(len) => {
@@ -77,31 +74,66 @@ pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: 
     }
 }
 
-/// The deviation in the spelling of the number at `at`, in words and with its pointer, if it is read as `read`: quotes
-/// around it, a fraction of zero for integers, a number for a bool, one for a complex number.
-pub(crate) fn deviation(at: &At<'_>, dtype: &NumpyType, read: Option<&Value>) -> Option<(String, String)> {
-    let (NumpyType::Number(number), Some(read)) = (dtype, read) else { return None };
+/// The deviation in the spelling of the value at `at`, in words and with its pointer, if it is read as `read`: quotes around a number, a
+/// list around it, a fraction of zero for integers, true and false for numbers or the other way round, one number for a complex one, and
+/// for texts, bytes and structs a number, or a text that is not base64. Objects have values of all kinds. `is_draft`: bit patterns and a
+/// sign of infinity are as the specification says.
+pub(crate) fn deviation(
+    at: &At<'_>,
+    dtype: &NumpyType,
+    read: Option<&Value>,
+    is_draft: bool,
+) -> Option<(String, String)> {
+    let (value, read) = (at.value(), read?);
+    let is_pattern = |text: &str| is_draft && (text.starts_with("0x") || text.starts_with("0b"));
     let is_float = |value: &Value| match value {
         Value::Number(_) => true,
-        Value::String(text) => {
-            let is_bits = text.starts_with("0x") || text.starts_with("0b");
-            is_bits || matches!(text.as_str(), "NaN" | "Infinity" | "+Infinity" | "-Infinity")
-        }
+        Value::String(text) => match text.as_str() {
+            "NaN" | "Infinity" | "-Infinity" => true,
+            "+Infinity" => is_draft,
+            text => is_pattern(text),
+        },
         _ => false,
     };
-    let is_usual = match (number.class()?, at.value()) {
-        (Class::Bool, value) => value.as_bool().is_some(),
-        (Class::Signed | Class::Unsigned, value) => value.as_number().is_some_and(JsonNumber::is_integer),
-        (Class::Float, value) => is_float(value),
-        (Class::Complex, Value::Array(parts)) => parts.iter().all(is_float),
-        (Class::Complex, value) => value.as_str().is_some_and(|text| text.starts_with("0")),
+    let is_integer = value.as_number().is_some_and(JsonNumber::is_integer);
+    let is_usual = match (dtype, value) {
+        (NumpyType::Object, _) => true,
+        (NumpyType::Bytes(_), _) => value == read,
+        (NumpyType::Text(_) | NumpyType::Raw(_) | NumpyType::Struct(_), _) => value.as_number().is_none(),
+        (NumpyType::Time { .. }, _) => is_integer || value.as_str() == Some("NaT"),
+        (NumpyType::Number(number), _) => match (number.class()?, value) {
+            (Class::Bool, _) => value.as_bool().is_some(),
+            (Class::Signed | Class::Unsigned, Value::String(text)) => is_pattern(text),
+            (Class::Signed | Class::Unsigned, _) => is_integer && value.semantically_eq(read),
+            (Class::Float, _) => is_float(value),
+            (Class::Complex, Value::Array(parts)) => parts.iter().all(is_float),
+            (Class::Complex, _) => value.as_str().is_some_and(is_pattern),
+        },
     };
-    (!is_usual).then(|| (at.pointer(), format!("{} for {number}, read as {}", at.value().excerpt(), read.excerpt())))
+    (!is_usual).then(|| {
+        let name = dtype.to_config().short_value();
+        let name = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
+        (at.pointer(), format!("{} for {name}, read as {}", value.excerpt(), read.excerpt()))
+    })
+}
+
+/// The value in a list of one, in which netCDF-C 4.8.0 wrote fill values of numbers; zarr-python 2 reads it.
+fn only_item<'v>(at: &At<'v>) -> Option<At<'v>> {
+    let mut items = at.items().ok()?;
+    let only = items.pop().filter(|_| items.is_empty())?;
+    only.value().as_array().is_none().then_some(only)
 }
 
 fn number(at: &At<'_>, number: &DataType) -> Result<Value> {
+    // A list is the usual form of complex numbers, and has two.
+    if let Some(only) = only_item(at).filter(|_| number.class() != Some(Class::Complex)) {
+        return self::number(&only, number);
+    }
     if let Some((least, greatest)) = number.layout().scalar().and_then(Scalar::range) {
-        return integer(at, least, greatest);
+        return match at.value() {
+            Value::Bool(truth) => Ok(Value::from(i128::from(*truth))),
+            _ => integer(at, least, greatest),
+        };
     }
     match number.class() {
         Some(Class::Bool | Class::Signed | Class::Unsigned) => match at.value() {
@@ -121,16 +153,37 @@ fn number(at: &At<'_>, number: &DataType) -> Result<Value> {
     }
 }
 
-/// An integer, also if spelled `5.0` or `"5"`.
+/// A count of `unit` or `"NaT"`; also a date, as zarr-python 3.0 wrote it.
+fn time(at: &At<'_>, is_span: bool, unit: TimeUnit) -> Result<Value> {
+    if let Some(only) = only_item(at) {
+        return time(&only, is_span, unit);
+    }
+    match at.value().as_str() {
+        Some("NaT") => Ok(at.value().clone()),
+        Some(text) if !is_span => match unit.parse_date(text) {
+            Some(count) => Ok(Value::from(count)),
+            None => Err(at.invalid(format!("a date that the unit {} can say, or a count of it", unit.unit)).into()),
+        },
+        _ => integer(at, i128::from(i64::MIN), i128::from(i64::MAX)),
+    }
+}
+
+/// An integer, also if spelled `5.0` or `"5"`, and where there is no sign, the one whose bits a negative number has: -1 for `uint8` is
+/// 255 to zarr-python 2 with numpy 1 and to Zarr.jl.
 fn integer(at: &At<'_>, least: i128, most: i128) -> Result<Value> {
     let expected = || at.invalid(format!("an integer from {least} to {most}"));
     let quoted = quoted(at.value());
     let number = at.value().as_number().or(quoted.as_ref()).ok_or_else(expected)?;
-    let value = number.to_i128().filter(|value| (least..=most).contains(value)).ok_or_else(expected)?;
-    if number.is_integer() {
+    let value = number.to_i128().ok_or_else(expected)?;
+    let in_range = match value {
+        value if (least..=most).contains(&value) => value,
+        negative if least == 0 && negative < 0 && negative >= -(most / 2) - 1 => negative + most + 1,
+        _ => return Err(expected().into()),
+    };
+    if number.is_integer() && in_range == value {
         return Ok(Value::Number(number.clone()));
     }
-    Ok(JsonNumber::parse(&value.to_string()).map_or(Value::Null, Value::Number))
+    Ok(JsonNumber::parse(&in_range.to_string()).map_or(Value::Null, Value::Number))
 }
 
 /// A float, also in quotes, and with the words of Python for NaN and infinity.
@@ -141,6 +194,7 @@ fn float(at: &At<'_>) -> Result<Value> {
     }
     match value {
         Value::Number(_) => Ok(value.clone()),
+        Value::Bool(truth) => Ok(Value::from(u8::from(*truth))),
         Value::String(text) => match text.as_str() {
             "NaN" | "Infinity" | "-Infinity" => Ok(value.clone()),
             "nan" => Ok(Value::from("NaN")),
@@ -260,6 +314,19 @@ mod tests {
             ("|V2", json!("AQI="), json!("AQI=")),
             ("|V2", json!(0), json!("AAA=")),
             ("int4", json!(-8), json!(-8)),
+            ("<i2", json!([(-32767)]), json!(-32767)),
+            ("<f4", json!(["NaN"]), json!("NaN")),
+            ("<M8[s]", json!([5]), json!(5)),
+            ("<M8[s]", json!(-9.223372036854776e18), json!(i64::MIN)),
+            ("<M8[D]", json!("1970-01-03"), json!(2)),
+            ("<m8[s]", json!("7"), json!(7)),
+            ("|u1", json!(-1), json!(255)),
+            ("|u1", json!(-128), json!(128)),
+            ("<u8", json!(-1), json!(18446744073709551615_u64)),
+            ("<u4", json!("-2.0"), json!(4294967294_u64)),
+            ("|u1", json!(true), json!(1)),
+            ("<i4", json!(false), json!(0)),
+            ("<f8", json!(true), json!(1)),
         ] {
             assert_eq!(read(json!(dtype), fill.clone()).unwrap(), Some(model), "{dtype} {fill}");
         }
@@ -289,15 +356,24 @@ mod tests {
     fn wrong_ones_are_refused() {
         for (dtype, fill) in [
             ("|u1", json!(300)),
-            ("|u1", json!(-1)),
+            ("|u1", json!(-129)),
+            ("|i1", json!(-129)),
+            ("<u8", json!(-9223372036854775809_i128)),
             ("<i4", json!("abc")),
             ("<i4", json!(1.5)),
-            ("<i4", json!(true)),
+            ("<i4", json!([1, 2])),
+            ("<i4", json!([])),
+            ("<i4", json!([[1]])),
+            ("<i4", json!("0x00000001")),
+            ("<m8[s]", json!("1970-01-01")),
+            ("<M8[D]", json!("yesterday")),
+            ("<M8[s]", json!(true)),
             ("<u8", json!(18446744073709551616.0)),
             ("|u1", json!("300")),
             ("<f8", json!("")),
             ("<f8", json!("1 2")),
             ("<c8", json!([1, 2, 3])),
+            ("<c8", json!([1])),
             ("|S2", json!("abc!")),
             ("|S2", json!("abcd")),
             ("<U2", json!("abc")),

@@ -16,11 +16,29 @@ pub(crate) fn parse(at: &At<'_>) -> Result<(NumpyType, ByteOrder)> {
     })
 }
 
-/// The warning of a type string without a byte order, or with that of the machine, at `at`.
-pub(crate) fn without_order(at: &At<'_>) -> Option<(String, String)> {
+/// The deviations in the type string or the list of fields at `at`, in words, each with a pointer: a type string without a byte order,
+/// with that of the machine, or with one that elements do not have, and other spellings than numpy's.
+pub(crate) fn deviations(at: &At<'_>) -> Vec<(String, String)> {
+    if at.value().as_array().is_some() {
+        let fields = at.items().unwrap_or_default();
+        return fields
+            .iter()
+            .filter_map(|field| field.items().ok())
+            .flat_map(|parts| parts.get(1).map(deviations))
+            .flatten()
+            .collect();
+    }
+    deviation(at).into_iter().collect()
+}
+
+fn deviation(at: &At<'_>) -> Option<(String, String)> {
     let text = at.value().as_str().filter(|text| NumpyType::named(text).is_none_or(|number| number.is_of_numpy()))?;
     let what = match text.chars().next()? {
-        '<' | '>' | '|' => return None,
+        '<' | '>' | '|' => {
+            let (dtype, endian) = parse(at).ok()?;
+            let usual = dtype.to_value(&endian);
+            return (usual != *at.value()).then(|| (at.pointer(), format!("{text:?}, read as {usual}")));
+        }
         '=' => "the byte order of the machine, read as little-endian",
         _ => "no byte order, read as little-endian",
     };

@@ -148,8 +148,11 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<ArrayMetadata> 
         odd.push((format!("/{name}"), "missing, though the software always wrote it".to_owned()));
     }
     odd.extend(numcodecs::deviations(std::slice::from_ref(&blosc)));
+    odd.extend(typestr::deviations(&dtype_at));
     let (data_type, codecs) = numcodecs::to_model(std::slice::from_ref(&blosc), &dtype, &endian)?;
-    let fill_value = v1::fill_to_model(&at.member("fill_value")?, &dtype, &endian)?;
+    let fill_at = at.member("fill_value")?;
+    let fill_value = v1::fill_to_model(&fill_at, &dtype, &endian)?;
+    odd.extend(v1::fill_deviation(&fill_at, &dtype, fill_value.as_ref()));
     let extra = at.object()?.iter().filter(|(name, _)| !MEMBERS.contains(name));
     Ok(ArrayMetadata {
         shape,

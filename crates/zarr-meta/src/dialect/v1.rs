@@ -7,7 +7,7 @@ mod fill;
 mod parse;
 mod write;
 
-pub(super) use fill::{from_model as fill_from_model, to_model as fill_to_model};
+pub(super) use fill::{deviation as fill_deviation, from_model as fill_from_model, to_model as fill_to_model};
 pub(crate) use parse::attributes;
 
 use super::rules::{Parsed, Rules};

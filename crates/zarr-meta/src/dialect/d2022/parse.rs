@@ -158,7 +158,7 @@ fn array(at: &At<'_>, entry: &Entry, odd: &mut Vec<(String, String)>) -> Result<
     }
     let fill_at = at.member("fill_value")?;
     let fill_value = fill::to_model(&fill_at, &dtype, &endian, &data_type.name, Accept::Names)?;
-    odd.extend(crate::dialect::fill::deviation(&fill_at, &dtype, fill_value.as_ref()));
+    odd.extend(crate::dialect::fill::deviation(&fill_at, &dtype, fill_value.as_ref(), true));
     let mut more = members::extensions(at)?;
     extra(at, entry, &ARRAY)?.iter().for_each(|(name, value)| drop(more.insert(name, value.clone())));
     let array = ArrayMetadata {

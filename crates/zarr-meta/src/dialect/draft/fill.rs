@@ -34,6 +34,14 @@ pub(crate) fn to_model(
                 _ => Err(at.invalid("two numbers, the real and the imaginary part").into()),
             }
         }
+        // As a float is said, in the two's complement.
+        (NumpyType::Number(number), Value::String(text))
+            if matches!(number.class(), Some(Class::Signed | Class::Unsigned)) && bits(text).is_some() =>
+        {
+            let mut bytes = bytes_of(text, size(number)).ok_or_else(|| wrong_digits(at, size(number)))?;
+            bytes.reverse();
+            Ok(Some(packed::unpack(dtype, &ByteOrder::Little, &bytes).ok_or_else(|| at.invalid("an integer"))?))
+        }
         // As raw bytes of that size: the number is stored little-endian, so that its lower half is the real part.
         (NumpyType::Number(number), Value::String(text))
             if number.class() == Some(Class::Complex) && bits(text).is_some() =>
@@ -165,6 +173,9 @@ mod tests {
             ("<f2", json!("0b0011111000000000"), json!("0x3e00"), json!("0x3e00")),
             ("<f8", json!(7), json!(7), json!(7)),
             ("|b1", json!(true), json!(true), json!(true)),
+            ("<i4", json!("0x00000001"), json!(1), json!(1)),
+            ("|i1", json!("0b11111111"), json!(-1), json!(-1)),
+            (">u8", json!("0xffffffffffffffff"), json!(18446744073709551615_u64), json!(18446744073709551615_u64)),
             ("<u8", json!(18446744073709551615_u64), json!(18446744073709551615_u64), json!(18446744073709551615_u64)),
             ("<c8", json!([1.5, "+Infinity"]), json!([1.5, "Infinity"]), json!([1.5, "+Infinity"])),
             ("<c8", json!(["0x7fc00001", "NaN"]), json!(["0x7fc00001", "NaN"]), json!(["0x7fc00001", "NaN"])),
@@ -206,10 +217,11 @@ mod tests {
             ("|V2", json!([1])),
             ("|V2", json!([1, 256])),
             ("<i4", json!(2147483648_u64)),
-            ("<i4", json!("0x00000001")),
+            ("<i4", json!("0x0001")),
+            ("|b1", json!("0x01")),
             ("<c8", json!(["0x7f", 0])),
             ("<c8", json!([0])),
-            ("<f8", json!([0])),
+            ("<f8", json!([0, 1])),
         ] {
             let error = read(json!(dtype), &value).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidMetadata, "{dtype} {value}");

@@ -117,7 +117,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
         None => None,
         Some(value) => {
             let read = fill::to_model(&value, &dtype, &endian, &data_type.name, Accept::TypeStrings)?;
-            odd.extend(crate::dialect::fill::deviation(&value, &dtype, read.as_ref()));
+            odd.extend(crate::dialect::fill::deviation(&value, &dtype, read.as_ref(), true));
             read
         }
     };

@@ -125,7 +125,7 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
     }
     let fill_at = at.member("fill_value")?;
     let fill_value = draft::fill::to_model(&fill_at, dtype, endian, &data_type.name, Accept::TypeStrings)?;
-    let odd = fill::deviation(&fill_at, dtype, fill_value.as_ref());
+    let odd = fill::deviation(&fill_at, dtype, fill_value.as_ref(), true);
     warnings.extend(odd.map(|(pointer, what)| Warning::new("", pointer, what)));
     if let Some(transformers) = at.get_non_null("storage_transformers") {
         draft::sharding::to_model(&transformers, &mut chunk_grid, &mut codecs)?;

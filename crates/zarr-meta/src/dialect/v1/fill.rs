@@ -4,7 +4,7 @@ use crate::dialect::{fill, packed};
 use crate::error::{Error, ErrorKind, Result};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use zarr_dtype::{ByteOrder, NumpyType};
+use zarr_dtype::{ByteOrder, Class, NumpyType};
 use zarr_json::Value;
 use zarr_json::pointer::At;
 
@@ -32,6 +32,16 @@ pub(in crate::dialect) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &Byte
         }
         _ => fill::to_model(at, dtype, endian, ""),
     }
+}
+
+/// The deviation in the spelling of the value at `at`, if it is read as `read`. Texts are as they are, structs 0.
+pub(in crate::dialect) fn deviation(at: &At<'_>, dtype: &NumpyType, read: Option<&Value>) -> Option<(String, String)> {
+    let is_spelled = match dtype {
+        // A complex number is said by its real part alone.
+        NumpyType::Number(number) => number.class() != Some(Class::Complex),
+        dtype => matches!(dtype, NumpyType::Time { .. }),
+    };
+    fill::deviation(at, dtype, read, false).filter(|_| is_spelled)
 }
 
 fn bytes(at: &At<'_>, text: &str, size: u64) -> Result<Vec<u8>> {

@@ -6,7 +6,7 @@ use crate::dialect::typestr;
 use crate::dialect::{Dialect, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{ArrayMetadata, Documents, Node, Warning};
-use zarr_dtype::{ByteOrder, Class, NumpyType};
+use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 
@@ -73,7 +73,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
             "a type of a fixed size, all that version 1 has",
         ));
     }
-    odd.extend(typestr::without_order(&dtype_at));
+    odd.extend(typestr::deviations(&dtype_at));
     let chunk_grid = layout::regular(&at.member("chunks")?, &shape, dtype.size().unwrap_or(1))?;
     let (data_type, mut codecs, is_blosc) = compression(at, &dtype, &endian, odd)?;
     let mut doubt = None;
@@ -83,9 +83,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     }
     let fill_at = at.member("fill_value")?;
     let fill_value = fill::to_model(&fill_at, &dtype, &endian)?;
-    // A complex number is said by its real part alone.
-    let is_complex = matches!(&dtype, NumpyType::Number(number) if number.class() == Some(Class::Complex));
-    odd.extend(crate::dialect::fill::deviation(&fill_at, &dtype, fill_value.as_ref()).filter(|_| !is_complex));
+    odd.extend(fill::deviation(&fill_at, &dtype, fill_value.as_ref()));
     let members = at.object()?.iter().filter(|(name, _)| !MEMBERS.contains(name));
     let array = ArrayMetadata {
         shape,

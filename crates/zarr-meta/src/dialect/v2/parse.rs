@@ -14,6 +14,9 @@ use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 const MEMBERS: [&str; 9] =
     ["zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator"];
 
+/// Those of them that are codecs.
+const CODECS: [&str; 2] = ["filters", "compressor"];
+
 pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed>> {
     let key = |name: &str| format!("{prefix}{name}");
     // Python writes a literal where it has NaN.
@@ -75,8 +78,14 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
         }
         Err(error) => return Err(error),
     };
-    odd.extend(typestr::without_order(&stored_type).filter(|_| unknown.is_none()));
-    let chunk_grid = layout::regular(&at.member("chunks")?, &shape, dtype.size().unwrap_or(1))?;
+    if unknown.is_none() {
+        odd.extend(typestr::deviations(&stored_type));
+    }
+    let chunks = at.member("chunks")?;
+    let chunk_grid = layout::regular(&chunks, &shape, dtype.size().unwrap_or(1))?;
+    if chunks.sizes()?.contains(&0) {
+        odd.push((chunks.pointer(), "chunks of length 0, read as 1".to_owned()));
+    }
     let filters = at.get_non_null("filters").map_or_else(|| Ok(Vec::new()), |filters| filters.items())?;
     let compressor = at.get_non_null("compressor");
     let stored: Vec<_> = filters.into_iter().chain(compressor).collect();
@@ -94,6 +103,13 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     if let Some(transpose) = layout::to_model(&at.member("order")?, shape.len())? {
         codecs.insert(0, transpose);
     }
+    for name in CODECS.into_iter().filter(|name| at.get(name).is_none()) {
+        odd.push((format!("/{name}"), "missing, read as null".to_owned()));
+    }
+    if at.get("fill_value").is_none() {
+        let what = "missing, read as null: elements that are not stored are undefined, and read as zero";
+        odd.push(("/fill_value".to_owned(), what.to_owned()));
+    }
     let fill_value = at.get("fill_value");
     let fill_value = match fill_value {
         Some(at) if is_unknown => Some(at.value().clone()).filter(|value| !value.is_null()),
@@ -101,7 +117,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
         None => None,
     };
     if let (Some(at), false) = (at.get("fill_value"), is_unknown) {
-        odd.extend(fill::deviation(&at, &dtype, fill_value.as_ref()));
+        odd.extend(fill::deviation(&at, &dtype, fill_value.as_ref(), false));
     }
     let separator = at.get_non_null("dimension_separator");
     let separator_text = match separator.as_ref().map(|at| at.value().as_str()) {

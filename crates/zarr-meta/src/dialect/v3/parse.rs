@@ -163,14 +163,7 @@ fn array(
         {
             Some(provisional.fill_value(&fill_value.pointer(), value))
         }
-        value => Some(match integer(value) {
-            Some(integer) if matches!(class(&data_type), Some(Class::Signed | Class::Unsigned)) => {
-                let what = format!("{value} for an integer, read as {integer}");
-                warnings.push(Warning::new(key, fill_value.pointer(), what));
-                Value::Number(integer)
-            }
-            _ => value.clone(),
-        }),
+        value => Some(number(key, &fill_value, class(&data_type), warnings).unwrap_or_else(|| value.clone())),
     };
     Ok(ArrayMetadata {
         data_type,
@@ -191,10 +184,22 @@ fn class(data_type: &NamedConfig) -> Option<Class> {
     DataType::from_config(data_type).ok()?.class()
 }
 
-/// The integer that a number with a fraction of zero is, as software without integers writes it: 0 for `0.0`.
-fn integer(value: &Value) -> Option<Number> {
-    let number = value.as_number().filter(|number| !number.is_integer())?;
-    Number::parse(&number.to_i128()?.to_string())
+/// The integer or float at `at` in the spelling of the specification, where software writes and reads it in another one: 0 for `0.0`,
+/// 1 for `true`.
+fn number(key: &str, at: &At<'_>, class: Option<Class>, warnings: &mut Vec<Warning>) -> Option<Value> {
+    let class = class.filter(|class| matches!(class, Class::Signed | Class::Unsigned | Class::Float))?;
+    let number = match at.value() {
+        // Which is the number 1 to Python, and so to zarr-python 3.
+        Value::Bool(truth) => Number::from(u8::from(*truth)),
+        Value::Number(number) if class != Class::Float && !number.is_integer() => {
+            Number::parse(&number.to_i128()?.to_string())?
+        }
+        _ => return None,
+    };
+    let kind = if class == Class::Float { "a float" } else { "an integer" };
+    let what = format!("{} for {kind}, read as {number}", at.value().excerpt());
+    warnings.push(Warning::new(key, at.pointer(), what));
+    Some(Value::Number(number))
 }
 
 fn group(
