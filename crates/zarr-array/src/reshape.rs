@@ -254,6 +254,12 @@ fn resized(core: &ArrayCore, shape: &[u64]) -> Result<(ArrayMetadata, ChunkGrid)
     let grid = core.grid.resized(shape).map_err(|error| core.locate(error.into()))?;
     let mut metadata = core.metadata().clone();
     (metadata.shape, metadata.chunk_grid) = (shape.to_vec(), grid.to_config());
+    // The document is written anew, without members that were read with a warning.
+    if core.warnings.len() > core.found.warnings.len()
+        && let Ok((codecs, _)) = core.registry.codecs.corrected(&metadata.codecs, core.element(), &core.options.limits)
+    {
+        metadata.codecs = codecs;
+    }
     Ok((metadata, grid))
 }
 

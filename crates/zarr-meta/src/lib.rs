@@ -64,6 +64,6 @@ pub use probe::{Probe, ProbeStep};
 pub use stored_node::{Owned, StoredNode, owned};
 pub use warning::Warning;
 pub use write::{
-    chunk_keys, chunk_prefix, dialects_by_key, document_keys, documents, documents_with_nan_literals, fit_in,
+    chunk_keys, chunk_prefix, corrected, dialects_by_key, document_keys, documents, documents_with_nan_literals, fit_in,
 };
 pub use zarr_json::NamedConfig;

@@ -246,8 +246,13 @@ fn merged(
         let bytes = match (old.as_ref().map(|old| &old.value), base) {
             (Some(Value::Object(old)), base) => {
                 let empty = Map::new();
-                let merged = merge(old, base.unwrap_or(&empty), document);
-                if merged == *old { old_bytes.to_vec() } else { text(&merged) }
+                let base = base.unwrap_or(&empty);
+                let merged = merge(old, base, document);
+                match merged == *old {
+                    true => old_bytes.to_vec(),
+                    // What is written anew is as the specification says.
+                    false => text(&merge(&put_right(old, base, odd_of(&before, key)), base, document)),
+                }
             }
             _ => text(document),
         };
@@ -266,6 +271,70 @@ fn merged(
     after.apply(&changes);
     says(rules, path, &after, node).ok()?;
     Some(changes)
+}
+
+/// The members of the document at `key` that are read with a warning.
+fn odd_of<'p>(parsed: &'p Parsed, key: &'p str) -> impl Iterator<Item = &'p str> {
+    parsed.odd_members.iter().filter(move |(document, _)| document == key).map(|(_, name)| name.as_str())
+}
+
+/// `old` with the members `odd` in it as they are in `base`, which means the same as `old`.
+fn put_right<'n>(old: &Map, base: &Map, odd: impl Iterator<Item = &'n str>) -> Map {
+    let mut right = old.clone();
+    for name in odd {
+        match base.get(name) {
+            Some(value) => drop(right.insert(name, value.clone())),
+            None => drop(right.remove(name)),
+        }
+    }
+    right
+}
+
+/// The documents of a node at `path` with the members that are read with a warning in the spelling of the specification, as far as the dialect
+/// knows one that means the same, and without byte order marks: for a copy of the node. Other documents stay byte for byte.
+///
+/// ```
+/// use zarr_meta::{Dialect, Documents, NodePath, corrected};
+///
+/// let mut documents = Documents::new();
+/// documents.insert(
+///     ".zarray",
+///     r#"{"zarr_format": 2, "shape": [0], "chunks": [0], "dtype": "<i4", "fill_value": "7", "order": "C", "compressor": null,
+///         "filters": null}"#,
+/// );
+/// let documents = corrected(Dialect::V2, &NodePath::root(), &documents);
+/// let text = String::from_utf8_lossy(documents.get(".zarray").unwrap_or_default());
+/// assert!(text.contains("\"fill_value\": 7"), "{text}");
+/// ```
+#[must_use]
+pub fn corrected(dialect: Dialect, path: &NodePath, documents: &Documents) -> Documents {
+    let rules = rules(dialect);
+    let unmarked: Documents =
+        documents.iter().map(|(key, bytes)| (key.to_owned(), without_mark(bytes).to_vec())).collect();
+    let Ok(Some(parsed)) = rules.parse(path, &unmarked) else { return unmarked };
+    if parsed.odd_members.is_empty() {
+        return unmarked;
+    }
+    let Ok(canonical) = rules.write(dialect, path, &parsed.node, &unmarked) else { return unmarked };
+    let mut after = unmarked.clone();
+    for (key, base) in &canonical {
+        let old = unmarked.get(key).and_then(|bytes| parse(bytes, ParseOptions::ALL).ok()).map(|old| old.value);
+        let Some(Value::Object(old)) = old else { continue };
+        let right = put_right(&old, base, odd_of(&parsed, key));
+        if right != old {
+            after.insert(key.as_str(), text(&right));
+        }
+    }
+    // What means the same, means the same.
+    match says(rules, path, &after, &parsed.node) {
+        Ok(()) => after,
+        Err(_) => unmarked,
+    }
+}
+
+/// A text without a byte order mark in front.
+fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
 }
 
 /// `old` with the members in it changed that differ between `base`, which means the same as `old`, and `new`.

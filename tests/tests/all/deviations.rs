@@ -1,8 +1,9 @@
 //! Documents of arrays that are read although they are not as their specification says: each with a warning, for which strict reading
-//! refuses them.
+//! refuses them, and written anew as the specification says.
 
 use std::sync::Arc;
 use zarr_array::{Array, Dialect, ErrorKind, NewArray, Options};
+use zarr_convert::{Conversion, ConvertOptions};
 use zarr_json::{Map, Value};
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
@@ -294,6 +295,40 @@ fn each_has_a_warning_for_which_strict_reading_refuses_it() {
     }
 }
 
+#[test]
+fn a_copy_has_them_as_the_specification_says() {
+    for (dialect, text, (changes, _, _, (member, written))) in rows() {
+        let source = stored(&text, dialect);
+        let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let options = ConvertOptions::default().dialect(dialect);
+        let registry = zarr::registry::default();
+        let conversion =
+            Conversion::plan(&source, &registry, options).unwrap_or_else(|error| panic!("{changes}: {error}"));
+        conversion.run(&target, |_| {}).unwrap_or_else(|error| panic!("{changes}: {error}"));
+        let copy = opened(&target);
+        assert!(copy.warnings().is_empty(), "{changes}: {:?}", copy.warnings());
+        assert_eq!(copy.fill_value(), opened(&source).fill_value(), "{changes}");
+        let found = document(&*target, dialect).get(member).map_or("absent".to_owned(), Value::to_string);
+        assert_eq!(found, written, "{changes}");
+    }
+}
+
+#[test]
+fn another_shape_writes_them_as_the_specification_says() {
+    for (dialect, text, (changes, _, _, (member, written))) in rows() {
+        // There, no value of this dialect means the same.
+        if changes == r#"{"fill_value": null}"# {
+            continue;
+        }
+        let store = stored(&text, dialect);
+        let mut array = opened(&store);
+        array.resize(&[5]).unwrap_or_else(|error| panic!("{changes}: {error}"));
+        assert!(array.warnings().is_empty(), "{changes}: {:?}", array.warnings());
+        let found = document(&*store, dialect).get(member).map_or("absent".to_owned(), Value::to_string);
+        assert_eq!(found, written, "{changes}");
+    }
+}
+
 /// Codecs that lose nothing, as a new array has them, and their members that only encoding needs.
 const SETTINGS: &[(&str, &[&str])] = &[
     ("blosc", &["cname", "clevel", "shuffle", "typesize", "blocksize"]),
@@ -311,7 +346,7 @@ const SETTINGS: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn settings_for_encoding_stop_no_read() {
+fn settings_for_encoding_stop_no_read_and_are_right_in_copies() {
     let values: Vec<i32> = (0..30).map(|i| i * i).collect();
     let wrong = ["true", "false", r#""text""#, "null", "-99", "1000000000000", "2.0", "[1]", "{}", r#""absent""#];
     for dialect in [Dialect::V2, Dialect::V3] {
@@ -329,6 +364,26 @@ fn settings_for_encoding_stop_no_read() {
                     store.set_all(&key_of(dialect), document.to_string().as_bytes()).unwrap();
                     let array = opened(&store);
                     assert_eq!(array.read::<i32>(..).unwrap(), values, "{context}");
+                    for to in [Dialect::V2, Dialect::V3] {
+                        let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
+                        let options = ConvertOptions::default().dialect(to);
+                        let conversion = Conversion::plan(&store, &zarr::registry::default(), options).unwrap();
+                        let planned = conversion.nodes().iter().find(|node| node.path.to_string() == "/a").unwrap();
+                        let lost = planned.notes.iter().filter(|note| note.is_loss).count();
+                        let odd = array.warnings().len() - array.found().warnings.len();
+                        assert_eq!(lost, odd, "{context}: {:?} {:?}", planned.notes, array.warnings());
+                        // A member that is not there has a value in the other version.
+                        let is_there = !matches!(value, "null" | r#""absent""#);
+                        assert!(planned.how == zarr_convert::Action::CopyChunks || !is_there, "{context}");
+                        conversion.run(&target, |_| {}).unwrap();
+                        let copy = opened(&target);
+                        strictly(&copy).unwrap_or_else(|error| panic!("{context}, to {to}: {error}"));
+                        assert_eq!(copy.read::<i32>(..).unwrap(), values, "{context}");
+                        // Elements are encoded with them; zfp loses as much as the settings say.
+                        copy.write(.., &values).unwrap();
+                        let read = copy.read::<i32>(..).unwrap();
+                        assert!(read == values || codec.contains("zfpy"), "{context}: {read:?}");
+                    }
                 }
             }
         }
@@ -393,4 +448,23 @@ fn an_unknown_number_of_digits_rounds_nothing() {
     let read = array.read::<f64>(..).unwrap();
     assert_eq!(read[..3], [0.125, 1e-300, 1e300]);
     assert!(read[3].is_nan());
+}
+
+#[test]
+fn a_byte_order_mark_is_read_with_a_warning_and_not_written() {
+    for (dialect, text) in [(Dialect::V2, V2), (Dialect::V3, V3)] {
+        let store = stored(&format!("\u{feff}{text}"), dialect);
+        let array = opened(&store);
+        let [warning] = array.warnings() else { panic!("{:?}", array.warnings()) };
+        assert_eq!((warning.key.as_str(), warning.pointer.as_str()), (key_of(dialect).as_str(), ""));
+        assert!(warning.what.contains("byte order mark"), "{warning}");
+        assert_eq!(strictly(&array).unwrap_err().kind(), ErrorKind::InvalidMetadata);
+        let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let conversion = Conversion::plan(&store, &zarr::registry::default(), ConvertOptions::default()).unwrap();
+        conversion.run(&target, |_| {}).unwrap();
+        assert!(opened(&target).warnings().is_empty());
+        let mut array = opened(&store);
+        array.resize(&[7]).unwrap();
+        assert!(array.warnings().is_empty(), "{:?}", array.warnings());
+    }
 }

@@ -344,3 +344,36 @@ fn implied_groups_go_with_the_last_node_below_them() {
         assert_eq!(folder.ok(&["ls", "s", "/k"]), "", "{dialect}");
     }
 }
+
+/// GDAL writes `"delta": 1` into lzma, which zarr-python 3 refuses in version 3 with the array and its group; older software left out
+/// `fill_value`, and editors on Windows put a byte order mark in front.
+#[test]
+fn deviations_are_found_refused_if_asked_and_left_out_of_copies() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("s/a")).unwrap();
+    let document = r#"{"zarr_format": 2, "shape": [4], "chunks": [4], "dtype": "<i4", "order": "C", "filters": null,
+        "compressor": {"id": "lzma", "format": 1, "check": -1, "preset": null, "filters": null, "delta": 1}}"#;
+    std::fs::write(folder.path("s/a/.zarray"), format!("\u{feff}{document}")).unwrap();
+    std::fs::write(folder.path("s/.zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+    let copies =
+        r#"{"zarr_consolidated_format": 1, "metadata": {".zgroup": {"zarr_format": 2}, "a/.zarray": DOCUMENT}}"#;
+    std::fs::write(folder.path("s/.zmetadata"), format!("\u{feff}{}", copies.replace("DOCUMENT", document))).unwrap();
+    let check = folder.run(&["check", "s"]);
+    assert_eq!(check.code, Some(1));
+    let found = String::from_utf8(check.out).unwrap();
+    for due in ["a/.zarray  a byte", "/fill_value", "/compressor/delta", ".zmetadata  a byte order mark"] {
+        assert!(found.contains(due), "{due}: {found}");
+    }
+    let strict = folder.run(&["read", "s", "a", "--strict"]);
+    assert!(strict.err.contains("refused by strict reading"), "{}", strict.err);
+    for dialect in ["v2", "v3"] {
+        let converted = folder.run(&["convert", "s", dialect, "--dialect", dialect]);
+        assert_eq!(converted.code, Some(0), "{}", converted.err);
+        assert!(converted.err.contains("delta: unknown member"), "{}", converted.err);
+        let check = folder.run(&["check", dialect]);
+        assert_eq!(check.code, Some(0), "{}", String::from_utf8_lossy(&check.out));
+        folder.ok(&["read", dialect, "a", "--strict"]);
+    }
+    let written = std::fs::read_to_string(folder.path("v2/a/.zarray")).unwrap();
+    assert!(written.contains(r#""fill_value": null"#) && !written.contains("delta"), "{written}");
+}

@@ -246,6 +246,8 @@ impl NodeDocuments {
                 }
             }
         }
+        // What others read with a warning, or refuse, is not written anew.
+        let previous = zarr_meta::corrected(dialect, path, &previous);
         // The node has such numbers only where the conversion left them.
         let previous_documents = Some(&previous).filter(|it| !it.is_empty());
         let changes = zarr_meta::documents_with_nan_literals(dialect, path, &node, previous_documents)?;

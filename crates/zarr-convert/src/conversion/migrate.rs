@@ -441,8 +441,11 @@ fn kept(
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<Option<PlannedNode>> {
+    let (found, members) = target::with_known_members(found.clone(), registry, &options.options.limits);
+    let found = &found;
     let Node::Array(array) = &found.node else { return Ok(None) };
     let (node, notes, warning) = target::target(found, dialect, hierarchy, options, registry)?;
+    let notes = members.into_iter().chain(notes).collect();
     let Node::Array(mut kept) = node else { return Ok(None) };
     kept.chunk_key_encoding = actual_keys(&**store, found, array)?;
     if !target::same_form(array, &kept) {

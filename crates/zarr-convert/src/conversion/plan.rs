@@ -250,6 +250,8 @@ pub(super) fn planned(
     let path = moved(&found.path, options)?;
     dialect.check_path(&path)?;
     let hierarchy = looked_up(hierarchy, &**source, &found, dialect)?;
+    let stored = found;
+    let (found, members) = target::with_known_members(stored.clone(), registry, &options.options.limits);
     let (target, notes, warning) = target::target(&found, dialect, hierarchy, options, registry).map_err(|error| {
         let error = with_way_out(error);
         // Where the codecs are the stored ones, they are named by the document that is there.
@@ -259,9 +261,11 @@ pub(super) fn planned(
             false => error.map_pointer(|pointer| found.document_pointer(pointer)),
         }
     })?;
+    let notes = members.into_iter().chain(notes).collect();
     let (how, size) = match (&found.node, &target) {
         (Node::Array(from), Node::Array(to)) => {
-            let opened = Array::from_found(source, found.clone(), registry, options.options.clone());
+            // With the members that are left out, which a strict reader refuses.
+            let opened = Array::from_found(source, stored, registry, options.options.clone());
             let copied = target::encodes_alike(from, to) && missing_stay(&found, &path, &target, dialect)?;
             match opened {
                 Ok(array) if copied => (Action::CopyChunks, size(&array)),

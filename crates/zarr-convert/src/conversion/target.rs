@@ -3,7 +3,7 @@
 use super::hierarchy::Hierarchy;
 use super::{ConvertOptions, Shards, lengths};
 use zarr_array::{NewArray, Registry, element_spec, instead_of_fallback};
-use zarr_codec::ElementSpec;
+use zarr_codec::{ElementSpec, Limits};
 use zarr_hierarchy::Result;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 use zarr_meta::conventions::{self, Conventions};
@@ -79,6 +79,28 @@ pub(super) fn target(
         Note::loss("/data_type", &format!("{} is not known, and {stays}", original.excerpt()))
     });
     Ok((node, notes.into_iter().chain(taken).collect(), warning))
+}
+
+/// The array with the members that its codecs have, of the right type, in their configurations: others are read with a warning, and may
+/// not be in a new document; and notes of these. Chunks are encoded alike.
+pub(super) fn with_known_members(
+    mut found: StoredNode,
+    registry: &Registry,
+    limits: &Limits,
+) -> (StoredNode, Vec<Note>) {
+    let Node::Array(array) = &mut found.node else { return (found, Vec::new()) };
+    let element = element_spec(array, found.dialect, &registry.data_types);
+    // Of codecs or types that are not known here nothing is known to be wrong.
+    let corrected = element.ok().and_then(|element| registry.codecs.corrected(&array.codecs, &element, limits).ok());
+    let Some((codecs, different)) = corrected else { return (found, Vec::new()) };
+    array.codecs = codecs;
+    let note = |warning: zarr_codec::CodecWarning| {
+        let mut note =
+            Note::change(format!("/codecs{}", warning.pointer), format!("{}, and not written", warning.what));
+        note.is_loss = true;
+        note
+    };
+    (found, different.into_iter().map(note).collect())
 }
 
 /// Makes the count of it of a fill value that is a date. Only in version 2 may it be a text.

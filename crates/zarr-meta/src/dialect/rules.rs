@@ -201,6 +201,9 @@ pub(crate) struct Parsed {
     /// The codecs for elements in C order, where the order that the document says may not be the order that they are
     /// stored in.
     pub(crate) codecs_if_c_order: Option<Vec<NamedConfig>>,
+    /// Members that are read with a warning, and that are spelled as the specification says where the document is written anew: keys of
+    /// documents, and names.
+    pub(crate) odd_members: Vec<(String, String)>,
 }
 
 impl Parsed {
@@ -219,6 +222,7 @@ impl Parsed {
             fallback_keys: Vec::new(),
             fallback: None,
             codecs_if_c_order: None,
+            odd_members: Vec::new(),
         }
     }
 
@@ -232,6 +236,15 @@ impl Parsed {
             let pointer = format!("{pointer}/{ARRAY_DIMENSIONS}");
             self.warnings.extend(deviation.map(|what| Warning::new(key, pointer, what)));
         }
+        self
+    }
+
+    /// Takes note of the members among `names` of the document at `key` that warnings are about.
+    pub(crate) fn with_odd_members(mut self, key: &str, names: &[&str]) -> Self {
+        let warnings = self.warnings.iter().filter(|warning| warning.key == key);
+        let members = warnings.filter_map(|warning| warning.pointer.split('/').nth(1));
+        let odd = members.filter(|name| names.contains(name));
+        self.odd_members = odd.map(|name| (key.to_owned(), name.to_owned())).collect();
         self
     }
 

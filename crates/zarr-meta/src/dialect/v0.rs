@@ -79,7 +79,8 @@ impl Rules for V0 {
         let (attributes, error) =
             attributes.map_or_else(|error| (Map::new(), Some(error)), |attributes| (attributes, None));
         array.attributes = attributes;
-        let mut parsed = Parsed::new(Dialect::V0, Node::Array(array), warnings).spelled_in(&value);
+        let mut parsed =
+            Parsed::new(Dialect::V0, Node::Array(array), warnings).spelled_in(&value).with_odd_members(ARRAY, &MEMBERS);
         parsed.attributes_error = error;
         Ok(Some(parsed.with_names_by_convention((ATTRIBUTES, ""))))
     }

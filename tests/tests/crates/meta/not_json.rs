@@ -199,6 +199,8 @@ fn a_byte_order_mark_is_read_in_each_document_of_each_dialect() {
                 "{dialect} {key}: {:?}",
                 found.warnings
             );
+            let documents = zarr_meta::corrected(dialect, &path, &found.documents);
+            assert_eq!(documents, before.documents, "{dialect} {key}");
         }
     }
 }

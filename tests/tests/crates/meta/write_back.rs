@@ -85,7 +85,45 @@ fn v2_documents_change_apart() {
         }
     });
     let text = nested[0].1.clone().unwrap();
-    assert!(text.contains("\"dimension_separator\": \"/\"") && text.contains("\"fill_value\": 5.0"), "{text}");
+    assert!(text.contains("\"dimension_separator\": \"/\"") && text.contains("\"level\": 1,\n    \"id\""), "{text}");
+    // What is read with a warning is not written anew.
+    assert_eq!(found.warnings.len(), 3, "{:?}", found.warnings);
+    assert!(text.contains("\"fill_value\": 5,") && text.contains("\"dtype\": \"|u1\""), "{text}");
+}
+
+/// In each dialect with text numbers: a fill value in quotes is read with a warning, and stays where nothing else changes.
+#[test]
+fn a_fill_value_in_quotes_is_written_anew_as_a_number() {
+    let zarray = r#"{"zarr_format":2,"shape":[4],"chunks":[2],"dtype":"<i4","fill_value":7,"order":"C","filters":null,
+        "compressor":{"id":"blosc","cname":"lz4","clevel":5,"shuffle":1,"blocksize":0}}"#;
+    let node = Store::with(&[(".zarray", zarray)]).found("/").node;
+    for dialect in Dialect::ALL.into_iter().filter(|dialect| !dialect.is_v3()) {
+        let (node, _) = zarr_meta::for_dialect(&node, dialect).unwrap();
+        let path = NodePath::root();
+        let mut store = Store::default();
+        store.apply(documents(dialect, &path, &node, None).unwrap());
+        let has_fill = |text: &[u8]| String::from_utf8_lossy(text).contains("fill_value");
+        let (key, text) =
+            store.0.iter().find(|(_, text)| has_fill(text)).map(|(key, text)| (key.clone(), text.clone())).unwrap();
+        let quoted = String::from_utf8(text).unwrap().replace("\"fill_value\": 7", "\"fill_value\": \"7\"");
+        store.apply(vec![(key.clone(), Some(quoted.clone().into_bytes()))]);
+        let found = store.found("/");
+        assert_eq!((found.dialect, &found.node), (dialect, &node));
+        assert!(
+            found.warnings.iter().any(|warning| warning.pointer == "/fill_value"),
+            "{dialect}: {:?}",
+            found.warnings
+        );
+        let of_array =
+            |changes: Vec<(String, Option<String>)>| changes.into_iter().find(|(it, _)| *it == key).unwrap().1;
+        assert_eq!(of_array(rewritten(&store, &found, |_| {})), Some(quoted), "{dialect}");
+        let changed = of_array(rewritten(&store, &found, |node| {
+            if let Node::Array(array) = node {
+                array.shape = vec![9];
+            }
+        }));
+        assert!(changed.unwrap().contains("\"fill_value\": 7"), "{dialect}");
+    }
 }
 
 #[test]

@@ -46,7 +46,9 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
             warn("/fill_value", "null: elements that are not stored are undefined, and read as zero".to_owned());
         }
         let is_scalar = array.shape.is_empty();
-        let mut parsed = Parsed::new(Dialect::V3Draft2022, Node::Array(array), warnings).spelled_in(&value);
+        let mut parsed = Parsed::new(Dialect::V3Draft2022, Node::Array(array), warnings)
+            .spelled_in(&value)
+            .with_odd_members(&array_key, &["fill_value", "codecs"]);
         parsed.fallback = fallback.map(|error| error.in_document(&array_key));
         if is_scalar {
             parsed.fallback_keys.push(scalar_c0(format!("data/{}", path.key_prefix())));

@@ -40,7 +40,9 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
             warnings.push(Warning::new(&keys.array, "/data_type", what));
         }
         array.attributes = attributes(&value, &keys.array, &keys.array_attributes, documents, &mut warnings)?;
-        let mut parsed = Parsed::new(Dialect::V3Protocol2019, Node::Array(array), warnings).spelled_in(&value);
+        let mut parsed = Parsed::new(Dialect::V3Protocol2019, Node::Array(array), warnings)
+            .spelled_in(&value)
+            .with_odd_members(&keys.array, &["fill_value"]);
         parsed.fallback = fallback.map(in_document);
         let is_inside = value.get("attributes").is_some();
         let place = if is_inside { (keys.array.as_str(), "/attributes") } else { (keys.array_attributes.as_str(), "") };

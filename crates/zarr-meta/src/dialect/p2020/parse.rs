@@ -36,6 +36,7 @@ pub(super) fn parse(path: &NodePath, documents: &Documents) -> Result<Option<Par
         let mut parsed = array(&At::root(&value), path, &form).map_err(|error| error.in_document(&array_key))?;
         parsed.warnings.iter_mut().for_each(|warning| warning.key.clone_from(&array_key));
         parsed.warnings.extend(warnings);
+        parsed = parsed.with_odd_members(&array_key, &["fill_value", "compressor"]);
         if documents.contains(&group_key) {
             parsed.warnings.push(Warning::hidden(&group_key, Dialect::V3Protocol2020, Dialect::V3Protocol2020));
         }

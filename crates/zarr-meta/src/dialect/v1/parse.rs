@@ -24,7 +24,9 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
     let mut odd = Vec::new();
     let (array, doubt) = array(&At::root(&value), &mut odd).map_err(|error| error.in_document(ARRAY))?;
     warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(ARRAY, pointer, what)));
-    let mut parsed = Parsed::new(Dialect::V1, Node::Array(array), warnings).spelled_in(&value);
+    let mut parsed = Parsed::new(Dialect::V1, Node::Array(array), warnings)
+        .spelled_in(&value)
+        .with_odd_members(ARRAY, &["dtype", "compression_opts", "fill_value"]);
     if let Some(codecs) = doubt {
         // The data does not show which of the two it is; a silent guess either way would be wrong for somebody.
         let what = "F order, read as the text of version 1 says; zarr-python 1, the only software that wrote it, stored C \

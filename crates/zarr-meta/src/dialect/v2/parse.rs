@@ -34,7 +34,14 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
         let (array, separator_unmarked) =
             array(&At::root(&value), &mut odd).map_err(|error| error.in_document(&array_key))?;
         warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(&array_key, pointer, what)));
-        let mut parsed = Parsed::new(Dialect::V2, Node::Array(array), warnings).spelled_in(&value);
+        let mut parsed = Parsed::new(Dialect::V2, Node::Array(array), warnings)
+            .spelled_in(&value)
+            .with_odd_members(&array_key, &MEMBERS);
+        // Together they are one chain, which may be divided otherwise.
+        let is_codec = |name: &str| CODECS.contains(&name);
+        if parsed.odd_members.iter().any(|(_, name)| is_codec(name)) {
+            parsed.odd_members.extend(CODECS.map(|name| (array_key.clone(), name.to_owned())));
+        }
         parsed.separator_unmarked = separator_unmarked;
         parsed
     } else if let Some((value, deviations)) = documents.json(&group_key, nan_literals, |_| true)? {

@@ -39,7 +39,10 @@ pub(super) fn parse(key: &str, documents: &Documents) -> Result<Option<Parsed>> 
     let mut warnings: Vec<Warning> = deviations.into_iter().map(|deviation| Warning::of(key, deviation)).collect();
     let parsed = document(key, &value, &mut warnings).map_err(|error| error.in_document(key))?;
     let (dialect, node) = parsed;
-    Ok(Some(Parsed::new(dialect, node, warnings)))
+    let parsed = Parsed::new(dialect, node, warnings);
+    // Documents of 2023 keep their form, which is known by such members.
+    let may_change = dialect == Dialect::V3 && parsed.node.as_array().is_some();
+    Ok(Some(if may_change { parsed.with_odd_members(key, &["fill_value", "codecs"]) } else { parsed }))
 }
 
 fn is_permitted(deviation: &Deviation) -> bool {
