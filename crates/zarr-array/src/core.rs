@@ -10,7 +10,7 @@ use zarr_dtype::{DataType, Element};
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding};
 use zarr_hierarchy::check_warnings;
 use zarr_hierarchy::chunk_keys::{ChunkLocation, other_locations};
-use zarr_meta::codec_names::codec_named;
+use zarr_meta::codec_names::{NUMCODECS, codec_named};
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 use zarr_store::{Capabilities, Key};
 
@@ -312,8 +312,10 @@ fn in_codecs(found: &StoredNode, error: zarr_codec::Error) -> Error {
     if let zarr_codec::Error::Metadata { pointer, .. } | zarr_codec::Error::Unknown { pointer, .. } = &mut error {
         *pointer = found.document_pointer(pointer);
     }
+    // Documents of older dialects have the id, which the name of version 3 is made of.
     if let zarr_codec::Error::Unknown { name, .. } = &mut error
-        && let Some(id) = codec_named(name).and_then(|codec| codec.id).filter(|_| !found.dialect.is_v3())
+        && !found.dialect.is_v3()
+        && let Some(id) = codec_named(name).map_or_else(|| name.strip_prefix(NUMCODECS), |codec| codec.id)
     {
         *name = id.to_owned();
     }

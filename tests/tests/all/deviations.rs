@@ -450,6 +450,14 @@ fn an_unknown_number_of_digits_rounds_nothing() {
     assert!(read[3].is_nan());
 }
 
+/// The name that the document has, not that of a codec of version 3.
+#[test]
+fn unknown_codecs_go_by_the_name_in_the_document() {
+    let document = changed(V2, r#"{"compressor": {"id": "rot13"}}"#);
+    let error = zarr::open((&stored(&document, Dialect::V2), "/a")).array().unwrap_err();
+    assert!(error.to_string().contains("/compressor: unknown codec \"rot13\""), "{error}");
+}
+
 #[test]
 fn a_byte_order_mark_is_read_with_a_warning_and_not_written() {
     for (dialect, text) in [(Dialect::V2, V2), (Dialect::V3, V3)] {
