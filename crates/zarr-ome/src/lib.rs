@@ -28,13 +28,17 @@ mod axis;
 mod channel;
 mod facts;
 mod image;
+mod metadata;
 mod multiscales;
 #[cfg(test)]
 mod tests;
 mod transform;
+mod version;
 
 pub use axis::{Axis, AxisKind};
 pub use channel::Channel;
 pub use image::Image;
-pub use multiscales::{Level, Multiscale, Multiscales, Version};
+pub use metadata::Metadata;
+pub use multiscales::{Level, Multiscale, Multiscales};
+pub use version::Version;
 pub use zarr_array::{Error, ErrorKind, Result};

@@ -1,35 +1,15 @@
 //! The metadata `multiscales` of a group.
 
+use crate::Result;
 use crate::axis::{self, Axis};
 use crate::channel::{self, Channel};
+use crate::metadata::Metadata;
 use crate::transform::Transform;
-use crate::{Error, ErrorKind, Result};
+use crate::version::{self, Version};
 use std::fmt;
+use zarr_json::Map;
 use zarr_json::pointer::{At, ValueError};
-use zarr_json::{Map, Value};
 use zarr_meta::text::rounded;
-
-/// A version of OME-Zarr that is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Version {
-    /// 0.4, in attributes of Zarr v2.
-    V04,
-    /// 0.5, in the attribute `ome` of Zarr v3.
-    V05,
-    /// 0.6, with coordinate systems.
-    V06,
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::V04 => "0.4",
-            Self::V05 => "0.5",
-            Self::V06 => "0.6",
-        })
-    }
-}
 
 /// The metadata `multiscales` of a group: its images, which are mostly one, and how channels are shown.
 ///
@@ -106,19 +86,10 @@ impl Multiscales {
     /// [`ErrorKind::InvalidMetadata`] with the JSON pointer of the member, [`ErrorKind::UnsupportedVersion`] for versions before 0.4, whose
     /// levels have no scales, and after 0.6.
     pub fn read(attributes: &Map) -> Result<Option<Self>> {
-        let ome = attributes.get("ome").filter(|ome| ome.get("multiscales").is_some());
-        let whole = Value::Object(attributes.clone());
-        let (at, is_old) = match ome {
-            Some(ome) => (At::new(ome, "/attributes/ome"), false),
-            None if attributes.contains_key("multiscales") => (At::new(&whole, "/attributes"), true),
-            None => return Ok(None),
-        };
-        let version = version(&at, is_old)?;
-        parse(&at, version).map(Some).map_err(|error| {
-            let pointer = error.pointer().to_owned();
-            let message = format!("OME-Zarr {version}: found {}, expected {}", error.found(), error.expected());
-            Error::new(ErrorKind::InvalidMetadata, message).at(|location| location.pointer = Some(pointer))
-        })
+        let Some(metadata) = Metadata::find(attributes, None) else { return Ok(None) };
+        let Some(list) = metadata.member("multiscales") else { return Ok(None) };
+        let version = metadata.version()?;
+        parse(&metadata, &list, version).map(Some).map_err(|error| version::invalid(&format!(" {version}"), &error))
     }
 
     /// The image to show if none is asked for.
@@ -166,53 +137,8 @@ impl fmt::Display for Multiscale {
     }
 }
 
-/// The version of metadata; in 0.4 it stands in each image.
-fn version(at: &At<'_>, is_old: bool) -> Result<Version> {
-    let wrong = |error: ValueError| {
-        let pointer = error.pointer().to_owned();
-        Error::new(
-            ErrorKind::InvalidMetadata,
-            format!("OME-Zarr: found {}, expected {}", error.found(), error.expected()),
-        )
-        .at(|location| location.pointer = Some(pointer))
-    };
-    let stated = if is_old {
-        let list = at.member("multiscales").map_err(wrong)?;
-        list.items().map_err(wrong)?.first().and_then(|image| image.get_non_null("version"))
-    } else {
-        at.get_non_null("version")
-    };
-    let Some(stated) = stated else { return Ok(if is_old { Version::V04 } else { Version::V05 }) };
-    let text = stated.text().map_err(wrong)?;
-    // Drafts of a version have its number in front: 0.6rc0, 0.6.dev4.
-    let is = |number: &str| {
-        let rest = text.strip_prefix(number);
-        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    match (is_old, is("0.4"), is("0.5"), is("0.6")) {
-        (true, true, ..) => Ok(Version::V04),
-        (false, _, true, _) => Ok(Version::V05),
-        (false, _, _, true) => Ok(Version::V06),
-        _ => {
-            let found = stated.value().excerpt();
-            let expected = match is_old {
-                // Nothing says how far elements of their levels are apart, nor that of a coarser level from those of a finer one.
-                true if ["0.1", "0.2", "0.3"].into_iter().any(is) => {
-                    "whose levels have no scales, expected 0.4 or later; the arrays of its levels can be read by their paths"
-                }
-                true => "expected 0.4 in the attribute multiscales, later ones in the attribute ome",
-                false => "expected 0.5 or 0.6 in the attribute ome",
-            };
-            let message = format!("OME-Zarr: found version {found}, {expected}");
-            let pointer = stated.pointer();
-            Err(Error::new(ErrorKind::UnsupportedVersion, message).at(|location| location.pointer = Some(pointer)))
-        }
-    }
-}
-
-fn parse(at: &At<'_>, version: Version) -> Result<Multiscales, ValueError> {
+fn parse(metadata: &Metadata<'_>, list: &At<'_>, version: Version) -> Result<Multiscales, ValueError> {
     let mut found = Vec::new();
-    let list = at.member("multiscales")?;
     let images: Result<Vec<Multiscale>, ValueError> =
         list.items()?.iter().map(|item| multiscale(item, version, &mut found)).collect();
     let images = images?;
@@ -220,7 +146,7 @@ fn parse(at: &At<'_>, version: Version) -> Result<Multiscales, ValueError> {
         return Err(list.invalid("at least one image"));
     }
     // How channels are shown is no reason to refuse an image.
-    let channels = match at.get_non_null("omero").map(|omero| channel::channels(&omero)) {
+    let channels = match metadata.member("omero").map(|omero| channel::channels(&omero)) {
         None => Vec::new(),
         Some(Ok(channels)) => channels,
         Some(Err(error)) => {
@@ -229,7 +155,7 @@ fn parse(at: &At<'_>, version: Version) -> Result<Multiscales, ValueError> {
         }
     };
     let deviations = found.iter().map(ToString::to_string).collect();
-    Ok(Multiscales { version, images, channels, is_labels: at.get("image-label").is_some(), deviations })
+    Ok(Multiscales { version, images, channels, is_labels: metadata.member("image-label").is_some(), deviations })
 }
 
 fn multiscale(at: &At<'_>, version: Version, found: &mut Vec<ValueError>) -> Result<Multiscale, ValueError> {

@@ -1,6 +1,6 @@
 //! Documents as the specifications have them, and faulty ones.
 
-use crate::{AxisKind, Error, ErrorKind, Image, Multiscales, Version};
+use crate::{AxisKind, Error, ErrorKind, Image, Metadata, Multiscales, Version};
 use std::sync::Arc;
 use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
 use zarr_json::{Value, json};
@@ -140,7 +140,6 @@ fn faults_have_their_place() {
     let levels = "/multiscales/0/datasets";
     let transformation = format!("{levels}/0/coordinateTransformations/0");
     for (at, value, expected) in [
-        ("/multiscales".to_owned(), json!(3), "an array"),
         ("/multiscales".to_owned(), json!([]), "at least one image"),
         (levels.to_owned(), json!([]), "at least one level"),
         (format!("{levels}/0/path"), json!(""), "the path of an array"),
@@ -176,6 +175,7 @@ fn faults_have_their_place() {
             json!("rotation"),
             "identity, scale or sequence",
         ),
+        ("/ome/multiscales", json!(3), "an array"),
     ] {
         let Value::Object(mut members) = newest() else { panic!("an object") };
         members.set_pointer(at, value).unwrap();
@@ -183,6 +183,44 @@ fn faults_have_their_place() {
         assert_eq!(error.location().pointer, Some(format!("/attributes{at}")), "{error}");
         assert!(error.to_string().contains(expected), "{at}: {error}");
     }
+}
+
+/// `multiscales` of other conventions.
+#[test]
+fn images_are_known_by_their_form() {
+    let geo_zarr = json!({"layout": [{"asset": "r10m"}, {"asset": "r20m", "derived_from": "r10m"}]});
+    let map_pyramid =
+        json!([{"datasets": [{"path": "0", "crs": "EPSG:3857"}], "type": "reduce", "metadata": {"version": "0.1"}}]);
+    for other in [geo_zarr, map_pyramid, json!([1]), json!("x"), Value::Null] {
+        assert_eq!(read(&json!({"multiscales": (other.clone())})).unwrap(), None, "{other}");
+        // The attribute `ome` is of OME-Zarr alone.
+        assert!(read(&json!({"ome": {"version": "0.5", "multiscales": (other)}})).is_err());
+    }
+    for own in [
+        json!([{"axes": []}]),
+        json!([{"version": "0.1", "datasets": [{"path": "0"}]}]),
+        json!([{"datasets": [{"path": "0", "coordinateTransformations": []}]}]),
+    ] {
+        assert!(read(&json!({"multiscales": (own.clone())})).is_err(), "{own}");
+    }
+}
+
+#[test]
+fn members_are_known_by_their_form() {
+    let members = |attributes: &Value, name| {
+        let attributes = attributes.as_object().unwrap();
+        Metadata::find(attributes, name).map(|metadata| metadata.names().collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let others = json!({
+        "plate": "steel", "well": {"depth": 3}, "labels": ["a"], "series": ["b"], "omero": {"channels": []}, "image-label": 1,
+        "ome": {"rest": 1}
+    });
+    assert_eq!(members(&others, Some("x")), [""; 0]);
+    assert_eq!(members(&others, Some("labels")), ["labels"]);
+    assert_eq!(members(&others, Some("OME")), ["series"]);
+    assert_eq!(members(&old(), None), ["multiscales", "omero"]);
+    assert_eq!(members(&json!({"bioformats2raw.layout": 3}), None), ["bioformats2raw.layout"]);
+    assert_eq!(members(&json!({"ome": {"labels": [], "well": 3}}), None), ["labels", "well"]);
 }
 
 #[test]

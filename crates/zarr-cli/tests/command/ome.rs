@@ -75,3 +75,23 @@ fn images_of_older_versions_are_said_to_be() {
     assert!(ran.code != Some(0) && ran.err.contains(expected), "{}", ran.err);
     folder.ok(&["view", "o", "img/0"]);
 }
+
+/// `multiscales` of GeoZarr is an object, that of map pyramids a list without axes.
+#[test]
+fn pyramids_of_other_conventions_are_groups_like_any_other() {
+    for attributes in [
+        r#"{"multiscales":{"layout":[{"asset":"a"},{"asset":"b","derived_from":"a"}]}}"#,
+        r#"{"multiscales":[{"datasets":[{"path":"a","crs":"EPSG:3857"}],"type":"reduce","metadata":{"version":"1"}}]}"#,
+    ] {
+        let folder = Folder::new();
+        folder.ok(&["create", "s", "/", "--group", "--attributes", attributes]);
+        folder.ok(&["create", "s", "a", "--shape", "4,4", "--dtype", "uint8"]);
+        let tree = folder.ok(&["tree", "s"]);
+        assert!(!tree.contains("image"), "{tree}");
+        let checked = folder.ok(&["check", "s"]);
+        assert!(checked.contains("0 errors, 0 warnings"), "{checked}");
+        let ran = folder.run(&["view", "s"]);
+        let expected = "found a group, expected an array or an OME-Zarr image\nhint: it has the arrays a";
+        assert!(ran.code == Some(2) && ran.err.contains(expected), "{}", ran.err);
+    }
+}
