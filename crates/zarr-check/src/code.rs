@@ -147,7 +147,7 @@ codes! {
     BadUnits "bad-units" Warning
         "The attributes `units` and `calendar` of times cannot be read." "Correct them: `days since 2000-01-01`.";
     BadImage "bad-image" Error
-        "The metadata of an OME-Zarr image cannot be read." "Correct the member that is named.";
+        "The metadata of an OME-Zarr image cannot be read, or the positions of its elements." "Correct the member that is named.";
     UnknownImage "unknown-image" Warning
         "The metadata of an OME-Zarr image is of a version that is not known: the image is not checked." "Check it with software that knows the version, or write it as 0.5.";
     ImageDeviation "image-deviation" Warning

@@ -45,7 +45,9 @@ fn image(
     for deviation in &read.deviations {
         // Each begins with its pointer.
         let (pointer, what) = deviation.split_once(": ").unwrap_or(("/attributes", deviation));
-        sink.find(places.at(Finding::new(Code::ImageDeviation, what), pointer));
+        let is_unplaced = read.images.iter().any(|image| image.unplaced.as_ref() == Some(deviation));
+        let code = if is_unplaced { Code::BadImage } else { Code::ImageDeviation };
+        sink.find(places.at(Finding::new(code, what), pointer));
         sink.go_on()?;
     }
     let (of, list) = match attributes.get("ome").and_then(|ome| ome.get("multiscales")) {

@@ -40,7 +40,9 @@ impl Multiscales {
                 let name = image.name.as_deref().unwrap_or("without a name");
                 lines.push(("Image".to_owned(), format!("{name}, {image}")));
             }
-            lines.push(("Axes".to_owned(), image.axes.iter().map(axis_in_short).collect::<Vec<_>>().join(", ")));
+            let axes =
+                image.axes.iter().enumerate().map(|(number, axis)| axis_in_short(axis, image.unit_symbol(number)));
+            lines.push(("Axes".to_owned(), axes.collect::<Vec<_>>().join(", ")));
             for (number, level) in image.levels.iter().enumerate() {
                 let label = if number == 0 { "Levels" } else { "" };
                 lines.push((label.to_owned(), level_in_short(level)));
@@ -85,12 +87,13 @@ fn of_image(image: &Multiscale) -> Value {
         ("name", text(image.name.as_deref())),
         ("axes", Value::Array(image.axes.iter().map(axis).collect())),
         ("levels", Value::Array(image.levels.iter().map(level).collect())),
+        ("unplaced", text(image.unplaced.as_deref())),
     ]))
 }
 
 /// `y (space, µm)`.
-fn axis_in_short(axis: &Axis) -> String {
-    match (axis.kind.name(), axis.unit_symbol()) {
+fn axis_in_short(axis: &Axis, unit: Option<&str>) -> String {
+    match (axis.kind.name(), unit) {
         (Some(kind), Some(unit)) => format!("{} ({kind}, {unit})", axis.name),
         (Some(detail), None) | (None, Some(detail)) => format!("{} ({detail})", axis.name),
         (None, None) => axis.name.clone(),

@@ -4,8 +4,9 @@ use crate::Result;
 use crate::axis::{self, Axis};
 use crate::channel::{self, Channel};
 use crate::metadata::Metadata;
-use crate::transform::Transform;
+use crate::transform::{self, Transform};
 use crate::version::{self, Version};
+use std::collections::HashSet;
 use std::fmt;
 use zarr_json::Map;
 use zarr_json::pointer::{At, ValueError};
@@ -57,6 +58,16 @@ pub struct Multiscale {
     pub levels: Vec<Level>,
     /// How coarser levels were made: `gaussian`.
     pub downscaling: Option<String>,
+    /// Why the positions of elements are not known: a transformation that is not read, with its JSON pointer. `None` if they are. Scales
+    /// and translations of levels are then those that could be read, in no unit.
+    pub unplaced: Option<String>,
+}
+
+impl Multiscale {
+    /// The symbol of the unit of positions along an axis; `None` also where positions are not known.
+    pub fn unit_symbol(&self, axis: usize) -> Option<&str> {
+        self.axes.get(axis).filter(|_| self.unplaced.is_none())?.unit_symbol()
+    }
 }
 
 /// A resolution of an image.
@@ -120,8 +131,8 @@ impl fmt::Display for Multiscale {
         write!(f, "{count} level{}", if count == 1 { "" } else { "s" })?;
         let scale = self.levels.first().map(|level| level.scale.as_slice()).unwrap_or_default();
         let mut sizes = Vec::<(f64, &str)>::new();
-        for (axis, scale) in self.axes.iter().zip(scale).filter(|(axis, _)| axis.kind == crate::AxisKind::Space) {
-            if let Some(unit) = axis.unit_symbol() {
+        for (number, (axis, scale)) in self.axes.iter().zip(scale).enumerate() {
+            if let Some(unit) = self.unit_symbol(number).filter(|_| axis.kind == crate::AxisKind::Space) {
                 sizes.push((*scale, unit));
             }
         }
@@ -154,7 +165,10 @@ fn parse(metadata: &Metadata<'_>, list: &At<'_>, version: Version) -> Result<Mul
             Vec::new()
         }
     };
-    let deviations = found.iter().map(ToString::to_string).collect();
+    let mut deviations: Vec<String> = found.iter().map(ToString::to_string).collect();
+    // What holds for all levels is found at each.
+    let mut seen = HashSet::new();
+    deviations.retain(|deviation| seen.insert(deviation.clone()));
     Ok(Multiscales { version, images, channels, is_labels: metadata.member("image-label").is_some(), deviations })
 }
 
@@ -171,6 +185,8 @@ fn multiscale(at: &At<'_>, version: Version, found: &mut Vec<ValueError>) -> Res
     };
     // Up to 0.5 these hold for all levels, after the ones of each; in 0.6 they lead to other coordinate systems.
     let of_all = at.get_non_null("coordinateTransformations").filter(|_| version != Version::V06);
+    // Without positions an image is an image all the same: its levels are known, and their axes.
+    let mut unplaced = None;
     let mut levels = Vec::new();
     for item in &items {
         let path = item.member("path")?;
@@ -178,38 +194,21 @@ fn multiscale(at: &At<'_>, version: Version, found: &mut Vec<ValueError>) -> Res
         if text.is_empty() {
             return Err(path.invalid("the path of an array"));
         }
-        let mut transform = Transform::identity(axes.len());
-        let own = item.member("coordinateTransformations")?;
-        match version {
-            Version::V06 => in_sequence(&mut transform, &only(&own)?)?,
-            _ => transform.then_all(&own)?,
-        }
-        if let Some(of_all) = &of_all {
-            transform.then_all(of_all)?;
-        }
-        let Transform { scale, translation } = transform;
+        let own = Transform::identity(axes.len()).with(item, version);
+        let own = own.unwrap_or_else(|error| {
+            unplaced.get_or_insert(error);
+            Transform::identity(axes.len())
+        });
+        let all = of_all.as_ref().map_or(Ok(own.clone()), |of_all| own.clone().then_all(of_all));
+        let Transform { scale, translation } = all.unwrap_or_else(|error| {
+            unplaced.get_or_insert(error);
+            own
+        });
         levels.push(Level { path: text.to_owned(), scale, translation });
     }
-    Ok(Multiscale { name: text("name")?, axes, levels, downscaling: text("type")? })
-}
-
-/// The one item of a list.
-fn only<'v>(list: &At<'v>) -> Result<At<'v>, ValueError> {
-    let mut items = list.items()?;
-    match (items.len(), items.pop()) {
-        (1, Some(item)) => Ok(item),
-        _ => Err(list.invalid("one transformation")),
-    }
-}
-
-/// Applies the transformation of a level in 0.6.
-fn in_sequence(transform: &mut Transform, transformation: &At<'_>) -> Result<(), ValueError> {
-    let kind = transformation.member("type")?;
-    match kind.text()? {
-        "sequence" => transform.then_all(&transformation.member("transformations")?),
-        "identity" | "scale" => transform.then(transformation),
-        _ => Err(kind.invalid("identity, scale or sequence")),
-    }
+    found.extend(unplaced.clone());
+    let unplaced = unplaced.map(|error| error.to_string());
+    Ok(Multiscale { name: text("name")?, axes, levels, downscaling: text("type")?, unplaced })
 }
 
 /// The coordinate system that all levels of an image are mapped to.
@@ -218,7 +217,7 @@ fn intrinsic<'v>(image: &At<'v>, datasets: &[At<'v>]) -> Result<At<'v>, ValueErr
     let systems = list.items()?;
     let mut chosen = None::<(&'v str, At<'v>)>;
     for dataset in datasets {
-        let output = only(&dataset.member("coordinateTransformations")?)?.member("output")?;
+        let output = transform::only(&dataset.member("coordinateTransformations")?)?.member("output")?;
         // Drafts have the name itself.
         let name = if output.value().as_str().is_some() { output } else { output.member("name")? };
         let text = name.text()?;

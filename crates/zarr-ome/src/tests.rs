@@ -138,7 +138,6 @@ fn versions_are_told_apart() {
 #[test]
 fn faults_have_their_place() {
     let levels = "/multiscales/0/datasets";
-    let transformation = format!("{levels}/0/coordinateTransformations/0");
     for (at, value, expected) in [
         ("/multiscales".to_owned(), json!([]), "at least one image"),
         (levels.to_owned(), json!([]), "at least one level"),
@@ -146,10 +145,6 @@ fn faults_have_their_place() {
         (format!("{levels}/1/path"), json!(1), "a string"),
         ("/multiscales/0/axes/1/name".to_owned(), json!("t"), "a name that no other axis has"),
         ("/multiscales/0/axes".to_owned(), json!([]), "1 to 32 axes"),
-        (format!("{transformation}/type"), json!("affine"), "identity, scale or translation"),
-        (format!("{transformation}/scale"), json!([1, 1]), "4 numbers, one for each axis"),
-        (format!("{transformation}/scale/2"), json!(0), "a positive number"),
-        (format!("{transformation}/scale/2"), json!("1"), "a number"),
     ] {
         let Value::Object(mut members) = old() else { panic!("an object") };
         members.set_pointer(&at, value).unwrap();
@@ -170,11 +165,6 @@ fn faults_have_their_place() {
             "the name of a coordinate system",
         ),
         ("/ome/multiscales/0/datasets/0/coordinateTransformations", json!([]), "one transformation"),
-        (
-            "/ome/multiscales/0/datasets/0/coordinateTransformations/0/type",
-            json!("rotation"),
-            "identity, scale or sequence",
-        ),
         ("/ome/multiscales", json!(3), "an array"),
     ] {
         let Value::Object(mut members) = newest() else { panic!("an object") };
@@ -183,6 +173,44 @@ fn faults_have_their_place() {
         assert_eq!(error.location().pointer, Some(format!("/attributes{at}")), "{error}");
         assert!(error.to_string().contains(expected), "{at}: {error}");
     }
+}
+
+/// Levels and axes are enough to show an image: it has no positions, and no units.
+#[test]
+fn transformations_that_are_not_read_leave_levels_and_axes() {
+    let of = |document: Value, at: &str, value: Value| {
+        let Value::Object(mut members) = document else { panic!("an object") };
+        members.set_pointer(at, value).unwrap();
+        read(&Value::Object(members)).unwrap().unwrap()
+    };
+    let levels = "/multiscales/0/datasets";
+    let first = format!("{levels}/0/coordinateTransformations/0");
+    let all = "/multiscales/0/coordinateTransformations/0".to_owned();
+    for (document, at, value, expected) in [
+        (old(), format!("{first}/type"), json!("affine"), "identity, scale or translation"),
+        (old(), format!("{first}/scale"), json!([1, 1]), "4 numbers, one for each axis"),
+        (old(), format!("{first}/scale/2"), json!(0), "a positive number"),
+        (old(), format!("{first}/scale/2"), json!("1"), "a number"),
+        (old(), format!("{levels}/1/coordinateTransformations"), json!(null), "an array"),
+        (old(), format!("{all}/type"), json!("affine"), "identity, scale or translation"),
+        (
+            newest(),
+            "/ome/multiscales/0/datasets/0/coordinateTransformations/0/type".to_owned(),
+            json!("rotation"),
+            "identity, scale or sequence",
+        ),
+    ] {
+        let image = of(document, &at, value);
+        let first = image.first().unwrap();
+        let why = first.unplaced.as_deref().unwrap();
+        assert!(why.starts_with(&format!("/attributes{at}: found ")) && why.ends_with(expected), "{why}");
+        assert!(image.deviations.iter().any(|deviation| deviation == why), "{:?}", image.deviations);
+        assert_eq!((first.unit_symbol(2), first.axes.len()), (None, 4));
+        assert!(image.to_string().ends_with(" levels"), "{image}");
+    }
+    // The transformations of each level are known.
+    let image = of(old(), &format!("{all}/type"), json!("affine"));
+    assert_eq!(image.first().unwrap().levels[1].scale, [1.0, 1.0, 2.0, 2.0]);
 }
 
 /// `multiscales` of other conventions.

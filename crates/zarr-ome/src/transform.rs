@@ -1,5 +1,6 @@
 //! Transformations of indices of a level into positions.
 
+use crate::version::Version;
 use zarr_json::pointer::{At, ValueError};
 
 /// A factor and an offset for each axis: an index is at position `scale * index + translation`.
@@ -14,13 +15,28 @@ impl Transform {
         Self { scale: vec![1.0; rank], translation: vec![0.0; rank] }
     }
 
-    /// Applies the transformations of a list, one after another.
-    pub(crate) fn then_all(&mut self, list: &At<'_>) -> Result<(), ValueError> {
-        list.items()?.iter().try_for_each(|item| self.then(item))
+    /// With the transformations of a level.
+    pub(crate) fn with(self, level: &At<'_>, version: Version) -> Result<Self, ValueError> {
+        let list = level.member("coordinateTransformations")?;
+        if version != Version::V06 {
+            return self.then_all(&list);
+        }
+        let only = only(&list)?;
+        let kind = only.member("type")?;
+        match kind.text()? {
+            "sequence" => self.then_all(&only.member("transformations")?),
+            "identity" | "scale" => self.then(&only),
+            _ => Err(kind.invalid("identity, scale or sequence")),
+        }
     }
 
-    /// Applies a transformation after those before: a scale, a translation, the identity.
-    pub(crate) fn then(&mut self, transformation: &At<'_>) -> Result<(), ValueError> {
+    /// With the transformations of a list, one after another.
+    pub(crate) fn then_all(self, list: &At<'_>) -> Result<Self, ValueError> {
+        list.items()?.iter().try_fold(self, |transform, item| transform.then(item))
+    }
+
+    /// With a transformation after those before: a scale, a translation, the identity.
+    fn then(mut self, transformation: &At<'_>) -> Result<Self, ValueError> {
         let kind = transformation.member("type")?;
         match kind.text()? {
             "identity" => {}
@@ -37,7 +53,7 @@ impl Transform {
             }
             _ => return Err(kind.invalid("identity, scale or translation")),
         }
-        Ok(())
+        Ok(self)
     }
 
     /// The numbers of a member, one for each axis. Scales are positive.
@@ -58,5 +74,14 @@ impl Transform {
             if name == "scale" && number <= 0.0 { Err(item.invalid("a positive number")) } else { Ok(number) }
         };
         items.iter().map(number).collect()
+    }
+}
+
+/// The one item of a list.
+pub(crate) fn only<'v>(list: &At<'v>) -> Result<At<'v>, ValueError> {
+    let mut items = list.items()?;
+    match (items.len(), items.pop()) {
+        (1, Some(item)) => Ok(item),
+        _ => Err(list.invalid("one transformation")),
     }
 }

@@ -54,17 +54,19 @@ impl ImageCut {
         Ok(Self { level, array, cut })
     }
 
-    /// The labels of an axis that is shown: positions by the scale of the level.
+    /// The labels of an axis that is shown: positions by the scale of the level; its indices, where positions are
+    /// [not known](zarr_ome::Multiscale::unplaced).
     pub fn labels(&self, image: &Image, axis: usize, samples: &Samples) -> Result<AxisLabels> {
         let multiscale = image.multiscale();
         let (Some(axis_of), Some(level)) = (multiscale.axes.get(axis), multiscale.levels.get(self.level)) else {
             return Err(Error::argument(format!("found axis {axis}, expected one of {}", multiscale.axes.len())));
         };
         let name = Some(axis_of.name.clone());
-        let units = axis_of.unit_symbol().map(str::to_owned);
+        let units = multiscale.unit_symbol(axis).map(str::to_owned);
         let positions = match (&units, self.level) {
-            // Indices of the finest level are indices.
+            // Indices of the finest level are indices, and so are those of an image whose positions are not known.
             (None, 0) => Positions::Indices,
+            _ if multiscale.unplaced.is_some() => Positions::Indices,
             _ => {
                 let numbers = (0..samples.count).map(|number| level.position(axis, samples.index(number)));
                 Positions::Numbers(numbers.collect())

@@ -49,15 +49,33 @@ fn tree_and_info_know_images() {
 
 #[test]
 fn a_faulty_image_is_a_warning_of_info() {
-    let folder = image("-1");
+    let folder = Folder::new();
+    folder.ok(&[
+        "create",
+        "i.zarr",
+        "img",
+        "--group",
+        "--attributes",
+        r#"{"ome":{"version":"0.5","multiscales":[{}]}}"#,
+    ]);
     let tree = folder.ok(&["tree", "i.zarr"]);
     assert_eq!(tree.lines().nth(1), Some("`- img/  image with faulty metadata"), "{tree}");
+    warns(&folder, "/attributes/ome/multiscales/0/datasets: ", "found nothing, expected this member");
+    // Scales are of no matter for what an image is.
+    let folder = image("-1");
+    let tree = folder.ok(&["tree", "i.zarr"]);
+    assert_eq!(tree.lines().nth(1), Some("`- img/  image, 2 levels"), "{tree}");
     let fault = "/attributes/ome/multiscales/0/datasets/0/coordinateTransformations/0/scale/1: ";
+    warns(&folder, fault, "found -1, expected a positive number");
+}
+
+/// The first warning of `info` has the pointer of the fault, as text and in JSON.
+fn warns(folder: &Folder, fault: &str, message: &str) {
     let info = folder.ok(&["info", "i.zarr", "img"]);
-    let warning = info.lines().find(|line| line.starts_with("Warning")).unwrap();
-    assert!(warning.contains(fault) && warning.ends_with("found -1, expected a positive number"), "{warning}");
-    let json = folder.ok(&["info", "i.zarr", "img", "--json"]);
-    assert!(Value::from_json(&json).unwrap().pointer("/warnings/0").unwrap().to_string().contains(fault), "{json}");
+    let warning = info.lines().find(|line| line.starts_with("Warning") && line.contains(fault));
+    assert!(warning.is_some_and(|warning| warning.ends_with(message)), "{info}");
+    let json = Value::from_json(&folder.ok(&["info", "i.zarr", "img", "--json"])).unwrap();
+    assert!(json.get("warnings").unwrap().to_string().contains(fault), "{json}");
 }
 
 /// An image of a version without scales is no faulty one.
@@ -74,6 +92,39 @@ fn images_of_older_versions_are_said_to_be() {
         r#"found version "0.3", whose levels have no scales, expected 0.4 or later; the arrays of its levels"#;
     assert!(ran.code != Some(0) && ran.err.contains(expected), "{}", ran.err);
     folder.ok(&["view", "o", "img/0"]);
+}
+
+/// An image of one level, with transformations of the whole image.
+fn with_transformations(folder: &Folder, store: &str, of_all: &str) {
+    let axis = |name: &str| format!(r#"{{"name":"{name}","type":"space","unit":"micrometer"}}"#);
+    let level = r#"{"path":"0","coordinateTransformations":[{"type":"scale","scale":[2,2]}]}"#;
+    let attributes = format!(
+        r#"{{"ome":{{"version":"0.5","multiscales":[{{"axes":[{},{}],"datasets":[{level}],"coordinateTransformations":{of_all}}}]}}}}"#,
+        axis("y"),
+        axis("x"),
+    );
+    folder.ok(&["create", store, "/", "--group", "--attributes", &attributes]);
+    folder.ok(&["create", store, "0", "--shape", "8,8", "--dtype", "uint8"]);
+}
+
+#[test]
+fn an_image_with_an_unknown_transformation_is_shown_by_indices() {
+    let folder = Folder::new();
+    with_transformations(&folder, "s", r#"[{"type":"affine","affine":[[1,0,5],[0,1,6]]}]"#);
+    let pointer = "/attributes/ome/multiscales/0/coordinateTransformations/0/type";
+    let ran = folder.run(&["view", "s", "-o", "x.png"]);
+    let expected = format!("indices instead of positions, which are not known: {pointer}: found \"affine\"");
+    assert!(ran.code == Some(0) && ran.err.contains(&expected), "{}", ran.err);
+    assert!(folder.path("x.png").exists());
+    let tree = folder.ok(&["tree", "s"]);
+    assert!(tree.lines().next().is_some_and(|line| line.ends_with("  image, 1 level")), "{tree}");
+    let info = folder.ok(&["info", "s"]);
+    assert!(info.contains("Axes               : y (space), x (space)\n"), "{info}");
+    let json = Value::from_json(&folder.ok(&["info", "s", "--json"])).unwrap();
+    assert!(json.pointer("/ome/images/0/unplaced").unwrap().as_str().unwrap().starts_with(pointer), "{json}");
+    let ran = folder.run(&["check", "s"]);
+    let out = String::from_utf8(ran.out).unwrap();
+    assert!(ran.code == Some(1) && out.contains(&format!("#{pointer}")) && out.contains("[bad-image]"), "{out}");
 }
 
 /// `multiscales` of GeoZarr is an object, that of map pyramids a list without axes.

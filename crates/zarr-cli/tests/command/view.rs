@@ -383,8 +383,16 @@ fn channels_are_shown_together() {
 
 #[test]
 fn a_faulty_image_is_an_error() {
-    let folder = image("-1");
+    let folder = image("0.65");
+    let path = folder.path("i.zarr/img/zarr.json");
+    let document = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, document.replacen("\"axes\"", "\"no axes\"", 1)).unwrap();
     let ran = folder.run(&["view", "i.zarr", "img"]);
     assert_eq!(ran.code, Some(4), "{}", ran.err);
-    assert!(ran.err.contains("/coordinateTransformations/0/scale/1: OME-Zarr 0.5: found -1"), "{}", ran.err);
+    assert!(ran.err.contains("/multiscales/0/axes: OME-Zarr 0.5: found nothing"), "{}", ran.err);
+    // It is shown without positions where only these are at fault.
+    let folder = image("-1");
+    let ran = folder.run(&["view", "i.zarr", "img"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("/coordinateTransformations/0/scale/1: found -1"), "{}", ran.err);
 }

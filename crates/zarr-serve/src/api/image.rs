@@ -14,13 +14,14 @@ pub(super) fn add_image(image: &Image, facts: &mut Map) {
     let arrays: Vec<zarr_ome::Result<Array>> =
         (0..image.level_count().min(OPENED)).map(|number| image.level(number)).collect();
     let lines = image.metadata().lines().into_iter().map(|(label, text)| Value::from(vec![label, text]));
-    let units = image.multiscale().axes.iter().map(|axis| axis.unit_symbol().map_or(Value::Null, Value::from));
+    let multiscale = image.multiscale();
+    let units = (0..multiscale.axes.len()).map(|axis| multiscale.unit_symbol(axis).map_or(Value::Null, Value::from));
     let shapes = arrays.iter().map(|array| match array {
         Ok(array) => Value::from(array.shape().to_vec()),
         Err(_) => Value::Null,
     });
     let mut shown = Map::new();
-    shown.insert("summary", image.multiscale().to_string());
+    shown.insert("summary", multiscale.to_string());
     shown.insert("lines", Value::Array(lines.collect()));
     shown.insert("units", Value::Array(units.collect()));
     shown.insert("shapes", Value::Array(shapes.collect()));

@@ -54,7 +54,7 @@ impl Source {
         if found.node.as_array().is_none() {
             let group = Group::from_found(&location.store, found, &context.registry)?;
             return match Image::open(&group)? {
-                Some(image) => Self::of_image(args, image, room),
+                Some(image) => Self::of_image(context, args, image, room),
                 None => Err(no_image(context, &location)),
             };
         }
@@ -99,7 +99,10 @@ impl Source {
         }
     }
 
-    fn of_image(args: &View, image: Image, room: Room) -> Result<Self> {
+    fn of_image(context: &Context, args: &View, image: Image, room: Room) -> Result<Self> {
+        if let Some(why) = &image.multiscale().unplaced {
+            context.warnings(&[format!("indices instead of positions, which are not known: {why}")]);
+        }
         let axes = &image.multiscale().axes;
         let names: Vec<Option<String>> = axes.iter().map(|axis| Some(axis.name.clone())).collect();
         let in_space: Vec<usize> =
