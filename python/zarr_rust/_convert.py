@@ -112,7 +112,7 @@ def convert(
     temporarily in the store ``scratch``, by default in the target.
 
     ``carry`` keeps metadata that the dialect cannot express in an attribute, ``literal`` keeps attributes and fill values to the letter where
-    other software then takes them otherwise, and ``convention`` is ``"xarray"``, ``"nczarr"`` or ``"none"``.
+    other software then takes them otherwise (xarray, readers of OME-Zarr), and ``convention`` is ``"xarray"``, ``"nczarr"`` or ``"none"``.
 
     A node in the target is an error, or is replaced with ``overwrite``. A conversion that was interrupted goes on with ``resume`` and the same
     arguments. With ``keep_going`` a chunk that cannot be read has the fill value in the target and is in the result as ``skipped``, a node that

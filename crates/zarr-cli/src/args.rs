@@ -83,11 +83,12 @@ pub(crate) struct Loss {
     pub(crate) meaning: ByConvention,
 }
 
-/// How to treat metadata that mean something to xarray and netCDF-C.
+/// How to treat metadata that mean something to xarray, netCDF-C and readers of OME-Zarr.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct ByConvention {
     /// Keep fill values and attributes to the letter, and warn where xarray then takes other data for missing. By default these move
-    /// to where xarray has them in the other format, so that it reads the same data.
+    /// to where xarray has them in the other format, so that it reads the same data, and metadata of OME-Zarr to where its version for
+    /// that format has them (0.4 in v2, 0.5 in v3).
     #[arg(long, help_heading = METADATA, hide_short_help = true)]
     pub(crate) literal: bool,
     /// The convention that arrays follow: xarray, nczarr or none; by default the one by which their dimensions are named.

@@ -8,6 +8,7 @@ mod destination;
 mod fingerprint;
 mod finish_move;
 mod hierarchy;
+mod images;
 mod in_parts;
 mod journal;
 mod lengths;
@@ -102,6 +103,8 @@ pub struct PlannedNode {
     /// Values to which other software gives another meaning: fill values, in software that follows a convention, and
     /// attributes that were numbers.
     pub warning: Option<String>,
+    /// The version of OME-Zarr that the metadata of the group become, where that is another one.
+    pub ome: Option<zarr_ome::Version>,
     /// Bytes of all its elements, decoded (of variable length: 16 for each).
     pub size: u128,
 }

@@ -1,6 +1,7 @@
 //! [OME-Zarr](https://ngff.openmicroscopy.org) images in Zarr groups, versions 0.4 to 0.6: their levels, axes, scales and channels.
 //!
-//! [`Multiscales`] is the metadata alone, read from the attributes of a group. An [`Image`] has its levels as arrays.
+//! [`Multiscales`] is the metadata alone, read from the attributes of a group. An [`Image`] has its levels as arrays. [`to_v05`] gives
+//! metadata of 0.4 the form of 0.5, and [`to_v04`] that of 0.4.
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -26,6 +27,7 @@
 
 mod axis;
 mod channel;
+mod conversion;
 mod facts;
 mod image;
 mod metadata;
@@ -37,6 +39,7 @@ mod version;
 
 pub use axis::{Axis, AxisKind};
 pub use channel::Channel;
+pub use conversion::{to_v04, to_v05};
 pub use image::Image;
 pub use metadata::Metadata;
 pub use multiscales::{Level, Multiscale, Multiscales};

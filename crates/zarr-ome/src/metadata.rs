@@ -6,10 +6,10 @@ use zarr_json::pointer::{At, ValueError, escaped};
 use zarr_json::{Map, Value};
 
 /// The attribute that has the members from version 0.5 on.
-const OME: &str = "ome";
+pub(crate) const OME: &str = "ome";
 
 /// The members that are attributes themselves up to version 0.4.
-const MEMBERS: [&str; 8] =
+pub(crate) const MEMBERS: [&str; 8] =
     ["multiscales", "omero", "image-label", "labels", "plate", "well", "bioformats2raw.layout", "series"];
 
 /// What OME-Zarr says of a group in its attributes: up to version 0.4 in several of them, later in the attribute `ome`.

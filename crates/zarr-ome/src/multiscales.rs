@@ -103,6 +103,14 @@ impl Multiscales {
         parse(&metadata, &list, version).map(Some).map_err(|error| version::invalid(&format!(" {version}"), &error))
     }
 
+    /// The paths of all levels, relative to the group, each with the names of the axes of its image.
+    pub fn level_names(&self) -> impl Iterator<Item = (&str, impl Iterator<Item = &str> + Clone)> {
+        self.images.iter().flat_map(|image| {
+            let names = image.axes.iter().map(|axis| axis.name.as_str());
+            image.levels.iter().map(move |level| (level.path.trim_end_matches('/'), names.clone()))
+        })
+    }
+
     /// The image to show if none is asked for.
     pub fn first(&self) -> Option<&Multiscale> {
         self.images.first()

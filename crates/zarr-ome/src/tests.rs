@@ -1,5 +1,7 @@
 //! Documents as the specifications have them, and faulty ones.
 
+mod conversion;
+
 use crate::{AxisKind, Error, ErrorKind, Image, Metadata, Multiscales, Version};
 use std::sync::Arc;
 use zarr_array::{Group, NewArray, NewGroup, Registry, Store};

@@ -252,6 +252,14 @@ fn warn(nodes: &[PlannedNode]) {
     }
 }
 
+/// A line about metadata of OME-Zarr that become those of another version; nothing if none do.
+pub(crate) fn ome_line(nodes: &[PlannedNode]) -> String {
+    let Some(version) = nodes.iter().find_map(|node| node.ome) else { return String::new() };
+    let groups = nodes.iter().filter(|node| node.ome.is_some()).count() as u64;
+    let groups = number::counted(groups, "group");
+    format!("OME-Zarr metadata of {groups} in the form of {version}; --literal leaves it as it is\n")
+}
+
 /// A node that is converted, as JSON.
 pub(crate) fn facts(node: &PlannedNode) -> Map {
     let how = match node.how {
@@ -316,7 +324,7 @@ fn summarize(
         return output::print(&format!("{}: part {part} in {seconds:.1} s\n", escape::line(&args.target)));
     }
     let text = format!(
-        "{}: {}, {} ({} copied, {} encoded again){}, {} in {:.1} s\n",
+        "{}: {}, {} ({} copied, {} encoded again){}, {} in {:.1} s\n{}",
         escape::line(&args.target),
         plural(groups, "group"),
         plural(copied + recoded, "array"),
@@ -325,6 +333,7 @@ fn summarize(
         other_files(conversion),
         number::size(conversion.size()),
         started.elapsed().as_secs_f64(),
+        ome_line(conversion.nodes()),
     );
     output::print(&text)
 }

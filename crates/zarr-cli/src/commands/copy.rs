@@ -1,7 +1,7 @@
 //! `zarr cp` and `zarr mv`: nodes under another path or in another store.
 
 use super::consolidated::keeping;
-use super::convert::{carry_out, other_files, outcome, real, refuse_overlap};
+use super::convert::{carry_out, ome_line, other_files, outcome, real, refuse_overlap};
 use crate::args::ByConvention;
 use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::Result;
@@ -131,8 +131,8 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, is_move:
                 || {
                     let nodes = number::counted(conversion.nodes().len() as u64, "node");
                     let how = if is_move { "moved" } else { "copied" };
-                    let others = other_files(&conversion);
-                    format!("{}: {nodes}{others}, {size} {how} in {seconds:.1} s\n", escape::line(&args.target))
+                    let (others, ome) = (other_files(&conversion), ome_line(conversion.nodes()));
+                    format!("{}: {nodes}{others}, {size} {how} in {seconds:.1} s\n{ome}", escape::line(&args.target))
                 },
             )?;
             skipped.check()

@@ -57,6 +57,7 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
             text.push_str(&format!("{:width$}    {}\n", "", escape::line(&note)));
         }
     }
+    text.push_str(&super::convert::ome_line(conversion.nodes()));
     let total = total(stored);
     let count = |wanted: fn(Action) -> bool| conversion.nodes().iter().filter(|node| wanted(node.how)).count() as u64;
     let dialect = conversion.nodes().first().map_or("", |node| node.dialect.name());

@@ -1,6 +1,6 @@
 //! `zarr migrate`: a hierarchy in another format, in place. Takes the arguments of zarr-python's command as well.
 
-use super::convert::{carry_out, facts};
+use super::convert::{carry_out, facts, ome_line};
 use super::dry_run;
 use crate::args::{Loss, dialect};
 use crate::context::Context;
@@ -194,10 +194,11 @@ fn summarize(context: &Context, store: &Arc<dyn Store>, migration: &Migration, s
         },
         || {
             format!(
-                "{}, {} with the chunks that are there, {} with new ones; {rest}\n",
+                "{}, {} with the chunks that are there, {} with new ones; {rest}\n{}",
                 number::counted(groups, "group"),
                 number::counted(kept, "array"),
                 number::grouped(converted),
+                ome_line(migration.nodes()),
             )
         },
     )

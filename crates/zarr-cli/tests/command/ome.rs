@@ -144,5 +144,55 @@ fn pyramids_of_other_conventions_are_groups_like_any_other() {
         let ran = folder.run(&["view", "s"]);
         let expected = "found a group, expected an array or an OME-Zarr image\nhint: it has the arrays a";
         assert!(ran.code == Some(2) && ran.err.contains(expected), "{}", ran.err);
+        for args in [["convert", "s", "d"], ["cp", "s", "c"]] {
+            let out = folder.ok(&args);
+            assert!(!out.contains("OME-Zarr"), "{out}");
+        }
     }
+}
+
+/// An image of 0.4 in a store of version 2.
+fn old(folder: &Folder) {
+    let axis = |name: &str| format!(r#"{{"name":"{name}","type":"space"}}"#);
+    let attributes = format!(
+        r#"{{"multiscales":[{{"version":"0.4","axes":[{},{}],"datasets":[
+        {{"path":"0","coordinateTransformations":[{{"type":"scale","scale":[0.5,0.5]}}]}}]}}],"other":1}}"#,
+        axis("y"),
+        axis("x"),
+    );
+    folder.ok(&["create", "v2", "/", "--group", "--dialect", "v2", "--attributes", &attributes]);
+    folder.ok(&["create", "v2", "0", "--shape", "4,4", "--dtype", "uint8", "--dialect", "v2"]);
+    folder.fill("v2", "0", "|u1", "(4, 4)", &[1; 16]);
+}
+
+#[test]
+fn conversions_write_the_version_of_the_format() {
+    let folder = Folder::new();
+    old(&folder);
+    let line = "OME-Zarr metadata of 1 group in the form of 0.5; --literal leaves it as it is\n";
+    let plan = folder.ok(&["convert", "v2", "v3", "--dialect", "v3", "--dry-run"]);
+    assert!(plan.contains(line) && plan.contains("/attributes: OME-Zarr metadata becomes that of 0.5"), "{plan}");
+    let out = folder.ok(&["convert", "v2", "v3", "--dialect", "v3"]);
+    assert!(out.ends_with(line), "{out}");
+    let checked = folder.ok(&["check", "v3"]);
+    assert!(checked.contains("0 errors, 0 warnings"), "{checked}");
+    let json = Value::from_json(&folder.ok(&["info", "v3", "--json"])).unwrap();
+    assert_eq!(json.pointer("/ome/version").unwrap().as_str(), Some("0.5"));
+    assert_eq!(json.pointer("/attributes/other"), Some(&Value::from(1_u64)));
+    let json = Value::from_json(&folder.ok(&["info", "v3", "0", "--json"])).unwrap();
+    assert_eq!(json.get("dimension_names").unwrap().to_string(), r#"["y","x"]"#);
+    // A group of version 3 takes an image of version 2, and one of version 2 takes it back.
+    folder.ok(&["create", "into", "/", "--group"]);
+    let out = folder.ok(&["cp", "v2", "into::/img"]);
+    assert!(out.ends_with(line), "{out}");
+    assert_eq!(folder.run(&["check", "into"]).code, Some(0));
+    let back = folder.ok(&["convert", "v3", "back", "--dialect", "v2"]);
+    assert!(back.ends_with(&line.replace("0.5", "0.4")), "{back}");
+    assert_eq!(folder.ok(&["attrs", "back"]), folder.ok(&["attrs", "v2"]));
+    assert_eq!(folder.ok(&["attrs", "back", "0"]), folder.ok(&["attrs", "v2", "0"]));
+    // To the letter.
+    let out = folder.ok(&["convert", "v2", "same", "--dialect", "v3", "--literal"]);
+    assert!(!out.contains("OME-Zarr"), "{out}");
+    let out = folder.ok(&["migrate", "v2", "--dialect", "v3"]);
+    assert!(out.ends_with(line), "{out}");
 }

@@ -13,6 +13,7 @@ use self::record::{Entry, Record, Side};
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
 use super::progress::Reporter;
+use super::target::Target;
 use super::work::Work;
 use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, reencode, target};
 use std::collections::BTreeSet;
@@ -150,7 +151,7 @@ impl Migration {
         }
         let begun: BTreeSet<&NodePath> = interrupted.iter().flat_map(Record::nodes).map(Entry::path).collect();
         let found = nodes(&**store, &root)?;
-        let hierarchy = Hierarchy::of(found.iter().filter_map(|it| it.node.as_array()));
+        let hierarchy = Hierarchy::of(&found);
         let taken: BTreeSet<String> =
             found.iter().flat_map(|node| node.documents.iter().map(|(key, _)| key.to_owned())).collect();
         let (mut planned, mut consolidate, mut entries) = (Vec::new(), Vec::new(), Vec::new());
@@ -163,7 +164,7 @@ impl Migration {
             if plan::is_consolidated(store, &found)? && dialect.may_consolidate(&found.path) {
                 consolidate.push(found.path.clone());
             }
-            let node = in_place(store, found, dialect, hierarchy, registry, &options).map_err(at)?;
+            let node = in_place(store, found, dialect, &hierarchy, registry, &options).map_err(at)?;
             let documents = NodeDocuments::new(&node, &zarr_meta::Documents::new()).map_err(at)?;
             if !begun.contains(&path) {
                 check_unused(&**store, &node, &dropped).map_err(at)?;
@@ -417,19 +418,19 @@ fn in_place(
     store: &Arc<dyn Store>,
     found: StoredNode,
     dialect: Dialect,
-    hierarchy: Hierarchy,
+    hierarchy: &Hierarchy,
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<PlannedNode> {
     found.attributes().map_err(|error| Error::from(error.clone()))?;
     let hierarchy = plan::looked_up(hierarchy, &**store, &found, dialect)?;
     // Where chunks stay, and some are not stored, the fill value is what these are.
-    for hierarchy in [hierarchy, hierarchy.keeping_fill()] {
+    for hierarchy in [&hierarchy, &hierarchy.keeping_fill()] {
         if let Some(planned) = kept(store, &found, dialect, hierarchy, registry, options)? {
             return Ok(planned);
         }
     }
-    plan::planned(store, found, hierarchy, registry, options)
+    plan::planned(store, found, &hierarchy, registry, options)
 }
 
 /// The node with the chunks that are there; `None` if these are not the chunks of the new array.
@@ -437,14 +438,14 @@ fn kept(
     store: &Arc<dyn Store>,
     found: &StoredNode,
     dialect: Dialect,
-    hierarchy: Hierarchy,
+    hierarchy: &Hierarchy,
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<Option<PlannedNode>> {
     let (found, members) = target::with_known_members(found.clone(), registry, &options.options.limits);
     let found = &found;
     let Node::Array(array) = &found.node else { return Ok(None) };
-    let (node, notes, warning) = target::target(found, dialect, hierarchy, options, registry)?;
+    let Target { node, notes, warning, ome } = target::target(found, dialect, hierarchy, options, registry)?;
     let notes = members.into_iter().chain(notes).collect();
     let Node::Array(mut kept) = node else { return Ok(None) };
     kept.chunk_key_encoding = actual_keys(&**store, found, array)?;
@@ -453,7 +454,7 @@ fn kept(
     }
     let size = plan::size_of(&kept, dialect, &registry.data_types);
     let (source, path, target, how) = (found.clone(), found.path.clone(), Node::Array(kept), Action::Keep);
-    let planned = PlannedNode { source, path, target, dialect, how, notes, warning, size };
+    let planned = PlannedNode { source, path, target, dialect, how, notes, warning, ome, size };
     let Ok(documents) = NodeDocuments::new(&planned, &zarr_meta::Documents::new()) else { return Ok(None) };
     let new = documents.found();
     let stays = new.chunk_prefix() == found.chunk_prefix()

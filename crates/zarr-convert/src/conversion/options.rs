@@ -50,7 +50,8 @@ pub struct ConvertOptions {
     /// where a conversion back takes them. Otherwise they are left out with a note, and dimension names are an error.
     pub carry: bool,
     /// Whether documents are kept to the letter, with a warning where that gives data another meaning to xarray. By default
-    /// nodes that follow a convention keep their meaning instead: see [`ForDialect::meaning`](zarr_meta::ForDialect::meaning).
+    /// nodes that follow a convention keep their meaning instead: see [`ForDialect::meaning`](zarr_meta::ForDialect::meaning). Metadata of
+    /// OME-Zarr become those of 0.5 in Zarr v3, and of 0.4 in older versions, and the axes of images name the dimensions of levels.
     pub literal: bool,
     /// The convention that nodes follow. By default the one by which the dimensions of an array are named.
     pub conventions: Conventions,

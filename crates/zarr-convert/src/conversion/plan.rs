@@ -2,6 +2,7 @@
 
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
+use super::target::Target;
 use super::{Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, reencode, target};
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
@@ -42,13 +43,13 @@ pub(super) fn plan(
     if let Some(Shards::ByName(lengths)) = &options.shards {
         lengths::check("shards", lengths, arrays())?;
     }
-    let hierarchy = Hierarchy::of(arrays());
+    let hierarchy = Hierarchy::of(&found);
     let (mut nodes, mut consolidate) = (Vec::new(), Vec::new());
     for found in found {
         let found = options.options.as_read(found);
         let (store, path) = (source.to_string(), found.path.to_string());
         let consolidated = is_consolidated(source, &found)?;
-        let planned = planned(source, found, hierarchy, registry, options)
+        let planned = planned(source, found, &hierarchy, registry, options)
             .map_err(|error| error.at(|location| (location.store, location.path) = (Some(store), Some(path))));
         if let Ok(planned) = &planned
             && consolidated
@@ -211,7 +212,7 @@ pub(super) fn moved(path: &NodePath, options: &ConvertOptions) -> Result<NodePat
 /// A hierarchy with what the chunks of one of its nodes show. Whether all are stored is looked up where it matters: where NaN, as a fill
 /// value that marks nothing, could become null.
 pub(super) fn looked_up(
-    hierarchy: Hierarchy,
+    hierarchy: &Hierarchy,
     store: &dyn Store,
     found: &StoredNode,
     dialect: Dialect,
@@ -239,7 +240,7 @@ pub(super) fn are_all_stored(store: &dyn Store, found: &StoredNode) -> Result<bo
 pub(super) fn planned(
     source: &Arc<dyn Store>,
     found: StoredNode,
-    hierarchy: Hierarchy,
+    hierarchy: &Hierarchy,
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<PlannedNode> {
@@ -249,10 +250,10 @@ pub(super) fn planned(
     let dialect = options.dialect.unwrap_or(found.dialect.to_write());
     let path = moved(&found.path, options)?;
     dialect.check_path(&path)?;
-    let hierarchy = looked_up(hierarchy, &**source, &found, dialect)?;
+    let hierarchy = &looked_up(hierarchy, &**source, &found, dialect)?;
     let stored = found;
     let (found, members) = target::with_known_members(stored.clone(), registry, &options.options.limits);
-    let (target, notes, warning) = target::target(&found, dialect, hierarchy, options, registry).map_err(|error| {
+    let made = target::target(&found, dialect, hierarchy, options, registry).map_err(|error| {
         let error = with_way_out(error);
         // Where the codecs are the stored ones, they are named by the document that is there.
         let is_recoded = options.codecs.is_some() || options.shards.is_some();
@@ -261,6 +262,7 @@ pub(super) fn planned(
             false => error.map_pointer(|pointer| found.document_pointer(pointer)),
         }
     })?;
+    let Target { node: target, notes, warning, ome } = made;
     let notes = members.into_iter().chain(notes).collect();
     let (how, size) = match (&found.node, &target) {
         (Node::Array(from), Node::Array(to)) => {
@@ -276,7 +278,7 @@ pub(super) fn planned(
                         true => Action::CopyChunks,
                         false => Action::Reencode,
                     };
-                    let planned = PlannedNode { source: found, path, target, dialect, how, notes, warning, size };
+                    let planned = PlannedNode { source: found, path, target, dialect, how, notes, warning, ome, size };
                     return reencoded(array, planned, options);
                 }
                 // Chunks that stay as they are need no codecs.
@@ -294,7 +296,7 @@ pub(super) fn planned(
         }
         _ => (Action::Group, 0),
     };
-    Ok(PlannedNode { source: found, path, target, dialect, how, notes, warning, size })
+    Ok(PlannedNode { source: found, path, target, dialect, how, notes, warning, ome, size })
 }
 
 /// Whether chunks that are missing in an array may be missing in the converted array, where both have the same fill
@@ -312,6 +314,7 @@ pub(super) fn missing_stay(found: &StoredNode, path: &NodePath, target: &Node, d
         how: Action::CopyChunks,
         notes: Vec::new(),
         warning: None,
+        ome: None,
         size: 0,
     };
     Ok(target::missing_stay(found, NodeDocuments::new(&planned, &zarr_meta::Documents::new())?.found(), true))

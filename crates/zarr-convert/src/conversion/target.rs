@@ -8,18 +8,34 @@ use zarr_hierarchy::Result;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 use zarr_meta::conventions::{self, Conventions};
 use zarr_meta::{ArrayMetadata, Dialect, ForDialect, Node, Note, StoredNode};
+use zarr_ome::Version;
 
-/// The node to be written, notes of the differences that the dialect causes, and a warning of values to which other
-/// software gives another meaning.
+/// The node that a node becomes.
+#[derive(Debug)]
+pub(super) struct Target {
+    pub(super) node: Node,
+    /// The differences that the dialect causes.
+    pub(super) notes: Vec<Note>,
+    /// What other software gives another meaning.
+    pub(super) warning: Option<String>,
+    /// The version of OME-Zarr of its metadata, if that is another one now.
+    pub(super) ome: Option<Version>,
+}
+
+/// The node to be written.
 pub(super) fn target(
     found: &StoredNode,
     dialect: Dialect,
-    hierarchy: Hierarchy,
+    hierarchy: &Hierarchy,
     options: &ConvertOptions,
     registry: &Registry,
-) -> Result<(Node, Vec<Note>, Option<String>)> {
+) -> Result<Target> {
     let mut node = found.node.clone();
-    let is_followed = hierarchy.is_followed(found, options);
+    let (image, mut image_notes) = (hierarchy.images.step(found, dialect, options), Vec::new());
+    let before = image.map(|step| step.before(&mut node, &mut image_notes)).unwrap_or_default();
+    // Names by an image say nothing of xarray.
+    let is_of_image = found.node.as_array().is_some_and(|array| image.is_some_and(|step| step.drops_names(array)));
+    let is_followed = !is_of_image && hierarchy.is_followed(found, options);
     let meaning = is_followed && !options.literal;
     // Where the document stays, the data type that it names stays.
     let is_overridden = found.fallback.is_some() && found.dialect != dialect;
@@ -53,7 +69,7 @@ pub(super) fn target(
         .meaning(meaning)
         .keep_fill_value(hierarchy.keeps_fill)
         .all_stored(hierarchy.all_stored);
-    let (node, notes) = match fit.convert(&node) {
+    let (mut node, notes) = match fit.convert(&node) {
         // The drafts have shards, but not of every kind: then inner chunks become chunks, as where there are none.
         Err(error) if is_sharded && options.shards.is_none() && error.pointer().starts_with("/codecs") => {
             let options = ConvertOptions { shards: Some(Shards::None), ..options.clone() };
@@ -61,6 +77,7 @@ pub(super) fn target(
         }
         fitted => fitted?,
     };
+    let after = image.map(|step| step.after(&mut node, &mut image_notes)).unwrap_or_default();
     let missing = match (&found.node, &node) {
         (Node::Array(from), Node::Array(to)) if is_followed => {
             conventions::missing_data_difference((from, found.dialect), (to, dialect))
@@ -69,7 +86,8 @@ pub(super) fn target(
     };
     let why = if hierarchy.keeps_fill { ", since there are chunks that are not stored" } else { "" };
     let missing = missing.map(|missing| format!("{missing}{why}"));
-    let warnings = [nan_literals(found, &node, dialect), names_twice(found, &node, dialect), missing];
+    let metadata = before.warning.or(after.warning).map(|warning| format!("/attributes: OME-Zarr metadata {warning}"));
+    let warnings = [nan_literals(found, &node, dialect), names_twice(found, &node, dialect), missing, metadata];
     let warning = warnings.into_iter().flatten().reduce(|a, b| format!("{a}; {b}"));
     let taken = fallback.filter(|_| !options.carry).map(|original| {
         let stays = match &instead {
@@ -78,7 +96,8 @@ pub(super) fn target(
         };
         Note::loss("/data_type", &format!("{} is not known, and {stays}", original.excerpt()))
     });
-    Ok((node, notes.into_iter().chain(taken).collect(), warning))
+    let notes = notes.into_iter().chain(taken).chain(image_notes).collect();
+    Ok(Target { node, notes, warning, ome: before.version.or(after.version) })
 }
 
 /// The array with the members that its codecs have, of the right type, in their configurations: others are read with a warning, and may

@@ -1,0 +1,138 @@
+//! The convention of OME-Zarr: metadata of the version that goes with the format, and dimensions named by the axes of images.
+
+#[cfg(test)]
+mod tests;
+
+use super::ConvertOptions;
+use std::collections::HashMap;
+use std::sync::Arc;
+use zarr_meta::conventions::{Conventions, FILL_VALUE};
+use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, Note, StoredNode};
+use zarr_ome::{Multiscales, Version};
+
+/// The images of a hierarchy: for each array that is a level of one, the names of the axes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Images(Arc<HashMap<NodePath, Vec<String>>>);
+
+impl Images {
+    pub(super) fn of(nodes: &[StoredNode]) -> Self {
+        let mut axes = HashMap::new();
+        for group in nodes.iter().filter(|node| node.node.as_group().is_some()) {
+            // Faulty metadata names nothing.
+            let Ok(Some(read)) = Multiscales::read(group.node.attributes()) else { continue };
+            for (path, names) in read.level_names() {
+                axes.extend(group.path.join(path).ok().map(|path| (path, names.map(str::to_owned).collect())));
+            }
+        }
+        Self(Arc::new(axes))
+    }
+
+    /// The names that an array of this number of dimensions has as a level of an image.
+    fn names(&self, path: &NodePath, rank: usize) -> Option<&[String]> {
+        self.0.get(path).map(Vec::as_slice).filter(|names| names.len() == rank)
+    }
+
+    /// Whether the dimensions of an array have the names that its image gives them, where the format has them for every reader, and
+    /// nothing says that it is a variable of xarray as well.
+    pub(super) fn name_alone(&self, found: &StoredNode, array: &ArrayMetadata) -> bool {
+        let own = array.dimension_names.iter().flatten().map(Option::as_deref);
+        found.dialect.is_v3()
+            && !array.attributes.contains_key(FILL_VALUE)
+            && self
+                .names(&found.path, array.shape.len())
+                .is_some_and(|names| own.eq(names.iter().map(|name| Some(name.as_str()))))
+    }
+
+    /// The step of a conversion, if it has one.
+    pub(super) fn step<'a>(
+        &'a self,
+        found: &'a StoredNode,
+        dialect: Dialect,
+        options: &ConvertOptions,
+    ) -> Option<Step<'a>> {
+        let to_v3 = found.dialect.is_v2() && dialect.is_v3();
+        let is_between = to_v3 || (found.dialect.is_v3() && dialect.is_v2());
+        let is_followed = !options.literal && options.conventions != Conventions::Ignore;
+        let keeps_names = options.conventions != Conventions::Detect;
+        (is_between && is_followed).then_some(Step { images: self, found, to_v3, keeps_names })
+    }
+}
+
+/// What a conversion between Zarr v2 and v3 does to a node.
+///
+/// Groups change on the side of v3, before a node is fitted into it and after it was fitted into v2, so that pointers into attributes that
+/// are carried along are always those of v3.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step<'a> {
+    images: &'a Images,
+    found: &'a StoredNode,
+    to_v3: bool,
+    /// Whether names of dimensions stay in v2, by a convention that the caller has chosen.
+    keeps_names: bool,
+}
+
+/// What the step has done to a group.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    /// The version of its metadata, if that is another one now.
+    pub(super) version: Option<Version>,
+    /// Why the metadata stays as it is, of a version that does not go with the format.
+    pub(super) warning: Option<String>,
+}
+
+impl Step<'_> {
+    /// Whether the dimensions of an array lose their names, which are those of the axes of its image.
+    pub(super) fn drops_names(self, array: &ArrayMetadata) -> bool {
+        !self.to_v3 && !self.keeps_names && self.images.name_alone(self.found, array)
+    }
+
+    /// Before the node is fitted into the dialect.
+    pub(super) fn before(self, node: &mut Node, notes: &mut Vec<Note>) -> Done {
+        match node {
+            Node::Group(_) if self.to_v3 => self.metadata(node, notes),
+            Node::Array(array) if self.drops_names(array) => {
+                array.dimension_names = None;
+                notes.push(Note::change("/dimension_names", "are those of the axes of the image"));
+                Done::default()
+            }
+            _ => Done::default(),
+        }
+    }
+
+    /// After it was fitted.
+    pub(super) fn after(self, node: &mut Node, notes: &mut Vec<Note>) -> Done {
+        match node {
+            Node::Group(_) if !self.to_v3 => self.metadata(node, notes),
+            Node::Array(array) if self.to_v3 && array.dimension_names.is_none() => {
+                if let Some(names) = self.images.names(&self.found.path, array.shape.len()) {
+                    array.dimension_names = Some(names.iter().cloned().map(Some).collect());
+                    notes.push(Note::change("/dimension_names", "become those of the axes of the image"));
+                }
+                Done::default()
+            }
+            _ => Done::default(),
+        }
+    }
+
+    /// Gives metadata the form of the other version.
+    fn metadata(self, node: &mut Node, notes: &mut Vec<Note>) -> Done {
+        let (name, attributes) = (self.found.path.name(), node.attributes_mut());
+        let (converted, version) = match self.to_v3 {
+            true => (zarr_ome::to_v05(attributes, name), Version::V05),
+            false => (zarr_ome::to_v04(attributes, name), Version::V04),
+        };
+        match converted {
+            Ok(None) => Done::default(),
+            Ok(Some(converted)) => {
+                *attributes = converted;
+                notes.push(Note::change("/attributes", format!("OME-Zarr metadata becomes that of {version}")));
+                Done { version: Some(version), warning: None }
+            }
+            Err(error) => {
+                let format = if self.to_v3 { "v3" } else { "v2" };
+                let warning = format!("stays as it is, and goes with no version of Zarr {format}: {}", error.message());
+                Done { version: None, warning: Some(warning) }
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Metadata in the form of another version.
+
+use super::{newest, old};
+use crate::{ErrorKind, to_v04, to_v05};
+use zarr_json::{Value, json};
+
+/// All members, each of which may say the version in 0.4.
+fn all_members() -> Value {
+    let Value::Object(mut members) = old() else { panic!("an object") };
+    members.insert("note", "x");
+    members.set_pointer("/omero/version", json!("0.4")).unwrap();
+    members.insert("image-label", json!({"colors": [], "version": "0.4"}));
+    members.insert("plate", json!({"rows": [], "columns": [], "wells": [], "version": "0.4"}));
+    members.insert("well", json!({"images": [{"path": "0"}], "version": "0.4"}));
+    members.insert("bioformats2raw.layout", 3_u64);
+    members.insert("labels", json!(["a"]));
+    Value::Object(members)
+}
+
+#[test]
+fn versions_become_each_other() {
+    let old = all_members();
+    let old = old.as_object().unwrap();
+    let new = to_v05(old, Some("labels")).unwrap().unwrap();
+    assert_eq!(new.keys().collect::<Vec<_>>(), ["ome", "note"]);
+    let text = Value::Object(new.clone()).to_string();
+    assert_eq!(text.matches("version").count(), 1, "{text}");
+    assert_eq!(Value::Object(new.clone()).pointer("/ome/version"), Some(&json!("0.5")));
+    let back = to_v04(&new, Some("labels")).unwrap().unwrap();
+    assert!(Value::Object(back.clone()).semantically_eq(&Value::Object(old.clone())), "{}", Value::Object(back));
+    // Nothing is left to do.
+    assert_eq!(to_v05(&new, None).unwrap(), None);
+    assert_eq!(to_v04(old, None).unwrap(), None);
+    assert_eq!(to_v05(json!({"multiscales": {"layout": []}, "plate": 3}).as_object().unwrap(), None).unwrap(), None);
+}
+
+#[test]
+fn members_that_are_not_known_stay_in_their_place() {
+    let new = json!({"ome": {"version": "0.5", "well": {"images": []}, "creator": "x"}, "a": 1});
+    let old = to_v04(new.as_object().unwrap(), None).unwrap().unwrap();
+    let expected = json!({"well": {"images": [], "version": "0.4"}, "ome": {"creator": "x"}, "a": 1});
+    assert!(Value::Object(old.clone()).semantically_eq(&expected), "{}", Value::Object(old));
+    let back = to_v05(&old, None).unwrap().unwrap();
+    assert!(Value::Object(back.clone()).semantically_eq(&new), "{}", Value::Object(back));
+}
+
+#[test]
+fn what_cannot_become_the_other_version_is_an_error() {
+    for (attributes, kind) in [
+        (json!({"multiscales": [{"version": "0.3", "axes": ["y", "x"]}]}), ErrorKind::UnsupportedVersion),
+        (json!({"well": {"images": [], "version": "x"}}), ErrorKind::InvalidMetadata),
+        (json!({"well": {"images": []}, "ome": 3}), ErrorKind::NotExpressible),
+    ] {
+        assert_eq!(to_v05(attributes.as_object().unwrap(), None).unwrap_err().kind(), kind, "{attributes}");
+    }
+    for (attributes, kind) in [
+        (newest(), ErrorKind::NotExpressible),
+        (json!({"ome": {"version": "0.9", "well": {}}}), ErrorKind::UnsupportedVersion),
+        (json!({"ome": {"version": "0.5", "well": {}}, "well": 1}), ErrorKind::NotExpressible),
+    ] {
+        assert_eq!(to_v04(attributes.as_object().unwrap(), None).unwrap_err().kind(), kind, "{attributes}");
+    }
+}
