@@ -4,6 +4,7 @@ mod coordinates;
 mod documents;
 mod elements;
 mod missing;
+mod ome;
 mod options;
 mod others;
 mod report;
@@ -131,10 +132,14 @@ impl Comparison {
         let reporter = Reporter::new(&progress);
         // Chunks of nodes that are not to be seen look like keys of no node.
         let with_others = options.other_keys && first.dialect.is_none() && second.dialect.is_none();
-        let (a, a_others) = nodes_of(first, options, with_others)?;
-        let (b, b_others) = nodes_of(second, options, with_others)?;
-        let (mut comparison, pairs) = pair(a, b);
-        comparison.other_keys = others::compare((first, a_others), (second, b_others))?;
+        let (mut of_first, first_others) = nodes_of(first, options, with_others)?;
+        let (mut of_second, second_others) = nodes_of(second, options, with_others)?;
+        let is_v3 = |nodes: &[Found]| nodes.first().is_some_and(|(_, node)| node.dialect.is_v3());
+        if is_v3(&of_first) != is_v3(&of_second) {
+            [&mut of_first, &mut of_second].into_iter().for_each(|nodes| ome::as_in_v3(nodes));
+        }
+        let (mut comparison, pairs) = pair(of_first, of_second);
+        comparison.other_keys = others::compare((first, first_others), (second, second_others))?;
         let mut planned = Vec::new();
         let mut total = 0_u128;
         for (path, a, b) in pairs {

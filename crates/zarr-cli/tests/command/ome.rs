@@ -181,6 +181,8 @@ fn conversions_write_the_version_of_the_format() {
     assert_eq!(json.pointer("/attributes/other"), Some(&Value::from(1_u64)));
     let json = Value::from_json(&folder.ok(&["info", "v3", "0", "--json"])).unwrap();
     assert_eq!(json.get("dimension_names").unwrap().to_string(), r#"["y","x"]"#);
+    let ran = folder.run(&["diff", "v2", "v3"]);
+    assert_eq!(ran.code, Some(0), "{}", String::from_utf8_lossy(&ran.out));
     // A group of version 3 takes an image of version 2, and one of version 2 takes it back.
     folder.ok(&["create", "into", "/", "--group"]);
     let out = folder.ok(&["cp", "v2", "into::/img"]);
@@ -193,6 +195,7 @@ fn conversions_write_the_version_of_the_format() {
     // To the letter.
     let out = folder.ok(&["convert", "v2", "same", "--dialect", "v3", "--literal"]);
     assert!(!out.contains("OME-Zarr"), "{out}");
+    assert_eq!(folder.run(&["diff", "v2", "same"]).code, Some(0));
     let out = folder.ok(&["migrate", "v2", "--dialect", "v3"]);
     assert!(out.ends_with(line), "{out}");
 }

@@ -272,3 +272,36 @@ fn elements_that_differ_have_coordinates() {
     let member = r#""coordinates":{"time":"2001-04-01T00:00:00.000000000","lat":"12.5"}"#;
     assert!(json.contains(member), "{json}");
 }
+
+/// Metadata of OME-Zarr are the same in the version of each format, and images name the dimensions of levels.
+#[test]
+fn images_are_the_same_in_other_formats() {
+    let side = |dialect: Dialect, version: &str, is_in_ome: bool, names: Option<[&str; 2]>| {
+        let store = memory();
+        let images = format!(
+            r#"[{{"version":"{version}","axes":[{{"name":"y","type":"space"}},{{"name":"x","type":"space"}}],
+                "datasets":[{{"path":"0","coordinateTransformations":[{{"type":"scale","scale":[1,1]}}]}}]}}]"#
+        );
+        let images = zarr_json::Value::from_json(&images).unwrap();
+        let old = NewGroup::new().attribute("multiscales", images).dialect(dialect);
+        let old = Group::create(&store, "/", old, &registry()).unwrap();
+        if is_in_ome {
+            let new = zarr_ome::to_v05(old.attributes().unwrap(), None).unwrap().unwrap();
+            old.erase().unwrap();
+            Group::create(&store, "/", NewGroup::new().attributes(new).dialect(dialect), &registry()).unwrap();
+        }
+        let new = NewArray::new(&[2, 2], "uint8").codecs("bytes").unwrap().dialect(dialect).fill(0);
+        let new = names.map_or(new.clone(), |names| new.dimension_names(&names));
+        Array::create(&store, "/0", new, &registry()).unwrap();
+        Side::new(&store, NodePath::root())
+    };
+    let yx = Some(["y", "x"]);
+    let old = side(Dialect::V2, "0.4", false, None);
+    let (new, to_the_letter) = (side(Dialect::V3, "0.4", true, yx), side(Dialect::V3, "0.4", false, None));
+    let is_equal =
+        |a: &Side, b: &Side| Comparison::of(a, b, &registry(), &CompareOptions::default(), |_| {}).unwrap().is_equal();
+    assert!(is_equal(&old, &new) && is_equal(&new, &old) && is_equal(&old, &to_the_letter));
+    // In one format they are not.
+    assert!(!is_equal(&new, &to_the_letter));
+    assert!(!is_equal(&old, &side(Dialect::V3, "0.4", true, Some(["a", "x"]))));
+}
