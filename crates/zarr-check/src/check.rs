@@ -5,7 +5,7 @@ use crate::documents::{code_of, code_of_open};
 use crate::hierarchy::Hierarchy;
 use crate::keys::Keys;
 use crate::sink::Sink;
-use crate::{CheckOptions, Event, Finding, Level, Report, conventions, documents, images, unfinished};
+use crate::{CheckOptions, Event, Finding, Level, Report, conventions, documents, ome, unfinished};
 use std::sync::Arc;
 use zarr_array::{Registry, Store};
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, walk};
@@ -69,7 +69,7 @@ pub fn check<F: IntoFlow>(
     documents::copies_inside(&hierarchy, &sink);
     if options.conventions {
         conventions::check(&**store, &hierarchy, &sink)?;
-        images::check(&hierarchy, &sink)?;
+        ome::check(&hierarchy, &sink)?;
     }
     sink.go_on()?;
     if options.level > Level::Documents {

@@ -149,9 +149,11 @@ codes! {
     BadImage "bad-image" Error
         "The metadata of an OME-Zarr image cannot be read, or the positions of its elements." "Correct the member that is named.";
     UnknownImage "unknown-image" Warning
-        "The metadata of an OME-Zarr image is of a version that is not known: the image is not checked." "Check it with software that knows the version, or write it as 0.5.";
-    ImageDeviation "image-deviation" Warning
-        "The metadata of an OME-Zarr image deviates from its specification, and is read all the same." "Correct the member that is named: other software may refuse it.";
+        "The metadata of OME-Zarr is of a version that is not known: it is not checked." "Check it with software that knows the version, or write it as 0.5.";
+    ImageVersion "image-version" Warning
+        "The version of OME-Zarr metadata does not go with the format of Zarr: 0.4 is that of v2, and later ones, in the attribute `ome`, are those of v3." "Convert the store that it was written in: `zarr convert` and `zarr migrate` write the version of the other format. Or write the metadata anew.";
+    ImageDeviation "image-deviation" Error
+        "The metadata of an OME-Zarr image breaks a rule of its specification, and is read all the same." "Correct the member that is named: other software may refuse it.";
     MissingLevel "missing-level" Error
         "The `path` of a level of an OME-Zarr image leads to no array." "Correct the path, or restore the array.";
     LevelRank "level-rank" Error
@@ -160,8 +162,24 @@ codes! {
         "A level of an OME-Zarr image is larger than the one before: they have to be listed from the finest to the coarsest." "List them in that order.";
     LevelScale "level-scale" Error
         "A level of an OME-Zarr image does not have exactly one transformation `scale`." "Give it one, with a number for each axis.";
+    LevelNames "level-names" Warning
+        "The array of a level of an OME-Zarr image names its dimensions otherwise than the image its axes." "Rename the dimensions, or the axes.";
     LevelType "level-type" Warning
         "A level of an OME-Zarr image has another data type than the first: software takes that of the first for all." "Write the level with the data type of the first.";
+    BadPlate "bad-plate" Error
+        "The metadata of an OME-Zarr plate or well break a rule of the specification." "Correct the member that is named.";
+    WellOrder "well-order" Warning
+        "The path of a well of an OME-Zarr plate names the column before the row." "Name the row first, and move the group.";
+    MissingWell "missing-well" Warning
+        "An OME-Zarr plate names a well that is not there." "Restore the well, or take it out of the list.";
+    FieldCount "field-count" Warning
+        "A well has more images than its OME-Zarr plate says." "Correct the count of the plate.";
+    BadLabels "bad-labels" Error
+        "The metadata of OME-Zarr labels, or a list of images, break a rule of the specification." "Correct the member that is named.";
+    LabelType "label-type" Error
+        "The elements of OME-Zarr labels are no integers." "Write them as integers.";
+    MissingImage "missing-image" Warning
+        "An OME-Zarr well, or a list of labels or of a series, names an image that is not there." "Restore the image, or take it out of the list.";
 }
 
 impl fmt::Display for Code {

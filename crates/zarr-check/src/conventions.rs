@@ -2,7 +2,7 @@
 
 use crate::attributes::AttributeDocuments;
 use crate::hierarchy::Hierarchy;
-use crate::images::is_image;
+use crate::ome::is_pyramid;
 use crate::sink::Sink;
 use crate::{Code, Finding};
 use std::collections::{HashMap, HashSet};
@@ -19,16 +19,16 @@ const MOST_ABOVE: usize = 1000;
 pub(crate) fn check(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
     let mut above = Above { store, seen: HashMap::new() };
     let mut sizes: HashMap<(String, &str), (u64, &StoredNode)> = HashMap::new();
-    let images: HashSet<String> = hierarchy
+    let pyramids: HashSet<String> = hierarchy
         .nodes
         .iter()
-        .filter(|node| is_image(node.node.attributes()))
+        .filter(|node| is_pyramid(node.node.attributes()))
         .map(|node| node.path.to_string())
         .collect();
     for found in &hierarchy.nodes {
         let Node::Array(array) = &found.node else { continue };
         let group = found.path.parent().map_or_else(String::new, |group| group.to_string());
-        if !images.contains(&group) {
+        if !pyramids.contains(&group) {
             dimensions(found, array, &group, &mut sizes, sink);
         }
         let attributes = &array.attributes;

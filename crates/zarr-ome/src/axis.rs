@@ -1,6 +1,7 @@
 //! Axes of images.
 
 use crate::Result;
+use crate::version::Version;
 use zarr_json::pointer::{At, ValueError};
 
 /// An axis of an image.
@@ -101,9 +102,10 @@ const SYMBOLS: [(&str, &str); 23] = [
 ];
 
 /// The axes of a document. Deviations that do not keep it from being read are added to `deviations`.
-pub(crate) fn axes(list: &At<'_>, deviations: &mut Vec<ValueError>) -> Result<Vec<Axis>, ValueError> {
+pub(crate) fn axes(list: &At<'_>, version: Version, deviations: &mut Vec<ValueError>) -> Result<Vec<Axis>, ValueError> {
+    let items = list.items()?;
     let mut axes = Vec::<Axis>::new();
-    for item in list.items()? {
+    for item in &items {
         let name = item.member("name")?;
         let text = name.text()?;
         if text.is_empty() || axes.iter().any(|axis| axis.name == text) {
@@ -111,22 +113,42 @@ pub(crate) fn axes(list: &At<'_>, deviations: &mut Vec<ValueError>) -> Result<Ve
         }
         let text_of = |member: &str| item.get_non_null(member).map(|at| at.text().map(str::to_owned)).transpose();
         let kind = AxisKind::of(text_of("type")?.as_deref());
-        if axes.last().is_some_and(|before| before.kind.rank() > kind.rank()) {
-            deviations.push(item.invalid("axes in the order time, channel, space"));
-        }
         axes.push(Axis { name: text.to_owned(), kind, unit: text_of("unit")? });
     }
     if !(1..=MOST_AXES).contains(&axes.len()) {
         return Err(list.invalid(format!("1 to {MOST_AXES} axes")));
     }
-    let in_space = axes.iter().filter(|axis| axis.kind == AxisKind::Space).count();
-    if !(2..=3).contains(&in_space) {
-        deviations.push(list.invalid("2 or 3 axes of type space"));
+    // From 0.6 on they may be those of an array instead of directions in space.
+    let of_array = axes.iter().filter(|axis| axis.kind.name() == Some("array")).count();
+    if version < Version::V06 || of_array < 2 {
+        deviations.extend(deviations_of(list, &items, &axes));
     }
     if !(2..=5).contains(&axes.len()) {
         deviations.push(list.invalid("2 to 5 axes"));
     }
     Ok(axes)
+}
+
+/// Where the kinds of axes are not those that an image has.
+fn deviations_of(list: &At<'_>, items: &[At<'_>], axes: &[Axis]) -> Vec<ValueError> {
+    let mut deviations = Vec::new();
+    let mut most = 0;
+    for (number, (item, axis)) in items.iter().zip(axes).enumerate() {
+        let rank = axis.kind.rank();
+        if rank < most {
+            deviations.push(item.invalid("axes in the order time, channel, space"));
+        }
+        most = most.max(rank);
+        let before = axes.get(..number).unwrap_or_default();
+        if axis.kind != AxisKind::Space && before.iter().any(|other| other.kind.rank() == rank) {
+            deviations.push(item.invalid("at most one axis of type time, and one of channels or another type"));
+        }
+    }
+    let in_space = axes.iter().filter(|axis| axis.kind == AxisKind::Space).count();
+    if !(2..=3).contains(&in_space) {
+        deviations.push(list.invalid("2 or 3 axes of type space"));
+    }
+    deviations
 }
 
 /// More axes than the specification permits, which are read as well.

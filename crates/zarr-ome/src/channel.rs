@@ -15,17 +15,23 @@ pub struct Channel {
     pub is_active: bool,
 }
 
-/// The channels of `omero`.
-pub(crate) fn channels(omero: &At<'_>) -> Result<Vec<Channel>, ValueError> {
-    omero.member("channels")?.items()?.iter().map(channel).collect()
+/// The channels of `omero`. Members that it lacks and should have are added to `deviations`.
+pub(crate) fn channels(omero: &At<'_>, deviations: &mut Vec<ValueError>) -> Result<Vec<Channel>, ValueError> {
+    omero.member("channels")?.items()?.iter().map(|item| channel(item, deviations)).collect()
 }
 
-fn channel(at: &At<'_>) -> Result<Channel, ValueError> {
+fn channel(at: &At<'_>, deviations: &mut Vec<ValueError>) -> Result<Channel, ValueError> {
     let label = at.get_non_null("label").map(|label| label.text().map(str::to_owned)).transpose()?;
+    let mut lacks = |at: &At<'_>, names: &[&str]| {
+        let lacking = names.iter().filter(|name| at.get(name).is_none());
+        deviations.extend(lacking.filter_map(|name| at.member(name).err()));
+    };
+    lacks(at, &["color", "window"]);
     let color = at.get_non_null("color").map(|at| color(&at)).transpose()?;
     let window = match at.get_non_null("window") {
         None => None,
         Some(window) => {
+            lacks(&window, &["min", "max"]);
             let number = |name: &str| {
                 let at = window.member(name)?;
                 at.value().as_f64().filter(|number| number.is_finite()).ok_or_else(|| at.invalid("a number"))

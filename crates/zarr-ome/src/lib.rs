@@ -1,7 +1,8 @@
 //! [OME-Zarr](https://ngff.openmicroscopy.org) images in Zarr groups, versions 0.4 to 0.6: their levels, axes, scales and channels.
 //!
-//! [`Multiscales`] is the metadata alone, read from the attributes of a group. An [`Image`] has its levels as arrays. [`to_v05`] gives
-//! metadata of 0.4 the form of 0.5, and [`to_v04`] that of 0.4.
+//! [`Multiscales`] is the metadata alone, read from the attributes of a group. An [`Image`] has its levels as arrays. [`Metadata`] are all
+//! members of OME-Zarr that a group has: also a [`Plate`], a [`Well`], a [list of labels](Listed). [`to_v05`] gives metadata of 0.4 the form of
+//! 0.5, and [`to_v04`] that of 0.4.
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -29,9 +30,12 @@ mod axis;
 mod channel;
 mod conversion;
 mod facts;
+mod faults;
 mod image;
+mod label;
 mod metadata;
 mod multiscales;
+mod plate;
 #[cfg(test)]
 mod tests;
 mod transform;
@@ -41,7 +45,10 @@ pub use axis::{Axis, AxisKind};
 pub use channel::Channel;
 pub use conversion::{to_v04, to_v05};
 pub use image::Image;
+pub use label::{ImageLabel, Listed};
 pub use metadata::Metadata;
 pub use multiscales::{Level, Multiscale, Multiscales};
+pub use plate::{Acquisition, Field, Plate, Well, WellPlace};
 pub use version::Version;
 pub use zarr_array::{Error, ErrorKind, Result};
+pub use zarr_json::pointer::ValueError;

@@ -97,6 +97,11 @@ impl<'a> Metadata<'a> {
         }
     }
 
+    /// Whether no version is said.
+    pub fn is_without_version(&self) -> bool {
+        matches!(self.stated(), Ok(None))
+    }
+
     /// The version as it is written; `None` if it is not.
     fn stated(&self) -> Result<Option<At<'a>>, ValueError> {
         if self.is_in_ome {

@@ -165,7 +165,7 @@ fn parse(metadata: &Metadata<'_>, list: &At<'_>, version: Version) -> Result<Mul
         return Err(list.invalid("at least one image"));
     }
     // How channels are shown is no reason to refuse an image.
-    let channels = match metadata.member("omero").map(|omero| channel::channels(&omero)) {
+    let channels = match metadata.member("omero").map(|omero| channel::channels(&omero, &mut found)) {
         None => Vec::new(),
         Some(Ok(channels)) => channels,
         Some(Err(error)) => {
@@ -188,11 +188,14 @@ fn multiscale(at: &At<'_>, version: Version, found: &mut Vec<ValueError>) -> Res
         return Err(datasets.invalid("at least one level"));
     }
     let axes = match version {
-        Version::V06 => axis::axes(&intrinsic(at, &items)?.member("axes")?, found)?,
-        _ => axis::axes(&at.member("axes")?, found)?,
+        Version::V06 => axis::axes(&intrinsic(at, &items)?.member("axes")?, version, found)?,
+        _ => axis::axes(&at.member("axes")?, version, found)?,
     };
     // Up to 0.5 these hold for all levels, after the ones of each; in 0.6 they lead to other coordinate systems.
     let of_all = at.get_non_null("coordinateTransformations").filter(|_| version != Version::V06);
+    if let Some(Ok(faults)) = of_all.as_ref().map(transform::faults_of_all) {
+        found.extend(faults);
+    }
     // Without positions an image is an image all the same: its levels are known, and their axes.
     let mut unplaced = None;
     let mut levels = Vec::new();
@@ -202,7 +205,7 @@ fn multiscale(at: &At<'_>, version: Version, found: &mut Vec<ValueError>) -> Res
         if text.is_empty() {
             return Err(path.invalid("the path of an array"));
         }
-        let own = Transform::identity(axes.len()).with(item, version);
+        let own = Transform::identity(axes.len()).with(item, version, found);
         let own = own.unwrap_or_else(|error| {
             unplaced.get_or_insert(error);
             Transform::identity(axes.len())

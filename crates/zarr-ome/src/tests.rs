@@ -1,6 +1,7 @@
 //! Documents as the specifications have them, and faulty ones.
 
 mod conversion;
+mod groups;
 
 use crate::{AxisKind, Error, ErrorKind, Image, Metadata, Multiscales, Version};
 use std::sync::Arc;
@@ -38,7 +39,7 @@ fn old() -> Value {
         }],
         "omero": {"channels": [
             {"label": "DAPI", "color": "0000FF", "window": {"start": 100, "end": 900, "min": 0, "max": 65535}, "active": true},
-            {"color": "#00ff7f", "active": false}
+            {"color": "#00ff7f", "window": {"start": 0, "end": 9, "min": 0, "max": 255}, "active": false}
         ]}
     })
 }
@@ -215,6 +216,30 @@ fn transformations_that_are_not_read_leave_levels_and_axes() {
     assert_eq!(image.first().unwrap().levels[1].scale, [1.0, 1.0, 2.0, 2.0]);
 }
 
+#[test]
+fn transformations_have_an_order() {
+    let level = |transformations: &Value| {
+        let mut members = old().as_object().unwrap().clone();
+        members.set_pointer("/multiscales/0/datasets/0/coordinateTransformations", transformations.clone()).unwrap();
+        read(&Value::Object(members)).unwrap().unwrap().deviations
+    };
+    let scale = || json!({"type": "scale", "scale": [1, 1, 1, 1]});
+    let shift = || json!({"type": "translation", "translation": [0, 0, 1, 1]});
+    assert_eq!(level(&json!([(scale()), (shift())])), [""; 0]);
+    for (list, expected) in [
+        (json!([(shift()), (scale())]), "scales before the translation"),
+        (json!([(scale()), (shift()), (shift())]), "one translation"),
+        (json!([(scale()), {"type": "identity"}]), "a scale or a translation"),
+    ] {
+        let found = level(&list);
+        assert!(found.len() == 1 && found[0].ends_with(expected), "{list}: {found:?}");
+    }
+    let mut members = old().as_object().unwrap().clone();
+    members.set_pointer("/multiscales/0/coordinateTransformations", json!([(shift())])).unwrap();
+    let found = read(&Value::Object(members)).unwrap().unwrap().deviations;
+    assert!(found.len() == 1 && found[0].ends_with("exactly one transformation scale"), "{found:?}");
+}
+
 /// `multiscales` of other conventions.
 #[test]
 fn images_are_known_by_their_form() {
@@ -260,7 +285,8 @@ fn deviations_are_kept() {
     members.set_pointer("/omero/channels/0/color", json!("blue")).unwrap();
     let image = read(&Value::Object(members)).unwrap().unwrap();
     let deviations = image.deviations.join("\n");
-    assert_eq!(image.deviations.len(), 3, "{deviations}");
+    assert_eq!(image.deviations.len(), 4, "{deviations}");
+    assert!(deviations.contains("at most one axis of type time, and one of channels or another type"), "{deviations}");
     assert!(deviations.contains("/attributes/multiscales/0/axes/3: found "), "{deviations}");
     assert!(deviations.contains("2 or 3 axes of type space"), "{deviations}");
     assert!(deviations.contains("/attributes/omero/channels/0/color: found \"blue\""), "{deviations}");

@@ -15,10 +15,16 @@ impl Transform {
         Self { scale: vec![1.0; rank], translation: vec![0.0; rank] }
     }
 
-    /// With the transformations of a level.
-    pub(crate) fn with(self, level: &At<'_>, version: Version) -> Result<Self, ValueError> {
+    /// With the transformations of a level. Those whose order is wrong are applied all the same, and added to `found`.
+    pub(crate) fn with(
+        self,
+        level: &At<'_>,
+        version: Version,
+        found: &mut Vec<ValueError>,
+    ) -> Result<Self, ValueError> {
         let list = level.member("coordinateTransformations")?;
         if version != Version::V06 {
+            found.extend(faults(&list)?);
             return self.then_all(&list);
         }
         let only = only(&list)?;
@@ -84,4 +90,31 @@ pub(crate) fn only<'v>(list: &At<'v>) -> Result<At<'v>, ValueError> {
         (1, Some(item)) => Ok(item),
         _ => Err(list.invalid("one transformation")),
     }
+}
+
+/// The transformations of a list, up to version 0.5, that are of a kind or in an order that the specification does not permit, and can be
+/// applied all the same.
+pub(crate) fn faults(list: &At<'_>) -> Result<Vec<ValueError>, ValueError> {
+    let mut is_moved = false;
+    let mut faults = Vec::new();
+    for item in list.items()? {
+        match item.get("type").and_then(|kind| kind.value().as_str()) {
+            Some("identity") => faults.push(item.invalid("a scale or a translation")),
+            Some("translation") if is_moved => faults.push(item.invalid("one translation")),
+            Some("translation") => is_moved = true,
+            Some("scale") if is_moved => faults.push(item.invalid("scales before the translation")),
+            _ => {}
+        }
+    }
+    Ok(faults)
+}
+
+/// The same of a list that holds for all levels, which has one scale as the list of a level has.
+pub(crate) fn faults_of_all(list: &At<'_>) -> Result<Vec<ValueError>, ValueError> {
+    let mut faults = faults(list)?;
+    let is_scale = |item: &&At<'_>| item.get("type").is_some_and(|kind| kind.value().as_str() == Some("scale"));
+    if list.items()?.iter().filter(is_scale).count() != 1 {
+        faults.push(list.invalid("exactly one transformation scale"));
+    }
+    Ok(faults)
 }

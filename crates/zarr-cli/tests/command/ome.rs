@@ -196,6 +196,34 @@ fn conversions_write_the_version_of_the_format() {
     let out = folder.ok(&["convert", "v2", "same", "--dialect", "v3", "--literal"]);
     assert!(!out.contains("OME-Zarr"), "{out}");
     assert_eq!(folder.run(&["diff", "v2", "same"]).code, Some(0));
+    let ran = folder.run(&["check", "same"]);
+    assert!(ran.code == Some(1) && String::from_utf8(ran.out).unwrap().contains("[image-version]"));
     let out = folder.ok(&["migrate", "v2", "--dialect", "v3"]);
     assert!(out.ends_with(line), "{out}");
+}
+
+#[test]
+fn a_plate_with_two_rows_of_one_name_is_an_error() {
+    let folder = Folder::new();
+    let plate = |rows: &str| {
+        format!(
+            r#"{{"ome":{{"version":"0.5","plate":{{"rows":{rows},"columns":[{{"name":"1"}}],
+            "wells":[{{"path":"A/1","rowIndex":0,"columnIndex":0}}]}}}}}}"#
+        )
+    };
+    let image = r#"{"ome":{"version":"0.5","multiscales":[{"axes":[{"name":"y","type":"space"},{"name":"x","type":"space"}],
+        "datasets":[{"path":"0","coordinateTransformations":[{"type":"scale","scale":[1,1]}]}]}]}}"#;
+    let well = r#"{"ome":{"version":"0.5","well":{"images":[{"path":"0"}]}}}"#;
+    for (store, rows, errors) in [("good", r#"[{"name":"A"}]"#, 0), ("bad", r#"[{"name":"A"},{"name":"A"}]"#, 1)] {
+        folder.ok(&["create", store, "/", "--group", "--attributes", &plate(rows)]);
+        folder.ok(&["create", store, "A", "--group"]);
+        folder.ok(&["create", store, "A/1", "--group", "--attributes", well]);
+        folder.ok(&["create", store, "A/1/0", "--group", "--attributes", image]);
+        folder.ok(&["create", store, "A/1/0/0", "--shape", "2,2", "--dtype", "uint8"]);
+        let ran = folder.run(&["check", store]);
+        let out = String::from_utf8(ran.out).unwrap();
+        assert_eq!(ran.code, Some(errors), "{out}");
+        let expected = "zarr.json#/attributes/ome/plate/rows/1/name";
+        assert_eq!(out.contains(expected) && out.contains("[bad-plate]"), errors == 1, "{out}");
+    }
 }

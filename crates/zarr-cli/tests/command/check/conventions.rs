@@ -23,6 +23,55 @@ pub(super) fn attributes(images: &str, version: Option<&str>, is_old: bool) -> M
     attributes.as_object().unwrap().clone()
 }
 
+/// Further groups of OME-Zarr: a list of labels in the image, and a plate of one well.
+pub(super) fn groups(is_old: bool) -> Vec<(&'static str, Map)> {
+    let image = || {
+        Value::from_json(
+            r#"[{"axes":[{"name":"y","type":"space"},{"name":"x","type":"space"}],
+                "datasets":[{"path":"0","coordinateTransformations":[{"type":"scale","scale":[1,1]}]}]}]"#,
+        )
+        .unwrap()
+    };
+    let plate = json!({
+        "rows": [{"name": "A"}, {"name": "B"}], "columns": [{"name": "1"}, {"name": "2"}], "field_count": 1,
+        "wells": [{"path": "A/1", "rowIndex": 0, "columnIndex": 0}]
+    });
+    let colors = json!({"colors": [{"label-value": 1}, {"label-value": 2}]});
+    let groups = [
+        ("/img/labels", json!({"labels": ["cells"]})),
+        ("/img/labels/cells", json!({"multiscales": (image()), "image-label": colors})),
+        ("/plate", json!({"plate": plate})),
+        ("/plate/A", json!({})),
+        ("/plate/A/1", json!({"well": {"images": [{"path": "0"}]}})),
+        ("/plate/A/1/0", json!({"multiscales": (image())})),
+    ];
+    let of_version = |(path, members): (&'static str, Value)| {
+        let members = members.as_object().unwrap().clone();
+        (path, if is_old { members } else { as_new(members, path) })
+    };
+    groups.into_iter().map(of_version).collect()
+}
+
+fn as_new(members: Map, path: &str) -> Map {
+    zarr::ome::to_v05(&members, path.rsplit('/').next()).unwrap().unwrap_or(members)
+}
+
+/// Changes a member of OME-Zarr in the attributes of a group; `at` is a pointer from them in version 0.4.
+fn member(
+    sample: &Sample,
+    store: &dyn Store,
+    path: &str,
+    at: &str,
+    value: &str,
+    codes: &'static [Code],
+) -> Option<Expected> {
+    edit_attributes(sample, store, path, |map| {
+        let prefix = if map.contains_key("ome") { "/ome" } else { "" };
+        map.set_pointer(&format!("{prefix}{at}"), Value::from_json(value).unwrap()).unwrap();
+    })?;
+    expect(codes, path.to_owned())
+}
+
 /// Changes the attributes of a node of [`made`](super::samples::made), and gives the key of the document that has them.
 fn edit_attributes(sample: &Sample, store: &dyn Store, path: &str, change: impl FnOnce(&mut Map)) -> Option<String> {
     let node = named(sample, path).filter(|_| sample.name.starts_with("made"))?;
@@ -81,5 +130,47 @@ pub(super) const ALL: &[Damage] = &[
     }),
     found("a level of an image has another data type", |sample, store| {
         replace(sample, store, "coarse", "wide", &[Code::LevelType])
+    }),
+    found("a level of an image names its dimensions otherwise than the axes", |sample, store| {
+        let node = named(sample, "/img/fine").filter(|node| node.dialect == Dialect::V3)?;
+        edit(node, store, |map| drop(map.insert("dimension_names", vec!["a", "b"])))?;
+        expect(&[Code::LevelNames], "/img".to_owned())
+    }),
+    found("the version of an image is that of another format", |sample, store| {
+        edit_attributes(sample, store, "/img", |map| *map = attributes(MULTISCALES, None, map.contains_key("ome")))?;
+        expect(&[Code::ImageVersion], "/img".to_owned())
+    }),
+    found("a plate has two rows of one name", |sample, store| {
+        member(sample, store, "/plate", "/plate/rows/1/name", "\"A\"", &[Code::BadPlate])
+    }),
+    found("a well has two images of one path", |sample, store| {
+        let images = r#"[{"path":"0"},{"path":"0"}]"#;
+        member(sample, store, "/plate/A/1", "/well/images", images, &[Code::BadPlate])
+    }),
+    found("the path of a well has the column before the row", |sample, store| {
+        // From 0.5 on that is a fault like any other.
+        named(sample, "/plate").filter(|node| node.dialect == Dialect::V2)?;
+        member(sample, store, "/plate", "/plate/wells/0/path", "\"1/A\"", &[Code::WellOrder])
+    }),
+    found("a well of a plate is gone", |sample, store| {
+        let well = r#"{"path":"B/2","rowIndex":1,"columnIndex":1}"#;
+        member(sample, store, "/plate", "/plate/wells/0", well, &[Code::MissingWell])
+    }),
+    found("a well has more images than its plate says", |sample, store| {
+        let images = r#"[{"path":"0"},{"path":"1"}]"#;
+        member(sample, store, "/plate/A/1", "/well/images", images, &[Code::FieldCount])
+    }),
+    found("an image of a well is gone", |sample, store| {
+        member(sample, store, "/plate/A/1", "/well/images/0/path", "\"7\"", &[Code::MissingImage])
+    }),
+    found("labels have two colours for one value", |sample, store| {
+        member(sample, store, "/img/labels/cells", "/image-label/colors/1/label-value", "1", &[Code::BadLabels])
+    }),
+    found("labels are floats", |sample, store| {
+        let at = "/multiscales/0/datasets/0/path";
+        member(sample, store, "/img/labels/cells", at, "\"float\"", &[Code::LabelType])
+    }),
+    found("labels in a list are gone", |sample, store| {
+        member(sample, store, "/img/labels", "/labels/0", "\"nuclei\"", &[Code::MissingImage])
     }),
 ];

@@ -141,6 +141,16 @@ pub(super) fn made() -> Vec<Sample> {
         ] {
             create(&format!("/img/{name}"), NewArray::new(shape, data_type));
         }
+        for (path, attributes) in super::conventions::groups(dialect == Dialect::V2) {
+            let group =
+                attributes.iter().fold(NewGroup::new(), |new, (name, value)| new.attribute(name, value.clone()));
+            zarr::create((&store, path)).group(group).unwrap();
+        }
+        for (path, data_type) in
+            [("/img/labels/cells/0", "uint8"), ("/img/labels/cells/float", "float32"), ("/plate/A/1/0/0", "uint8")]
+        {
+            create(path, NewArray::new(&[4, 4], data_type));
+        }
         for (name, codecs) in
             [("raw", "bytes"), ("sum", "bytes,crc32c"), ("gzip", "bytes,gzip"), ("zstd", "bytes,zstd")]
         {

@@ -1,0 +1,90 @@
+//! Labels of segments: the list of a group, and what an image of them says of its values.
+
+use crate::faults::{Faults, Unique, integer};
+use crate::metadata::Metadata;
+use zarr_json::pointer::{At, ValueError};
+
+/// The paths that a group lists: its images of labels, or the images of a series.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The paths, each with where it stands, as a JSON pointer.
+    pub paths: Vec<(String, String)>,
+    /// Places that break a rule of the specification.
+    pub faults: Vec<ValueError>,
+}
+
+impl Listed {
+    /// The images of labels that a group lists in `labels`, relative to it; `None` if it has no list.
+    pub fn labels(metadata: &Metadata<'_>) -> Option<Self> {
+        Self::read(metadata, "labels")
+    }
+
+    /// The images that a group lists in `series`, relative to the group above it; `None` if it has no list.
+    pub fn series(metadata: &Metadata<'_>) -> Option<Self> {
+        Self::read(metadata, "series")
+    }
+
+    fn read(metadata: &Metadata<'_>, member: &str) -> Option<Self> {
+        let list = metadata.member(member)?;
+        let mut faults = Faults::default();
+        let items = faults.keep(list.items()).unwrap_or_default();
+        let path = |item: &At<'_>| Some((faults.keep(item.text())?.to_owned(), item.pointer()));
+        let paths = items.iter().filter_map(path).collect();
+        Some(Self { paths, faults: faults.0 })
+    }
+}
+
+/// The metadata `image-label` of a group: what its values stand for, and how they are shown.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ImageLabel {
+    /// Places that break a rule of the specification.
+    pub faults: Vec<ValueError>,
+}
+
+impl ImageLabel {
+    /// What a group says of its labels; `None` if it says nothing.
+    pub fn read(metadata: &Metadata<'_>) -> Option<Self> {
+        let at = metadata.member("image-label")?;
+        let mut faults = Faults::default();
+        faults.keep(at.object());
+        for color in values(&at, "colors", &mut faults) {
+            if let Some(rgba) = color.get("rgba") {
+                rgba_of(&rgba, &mut faults);
+            }
+        }
+        values(&at, "properties", &mut faults);
+        if let Some(source) = at.get("source").filter(|source| faults.keep(source.object()).is_some()) {
+            faults.text_if_any(&source, "image");
+        }
+        Some(Self { faults: faults.0 })
+    }
+}
+
+/// The items of a list, each of which is about a value of its own.
+fn values<'v>(at: &At<'v>, member: &str, faults: &mut Faults) -> Vec<At<'v>> {
+    let Some(list) = at.get(member) else { return Vec::new() };
+    let mut taken = Unique::new();
+    let items = faults.items(&list);
+    for item in &items {
+        let value = faults.integer(item, "label-value", i128::MIN);
+        if let (Some(value), Some(at)) = (value, item.get("label-value")) {
+            taken.take(value, &at, &format!("a value that no other of {member} has"), faults);
+        }
+    }
+    items
+}
+
+/// Red, green, blue and alpha.
+fn rgba_of(rgba: &At<'_>, faults: &mut Faults) {
+    let Some(items) = faults.keep(rgba.items()) else { return };
+    if items.len() != 4 {
+        faults.add(rgba, "4 integers: red, green, blue and alpha");
+    }
+    for item in items {
+        if !integer(&item, 0).is_ok_and(|number| number <= 255) {
+            faults.add(&item, "an integer from 0 to 255");
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Plates of wells, and wells of images: high-content screening.
+
+use crate::faults::{Faults, Unique};
+use crate::metadata::Metadata;
+use crate::version::Version;
+use zarr_json::pointer::{At, ValueError};
+
+/// The metadata `plate` of a group, as far as they can be read.
+///
+/// ```
+/// use zarr_json::json;
+/// use zarr_ome::{Metadata, Plate};
+///
+/// let attributes = json!({"ome": {"version": "0.5", "plate": {
+///     "rows": [{"name": "A"}], "columns": [{"name": "1"}, {"name": "1"}],
+///     "wells": [{"path": "A/1", "rowIndex": 0, "columnIndex": 0}]
+/// }}});
+/// let metadata = Metadata::find(attributes.as_object().unwrap(), None).unwrap();
+/// let plate = Plate::read(&metadata).unwrap();
+/// assert_eq!(plate.wells[0].path, "A/1");
+/// assert_eq!(plate.faults[0].pointer(), "/attributes/ome/plate/columns/1/name");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Plate {
+    /// The names of its rows.
+    pub rows: Vec<String>,
+    /// The names of its columns.
+    pub columns: Vec<String>,
+    /// Its wells.
+    pub wells: Vec<WellPlace>,
+    /// Its acquisitions.
+    pub acquisitions: Vec<Acquisition>,
+    /// The most images that a well has, if the plate says it.
+    pub field_count: Option<i128>,
+    /// Places that break a rule of the specification.
+    pub faults: Vec<ValueError>,
+    /// Places that break one, as examples of the specification do.
+    pub deviations: Vec<ValueError>,
+}
+
+/// An acquisition of a plate.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Acquisition {
+    /// Its id.
+    pub id: i128,
+    /// The most images of it that a well has, if the plate says it.
+    pub field_count: Option<i128>,
+}
+
+/// A well of a plate.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WellPlace {
+    /// The path of its group, relative to the plate: `A/1`.
+    pub path: String,
+    /// Where the plate names it, as a JSON pointer.
+    pub pointer: String,
+}
+
+/// The metadata `well` of a group, as far as they can be read.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Well {
+    /// Its images, the fields of view.
+    pub fields: Vec<Field>,
+    /// Places that break a rule of the specification.
+    pub faults: Vec<ValueError>,
+}
+
+/// An image of a well.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Field {
+    /// The path of its group, relative to the well.
+    pub path: String,
+    /// The id of its acquisition.
+    pub acquisition: Option<i128>,
+    /// Where the well names it, as a JSON pointer.
+    pub pointer: String,
+}
+
+impl Plate {
+    /// The plate that a group is; `None` if it is none.
+    pub fn read(metadata: &Metadata<'_>) -> Option<Self> {
+        let at = metadata.member("plate")?;
+        let mut faults = Faults::default();
+        let (rows, columns) = (names(&at, "rows", &mut faults), names(&at, "columns", &mut faults));
+        let mut deviations = Faults::default();
+        // Examples of valid plates have the column first in 0.4 and 0.6; those of 0.5 were corrected.
+        let is_strict = metadata.version().is_ok_and(|version| version == Version::V05);
+        let mut wells = Vec::new();
+        let mut paths = Unique::new();
+        for item in faults.items_of(&at, "wells") {
+            let indices = [("rowIndex", &rows), ("columnIndex", &columns)].map(|(name, names)| {
+                let index = usize::try_from(faults.integer(&item, name, 0)?).ok()?;
+                let found = names.get(index);
+                if found.is_none() && !names.is_empty() {
+                    faults.add(&item.get(name)?, format!("an index below {}", names.len()));
+                }
+                found.map(String::as_str)
+            });
+            let Some(path) = faults.text(&item, "path") else { continue };
+            let Some(place) = item.get("path") else { continue };
+            paths.take(path, &place, "a path that no other well has", &mut faults);
+            match (path.split_once('/'), indices) {
+                (Some((row, column)), _) if !(is_name(row) && is_name(column)) => {
+                    faults.add(&place, "the name of a row, / and the name of a column");
+                }
+                (None, _) => faults.add(&place, "the name of a row, / and the name of a column"),
+                (Some(found), [Some(row), Some(column)]) if found != (row, column) => {
+                    let expected = format!("\"{row}/{column}\", the row and the column of its indices");
+                    let is_swapped = found == (column, row) && !is_strict;
+                    (if is_swapped { &mut deviations } else { &mut faults }).add(&place, expected);
+                }
+                _ => {}
+            }
+            wells.push(WellPlace { path: path.to_owned(), pointer: place.pointer() });
+        }
+        let acquisitions = acquisitions(&at, &mut faults);
+        let field_count = faults.integer_if_any(&at, "field_count", 1);
+        faults.text_if_any(&at, "name");
+        Some(Self { rows, columns, wells, acquisitions, field_count, faults: faults.0, deviations: deviations.0 })
+    }
+}
+
+/// The names of rows or columns, each at its index.
+fn names(plate: &At<'_>, member: &str, faults: &mut Faults) -> Vec<String> {
+    let mut taken = Unique::new();
+    let mut names = Vec::new();
+    for item in faults.items_of(plate, member) {
+        let name = faults.text(&item, "name").unwrap_or_default();
+        if let Some(at) = item.get("name").filter(|at| at.value().as_str().is_some()) {
+            if !is_name(name) {
+                faults.add(&at, "a name of letters and digits");
+            }
+            taken.take(name, &at, &format!("a name that no other of {member} has"), faults);
+        }
+        names.push(name.to_owned());
+    }
+    names
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+fn acquisitions(plate: &At<'_>, faults: &mut Faults) -> Vec<Acquisition> {
+    let Some(list) = plate.get("acquisitions") else { return Vec::new() };
+    let mut taken = Unique::new();
+    let mut found = Vec::new();
+    for item in faults.keep(list.items()).unwrap_or_default() {
+        let id = faults.integer(&item, "id", 0);
+        let field_count = faults.integer_if_any(&item, "maximumfieldcount", 1);
+        if let (Some(id), Some(at)) = (id, item.get("id")) {
+            taken.take(id, &at, "an id that no other acquisition has", faults);
+            found.push(Acquisition { id, field_count });
+        }
+        for time in ["starttime", "endtime"] {
+            faults.integer_if_any(&item, time, 0);
+        }
+        for text in ["name", "description"] {
+            faults.text_if_any(&item, text);
+        }
+    }
+    found
+}
+
+impl Well {
+    /// The well that a group is; `None` if it is none.
+    pub fn read(metadata: &Metadata<'_>) -> Option<Self> {
+        let at = metadata.member("well")?;
+        let mut faults = Faults::default();
+        // From 0.6 on.
+        let is_free = metadata.version().is_ok_and(|version| version >= Version::V06);
+        let (is_path, expected): (fn(&str) -> bool, _) = match is_free {
+            true => (is_free_name, "a name of letters, digits and _.- that is not reserved"),
+            false => (is_name, "a name of letters and digits"),
+        };
+        let mut fields = Vec::new();
+        let mut paths = Unique::new();
+        for item in faults.items_of(&at, "images") {
+            let acquisition = faults.integer_if_any(&item, "acquisition", i128::MIN);
+            let Some(path) = faults.text(&item, "path") else { continue };
+            let Some(place) = item.get("path") else { continue };
+            if !is_path(path) {
+                faults.add(&place, expected);
+            }
+            paths.take(path, &place, "a path that no other image of the well has", &mut faults);
+            fields.push(Field { path: path.to_owned(), acquisition, pointer: place.pointer() });
+        }
+        Some(Self { fields, faults: faults.0 })
+    }
+}
+
+/// Whether a name is one that Zarr permits for a node.
+fn is_free_name(name: &str) -> bool {
+    let is_permitted = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    name.bytes().all(is_permitted) && !name.bytes().all(|byte| byte == b'.') && !name.starts_with("__")
+}
