@@ -36,6 +36,7 @@ pub(crate) fn check(hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
             let message = format!("found {}, expected 3", layout.value().excerpt());
             sink.find(places.at(Finding::new(Code::BadImage, message), &layout.pointer()));
         }
+        faults(&zarr_ome::scene_faults(&metadata), Code::BadImage, &places, sink)?;
         images::check(hierarchy, group, &metadata, &places, sink)?;
         plates::check(hierarchy, group, &metadata, &places, sink)?;
         labels::check(hierarchy, group, &metadata, &places, sink)?;

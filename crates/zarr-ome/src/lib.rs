@@ -29,6 +29,7 @@
 mod axis;
 mod channel;
 mod conversion;
+mod coordinates;
 mod facts;
 mod faults;
 mod image;
@@ -44,6 +45,7 @@ mod version;
 pub use axis::{Axis, AxisKind};
 pub use channel::Channel;
 pub use conversion::{to_v04, to_v05};
+pub use coordinates::scene_faults;
 pub use image::Image;
 pub use label::{ImageLabel, Listed};
 pub use metadata::Metadata;

@@ -97,6 +97,11 @@ impl<'a> Metadata<'a> {
         }
     }
 
+    /// Whether the version is a draft, of whose rules some are others.
+    pub(crate) fn is_draft(&self) -> bool {
+        self.stated().ok().flatten().and_then(|stated| stated.value().as_str()).is_some_and(|text| text.contains("dev"))
+    }
+
     /// Whether no version is said.
     pub fn is_without_version(&self) -> bool {
         matches!(self.stated(), Ok(None))

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::axis::{self, Axis};
 use crate::channel::{self, Channel};
+use crate::coordinates;
 use crate::metadata::Metadata;
 use crate::transform::{self, Transform};
 use crate::version::{self, Version};
@@ -161,6 +162,9 @@ fn parse(metadata: &Metadata<'_>, list: &At<'_>, version: Version) -> Result<Mul
     let images: Result<Vec<Multiscale>, ValueError> =
         list.items()?.iter().map(|item| multiscale(item, version, &mut found)).collect();
     let images = images?;
+    if version == Version::V06 && !metadata.is_draft() {
+        found.extend(list.items()?.iter().flat_map(coordinates::faults));
+    }
     if images.is_empty() {
         return Err(list.invalid("at least one image"));
     }

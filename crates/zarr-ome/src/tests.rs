@@ -1,6 +1,7 @@
 //! Documents as the specifications have them, and faulty ones.
 
 mod conversion;
+mod coordinates;
 mod groups;
 
 use crate::{AxisKind, Error, ErrorKind, Image, Metadata, Multiscales, Version};
