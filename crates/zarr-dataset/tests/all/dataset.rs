@@ -113,7 +113,7 @@ fn the_decoded_array_is_of_no_selection() {
     let values: Vec<f64> = t2m.read().unwrap().to_vec().unwrap();
     assert_eq!(t2m.part(&region(&[1..2, 1..3])).unwrap().read().unwrap().to_vec::<f64>().unwrap(), values[4..]);
     assert!(t2m.part(&region(&[0..0, 0..3])).unwrap().read().unwrap().is_empty());
-    for wrong in [region(&[0..3, 0..3]), region(&[0..1])] {
+    for wrong in [region(&[0..3, 0..3]), region(&[0..1, 0..1, 0..1])] {
         assert_eq!(t2m.part(&wrong).unwrap_err().kind(), ErrorKind::Argument);
     }
     // In reverse order and along points.

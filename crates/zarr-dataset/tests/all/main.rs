@@ -6,6 +6,7 @@ mod coordinates;
 mod dataset;
 mod hourly_year;
 mod labels;
+mod like;
 mod opening;
 mod plan;
 mod points;

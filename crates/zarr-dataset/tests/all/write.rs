@@ -4,12 +4,12 @@ use crate::registry;
 use std::sync::Arc;
 use zarr_array::{ArrayData, Store};
 use zarr_dataset::cf::time::{Calendar, DateTime};
-use zarr_dataset::{Dataset, ErrorKind, Labels, NewDataset, NewVariable, Values, Variable};
+use zarr_dataset::{Dataset, ErrorKind, Labels, NewDataset, NewVariable, Values};
 use zarr_json::Value;
 use zarr_meta::Dialect;
 use zarr_store::{Key, MemoryStore, Operation, SetOptions, StoreExt, Version};
 
-fn store() -> Arc<dyn Store> {
+pub(crate) fn store() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
 }
 
@@ -18,11 +18,11 @@ fn document(store: &Arc<dyn Store>, key: &str) -> Value {
     Value::from_json(std::str::from_utf8(&bytes).unwrap()).unwrap()
 }
 
-fn variable(name: &str, dimensions: &[&str], values: impl zarr_dataset::IntoValues) -> NewVariable {
+pub(crate) fn variable(name: &str, dimensions: &[&str], values: impl zarr_dataset::IntoValues) -> NewVariable {
     NewVariable::new(name, dimensions, values).unwrap().codecs("bytes").unwrap()
 }
 
-fn times(dtype: &str, numbers: &[i64]) -> Values {
+pub(crate) fn times(dtype: &str, numbers: &[i64]) -> Values {
     let (data_type, _) = zarr_dtype::from_npy_descr(dtype).unwrap();
     let items: Vec<u8> = numbers.iter().flat_map(|number| number.to_ne_bytes()).collect();
     Values::of_data(ArrayData::from_items(&data_type, &[numbers.len() as u64], &items, None).unwrap())
@@ -39,9 +39,9 @@ fn part(first: i64, values: &[f32; 4]) -> NewDataset {
 }
 
 /// 2020-01-01 in days since 1970.
-const START: i64 = 18_262;
+pub(crate) const START: i64 = 18_262;
 
-fn created(store: &Arc<dyn Store>, new: NewDataset) -> Dataset {
+pub(crate) fn created(store: &Arc<dyn Store>, new: NewDataset) -> Dataset {
     Dataset::create(store, "/", new, &registry()).unwrap()
 }
 
@@ -468,103 +468,5 @@ impl Store for Refusing {
     zarr_store::delegate! { |this| this.0;
         get, get_into, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix,
         exchange_prefixes, find_link, leftovers, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
-    }
-}
-
-/// What a copy region by region needs is in the encoding, in every dialect: land was -32.768 K in the copy.
-#[test]
-fn the_encoding_has_the_mark_of_missing_data_in_every_dialect() {
-    let variables = || {
-        let packed = variable("packed", &["x"], [280.5, f64::NAN]).stored_as("int16").encoding("scale_factor", 0.5);
-        let float = variable("float", &["x"], [1.0_f32, f32::NAN]);
-        let marked = variable("marked", &["x"], [1.0_f32, -999.5]).encoding("_FillValue", -999.5);
-        let flags = variable("flags", &["x"], [true, false]).encoding("_FillValue", false);
-        let text = NewVariable::new("text", &["x"], ["a", ""]).unwrap().codecs("vlen-utf8").unwrap();
-        let text = text.encoding("_FillValue", "");
-        let plain = variable("plain", &["x"], [0, 1]);
-        let bare = variable("bare", &["x"], [0.0, 1.0]).encoding("_FillValue", Value::Null);
-        let all = [packed.encoding("_FillValue", -32768), float, marked, flags, text, plain, bare];
-        all.into_iter().fold(NewDataset::new(), NewDataset::variable)
-    };
-    let expected = [
-        ("bare", None),
-        ("flags", Some(Value::from(false))),
-        ("float", Some(Value::from("NaN"))),
-        ("marked", Some(Value::from(-999.5))),
-        ("packed", Some(Value::from(-32768))),
-        ("plain", None),
-        ("text", Some(Value::from(""))),
-    ];
-    for dialect in [Dialect::V2, Dialect::V3Protocol2019, Dialect::V3Protocol2020, Dialect::V3Draft2022, Dialect::V3] {
-        let dataset = created(&store(), variables().dialect(dialect));
-        let mark = |variable: &Variable| variable.encoding().get("_FillValue").cloned();
-        let found: Vec<_> = dataset.variables().map(|variable| (variable.name(), mark(variable))).collect();
-        assert_eq!(found, expected, "{dialect}");
-        // Copied by hand, one by one.
-        for variable in dataset.variables() {
-            let new = NewVariable::empty("v", &["x"], &[2], variable.stored().data_type().to_string());
-            let new = new.codecs(if variable.name() == "text" { "vlen-utf8" } else { "bytes" }).unwrap();
-            let new = variable.encoding().iter().fold(new, |new, (name, value)| new.encoding(name, value.clone()));
-            let copy = created(&store(), NewDataset::new().variable(new).dialect(dialect));
-            let copy = copy.variable("v").unwrap();
-            copy.stored().write(.., &variable.read_stored().unwrap()).unwrap();
-            let missing = |variable: &Variable| variable.read().unwrap().is_missing(1);
-            assert_eq!(missing(copy), missing(variable), "{dialect} {}", variable.name());
-        }
-    }
-}
-
-#[test]
-fn a_variable_like_a_part_of_another_one_has_its_shape() {
-    let t2m = variable("t2m", &["time", "x"], ([4, 2], [1.0_f32; 8])).chunks(&[3, 2]).attribute("units", "K");
-    let time = variable("time", &["time"], times("<M8[D]", &[START, START + 1, START + 2, START + 3]));
-    let dataset = created(&store(), NewDataset::new().variable(t2m).variable(time));
-    let part = dataset.isel("time", 1..3).unwrap();
-    let like = |variable| NewVariable::like(variable).unwrap().codecs("bytes").unwrap();
-    let copy = created(&store(), part.variables().map(like).fold(NewDataset::new(), NewDataset::variable));
-    for variable in part.variables() {
-        let target = copy.variable(variable.name()).unwrap();
-        assert_eq!(target.shape(), variable.shape());
-        target.write(variable.read().unwrap()).unwrap();
-        let encoding = |variable: &Variable| Value::from(variable.encoding());
-        assert!(encoding(target).semantically_eq(&encoding(variable)), "{} {}", encoding(target), encoding(variable));
-        assert_eq!(target.attributes(), variable.attributes());
-    }
-    assert_eq!(copy.variable("t2m").unwrap().stored().part_shape().as_slice(), [2, 2]);
-    assert_eq!(
-        copy.variable("time").unwrap().read().unwrap().text(0),
-        part.variable("time").unwrap().read().unwrap().text(0)
-    );
-    // A dimension of which one index is selected is none.
-    let one = like(dataset.isel("time", 0).unwrap().variable("t2m").unwrap());
-    assert_eq!(created(&store(), NewDataset::new().variable(one)).variable("t2m").unwrap().shape(), [2]);
-}
-
-/// Several values mark missing data in files of other software, which no `encoding` of a new variable can say.
-#[test]
-fn a_variable_like_another_one_has_all_its_marks() {
-    for dialect in [Dialect::V2, Dialect::V3] {
-        let group = crate::group_in(store(), dialect);
-        let new = crate::new(&[4], "int8", &["x"]).attribute("missing_value", zarr_json::json!([3, 400]));
-        let new = new.attribute("_Unsigned", "true").fill(0);
-        let new = if dialect.fill_value_marks_missing() { new.fill(-1) } else { new.attribute("_FillValue", 255) };
-        crate::add(&group, "v", new, &[1_i8, 3, -1, 4]);
-        let source = Dataset::open(&group).unwrap();
-        let source = source.variable("v").unwrap();
-        let missing = |variable: &Variable| {
-            let values = variable.read().unwrap();
-            [0, 1, 2, 3].map(|index| values.is_missing(index))
-        };
-        assert_eq!(missing(source), [false, true, true, false], "{dialect}");
-        for target in [Dialect::V2, Dialect::V3] {
-            let like = NewVariable::like(source).unwrap().codecs("bytes").unwrap();
-            let new = NewDataset::new().variable(like).dialect(target);
-            let copy = created(&store(), new);
-            let copy = copy.variable("v").unwrap();
-            copy.stored().write(.., &source.read_stored().unwrap()).unwrap();
-            assert_eq!(missing(copy), missing(source), "{dialect} {target}");
-            let encoding = |variable: &Variable| Value::from(variable.encoding());
-            assert!(encoding(copy).semantically_eq(&encoding(source)), "{dialect} {target} {}", encoding(copy));
-        }
     }
 }
