@@ -24,5 +24,8 @@ mod _core {
     #[pymodule_export]
     use crate::new_node::{create_array, create_group};
     #[pymodule_export]
+    #[allow(non_upper_case_globals, reason = "the name that Python has for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
     use crate::pipeline::{Batch, Codecs, Leftovers, MemoryValues, OpenedStore, Requests};
 }

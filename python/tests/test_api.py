@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -537,3 +538,16 @@ def test_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with zarr.storage.ZipStore("x.zip", mode="w") as store:
         zarr.create_array(store, name="a", shape=(2,), dtype="i1")[:] = 3
     assert zarr_rust.open("x.zip/a")[:].tolist() == [3, 3]
+
+
+def test_the_module_tells_its_version_and_names() -> None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    assert re.fullmatch(r"\d+\.\d+\.\d+", zarr_rust.__version__)
+    try:
+        assert version("zarr-rust") == zarr_rust.__version__
+    except PackageNotFoundError:
+        pass
+    names = dir(zarr_rust)
+    assert {"open", "enable", "from_dask", "xarray", "__version__"} <= set(names) and "importlib" not in names
+    assert all(hasattr(zarr_rust, name) for name in names if name not in ("dask", "from_dask"))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import zarr
 import zarr_rust
-from zarr.codecs import BloscCodec, BytesCodec, GzipCodec, TransposeCodec, ZstdCodec
+from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
 
 CALLS: list[dict[str, Any]] = [
     {"compressors": None},
@@ -20,6 +20,16 @@ CALLS: list[dict[str, Any]] = [
     {"compressors": [GzipCodec(level=2)], "zarr_format": 3},
     {"compressors": {"name": "zstd", "configuration": {"level": 1, "checksum": True}}},
     {"compressors": BloscCodec(cname="lz4", clevel=3, shuffle="bitshuffle", typesize=4), "shards": (6, 8)},
+    *({"compressors": codec()} for codec in (BloscCodec, GzipCodec, ZstdCodec, Crc32cCodec)),
+    *({"compressors": BloscCodec(), "dtype": dtype} for dtype in ("i1", "f8", "c16", "?")),
+    {"compressors": BloscCodec(cname="lz4", shuffle="noshuffle")},
+    {"compressors": [BloscCodec(clevel=1), Crc32cCodec()], "filters": TransposeCodec(order=(1, 0)), "dtype": "f8"},
+    {"serializer": BytesCodec()},
+    {"serializer": BytesCodec(endian=None), "dtype": "u1"},
+    {"serializer": ShardingCodec(chunk_shape=(3, 2), codecs=[BytesCodec(), BloscCodec()]), "compressors": None},
+    {"chunks": "auto"},
+    {"chunks": (-1, 5)},
+    {"chunks": -1},
     {"filters": TransposeCodec(order=(1, 0))},
     {"filters": None, "serializer": BytesCodec(endian="big"), "order": "C"},
     {"zarr_format": 2, "compressors": numcodecs.Zstd(level=3)},
@@ -41,7 +51,7 @@ def test_calls_of_zarr_python_store_the_same(tmp_path: Path, call: dict[str, Any
     theirs = zarr.create_array(tmp_path / "a", **arguments)
     ours = zarr_rust.create_array(tmp_path / "b", **arguments)
     if ours.dtype.names is None:
-        data = np.arange(12 * 16, dtype="i4").reshape(12, 16)
+        data = np.arange(12 * 16, dtype="i4").reshape(12, 16).astype(ours.dtype)
         theirs[...] = data
         ours[...] = data
         assert np.array_equal(zarr.open_array(tmp_path / "b")[...], data)
@@ -82,6 +92,12 @@ def test_groups_say_the_version(tmp_path: Path) -> None:
         ({"name": "b"}, TypeError, "expected path"),
         ({"config": {"write_empty_chunks": True}}, TypeError, "expected no such argument"),
         ({"storage_options": {"anon": True}}, TypeError, "an argument of its own"),
+        ({"chunks": True}, TypeError, "chunks: found True, expected an integer"),
+        ({"chunks": (2, 2.5)}, TypeError, "chunks: found 2.5"),
+        ({"chunks": "22"}, TypeError, "chunks: found '22'"),
+        ({"chunks": [[2, 2], [4]]}, TypeError, r"chunks: found \[2, 2\]"),
+        ({"shards": "auto"}, TypeError, "shards: found 'auto'"),
+        ({"chunks": (-2, 1)}, ValueError, "negative"),
         ({"zarr_format": True}, ValueError, "expected 2 or 3"),
         ({"order": "K"}, ValueError, "order"),
         ({"order": "F"}, ValueError, "version 2"),
@@ -98,3 +114,12 @@ def test_groups_say_the_version(tmp_path: Path) -> None:
 def test_what_cannot_be(arguments: dict[str, Any], error: type[Exception], text: str) -> None:
     with pytest.raises(error, match=text):
         zarr_rust.create_array("memory:", shape=(4, 4), dtype="i4", **arguments)
+
+
+@pytest.mark.parametrize("shape", [(5.5,), "35", True, (True, 2), None.__class__], ids=str)
+def test_shapes_are_integers(shape: Any) -> None:
+    with pytest.raises(TypeError, match="expected an integer"):
+        zarr_rust.create_array("memory:", shape=shape, dtype="i4")
+    array = zarr_rust.create_array("memory:", shape=(np.int64(4), np.uint8(4)), dtype="i4")
+    with pytest.raises(TypeError, match="expected an integer"):
+        array.resize((2.5, 2))

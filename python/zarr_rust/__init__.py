@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_rust._array import Array
 from zarr_rust._convert import Conversion, convert
+from zarr_rust._core import __version__ as __version__
 from zarr_rust._dataset import Dataset, Variable, create_dataset, dataset
 from zarr_rust._group import Group
 from zarr_rust._handle import Attributes
@@ -47,6 +48,10 @@ __all__ = [
     "open_async",
     "open_group",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__", "dask", "disable", "enable", "errors", "from_dask", "pipeline", "xarray"])
 
 
 def __getattr__(name: str) -> Any:

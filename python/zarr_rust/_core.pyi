@@ -5,6 +5,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+__version__: str
+
 _Array = np.ndarray[Any, Any]
 _Result = TypeVar("_Result")
 _Address = tuple[str, str | None, list[tuple[str, str]]]

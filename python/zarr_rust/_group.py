@@ -7,12 +7,12 @@ import os
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Never
+from typing import Any, Literal, Never
 
 import numpy as np
 
 from zarr_rust import _core, _values
-from zarr_rust._array import Array, lengths_of
+from zarr_rust._array import Array, length_of, lengths_of
 from zarr_rust._async import in_thread
 from zarr_rust._handle import Node, Spec, Text, to_json
 from zarr_rust._zarr_python import AUTO, codecs_and_dialect
@@ -149,7 +149,7 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         shape: int | Sequence[int] | None = None,
         dtype: Any = None,
         data: Any = None,
-        chunks: int | Sequence[int] | None = None,
+        chunks: int | Sequence[int] | Literal["auto"] | None = None,
         shards: int | Sequence[int] | None = None,
         codecs: Any = None,
         fill_value: Any = None,
@@ -247,7 +247,7 @@ def new_group(attributes: Mapping[str, Any] | None, dialect: str | None, overwri
 def new_array(
     shape: int | Sequence[int],
     dtype: Any,
-    chunks: int | Sequence[int] | None,
+    chunks: int | Sequence[int] | Literal["auto"] | None,
     shards: int | Sequence[int] | None,
     codecs: Any,
     fill_value: Any,
@@ -263,23 +263,31 @@ def new_array(
     name, fixed = _values.name_of(dtype)
     lengths = lengths_of(shape)
 
-    def chunk_lengths(chunks: int | Sequence[int] | None) -> list[int] | None:
-        if chunks is None:
-            return None
-        return [int(chunks)] * len(lengths) if isinstance(chunks, (int, np.integer)) else lengths_of(chunks)
-
     if codecs is not None and not isinstance(codecs, str):
         codecs = json.dumps(codecs if isinstance(codecs, (list, tuple)) else [codecs])
     return new_group(attributes, dialect, overwrite) | {
         "shape": lengths,
         "data_type": name,
-        "chunks": chunk_lengths(chunks),
-        "shards": chunk_lengths(shards),
+        "chunks": None if isinstance(chunks, str) and chunks == "auto" else _chunk_lengths("chunks", chunks, lengths),
+        "shards": _chunk_lengths("shards", shards, lengths),
         "codecs": codecs,
         "fill": None if fill_value is None else _values.fill_bytes(name, fixed, fill_value),
         "dimension_names": None if dimension_names is None else list(dimension_names),
         "separator": separator,
     }
+
+
+def _chunk_lengths(name: str, given: Any, shape: Sequence[int]) -> list[int] | None:
+    """The lengths of chunks or shards: one number is for all axes, and -1 is all of an axis, as in zarr-python."""
+    if given is None:
+        return None
+    try:
+        of_axes = [length_of(length) for length in given] if isinstance(given, (list, tuple, np.ndarray)) else [length_of(given)] * len(shape)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+    if len(of_axes) == len(shape):
+        of_axes = [max(size, 1) if length == -1 else length for length, size in zip(of_axes, shape, strict=True)]
+    return lengths_of(of_axes)
 
 
 def created(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from zarr_rust import _core
 from zarr_rust._array import Array
@@ -74,7 +74,7 @@ def open_array(
     *,
     shape: int | Sequence[int] | None = None,
     dtype: Any = None,
-    chunks: int | Sequence[int] | None = None,
+    chunks: int | Sequence[int] | Literal["auto"] | None = None,
     shards: int | Sequence[int] | None = None,
     codecs: Any = None,
     fill_value: Any = None,
@@ -175,7 +175,7 @@ def create_array(
     shape: int | Sequence[int] | None = None,
     dtype: Any = None,
     data: Any = None,
-    chunks: int | Sequence[int] | None = None,
+    chunks: int | Sequence[int] | Literal["auto"] | None = None,
     shards: int | Sequence[int] | None = None,
     codecs: Any = None,
     fill_value: Any = None,

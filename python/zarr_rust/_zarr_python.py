@@ -60,7 +60,7 @@ def codecs_and_dialect(
     found = _listed("filters", filters, ())
     found += [] if _is_auto(serializer) else _listed("serializer", serializer, ())
     found += _listed("compressors", compressors, (_COMPRESSOR[3],))
-    return [_in_version_3(name, codec) for name, codec in found], dialect
+    return [_in_version_3(name, codec) for name, codec in _tuned(found, dtype, rank)], dialect
 
 
 def _is_auto(value: Any) -> bool:
@@ -76,6 +76,40 @@ def _listed(name: str, value: Any, default: tuple[Any, ...]) -> list[tuple[str, 
     else:
         codecs = value if isinstance(value, (list, tuple)) else (value,)
     return [(name, codec) for codec in codecs]
+
+
+def _tuned(listed: list[tuple[str, Any]], dtype: Any, rank: int) -> list[tuple[str, Any]]:
+    """The codecs as zarr-python makes them fit the elements of a new array: it takes what is not given of some, such as the size of elements
+    and the shuffle of Blosc, from the data type.
+    """
+    if not any(hasattr(codec, "evolve_from_array_spec") for _, codec in listed):
+        return listed
+    from zarr.core.array_spec import ArrayConfig, ArraySpec
+    from zarr.core.buffer.core import default_buffer_prototype
+    from zarr.dtype import parse_dtype
+
+    try:
+        kind = parse_dtype(dtype, zarr_format=3)
+    except (TypeError, ValueError):
+        # One that zarr-python does not have: the codecs are completed by this library.
+        return [(name, _unset(codec)) for name, codec in listed]
+    spec = ArraySpec((1,) * rank, kind, kind.default_scalar(), ArrayConfig.from_dict({}), default_buffer_prototype())
+    tuned = []
+    for name, codec in listed:
+        if hasattr(codec, "evolve_from_array_spec"):
+            codec = codec.evolve_from_array_spec(spec)
+            spec = codec.resolve_metadata(spec)
+        tuned.append((name, codec))
+    return tuned
+
+
+def _unset(codec: Any) -> Any:
+    """The codec without the members that zarr-python would take from the data type."""
+    unset = getattr(codec, "_tunable_attrs", ())
+    if not unset:
+        return codec
+    made = dict(codec.to_dict())
+    return made | {"configuration": {name: value for name, value in made["configuration"].items() if name not in unset}}
 
 
 def _in_version_3(name: str, codec: Any) -> Any:
