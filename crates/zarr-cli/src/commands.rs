@@ -9,6 +9,7 @@ mod chunks;
 mod completions;
 mod consolidate;
 mod consolidated;
+mod conversion_lines;
 mod convert;
 mod copy;
 mod create;

@@ -1,6 +1,7 @@
 //! `zarr convert`: a hierarchy or an array in another form.
 
 use super::bar::Bar;
+use super::conversion_lines::{ome_line, other_files, tell_other_ranks};
 use super::dry_run;
 use super::skipped::Skipped;
 use crate::args::{Loss, dialect};
@@ -222,23 +223,6 @@ pub(crate) fn carry_out(
     }
 }
 
-/// Names the arrays that keep their chunks, since the shape that is asked for has another number of dimensions.
-pub(crate) fn tell_other_ranks(context: &Context, conversion: &Conversion) {
-    let others = conversion.of_other_ranks();
-    if others.is_empty() {
-        return;
-    }
-    let mut names: Vec<String> = others.iter().take(MAX_WARNINGS).map(ToString::to_string).collect();
-    if others.len() > MAX_WARNINGS {
-        names.push(format!("{} more", others.len() - MAX_WARNINGS));
-    }
-    let hint = "`--chunks time=10` is for all arrays with that dimension";
-    context.warnings(&[format!(
-        "arrays of other numbers of dimensions keep their chunks and shards: {}; {hint}",
-        names.join(", ")
-    )]);
-}
-
 /// Warns of lost metadata. Metadata that only moved is not lost.
 fn warn(nodes: &[PlannedNode]) {
     let of_node = |node: &PlannedNode| {
@@ -250,14 +234,6 @@ fn warn(nodes: &[PlannedNode]) {
     if losses.len() > MAX_WARNINGS {
         report::warning(&format!("{} more like these; --json lists them", losses.len() - MAX_WARNINGS));
     }
-}
-
-/// A line about metadata of OME-Zarr that become those of another version; nothing if none do.
-pub(crate) fn ome_line(nodes: &[PlannedNode]) -> String {
-    let Some(version) = nodes.iter().find_map(|node| node.ome) else { return String::new() };
-    let groups = nodes.iter().filter(|node| node.ome.is_some()).count() as u64;
-    let groups = number::counted(groups, "group");
-    format!("OME-Zarr metadata of {groups} in the form of {version}; --literal leaves it as it is\n")
 }
 
 /// A node that is converted, as JSON.
@@ -336,14 +312,6 @@ fn summarize(
         ome_line(conversion.nodes()),
     );
     output::print(&text)
-}
-
-/// The files of no node that are copied, for a line: `, 2 other files`, or nothing.
-pub(crate) fn other_files(conversion: &Conversion) -> String {
-    match conversion.other_keys().len() {
-        0 => String::new(),
-        count => format!(", {}", number::counted(count as u64, "other file")),
-    }
 }
 
 /// Refuses to write into the source, or around it.

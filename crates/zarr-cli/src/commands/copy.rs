@@ -1,7 +1,8 @@
 //! `zarr cp` and `zarr mv`: nodes under another path or in another store.
 
 use super::consolidated::keeping;
-use super::convert::{carry_out, ome_line, other_files, outcome, real, refuse_overlap};
+use super::conversion_lines::{ome_line, other_files};
+use super::convert::{carry_out, outcome, real, refuse_overlap};
 use crate::args::ByConvention;
 use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::Result;

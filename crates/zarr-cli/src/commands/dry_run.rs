@@ -1,5 +1,6 @@
 //! The dry run of a conversion.
 
+use super::conversion_lines::{ome_line, other_files, tell_other_ranks};
 use crate::columns::{padded, widest};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Result};
@@ -12,7 +13,7 @@ use zarr::meta::json::Map;
 /// Prints the result and the cost for each node, and why others cannot be converted, which is then an error.
 pub(crate) fn print(context: &Context, conversion: &Conversion, refused: Vec<Error>) -> Result<()> {
     context.some_warnings(conversion.left_out());
-    super::convert::tell_other_ranks(context, conversion);
+    tell_other_ranks(context, conversion);
     let stored: Vec<StoredSize> =
         conversion.nodes().iter().map(|node| conversion.stored(node)).collect::<zarr::Result<_>>()?;
     let refused: Vec<Failure> = refused.into_iter().map(Failure::from).collect();
@@ -57,7 +58,7 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
             text.push_str(&format!("{:width$}    {}\n", "", escape::line(&note)));
         }
     }
-    text.push_str(&super::convert::ome_line(conversion.nodes()));
+    text.push_str(&ome_line(conversion.nodes()));
     let total = total(stored);
     let count = |wanted: fn(Action) -> bool| conversion.nodes().iter().filter(|node| wanted(node.how)).count() as u64;
     let dialect = conversion.nodes().first().map_or("", |node| node.dialect.name());
@@ -65,7 +66,7 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
         "{} and {}{} to {dialect}; {} of {} to be read; {} cannot be converted; nothing was written\n",
         number::counted(count(|how| how == Action::Group), "group"),
         number::counted(count(|how| how != Action::Group), "array"),
-        super::convert::other_files(conversion),
+        other_files(conversion),
         number::counted(total.chunks, "chunk"),
         number::size(total.bytes),
         number::grouped(refused.len() as u64),

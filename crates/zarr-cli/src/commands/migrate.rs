@@ -1,6 +1,7 @@
 //! `zarr migrate`: a hierarchy in another format, in place. Takes the arguments of zarr-python's command as well.
 
-use super::convert::{carry_out, facts, ome_line};
+use super::conversion_lines::ome_line;
+use super::convert::{carry_out, facts};
 use super::dry_run;
 use crate::args::{Loss, dialect};
 use crate::context::Context;
