@@ -110,11 +110,6 @@ impl OpenNode {
         self.probe.dialect()
     }
 
-    /// Whether there are documents at the path, though no node was found.
-    pub(crate) fn has_rest(&self) -> bool {
-        self.probe.has_rest()
-    }
-
     /// The group at the path that nodes of `dialect` below it imply, where no node was found.
     pub(crate) fn implied(&self, dialect: Dialect) -> StoredNode {
         self.probe.implied(dialect)

@@ -1,13 +1,15 @@
 //! Finding out which node lies at a path, without I/O.
 
+mod read;
+
 use crate::consolidated::{Beside, Copies};
 use crate::dialect::rules::Rules;
 use crate::dialect::table::{all_rules, rules};
 use crate::dialect::{detect, p2019, table, v1};
 use crate::documents::parse_document;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::stored_node::StoredNode;
-use crate::{Dialect, Documents, NodePath, Warning};
+use crate::{Dialect, Documents, NodePath};
 use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
 use zarr_json::ParseOptions;
@@ -363,62 +365,6 @@ impl Probe {
         ProbeStep::NotFound { tried: std::mem::take(&mut self.tried) }
     }
 
-    /// The node that the documents say, of the newest dialect among them.
-    pub(crate) fn read(&self, documents: &Documents) -> Result<Option<StoredNode>> {
-        let all = self.rules();
-        for (index, rules) in all.iter().enumerate() {
-            let mut own_keys = rules.document_keys(&self.path);
-            own_keys.extend(rules.more_keys(&self.path, documents));
-            let own = documents.among(&own_keys);
-            let Some(parsed) = rules.parse(&self.path, &own)? else { continue };
-            let mut warnings = parsed.warnings;
-            for rules in all.iter().skip(index + 1) {
-                let Some(&hidden) = rules.dialects().first() else { continue };
-                for other in rules.document_keys(&self.path) {
-                    let name = other.rsplit('/').next().unwrap_or_default();
-                    if documents.contains(&other) && !own_keys.contains(&other) && self.is_document(name) {
-                        warnings.push(Warning::hidden(other, hidden, parsed.dialect));
-                    }
-                }
-            }
-            warnings.extend(self.forbidden_names(*rules));
-            let found = StoredNode {
-                dialect: parsed.dialect,
-                path: self.path.clone(),
-                node: parsed.node,
-                implicit: parsed.implicit,
-                documents: own.without_values(),
-                warnings,
-                attributes_error: parsed.attributes_error,
-                separator_unmarked: parsed.separator_unmarked,
-                may_omit_empty_chunks: parsed.may_omit_empty_chunks,
-                dimension_names_from: parsed.dimension_names_from,
-                fallback_keys: parsed.fallback_keys,
-                fallback: parsed.fallback,
-                codecs_if_c_order: parsed.codecs_if_c_order,
-                beside: self.beside.clone(),
-            };
-            return Ok(Some(if self.f_order_is_c { found.v1_f_order_is_c() } else { found }));
-        }
-        Ok(None)
-    }
-
-    /// Warnings of names in the path that the dialect forbids. They are read, if the store has them.
-    fn forbidden_names<'r>(&'r self, rules: &'r dyn Rules) -> impl Iterator<Item = Warning> + 'r {
-        self.path.names().filter_map(|name| {
-            let forbidden = |found: &str, expected: &str| {
-                Error::new(ErrorKind::Path, "", format!("node name {name:?} {found}"), expected)
-            };
-            let error = rules.check_name(name, &forbidden).err()?;
-            // It is of no document: the path says where.
-            Some(Warning::new("", "", format!("{}: {error}", self.path)))
-        })
-    }
-
-    fn is_document(&self, name: &str) -> bool {
-        all_rules().any(|rules| rules.is_node_document(name, &Documents::new()))
-    }
-
     fn search(&mut self, documents: Documents) -> ProbeStep {
         if !self.can_list {
             return self.not_found();
@@ -495,23 +441,8 @@ impl Probe {
         ProbeStep::Found(Box::new(found))
     }
 
-    /// Whether the probe found documents at the path, but no node.
-    pub fn has_rest(&self) -> bool {
-        !self.rest.is_empty()
-    }
-
     /// The group at the path that nodes below it imply, where the probe found no node: it may have a document of attributes all the same.
     pub fn implied(&self, dialect: Dialect) -> StoredNode {
         StoredNode::implied(dialect, self.path.clone(), &self.rest)
-    }
-}
-
-impl StoredNode {
-    /// The node at `path` that `documents`, all that it has, say in `dialect`; `None` if they say none.
-    ///
-    /// # Errors
-    /// As [`Probe::step`].
-    pub fn read(dialect: Dialect, path: NodePath, documents: &Documents) -> Result<Option<Self>, Error> {
-        Probe::new(path, Some(dialect)).read(documents)
     }
 }

@@ -22,19 +22,19 @@ const DIALECTS: [Dialect; 5] =
 const LEN: usize = 4;
 
 /// A variable by its name, its data type, and each value that is not missing.
-type Meaning = (String, String, Vec<Option<String>>);
+type Decoded = (String, String, Vec<Option<String>>);
 
 fn memory() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
 }
 
-fn meanings(store: &Arc<dyn Store>) -> Vec<Meaning> {
+fn meanings(store: &Arc<dyn Store>) -> Vec<Decoded> {
     let dataset = zarr::open(store).dataset().unwrap();
     assert_eq!(dataset.broken().len(), 0, "{:?}", dataset.broken());
     dataset.variables().map(meaning).collect()
 }
 
-fn meaning(variable: &Variable) -> Meaning {
+fn meaning(variable: &Variable) -> Decoded {
     let values = variable.read().unwrap();
     let text = |index| (!values.is_missing(index)).then(|| values.text(index));
     (variable.name().to_owned(), values.data_type().to_string(), (0..values.len()).map(text).collect())

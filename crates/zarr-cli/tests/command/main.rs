@@ -20,6 +20,7 @@ mod errors;
 mod folder;
 mod hostile;
 mod json;
+mod kept;
 mod labels;
 mod look;
 mod metadata;

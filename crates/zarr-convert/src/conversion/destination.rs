@@ -138,7 +138,10 @@ pub(super) fn clear(
         // Who replaces a group loses all in it: more than is asked for where a node was to go into it.
         let hint = match (&found, name) {
             (Ok(found), _) if found.node.as_array().is_some() => "--overwrite replaces it".to_owned(),
-            (Ok(_), Some(name)) => format!("to put it into that group, name its path there: {}", path.join(name)?),
+            (Ok(_), Some(name)) => {
+                let within = path.join(name)?;
+                format!("to put it into that group, name {within}; --overwrite would erase the group with all in it")
+            }
             (Ok(_), None) => "name another path or store; --overwrite would erase all that is there".to_owned(),
             (Err(_), _) => "`zarr check` tells what is broken; --overwrite replaces it".to_owned(),
         };

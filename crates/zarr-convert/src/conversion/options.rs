@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::Options;
 use zarr_codec::CodecList;
+use zarr_hierarchy::Result;
 use zarr_meta::conventions::Conventions;
 use zarr_meta::{Dialect, NodePath};
 use zarr_store::Store;
@@ -113,6 +114,13 @@ impl Default for ConvertOptions {
 }
 
 impl ConvertOptions {
+    /// Where a node goes.
+    pub(super) fn moved(&self, path: &NodePath) -> Result<NodePath> {
+        let Some(to) = &self.to else { return Ok(path.clone()) };
+        let from = self.node.as_ref().map_or(0, |node| node.names().count());
+        path.names().skip(from).try_fold(to.clone(), |to, name| Ok(to.join(name)?))
+    }
+
     /// Sets [`dialect`](Self#structfield.dialect).
     #[must_use]
     pub fn dialect(mut self, dialect: impl Into<Option<Dialect>>) -> Self {

@@ -1,7 +1,7 @@
 //! Keys below groups that belong to no node: files of other software, which go with their groups.
 
 use super::copy::copy_within;
-use super::{Conversion, ConvertOptions, plan};
+use super::{Conversion, ConvertOptions};
 use std::sync::Arc;
 use zarr_hierarchy::{Error, OtherKey, Result};
 use zarr_meta::Dialect;
@@ -25,7 +25,7 @@ pub(super) fn planned(others: Vec<OtherKey>, dialect: Dialect, options: &Convert
     let spaces = zarr_meta::key_spaces(dialect);
     let planned = |OtherKey { key, group, .. }: OtherKey| {
         let name = key.as_str().strip_prefix(&group.key_prefix()).unwrap_or(key.as_str());
-        let to = Key::new(&format!("{}{name}", plan::moved(&group, options)?.key_prefix()))?;
+        let to = Key::new(&format!("{}{name}", options.moved(&group)?.key_prefix()))?;
         if let Some(space) = spaces.iter().find(|space| to.as_str().starts_with(space.as_str())) {
             let message = format!("belongs to no node, and {space} of {dialect} has documents and chunks alone");
             let error = Error::argument(message).with_hint("--no-other-files leaves such files out");

@@ -202,13 +202,6 @@ pub(super) fn is_consolidated(source: &Arc<dyn Store>, found: &StoredNode) -> Re
     }
 }
 
-/// Where a node goes.
-pub(super) fn moved(path: &NodePath, options: &ConvertOptions) -> Result<NodePath> {
-    let Some(to) = &options.to else { return Ok(path.clone()) };
-    let from = options.node.as_ref().map_or(0, |node| node.names().count());
-    path.names().skip(from).try_fold(to.clone(), |to, name| Ok(to.join(name)?))
-}
-
 /// A hierarchy with what the chunks of one of its nodes show. Whether all are stored is looked up where it matters: where NaN, as a fill
 /// value that marks nothing, could become null.
 pub(super) fn looked_up(
@@ -248,7 +241,7 @@ pub(super) fn planned(
     found.attributes().map_err(|error| Error::from(error.clone()))?;
     options.options.check(&found)?;
     let dialect = options.dialect.unwrap_or(found.dialect.to_write());
-    let path = moved(&found.path, options)?;
+    let path = options.moved(&found.path)?;
     dialect.check_path(&path)?;
     let hierarchy = &looked_up(hierarchy, &**source, &found, dialect)?;
     let stored = found;

@@ -304,7 +304,8 @@ impl WalkJob {
                 let path = open.path().clone();
                 self.maybe.push(path.clone());
                 self.next.push(path.clone());
-                if open.has_rest() {
+                // The document of attributes alone.
+                if open.implied(self.dialect).own_documents().next().is_some() {
                     self.attributed.insert(path, open);
                 }
             }

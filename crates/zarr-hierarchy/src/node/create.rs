@@ -2,6 +2,7 @@
 
 use super::ancestors::{Above, Ancestors, create_missing};
 use super::exchange::ExchangeNode;
+use super::hints::in_the_way;
 use super::leftovers::Leftovers;
 use super::{DropUnfinished, EraseBroken, EraseNode, ListNode, OpenNode, Probed, is_one_prefix, order, reread};
 use crate::hierarchy::WalkJob;
@@ -167,7 +168,7 @@ impl CreateNode {
                 self.below(Box::new(WalkJob::new(there, Some(1), true)), &[])
             }
             true if is_entry_root => self.entry(),
-            _ => Err(self.in_the_way(&there)),
+            _ => Err(in_the_way(&there)),
         }
     }
 
@@ -186,23 +187,12 @@ impl CreateNode {
         self.entry()
     }
 
-    fn in_the_way(&self, there: &StoredNode) -> Error {
-        let error = |kind: &str| Error::new(ErrorKind::Exists, format!("there is {kind} already")).at_path(&there.path);
-        match there.node.as_array() {
-            Some(_) => error("an array"),
-            // Who replaces a group loses all in it: more than is asked for where a node was to go into it.
-            None => error("a group").with_hint("a node in it has a path of its own: name that, or another one"),
-        }
-    }
-
     /// Looks for nodes below the root, which an array may not have.
     fn below(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, walk| job.state = Change::Below(walk);
         jobs::within(self, walk, replies, wait, |job, walk| match &walk.nodes[..] {
-            [root, _, ..] => Err(job.in_the_way(root)),
-            _ if !walk.broken.is_empty() => {
-                Err(job.in_the_way(&StoredNode::implicit(job.found.dialect, NodePath::root())))
-            }
+            [root, _, ..] => Err(in_the_way(root)),
+            _ if !walk.broken.is_empty() => Err(in_the_way(&StoredNode::implicit(job.found.dialect, NodePath::root()))),
             _ => job.entry(),
         })
     }

@@ -1,8 +1,8 @@
-//! Nodes that are looked for inside of a hierarchy whose documents and chunks lie apart.
+//! Errors with hints: about nodes that are looked for inside of a hierarchy whose documents and chunks lie apart, and nodes in the way.
 
 use super::parse_path;
-use crate::{Error, open_node};
-use zarr_meta::{Dialect, NodePath};
+use crate::{Error, ErrorKind, open_node};
+use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::Store;
 
 /// Adds to an error of the kind [`NotFound`](crate::ErrorKind::NotFound) where to look instead, if the opened store is
@@ -56,4 +56,14 @@ fn node_of(store: &dyn Store, directory: &[impl AsRef<str>]) -> Option<(NodePath
         let path = names.iter().take(count).try_fold(NodePath::root(), |path, name| path.join(name)).ok()?;
         open_node(store, &path.to_string(), Some(dialect)).ok().map(|found| (found.path, dialect))
     })
+}
+
+/// The error that there is a node already where one is to be created.
+pub(super) fn in_the_way(there: &StoredNode) -> Error {
+    let error = |kind: &str| Error::new(ErrorKind::Exists, format!("there is {kind} already")).at_path(&there.path);
+    match there.node.as_array() {
+        Some(_) => error("an array"),
+        // Who replaces a group loses all in it: more than is asked for where a node was to go into it.
+        None => error("a group").with_hint("a node in it has a path of its own: name that, or another one"),
+    }
 }
