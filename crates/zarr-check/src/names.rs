@@ -1,5 +1,7 @@
 //! Names that tell what a key is of.
 
+pub(crate) use zarr_hierarchy::is_temporary;
+
 /// Whether the end of a key is written as chunks are in some dialect: numbers with separators, perhaps behind a `c`.
 pub(crate) fn is_chunk_like(text: &str) -> bool {
     let text = text.strip_prefix("c/").or_else(|| text.strip_prefix("c.")).unwrap_or(text);
@@ -11,18 +13,7 @@ pub(crate) fn is_chunk_like(text: &str) -> bool {
         && text.split(['/', '.']).all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Whether a name is that of a file that other software makes beside a value until the value is complete: zarr-python 2 and 3
-/// (`0.0.` and 32 hexadecimal digits, then `.partial`), TensorStore (`.__lock`), network file systems (`.nfs`), editors.
-pub(crate) fn is_temporary(name: &str) -> bool {
-    name.ends_with(".partial")
-        || name.ends_with(".__lock")
-        || name.ends_with(".tmp")
-        || name.ends_with(".swp")
-        || name.ends_with('~')
-        || name.starts_with(".nfs0")
-}
-
-/// What a key below groups is by a convention of other software, none of which is a document or a chunk: tables of SpatialData
+/// The file that a key below groups is by a convention of other software, none of which is a document or a chunk: tables of SpatialData
 /// (`points/NAME/points.parquet`, a file or a directory, and `shapes/NAME/shapes.parquet`), the OME-XML that bioformats2raw writes
 /// (`OME/METADATA.ome.xml`), texts about the data.
 pub(crate) fn of_other_software(key: &str) -> Option<&'static str> {

@@ -187,7 +187,7 @@ impl From<&zarr::Error> for Failure {
         Self(Box::new(Facts {
             kind: error.kind().name(),
             exit,
-            line: without_tried(&plain(error.with_causes())),
+            line: without_tried(&plain(error.with_causes()), &plain(error.message().to_owned())),
             message: plain(error.message().to_owned()),
             store: location.store.clone(),
             path: location.path.clone(),
@@ -202,11 +202,9 @@ impl From<&zarr::Error> for Failure {
 }
 
 /// A line without the list of keys that were looked at, which the message in JSON has.
-fn without_tried(line: &str) -> String {
-    match (line.find(" (tried "), line.rfind(')')) {
-        (Some(begin), Some(end)) if begin < end => {
-            format!("{}{}", line.get(..begin).unwrap_or_default(), line.get(end + 1..).unwrap_or_default())
-        }
+fn without_tried(line: &str, message: &str) -> String {
+    match message.split_once(" (tried ") {
+        Some((begin, _)) if begin == "no array and no group here" => line.replace(message, begin),
         _ => line.to_owned(),
     }
 }

@@ -131,7 +131,8 @@ impl Comparison {
         let progress = |event: Progress<'_>| progress(event).into_flow();
         let reporter = Reporter::new(&progress);
         // Chunks of nodes that are not to be seen look like keys of no node.
-        let with_others = options.other_keys && first.dialect.is_none() && second.dialect.is_none();
+        let can_tell = |side: &Side| side.dialect.is_none() && side.store.capabilities().list;
+        let with_others = options.other_keys && can_tell(first) && can_tell(second);
         let (mut of_first, first_others) = nodes_of(first, options, with_others)?;
         let (mut of_second, second_others) = nodes_of(second, options, with_others)?;
         let is_v3 = |nodes: &[Found]| nodes.first().is_some_and(|(_, node)| node.dialect.is_v3());

@@ -38,8 +38,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::Registry;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
-use zarr_hierarchy::{Error, Result};
-use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode};
+use zarr_hierarchy::{Error, ErrorKind, Result};
+use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode, conventions};
 use zarr_store::{Store, StoreExt};
 
 pub use finish_move::finish_move;
@@ -184,9 +184,18 @@ impl Conversion {
     pub fn plan(source: &Arc<dyn Store>, registry: &Arc<Registry>, options: ConvertOptions) -> Result<Self> {
         let keeps_going = options.keep_going;
         let DryRun { mut conversion, refused } = Self::examine(source, registry, options)?;
-        if keeps_going && !conversion.nodes.is_empty() {
-            conversion.refused = refused;
-            return Ok(conversion);
+        // Options that do not fit are an error all the same.
+        if keeps_going && refused.iter().all(|error| error.kind() != ErrorKind::Argument) {
+            conversion.leave_out(refused);
+            let has_arrays = conversion.nodes.iter().any(|node| node.how != Action::Group);
+            return match conversion.refused.pop() {
+                // Nothing can be converted: more is wrong than a node.
+                Some(error) if !has_arrays => Err(error),
+                last => {
+                    conversion.refused.extend(last);
+                    Ok(conversion)
+                }
+            };
         }
         let others = refused.len().saturating_sub(1);
         match refused.into_iter().next() {
@@ -197,6 +206,24 @@ impl Conversion {
                 Err(error.with_hint(format!("{hint}the same holds for {others} more: a dry run lists them")))
             }
         }
+    }
+
+    /// Leaves out nodes, with all below them, and takes them out of the lists that groups keep.
+    fn leave_out(&mut self, refused: Vec<Error>) {
+        let path = |error: &Error| NodePath::parse(error.location().path.as_deref()?).ok();
+        let left: Vec<NodePath> = refused.iter().filter_map(path).collect();
+        self.nodes.retain(|node| !left.iter().any(|path| node.source.path.is_within(path)));
+        let is_kept = |key: &str| !left.iter().any(|path| !path.is_root() && key.starts_with(&path.key_prefix()));
+        self.others.retain(|other| is_kept(other.from.as_str()));
+        for path in &left {
+            let above = self.nodes.iter_mut().find(|node| Some(&node.source.path) == path.parent().as_ref());
+            if let (Some(Node::Group(group)), Some(name)) = (above.map(|node| &mut node.target), path.name()) {
+                for is_array in [true, false] {
+                    conventions::list_child(group, name, is_array, false);
+                }
+            }
+        }
+        self.refused = refused;
     }
 
     /// Plans as [`plan`](Self::plan) does, but goes on where a node cannot be converted. Nothing is written: it shows
@@ -250,8 +277,8 @@ impl Conversion {
         &self.left_out
     }
 
-    /// The arrays of two dimensions or more for which chunks or shards of a given shape are not, since they have another number of
-    /// dimensions: they keep theirs.
+    /// The arrays of two dimensions or more that keep their chunks, or else their shards, since the shape that the options give for them has
+    /// another number of dimensions.
     pub fn of_other_ranks(&self) -> Vec<&NodePath> {
         let shards = match &self.options.shards {
             Some(Shards::Of(shape)) => Some(shape),

@@ -4,7 +4,7 @@ mod mixed;
 mod other_keys;
 mod walk;
 
-pub use other_keys::{OtherKey, other_keys, other_keys_async};
+pub use other_keys::{OtherKey, is_temporary, other_keys, other_keys_async};
 pub use walk::{Walk, WalkJob};
 
 use mixed::MixedWalkJob;

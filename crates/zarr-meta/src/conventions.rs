@@ -156,15 +156,25 @@ pub fn list_child(group: &mut GroupMetadata, name: &str, is_array: bool, is_ther
     let mut changed = false;
     for (map, member) in [(&mut group.attributes, "_nczarr_group"), (&mut group.extra, "_NCZARR_GROUP")] {
         let Some(Value::Object(lists)) = map.get(member) else { continue };
-        let Some((list, items)) = list_of(lists, is_array) else { continue };
-        let (mut lists, mut items) = (lists.clone(), items.to_vec());
-        let listed = items.iter().position(|item| item.as_str() == Some(name));
-        match (listed, is_there) {
-            (None, true) => items.push(Value::from(name)),
-            (Some(index), false) => drop(items.remove(index)),
-            _ => continue,
+        let mut changed_lists = lists.clone();
+        // A node that is there is none of the other kind.
+        for (of_arrays, is_listed) in [(is_array, is_there), (!is_array, false)] {
+            if of_arrays != is_array && !is_there {
+                continue;
+            }
+            let Some((list, items)) = list_of(lists, of_arrays) else { continue };
+            let mut items = items.to_vec();
+            match (items.iter().position(|item| item.as_str() == Some(name)), is_listed) {
+                (None, true) => items.push(Value::from(name)),
+                (Some(index), false) => drop(items.remove(index)),
+                _ => continue,
+            }
+            changed_lists.insert(list, items);
         }
-        lists.insert(list, items);
+        if changed_lists == *lists {
+            continue;
+        }
+        let lists = changed_lists;
         map.insert(member, lists);
         changed = true;
     }

@@ -160,6 +160,83 @@ fn a_file_that_would_lie_among_documents_of_a_draft_is_an_error() {
     assert!(plan(ConvertOptions::default().other_keys(false)).is_ok());
 }
 
+/// A move erases nothing that the target does not have: files that were changed or made since they were copied are copied again.
+#[test]
+fn files_that_change_during_a_move_are_not_lost() {
+    let registry = zarr::registry::default();
+    let (source, target) = (memory(), memory());
+    write(&source, Dialect::V3, "/g");
+    let [notes, later] = ["g/README.md", "g/OME/later.txt"].map(|key| Key::new(key).unwrap());
+    let options = || ConvertOptions::default().resume(true);
+    let plan = || Conversion::plan_copy(&source, "/g", &target, "/g", &registry, options()).unwrap();
+    let conversion = plan();
+    // With the first array all files are copied.
+    conversion
+        .run_move(&target, |progress| {
+            if let zarr::convert::Progress::Begin(node) = progress
+                && node.path.to_string() == "/g/0/a"
+            {
+                source.set_all(&notes, b"changed").unwrap();
+            }
+        })
+        .unwrap();
+    assert_eq!(target.get_all(&notes).unwrap().unwrap(), b"changed"[..]);
+    assert_eq!(source.list_prefix(&Prefix::new("g/").unwrap()).unwrap(), []);
+    // One that nobody had planned to move stays where it is.
+    source.set_all(&later, b"later").unwrap();
+    assert_eq!(source.get_all(&later).unwrap().unwrap(), b"later"[..]);
+}
+
+#[test]
+fn files_of_no_node_are_erased_when_an_interrupted_move_is_finished() {
+    let registry = zarr::registry::default();
+    let (source, target) = (memory(), memory());
+    write(&source, Dialect::V3, "/g");
+    Transfer::of(&source, "/g").in_store(&target).copy(&registry).unwrap();
+    // As a move leaves it that was interrupted after it erased documents: a chunk, and the files, one of which differs.
+    let found = zarr::hierarchy::open_node(&*source, "/g", None).unwrap();
+    let mut left = Vec::new();
+    for key in source.list_prefix(&Prefix::new("g/").unwrap()).unwrap() {
+        match key.name() {
+            "zarr.json" => source.erase(&key).unwrap(),
+            _ => left.push(key),
+        }
+    }
+    drop(found);
+    let notes = Key::new("g/README.md").unwrap();
+    source.set_all(&notes, b"another").unwrap();
+    assert!(zarr::convert::finish_move(&source, "/g", &target, "/g").unwrap());
+    assert_eq!(source.list_prefix(&Prefix::new("g/").unwrap()).unwrap(), [notes]);
+    assert!(left.len() > 5);
+}
+
+#[test]
+fn what_belongs_to_a_directory_and_not_to_its_data_is_no_file_of_a_group() {
+    let store = memory();
+    write(&store, Dialect::V2, "/");
+    for key in [".git/config", "0/.git/objects/x", ".DS_Store", "0/._x", "OME/a.partial", "0/.#lock", ".datalad/config"]
+    {
+        store.set_all(&Key::new(key).unwrap(), b"").unwrap();
+    }
+    assert_eq!(found(&store, "/"), files());
+}
+
+#[test]
+fn a_conversion_that_leaves_everything_out_is_an_error() {
+    let registry = zarr::registry::default();
+    let source = memory();
+    write(&source, Dialect::V3, "/");
+    let options = ConvertOptions::default().exclude(vec![NodePath::root()]);
+    assert!(Conversion::plan(&source, &registry, options).is_err());
+    let options = ConvertOptions::default().exclude(vec![NodePath::parse("/g").unwrap()]);
+    let error = Conversion::plan(&source, &registry, options).unwrap_err();
+    assert!(error.is_not_found(), "{error}");
+    let options = ConvertOptions::default().other_keys(false);
+    let planned = Conversion::plan_copy(&source, "/0", &source, "/1", &registry, options).unwrap();
+    assert!(planned.run_move(&source, |_| {}).is_err());
+    assert!(zarr::hierarchy::node_exists(&*source, "/0", None).unwrap());
+}
+
 /// Attributes of a group that has no document but them.
 #[test]
 fn attributes_of_an_implied_group_are_its_attributes() {

@@ -59,7 +59,7 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     let (before, name) = (len(&array), array.dimension_names().and_then(|names| names.get(axis)?.clone()));
     if is_file {
         let mut input = Input::open(&PathBuf::from(&args.from))?;
-        keeping(context, &[(&location.store, &location.path)], || {
+        keeping(context, &[(&location.store, Some(location.path.clone()))], || {
             appended(&mut array, axis, args.form, &args.from, &mut input)
         })?;
         return grown(context, &location, name, len(&array).saturating_sub(before), len(&array));
@@ -71,7 +71,7 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     }
     let added = source.shape().get(axis).copied().unwrap_or(0);
     let elements = source.read_data(..)?;
-    keeping(context, &[(&location.store, &location.path)], || Ok(array.append(axis, &elements)?))?;
+    keeping(context, &[(&location.store, Some(location.path.clone()))], || Ok(array.append(axis, &elements)?))?;
     grown(context, &location, name, added, len(&array))
 }
 

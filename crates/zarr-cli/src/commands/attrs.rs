@@ -33,7 +33,7 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
         context.check_writers(&location, "a change of metadata")?;
         zarr::convert::Migration::check_settled(&location.store)?;
         let names: Vec<&str> = args.dims.iter().map(String::as_str).collect();
-        let named = keeping(context, &[(&location.store, &location.path)], || {
+        let named = keeping(context, &[(&location.store, Some(location.path.clone()))], || {
             Ok(zarr::hierarchy::set_dimension_names(&*location.store, &found, &names)?)
         })?;
         return if context.global.json { output::json(describe::facts(&named)) } else { Ok(()) };
@@ -56,7 +56,7 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     }
     context.check_writers(&location, "a change of attributes")?;
     zarr::convert::Migration::check_settled(&location.store)?;
-    let changed = keeping(context, &[(&location.store, &location.path)], || {
+    let changed = keeping(context, &[(&location.store, Some(location.path.clone()))], || {
         Ok(zarr::hierarchy::set_attributes(&*location.store, &found, attributes)?)
     })?;
     if context.global.json { output::json(changed.node.attributes().clone()) } else { Ok(()) }

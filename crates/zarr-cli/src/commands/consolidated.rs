@@ -1,47 +1,74 @@
 //! Consolidated metadata of the groups above a node that a verb changes. The change makes it stale, so that it is dropped; readers rely on
-//! it, so that it is written again.
+//! it, so that it is written again, from all nodes below the group.
 
 use crate::context::Context;
 use crate::failure::Result;
 use std::sync::Arc;
-use zarr::hierarchy::{consolidate, consolidated_above};
+use zarr::hierarchy::{consolidate, consolidated_above, drop_consolidated, node_exists, staleness};
 use zarr::meta::NodePath;
 use zarr::store::Store;
 
-/// Carries out the verb, which changes nodes at these places, and writes the consolidated metadata again that groups at and above them
-/// had. Where it cannot be, or the verb fails after it was dropped, a warning says so.
+/// How often it is written again where others change nodes at the same time.
+const MAX_TRIES: usize = 5;
+
+/// Carries out the verb, and then makes the consolidated metadata true that groups at and above these paths had before, or have by then
+/// from others. Where it cannot be, or the verb fails after it was dropped, a warning says so. A verb that makes, replaces or erases a
+/// node gives the path of the group above.
 pub(crate) fn keeping<T>(
     context: &Context,
-    places: &[(&Arc<dyn Store>, &NodePath)],
+    places: &[(&Arc<dyn Store>, Option<NodePath>)],
     verb: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
-    let mut groups: Vec<(&Arc<dyn Store>, NodePath)> = Vec::new();
-    for (store, path) in places {
-        for group in consolidated_above(&***store, &path.to_string())? {
-            if !groups.iter().any(|(other, known)| Arc::ptr_eq(other, store) && *known == group) {
-                groups.push((store, group));
+    let above = || {
+        let mut groups: Vec<(&Arc<dyn Store>, NodePath)> = Vec::new();
+        for (store, path) in places {
+            let Some(path) = path else { continue };
+            for group in consolidated_above(&***store, &path.to_string())? {
+                if !groups.iter().any(|(other, known)| Arc::ptr_eq(other, store) && *known == group) {
+                    groups.push((store, group));
+                }
             }
+        }
+        Ok::<_, zarr::Error>(groups)
+    };
+    let mut groups = above()?;
+    let done = verb();
+    // Others may have written copies meanwhile that do not know this change.
+    for (store, group) in above().unwrap_or_default() {
+        if !groups.iter().any(|(other, known)| Arc::ptr_eq(other, store) && *known == group) {
+            groups.push((store, group));
         }
     }
     // A group above has copies of the documents of the groups below it.
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.names().count()));
-    let done = verb();
     for (store, group) in groups {
         let path = group.to_string();
-        // A group may be gone, or never have changed.
-        let is_dropped = zarr::hierarchy::node_exists(&**store, &path, None).unwrap_or(false)
-            && consolidated_above(&**store, &path).is_ok_and(|left| !left.contains(&group));
-        if !is_dropped {
+        if !node_exists(&**store, &path, None).unwrap_or(false) {
             continue;
         }
-        let written = match &done {
-            Ok(_) => consolidate(&**store, &path, None).map(drop).map_err(|error| format!(": {error}")),
-            Err(_) => Err(String::new()),
+        let told = match (renew(&**store, &path, done.is_ok()), &done) {
+            (Ok(true), _) => continue,
+            (Ok(false), _) => String::new(),
+            (Err(error), _) => format!(": {error}"),
         };
-        if let Err(why) = written {
-            let hint = format!("`zarr consolidate {store} {path}` writes it again");
-            context.warnings(&[format!("{store}: {path}: consolidated metadata was dropped{why}; {hint}")]);
-        }
+        let hint = format!("`zarr consolidate {store} {path}` writes it again");
+        context.warnings(&[format!("{store}: {path}: consolidated metadata was dropped{told}; {hint}")]);
     }
     done
+}
+
+/// Makes the consolidated metadata of a group true; if not `writes`, only looks whether it is there. False if it is gone.
+fn renew(store: &dyn Store, path: &str, writes: bool) -> zarr::Result<bool> {
+    for _ in 0..MAX_TRIES {
+        match staleness(store, path, None)? {
+            Some(found) if !found.is_stale() || !writes => return Ok(true),
+            None if !writes => return Ok(false),
+            _ => consolidate(store, path, None)?,
+        };
+    }
+    if staleness(store, path, None)?.is_some_and(|found| !found.is_stale()) {
+        return Ok(true);
+    }
+    drop_consolidated(store, path, None)?;
+    Ok(false)
 }

@@ -19,7 +19,7 @@ pub(crate) fn tell_other_ranks(context: &Context, conversion: &Conversion) {
     }
     let hint = "`--chunks time=10` is for all arrays with that dimension";
     context.warnings(&[format!(
-        "arrays of other numbers of dimensions keep their chunks and shards: {}; {hint}",
+        "arrays of other numbers of dimensions are not of that shape: {}; {hint}",
         names.join(", ")
     )]);
 }

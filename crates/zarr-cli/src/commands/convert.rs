@@ -1,6 +1,7 @@
 //! `zarr convert`: a hierarchy or an array in another form.
 
 use super::bar::Bar;
+use super::consolidated::keeping;
 use super::conversion_lines::{ome_line, other_files, tell_other_ranks};
 use super::dry_run;
 use super::skipped::Skipped;
@@ -85,7 +86,7 @@ pub(crate) struct Convert {
     #[arg(long, help_heading = INTERRUPTED)]
     resume: bool,
     /// Go on where a chunk of SRC cannot be read or decoded: its elements get the fill value; and where a node cannot be read or converted:
-    /// it is left out. All are listed at the end, with exit code 1. Where only metadata changes, chunks are copied as bytes: one that cannot be decoded is copied as it is.
+    /// it is left out, with everything below it. All are listed at the end, with exit code 1. Where only metadata changes, chunks are copied as bytes: one that cannot be decoded is copied as it is.
     #[arg(long, help_heading = INTERRUPTED)]
     keep_going: bool,
     /// Write part I of N alone, as any process on any machine can at the same time as others write others; one that was
@@ -162,9 +163,12 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         let facts = || object! { "source": args.source.as_str(), "target": args.target.as_str(), "abandoned": true };
         return context.summary(facts, || format!("{}: the parts are given up\n", escape::line(&args.target)));
     }
-    let skipped = carry_out(context, &conversion, |progress| match args.finish {
-        true => conversion.finish(&target, progress),
-        false => conversion.run(&target, progress),
+    let above = args.node.as_deref().map(node_path).transpose()?.and_then(|path| path.parent());
+    let skipped = keeping(context, &[(&target, above)], || {
+        carry_out(context, &conversion, |progress| match args.finish {
+            true => conversion.finish(&target, progress),
+            false => conversion.run(&target, progress),
+        })
     })?;
     summarize(context, args, &conversion, &skipped, started)?;
     skipped.check()

@@ -19,7 +19,8 @@ use zarr::store::MemoryStore;
 pub(crate) struct Copy {
     #[command(flatten)]
     nodes: Nodes,
-    /// Go on where a chunk of SRC cannot be read: its elements get the fill value, and the chunks are listed at the end, with exit code 1.
+    /// Go on where a chunk of SRC cannot be read: its elements get the fill value; and where a node cannot be: it is left out, with
+    /// everything below it. All are listed at the end, with exit code 1.
     #[arg(long)]
     keep_going: bool,
     /// Leave out the files that lie beside nodes and belong to none: tables in Parquet, XML, texts. By default they are copied with their
@@ -101,7 +102,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, is_move:
         if is_new { failure.in_store(&source.address.to_string()) } else { failure }
     });
     let done = planned.and_then(|conversion| {
-        let changed = [(&target, &to_path), (&source, &from_path)];
+        let changed = [(&target, to_path.parent()), (&source, from_path.parent())];
         let skipped = keeping(context, &changed[..1 + usize::from(is_move)], || {
             carry_out(context, &conversion, |progress| match is_move {
                 true => conversion.run_move(&target, progress),

@@ -120,7 +120,7 @@ fn create(
     let created = checked.and_then(|()| {
         let store = context.create_store(address)?;
         Migration::check_settled(&store)?;
-        keeping(context, &[(&store, path)], || Ok(create(&store)?))
+        keeping(context, &[(&store, path.parent())], || Ok(create(&store)?))
     });
     let created = created.map_err(|mut failure| {
         // Nothing was read yet: the arguments are at fault.

@@ -48,7 +48,7 @@ pub(crate) fn run(context: &Context, args: &Remove) -> Result<()> {
         let path = root.path.to_string();
         Erasure::of(root).progress(|progress| bar.show_erase(&path, progress)).erase(&*location.store)
     };
-    let erased = keeping(context, &[(&location.store, &location.path)], || {
+    let erased = keeping(context, &[(&location.store, location.path.parent())], || {
         Ok(others.iter().chain([&found]).try_for_each(erase)?)
     });
     bar.finish();

@@ -53,7 +53,7 @@ pub(crate) fn run(context: &Context, args: &RenameDims) -> Result<()> {
     check_data_set(&location, &arrays, &others, &changes)?;
     context.check_writers(&location, "a change of metadata")?;
     Migration::check_settled(&location.store)?;
-    let done = keeping(context, &[(&location.store, &location.path)], || {
+    let done = keeping(context, &[(&location.store, Some(location.path.clone()))], || {
         let mut done = Vec::new();
         for Change { array, names } in &changes {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -63,7 +63,7 @@ pub(crate) fn run(context: &Context, args: &Resize) -> Result<()> {
         return Err(Failure::usage(message).with_hint("--alone resizes this array alone"));
     }
     context.check_writers(&location, "a change of metadata")?;
-    keeping(context, &[(&location.store, &location.path)], || Ok(array.resize(&shape)?))?;
+    keeping(context, &[(&location.store, Some(location.path.clone()))], || Ok(array.resize(&shape)?))?;
     context.summary(
         || object! { ..describe::facts(array.found()), "shape_before": before.clone() },
         || format!("{}: {} to {}\n", escape::line(&location.to_string()), tuple(&before), tuple(&shape)),

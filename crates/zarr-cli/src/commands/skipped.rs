@@ -20,7 +20,7 @@ pub(crate) struct Skipped {
 }
 
 impl Skipped {
-    /// Of a conversion that begins.
+    /// Begins with the nodes that a conversion leaves out.
     pub(crate) fn of(conversion: &Conversion) -> Self {
         let nodes = conversion.refused().iter().map(Failure::from).collect();
         Self { nodes, chunks: Mutex::default(), more: AtomicU64::new(0) }

@@ -392,7 +392,7 @@ fn chunks_and_shards_are_given_by_names_of_dimensions() {
     assert_eq!(layout("time"), both("[20]", "null"));
     // A shape that fits some arrays alone is told.
     let told = convert(&["--chunks", "10,10"]);
-    assert!(told.contains("keep their chunks and shards: /t2m;"), "{told}");
+    assert!(told.contains("are not of that shape: /t2m;"), "{told}");
     assert_eq!((layout("t2m").0, layout("mask").0), ("[20,30,40]".to_owned(), "[10,10]".to_owned()));
     for (args, says) in [
         (

@@ -297,6 +297,8 @@ fn lists_of_nczarr_follow_the_nodes() {
         folder.ok(&["create", "s", "e", "--shape", "4", "--dtype", "int16"]);
         folder.ok(&["create", "s", "i/j/k", "--shape", "4", "--dtype", "int16"]);
         folder.ok(&["create", "s", "l", "--group"]);
+        folder.ok(&["create", "s", "e", "--group", "--overwrite"]);
+        assert_eq!(listed(), r#"["c","d"] ["g","i","l","e"]"#);
         folder.ok(&["create", "s", "e", "--shape", "5", "--dtype", "int16", "--overwrite"]);
         assert_eq!(listed(), r#"["c","d","e"] ["g","i","l"]"#);
         assert_eq!(folder.run(&["check", "s"]).code, Some(0));

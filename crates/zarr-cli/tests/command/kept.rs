@@ -75,11 +75,22 @@ fn consolidated_metadata_is_written_again_by_verbs_that_change_documents() {
             assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{dialect} {verb:?}");
             up_to_date(&format!("{verb:?}"));
         }
+        // What is replaced was no copy of anything, and a conversion into the store is a change like any other.
+        folder.ok(&["create", "s", "g/h", "--group", "--overwrite"]);
+        up_to_date("create --overwrite");
+        folder.ok(&["create", "n", "new/x", "--shape", "4", "--dtype", "int16", "--dialect", dialect]);
+        folder.ok(&["convert", "n", "s", "--node", "new"]);
+        assert_eq!(folder.ok(&["consolidate", "--check", "s"]), "up to date\n", "{dialect}");
+        folder.ok(&["create", "s", "g", "--group", "--overwrite"]);
+        assert_eq!(folder.ok(&["consolidate", "--check", "s", "g"]), "there is no consolidated metadata\n");
+        assert_eq!(folder.ok(&["consolidate", "--check", "s"]), "up to date\n", "{dialect}");
+        let folder = store(dialect);
+        folder.ok(&["consolidate", "s"]);
         // A move to another store changes both.
         folder.ok(&["create", "t", "/", "--group", "--dialect", dialect]);
         folder.ok(&["consolidate", "t"]);
         folder.ok(&["mv", "s::/g/b", "t::/b"]);
-        up_to_date("mv");
+        assert_eq!(folder.ok(&["consolidate", "--check", "s"]), "up to date\n", "{dialect}");
         assert_eq!(folder.ok(&["consolidate", "--check", "t"]), "up to date\n");
     }
 }
@@ -161,13 +172,33 @@ fn a_root_that_is_created_keeps_the_entry_point_document() {
         assert_eq!(std::fs::read(folder.path("s/zarr.json")).unwrap(), entry);
         assert_eq!(folder.raw("s", "g/a"), int16(1..5), "{dialect}");
         // A root array where nothing else is.
-        folder.ok(&["rm", "-r", "s", "/g"]);
         let folder = store(dialect);
         folder.ok(&["rm", "-r", "s", "/g"]);
         folder.ok(&["create", "s", "/", "--shape", "3", "--dtype", "int32"]);
         assert_eq!(std::fs::read(folder.path("s/zarr.json")).unwrap(), entry, "{dialect}");
         assert!(folder.ok(&["info", "s"]).contains("int32"));
     }
+}
+
+/// A group that cannot be read is left out with all below it, and lists of nodes name what is there.
+#[test]
+fn a_group_that_cannot_be_read_is_left_out_with_its_nodes() {
+    let folder = store("v2");
+    folder.ok(&["create", "s", "e", "--shape", "4", "--dtype", "int16", "--dialect", "v2"]);
+    folder.ok(&["create", "s", "f", "--shape", "4", "--dtype", "int16"]);
+    std::fs::write(folder.path("s/g/.zattrs"), "{").unwrap();
+    std::fs::write(folder.path("s/g/notes.txt"), "mine").unwrap();
+    std::fs::write(folder.path("s/f/.zarray"), "{").unwrap();
+    folder.ok(&["attrs", "s", "--set", r#"_nczarr_group={"dimensions": {}, "arrays": ["e", "f"], "groups": ["g"]}"#]);
+    let ran = folder.run(&["convert", "s", "t", "--keep-going"]);
+    assert!(ran.code == Some(1) && ran.err.contains("2 nodes could not be converted"), "{}", ran.err);
+    assert_eq!(folder.ok(&["ls", "t"]), "e\n");
+    assert!(!folder.path("t/g").exists());
+    let attributes = folder.ok(&["attrs", "t"]);
+    assert!(attributes.contains(r#""arrays": ["e"]"#) && attributes.contains(r#""groups": []"#), "{attributes}");
+    // Options that fit nothing are an error all the same.
+    let ran = folder.run(&["convert", "s", "u", "--keep-going", "--dialect", "v3", "--chunks", "20", "--shards", "30"]);
+    assert!(ran.code == Some(4) && !folder.path("u").exists(), "{}", ran.err);
 }
 
 /// One node that cannot be read stops no conversion that is to keep going, and none that leaves it out.

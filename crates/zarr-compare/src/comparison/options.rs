@@ -34,7 +34,7 @@ pub struct CompareOptions {
     /// Whether elements are compared.
     pub values: bool,
     /// Whether keys below groups that belong to no node are compared ([`other_keys`](zarr_hierarchy::other_keys)); not where a side
-    /// shows nodes of one dialect only.
+    /// shows nodes of one dialect only, or cannot list.
     pub other_keys: bool,
     /// How many different elements of each array are told with their values. Default 10.
     pub first: usize,

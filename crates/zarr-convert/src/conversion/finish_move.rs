@@ -3,6 +3,7 @@
 use super::is_same;
 use super::journal::Found;
 use super::links::check_links;
+use super::others::erase_copied_keys;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
@@ -54,12 +55,14 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
             // The copy is on the disk before the rest is gone.
             target.barrier().map_err(|error| in_target(error.into()))?;
             rest.erase(&**source).map_err(in_source)?;
+            erase_copied_keys((&**source, &from), (&**target, &to)).map_err(in_source)?;
             journal.map_or(Ok(()), |journal| journal.erase_end_of_move(&**target, &to)).map_err(in_target)?;
             Ok(true)
         }
         // Nothing is left but the journal.
         Ok(rest) if !is_implied && rest.is_empty() => {
             let Some(journal) = journal()? else { return Ok(false) };
+            erase_copied_keys((&**source, &from), (&**target, &to)).map_err(in_source)?;
             journal.erase_end_of_move(&**target, &to).map(|()| true).map_err(in_target)
         }
         // A group that is there is in the way of no other message.

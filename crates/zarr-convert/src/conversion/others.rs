@@ -3,11 +3,11 @@
 use super::copy::copy_within;
 use super::{Conversion, ConvertOptions};
 use std::sync::Arc;
-use zarr_hierarchy::{Error, OtherKey, Result};
-use zarr_meta::Dialect;
+use zarr_hierarchy::{Error, OtherKey, Result, other_keys, walk};
+use zarr_meta::{Dialect, NodePath};
 use zarr_store::{ByteRange, Bytes, GetOptions, Key, SetOptions, Store, StoreExt};
 
-/// So many bytes of a value are in memory at a time.
+/// So many bytes of a value are read at a time.
 const PIECE: u64 = 8 << 20;
 
 /// A key that belongs to no node, and is copied with its group.
@@ -44,15 +44,29 @@ impl Conversion {
 
     /// Copies the keys that belong to no node.
     pub(super) fn copy_other_keys(&self, target: &Arc<dyn Store>) -> Result<()> {
-        for CopiedKey { from, to } in &self.others {
-            let located = |error: Error| {
-                error.at(|location| {
-                    location.store.get_or_insert_with(|| self.source.to_string());
-                    location.key.get_or_insert_with(|| from.to_string());
-                })
-            };
-            if !copy_within(&*self.source, from, &**target, to).map_err(located)? {
-                copy_in_pieces(&*self.source, from, &**target, to).map_err(located)?;
+        let with_hint = |error: Error| error.with_hint("--no-other-files leaves files that belong to no node out");
+        self.others.iter().try_for_each(|other| self.copy_other_key(other, target).map_err(with_hint))
+    }
+
+    fn copy_other_key(&self, other: &CopiedKey, target: &Arc<dyn Store>) -> Result<()> {
+        let CopiedKey { from, to } = other;
+        let located = |error: Error| {
+            error.at(|location| {
+                location.store.get_or_insert_with(|| self.source.to_string());
+                location.key.get_or_insert_with(|| from.to_string());
+            })
+        };
+        if !copy_within(&*self.source, from, &**target, to).map_err(located)? {
+            copy_in_pieces(&*self.source, from, &**target, to).map_err(located)?;
+        }
+        Ok(())
+    }
+
+    /// Copies the keys again that were changed or made since they were copied, before the source is erased.
+    pub(super) fn copy_changed_keys(&self, target: &Arc<dyn Store>) -> Result<()> {
+        for other in &self.others {
+            if !are_equal(&*self.source, &other.from, &**target, &other.to)? {
+                self.copy_other_key(other, target)?;
             }
         }
         Ok(())
@@ -69,7 +83,41 @@ impl Conversion {
     }
 }
 
-/// Copies a value of any size. One that is gone since it was listed is left out.
+/// Erases keys of no node below `from` that are equal to those below the nodes at `to`, where a move has ended but for these.
+pub(super) fn erase_copied_keys(
+    (source, from): (&dyn Store, &NodePath),
+    (target, to): (&dyn Store, &NodePath),
+) -> Result<()> {
+    let others = other_keys(target, &walk(target, &to.to_string(), None)?)?;
+    for OtherKey { key, .. } in others {
+        let Some(name) = key.as_str().strip_prefix(&to.key_prefix()) else { continue };
+        let left = Key::new(&format!("{}{name}", from.key_prefix()))?;
+        if are_equal(source, &left, target, &key)? {
+            source.erase(&left)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether both keys have the same bytes; not where one is missing.
+fn are_equal(source: &dyn Store, from: &Key, target: &dyn Store, to: &Key) -> Result<bool> {
+    let (Some(size), there) = (source.size(from)?, target.size(to)?) else { return Ok(false) };
+    if there != Some(size) {
+        return Ok(false);
+    }
+    let mut at = 0;
+    while at < size {
+        let range = [ByteRange::Range(at..size.min(at + PIECE))];
+        match (source.get_ranges(from, &range)?, target.get_ranges(to, &range)?) {
+            (Some(a), Some(b)) if a.part(0) == b.part(0) => at += PIECE,
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+/// Copies a value, in pieces where the target takes it so; other targets bring it together in memory. One that is gone since it was listed
+/// is left out.
 fn copy_in_pieces(source: &dyn Store, from: &Key, target: &dyn Store, to: &Key) -> Result<()> {
     let mut options = GetOptions::default();
     options.snapshot = true;

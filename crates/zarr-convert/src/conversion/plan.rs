@@ -94,7 +94,7 @@ fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<Source> {
     };
     let mut unread: Vec<Error> = broken.into_iter().filter(is_chosen).collect();
     if !options.keep_going && !unread.is_empty() {
-        let hint = "nothing was written; --keep-going goes on without it, --exclude leaves it out";
+        let hint = "nothing was written; keep_going and exclude leave it out";
         return Err(unread.swap_remove(0).with_hint(hint));
     }
     let dialect = below.first().map(|found| found.dialect);
@@ -137,7 +137,10 @@ fn exclude(walk: &mut Walk, excluded: &[NodePath]) -> Result<()> {
         std::mem::take(&mut walk.nodes).into_iter().partition(|node| is_within(&node.path));
     unlist(&mut kept, &left);
     walk.nodes = kept;
-    Ok(())
+    match walk.nodes.is_empty() && !excluded.is_empty() {
+        true => Err(Error::argument("nothing is left of the source: all of it is excluded")),
+        false => Ok(()),
+    }
 }
 
 /// Whether a path is one of the chosen ones, or above one.

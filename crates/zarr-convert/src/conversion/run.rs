@@ -106,7 +106,8 @@ impl Conversion {
         } else {
             let (into, check_own) = (unfinished.store(target), || journal.check_own());
             let mut finished = Finished::new(&into, &check_own);
-            journal.check_own().and_then(|()| self.copy_other_keys(&into)).map_err(in_target)?;
+            journal.check_own().map_err(in_target)?;
+            self.copy_other_keys(&into)?;
             let written = self.write_nodes(&into, &existing, Some(&mut finished), journal, reporter);
             // Also the documents before the failed one, but nothing by a run that another one took over from.
             let ended = journal.record().and_then(|()| finished.create()).map_err(in_target);

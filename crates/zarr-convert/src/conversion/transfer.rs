@@ -205,6 +205,9 @@ impl Conversion {
         if self.options.part.is_some() || self.options.keep_going {
             return Err(Error::argument("a move is done by one process, and leaves no chunk out"));
         }
+        if !self.options.exclude.is_empty() || !self.options.other_keys {
+            return Err(Error::argument("a move leaves no node and no file out"));
+        }
         self.check_whole(&**target, &to).map_err(in_target)?;
         let check_links = || match self.nodes.first() {
             Some(first) => check_links(&*self.source, &first.source).map_err(|error| in_store(&self.source, error)),
@@ -251,6 +254,7 @@ impl Conversion {
             self.check_copied(target).map_err(in_target)?;
         }
         let copied = self.check_unchanged(&from).map_err(in_source)?;
+        self.copy_changed_keys(target)?;
         // Who erases the copy begins with the journal.
         journal.check_own().map_err(in_target)?;
         self.list_in(source, false).map_err(in_source)?;

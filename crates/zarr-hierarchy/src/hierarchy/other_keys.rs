@@ -21,7 +21,9 @@ pub struct OtherKey {
 /// Finds the keys below the groups of a walk that belong to no node, sorted. Below an array there are none: all keys there are taken
 /// for its own. A store that cannot list shows none.
 ///
-/// Documents of any dialect that a group may have, journals of conversions and what lies below a broken node are none of them either.
+/// Documents of any dialect that a group may have, journals of conversions and what lies below a broken node are none of them either, nor
+/// what belongs to the directory instead of the data: `.git`, `.datalad`, files that systems make (`.DS_Store`, `._*`, `Thumbs.db`), and
+/// temporary files of writers.
 ///
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store).
@@ -112,7 +114,7 @@ impl OtherKeysJob {
         let is_own = |key: &&Key| {
             let name = key.name();
             let is_internal = name.starts_with(CONVERSION_JOURNAL) || key.as_str() == MIGRATION_RECORD;
-            is_internal || self.documents.contains(key.as_str())
+            is_internal || is_of_directory(name) || is_temporary(name) || self.documents.contains(key.as_str())
         };
         self.found.extend(keys.iter().filter(|key| !is_own(key)).cloned());
     }
@@ -124,8 +126,10 @@ impl OtherKeysJob {
             let Reply::Listing(Listing { keys, prefixes, .. }) = reply else { return Err(unfit()) };
             let others: Vec<Key> = keys.iter().filter(|key| !self.names.contains(key.name())).cloned().collect();
             self.take(&others);
-            let is_other =
-                |prefix: &&Prefix| !self.owned.contains(prefix.as_str()) && prefix.name() != Some(REPLACEMENTS);
+            let is_other = |prefix: &&Prefix| {
+                let is_apart = prefix.name().is_some_and(|name| name == REPLACEMENTS || is_of_directory(name));
+                !self.owned.contains(prefix.as_str()) && !is_apart
+            };
             let all = |prefix: &Prefix| Request::ListAll { prefix: prefix.clone() };
             requests.extend(prefixes.iter().filter(is_other).map(all));
         }
@@ -145,6 +149,20 @@ impl OtherKeysJob {
         let above = ends.filter_map(|end| key.as_str().get(..=end)).find(|prefix| self.of_groups.contains(*prefix));
         above.and_then(|prefix| NodePath::parse(&format!("/{}", prefix.trim_end_matches('/'))).ok()).unwrap_or_default()
     }
+}
+
+/// Whether a name is that of something that belongs to a directory and not to the data in it.
+fn is_of_directory(name: &str) -> bool {
+    matches!(name, ".git" | ".gitattributes" | ".gitmodules" | ".datalad" | ".DS_Store" | "Thumbs.db")
+        || name.starts_with("._")
+}
+
+/// Whether a name is that of a file that other software makes beside a value until the value is complete: zarr-python 2 and 3
+/// (`0.0.` and 32 hexadecimal digits, then `.partial`), TensorStore (`.__lock`), network file systems (`.nfs`), editors.
+pub fn is_temporary(name: &str) -> bool {
+    [".partial", ".__lock", ".tmp", ".swp", "~"].iter().any(|end| name.ends_with(end))
+        || name.starts_with(".nfs0")
+        || name.starts_with(".#")
 }
 
 /// The names of documents that a group may have at its path, in any dialect.

@@ -47,7 +47,7 @@ pub struct WalkJob {
     next: Vec<NodePath>,
     /// Prefixes without a document: groups if a node lies below.
     maybe: Vec<NodePath>,
-    /// What was found at those that have attributes.
+    /// The probes of those that have attributes.
     attributed: BTreeMap<NodePath, OpenNode>,
     can_list: bool,
     /// Whether nodes of all self-contained dialects are looked for, and not only nodes of `dialect`.

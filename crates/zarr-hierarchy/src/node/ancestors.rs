@@ -6,7 +6,7 @@ use crate::{Error, ErrorKind, Result, jobs};
 use zarr_meta::{Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, consolidated, conventions};
 use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request};
 
-/// What is above a node.
+/// The groups above a node.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Above {

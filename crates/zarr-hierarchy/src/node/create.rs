@@ -143,7 +143,7 @@ impl CreateNode {
     fn ancestors(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, ancestors| job.state = Change::Ancestors(ancestors);
         jobs::within(self, ancestors, replies, wait, |job, Above { missing, has_lists, .. }| {
-            // Of nodes that are made, the one in the group that is there.
+            // If groups are made as well, it is the one in the group that is there.
             job.listed = has_lists.then(|| match missing.last() {
                 Some(group) => (group.clone(), false),
                 None => (job.found.path.clone(), job.node.as_array().is_some()),

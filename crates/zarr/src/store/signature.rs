@@ -1,7 +1,7 @@
-//! What is there where no Zarr hierarchy is: files and directories of other formats, known by their first bytes or names.
+//! Files and directories of other formats, known by their first bytes or names, where a Zarr hierarchy is expected.
 
 use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::path::Path;
 
 use zarr_store::{ByteRange, Key, Prefix, Store, StoreExt};
@@ -53,7 +53,7 @@ const DOCUMENTS: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zm
 /// So many folders above a file are looked at for an array that it may be a chunk of.
 const ABOVE: usize = 8;
 
-/// What a file is that was given where a store is expected; `None` if that is not known, or there is no file.
+/// Finds out the format of a file that was given where a store is expected; `None` if it is not known, or there is no file.
 ///
 /// ```
 /// let folder = tempfile::tempdir()?;
@@ -68,15 +68,11 @@ pub fn signature_of_file(path: &Path) -> Option<Signature> {
     if !path.is_file() {
         return None;
     }
-    if let Some(found) = of_node(path) {
-        return Some(found);
-    }
     let mut head = Vec::new();
-    match File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)) {
-        Ok(_) => of_bytes(&head),
-        Err(error) if error.kind() == ErrorKind::NotFound => None,
-        Err(_) => None,
-    }
+    let read = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    let is_document = path.file_name().is_some_and(|name| DOCUMENTS.iter().any(|known| name == *known));
+    let by_bytes = read.ok().filter(|_| !is_document).and_then(|_| of_bytes(&head));
+    by_bytes.or_else(|| of_node(path))
 }
 
 fn of_bytes(head: &[u8]) -> Option<Signature> {
@@ -87,8 +83,15 @@ fn of_bytes(head: &[u8]) -> Option<Signature> {
         return Some(Signature { what, hint: hint.to_owned() });
     }
     let text = String::from_utf8_lossy(head);
+    // Members of an object, or texts of documents, by their keys.
+    let has = |member: &str, begins: char| {
+        text.match_indices(member).any(|(at, _)| {
+            let rest = text.get(at + member.len()..).unwrap_or_default().trim_start();
+            rest.strip_prefix(':').is_some_and(|rest| rest.trim_start().starts_with(begins))
+        })
+    };
     let is_references = text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
-        && (text.contains("\"refs\"") || text.contains("/.zarray\"") || text.contains("\".zgroup\""));
+        && (has("\"refs\"", '{') || has("/.zarray\"", '"') || has("\".zgroup\"", '"'));
     is_references.then(|| Signature {
         what: "references of kerchunk",
         hint: "xarray opens them by the engine kerchunk, and writes Zarr by to_zarr".to_owned(),
@@ -99,15 +102,20 @@ fn of_bytes(head: &[u8]) -> Option<Signature> {
 fn of_node(path: &Path) -> Option<Signature> {
     let name = path.file_name()?.to_str()?;
     if DOCUMENTS.contains(&name) {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        return Some(Signature { what: "a document of a node", hint: format!("the node is {}", folder.display()) });
+        let hint = format!("the node is {}", shown(path.parent().unwrap_or(path)));
+        return Some(Signature { what: "a document of a node", hint });
     }
     let is_array = |folder: &&Path| folder.join(".zarray").is_file() || folder.join("zarr.json").is_file();
     let array = path.ancestors().skip(1).take(ABOVE).find(is_array)?;
-    Some(Signature { what: "a file below a node", hint: format!("the node is {}", array.display()) })
+    Some(Signature { what: "a file below a node", hint: format!("the node is {}", shown(array)) })
 }
 
-/// What a store is in which there is no node at the root; `None` if that is not known.
+/// A folder, of which the present one has no name.
+fn shown(folder: &Path) -> std::path::Display<'_> {
+    if folder.as_os_str().is_empty() { Path::new(".").display() } else { folder.display() }
+}
+
+/// Finds out the format of a store in which there is no node at the root; `None` if it is not known.
 #[must_use]
 pub fn signature_of_store(store: &dyn Store) -> Option<Signature> {
     let begins = |key: &str| {
@@ -152,7 +160,9 @@ mod tests {
         for text in ["{\"version\": 1, \"refs\": {}}", " {\"a/.zarray\": \"{}\"}"] {
             assert_eq!(of_bytes(text.as_bytes()).expect("known").what, "references of kerchunk");
         }
-        for head in [&b""[..], b"hello", b"{}", b"PK"] {
+        for head in
+            [&b""[..], b"hello", b"{}", b"PK", b"{\"name\":\"x\",\"refs\":1}", b"{\"metadata\":{\"a/.zarray\":{}}}"]
+        {
             assert_eq!(of_bytes(head), None);
         }
     }
