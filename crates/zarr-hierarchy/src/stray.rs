@@ -40,10 +40,7 @@ pub fn stray_key(store: &dyn Store, node: &StoredNode) -> Result<Option<Key>> {
         own.extend(consolidated::document_key(&StoredNode::implicit(dialect, node.path.clone())));
         own.extend(document_keys(dialect, &node.path, &Documents::new()));
     }
-    let chunks = match node.node.as_array() {
-        Some(_) => Some(ChunkKeys::new(node).ok()),
-        None => None,
-    };
+    let chunks = node.node.as_array().map(|_| ChunkKeys::new(node).ok());
     let is_own = |key: &Key| {
         own.contains(key.as_str())
             || match &chunks {
