@@ -344,7 +344,7 @@ impl NodeLocation {
         }
     }
 
-    /// What is there instead of a node: a store of another format, or a key of the store.
+    /// Names the thing that is there instead of a node: a store of another format, or a key of the store.
     fn other(&self) -> Option<String> {
         if self.path.is_root() {
             let signature = signature_of_store(&*self.store)?;

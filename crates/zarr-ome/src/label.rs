@@ -44,7 +44,7 @@ pub struct ImageLabel {
 }
 
 impl ImageLabel {
-    /// What a group says of its labels; `None` if it says nothing.
+    /// The labels that a group names; `None` if it has no such metadata.
     pub fn read(metadata: &Metadata<'_>) -> Option<Self> {
         let at = metadata.member("image-label")?;
         let mut faults = Faults::default();

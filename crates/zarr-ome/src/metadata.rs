@@ -12,7 +12,7 @@ pub(crate) const OME: &str = "ome";
 pub(crate) const MEMBERS: [&str; 8] =
     ["multiscales", "omero", "image-label", "labels", "plate", "well", "bioformats2raw.layout", "series"];
 
-/// What OME-Zarr says of a group in its attributes: up to version 0.4 in several of them, later in the attribute `ome`.
+/// The metadata of OME-Zarr in the attributes of a group: up to version 0.4 in several of them, later in the attribute `ome`.
 ///
 /// Attributes belong to it by their form. `multiscales` does not where it is of another convention: an object (GeoZarr), or a list whose
 /// items have neither axes nor a version, nor datasets with transformations (map pyramids).

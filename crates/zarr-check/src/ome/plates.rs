@@ -49,7 +49,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// What a well says beside what its plate says.
+/// A well beside its entry in the plate.
 fn in_plate(plate: &Plate, node: &StoredNode, well: &Well, sink: &Sink<'_>) {
     let places = AttributeDocuments::new(node);
     let find = |code, message: String, pointer: &str| sink.find(places.at(Finding::new(code, message), pointer));

@@ -1,4 +1,4 @@
-//! What is said of a conversion, beside its nodes: in its plan and when it is done.
+//! Lines about a conversion, beside those of its nodes: in its plan and when it is done.
 
 use crate::context::Context;
 use crate::number;

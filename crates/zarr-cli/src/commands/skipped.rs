@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use zarr::convert::{Conversion, Progress, SkippedChunk};
 use zarr::meta::json::Value;
 
-/// What was left out so far.
+/// Nodes and chunks that were left out so far.
 #[derive(Debug)]
 pub(crate) struct Skipped {
     /// Why nodes were.

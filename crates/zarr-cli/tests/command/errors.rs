@@ -208,7 +208,7 @@ fn threads_that_the_system_refuses_are_named() {
     assert!(code != Some(0) && error.contains("the system refuses 2 threads"), "{error}");
 }
 
-/// What is no Zarr is named, with what reads it.
+/// Other formats are named, with what reads them.
 #[test]
 fn other_formats_are_named() {
     let folder = Folder::new();

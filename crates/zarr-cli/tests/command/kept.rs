@@ -1,4 +1,4 @@
-//! What verbs leave as it is, take along or ask about: files of no node, consolidated metadata, entry point documents, links.
+//! Keys that verbs leave as they are, take along or ask about: files of no node, consolidated metadata, entry point documents, links.
 
 use crate::folder::int16;
 use crate::nodes::{fails, store};
@@ -95,7 +95,7 @@ fn consolidated_metadata_is_written_again_by_verbs_that_change_documents() {
     }
 }
 
-/// What cannot be written again is told.
+/// Consolidated metadata that cannot be written again is told.
 #[test]
 fn consolidated_metadata_that_is_dropped_is_told() {
     let folder = store("v2");

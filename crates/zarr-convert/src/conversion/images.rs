@@ -58,7 +58,7 @@ impl Images {
     }
 }
 
-/// What a conversion between Zarr v2 and v3 does to a node.
+/// The effect of a conversion between Zarr v2 and v3 on a node.
 ///
 /// Groups change on the side of v3, before a node is fitted into it and after it was fitted into v2, so that pointers into attributes that
 /// are carried along are always those of v3.
@@ -71,7 +71,7 @@ pub(super) struct Step<'a> {
     keeps_names: bool,
 }
 
-/// What the step has done to a group.
+/// The effect of the step on a group.
 #[derive(Debug, Default)]
 pub(super) struct Done {
     /// The version of its metadata, if that is another one now.

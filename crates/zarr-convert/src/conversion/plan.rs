@@ -64,7 +64,7 @@ pub(super) fn plan(
     Ok(ConversionPlan { nodes, consolidate, left_out, others, unread })
 }
 
-/// What is found in the source.
+/// The nodes and keys that are found in the source.
 struct Source {
     /// The nodes to be converted.
     nodes: Vec<StoredNode>,

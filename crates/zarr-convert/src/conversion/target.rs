@@ -16,7 +16,7 @@ pub(super) struct Target {
     pub(super) node: Node,
     /// The differences that the dialect causes.
     pub(super) notes: Vec<Note>,
-    /// What other software gives another meaning.
+    /// A warning of values to which other software gives another meaning.
     pub(super) warning: Option<String>,
     /// The version of OME-Zarr of its metadata, if that is another one now.
     pub(super) ome: Option<Version>,

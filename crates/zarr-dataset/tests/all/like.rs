@@ -6,7 +6,7 @@ use zarr_dataset::{Dataset, NewDataset, NewVariable, Variable};
 use zarr_json::Value;
 use zarr_meta::Dialect;
 
-/// What a copy region by region needs is in the encoding, in every dialect: land was -32.768 K in the copy.
+/// The encoding has all that a copy region by region needs, in every dialect: land was -32.768 K in the copy.
 #[test]
 fn the_encoding_has_the_mark_of_missing_data_in_every_dialect() {
     let variables = || {

@@ -92,7 +92,7 @@ pub struct CreateNode {
     empty: Vec<String>,
     /// Whether unfinished changes of the node were dropped.
     is_clear: bool,
-    /// What is to be entered in the lists of the group above it: its path, and whether it is an array.
+    /// The node to be entered in the lists of the group above it: its path, and whether it is an array.
     listed: Option<(NodePath, bool)>,
     /// Held where creators have to exclude each other.
     lock: Option<Lock>,
