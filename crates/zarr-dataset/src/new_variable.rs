@@ -146,7 +146,7 @@ impl NewVariable {
     /// Sets a part of the encoding: `scale_factor`, `add_offset`, `_FillValue`, `missing_value` (a value as it is stored, or null for none),
     /// `_Unsigned`, `units` and `calendar` of times, `_Encoding` of strings, `dtype` of time spans (`"timedelta64[s]"`) and bools
     /// (`"bool"`) that are stored as numbers, and attributes that name other variables, such as `coordinates`.
-    /// [`Variable::encoding`] has it of a variable that is there.
+    /// [`Variable::encoding`](crate::Variable::encoding) has it of a variable that is there.
     pub fn encoding(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.encoding.insert(name, value);
         self

@@ -95,8 +95,9 @@ impl Multiscales {
     /// The metadata in the attributes of a group; `None` if it has none.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidMetadata`] with the JSON pointer of the member, [`ErrorKind::UnsupportedVersion`] for versions before 0.4, whose
-    /// levels have no scales, and after 0.6.
+    /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) with the JSON pointer of the member,
+    /// [`ErrorKind::UnsupportedVersion`](crate::ErrorKind::UnsupportedVersion) for versions before 0.4, whose levels have no scales, and
+    /// after 0.6.
     pub fn read(attributes: &Map) -> Result<Option<Self>> {
         let Some(metadata) = Metadata::find(attributes, None) else { return Ok(None) };
         let Some(list) = metadata.member("multiscales") else { return Ok(None) };
