@@ -118,6 +118,11 @@ pub(crate) fn write_one(
     let values = format!("{id}.bin");
     fs::write(target.folder.join(&values), model.to_file(&known)).map_err(|error| format!("{values}: {error}"))?;
     let names = plan.dimension_names.map_or(Value::Null, Value::from);
+    let mut attributes = plan.attributes;
+    // Without dimensions they are named in one way only, without which xarray opens no group of version 2.
+    if plan.dialect == Dialect::V2 && plan.shape.is_empty() {
+        attributes.insert("_ARRAY_DIMENSIONS", Vec::<Value>::new());
+    }
     Ok(Line {
         id: id.to_owned(),
         store: target.name.to_owned(),
@@ -126,7 +131,7 @@ pub(crate) fn write_one(
         shape: plan.shape,
         values,
         fill: Some(Value::from(manifest::hex(&fill))),
-        attributes: Some(Value::Object(plan.attributes)),
+        attributes: Some(Value::Object(attributes)),
         // v2 has no names but xarray's.
         dimension_names: Some(names),
         about,
