@@ -18,7 +18,7 @@ use zarr_meta::Dialect;
 const ENCODING: [&str; 9] =
     ["units", "calendar", "add_offset", "scale_factor", FILL_VALUE, "missing_value", "_Unsigned", "_Encoding", "dtype"];
 
-/// Those that are attributes as well where values are no times.
+/// Members of the encoding of times that are attributes of other values.
 pub(crate) const OF_TIMES: [&str; 3] = ["units", "calendar", "dtype"];
 
 /// A variable to be written, see [`NewDataset`](crate::NewDataset): its dimensions and values, its attributes, and how they are encoded.

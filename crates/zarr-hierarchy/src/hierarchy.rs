@@ -4,7 +4,8 @@ mod mixed;
 mod other_keys;
 mod walk;
 
-pub use other_keys::{OtherKey, is_temporary, other_keys, other_keys_async};
+pub(crate) use other_keys::document_names;
+pub use other_keys::{OtherKey, have_equal_bytes, is_temporary, other_keys, other_keys_async};
 pub use walk::{Walk, WalkJob};
 
 use mixed::MixedWalkJob;

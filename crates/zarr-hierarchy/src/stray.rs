@@ -1,7 +1,7 @@
 //! Keys that would be erased with a node and are not known to be its own.
 
 use crate::chunk_keys::ChunkKeys;
-use crate::hierarchy::{in_store, walk};
+use crate::hierarchy::{document_names, in_store, walk};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_meta::{Dialect, Documents, StoredNode, consolidated, document_keys};
@@ -41,12 +41,13 @@ pub fn stray_key(store: &dyn Store, node: &StoredNode) -> Result<Option<Key>> {
         own.extend(document_keys(dialect, &node.path, &Documents::new()));
     }
     let chunks = node.node.as_array().map(|_| ChunkKeys::new(node).ok());
+    let names = document_names();
     let is_own = |key: &Key| {
         own.contains(key.as_str())
             || match &chunks {
                 Some(Some(chunks)) => chunks.has_form(key),
                 // Where the form of chunk keys is not known, any key but a document may be one.
-                Some(None) => !is_document(key),
+                Some(None) => !names.contains(key.name()),
                 None => false,
             }
     };
@@ -67,11 +68,4 @@ fn below_root(store: &dyn Store, root: &StoredNode) -> Result<Option<Key>> {
     }
     let below = walk(store, "/", Some(root.dialect))?.below_arrays;
     Ok(below.iter().flat_map(StoredNode::own_documents).next().map(Key::new).transpose()?)
-}
-
-/// Whether the name of a key is that of a document in some dialect.
-fn is_document(key: &Key) -> bool {
-    let (root, none) = (zarr_meta::NodePath::root(), Documents::new());
-    let mut names = Dialect::at_paths().flat_map(|dialect| document_keys(dialect, &root, &none));
-    names.any(|name| name == key.name())
 }

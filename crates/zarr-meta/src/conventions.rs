@@ -158,10 +158,8 @@ pub fn list_child(group: &mut GroupMetadata, name: &str, is_array: bool, is_ther
         let Some(Value::Object(lists)) = map.get(member) else { continue };
         let mut changed_lists = lists.clone();
         // A node that is there is none of the other kind.
-        for (of_arrays, is_listed) in [(is_array, is_there), (!is_array, false)] {
-            if of_arrays != is_array && !is_there {
-                continue;
-            }
+        let of_other_kind = is_there.then_some((!is_array, false));
+        for (of_arrays, is_listed) in std::iter::once((is_array, is_there)).chain(of_other_kind) {
             let Some((list, items)) = list_of(lists, of_arrays) else { continue };
             let mut items = items.to_vec();
             match (items.iter().position(|item| item.as_str() == Some(name)), is_listed) {

@@ -2,11 +2,8 @@
 
 use super::Side;
 use std::collections::BTreeMap;
-use zarr_hierarchy::{Error, OtherKey, Result, in_store};
-use zarr_store::{ByteRange, Key, StoreExt};
-
-/// So many bytes of each value are in memory at a time.
-const PIECE: u64 = 8 << 20;
+use zarr_hierarchy::{OtherKey, Result, have_equal_bytes};
+use zarr_store::Key;
 
 /// A key below a group that belongs to no node, and differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +43,7 @@ pub(super) fn compare(
     for (key, at) in a {
         let how = match b.remove(&key) {
             None => OtherKeyDiffers::OnlyInFirst,
-            Some(beside) if are_equal((first, &at), (second, &beside))? => continue,
+            Some(beside) if have_equal_bytes((&*first.store, &at), (&*second.store, &beside))? => continue,
             Some(_) => OtherKeyDiffers::Bytes,
         };
         differences.push(OtherDifference { key, how });
@@ -54,27 +51,4 @@ pub(super) fn compare(
     differences.extend(b.into_keys().map(|key| OtherDifference { key, how: OtherKeyDiffers::OnlyInSecond }));
     differences.sort_by(|a, b| a.key.cmp(&b.key));
     Ok(differences)
-}
-
-fn are_equal(first: (&Side, &Key), second: (&Side, &Key)) -> Result<bool> {
-    let located = |(side, key): (&Side, &Key), error: zarr_store::Error| {
-        in_store(&side.store, Error::from(error)).at(|location| location.key = Some(key.to_string()))
-    };
-    let size = |(side, key): (&Side, &Key)| side.store.size(key).map_err(|error| located((side, key), error));
-    let (Some(size), other) = (size(first)?, size(second)?) else { return Ok(false) };
-    if other != Some(size) {
-        return Ok(false);
-    }
-    let mut at = 0;
-    while at < size {
-        let range = [ByteRange::Range(at..size.min(at + PIECE))];
-        let piece = |(side, key): (&Side, &Key)| {
-            side.store.get_ranges(key, &range).map_err(|error| located((side, key), error))
-        };
-        match (piece(first)?, piece(second)?) {
-            (Some(a), Some(b)) if a.part(0) == b.part(0) => at += PIECE,
-            _ => return Ok(false),
-        }
-    }
-    Ok(true)
 }

@@ -3,7 +3,7 @@
 use super::copy::copy_within;
 use super::{Conversion, ConvertOptions};
 use std::sync::Arc;
-use zarr_hierarchy::{Error, OtherKey, Result, other_keys, walk};
+use zarr_hierarchy::{Error, OtherKey, Result, have_equal_bytes, other_keys, walk};
 use zarr_meta::{Dialect, NodePath};
 use zarr_store::{ByteRange, Bytes, GetOptions, Key, SetOptions, Store, StoreExt};
 
@@ -65,7 +65,7 @@ impl Conversion {
     /// Copies the keys again that were changed or made since they were copied, before the source is erased.
     pub(super) fn copy_changed_keys(&self, target: &Arc<dyn Store>) -> Result<()> {
         for other in &self.others {
-            if !are_equal(&*self.source, &other.from, &**target, &other.to)? {
+            if !have_equal_bytes((&*self.source, &other.from), (&**target, &other.to))? {
                 self.copy_other_key(other, target)?;
             }
         }
@@ -92,28 +92,11 @@ pub(super) fn erase_copied_keys(
     for OtherKey { key, .. } in others {
         let Some(name) = key.as_str().strip_prefix(&to.key_prefix()) else { continue };
         let left = Key::new(&format!("{}{name}", from.key_prefix()))?;
-        if are_equal(source, &left, target, &key)? {
+        if have_equal_bytes((source, &left), (target, &key))? {
             source.erase(&left)?;
         }
     }
     Ok(())
-}
-
-/// Whether both keys have the same bytes; not where one is missing.
-fn are_equal(source: &dyn Store, from: &Key, target: &dyn Store, to: &Key) -> Result<bool> {
-    let (Some(size), there) = (source.size(from)?, target.size(to)?) else { return Ok(false) };
-    if there != Some(size) {
-        return Ok(false);
-    }
-    let mut at = 0;
-    while at < size {
-        let range = [ByteRange::Range(at..size.min(at + PIECE))];
-        match (source.get_ranges(from, &range)?, target.get_ranges(to, &range)?) {
-            (Some(a), Some(b)) if a.part(0) == b.part(0) => at += PIECE,
-            _ => return Ok(false),
-        }
-    }
-    Ok(true)
 }
 
 /// Copies a value, in pieces where the target takes it so; other targets bring it together in memory. One that is gone since it was listed

@@ -6,7 +6,9 @@ use crate::node::{CONVERSION_JOURNAL, MIGRATION_RECORD, REPLACEMENTS};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
-use zarr_store::{AsyncStore, Job, Key, Listing, Next, Prefix, Reply, Request, Store, run, run_async};
+use zarr_store::{
+    AsyncStore, ByteRange, Job, Key, Listing, Next, Prefix, Reply, Request, Store, StoreExt, run, run_async,
+};
 
 /// A key below a group that belongs to no node: a file that other software keeps beside arrays, such as tables in Parquet, XML, texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +60,36 @@ pub async fn other_keys_async(store: &dyn AsyncStore, walk: &Walk) -> Result<Vec
     run_async(store, OtherKeysJob::new(walk)).await.map_err(|error| in_store(store, error))
 }
 
+/// So many bytes of each value are compared at a time.
+const PIECE: u64 = 8 << 20;
+
+/// Whether two values have the same bytes, which are read piece by piece; not where one is missing.
+///
+/// # Errors
+/// [`ErrorKind::Store`](crate::ErrorKind::Store) naming the store and the key.
+pub fn have_equal_bytes(first: (&dyn Store, &Key), second: (&dyn Store, &Key)) -> Result<bool> {
+    let located = |(store, key): (&dyn Store, &Key), error: zarr_store::Error| {
+        in_store(store, Error::from(error)).at(|location| location.key = Some(key.to_string()))
+    };
+    let size = |(store, key): (&dyn Store, &Key)| store.size(key).map_err(|error| located((store, key), error));
+    let (Some(all), other) = (size(first)?, size(second)?) else { return Ok(false) };
+    if other != Some(all) {
+        return Ok(false);
+    }
+    let mut at = 0;
+    while at < all {
+        let range = [ByteRange::Range(at..all.min(at + PIECE))];
+        let piece = |(store, key): (&dyn Store, &Key)| {
+            store.get_ranges(key, &range).map_err(|error| located((store, key), error))
+        };
+        match (piece(first)?, piece(second)?) {
+            (Some(a), Some(b)) if a.part(0) == b.part(0) => at += PIECE,
+            _ => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
 /// Lists each group, and then all below prefixes that are no node's.
 #[derive(Debug)]
 struct OtherKeysJob {
@@ -107,7 +139,7 @@ impl OtherKeysJob {
         }
         let broken = walk.broken.iter().filter_map(|error| NodePath::parse(error.location().path.as_deref()?).ok());
         owned.extend(broken.map(|path| path.key_prefix()));
-        Self { groups, of_groups, owned, names: names(), documents, found: Vec::new(), state: State::Begin }
+        Self { groups, of_groups, owned, names: document_names(), documents, found: Vec::new(), state: State::Begin }
     }
 
     fn take(&mut self, keys: &[Key]) {
@@ -165,8 +197,8 @@ pub fn is_temporary(name: &str) -> bool {
         || name.starts_with(".#")
 }
 
-/// The names of documents that a group may have at its path, in any dialect.
-fn names() -> BTreeSet<String> {
+/// The names of documents that a node may have at its path, in any dialect.
+pub(crate) fn document_names() -> BTreeSet<String> {
     let (root, none) = (NodePath::root(), Documents::new());
     let mut names = BTreeSet::new();
     for dialect in Dialect::at_paths() {

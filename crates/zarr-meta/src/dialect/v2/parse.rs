@@ -14,7 +14,7 @@ use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 const MEMBERS: [&str; 9] =
     ["zarr_format", "shape", "chunks", "dtype", "compressor", "fill_value", "order", "filters", "dimension_separator"];
 
-/// Those of them that are codecs.
+/// The members of `.zarray` that are codecs.
 const CODECS: [&str; 2] = ["filters", "compressor"];
 
 pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed>> {
