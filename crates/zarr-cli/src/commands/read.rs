@@ -58,10 +58,10 @@ Indices (--isel) are those of numpy: time=0, time=-1, time=0:10:2, time=3,1.";
 
 /// Print elements, or write them to a file.
 ///
-/// The array may be named as URL PATH, URL::PATH or, in a directory, as one path. Its group is the data set that it is a variable of: on
-/// a terminal values are decoded by the CF conventions and stand beside their coordinates, below a line with the shape and the type; of
-/// more than 1_000 the first and the last 3 along each dimension are printed, as numpy does. In pipes and files there are all elements
-/// as they are stored, unless --decode asks for values.
+/// The array may be named as URL PATH, URL::PATH or, in a directory, as one path. Its group is the data set that it is a variable of, and
+/// values are decoded by the CF conventions; --raw reads elements as they are stored. On a terminal values stand beside their
+/// coordinates, below a line with the shape and the type; of more than 1_000 the first and the last 3 along each dimension are printed, as
+/// numpy does. In pipes and files there are all of them, and nothing else, unless --decode asks for coordinates.
 #[derive(Debug, Args)]
 #[command(after_long_help = LABELS)]
 pub(crate) struct Read {
@@ -76,10 +76,12 @@ pub(crate) struct Read {
     #[arg(long, value_name = "NAME", help_heading = WHICH)]
     field: Option<String>,
     /// Decode values by the CF conventions, and print coordinates beside them: in text a table, in csv a row for each value, in json an
-    /// object in the form of xarray's `DataArray.to_dict`, in which NaN and times are strings. The default for text on a terminal.
+    /// object in the form of xarray's `DataArray.to_dict`, in which NaN and times are strings. The default for text on a terminal;
+    /// elsewhere values are decoded and stand alone. A variable that cannot be decoded is an error, where the default prints its elements
+    /// as they are stored, with a warning.
     #[arg(long, conflicts_with_all = ["raw", "field"], help_heading = HOW)]
     decode: bool,
-    /// Read elements as they are stored, also on a terminal; with --sel, those that have the labels.
+    /// Read elements as they are stored; with --sel, those that have the labels.
     #[arg(long, help_heading = HOW)]
     raw: bool,
     /// Print all elements, also on a terminal.
@@ -89,7 +91,7 @@ pub(crate) struct Read {
     /// dimension.
     #[arg(long, conflicts_with = "all", hide_short_help = true, help_heading = HOW)]
     elide: bool,
-    /// Digits behind the point of floats in text, at most. By default 8 of decoded values, and elsewhere all that a float has.
+    /// Digits behind the point of floats in text, at most. By default 8 beside coordinates, and elsewhere all that a float has.
     #[arg(long, value_name = "DIGITS", value_parser = clap::value_parser!(u8).range(..=17), help_heading = HOW)]
     precision: Option<u8>,
     /// The output form; by default that of the suffix of --output, else text, or json with --json.
@@ -113,6 +115,8 @@ const HOW: &str = "How to print them";
 /// How a result is printed.
 struct View {
     style: TextStyle,
+    /// Whether decoded values stand beside their coordinates.
+    is_labelled: bool,
     /// Printed before the elements.
     header: String,
     /// Whether the progress is shown: the result goes into a file.
@@ -137,7 +141,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     let wanted = Wanted {
         labels: &args.chosen.sel,
         is_asked: args.decode,
-        is_default: is_shown(args, form) && !args.raw && args.field.is_none(),
+        is_default: !args.raw && args.field.is_none(),
         instead: "elements are printed as they are stored",
     };
     let mut variable = labelled(context, &wanted, &location, &array, &selection)?;
@@ -147,13 +151,14 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
         header.cut(&ends);
         take(&array, &mut selection, variable.as_mut(), &ends, false)?;
     }
+    let is_labelled = args.decode || args.elide || is_shown(args, form);
     if args.explain {
-        return explain::run(context, &array, &selection, variable, form);
+        return explain::run(context, &array, &selection, variable, is_labelled && form == Form::Text);
     }
     let style = TextStyle { width: line_width(), precision: args.precision.map(usize::from), gaps: Vec::new() };
     let is_reported = !is_stdout(args) && !context.global.quiet;
     let is_paged = args.all && is_shown(args, form) && !context.global.no_pager;
-    let mut view = View { style, header: String::new(), is_reported, is_paged };
+    let mut view = View { style, is_labelled, header: String::new(), is_reported, is_paged };
     if args.elide || is_shown(args, form) {
         if !args.all {
             let ends = narrow::elided(&header.shape(), args.head.is_some());
@@ -251,13 +256,8 @@ pub(crate) fn labelled<'c>(
     }
     // Indices beyond the array are reported as for any array.
     selection.resolve_on(array.chunk_grid())?;
-    let opened =
-        Labelled::open(context, wanted.labels, location, array, array.options(), selection).and_then(|variable| {
-            // Before anything is printed: an encoding that makes no sense.
-            variable.as_ref().filter(|_| is_decoded).map_or(Ok(()), Labelled::check)?;
-            Ok(variable)
-        });
-    match opened {
+    let warn = |failure: &Failure| context.warnings(&[format!("{}: {}", wanted.instead, failure.line)]);
+    match Labelled::open(context, wanted.labels, location, array, array.options(), selection) {
         Ok(None) if is_asked => {
             let option = if wanted.is_asked { "--decode" } else { "--sel" };
             let message = match array.dimension_names() {
@@ -267,9 +267,18 @@ pub(crate) fn labelled<'c>(
             let failure = Failure::usage(format!("{location}: {option}: {message}"));
             Err(failure.with_hint("--select selects by position: --select \"0, ::2\""))
         }
-        Ok(variable) => Ok(variable.map(|variable| (variable, is_decoded))),
+        // Before anything is printed: an encoding that makes no sense.
+        Ok(Some(variable)) if is_decoded => match variable.check() {
+            Ok(()) => Ok(Some((variable, true))),
+            Err(failure) if wanted.is_asked => Err(failure),
+            Err(failure) => {
+                warn(&failure);
+                Ok(Some((variable, false)))
+            }
+        },
+        Ok(variable) => Ok(variable.map(|variable| (variable, false))),
         Err(failure) if !is_asked => {
-            context.warnings(&[format!("{}: {}", wanted.instead, failure.line)]);
+            warn(&failure);
             Ok(None)
         }
         Err(failure) => Err(failure),

@@ -12,7 +12,6 @@ use crate::number::{self, grouped, tuple};
 use crate::object::{object, or_null};
 use crate::table::{Side, bar, has_blocks, length_of_time, lines, seven_digits, share};
 use clap::Args;
-use std::io::IsTerminal;
 use zarr::dtype::Class;
 use zarr::grid::total_size;
 use zarr::meta::json::{Map, Value};
@@ -31,8 +30,8 @@ const WHAT: &str = "What to show";
 
 /// Show statistics of an array: extremes, mean, standard deviation, quantiles, a histogram, and how many values are missing.
 ///
-/// On a terminal they are those of values decoded by the CF conventions, as `read` decodes them; in pipes and files of elements as they are
-/// stored, unless --decode asks for values. The output says which. Each chunk is decoded once, and chunks that are not stored never, unless they
+/// Of a variable of a data set they are those of values decoded by the CF conventions, as `read` decodes them; --raw looks at elements as
+/// they are stored. The output says which. Each chunk is decoded once, and chunks that are not stored never, unless they
 /// hold characters of strings or are selected by lists. Quantiles and the histogram are exact as long as the values, 8 bytes for each, fit a
 /// quarter of the memory; else the ranks are off by no more than is printed. Complex numbers are ordered by their magnitudes, texts and bytes by their lengths.
 #[derive(Debug, Args)]
@@ -44,10 +43,11 @@ pub(crate) struct Stats {
     /// The field of structs to look at; a period leads to a field of a field: position.x.
     #[arg(long, value_name = "NAME", help_heading = WHICH)]
     field: Option<String>,
-    /// Look at values that are decoded by the CF conventions. The default on a terminal.
+    /// Look at values that are decoded by the CF conventions, or fail: the default looks at elements as they are stored where values
+    /// cannot be decoded, with a warning.
     #[arg(long, conflicts_with_all = ["raw", "field"], help_heading = WHICH)]
     decode: bool,
-    /// Look at elements as they are stored, also on a terminal.
+    /// Look at elements as they are stored.
     #[arg(long, help_heading = WHICH)]
     raw: bool,
     /// Also a row of statistics for each index along an axis, by its name or number; at most 1,048,576 rows, and as
@@ -83,11 +83,10 @@ pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
     let location = context.locate(&args.node)?;
     let array = context.array(&location)?;
     let selection = args.chosen.by_index(&array)?;
-    let is_shown = !context.global.json && std::io::stdout().is_terminal();
     let wanted = Wanted {
         labels: &args.chosen.sel,
         is_asked: args.decode,
-        is_default: is_shown && !args.raw && args.field.is_none(),
+        is_default: !args.raw && args.field.is_none(),
         instead: "the statistics are those of elements as they are stored",
     };
     let variable = labelled(context, &wanted, &location, &array, &selection)?;

@@ -68,14 +68,14 @@ impl Folder {
 
     /// All elements of an array.
     pub(crate) fn raw(&self, store: &str, path: &str) -> Vec<u8> {
-        let ran = self.run(&["read", store, path, "--as", "raw"]);
+        let ran = self.run(&["read", store, path, "--raw", "--as", "raw"]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         ran.out
     }
 
     /// The elements of a region of an array.
     pub(crate) fn raw_region(&self, store: &str, path: &str, select: &str) -> Vec<u8> {
-        let ran = self.run(&["read", store, path, "--as", "raw", "--select", select]);
+        let ran = self.run(&["read", store, path, "--raw", "--as", "raw", "--select", select]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
         ran.out
     }

@@ -64,7 +64,7 @@ fn labels_select_what_indices_select() {
         assert_eq!(raw(labels), raw(indices), "{labels:?}");
     }
     let folder = stations();
-    let one = |label: &str| folder.ok(&["read", "s", "t", "--sel", label]);
+    let one = |label: &str| folder.ok(&["read", "s", "t", "--raw", "--sel", label]);
     assert_eq!(one("station=5"), "0\n1\n2\n3\n");
     assert_eq!(one("station=\"a,b\""), "4\n5\n6\n7\n");
     assert_eq!(one("station=north,5"), " 8  9 10 11\n 0  1  2  3\n");
@@ -150,12 +150,32 @@ north             4.5  5.5
 }
 
 #[test]
-fn stored_elements_are_never_decoded_unasked() {
-    let stored = "-524\n-514\n-576\n";
+fn values_are_decoded_in_every_form_unless_elements_are_asked_for() {
+    let (stored, values) = ("-524\n-514\n-576\n", "-0.524\n-0.514\n-0.5760000000000001\n");
     let selection = ["anomaly", "--isel", "time=0", "--sel", "lat=-0.5~", "--isel", "lon=216:219"];
-    assert_eq!(read(&selection), stored);
+    assert_eq!(read(&selection), values);
     assert_eq!(read(&[&selection[..], &["--raw"]].concat()), stored);
-    assert_eq!(read(&[&selection[..], &["--as", "csv"]].concat()), stored);
+    assert_eq!(read(&[&selection[..], &["--as", "csv"]].concat()), values);
+    assert_eq!(read(&[&selection[..], &["--as", "csv", "--raw"]].concat()), stored);
+    assert_eq!(read(&[&selection[..], &["--as", "json"]].concat()), "[-0.524, -0.514, -0.5760000000000001]\n");
+    assert_eq!(read(&["time", "--isel", "time=0"]), "2006-04-16T00:00:00.000000000\n");
+    // A table beside coordinates has the same values as bare text.
+    let table = read(&[&selection[..], &["--elide"]].concat());
+    assert!(table.contains("decoded") && table.contains("-0.576"), "{table}");
+    let raw = |name: &str, more: &[&str]| {
+        let folder = Folder::new();
+        folder.ok(&[&["read", CLIMATE, "anomaly", "--isel", "time=0", "-o", name], more].concat());
+        fs::read(folder.path(name)).unwrap()
+    };
+    assert_eq!(raw("x.bin", &[]), raw("x.bin", &["--decode"]));
+    assert_eq!(raw("x.bin", &["--raw"]).len() * 4, raw("x.bin", &[]).len());
+    let header = |more: &[&str]| String::from_utf8_lossy(&raw("x.npy", more)[..60]).into_owned();
+    assert!(
+        header(&[]).contains("<f8") && header(&["--raw"]).contains("<i2"),
+        "{} {}",
+        header(&[]),
+        header(&["--raw"])
+    );
     assert!(fails(2, &[&selection[..], &["--raw", "--decode"]].concat()).contains("cannot be used with"));
 }
 
@@ -244,7 +264,7 @@ fn parts_are_written_by_names_of_dimensions() {
     let ran =
         folder.run_with(&["write", "s", "t", "--from", "-", "--as", "json", "--select", "number=0"], b"[-1, -2, -3]");
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert_eq!(folder.ok(&["read", "s", "t", "--isel", "number=0"]), "-1\n-2\n-3\n");
+    assert_eq!(folder.ok(&["read", "s", "t", "--raw", "--isel", "number=0"]), "-1\n-2\n-3\n");
 }
 
 #[test]
@@ -252,7 +272,14 @@ fn elements_of_values_that_cannot_be_decoded_are_read() {
     let folder = copy();
     folder.ok(&["attrs", "c.zarr", "anomaly", "--set", "scale_factor=\"much\""]);
     let selection = ["read", "c.zarr", "anomaly", "--isel", "time=0", "--sel", "lat=-0.5~", "--isel", "lon=216:219"];
-    assert_eq!(folder.ok(&selection), "-524\n-514\n-576\n");
+    let ran = folder.run(&selection);
+    assert_eq!((ran.code, &ran.out[..]), (Some(0), &b"-524\n-514\n-576\n"[..]), "{}", ran.err);
+    assert!(
+        ran.err.contains("warning: elements are printed as they are stored: ") && ran.err.contains("much"),
+        "{}",
+        ran.err
+    );
+    assert_eq!(folder.ok(&[&selection[..], &["--raw"]].concat()), "-524\n-514\n-576\n");
     let ran = folder.run(&[&selection[..], &["--decode"]].concat());
     assert_eq!((ran.code, ran.out.len()), (Some(4), 0), "{}", ran.err);
     assert!(ran.err.contains("scale_factor") && ran.err.contains("hint: --raw"), "{}", ran.err);

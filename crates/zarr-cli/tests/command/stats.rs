@@ -41,9 +41,9 @@ fn text(value: &Value, name: &str) -> String {
 }
 
 #[test]
-fn elements_as_they_are_stored_unless_values_are_asked_for() {
+fn values_are_decoded_unless_elements_are_asked_for() {
     let folder = store();
-    let out = folder.ok(&["stats", "s", "t"]);
+    let out = folder.ok(&["stats", "s", "t", "--raw"]);
     let expected = "\
 /t: elements as they are stored, int16 (4, 5)
 Elements   : 20
@@ -62,7 +62,8 @@ Sum        : 25
         "{out}"
     );
     assert!(out.lines().all(|line| line.len() <= 80), "{out}");
-    let decoded = folder.ok(&["stats", "s", "t", "--decode"]);
+    let decoded = folder.ok(&["stats", "s", "t"]);
+    assert_eq!(folder.ok(&["stats", "s", "t", "--decode"]), decoded);
     assert!(decoded.starts_with("/t: values decoded by the CF conventions, float"), "{decoded}");
     assert!(decoded.contains("Missing    : 11 (55 %)") && decoded.contains("Max        : 4.5 at (1, 1)"), "{decoded}");
     assert!(!decoded.contains("Fill value"), "{decoded}");
@@ -71,7 +72,7 @@ Sum        : 25
         (text(&found, "decoded"), text(&found, "missing"), text(&found, "sum")),
         ("true".into(), "11".into(), "18.0".into())
     );
-    let stored = json(&folder, &["stats", "s", "t"]);
+    let stored = json(&folder, &["stats", "s", "t", "--raw"]);
     assert_eq!(text(&stored, "min"), r#"{"value":-1,"index":[0,2]}"#);
     assert_eq!((text(&stored, "fill"), text(&stored, "sum")), ("11".into(), "25".into()));
     assert_eq!(text(&stored, "elements_not_stored"), "10");
@@ -80,8 +81,10 @@ Sum        : 25
 #[test]
 fn parts_and_rows() {
     let folder = store();
-    let found =
-        json(&folder, &["stats", "s", "t", "--select", "time=1, x=1:4", "--quantiles", "0,0.5,1", "--bins", "0"]);
+    let found = json(
+        &folder,
+        &["stats", "s", "t", "--raw", "--select", "time=1, x=1:4", "--quantiles", "0,0.5,1", "--bins", "0"],
+    );
     assert_eq!(
         (text(&found, "shape"), text(&found, "sum"), text(&found, "histogram")),
         ("[3]".into(), "17".into(), "null".into())
@@ -89,7 +92,7 @@ fn parts_and_rows() {
     let shares = r#"[{"share":0,"value":2},{"share":0.5,"value":6},{"share":1,"value":9}]"#;
     let quantiles = text(&found, "quantiles").replace(".0,", ",").replace(".0}", "}");
     assert_eq!(quantiles, shares);
-    let by_label = json(&folder, &["stats", "s", "t", "--isel", "x=0", "--along", "time"]);
+    let by_label = json(&folder, &["stats", "s", "t", "--raw", "--isel", "x=0", "--along", "time"]);
     let rows = by_label.get("along").unwrap();
     assert_eq!(text(rows, "dimension"), "\"time\"");
     let rows = rows.get("rows").unwrap().as_array().unwrap();

@@ -5,7 +5,6 @@ use crate::columns::{padded, widest};
 use crate::context::Context;
 use crate::escape;
 use crate::failure::Result;
-use crate::format::Form;
 use crate::number::{counted, grouped, size, tuple};
 use crate::object::{object, or_null};
 use zarr::meta::json::{Map, Value};
@@ -31,14 +30,14 @@ pub(super) fn run(
     array: &Array,
     selection: &Selection,
     variable: Option<(Labelled<'_>, bool)>,
-    form: Form,
+    has_labels: bool,
 ) -> Result<()> {
     let mut explained = Explained::default();
     let none = (!array.data_type().is_variable()).then_some(0);
     (explained.plan.selected_bytes, explained.plan.decoded_bytes) = (none, none);
     let whole = match variable {
         Some((variable, is_decoded)) => {
-            let mut pieces = variable.pieces(form, is_decoded)?;
+            let mut pieces = variable.pieces(is_decoded, is_decoded && has_labels)?;
             while let Some(piece) = pieces.next()? {
                 explained.add(array.plan(variable.stored_selection(Some(&piece))?)?);
             }

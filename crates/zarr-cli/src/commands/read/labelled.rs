@@ -173,13 +173,8 @@ impl<'c> Labelled<'c> {
         Ok(if is_decoded { variable.data_type()? } else { variable.stored().data_type().clone() })
     }
 
-    /// Whether labels are printed beside the values.
-    fn is_labelled(form: Form, is_decoded: bool) -> bool {
-        is_decoded && matches!(form, Form::Text | Form::Csv)
-    }
-
-    /// The pieces in which the variable is read.
-    pub(super) fn pieces(&self, form: Form, is_decoded: bool) -> Result<Pieces> {
+    /// The pieces in which the variable is read. `is_labelled`: labels are printed beside the values.
+    pub(super) fn pieces(&self, is_decoded: bool, is_labelled: bool) -> Result<Pieces> {
         let (variable, data_type) = (self.variable()?, self.data_type(is_decoded)?);
         let item = if data_type.is_variable() { VARIABLE } else { data_type.item_size() as u64 };
         let shape = variable.shape();
@@ -190,7 +185,7 @@ impl<'c> Labelled<'c> {
             vec![1; shape.len()].into()
         };
         // A label may take ten times the memory of its element.
-        let budget = if Self::is_labelled(form, is_decoded) { PIECE / 16 } else { PIECE };
+        let budget = if is_labelled { PIECE / 16 } else { PIECE };
         Ok(Pieces::new(&all, &all.resolve(&shape)?, item, &parts, budget))
     }
 
@@ -222,8 +217,10 @@ impl<'c> Labelled<'c> {
         let data_type = self.data_type(is_decoded)?;
         let shape = self.variable()?.shape();
         super::check_size(&shape, data_type.item_size() as u64)?;
-        let is_labelled = Self::is_labelled(form, is_decoded);
-        let mut pieces = self.pieces(form, is_decoded)?;
+        let is_labelled = is_decoded && view.is_labelled;
+        // Of JSON, coordinates stand before the values, once.
+        let has_labels = is_labelled && matches!(form, Form::Text | Form::Csv);
+        let mut pieces = self.pieces(is_decoded, has_labels)?;
         let read = |piece: &Piece| self.read(piece, args.field.as_deref(), is_decoded);
         // The first piece is read before any output, so that an early failure leaves nothing behind.
         let mut piece = pieces.next()?;
@@ -233,11 +230,11 @@ impl<'c> Labelled<'c> {
         whole.extend(cells.iter().flat_map(|cells| cells.data().shape().iter().skip(shape.len())));
         let data_type = cells.as_ref().map_or(data_type, |cells| cells.data().data_type().clone());
         let mut printer: Box<dyn Format> = match form {
-            Form::Text if is_decoded => {
+            Form::Text if is_labelled => {
                 Box::new(Table::new(&self.name, self.units()?, self.scalars(), view.style.clone()))
             }
-            Form::Csv if is_decoded => Box::new(Tidy::new(&self.labels(piece.as_ref(), true)?, &self.name)),
-            Form::Json if is_decoded => Box::new(Record::new(self.members()?, &whole)),
+            Form::Csv if is_labelled => Box::new(Tidy::new(&self.labels(piece.as_ref(), true)?, &self.name)),
+            Form::Json if is_labelled => Box::new(Record::new(self.members()?, &whole)),
             _ => format(form, &data_type, &whole, &view.style)?,
         };
         let mut out = view.open(args, form)?;
@@ -245,7 +242,7 @@ impl<'c> Labelled<'c> {
         out.text(&view.header)?;
         printer.begin(&mut out)?;
         while let (Some(at), Some(elements)) = (&piece, cells) {
-            let axes = if is_labelled { self.labels(Some(at), form == Form::Csv)? } else { Vec::new() };
+            let axes = if has_labels { self.labels(Some(at), form == Form::Csv)? } else { Vec::new() };
             printer.piece(&elements, &axes, &mut out)?;
             progress.add(elements.data().len());
             drop(elements);
