@@ -22,8 +22,9 @@ const WIDTH: usize = 80;
 
 /// Show where two nodes differ, with all below them: nodes, metadata, attributes and elements.
 ///
-/// Other dialects, chunks and codecs of the same data are shown, but are no difference. The exit code is 0 if the data are the same, and 1
-/// if they differ, or elements cannot be compared: those of other shapes, or of types that are not both numbers.
+/// Other dialects, chunks and codecs of the same data are no difference: the last line counts the nodes that have others, and --layout shows
+/// and counts them. The exit code is 0 if the data are the same, and 1 if they differ, or elements cannot be compared: those of other
+/// shapes, or of types that are not both numbers. With --quiet there is the exit code alone.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
     /// A node, as URL::PATH; URL alone is the root.
@@ -45,7 +46,7 @@ pub(crate) struct Diff {
     /// What not to compare.
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     skip: Vec<Skip>,
-    /// Count other dialects, chunks and codecs as differences.
+    /// Show other dialects, chunks and codecs, and count them as differences.
     #[arg(long)]
     layout: bool,
     /// How many different elements of each array are shown.
@@ -102,7 +103,9 @@ pub(crate) fn run(context: &Context, args: &Diff) -> Result<()> {
     let compared = Comparison::of(&first, &second, &context.registry, &options, |event| bar.show_elements(event));
     bar.finish();
     let comparison = compared?;
-    context.print(|| comparison.to_json(), || text(&comparison, &args.skip))?;
+    if !context.global.quiet || context.global.json {
+        context.print(|| comparison.to_json(), || text(&comparison, args))?;
+    }
     let is_equal = comparison.is_equal() && !(args.layout && comparison.has_other_layout());
     match is_equal {
         true => Ok(()),
@@ -133,7 +136,7 @@ fn verdict(comparison: &Comparison) -> &'static str {
     }
 }
 
-fn text(comparison: &Comparison, skipped: &[Skip]) -> String {
+fn text(comparison: &Comparison, args: &Diff) -> String {
     let mut text = String::new();
     for (paths, side) in [(&comparison.only_in_first, "A"), (&comparison.only_in_second, "B")] {
         for path in paths {
@@ -141,7 +144,7 @@ fn text(comparison: &Comparison, skipped: &[Skip]) -> String {
         }
     }
     for node in &comparison.nodes {
-        push_node(&mut text, node);
+        push_node(&mut text, node, args.layout);
     }
     for other in &comparison.other_keys {
         let how = match other.how {
@@ -152,13 +155,13 @@ fn text(comparison: &Comparison, skipped: &[Skip]) -> String {
         line(&mut text, &format!("{}  file of no node, {how}", other.key));
     }
     let summary = match (comparison.is_equal(), comparison.has_other_layout()) {
-        (true, false) => "equal",
-        (true, true) => "equal, in another layout",
+        (true, true) if args.layout => "equal, in another layout",
+        (true, _) => "equal",
         (false, _) if verdict(comparison) == "differ" => "different",
         (false, _) => "not comparable",
     };
     let mut end = format!("{summary}: {} compared", number::counted(comparison.nodes.len() as u64, "node"));
-    for part in Skip::value_variants().iter().filter(|part| skipped.contains(part)) {
+    for part in Skip::value_variants().iter().filter(|part| args.skip.contains(part)) {
         let name = part.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
         // Writing to a string does not fail.
         let _ = write!(end, ", without {name}");
@@ -166,16 +169,20 @@ fn text(comparison: &Comparison, skipped: &[Skip]) -> String {
     if comparison.not_compared() > 0 {
         let _ = write!(end, ", elements of {} not", number::grouped(comparison.not_compared() as u64));
     }
+    let others = comparison.nodes.iter().filter(|node| node.has_other_layout()).count();
+    if others > 0 && !args.layout {
+        let _ = write!(end, "; another layout in {} (--layout)", number::grouped(others as u64));
+    }
     line(&mut text, &end);
     text
 }
 
-fn push_node(text: &mut String, node: &NodeComparison) {
-    if node.is_equal() && !node.has_other_layout() {
+fn push_node(text: &mut String, node: &NodeComparison, has_layout: bool) {
+    if node.is_equal() && !(has_layout && node.has_other_layout()) {
         return;
     }
     line(text, &node.path);
-    node.facts.iter().for_each(|fact| push_fact(text, "", fact));
+    node.facts.iter().filter(|fact| has_layout || !fact.is_layout).for_each(|fact| push_fact(text, "", fact));
     node.attributes.iter().for_each(|fact| push_fact(text, "/attributes", fact));
     match &node.values {
         Values::Compared(values) if values.different > 0 => push_values(text, values),
