@@ -35,6 +35,7 @@ mod stats;
 mod transfer;
 mod tree;
 mod view;
+mod whole_directory;
 mod write;
 
 use crate::args::Global;
@@ -47,13 +48,15 @@ use std::ffi::OsString;
 const EXIT_CODES: &str = "\
 Exit codes:
   0    Done, and all output was written
-  1    Done but for the chunks that are listed, or `check` found something, or data
-       that `diff` or `digest --compare` compared differ
+  1    Done but for the chunks that are listed, or `check` found something,
+       or `diff` or `digest --compare` found other data
   2    The arguments are wrong, or ask for something that is not possible
   3    There is no such store, node or input file
   4    Data or metadata is invalid or cannot be read
   5    The store or another file failed, or output was lost
-  141  The reader of standard output or the pager takes no more, which is not reported
+  130  Interrupted by Ctrl-C
+  141  The reader of standard output or the pager takes no more,
+       which is not reported
 
 Control characters in names, attributes and elements are printed as escapes (\\u{1b}, in JSON \\u001b).";
 
@@ -62,7 +65,9 @@ const MORE: &str =
 
 /// Looks at, reads, writes and converts Zarr data of every version.
 ///
-/// URL is a directory (a path or file:///..) or a zip file (zip:PATH); PATH is a node in it, such as /a/b.
+/// URL is a directory (a path or file:///..), a zip file (x.zip or zip:URL), an SQLite file (sqlite:PATH), a bucket
+/// (s3://BUCKET/KEY, gs://.., az://..) or a place on the web (https://..), and --store-option sets how it is reached: region, endpoint,
+/// anonymous, profile and others; an unknown name is answered with all of them. PATH is a node in it, such as /a/b.
 #[derive(Debug, Parser)]
 #[command(name = "zarr", version, arg_required_else_help = true, after_help = MORE, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -139,6 +144,9 @@ pub(crate) fn run(cli: Cli) -> Result<()> {
     let context = Context::new(cli.global);
     let done = cli.verb.run(&context);
     context.store_warnings();
+    if done.is_err() {
+        context.remove_empty();
+    }
     done
 }
 

@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zarr::convert::ConvertOptions;
 use zarr::hierarchy::{StoredNode, Walk};
@@ -45,6 +45,8 @@ pub(crate) struct Context {
     shares_options: Cell<bool>,
     /// The stores that were opened.
     stores: RefCell<Vec<Arc<dyn Store>>>,
+    /// Directories that were made for new stores.
+    created: RefCell<Vec<PathBuf>>,
 }
 
 /// A node named on the command line, its store opened.
@@ -78,6 +80,7 @@ impl Context {
             store_options,
             shares_options: Cell::default(),
             stores: RefCell::default(),
+            created: RefCell::default(),
         }
     }
 
@@ -128,9 +131,19 @@ impl Context {
 
     /// Opens the store at an address, and creates it if it does not exist.
     pub(crate) fn create_store(&self, address: &StoreAddress) -> zarr::Result<Arc<dyn Store>> {
+        let directory = address.path().filter(|path| address.inner().is_none() && !path.exists());
         let store = self.schemes.create(address, &self.options_of(address)?)?;
+        self.created.borrow_mut().extend(directory.map(Path::to_path_buf));
         self.stores.borrow_mut().push(Arc::clone(&store));
         Ok(store)
+    }
+
+    /// Removes directories that were made for stores in which nothing came to lie, after a failure.
+    pub(crate) fn remove_empty(&self) {
+        for directory in self.created.borrow().iter() {
+            // One that is not empty, or a file, stays.
+            drop(std::fs::remove_dir(directory));
+        }
     }
 
     /// Prints the warnings of the stores, at the end of the command.

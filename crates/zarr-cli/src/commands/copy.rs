@@ -3,6 +3,8 @@
 use super::consolidated::keeping;
 use super::conversion_lines::{ome_line, other_files};
 use super::convert::{carry_out, outcome, real, refuse_overlap};
+use super::skipped::Skipped;
+use super::whole_directory;
 use crate::args::ByConvention;
 use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::Result;
@@ -93,11 +95,24 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, is_move:
     }
     let options = args.meaning.apply(options).overwrite(args.overwrite).resume(args.resume).options(context.options());
     let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
+    if is_move
+        && is_new
+        && let Ok(conversion) = &planned
+    {
+        let ends = ((&from_address, &from_path), (&to_address, &to_path));
+        if whole_directory::renamed(ends.0, ends.1)? {
+            return summary(context, args, conversion, &Skipped::of(conversion), started, true);
+        }
+    }
     // A store is created only if the copy is possible.
     let target = if is_new && planned.is_ok() { context.create_store(&to_address)? } else { target };
     let planned = planned.map_err(|error| {
-        let source =
-            NodeLocation { store: Arc::clone(&source), address: from_address, path: from_path.clone(), dialect: None };
+        let source = NodeLocation {
+            store: Arc::clone(&source),
+            address: from_address.clone(),
+            path: from_path.clone(),
+            dialect: None,
+        };
         let failure = source.with_near(error);
         if is_new { failure.in_store(&source.address.to_string()) } else { failure }
     });
@@ -123,21 +138,36 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, is_move:
         }
         Err(error) => Err(error),
         Ok((conversion, skipped)) => {
+            if is_move {
+                whole_directory::remove_empty(&from_address, &from_path);
+            }
             if !context.global.json {
                 skipped.print();
             }
-            let ends = (args.source.as_str(), args.target.as_str());
-            let (size, seconds) = (number::size(conversion.size()), started.elapsed().as_secs_f64());
-            context.summary(
-                || outcome(ends, &conversion, &skipped, None),
-                || {
-                    let nodes = number::counted(conversion.nodes().len() as u64, "node");
-                    let how = if is_move { "moved" } else { "copied" };
-                    let (others, ome) = (other_files(&conversion), ome_line(conversion.nodes()));
-                    format!("{}: {nodes}{others}, {size} {how} in {seconds:.1} s\n{ome}", escape::line(&args.target))
-                },
-            )?;
+            summary(context, args, &conversion, &skipped, started, is_move)?;
             skipped.check()
         }
     }
+}
+
+/// Prints what was done.
+fn summary(
+    context: &Context,
+    args: &Nodes,
+    conversion: &Conversion,
+    skipped: &Skipped,
+    started: Instant,
+    is_move: bool,
+) -> Result<()> {
+    let ends = (args.source.as_str(), args.target.as_str());
+    let (size, seconds) = (number::size(conversion.size()), started.elapsed().as_secs_f64());
+    context.summary(
+        || outcome(ends, conversion, skipped, None),
+        || {
+            let nodes = number::counted(conversion.nodes().len() as u64, "node");
+            let how = if is_move { "moved" } else { "copied" };
+            let (others, ome) = (other_files(conversion), ome_line(conversion.nodes()));
+            format!("{}: {nodes}{others}, {size} {how} in {seconds:.1} s\n{ome}", escape::line(&args.target))
+        },
+    )
 }

@@ -220,3 +220,15 @@ fn arrays_larger_than_any_file() {
     folder.ok(&["convert", "s", "t", "--dialect", "v2"]);
     assert!(folder.ok(&["convert", "s", "u", "--dry-run"]).contains("8.0 YiB"));
 }
+
+#[test]
+fn what_fails_leaves_no_empty_directory() {
+    let folder = Folder::new();
+    let create = ["create", "new.zarr", "a", "--shape", "10", "--dtype", "int8", "--chunks", "4", "--shards", "6"];
+    assert_eq!(folder.run(&create).code, Some(2));
+    assert!(!folder.path("new.zarr").exists());
+    // A directory that was there stays.
+    std::fs::create_dir(folder.path("new.zarr")).unwrap();
+    assert_eq!(folder.run(&create).code, Some(2));
+    assert!(folder.path("new.zarr").exists());
+}

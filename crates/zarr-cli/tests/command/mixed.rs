@@ -43,9 +43,12 @@ s  v3 group  2 arrays, 1 group
     assert_eq!(folder.raw("u", "old/a"), int16(1..5));
     assert!(!folder.ok(&["tree", "u"]).contains('['));
     // A move erases the hierarchy that it copied, which has one dialect.
-    let ran = folder.run(&["mv", "s", "w"]);
+    let ran = folder.run(&["mv", "s", "w::/x"]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);
     assert!(ran.err.contains("/old is of dialect v2") && folder.path("s/old/a/.zarray").exists(), "{}", ran.err);
+    // A directory that is renamed has them all.
+    folder.ok(&["mv", "s", "w"]);
+    assert_eq!(folder.raw("w", "old/a"), int16(1..5));
 }
 
 #[test]

@@ -406,3 +406,29 @@ fn a_chunk_behind_a_link_that_leaves_the_store_is_an_error_in_every_verb() {
     folder.ok(&["rm", "s", "g/a"]);
     assert!(folder.path("outside").exists());
 }
+
+/// A whole directory is renamed where that can be done, and moved files of others with it.
+#[cfg(unix)]
+#[test]
+fn a_whole_directory_moves_at_once() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = store("v3");
+    std::fs::create_dir_all(folder.path("s/.git")).unwrap();
+    std::fs::write(folder.path("s/.git/config"), "x").unwrap();
+    let inode = |file: &str| std::fs::metadata(folder.path(file)).unwrap().ino();
+    let (files, chunk) = (folder.files("s"), inode("s/g/a/c/0"));
+    let said = folder.ok(&["mv", "s", "new/t"]);
+    assert!(said.contains("new/t: 4 nodes, ") && said.contains(" moved in "), "{said}");
+    assert!(!folder.path("s").exists());
+    assert_eq!((folder.files("new/t"), inode("new/t/g/a/c/0")), (files, chunk));
+    // Into a store that is there a node is copied, and no empty directory stays behind.
+    folder.ok(&["mv", "new/t::/g", "u"]);
+    folder.ok(&["mv", "u", "new/t::/h"]);
+    assert!(!folder.path("u").exists());
+    assert_eq!(folder.ok(&["ls", "new/t", "h"]), folder.ok(&["ls", "new/t::/h"]));
+    // What is no node is not moved as one.
+    std::fs::create_dir(folder.path("texts")).unwrap();
+    std::fs::write(folder.path("texts/x.txt"), "x").unwrap();
+    assert_eq!(folder.run(&["mv", "texts", "x"]).code, Some(3));
+    assert!(folder.path("texts").exists() && !folder.path("x").exists());
+}

@@ -109,7 +109,8 @@ fn directory(
     let levels = [("none", Durability::None), ("file", Durability::File), ("full", Durability::Full)];
     let mut chosen = zarr_store_filesystem::FilesystemOptions::default();
     if let Some(durability) = options.word(address, "durability", &levels)? {
-        chosen = chosen.durability(durability);
+        // Nobody who asks for none waits for disks since a single set asks for it.
+        chosen = chosen.durability(durability).sync_on_request(durability != Durability::None);
     }
     if let Some(locks) = options.bool(address, "locks")? {
         chosen = chosen.locks(locks);
@@ -228,5 +229,24 @@ mod remote {
             Ok(Arc::new(AsyncAsSync::new(Arc::new(store))) as Arc<dyn Store>)
         };
         Scheme::url(names, open).any_options().web()
+    }
+}
+
+#[cfg(all(test, feature = "filesystem"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durability_none_waits_for_no_disk_unless_that_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let address = StoreAddress::of_path(folder.path());
+        let of = |pairs: &[(&str, &str)]| {
+            let options = pairs.iter().fold(StoreOptions::new(), |options, (name, value)| options.set(*name, *value));
+            let store = zarr_store_filesystem::FilesystemStore::create(folder.path()).unwrap();
+            directory(&address, store, &options).unwrap().options().clone()
+        };
+        assert!(of(&[]).sync_on_request && of(&[("durability", "file")]).sync_on_request);
+        assert!(!of(&[("durability", "none")]).sync_on_request);
+        assert!(of(&[("sync_on_request", "true"), ("durability", "none")]).sync_on_request);
     }
 }

@@ -1,0 +1,44 @@
+//! A move of a whole store that is a directory: the directory is renamed, and none is left empty.
+
+use crate::failure::{Failure, Result};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+use zarr::meta::NodePath;
+use zarr::store::StoreAddress;
+
+/// Names of files that are a store, not a directory.
+const FILES: [&str; 2] = ["zip", "ozx"];
+
+/// The directory whose root is moved, if it is one. A link is none: its place counts.
+fn directory<'a>(address: &'a StoreAddress, path: &NodePath) -> Option<&'a Path> {
+    let directory = address.path().filter(|_| path.is_root() && address.inner().is_none())?;
+    fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir()).then_some(directory)
+}
+
+/// Renames the directory `from` to `to`, which is not there; `false` if one of them is no directory, or they lie on different file
+/// systems, so that a move copies.
+pub(super) fn renamed(from: (&StoreAddress, &NodePath), to: (&StoreAddress, &NodePath)) -> Result<bool> {
+    let target = to.0.path().filter(|_| to.1.is_root() && to.0.inner().is_none() && to.0.scheme() == from.0.scheme());
+    let (Some(source), Some(target)) = (directory(from.0, from.1), target) else { return Ok(false) };
+    let is_file = target.extension().is_some_and(|end| FILES.iter().any(|file| end.eq_ignore_ascii_case(file)));
+    if is_file || fs::symlink_metadata(target).is_ok() {
+        return Ok(false);
+    }
+    if let Some(above) = target.parent().filter(|above| !above.as_os_str().is_empty()) {
+        fs::create_dir_all(above).map_err(|error| Failure::output(to.0, &error))?;
+    }
+    match fs::rename(source, target) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::CrossesDevices => Ok(false),
+        Err(error) => Err(Failure::output(to.0, &error)),
+    }
+}
+
+/// Removes the directory whose root was moved, if nothing is in it.
+pub(super) fn remove_empty(address: &StoreAddress, path: &NodePath) {
+    // Whatever still lies in it is left as it is.
+    if let Some(directory) = directory(address, path) {
+        drop(fs::remove_dir(directory));
+    }
+}
