@@ -2,9 +2,9 @@
 
 use super::bar::Bar;
 use super::read::select::{Chosen, WHICH};
-use super::read::{Wanted, labelled};
+use super::read::{Wanted, group_of, labelled};
 use crate::args::{NodeArgs, axis_of};
-use crate::context::Context;
+use crate::context::{Context, NodeLocation};
 use crate::escape;
 use crate::failure::Result;
 use crate::format::without_fraction;
@@ -12,8 +12,9 @@ use crate::number::{self, grouped, tuple};
 use crate::object::{object, or_null};
 use crate::table::{Side, bar, has_blocks, length_of_time, lines, seven_digits, share};
 use clap::Args;
+use zarr::dataset::{Dataset, DatasetOptions};
 use zarr::dtype::Class;
-use zarr::grid::total_size;
+use zarr::grid::{AxisSelection, total_size};
 use zarr::meta::json::{Map, Value};
 use zarr::meta::text::type_in_short;
 use zarr::stats::{Extreme, Kind, Row, Scalar, Statistics, StatsOptions, Texts};
@@ -125,8 +126,29 @@ pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
     progress.finish();
     let statistics = statistics?;
     let dimension = along.and_then(|axis| names.get(axis).cloned().flatten());
-    let shown = Shown { statistics: &statistics, path: location.path.to_string(), dimension };
+    let extremes = [&statistics.numbers.min, &statistics.numbers.max];
+    let places = extremes.map(|found| match (decoded, found.as_ref().and_then(|found| found.index.as_ref())) {
+        (Some((_, name)), Some(index)) => labels(context, &location, name, index).unwrap_or_default(),
+        _ => Vec::new(),
+    });
+    let shown = Shown { statistics: &statistics, path: location.path.to_string(), dimension, places };
     context.page(|| shown.json(), || shown.text())
+}
+
+/// The labels of an element along each dimension that has a coordinate. They are for people: those that cannot be read are left out.
+fn labels(context: &Context, location: &NodeLocation, name: &str, index: &[u64]) -> Option<Vec<(String, String)>> {
+    let (group, _) = group_of(context, location).ok()??;
+    let dataset = Dataset::open_variables(&group, &[name], &DatasetOptions::default()).ok()?;
+    let label = |(dimension, &at): (&str, &u64)| {
+        let at = i64::try_from(at).ok()?;
+        let selected =
+            dataset.variable(dimension).ok().filter(|it| it.name() != name && it.dimensions().eq([dimension]));
+        let read = selected.and_then(|_| {
+            dataset.isel(dimension, AxisSelection::Index(at)).ok()?.variable(dimension).ok()?.read().ok()
+        })?;
+        Some((dimension.to_owned(), without_fraction(&read.text(0)).to_owned()))
+    };
+    Some(dataset.variable(name).ok()?.dimensions().zip(index).filter_map(label).collect())
 }
 
 /// Statistics, and of which node.
@@ -134,15 +156,24 @@ struct Shown<'a> {
     statistics: &'a Statistics,
     path: String,
     dimension: Option<String>,
+    /// The labels of the least and of the greatest value.
+    places: [Vec<(String, String)>; 2],
 }
 
 impl Shown<'_> {
     fn json(&self) -> Map {
         let statistics = self.statistics;
         let numbers = &statistics.numbers;
-        let extreme = |found: &Option<Extreme>| {
+        let extreme = |found: &Option<Extreme>, labels: &[(String, String)]| {
             or_null(found.as_ref().map(|found| {
-                object! { "value": found.value.json.clone(), "index": or_null(found.index.clone()) }
+                let mut facts = object! { "value": found.value.json.clone(), "index": or_null(found.index.clone()) };
+                if !labels.is_empty() {
+                    facts.insert(
+                        "labels",
+                        labels.iter().map(|(name, label)| (name.clone(), Value::from(label.as_str()))).collect::<Map>(),
+                    );
+                }
+                facts
             }))
         };
         let sum = match numbers.integer_sum {
@@ -175,8 +206,8 @@ impl Shown<'_> {
             },
             "count": numbers.count,
             "infinite": numbers.infinite,
-            "min": extreme(&numbers.min),
-            "max": extreme(&numbers.max),
+            "min": extreme(&numbers.min, &self.places[0]),
+            "max": extreme(&numbers.max, &self.places[1]),
             "mean": mean(&numbers.mean, &numbers.imaginary_mean),
             "std": json(&numbers.std),
             "sum": if statistics.kind == Kind::Complex { Value::Null } else { sum },
@@ -293,9 +324,10 @@ impl Shown<'_> {
             let label = if prefix.is_empty() { label.to_owned() } else { format!("{prefix}{}", label.to_lowercase()) };
             add(&label, value);
         };
-        for (label, found) in [("Min", &numbers.min), ("Max", &numbers.max)] {
+        for (label, found, place) in [("Min", &numbers.min, &self.places[0]), ("Max", &numbers.max, &self.places[1])] {
             if let Some(found) = found {
-                let at = found.index.as_ref().map(|index| format!(" at {}", tuple(index))).unwrap_or_default();
+                let mut at = found.index.as_ref().map(|index| format!(" at {}", tuple(index))).unwrap_or_default();
+                at.extend(place.iter().map(|(name, label)| format!(", {name} {label}")));
                 labelled(label, format!("{}{at}", exact(&found.value, kind)));
             }
         }

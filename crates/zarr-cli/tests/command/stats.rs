@@ -207,3 +207,20 @@ fn texts_that_are_not_told_apart() {
     let out = folder.ok(&["stats", "s", "long", "--memory", "1MiB"]);
     assert!(out.contains(": not known: more than are kept\n"), "{out}");
 }
+
+#[test]
+fn extremes_have_labels() {
+    let climate = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
+    let folder = Folder::new();
+    let out = folder.ok(&["stats", climate, "sst", "--bins", "0"]);
+    assert!(out.contains("Max        : 303.73828 at (1, 5, 129), time 2006-05-16T12:00:00, lat -2.2222214, lon 107.5\n"), "{out}");
+    // The index is that in the array, and so is the label.
+    let found = json(&folder, &["stats", climate, "sst", "--isel", "time=5:", "--bins", "0"]);
+    let max = found.get("max").unwrap();
+    let time = max.get("index").and_then(Value::as_array).and_then(|index| index.first()).cloned().unwrap();
+    let times = folder.ok(&["read", climate, "time", "--isel", &format!("time={time}")]);
+    let label = max.get("labels").and_then(|labels| labels.get("time")).and_then(Value::as_str).unwrap();
+    assert!(times.starts_with(label), "{times} {label}");
+    assert!(!folder.ok(&["stats", climate, "sst", "--raw", "--bins", "0"]).contains("lat "));
+    assert!(folder.ok(&["stats", climate, "lat", "--bins", "0"]).contains("Min        : -4.9999924 at (0,)\n"));
+}
