@@ -65,7 +65,7 @@ pub(crate) struct NodeArgs {
     #[arg(value_name = "PATH", default_value = "/", hide_default_value = true)]
     pub(crate) path: String,
     /// See only nodes of this dialect, if the store has several: v2, v3...
-    #[arg(long, value_name = "DIALECT", alias = "format", value_parser = dialect)]
+    #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect)]
     pub(crate) dialect: Option<Dialect>,
 }
 
@@ -127,9 +127,10 @@ fn store_option(text: &str) -> Result<StoreOptions, String> {
     text.parse().map_err(|_| "expected NAME=VALUE".to_owned())
 }
 
-/// A dialect by its name.
+/// A dialect by its name, or by the number that is its `zarr_format`.
 pub(crate) fn dialect(text: &str) -> Result<Dialect, String> {
-    text.parse().map_err(|_| format!("expected one of {}", Dialect::ALL.map(Dialect::name).join(", ")))
+    let name = if matches!(text, "1" | "2" | "3") { format!("v{text}") } else { text.to_owned() };
+    name.parse().map_err(|_| format!("expected one of {}", Dialect::ALL.map(Dialect::name).join(", ")))
 }
 
 /// The axis of `rank` axes that `text`, given as an option, means: its name, or its number, which counts from the end if it is negative.
@@ -161,6 +162,12 @@ pub(crate) fn axis_of(option: &str, text: &str, names: &[Option<String>], rank: 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn dialects_have_names_and_numbers() {
+        assert_eq!((dialect("3"), dialect("v2")), (Ok(Dialect::V3), Ok(Dialect::V2)));
+        assert!(dialect("4").unwrap_err().starts_with("expected one of v0, v1, v2"));
+    }
 
     #[test]
     fn axes_have_names_and_numbers() {

@@ -10,13 +10,32 @@ pub(crate) fn parse(text: &str, registry: &Registry) -> Result<CodecList> {
     codecs.and_then(|codecs| codecs.to_configs(&registry.codecs).map(|_| codecs)).map_err(|error| {
         let mut failure = Failure::from(zarr::Error::from(error));
         failure.exit = Exit::Usage;
-        failure
+        match text.split(',').find_map(with_colon) {
+            Some(meant) => failure.with_hint(format!("is {meant} meant?")),
+            None => failure,
+        }
     })
+}
+
+/// A codec that was given as `zstd:5` or `zstd=5`, as it is written here.
+fn with_colon(text: &str) -> Option<String> {
+    let (name, argument) = text.trim().split_once([':', '='])?;
+    let is_word = |text: &str| {
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+    };
+    (is_word(name) && is_word(argument)).then(|| format!("{name}({argument})"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn arguments_behind_a_colon_are_hinted() {
+        for (text, hint) in [("zstd:5", "is zstd(5) meant?"), ("shuffle, gzip=9", "is gzip(9) meant?")] {
+            assert_eq!(parse(text, &zarr::registry::default()).unwrap_err().hint.as_deref(), Some(hint), "{text}");
+        }
+    }
 
     #[test]
     fn unknown_names_are_answered_with_the_known_ones() {

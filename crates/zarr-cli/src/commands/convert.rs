@@ -42,7 +42,7 @@ pub(crate) struct Convert {
     #[arg(value_name = "DST")]
     target: String,
     /// The dialect to write: v3, v2, d2022, p2020, p2019, v1 or v0; by default v2 if SRC is v2, else v3.
-    #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = RESULT)]
+    #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect, help_heading = RESULT)]
     dialect: Option<Dialect>,
     /// The shape of chunks (with --shards: of inner chunks), for arrays of as many dimensions; or their lengths along named dimensions,
     /// time=10,lat=45, for arrays that have one of them.

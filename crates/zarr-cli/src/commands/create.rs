@@ -65,7 +65,7 @@ pub(crate) struct Create {
     attributes: Option<String>,
     /// The dialect to write: v3, v2, or an older one: d2022, p2020, p2019 (drafts of version 3), v1, v0 (one array at the root);
     /// by default that of the existing hierarchy, else v3. A different one in an existing hierarchy is refused.
-    #[arg(long, value_name = "DIALECT", value_parser = dialect, help_heading = STORED)]
+    #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect, help_heading = STORED)]
     dialect: Option<Dialect>,
     /// The separator of the numbers in chunk keys: / or a period.
     #[arg(long, value_name = "CHAR", value_parser = separator, help_heading = STORED, hide_short_help = true)]

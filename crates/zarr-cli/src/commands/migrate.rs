@@ -26,7 +26,7 @@ pub(crate) struct Migrate {
     addresses: Vec<String>,
     /// The dialect to write: v3 (the default), v2, d2022, p2020 or p2019. With --finish and --undo the record in
     /// the store has it; only a migration without a record needs it.
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect)]
     dialect: Option<Dialect>,
     /// Write nothing: show the result and the cost for each node.
     #[arg(long, conflicts_with_all = ["finish", "undo"])]

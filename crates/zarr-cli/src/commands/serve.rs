@@ -38,7 +38,7 @@ pub(crate) struct Serve {
     #[arg(long)]
     no_token: bool,
     /// See only nodes of this dialect, if the store has several: v2, v3...
-    #[arg(long, value_name = "DIALECT", value_parser = dialect)]
+    #[arg(long, value_name = "DIALECT", aliases = ["format", "zarr-format"], value_parser = dialect)]
     dialect: Option<Dialect>,
     /// The memory for decoded chunks that are kept.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = number::parse_size)]

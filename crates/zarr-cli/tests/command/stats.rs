@@ -213,7 +213,10 @@ fn extremes_have_labels() {
     let climate = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
     let folder = Folder::new();
     let out = folder.ok(&["stats", climate, "sst", "--bins", "0"]);
-    assert!(out.contains("Max        : 303.73828 at (1, 5, 129), time 2006-05-16T12:00:00, lat -2.2222214, lon 107.5\n"), "{out}");
+    assert!(
+        out.contains("Max        : 303.73828 at (1, 5, 129), time 2006-05-16T12:00:00, lat -2.2222214, lon 107.5\n"),
+        "{out}"
+    );
     // The index is that in the array, and so is the label.
     let found = json(&folder, &["stats", climate, "sst", "--isel", "time=5:", "--bins", "0"]);
     let max = found.get("max").unwrap();
