@@ -56,6 +56,34 @@ impl Values {
         self.data.to_vec()
     }
 
+    /// The values as an array of the crate `ndarray`, of a fixed number of dimensions or, as `IxDyn`, of any.
+    ///
+    /// ```
+    /// use ndarray::{Array2, array};
+    /// use zarr_dataset::IntoValues;
+    ///
+    /// let values = ([2, 3], [0.5, 1.0, 1.5, 2.0, 2.5, 3.0]).into_values()?;
+    /// let grid: Array2<f64> = values.to_array()?;
+    /// assert_eq!(grid, array![[0.5, 1.0, 1.5], [2.0, 2.5, 3.0]]);
+    /// # Ok::<(), zarr_dataset::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`](zarr_array::ErrorKind::Argument) if the data type is another one, or the number of dimensions.
+    #[cfg(feature = "ndarray")]
+    pub fn to_array<T: Element, D: ndarray::Dimension>(&self) -> Result<ndarray::Array<T, D>> {
+        let shape = self.shape();
+        if let Some(rank) = D::NDIM.filter(|&rank| rank != shape.len()) {
+            return Err(Error::argument(format!("found values of shape {shape:?}, expected {rank} dimensions")));
+        }
+        let lengths = shape.iter().map(|&len| usize::try_from(len)).collect::<Result<Vec<_>, _>>();
+        let lengths =
+            lengths.map_err(|_| Error::argument(format!("found values of shape {shape:?}, more than memory has")))?;
+        let array = ndarray::ArrayD::from_shape_vec(lengths, self.to_vec()?);
+        let array = array.and_then(ndarray::ArrayBase::into_dimensionality);
+        array.map_err(|error| Error::argument(error.to_string()))
+    }
+
     /// The values as dates of a calendar, in C order: of `numpy.datetime64` in nanoseconds and of the calendars that numpy has not.
     /// Missing ones are `None`.
     ///

@@ -294,7 +294,9 @@ impl fmt::Display for Error {
 
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}({self})", self.kind())
+        // What `fn main() -> Result` prints is this, and nothing else of the error.
+        write!(f, "{:?}({self})", self.kind())?;
+        self.hint().map_or(Ok(()), |hint| write!(f, ", hint: {hint}"))
     }
 }
 
@@ -422,5 +424,17 @@ impl From<zarr_meta::Error> for Error {
             location.pointer = Some(error.pointer().to_owned()).filter(|pointer| !pointer.is_empty());
             location.offset = error.offset().map(|offset| offset as u64);
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_main_prints_has_the_hint() {
+        let error = Error::argument("found f64").with_hint("`read_as` converts");
+        assert_eq!(format!("{error:?}"), "Argument(found f64), hint: `read_as` converts");
+        assert_eq!(error.to_string(), "found f64");
     }
 }
