@@ -15,6 +15,7 @@ mod plain;
 mod rename;
 mod retry;
 mod stream;
+mod unnamed;
 mod vfs;
 
 #[cfg(test)]
@@ -69,7 +70,7 @@ use zarr_store::{
 ///   for was stored once, and is not as if it had never been. Erasing a link removes the link and nothing of its target. The directory itself may be a link. It
 ///   is looked up once: a store stays with its directory if that is moved.
 /// - A directory is never a value, and a file never a prefix. Files whose names are no keys are not
-///   listed.
+///   listed; of names that are not UTF-8 [`Store::take_warnings`] tells.
 /// - Removing a key removes the directories that become empty by that. A prefix is removed by renaming its directory first, so
 ///   that all its keys vanish at once.
 /// - Two prefixes are exchanged by one rename of the system (`RENAME_EXCHANGE`, on Linux). Where the system or the file system has none,
@@ -94,6 +95,7 @@ pub struct FilesystemStore {
     replacing: Arc<install::Replacing>,
     looked_through: LookedThrough,
     refused: Arc<locks::Refused>,
+    unnamed: Arc<unnamed::Unnamed>,
 }
 
 /// The options of a [`FilesystemStore`].
@@ -191,6 +193,7 @@ impl FilesystemStore {
             replacing: Arc::default(),
             looked_through: LookedThrough::default(),
             refused: Arc::default(),
+            unnamed: Arc::default(),
         }
     }
 
@@ -353,7 +356,7 @@ impl Store for FilesystemStore {
     }
 
     fn take_warnings(&self) -> Vec<String> {
-        self.refused.take_warning(self).into_iter().collect()
+        self.refused.take_warning(self).into_iter().chain(self.unnamed.take_warnings(self)).collect()
     }
 
     fn flush(&self) -> Result<()> {

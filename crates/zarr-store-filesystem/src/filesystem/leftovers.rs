@@ -65,7 +65,7 @@ impl FilesystemStore {
         let begun = Instant::now();
         let names = self.vfs.list(path, &is_temporary_name).unwrap_or_default();
         self.looked_through.note(path, begun.elapsed());
-        for (name, kind) in names {
+        for (name, kind) in names.into_iter().filter(|(_, kind)| *kind != Kind::NotUtf8) {
             let _ = self.leftover(directory, &name, kind, true);
         }
     }
@@ -81,7 +81,8 @@ impl FilesystemStore {
             Err(error) => return Err(fail(error)),
         };
         let mut found = Vec::new();
-        for (name, kind) in self.vfs.list(path, &is_temporary_name).map_err(fail)? {
+        let names = self.vfs.list(path, &is_temporary_name).map_err(fail)?;
+        for (name, kind) in names.into_iter().filter(|(_, kind)| *kind != Kind::NotUtf8) {
             match self.leftover(&directory, &name, kind, remove) {
                 Ok(true) => found.push(format!("{prefix}{name}")),
                 Ok(false) => {}

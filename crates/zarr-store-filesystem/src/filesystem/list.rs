@@ -168,6 +168,10 @@ impl FilesystemStore {
         };
         let mut entries = Vec::with_capacity(names.len());
         for (name, kind) in names {
+            if kind == Kind::NotUtf8 {
+                self.unnamed.note(format!("{prefix}{name}"));
+                continue;
+            }
             if is_temporary_name(&name) || Key::fault(&name).is_some() {
                 continue;
             }
@@ -179,7 +183,7 @@ impl FilesystemStore {
             match kind {
                 Kind::File => entries.push(Entry { name, is_directory: false, is_link }),
                 Kind::Directory => entries.push(Entry { name, is_directory: true, is_link }),
-                Kind::Unknown | Kind::Other => {}
+                Kind::Unknown | Kind::Other | Kind::NotUtf8 => {}
             }
         }
         Ok(entries)

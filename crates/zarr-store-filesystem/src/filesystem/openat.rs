@@ -292,7 +292,10 @@ impl Vfs for OpenAt {
         let mut entries = Vec::new();
         for entry in Dir::read_from(&directory)? {
             let entry = entry?;
-            let Ok(name) = entry.file_name().to_str() else { continue };
+            let Ok(name) = entry.file_name().to_str() else {
+                entries.push((entry.file_name().to_string_lossy().into_owned(), Kind::NotUtf8));
+                continue;
+            };
             if matches!(name, "." | "..") || !wanted(name) {
                 continue;
             }

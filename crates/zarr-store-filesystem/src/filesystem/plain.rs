@@ -175,7 +175,13 @@ impl Vfs for Plain {
         let mut entries = Vec::new();
         for entry in fs::read_dir(self.resolve(path)?)? {
             let entry = entry?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
+            let name = match entry.file_name().into_string() {
+                Ok(name) => name,
+                Err(name) => {
+                    entries.push((name.to_string_lossy().into_owned(), Kind::NotUtf8));
+                    continue;
+                }
+            };
             if !wanted(&name) {
                 continue;
             }

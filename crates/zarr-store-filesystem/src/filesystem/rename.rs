@@ -75,7 +75,7 @@ impl FilesystemStore {
                 match kind {
                     Some(Kind::Unknown) => return Ok(Some(inner)),
                     Some(Kind::Directory) => todo.push(inner),
-                    Some(Kind::File | Kind::Other) | None => {}
+                    Some(Kind::File | Kind::Other | Kind::NotUtf8) | None => {}
                 }
             }
         }

@@ -161,7 +161,7 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Removes a directory with all that is in it. Links are removed and not followed.
     fn remove_tree(&self, parent: &Directory, name: &str) -> io::Result<()>;
 
-    /// The names in a directory that are UTF-8 and wanted, in any order.
+    /// The names in a directory that are wanted, in any order, and those that are not UTF-8.
     fn list(&self, path: &str, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<(String, Kind)>>;
 }
 
@@ -225,6 +225,8 @@ pub(super) enum Kind {
     Unknown,
     /// A pipe or a device, which a store ignores.
     Other,
+    /// Anything in a listing whose name is not UTF-8, which the name there stands for with replacement characters.
+    NotUtf8,
 }
 
 /// A path leads out of the root, to here.

@@ -1,0 +1,62 @@
+//! Files that a listing leaves out since their names are no keys.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::FilesystemStore;
+
+/// So many names are told.
+const MOST: usize = 8;
+
+/// The files that were left out, each of which the user is warned of once.
+#[derive(Debug, Default)]
+pub(super) struct Unnamed(Mutex<Found>);
+
+#[derive(Debug, Default)]
+struct Found {
+    due: Vec<String>,
+    told: BTreeSet<String>,
+}
+
+impl Unnamed {
+    /// Notes a file or directory; the name may have replacement characters.
+    pub(super) fn note(&self, path: String) {
+        let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if found.told.len() < MOST && found.told.insert(path.clone()) {
+            found.due.push(path);
+        }
+    }
+
+    /// A warning of each that was noted since.
+    pub(super) fn take_warnings(&self, store: &FilesystemStore) -> Vec<String> {
+        let due = std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).due);
+        let warning = |path| format!("{store}: {path}: the name is not UTF-8, so that it is no key and is left out");
+        due.into_iter().map(warning).collect()
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use zarr_store::{Key, Store, StoreExt};
+
+    use super::*;
+
+    #[test]
+    fn names_that_are_not_utf_8_are_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FilesystemStore::open(folder.path()).unwrap();
+        store.set_all(&Key::new("g/zarr.json").unwrap(), b"{}").unwrap();
+        for number in 0..20_u8 {
+            let name = [b'b', 0xff, b'a' + number];
+            std::fs::create_dir(folder.path().join("g").join(OsStr::from_bytes(&name))).unwrap();
+        }
+        assert_eq!(store.list().unwrap(), [Key::new("g/zarr.json").unwrap()]);
+        let warnings = store.clone().take_warnings();
+        assert_eq!(warnings.len(), MOST);
+        assert!(warnings[0].contains(": g/b\u{fffd}") && warnings[0].contains("not UTF-8"), "{}", warnings[0]);
+        store.list().unwrap();
+        assert!(store.take_warnings().is_empty());
+    }
+}
