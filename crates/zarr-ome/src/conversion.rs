@@ -30,7 +30,7 @@ pub fn to_v05(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
     };
     metadata.version()?;
     let mut ome = Map::new();
-    ome.insert("version", Version::V05.to_string());
+    ome.insert("version", metadata.version_in(Version::V05));
     let names: Vec<&str> = metadata.names().collect();
     for name in &names {
         if let Some(value) = attributes.get(name) {
@@ -70,6 +70,7 @@ pub fn to_v04(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
         let message = format!("OME-Zarr {version} cannot be said by 0.4, which is that of Zarr v2");
         return Err(Error::new(ErrorKind::NotExpressible, message));
     }
+    let version = metadata.version_in(Version::V04);
     let mut converted = Map::new();
     for (name, value) in attributes.iter() {
         if name != OME {
@@ -83,7 +84,7 @@ pub fn to_v04(attributes: &Map, name: Option<&str>) -> Result<Option<Map>> {
                 (_, false) => drop(rest.insert(member, value.clone())),
                 (_, true) => match attributes.get(member) {
                     Some(other) => return Err(in_the_way(member, other)),
-                    None => drop(converted.insert(member, with_version(member, value.clone()))),
+                    None => drop(converted.insert(member, with_version(member, value.clone(), &version))),
                 },
             }
         }
@@ -118,11 +119,11 @@ fn without_version(value: Value) -> Value {
     each_object(value, |map| drop(map.remove("version")))
 }
 
-fn with_version(name: &str, value: Value) -> Value {
+fn with_version(name: &str, value: Value, version: &str) -> Value {
     match WITH_VERSION.contains(&name) {
         true => each_object(value, |map| {
             let mut versioned = Map::new();
-            versioned.insert("version", Version::V04.to_string());
+            versioned.insert("version", version);
             map.iter()
                 .filter(|(name, _)| *name != "version")
                 .for_each(|(name, value)| drop(versioned.insert(name, value.clone())));

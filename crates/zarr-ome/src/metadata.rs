@@ -102,6 +102,15 @@ impl<'a> Metadata<'a> {
         self.stated().ok().flatten().and_then(|stated| stated.value().as_str()).is_some_and(|text| text.contains("dev"))
     }
 
+    /// The version that `version` in the other form has: of those that others derive from one, as SpatialData writes `0.4-dev-spatialdata`
+    /// in Zarr v2 and `0.5-dev-spatialdata` in v3, the rest of the text stays.
+    pub(crate) fn version_in(&self, version: Version) -> String {
+        let stated = self.stated().ok().flatten().and_then(|stated| stated.value().as_str());
+        let own = self.version().ok().map(|version| version.to_string());
+        let rest = stated.zip(own.as_deref()).and_then(|(stated, own)| stated.strip_prefix(own));
+        format!("{version}{}", rest.filter(|rest| rest.starts_with('-')).unwrap_or_default())
+    }
+
     /// Whether no version is said.
     pub fn is_without_version(&self) -> bool {
         matches!(self.stated(), Ok(None))

@@ -61,3 +61,20 @@ fn what_cannot_become_the_other_version_is_an_error() {
         assert_eq!(to_v04(attributes.as_object().unwrap(), None).unwrap_err().kind(), kind, "{attributes}");
     }
 }
+
+/// SpatialData writes versions of its own, and reads no other.
+#[test]
+fn versions_that_others_derive_keep_the_rest_of_their_text() {
+    let level = json!({"path": "0", "coordinateTransformations": [{"type": "scale", "scale": [1.0, 1.0]}]});
+    let axes = json!([{"name": "y", "type": "space"}, {"name": "x", "type": "space"}]);
+    let image = json!([{"axes": (axes), "datasets": [(level)]}]);
+    for (new, old) in [("0.5-dev-spatialdata", "0.4-dev-spatialdata"), ("0.5", "0.4"), ("0.5.dev1", "0.4")] {
+        let attributes = json!({"ome": {"version": (new), "multiscales": (image.clone())}});
+        let converted = to_v04(attributes.as_object().unwrap(), None).unwrap().unwrap();
+        let said = converted.get("multiscales").unwrap().pointer("/0/version").and_then(|version| version.as_str());
+        assert_eq!(said, Some(old));
+        let back = to_v05(&converted, None).unwrap().unwrap();
+        let said = back.get("ome").unwrap().get("version").and_then(|version| version.as_str());
+        assert_eq!(said, Some(if new.contains('-') { new } else { "0.5" }));
+    }
+}
