@@ -5,12 +5,12 @@ use crate::data_type::{self, Form};
 use crate::errors::OrException;
 use crate::location::{Located, Origin};
 use crate::memory::{self, Memory};
-use crate::{plan, runtime, selection, variable};
+use crate::variable::{self, Absent, Given};
+use crate::{plan, runtime, selection};
 use numpy::PyArrayDescr;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 use std::sync::Arc;
 use zarr::codec::View;
 use zarr::json::{Map, Value};
@@ -287,12 +287,13 @@ impl ArrayHandle {
         py: Python<'py>,
         kind: &str,
         parts: &Bound<'py, PyTuple>,
-    ) -> PyResult<(Vec<u64>, Bound<'py, PyList>)> {
+    ) -> PyResult<(Vec<u64>, Bound<'py, PyAny>)> {
         let array = self.array(py)?;
         let selection = selection::selection(kind, parts)?;
         let (shape, met) = selection::shape_and_met(py, &selection, &array)?;
         let data = self.run(py, array, met, |array| array.read_data(&selection))?;
-        Ok((shape, variable::to_list(py, &data)?))
+        let elements = variable::to_python(py, &data, &shape)?;
+        Ok((shape, elements))
     }
 
     fn read_field<'py>(
@@ -326,12 +327,12 @@ impl ArrayHandle {
         py: Python<'_>,
         kind: &str,
         parts: &Bound<'_, PyTuple>,
-        elements: Vec<PyBackedBytes>,
+        elements: Given<'_>,
     ) -> PyResult<()> {
         let array = self.array(py)?;
         let selection = selection::selection(kind, parts)?;
         let (shape, met) = selection::shape_and_met(py, &selection, &array)?;
-        let data = variable::from_bytes(py, array.data_type(), &shape, &elements)?;
+        let data = variable::from_python(py, array.data_type(), &shape, &elements, Absent::Refused)?;
         self.run(py, array, met, |array| array.write(&selection, &data))
     }
 
@@ -343,15 +344,9 @@ impl ArrayHandle {
         self.current.change(py, is_long(&array, count(&shape)), |array| Written::new(array, view)?.append(array, axis))
     }
 
-    fn append_variable(
-        &self,
-        py: Python<'_>,
-        axis: usize,
-        shape: Vec<u64>,
-        elements: Vec<PyBackedBytes>,
-    ) -> PyResult<()> {
+    fn append_variable(&self, py: Python<'_>, axis: usize, shape: Vec<u64>, elements: Given<'_>) -> PyResult<()> {
         let array = self.array(py)?;
-        let data = variable::from_bytes(py, array.data_type(), &shape, &elements)?;
+        let data = variable::from_python(py, array.data_type(), &shape, &elements, Absent::Refused)?;
         self.current.change(py, is_long(&array, count(&shape)), |array| array.append(axis, &data))
     }
 

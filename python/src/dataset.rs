@@ -8,7 +8,7 @@ use crate::location::{Access, Located, Origin};
 use crate::memory::Memory;
 use crate::new_dataset::{GivenDataset, of_dataset};
 use crate::{runtime, selection, variable};
-use numpy::PyArrayDescr;
+use numpy::{PyArray1, PyArrayDescr, PyArrayDescrMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -34,9 +34,10 @@ pub(crate) struct DatasetHandle {
     dataset: Mutex<Dataset>,
 }
 
-/// Values: their shape, how they are Python's, an array of numpy or a list in C order, which are missing where the type does not say so, and
-/// of arrays of any length the data type of their elements.
-type Read<'py> = (Vec<u64>, &'static str, Bound<'py, PyAny>, Option<Vec<bool>>, Option<Bound<'py, PyArrayDescr>>);
+/// Values: their shape, how they are Python's, an array of numpy or a list in C order, which are missing, in C order, if some are and the type
+/// does not say so, and of arrays of any length the data type of their elements.
+type Read<'py> =
+    (Vec<u64>, &'static str, Bound<'py, PyAny>, Option<Bound<'py, PyArray1<bool>>>, Option<Bound<'py, PyArrayDescr>>);
 
 /// A label.
 #[derive(FromPyObject)]
@@ -268,32 +269,28 @@ impl DatasetHandle {
         let values = self.run(py, |dataset| dataset.variable(name)?.read())?;
         let data = values.data();
         let shape = values.shape().to_vec();
-        let missing = (0..values.len()).map(|index| values.is_missing(index));
+        let missing = || {
+            let missing: Vec<bool> = (0..values.len()).map(|index| values.is_missing(index)).collect();
+            missing.contains(&true).then(|| PyArray1::from_vec(py, missing))
+        };
         match Form::of(data.data_type()) {
             // Times of a calendar that numpy lacks.
             _ if is_calendar(&values) => {
                 let texts = (0..values.len()).map(|index| values.text(index));
-                Ok((
-                    shape,
-                    "times",
-                    PyList::new(py, texts.collect::<Vec<_>>())?.into_any(),
-                    Some(missing.collect()),
-                    None,
-                ))
+                Ok((shape, "times", PyList::new(py, texts.collect::<Vec<_>>())?.into_any(), missing(), None))
             }
             form @ (Form::Fixed | Form::Absent) => {
                 let data_type = data_type::fixed(py, data.data_type())?;
                 let out = py.import("numpy")?.call_method1("empty", (PyTuple::new(py, &shape)?, &data_type))?;
                 Memory::new(&out, &data_type)?.view_mut()?.copy_from(&data.view());
-                let kind: String = data_type.getattr("kind")?.extract()?;
                 // Other types have values for what is missing.
-                let missing = matches!(kind.as_str(), "b" | "S" | "U" | "V").then(|| missing.collect());
+                let missing = if matches!(data_type.kind(), b'b' | b'S' | b'U' | b'V') { missing() } else { None };
                 Ok((shape, form.name(), out, missing, None))
             }
             form => {
-                let list = variable::to_list(py, data)?;
+                let elements = variable::to_python(py, data, &shape)?;
                 let inner = (form == Form::List).then(|| data_type::fixed(py, data.data_type())).transpose()?;
-                Ok((shape, form.name(), list.into_any(), Some(missing.collect()), inner))
+                Ok((shape, form.name(), elements, missing(), inner))
             }
         }
     }

@@ -22,3 +22,4 @@ mod plan;
 mod runtime;
 mod selection;
 mod variable;
+mod variable_memory;

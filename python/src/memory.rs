@@ -1,6 +1,6 @@
 //! The memory of numpy's arrays as views of bytes.
 //!
-//! The only `unsafe` code of this package. Its invariant: element `(i0, i1, ..)` of a numpy array lies at
+//! With `variable_memory.rs` the only `unsafe` code of this package. Its invariant: element `(i0, i1, ..)` of a numpy array lies at
 //! `data + i0 * strides[0] + ..`, `itemsize` bytes long, inside memory that the array keeps alive, and the array does not move it while
 //! it has references, of which a [`Memory`] is one. An array that may be written to takes any bytes as elements: its data type is compared
 //! with that of the Zarr array, which has no references to objects. As with numpy's own functions that release the lock of the
@@ -31,6 +31,11 @@ impl<'py> Memory<'py> {
             return Err(PyTypeError::new_err(format!("memory of data type {found}, expected {data_type}")));
         }
         Ok(Self(array.clone()))
+    }
+
+    /// The memory of an array of any data type, which is looked at.
+    pub(crate) fn to_be_read(array: &Bound<'py, PyUntypedArray>) -> Self {
+        Self(array.clone())
     }
 
     fn first(&self) -> *mut u8 {
@@ -84,8 +89,23 @@ impl<'py> Memory<'py> {
     /// The elements, to be written to.
     ///
     /// # Errors
-    /// `ValueError` if the array is read-only, or if elements of it may lie upon each other.
+    /// `ValueError` if the array is read-only, or if elements of it may lie upon each other. `TypeError` if not any bytes are elements.
     pub(crate) fn view_mut(&mut self) -> PyResult<ViewMut<'_>> {
+        if self.0.dtype().has_object() {
+            return Err(PyTypeError::new_err(format!("memory of data type {}, expected plain bytes", self.0.dtype())));
+        }
+        // SAFETY: any bytes are elements.
+        unsafe { self.view_mut_of_any() }
+    }
+
+    /// As [`view_mut`](Self::view_mut), of elements that refer to others too.
+    ///
+    /// # Safety
+    /// What is written are elements of the data type, and the references of those that were there before are given up.
+    ///
+    /// # Errors
+    /// `ValueError` if the array is read-only, or if elements of it may lie upon each other.
+    pub(crate) unsafe fn view_mut_of_any(&mut self) -> PyResult<ViewMut<'_>> {
         let (item, shape, strides) = (self.0.dtype().itemsize(), self.0.shape(), self.0.strides());
         if !self.is_writeable() {
             return Err(PyValueError::new_err("found a read-only array, expected one that can be written to"));

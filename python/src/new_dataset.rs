@@ -1,13 +1,12 @@
 //! Data sets that are created, and values that are written into them.
 
 use crate::array::members;
-use crate::data_type;
+use crate::data_type::{self, Form};
 use crate::errors::OrException;
 use crate::memory::Memory;
-use crate::variable;
-use pyo3::exceptions::PyValueError;
+use crate::variable::{self, Absent, Given};
+use numpy::{PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use zarr::dataset::{NewDataset, NewVariable, Values};
 use zarr::dtype::DataType;
 use zarr::{ArrayData, Dialect, NewArray, Result};
@@ -24,7 +23,7 @@ pub(crate) struct GivenDataset<'py> {
     variables: Vec<GivenVariable<'py>>,
 }
 
-/// A variable with values, a `dict`: an array of numpy, or the shape and elements of texts.
+/// A variable with values, a `dict`: an array of numpy, which may be one of texts.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct GivenVariable<'py> {
@@ -38,8 +37,7 @@ struct GivenVariable<'py> {
     shards: Option<Vec<u64>>,
     codecs: Option<String>,
     data_type: String,
-    array: Option<Bound<'py, PyAny>>,
-    texts: Option<(Vec<u64>, Vec<PyBackedBytes>)>,
+    array: Bound<'py, PyUntypedArray>,
 }
 
 /// The description of a data set, with copies of the values.
@@ -64,11 +62,7 @@ pub(crate) fn of_dataset(py: Python<'_>, given: &GivenDataset<'_>) -> PyResult<N
 
 fn of_variable(py: Python<'_>, given: &GivenVariable<'_>) -> PyResult<NewVariable> {
     let data_type = named(&given.data_type).or_exception(py)?;
-    let data = match (&given.array, &given.texts) {
-        (Some(array), _) => of_numpy(py, &data_type, array)?,
-        (None, Some((shape, elements))) => variable::from_bytes(py, &data_type, shape, elements)?,
-        (None, None) => return Err(PyValueError::new_err("a variable without values")),
-    };
+    let data = of_numpy(py, &data_type, &given.array)?;
     let dimensions: Vec<&str> = given.dimensions.iter().map(String::as_str).collect();
     let mut new = NewVariable::new(&given.name, &dimensions, Values::of_data(data))
         .or_exception(py)?
@@ -97,7 +91,11 @@ fn named(name: &str) -> Result<DataType> {
     Ok(DataType::from_config(&metadata.data_type)?)
 }
 
-fn of_numpy(py: Python<'_>, data_type: &DataType, array: &Bound<'_, PyAny>) -> PyResult<ArrayData> {
+fn of_numpy(py: Python<'_>, data_type: &DataType, array: &Bound<'_, PyUntypedArray>) -> PyResult<ArrayData> {
+    if Form::of(data_type) == Form::String {
+        let shape: Vec<u64> = array.shape().iter().map(|&len| len as u64).collect();
+        return variable::from_python(py, data_type, &shape, &Given::Array(array.clone()), Absent::Refused);
+    }
     let memory = Memory::new(array, &data_type::fixed(py, data_type)?)?;
     let view = memory.view()?;
     let shape: Vec<u64> = view.shape().iter().map(|&len| len as u64).collect();

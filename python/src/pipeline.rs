@@ -16,16 +16,15 @@ use crate::array::Written;
 use crate::data_type::{self, Form};
 use crate::errors::OrException;
 use crate::memory::Memory;
-use crate::{runtime, variable};
+use crate::runtime;
+use crate::variable::{self, Absent, Given};
 pub(crate) use batch::Batch;
 use chunks::{Chunks, Known, Seen};
 use emptied::Emptied;
 pub(crate) use memory_store::MemoryValues;
-use numpy::PyArrayDescr;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use numpy::{PyArrayDescr, PyUntypedArray};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyList;
 pub(crate) use requests::Requests;
 use source::Source;
 pub(crate) use source::{Leftovers, OpenedStore};
@@ -202,17 +201,23 @@ impl Codecs {
         Ok(known.seen.iter().map(Seen::is_missing).collect())
     }
 
-    /// As [`read`](Self::read), of elements of variable length, in C order.
+    /// As [`read`](Self::read), of elements of variable length: into texts of numpy, or returned as [`variable::to_python`] makes them.
+    #[pyo3(signature = (batch, source, out=None))]
     fn read_variable<'py>(
         &self,
         py: Python<'py>,
         batch: &Bound<'_, Batch>,
         source: Source<'_>,
-    ) -> PyResult<(Bound<'py, PyList>, Vec<bool>)> {
+        out: Option<Bound<'py, PyUntypedArray>>,
+    ) -> PyResult<(Option<Bound<'py, PyAny>>, Vec<bool>)> {
         let batch = batch.get();
         let read = |array: &Array, _: &Known, _: &dyn Store| array.read_data(&batch.selection);
         let (data, known) = self.run(py, batch, &source, Vec::new(), options(false), read)?;
-        Ok((variable::to_list(py, &data)?, known.seen.iter().map(Seen::is_missing).collect()))
+        let elements = match out {
+            Some(out) => variable::to_array(&data, &out).map(|()| None)?,
+            None => Some(variable::to_python(py, &data, &batch.shape)?),
+        };
+        Ok((elements, known.seen.iter().map(Seen::is_missing).collect()))
     }
 
     /// Writes an array to what the batch selects.
@@ -241,7 +246,7 @@ impl Codecs {
         py: Python<'_>,
         batch: &Bound<'_, Batch>,
         source: Source<'_>,
-        elements: Vec<PyBackedBytes>,
+        elements: Given<'_>,
         write_empty_chunks: bool,
     ) -> PyResult<()> {
         let batch = batch.get();
@@ -250,10 +255,7 @@ impl Codecs {
         }
         let document = self.known(&batch.grid, &batch.chunk_shape, Vec::new(), Vec::new()).or_exception(py)?;
         let (array, _) = self.array(Arc::new(MemoryStore::new()), document, options(false)).or_exception(py)?;
-        if batch.shape.iter().product::<u64>() != elements.len() as u64 {
-            return Err(PyValueError::new_err(format!("{} elements for a shape {:?}", elements.len(), batch.shape)));
-        }
-        let data = variable::from_bytes(py, array.data_type(), &batch.shape, &elements)?;
+        let data = variable::from_python(py, array.data_type(), &batch.shape, &elements, Absent::Empty)?;
         let directory = source.directory();
         let write = |array: &Array, known: &Known, store: &dyn Store| {
             array.write(&batch.selection, &data)?;

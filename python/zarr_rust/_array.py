@@ -307,7 +307,7 @@ class Array(Node[_core.Array]):
         else:
             value = _values.objects(core.form, data, False)
             inner = core.dtype if core.form == "list" else None
-            core.append_variable(axis, list(value.shape), _values.encoded(core.form, inner, value.reshape(-1)))
+            core.append_variable(axis, list(value.shape), _values.encoded(core.form, inner, value))
         return self.shape
 
     def resize(self, *shape: int | Sequence[int]) -> None:
@@ -359,7 +359,7 @@ class Array(Node[_core.Array]):
             return
         fitted = _values.fit(_values.objects(form, value, not target), target)
         inner = core.dtype if form == "list" else None
-        core.write_variable(chosen.kind, chosen.parts, _values.encoded(form, inner, fitted.reshape(-1)))
+        core.write_variable(chosen.kind, chosen.parts, _values.encoded(form, inner, fitted))
 
     def _with_fields(self, chosen: Selection, fields: list[str], value: Any) -> np.ndarray[Any, Any]:
         """The structs of a selection, with other values in some fields."""

@@ -197,16 +197,13 @@ class Variable:
     def read(self) -> np.ndarray[Any, Any]:
         """Reads the values, decoded."""
         shape, form, data, missing, inner = self._dataset._core.read(self.name)
-        is_missing = np.array(missing, bool).reshape(shape) if missing is not None and any(missing) else None
         if form == "times":
             values = np.array([text.replace(" ", "T") for text in data], dtype=object).reshape(shape)
-        elif isinstance(data, np.ndarray):
-            values = data
         else:
             values = _values.array_of(form, inner, shape, data)
-        if is_missing is not None:
+        if missing is not None:
             values = values.astype(object)
-            values[is_missing] = None
+            values[missing.reshape(shape)] = None
         return values
 
     @property

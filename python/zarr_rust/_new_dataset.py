@@ -62,12 +62,11 @@ def _variable(name: str, value: Any, is_coordinate: bool) -> dict[str, Any]:
     chunks, shards = encoding.pop("chunks", None), encoding.pop("shards", None)
     values = np.asarray(data)
     if values.dtype.kind in "OT":
-        texts = _values.objects("string", values, False)
         data_type: str = "string"
-        array, elements = None, (list(texts.shape), _values.encoded("string", None, texts.reshape(-1)))
+        array = values
     else:
         data_type, fixed = _values.name_of(values.dtype)
-        array, elements = values.astype(fixed.newbyteorder("=") if fixed is not None else values.dtype, copy=False), None
+        array = values.astype(fixed.newbyteorder("=") if fixed is not None else values.dtype, copy=False)
     return {
         "name": name,
         "dimensions": [dims] if isinstance(dims, str) else list(dims),
@@ -80,7 +79,6 @@ def _variable(name: str, value: Any, is_coordinate: bool) -> dict[str, Any]:
         "codecs": codecs,
         "data_type": data_type,
         "array": array,
-        "texts": elements,
     }
 
 

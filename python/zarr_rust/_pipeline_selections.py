@@ -63,10 +63,6 @@ def part_of(value: np.ndarray[Any, Any], item: Any, indices: np.ndarray[Any, Any
     return np.broadcast_to(part, indices.shape).reshape(-1)
 
 
-def objects(form: str, elements: np.ndarray[Any, Any]) -> list[Any]:
-    """Elements of variable length; of texts and bytes none is an empty one, as in numcodecs."""
-    values: list[Any] = elements.astype(object).reshape(-1).tolist()
-    if form in ("string", "bytes"):
-        empty: Any = "" if form == "string" else b""
-        values = [empty if value is None or (type(value) is int and value == 0) else value for value in values]
-    return values
+def of_variable_length(form: str, elements: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Elements of variable length as the objects that zarr-python would encode, or texts, which need not be objects."""
+    return elements if form == "string" and elements.dtype.kind in "TU" else elements.astype(object, copy=False)

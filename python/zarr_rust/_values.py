@@ -6,7 +6,7 @@ import ast
 import base64
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -116,10 +116,10 @@ def _from_json(members: dict[str, Any]) -> Any:
     return members
 
 
-def array_of(form: str, inner: np.dtype[Any] | None, shape: Sequence[int], elements: Sequence[Any]) -> np.ndarray[Any, Any]:
-    """Elements of variable length, in C order, as an array."""
-    if form == "string" and STRING.kind == "T":
-        return np.array(elements, dtype=STRING).reshape(shape)
+def array_of(form: str, inner: np.dtype[Any] | None, shape: Sequence[int], elements: Any) -> np.ndarray[Any, Any]:
+    """Elements of variable length as an array: those that are one already, or their bytes in C order."""
+    if isinstance(elements, np.ndarray):
+        return elements.reshape(shape)
     flat = np.empty(len(elements), object)
     for index, element in enumerate(elements):
         flat[index] = decoded(form, inner, element)
@@ -138,7 +138,8 @@ def fit(value: np.ndarray[Any, Any], shape: Sequence[int]) -> np.ndarray[Any, An
 def objects(form: str, value: Any, is_one: bool) -> np.ndarray[Any, Any]:
     """Elements of variable length that are to be written, as an array."""
     if form == "string":
-        array = np.asarray(value, dtype=object if isinstance(value, (list, tuple)) else None)
+        # A fixed number of characters has none of number 0 at its end.
+        array = np.asarray(value, dtype=object if isinstance(value, (list, tuple, str)) else None)
         if array.dtype.kind not in "OUT":
             raise TypeError(f"found elements of type {array.dtype}, expected texts")
         return array
@@ -161,20 +162,17 @@ def objects(form: str, value: Any, is_one: bool) -> np.ndarray[Any, Any]:
     return array
 
 
-def encoded(form: str, inner: np.dtype[Any] | None, values: Iterable[Any]) -> list[bytes]:
-    """The bytes of elements of variable length."""
-    return [_encoded(form, inner, value) for value in values]
+def encoded(form: str, inner: np.dtype[Any] | None, values: np.ndarray[Any, Any]) -> Any:
+    """Elements of variable length as the compiled part takes them: texts and bytes as they are, of others the bytes of each."""
+    if form in ("string", "bytes"):
+        return values
+    if values.size and not any(values.strides):
+        # One that was broadcast.
+        return [_encoded(form, inner, values.flat[0])] * values.size
+    return [_encoded(form, inner, value) for value in values.flat]
 
 
 def _encoded(form: str, inner: np.dtype[Any] | None, value: Any) -> bytes:
-    if form == "string":
-        if not isinstance(value, str):
-            raise TypeError(f"found an element of type {type(value).__name__}, expected str")
-        return value.encode()
-    if form == "bytes":
-        if not isinstance(value, (bytes, bytearray, memoryview)):
-            raise TypeError(f"found an element of type {type(value).__name__}, expected bytes")
-        return bytes(value)
     if form == "list":
         array = np.asarray(value, dtype=inner)
         if array.ndim != 1:

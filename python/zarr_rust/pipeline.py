@@ -39,7 +39,7 @@ from zarr.registry import register_pipeline
 from zarr_rust import _core, _values
 from zarr_rust._pipeline_codecs import document, is_known
 from zarr_rust._pipeline_memory import InMemory
-from zarr_rust._pipeline_selections import alone, are_boxes, by_shape, indices_of, objects, part_of, positions
+from zarr_rust._pipeline_selections import alone, are_boxes, by_shape, indices_of, of_variable_length, part_of, positions
 from zarr_rust._pipeline_stores import Native, native_of
 from zarr_rust._pipeline_threads import all_of, count, counts, on_thread
 from zarr_rust.errors import UnknownExtensionError
@@ -230,18 +230,18 @@ class RustCodecPipeline(CodecPipeline):
             batch = _core.Batch.of_points(items, list(shape), *positions(points, shape))
         is_direct = (
             points is None
-            and engine.form == "fixed"
             and type(target) is np.ndarray
-            and target.dtype == engine.dtype
+            and (target.dtype == engine.dtype if engine.form == "fixed" else engine.form == "string" and target.dtype.kind == "T")
             and target.flags.writeable
         )
         if engine.form == "fixed":
             found: Any = target if is_direct else np.empty(batch.shape, engine.dtype)
             missing = await on_thread(batch, items, native, False, engine.read, found)
         else:
-            elements, missing = await on_thread(batch, items, native, False, engine.read_variable)
+            into = target if is_direct else None
+            elements, missing = await on_thread(batch, items, native, False, engine.read_variable, into)
             inner = engine.dtype if engine.form == "list" else None
-            found = _values.array_of(engine.form, inner, batch.shape, elements)
+            found = target if is_direct else _values.array_of(engine.form, inner, batch.shape, elements)
         if is_direct:
             return missing
         if points is None:
@@ -293,10 +293,7 @@ class RustCodecPipeline(CodecPipeline):
                 await on_thread(batch, chosen, native, True, engine.write, elements, write_empty_chunks)
             else:
                 inner = engine.dtype if engine.form == "list" else None
-                one = elements.size and not any(elements.strides)
-                values = _values.encoded(engine.form, inner, objects(engine.form, elements.flat[:1] if one else elements))
-                if one:
-                    values = list(values) * elements.size
+                values = _values.encoded(engine.form, inner, of_variable_length(engine.form, elements))
                 await on_thread(batch, chosen, native, True, engine.write_variable, values, write_empty_chunks)
 
 

@@ -17,6 +17,7 @@ const UNSAFE: &[&str] = &[
     "crates/zarr-kernels/src/shuffle/vector.rs",
     "crates/zarr-kernels/src/shuffle/vector/",
     "python/src/memory.rs",
+    "python/src/variable_memory.rs",
     "tests/",
 ];
 
