@@ -188,6 +188,15 @@ impl ArrayHandle {
         self.current.get().metadata().to_value().to_string()
     }
 
+    /// Its documents as stored, by their keys.
+    #[getter]
+    fn documents<'py>(&self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
+        let array = self.current.get();
+        let documents = &array.found().documents;
+        let stored = |key: &str| Some((key.to_owned(), PyBytes::new(py, documents.get(key)?)));
+        array.found().own_documents().filter_map(stored).collect()
+    }
+
     #[getter]
     fn attributes(&self, py: Python<'_>) -> PyResult<String> {
         let array = self.current.get();

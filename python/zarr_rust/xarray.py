@@ -26,6 +26,7 @@ from xarray.core import indexing
 from zarr_rust import _selection
 from zarr_rust._array import Array
 from zarr_rust._async import in_thread
+from zarr_rust._codec_objects import codecs_of
 from zarr_rust._grid import stored_chunks
 from zarr_rust._group import Group, address_of, of_handle
 from zarr_rust._open import open_group
@@ -89,6 +90,7 @@ class _Store(AbstractDataStore):
             # A part of a shard costs more to read than it seems, and much more to write.
             "preferred_chunks": dict(zip(dimensions, stored)),
         }
+        encoding |= codecs_of(array)
         if data.dtype.kind == "T":
             encoding["dtype"] = data.dtype
         if not array._core.has_dimension_names:
@@ -115,6 +117,10 @@ class ZarrRustBackend(BackendEntrypoint):
     - ``use_zarr_fill_value_as_mask``: whether elements that are the fill value are missing values; without it they are in version 2 of
       Zarr and before, as in xarray's own engine, and in the drafts of version 3 that have null as a fill value.
     - ``dialect``: that of :func:`zarr_rust.open`.
+
+    The encoding of a variable has ``compressors``, ``filters`` and, in version 3, the ``serializer`` as xarray's own engine has them, so that
+    ``to_zarr`` keeps them: objects of zarr-python and numcodecs. They are left out where these are not installed or do not know the codecs,
+    and for the other formats.
 
     Arrays that cannot be opened, for example because of a codec that is not known, are left out with a
     :class:`zarr_rust.errors.ZarrWarning`.
