@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import io
+import weakref
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -14,6 +17,19 @@ from zarr.storage import StorePath
 
 from zarr_rust import _core
 from zarr_rust._async import ended
+
+
+#: What asks for a part of a value.
+_RANGES = ("range", "from", "suffix")
+
+#: What stores raise that take no ranges, or not of this kind. If the whole value cannot be had either, that is what is raised.
+_REFUSALS = (NotImplementedError, TypeError, ValueError)
+
+#: Those that say so of each range. A ``ValueError`` may be of the one.
+_LASTING = (NotImplementedError, TypeError, io.UnsupportedOperation)
+
+#: Stores that refused a range so and gave the whole value, by their ids: they need not be hashable.
+_without_ranges: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 class Answers:
@@ -27,9 +43,11 @@ class Answers:
         self._context = contextvars.copy_context()
         # The loop keeps no reference to its tasks. Whether they write.
         self._tasks: dict[asyncio.Task[None], bool] = {}
-        first = getters[0]
-        name = str(first.store if type(first) is StorePath else first)
-        self.requests = _core.Requests(name, concurrency(), partial(self._loop.call_soon_threadsafe, self._begin))
+        self._store = getters[0].store if type(getters[0]) is StorePath else getters[0]
+        self._refused = False
+        wake = partial(self._loop.call_soon_threadsafe, self._begin)
+        without_ranges = _without_ranges.get(id(self._store)) is self._store
+        self.requests = _core.Requests(str(self._store), concurrency(), wake, without_ranges)
 
     def _begin(self) -> None:
         for number, chunk, ask, *arguments in self.requests.take():
@@ -47,6 +65,12 @@ class Answers:
     async def _answer(self, number: int, chunk: int, ask: str, arguments: list[Any]) -> None:
         try:
             self.requests.answer(number, await self._do(self._getters[chunk], ask, arguments))
+        except _REFUSALS as error:
+            if ask in _RANGES:
+                self._refused = self._refused or isinstance(error, _LASTING)
+                self.requests.refuse_range(number)
+            else:
+                self.requests.fail(number, error)
         # Whatever it is: the thread that asked waits for the answer, and raises it.
         except BaseException as error:  # noqa: BLE001
             self.requests.fail(number, error)
@@ -61,6 +85,9 @@ class Answers:
 
     async def end(self) -> None:
         """Ends requests that nobody waits for any more. Those that write are waited for, so that they overwrite nothing that is written later."""
+        if self._refused and self.requests.without_ranges:
+            with suppress(TypeError):
+                _without_ranges[id(self._store)] = self._store
         self.requests.close()
         writing = []
         for task, writes in self._tasks.items():

@@ -10,6 +10,7 @@ use pyo3::types::{PyBytes, PyList};
 use std::collections::HashMap;
 use std::fmt;
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use zarr::store::{
@@ -24,8 +25,16 @@ enum Ask {
     Erase,
 }
 
-/// The reply: bytes, nothing, or an exception, which the queue keeps.
-type Reply = std::result::Result<Option<Bytes>, ()>;
+/// The reply: bytes, nothing, or why there is none.
+type Reply = std::result::Result<Option<Bytes>, NoReply>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NoReply {
+    /// An exception, which the queue keeps, or the batch has ended.
+    Failed,
+    /// The object takes no ranges of bytes.
+    NoRanges,
+}
 
 /// Where one is put.
 #[derive(Default)]
@@ -54,6 +63,8 @@ pub(crate) struct Requests {
     wake: Mutex<Option<Py<PyAny>>>,
     queue: Mutex<Queue>,
     failed: Mutex<Option<PyErr>>,
+    /// Whether the objects take no ranges of bytes, and are asked for all of them.
+    without_ranges: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -63,8 +74,21 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[pymethods]
 impl Requests {
     #[new]
-    fn new(name: String, concurrency: usize, wake: Py<PyAny>) -> Self {
-        Self { name, concurrency, wake: Mutex::new(Some(wake)), queue: Mutex::default(), failed: Mutex::default() }
+    fn new(name: String, concurrency: usize, wake: Py<PyAny>, without_ranges: bool) -> Self {
+        Self {
+            name,
+            concurrency,
+            wake: Mutex::new(Some(wake)),
+            queue: Mutex::default(),
+            failed: Mutex::default(),
+            without_ranges: without_ranges.into(),
+        }
+    }
+
+    /// Whether an object refused a range of its bytes and gave all of them.
+    #[getter]
+    fn without_ranges(&self) -> bool {
+        self.without_ranges.load(Ordering::Relaxed)
     }
 
     /// The batch has ended: nothing of it begins any more, and what wakes the event loop, which may refer to this queue, is given up.
@@ -75,7 +99,7 @@ impl Requests {
             queue.waiting.clear();
             std::mem::take(&mut queue.answers)
         };
-        answers.into_values().for_each(|answer| give(&answer, Err(())));
+        answers.into_values().for_each(|answer| give(&answer, Err(NoReply::Failed)));
         // Dropped when no lock is held: what they refer to may do anything then.
         let (wake, failed) = (lock(&self.wake).take(), lock(&self.failed).take());
         drop((wake, failed));
@@ -108,12 +132,17 @@ impl Requests {
         self.reply(number, Ok(value.map(Bytes::from_owner)));
     }
 
+    /// Answers a request for a range of an object that takes none: it is asked for all bytes instead.
+    fn refuse_range(&self, number: u64) {
+        self.reply(number, Err(NoReply::NoRanges));
+    }
+
     /// Answers a request with an exception. The first one is what the operation raises.
     fn fail(&self, py: Python<'_>, number: u64, error: Py<PyAny>) {
         // An exception refers to what was asked: nobody would take it any more.
         if lock(&self.queue).answers.contains_key(&number) {
             lock(&self.failed).get_or_insert_with(|| PyErr::from_value(error.into_bound(py)));
-            self.reply(number, Err(()));
+            self.reply(number, Err(NoReply::Failed));
         }
     }
 }
@@ -144,7 +173,7 @@ impl Requests {
             queue.woken = false;
             std::mem::take(&mut queue.waiting)
         };
-        waiting.iter().for_each(|(number, ..)| self.reply(*number, Err(())));
+        waiting.iter().for_each(|(number, ..)| self.reply(*number, Err(NoReply::Failed)));
     }
 
     /// Puts a request into the queue.
@@ -153,7 +182,7 @@ impl Requests {
         let wakes = {
             let mut queue = lock(&self.queue);
             if queue.is_closed {
-                give(&answer, Err(()));
+                give(&answer, Err(NoReply::Failed));
                 return answer;
             }
             let number = queue.next;
@@ -228,10 +257,64 @@ impl PythonStore {
         }
     }
 
-    async fn answered(&self, key: &Key, operation: Operation, answer: Arc<Mutex<Answer>>) -> Result<Option<Bytes>> {
-        wait(answer).await.map_err(|()| {
-            Error::failed(self, operation, key.as_str(), ErrorKind::Io, "the store of Python raised an exception")
-        })
+    /// The reply; none if the object takes no ranges.
+    async fn answered(
+        &self,
+        key: &Key,
+        operation: Operation,
+        answer: Arc<Mutex<Answer>>,
+    ) -> Result<Option<Option<Bytes>>> {
+        match wait(answer).await {
+            Ok(found) => Ok(Some(found)),
+            Err(NoReply::NoRanges) => Ok(None),
+            Err(NoReply::Failed) => {
+                let message = "the store of Python raised an exception";
+                Err(Error::failed(self, operation, key.as_str(), ErrorKind::Io, message))
+            }
+        }
+    }
+
+    /// Asks for each range; no result if the object takes none.
+    async fn get_ranges(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+    ) -> Result<Option<Option<Fetched>>> {
+        let whole = [ByteRange::Full];
+        let asked = if ranges.is_empty() { &whole } else { ranges };
+        let ask = |range: &ByteRange| self.ask(key, Operation::Get, Ask::Get(range.clone()));
+        let answers = asked.iter().map(ask).collect::<Result<Vec<_>>>()?;
+        let mut fetched = Fetched::new();
+        for (range, answer) in asked.iter().zip(answers) {
+            let Some(found) = self.answered(key, Operation::Get, answer).await? else { return Ok(None) };
+            let Some(bytes) = found else { return Ok(Some(None)) };
+            let found = bytes.len() as u64;
+            match range {
+                ByteRange::Range(due) if found != due.end.saturating_sub(due.start) => {
+                    range.check(self, key, due.start.saturating_add(found))?;
+                }
+                ByteRange::Suffix(due) if found != *due => {
+                    range.check(self, key, found)?;
+                }
+                _ => {}
+            }
+            fetched.size = fetched.size.or_else(|| range.whole_size(&bytes));
+            if !ranges.is_empty() {
+                fetched.push(bytes);
+            }
+        }
+        options.check(self, key, &mut fetched)?;
+        Ok(Some(Some(fetched)))
+    }
+
+    /// Asks for all bytes once, and takes the ranges from them.
+    async fn get_whole(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        let answer = self.ask(key, Operation::Get, Ask::Get(ByteRange::Full))?;
+        let Some(bytes) = self.answered(key, Operation::Get, answer).await?.flatten() else { return Ok(None) };
+        let fetched = Fetched::of_value(self, key, bytes, None, ranges, options)?;
+        self.requests.get().without_ranges.store(true, Ordering::Relaxed);
+        Ok(Some(fetched))
     }
 }
 
@@ -249,30 +332,12 @@ impl AsyncStore for PythonStore {
         options: &'a GetOptions,
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
-            let whole = [ByteRange::Full];
-            let asked = if ranges.is_empty() { &whole } else { ranges };
-            let ask = |range: &ByteRange| self.ask(key, Operation::Get, Ask::Get(range.clone()));
-            let answers = asked.iter().map(ask).collect::<Result<Vec<_>>>()?;
-            let mut fetched = Fetched::new();
-            for (range, answer) in asked.iter().zip(answers) {
-                let Some(bytes) = self.answered(key, Operation::Get, answer).await? else { return Ok(None) };
-                let found = bytes.len() as u64;
-                match range {
-                    ByteRange::Range(due) if found != due.end.saturating_sub(due.start) => {
-                        range.check(self, key, due.start.saturating_add(found))?;
-                    }
-                    ByteRange::Suffix(due) if found != *due => {
-                        range.check(self, key, found)?;
-                    }
-                    _ => {}
-                }
-                fetched.size = fetched.size.or_else(|| range.whole_size(&bytes));
-                if !ranges.is_empty() {
-                    fetched.push(bytes);
-                }
+            if !self.requests.get().without_ranges()
+                && let Some(found) = self.get_ranges(key, ranges, options).await?
+            {
+                return Ok(found);
             }
-            options.check(self, key, &mut fetched)?;
-            Ok(Some(fetched))
+            self.get_whole(key, ranges, options).await
         })
     }
 
