@@ -6,6 +6,7 @@ mod addresses;
 mod append;
 mod bench_codecs;
 mod buckets;
+mod cases;
 mod check;
 mod chunks;
 mod convert;
