@@ -148,7 +148,7 @@ impl ForDialect {
 
     /// Whether the node keeps its meaning to xarray, and to netCDF-C, instead of the letters of its documents: the mark of missing
     /// data moves between the fill value of version 2 and the attribute `_FillValue` of version 3 (and so in the drafts, see
-    /// [`Dialect::fill_value_marks_missing`]), arrays without dimensions have names of none where attributes have names, NCZarr's own members are left out of version 3, and numbers that JSON does not have stay in attributes of version 3, as zarr-python writes them, so that
+    /// [`Dialect::fill_value_marks_missing`]), arrays without dimensions have names of none where attributes have names, NCZarr's own members are left out of version 3, and numbers that JSON does not have stay in attributes of every dialect, as zarr-python writes them in version 3, so that
     /// [`documents_with_nan_literals`](crate::documents_with_nan_literals) has to write it.
     pub fn meaning(mut self, meaning: bool) -> Self {
         self.meaning = meaning;
@@ -244,10 +244,10 @@ fn fitted(
     Ok((written, notes))
 }
 
-/// Whether numbers that JSON does not have stay in attributes. In documents of version 3 they are no JSON, but xarray writes and
-/// reads them as such (zarr-python 3.1).
+/// Whether numbers that JSON does not have stay in attributes. Where documents are JSON they are none, but xarray writes and reads
+/// them as such in version 3 too (zarr-python 3.1), and finds them again behind any dialect in between.
 fn may_have_nan_literals(dialect: Dialect, meaning: Option<Translation>) -> bool {
-    dialect.allows_nan_literals() || (dialect.is_v3() && meaning.is_some())
+    dialect.allows_nan_literals() || meaning.is_some()
 }
 
 fn drop_extra(extra: &mut Map, keep: impl Fn(&str, &Value) -> bool, notes: &mut Vec<Note>) {

@@ -44,8 +44,8 @@ pub fn documents(
     documents_with_nan_literals(dialect, path, node, previous)
 }
 
-/// As [`documents`], but attributes in new documents of version 3 too may have numbers that JSON does not have. zarr-python
-/// writes and reads these, other software may refuse the documents.
+/// As [`documents`], but attributes in new documents of any dialect may have numbers that JSON does not have. zarr-python
+/// writes and reads these, also in version 3; other software may refuse the documents.
 ///
 /// # Errors
 /// As [`documents`].

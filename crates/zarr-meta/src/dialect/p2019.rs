@@ -23,9 +23,6 @@ const GROUP: &str = "group.json";
 /// Attributes beside the document, which have a say if there are none in it.
 const ATTRIBUTES: &str = "attributes.json";
 
-/// The deviations that an example of the text of groups and arrays has.
-const OPTIONS: ParseOptions = ParseOptions::ALL.nan_literals(false);
-
 /// The URI of the draft.
 const URI: &str = "http://purl.org/zarr/spec/protocol/core/3.0";
 
@@ -95,7 +92,7 @@ impl Rules for V3Protocol2019 {
             None => (keys.group, keys.group_attributes),
         };
         let lacks = |value: &Value| value.as_object().is_some_and(|map| !map.contains_key("attributes"));
-        match documents.json(&key, OPTIONS, |_| true) {
+        match documents.json(&key, ParseOptions::ALL, |_| true) {
             Ok(Some((value, _))) if lacks(&value) => vec![attributes],
             _ => Vec::new(),
         }

@@ -200,7 +200,7 @@ fn the_letter_of_documents() {
     assert_eq!(warning, "/fill_value: 0.0 now marks missing data to xarray; before it did not");
 }
 
-/// xarray writes `NaN` and `Infinity` as they are, in both versions; as texts they meant something else.
+/// xarray writes `NaN` and `Infinity` as they are, in both versions; as texts they meant something else, also behind a draft.
 #[test]
 fn numbers_that_json_does_not_have_stay_numbers() {
     let attributes = r#"{"_ARRAY_DIMENSIONS":["x"],"valid_max":Infinity,"odd":[NaN,1.5]}"#;
@@ -215,6 +215,12 @@ fn numbers_that_json_does_not_have_stay_numbers() {
     let again = Store::with(&[("zarr.json", &text)]).found("/");
     let (back, _) = ForDialect::new(Dialect::V3, Dialect::V2).meaning(true).convert(&again.node).unwrap();
     assert!(Value::from(back.attributes().clone()).semantically_eq(&Value::from(found.node.attributes().clone())));
+    for draft in [Dialect::V3Protocol2019, Dialect::V3Protocol2020, Dialect::V3Draft2022] {
+        let (between, _) = ForDialect::new(Dialect::V2, draft).meaning(true).convert(&found.node).unwrap();
+        documents_with_nan_literals(draft, &zarr_meta::NodePath::root(), &between, None).unwrap();
+        let (back, _) = ForDialect::new(draft, Dialect::V2).meaning(true).convert(&between).unwrap();
+        assert!(Value::from(back.attributes().clone()).semantically_eq(&Value::from(found.node.attributes().clone())));
+    }
 }
 
 /// Names that xarray cannot take were ignored without a word.

@@ -21,14 +21,12 @@ pub(super) struct Entry {
 /// Members of the entry point document.
 const MEMBERS: [&str; 3] = ["zarr_format", "metadata_encoding", "extensions"];
 
-/// The deviations that an example of the text itself has.
-pub(super) const OPTIONS: ParseOptions = ParseOptions::ALL.nan_literals(false);
-
 impl Entry {
     /// The entry among the documents; `None` if there is none.
     pub(super) fn find(documents: &Documents) -> Result<Option<Self>> {
+        // As an example of the text itself has one.
         let permitted = |deviation: &Deviation| deviation.kind == DeviationKind::TrailingComma;
-        let Some((value, deviations)) = documents.json(ENTRY, OPTIONS, permitted)? else { return Ok(None) };
+        let Some((value, deviations)) = documents.json(ENTRY, ParseOptions::ALL, permitted)? else { return Ok(None) };
         let mut entry = Self::parse(&At::root(&value)).map_err(|error| error.in_document(ENTRY))?;
         entry.warnings = deviations.into_iter().map(|deviation| Warning::of(ENTRY, deviation)).collect();
         if value.get("extensions").is_none() {

@@ -1,6 +1,5 @@
 //! Reading documents of the core draft of 2022.
 
-use super::entry::OPTIONS;
 use super::{Entry, Kind};
 use crate::dialect::draft::data_type::{Accept, Elements};
 use crate::dialect::draft::{codec, data_type, fill, members, sharding};
@@ -11,7 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::{ArrayMetadata, ChunkKeyForm, Documents, GroupMetadata, Node, NodePath, Warning};
 use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::{At, ValueError};
-use zarr_json::{Deviation, DeviationKind, Map, NamedConfig, Value};
+use zarr_json::{Deviation, DeviationKind, Map, NamedConfig, ParseOptions, Value};
 
 /// Members of a document of an array.
 const ARRAY: [&str; 9] = [
@@ -76,7 +75,7 @@ fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Re
     let permitted = |deviation: &Deviation| {
         deviation.kind == DeviationKind::TrailingComma || deviation.pointer.starts_with("/attributes/")
     };
-    let Some((value, deviations)) = documents.json(key, OPTIONS, permitted)? else { return Ok(None) };
+    let Some((value, deviations)) = documents.json(key, ParseOptions::ALL, permitted)? else { return Ok(None) };
     warnings.extend(deviations.into_iter().map(|deviation| Warning::of(key, deviation)));
     At::root(&value).object().map_err(|error| Error::from(error).in_document(key))?;
     Ok(Some(value))

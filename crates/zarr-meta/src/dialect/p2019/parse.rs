@@ -1,6 +1,6 @@
 //! Reading documents of the first protocol draft.
 
-use super::{Keys, OPTIONS};
+use super::Keys;
 use crate::dialect::draft::data_type::{Accept, Elements};
 use crate::dialect::draft::{codec, data_type, fill, members};
 use crate::dialect::rules::Parsed;
@@ -8,7 +8,7 @@ use crate::dialect::{Dialect, detect, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning};
 use zarr_json::pointer::At;
-use zarr_json::{Deviation, DeviationKind, Map, Value};
+use zarr_json::{Deviation, DeviationKind, Map, ParseOptions, Value};
 
 /// Members of a document of an array.
 const ARRAY: [&str; 10] = [
@@ -55,10 +55,11 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
 }
 
 fn document(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Option<Value>> {
+    // An example of the text has a trailing comma; the content of attributes is the user's business.
     let permitted = |deviation: &Deviation| {
         deviation.kind == DeviationKind::TrailingComma || deviation.pointer.starts_with("/attributes/")
     };
-    let Some((value, deviations)) = documents.json(key, OPTIONS, permitted)? else { return Ok(None) };
+    let Some((value, deviations)) = documents.json(key, ParseOptions::ALL, permitted)? else { return Ok(None) };
     warnings.extend(deviations.into_iter().map(|deviation| Warning::of(key, deviation)));
     check_format(&At::root(&value)).map_err(|error| error.in_document(key))?;
     Ok(Some(value))
@@ -84,7 +85,7 @@ fn attributes(
     if let Some(member) = At::root(document).get("attributes") {
         return member.object().cloned().map_err(|error| Error::from(error).in_document(key));
     }
-    let Some((value, deviations)) = documents.json(beside, OPTIONS, |_| true)? else { return Ok(Map::new()) };
+    let Some((value, deviations)) = documents.json(beside, ParseOptions::ALL, |_| true)? else { return Ok(Map::new()) };
     warnings.extend(deviations.into_iter().map(|deviation| Warning::of(beside, deviation)));
     At::root(&value).object().cloned().map_err(|error| Error::from(error).in_document(beside))
 }
