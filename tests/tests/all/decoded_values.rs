@@ -135,8 +135,14 @@ fn variables(name: &'static str) -> BoxedStrategy<NewVariable> {
     .boxed()
 }
 
+/// How many data sets each law looks at: `PROPTEST_CASES`, and 128 without it.
+fn cases() -> ProptestConfig {
+    let default = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_some() { default } else { ProptestConfig { cases: 128, ..default } }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(cases())]
 
     /// Fill values mark missing data in some dialects, and mean nothing in the others.
     #[test]
