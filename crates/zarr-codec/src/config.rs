@@ -122,7 +122,8 @@ impl<'a> Config<'a> {
     }
 
     /// A setting that only encoding needs, and `default` where it is missing or wrong. A wrong one is no reason not to decode: in a
-    /// document that is read it is a warning, in a new one an [error](Self::check).
+    /// document that is read it is a warning, in a new one an [error](Self::check). Null is a warning too, and becomes the default in
+    /// a new one.
     ///
     /// ```
     /// # use zarr_codec::Config;
@@ -135,11 +136,19 @@ impl<'a> Config<'a> {
     where
         T: Clone + Into<Value>,
     {
-        setting.map(|value| value.unwrap_or_else(|| default.clone())).unwrap_or_else(|error| {
-            let value: Value = default.clone().into();
-            self.fault(name, error, &format!("{value} is taken, which only encoding needs"), Some(value));
-            default
-        })
+        let value: Value = default.clone().into();
+        match setting {
+            Ok(Some(setting)) => return setting,
+            // Which other software reads, and cannot encode with.
+            Ok(None) if self.map.get(name).is_some_and(Value::is_null) => {
+                self.read_as(name, format!("null, read as {value}"), value);
+            }
+            Ok(None) => {}
+            Err(error) => {
+                self.fault(name, error, &format!("{value} is taken, which only encoding needs"), Some(value));
+            }
+        }
+        default
     }
 
     /// As [`or_default`](Self::or_default), without a value by default: a new document leaves the member out.

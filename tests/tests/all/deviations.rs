@@ -174,6 +174,12 @@ const OF_V2: &[Row] = &[
         ("compressor", r#"{"id":"lz4","acceleration":1}"#),
     ),
     (
+        r#"{"compressor": {"id": "bz2", "level": null}}"#,
+        "/compressor/level",
+        "null, read as 1",
+        ("compressor", r#"{"id":"bz2","level":1}"#),
+    ),
+    (
         r#"{"compressor": {"id": "lzma", "format": 1, "check": -1, "preset": 6, "filters": null, "delta": 1}}"#,
         "/compressor/delta",
         "unknown member",

@@ -47,6 +47,7 @@ fn blosc_shuffle_bool() {
     warns("sh_true", "shuffle: true, read as 1");
     warns("sh_false", "shuffle: false, read as 0");
     warns("gzip_text", r#"level: expected an integer 0..9, found "5"; 1 is taken, which only encoding needs"#);
+    warns("bz2_null", "level: null, read as 1");
     warns("zstd_99", "level: 99, a level that zstd does not have; 22 is taken");
     // The codecs of new documents have members of the right type and range.
     folder.ok(&["convert", "store", "OUT", "--dialect", "v3"]);
@@ -60,7 +61,9 @@ fn blosc_shuffle_bool() {
         ("clevel_10", "clevel", "5"),
         ("clevel_float", "clevel", "5"),
         ("bz2_10", "level", "1"),
+        ("bz2_null", "level", "1"),
         ("gzip_true", "level", "1"),
+        ("lz4_null", "acceleration", "1"),
         ("zstd_99", "level", "22"),
         ("zstd_chk0", "checksum", "false"),
     ] {
