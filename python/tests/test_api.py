@@ -291,41 +291,12 @@ def test_new_arrays(tmp_path: Path) -> None:
         ({"dtype": "i4", "shards": 4}, ValueError),
         ({"dtype": "i4", "dialect": "v9"}, ValueError),
         ({"dtype": "i4", "fill_value": "text"}, ValueError),
-        ({"dtype": "i4", "no_such_option": 1}, ValueError),
+        ({"dtype": "i4", "storage_options": {"no_such_option": 1}}, ValueError),
         ({"dtype": "i4", "attributes": {"x": object()}}, TypeError),
     ]:
         with pytest.raises(error):
             zarr_rust.create_array(url, "z", **({"shape": 3} | settings))
     assert "z" not in zarr_rust.open_group(url)
-
-
-def test_arguments_of_zarr_python_are_refused(tmp_path: Path) -> None:
-    group = zarr_rust.create_group(tmp_path / "x.zarr")
-    for name, instead in [
-        ("compressors", "codecs"),
-        ("filters", "codecs"),
-        ("serializer", "codecs"),
-        ("order", "codecs"),
-        ("zarr_format", "dialect"),
-        ("chunk_key_encoding", "separator"),
-    ]:
-        for value in (None, 2):
-            argument: dict[str, Any] = {name: value}
-            makes_array = [
-                lambda: zarr_rust.create_array(tmp_path / "x.zarr", "a", shape=1, dtype="i1", **argument),
-                lambda: group.create_array("a", shape=1, dtype="i1", **argument),
-            ]
-            for call in (
-                *(makes_array if name == "chunk_key_encoding" else []),
-                lambda: zarr_rust.create_group(tmp_path / "x.zarr", "a", **argument),
-                lambda: zarr_rust.open(tmp_path / "x.zarr", **argument),
-                lambda: zarr_rust.open_group(tmp_path / "x.zarr", **argument),
-            ):
-                with pytest.raises(TypeError, match=f"{name}.*{instead}"):
-                    call()
-    with pytest.raises(TypeError, match="no_such_argument"):
-        group.create_array("a", shape=1, dtype="i1", no_such_argument=1)  # type: ignore[arg-type]
-    assert list(group) == []
 
 
 def test_separators(tmp_path: Path) -> None:
@@ -514,7 +485,7 @@ def test_errors_say_where(tmp_path: Path) -> None:
         with pytest.raises((kind, errors.ZarrError)):
             zarr_rust.open(url)
     with pytest.raises(errors.ZarrError):
-        zarr_rust.open(tmp_path / "x.zarr", no_such_option=1)
+        zarr_rust.open(tmp_path / "x.zarr", storage_options={"no_such_option": 1})
 
 
 def test_broken_children_are_warned_of(tmp_path: Path) -> None:

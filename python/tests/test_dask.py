@@ -138,7 +138,7 @@ def test_storing(tmp_path: Path) -> None:
         zarr_rust.from_dask(blocks, tmp_path / "x.zarr", "g/a")
     array = zarr_rust.from_dask(blocks, tmp_path / "x.zarr", "g/a", overwrite=True, chunks=(5, 4), shards=(20, 20), rechunk=True)
     assert (array.chunks, array.shards) == ((5, 4), (20, 20)) and (array[:] == data).all()
-    later = zarr_rust.from_dask(blocks * 2, tmp_path / "y.zarr", compute=False, durability="none")
+    later = zarr_rust.from_dask(blocks * 2, tmp_path / "y.zarr", compute=False, storage_options={"durability": "none"})
     array = zarr_rust.open_array(tmp_path / "y.zarr")
     assert not array[:].any()
     assert later.compute().path == "" and (array[:] == data * 2).all()

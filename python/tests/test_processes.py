@@ -52,7 +52,7 @@ def test_pickles_are_small_and_open_lazily(tmp_path: Path, monkeypatch: pytest.M
 
 def test_pickles_keep_options_and_dialect(tmp_path: Path) -> None:
     zarr_rust.create_array(tmp_path / "x.zarr", "a", shape=2, dtype="i1", dialect="v2")
-    array = zarr_rust.open(tmp_path / "x.zarr", "a", mode="r+", durability="none")
+    array = zarr_rust.open(tmp_path / "x.zarr", "a", mode="r+", storage_options={"durability": "none"})
     copy = pickle.loads(pickle.dumps(array))
     copy[:] = 5
     assert copy._core.store_options == [("durability", "none")] and copy.dialect == "v2" and array[1] == 5

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from zarr_rust import _core
+from zarr_rust._arguments import checked
 from zarr_rust._array import Array, lengths_of
-from zarr_rust._group import Group, address_of, options_of
+from zarr_rust._group import Group
+from zarr_rust._stores import StoreLike, address_of, where
 from zarr_rust.errors import ZarrWarning
 
 #: How much memory a conversion uses for data unless it is given.
@@ -67,9 +69,10 @@ class Conversion:
         return sum(node.nbytes for node in self.nodes)
 
 
+@checked
 def convert(
-    source: str | os.PathLike[str] | Array | Group,
-    target: str | os.PathLike[str],
+    source: StoreLike | Array | Group,
+    target: StoreLike,
     *,
     path: str | None = None,
     to: str | None = None,
@@ -149,7 +152,7 @@ def convert(
             raise TypeError("the source is open: path and source_options are of a source that is given by its address")
         found: Any = source._core
     else:
-        found = (address_of(source), path, options_of(source_options or {}))
+        found = where(source, path, source_options)
     for name, other in {"overwrite": overwrite, "resume": resume, "dry_run": dry_run}.items():
         if other and (part is not None or finish):
             raise ValueError(f"{name}: of a conversion that is not done in parts")
@@ -177,8 +180,8 @@ def convert(
         "finish": finish,
         "dry_run": dry_run,
     }
-    where = (address_of(target), to, options_of(target_options or {}))
-    nodes, skipped, more, messages, refused = _core.convert(found, where, settings, progress)
+    written = where(target, to, target_options)
+    nodes, skipped, more, messages, refused = _core.convert(found, written, settings, progress)
     converted = tuple(_node(*node) for node in nodes)
     chunks_left_out = tuple(SkippedChunk(of, tuple(chunk), key, cause) for of, chunk, key, cause in skipped)
     for node in converted:

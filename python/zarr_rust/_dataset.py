@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import math
-import os
 import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,12 +12,14 @@ from typing import Any
 import numpy as np
 
 from zarr_rust import _core, _selection, _values
+from zarr_rust._arguments import checked
 from zarr_rust._array import Array
 from zarr_rust._async import in_thread
-from zarr_rust._group import Group, address_of, options_of
+from zarr_rust._group import Group
 from zarr_rust._handle import Text
 from zarr_rust._new_dataset import given
 from zarr_rust._open import open_group
+from zarr_rust._stores import StoreLike, where
 from zarr_rust.errors import ZarrWarning
 
 _METHODS = {None: None, "nearest": "nearest", "pad": "pad", "ffill": "pad", "backfill": "backfill", "bfill": "backfill"}
@@ -245,8 +246,9 @@ class Variable:
         return f"<Variable {self.name} ({dims})>"
 
 
+@checked
 def dataset(
-    source: str | os.PathLike[str] | Group,
+    source: StoreLike | Group,
     path: str | None = None,
     mode: str = "r",
     dialect: str | None = None,
@@ -254,7 +256,7 @@ def dataset(
     decode_coords: bool | str = True,
     number_dimensions: bool = False,
     consolidated: bool = True,
-    **store_options: Any,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Dataset:
     """Opens a group as a data set: at an address, as :func:`zarr_rust.open` takes it, or one that is open.
 
@@ -283,23 +285,24 @@ def dataset(
     if isinstance(source, Array):
         raise TypeError(f"found {source!r}, expected a group")
     if isinstance(source, Group):
-        if path is not None or dialect is not None or store_options:
-            raise TypeError("the group is open: path, dialect and options of a store are of an address")
+        if path is not None or dialect is not None or storage_options:
+            raise TypeError("the group is open: path, dialect and storage_options are of a store that is named")
         found: Any = source._core
     elif mode not in ("r", "r+"):
         raise ValueError(f'mode {mode!r}: expected "r" or "r+"; create_dataset makes one')
     elif mode == "r+" or dialect is not None:
-        found = open_group(source, path, mode, dialect, **store_options)._core
+        found = open_group(source, path, mode, dialect, storage_options=storage_options)._core
     else:
-        found = (address_of(source), path, options_of(store_options))
+        found = where(source, path, storage_options)
     core = _core.open_dataset(found, _DECODE_COORDS[decode_coords], number_dimensions, consolidated)
     for message in core.broken:
         warnings.warn(message, ZarrWarning, stacklevel=2)
     return Dataset(core)
 
 
+@checked
 def create_dataset(
-    url: str | os.PathLike[str],
+    store: StoreLike,
     path: str | None = None,
     variables: Mapping[str, Any] | None = None,
     coords: Mapping[str, Any] | None = None,
@@ -308,7 +311,7 @@ def create_dataset(
     dialect: str | None = None,
     overwrite: bool = False,
     consolidated: bool = True,
-    **store_options: Any,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Dataset:
     """Creates a data set, as xarray writes them, and the store if it is not there.
 
@@ -327,7 +330,7 @@ def create_dataset(
     array([281., 282.])
     """
     new = given(variables or {}, coords, attrs, dialect=dialect, overwrite=overwrite, consolidated=consolidated)
-    return Dataset(_core.create_dataset(address_of(url), path, options_of(store_options), new))
+    return Dataset(_core.create_dataset(*where(store, path, storage_options), new))
 
 
 def _labels(label: Any) -> tuple[str, list[Any]]:

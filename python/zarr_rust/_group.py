@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, Never
+from typing import Any, Literal
 
-import numpy as np
-
-from zarr_rust import _core, _values
-from zarr_rust._array import Array, length_of, lengths_of
+from zarr_rust import _core
+from zarr_rust._arguments import checked
+from zarr_rust._array import Array
 from zarr_rust._async import in_thread
-from zarr_rust._handle import Node, Spec, Text, to_json
-from zarr_rust._zarr_python import AUTO, codecs_and_dialect
+from zarr_rust._handle import Node, Spec, Text
+from zarr_rust._new_node import created, new_group
+from zarr_rust._zarr_python import AUTO, codecs_and_dialect, dialect_of
 from zarr_rust.errors import ArgumentError, ZarrWarning
-
-#: Arguments of zarr-python, and what is here in their place.
-_ELSEWHERE = {
-    "compressor": "codecs",
-    "compressors": "codecs",
-    "filters": "codecs",
-    "serializer": "codecs",
-    "order": "codecs with a transpose",
-    "zarr_format": 'dialect="v2" or dialect="v3"',
-    "chunk_key_encoding": 'separator="/" or separator="."',
-    "dimension_separator": 'separator="/" or separator="."',
-    "name": "path",
-    "config": "no such argument: chunks of nothing but the fill value are not stored",
-    "storage_options": "each option of the store as an argument of its own",
-}
-
 
 class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
     """A group in a store: a mapping from names to the arrays and groups below it.
@@ -131,17 +113,21 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
             assert isinstance(group, Group)
             yield name, group
 
+    @checked
     def create_group(
         self,
         name: str,
         *,
         attributes: Mapping[str, Any] | None = None,
         overwrite: bool = False,
+        zarr_format: int | None = None,
     ) -> Group:
-        """Creates a group below, and groups between where there are none."""
+        """Creates a group below, in the dialect of this one, and groups between where there are none."""
         self._check_writable()
+        dialect_of(None, zarr_format, self.dialect)
         return Group(self._core.create_group(name, new_group(attributes, None, overwrite)))
 
+    @checked
     def create_array(
         self,
         name: str,
@@ -162,12 +148,8 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         serializer: Any = AUTO,
         order: str | None = None,
         zarr_format: int | None = None,
-        **unknown: Never,
     ) -> Array:
         """Creates an array below, in the dialect of the group; see :func:`zarr_rust.create_array`."""
-        check_known(unknown)
-        if unknown:
-            raise TypeError(f"create_array has no argument {' or '.join(unknown)}")
         self._check_writable()
         return created(
             partial(self._core.create_array, name),
@@ -237,112 +219,3 @@ def _branches(children: dict[str, list[tuple[str, str]]], above: str, indent: st
         is_last = index == len(below) - 1
         lines.append(f"{indent}{'└── ' if is_last else '├── '}{shown}")
         _branches(children, path, indent + ("    " if is_last else "│   "), lines)
-
-
-def new_group(attributes: Mapping[str, Any] | None, dialect: str | None, overwrite: bool) -> dict[str, Any]:
-    """The description of a group, as the compiled part takes it."""
-    return {"attributes": to_json(attributes or {}), "dialect": dialect, "overwrite": overwrite}
-
-
-def new_array(
-    shape: int | Sequence[int],
-    dtype: Any,
-    chunks: int | Sequence[int] | Literal["auto"] | None,
-    shards: int | Sequence[int] | None,
-    codecs: Any,
-    fill_value: Any,
-    dimension_names: Sequence[str] | None,
-    separator: str | None,
-    attributes: Mapping[str, Any] | None,
-    dialect: str | None,
-    overwrite: bool,
-) -> dict[str, Any]:
-    """The description of an array, as the compiled part takes it."""
-    if separator not in (None, "/", "."):
-        raise ValueError(f'separator {separator!r}: expected "/" or "."')
-    name, fixed = _values.name_of(dtype)
-    lengths = lengths_of(shape)
-
-    if codecs is not None and not isinstance(codecs, str):
-        codecs = json.dumps(codecs if isinstance(codecs, (list, tuple)) else [codecs])
-    return new_group(attributes, dialect, overwrite) | {
-        "shape": lengths,
-        "data_type": name,
-        "chunks": None if isinstance(chunks, str) and chunks == "auto" else _chunk_lengths("chunks", chunks, lengths),
-        "shards": _chunk_lengths("shards", shards, lengths),
-        "codecs": codecs,
-        "fill": None if fill_value is None else _values.fill_bytes(name, fixed, fill_value),
-        "dimension_names": None if dimension_names is None else list(dimension_names),
-        "separator": separator,
-    }
-
-
-def _chunk_lengths(name: str, given: Any, shape: Sequence[int]) -> list[int] | None:
-    """The lengths of chunks or shards: one number is for all axes, and -1 is all of an axis, as in zarr-python."""
-    if given is None:
-        return None
-    try:
-        of_axes = [length_of(length) for length in given] if isinstance(given, (list, tuple, np.ndarray)) else [length_of(given)] * len(shape)
-    except TypeError as error:
-        raise TypeError(f"{name}: {error}") from None
-    if len(of_axes) == len(shape):
-        of_axes = [max(size, 1) if length == -1 else length for length, size in zip(of_axes, shape, strict=True)]
-    return lengths_of(of_axes)
-
-
-def created(
-    create: Callable[[dict[str, Any]], _core.Array],
-    shape: Any,
-    dtype: Any,
-    data: Any,
-    of_zarr_python: Mapping[str, Any],
-    *,
-    codecs: Any,
-    dialect: str | None = None,
-    of_group: str | None = None,
-    **described: Any,
-) -> Array:
-    """The array that is created of its description, with its elements. ``of_group`` is the dialect of the group in which it is to be."""
-    lengths, kind, values = _of_data(shape, dtype, data)
-    rank = len(lengths_of(lengths))
-    codecs, named = codecs_and_dialect(codecs, dialect, rank, kind, of_group=of_group, **of_zarr_python)
-    # Within a group it is that of the group.
-    dialect = named if of_group is None else None
-    array = Array(create(new_array(lengths, kind, codecs=codecs, dialect=dialect, **described)))
-    if values is not None:
-        array[...] = values
-    return array
-
-
-def _of_data(shape: Any, dtype: Any, data: Any) -> tuple[Any, Any, np.ndarray[Any, Any] | None]:
-    """The shape and the data type of a new array, and its elements."""
-    if data is None:
-        if shape is None or dtype is None:
-            raise TypeError("a new array needs shape and dtype, or data")
-        return shape, dtype, None
-    values = np.asarray(data)
-    if shape is not None and tuple(lengths_of(shape)) != values.shape:
-        raise ValueError(f"found data of shape {values.shape}, expected {tuple(lengths_of(shape))}")
-    return values.shape, values.dtype if dtype is None else dtype, values
-
-
-def address_of(url: str | os.PathLike[str]) -> str:
-    """An address; a path of this machine is one, whatever it looks like."""
-    return url if isinstance(url, str) else os.path.abspath(os.fspath(url))
-
-
-def check_known(arguments: Mapping[str, Any]) -> None:
-    """Arguments that zarr-python has are a ``TypeError``, which says what is here in their place."""
-    for name in arguments:
-        if name in _ELSEWHERE:
-            raise TypeError(f"found {name}, an argument of zarr-python, expected {_ELSEWHERE[name]}")
-
-
-def options_of(options: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Options of a store as texts."""
-    check_known(options)
-
-    def text(value: Any) -> str:
-        return ("false", "true")[value] if isinstance(value, bool) else str(value)
-
-    return [(name, text(value)) for name, value in options.items() if value is not None]

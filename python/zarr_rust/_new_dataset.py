@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from zarr_rust import _values
+from zarr_rust._arguments import check_encoding
 from zarr_rust._array import lengths_of
-from zarr_rust._group import check_known
 from zarr_rust._handle import to_json
 
 
@@ -54,7 +54,7 @@ def _variable(name: str, value: Any, is_coordinate: bool) -> dict[str, Any]:
         raise TypeError(f"variable {name!r}: expected a tuple (dims, data), and maybe attributes and encoding")
     dims, data, attributes, encoding = (*value, {}, {})[:4]
     encoding = dict(encoding or {})
-    check_known(encoding)
+    check_encoding(encoding)
     stored_as = encoding.pop("dtype", None)
     codecs = encoding.pop("codecs", None)
     if codecs is not None and not isinstance(codecs, str):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, TypeVar
 
 from zarr_rust import _core
-from zarr_rust._array import Array
+from zarr_rust._arguments import checked
+from zarr_rust._array import Array, lengths_of
 from zarr_rust._async import in_thread
-from zarr_rust._group import Group, address_of, created, new_array, new_group, of_handle, options_of
-from zarr_rust._zarr_python import AUTO
+from zarr_rust._group import Group, of_handle
+from zarr_rust._new_node import created, new_array, new_group
+from zarr_rust._stores import StoreLike, Where, where
+from zarr_rust._zarr_python import AUTO, codecs_and_dialect, dialect_of
 from zarr_rust.errors import NodeExistsError, NodeNotFoundError
 
 Made = TypeVar("Made", bound=Array | Group)
@@ -31,23 +33,27 @@ _MEMBERS = {
 }
 
 
+@checked
 def open(
-    url: str | os.PathLike[str],
+    store: StoreLike,
     path: str | None = None,
     mode: str = "r",
     dialect: str | None = None,
-    **store_options: Any,
+    *,
+    zarr_format: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Array | Group:
     """Opens the array or group at an address.
 
-    ``url`` is a path such as ``"weather.zarr/t2m"`` or an address such as ``"s3://bucket/x.zarr"``, ``"https://host/x.zarr"``, ``"x.zip"``,
+    ``store`` is a path such as ``"weather.zarr/t2m"`` or an address such as ``"s3://bucket/x.zarr"``, ``"https://host/x.zarr"``, ``"x.zip"``,
     ``"sqlite:x.sqlite"`` (the guide of the Rust library, *remote*, has all). ``path`` is that of the node in the hierarchy; without it,
     it follows a name that ends in ``.zarr`` or ``.zip``, or ``::``.
 
     With ``mode="r"`` writes are refused; ``mode="r+"`` takes them, and neither creates anything. As in zarr-python, ``mode="a"`` creates a
     group if nothing is there, ``mode="w"`` creates one in the place of what is there, and ``mode="w-"`` where nothing is; arrays are made by
-    :func:`open_array` and :func:`create_array`. ``dialect`` takes the node that is stored so (``"v2"``) where there are several. Further
-    arguments are options of the store, such as ``region="eu-central-1"``; credentials are taken from the environment where they are not given.
+    :func:`open_array` and :func:`create_array`. ``dialect`` takes the node that is stored so (``"v2"``) where there are several, and
+    ``zarr_format``, 2 or 3, stands for it as in zarr-python. ``storage_options`` are options of the store, such as
+    ``{"region": "eu-central-1"}``; credentials are taken from the environment where they are not given.
 
     >>> import tempfile, zarr_rust
     >>> folder = tempfile.mkdtemp()
@@ -58,16 +64,17 @@ def open(
     (3,)
     """
     check_mode(mode)
-    options = options_of(store_options)
+    dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options)
     return _in_mode(
         mode,
-        lambda mode: _opened(url, path, mode, dialect, options),
-        lambda: Group(_core.create_group(address_of(url), path, options, new_group(None, dialect, mode == "w"))),
+        lambda mode: _opened(place, mode, dialect),
+        lambda: Group(_core.create_group(*place, new_group(None, dialect, mode == "w"))),
     )
 
 
+@checked
 def open_array(
-    url: str | os.PathLike[str],
+    store: StoreLike,
     path: str | None = None,
     mode: str = "r",
     dialect: str | None = None,
@@ -81,7 +88,12 @@ def open_array(
     dimension_names: Sequence[str] | None = None,
     separator: str | None = None,
     attributes: Mapping[str, Any] | None = None,
-    **store_options: Any,
+    compressors: Any = AUTO,
+    filters: Any = AUTO,
+    serializer: Any = AUTO,
+    order: str | None = None,
+    zarr_format: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Array:
     """Opens an array, as :func:`open`, or creates it. A group is a ``TypeError``.
 
@@ -98,7 +110,8 @@ def open_array(
     array([2, 0, 0], dtype=int16)
     """
     check_mode(mode)
-    options = options_of(store_options)
+    dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options)
+    of_zarr_python = {"compressors": compressors, "filters": filters, "serializer": serializer, "order": order}
     arguments = {
         "shape": shape,
         "dtype": dtype,
@@ -113,63 +126,71 @@ def open_array(
     given = {name: value for name, value in arguments.items() if value is not None}
 
     def opened(mode: str) -> Array:
-        node = _opened(url, path, mode, dialect, options)
+        node = _opened(place, mode, dialect)
         if not isinstance(node, Array):
             raise TypeError(f"found {node!r}, expected an array")
-        _check_same(node, given)
+        of_node, _ = codecs_and_dialect(codecs, None, node.ndim, _kind(node), of_group=node.dialect, **of_zarr_python)
+        _check_same(node, given if of_node is None else given | {"codecs": of_node})
         return node
 
     def make() -> Array:
         if shape is None or dtype is None:
             raise ValueError(f"mode {mode!r}: a new array needs shape and dtype")
+        of_new, _ = codecs_and_dialect(codecs, dialect, len(lengths_of(shape)), dtype, **of_zarr_python)
         new = new_array(
-            shape, dtype, chunks, shards, codecs, fill_value, dimension_names, separator, attributes, dialect, mode == "w"
+            shape, dtype, chunks, shards, of_new, fill_value, dimension_names, separator, attributes, dialect, mode == "w"
         )
-        return Array(_core.create_array(address_of(url), path, options, new))
+        return Array(_core.create_array(*place, new))
 
     return _in_mode(mode, opened, make)
 
 
+@checked
 def open_group(
-    url: str | os.PathLike[str],
+    store: StoreLike,
     path: str | None = None,
     mode: str = "r",
     dialect: str | None = None,
     *,
     attributes: Mapping[str, Any] | None = None,
-    **store_options: Any,
+    zarr_format: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Group:
     """Opens a group, or creates it, as :func:`open` does. An array is a ``TypeError``.
 
     ``attributes`` are those of a new group; one that is there must have them.
     """
     check_mode(mode)
-    options = options_of(store_options)
+    dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options)
 
     def opened(mode: str) -> Group:
-        node = _opened(url, path, mode, dialect, options)
+        node = _opened(place, mode, dialect)
         if not isinstance(node, Group):
             raise TypeError(f"found {node!r}, expected a group")
         _check_attributes(node, attributes or {})
         return node
 
     new = new_group(attributes, dialect, mode == "w")
-    return _in_mode(mode, opened, lambda: Group(_core.create_group(address_of(url), path, options, new)))
+    return _in_mode(mode, opened, lambda: Group(_core.create_group(*place, new)))
 
 
+@checked
 async def open_async(
-    url: str | os.PathLike[str],
+    store: StoreLike,
     path: str | None = None,
     mode: str = "r",
     dialect: str | None = None,
-    **store_options: Any,
+    *,
+    zarr_format: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Array | Group:
     """As :func:`open`, in a task of asyncio; see :meth:`zarr_rust.Array.read_async`."""
-    return await in_thread(lambda: open(url, path, mode, dialect, **store_options))
+    return await in_thread(lambda: open(store, path, mode, dialect, zarr_format=zarr_format, storage_options=storage_options))
 
 
+@checked
 def create_array(
-    url: str | os.PathLike[str],
+    store: StoreLike,
     path: str | None = None,
     *,
     shape: int | Sequence[int] | None = None,
@@ -189,7 +210,8 @@ def create_array(
     serializer: Any = AUTO,
     order: str | None = None,
     zarr_format: int | None = None,
-    **store_options: Any,
+    name: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Array:
     """Creates an array, groups above it where there are none, and the store.
 
@@ -212,9 +234,10 @@ def create_array(
     >>> zarr_rust.create_array("memory:", data=np.arange(4))[1:3]
     array([1, 2])
     """
-    options = options_of(store_options)
+    if name is not None and path is not None:
+        raise TypeError(f"found path={path!r} and name={name!r}, expected one of them")
     return created(
-        partial(_core.create_array, address_of(url), path, options),
+        partial(_core.create_array, *where(store, path if name is None else name, storage_options)),
         shape,
         dtype,
         data,
@@ -231,18 +254,20 @@ def create_array(
     )
 
 
+@checked
 def create_group(
-    url: str | os.PathLike[str],
+    store: StoreLike,
     path: str | None = None,
     *,
     attributes: Mapping[str, Any] | None = None,
     dialect: str | None = None,
     overwrite: bool = False,
-    **store_options: Any,
+    zarr_format: int | None = None,
+    storage_options: Mapping[str, Any] | None = None,
 ) -> Group:
     """Creates a group, groups above it where there are none, and the store. With ``overwrite`` a node that is there is replaced."""
-    new = new_group(attributes, dialect, overwrite)
-    return Group(_core.create_group(address_of(url), path, options_of(store_options), new))
+    new = new_group(attributes, dialect_of(dialect, zarr_format), overwrite)
+    return Group(_core.create_group(*where(store, path, storage_options), new))
 
 
 def check_mode(mode: str) -> None:
@@ -251,10 +276,8 @@ def check_mode(mode: str) -> None:
         raise ValueError(f"mode {mode!r}: expected one of {', '.join(map(repr, _MODES))}")
 
 
-def _opened(
-    url: str | os.PathLike[str], path: str | None, mode: str, dialect: str | None, options: list[tuple[str, str]]
-) -> Array | Group:
-    return of_handle(_core.open(address_of(url), path, mode, dialect, options))
+def _opened(place: Where, mode: str, dialect: str | None) -> Array | Group:
+    return of_handle(_core.open(place.store, place.path, mode, dialect, place.options))
 
 
 def _in_mode(mode: str, opened: Callable[[str], Made], make: Callable[[], Made]) -> Made:
@@ -290,9 +313,7 @@ def _check_same(array: Array, given: dict[str, Any]) -> None:
         return
     found = array.metadata
     # Chunks are those of the array, if the shape says nothing else.
-    core = array._core
-    dtype = array.dtype if core.form == "fixed" else core.data_type
-    known: dict[str, Any] = {"shape": array.shape, "dtype": dtype, "chunks": array.chunks, "shards": array.shards}
+    known: dict[str, Any] = {"shape": array.shape, "dtype": _kind(array), "chunks": array.chunks, "shards": array.shards}
     arguments = known | {name: value for name, value in given.items() if name != "attributes"}
     made = create_array("memory:", dialect=array.dialect, **arguments)
     expected = made.metadata
@@ -303,3 +324,9 @@ def _check_same(array: Array, given: dict[str, Any]) -> None:
     if ("chunks" in given or "shards" in given) and (array.chunks, array.shards) != (made.chunks, made.shards):
         there, wanted = f"chunks {array.chunks}, shards {array.shards}", f"chunks {made.chunks}, shards {made.shards}"
         raise ValueError(f"{array!r} is there, with {there}, expected {wanted}")
+
+
+def _kind(array: Array) -> Any:
+    """The data type of an array, as an argument."""
+    core = array._core
+    return array.dtype if core.form == "fixed" else core.data_type

@@ -34,14 +34,7 @@ def codecs_and_dialect(
     """The codecs and dialect that arguments of this library, or else those of zarr-python, describe. ``of_group`` is the dialect of the group in
     which the array is to be.
     """
-    if zarr_format is not None:
-        if zarr_format not in (2, 3) or isinstance(zarr_format, bool):
-            raise ValueError(f"zarr_format: found {zarr_format!r}, expected 2 or 3; dialect= has others")
-        if dialect is not None:
-            raise TypeError(f"found zarr_format={zarr_format!r} and dialect={dialect!r}, expected one of them")
-        dialect = f"v{zarr_format}"
-        if of_group is not None and of_group != dialect:
-            raise ValueError(f"zarr_format={zarr_format!r}: the group is of dialect {of_group!r}")
+    dialect = dialect_of(dialect, zarr_format, of_group)
     given = {"compressors": compressors, "filters": filters, "serializer": serializer}
     named = [name for name, value in given.items() if not (isinstance(value, str) and value == AUTO)]
     if order not in (None, "C", "F"):
@@ -61,6 +54,20 @@ def codecs_and_dialect(
     found += [] if _is_auto(serializer) else _listed("serializer", serializer, ())
     found += _listed("compressors", compressors, (_COMPRESSOR[3],))
     return [_in_version_3(name, codec) for name, codec in _tuned(found, dtype, rank)], dialect
+
+
+def dialect_of(dialect: str | None, zarr_format: int | None, of_group: str | None = None) -> str | None:
+    """The dialect that arguments of this library, or else of zarr-python, name. ``of_group`` is that of the group in which a node is to be."""
+    if zarr_format is None:
+        return dialect
+    if zarr_format not in (2, 3) or isinstance(zarr_format, bool):
+        raise ValueError(f"zarr_format: found {zarr_format!r}, expected 2 or 3; dialect= has others")
+    if dialect is not None:
+        raise TypeError(f"found zarr_format={zarr_format!r} and dialect={dialect!r}, expected one of them")
+    named = f"v{zarr_format}"
+    if of_group is not None and of_group != named:
+        raise ValueError(f"zarr_format={zarr_format!r}: the group is of dialect {of_group!r}")
+    return named
 
 
 def _is_auto(value: Any) -> bool:

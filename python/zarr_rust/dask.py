@@ -31,9 +31,10 @@ from dask.utils import parse_bytes
 from zarr_rust import _convert
 from zarr_rust._array import Array
 from zarr_rust._grid import stored_chunks
-from zarr_rust._group import Group, address_of
+from zarr_rust._group import Group
 from zarr_rust._open import create_array
 from zarr_rust._open import open as open_node
+from zarr_rust._stores import StoreLike, address_of
 
 __all__ = ["convert", "from_dask", "to_dask"]
 
@@ -58,7 +59,7 @@ def to_dask(array: Array, chunks: Any = None, *, name: str | bool | None = None)
 
 def from_dask(
     x: dask.array.Array,
-    url: str | os.PathLike[str],
+    store: StoreLike,
     path: str | None = None,
     *,
     chunks: Any = None,
@@ -81,7 +82,7 @@ def from_dask(
     if chunks is None and shards is None:
         chunks = tuple(_even(lengths, axis) for axis, lengths in enumerate(x.chunks))
     arguments.setdefault("dtype", x.dtype)
-    array = create_array(url, path, shape=shape, chunks=chunks, shards=shards, **arguments)
+    array = create_array(store, path, shape=shape, chunks=chunks, shards=shards, **arguments)
     if rechunk:
         largest = math.prod(max(lengths, default=0) for lengths in x.chunks)
         blocks: Any = merged(array, largest * array.itemsize)
@@ -96,8 +97,8 @@ def from_dask(
 
 
 def convert(
-    source: str | os.PathLike[str] | Array | Group,
-    target: str | os.PathLike[str],
+    source: StoreLike | Array | Group,
+    target: StoreLike,
     *,
     parts: int | None = None,
     compute: bool = True,
@@ -199,7 +200,7 @@ def _parts(source: Any, arguments: dict[str, Any], threads: int) -> int:
     """How many tasks convert the source: the fewest that are as large as the memory allows, within what keeps all threads busy."""
     node = source
     if not isinstance(source, (Array, Group)):
-        node = open_node(source, arguments.get("path"), **(arguments.get("source_options") or {}))
+        node = open_node(source, arguments.get("path"), storage_options=arguments.get("source_options"))
     if isinstance(node, Group):
         return 4 * threads
     memory = _convert.size_in_bytes(arguments.get("memory", _convert.MEMORY))
@@ -218,9 +219,9 @@ def _threads() -> int:
     return int(CPU_COUNT)
 
 
-def _absolute(url: str | os.PathLike[str]) -> str:
+def _absolute(store: StoreLike) -> str:
     """An address that means the same in any working directory."""
-    text = address_of(url)
+    text = address_of(store)
     scheme = re.match(r"[a-z][a-z0-9+.-]+:(?!:)", text)
     if scheme is None:
         return os.path.abspath(text)

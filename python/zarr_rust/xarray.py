@@ -28,8 +28,9 @@ from zarr_rust._array import Array
 from zarr_rust._async import in_thread
 from zarr_rust._codec_objects import codecs_of
 from zarr_rust._grid import stored_chunks
-from zarr_rust._group import Group, address_of, of_handle
+from zarr_rust._group import Group, of_handle
 from zarr_rust._open import open_group
+from zarr_rust._stores import address_of
 from zarr_rust.errors import ZarrWarning
 
 #: The attribute by which xarray names dimensions before version 3.
@@ -226,7 +227,7 @@ def _found(
     else:
         url = address_of(os.path.expanduser(source) if isinstance(source, str) else source)
         try:
-            root = open_group(url, dialect=dialect, **(options or {}))
+            root = open_group(url, dialect=dialect, storage_options=options)
         except KeyError:
             # The root needs no document of its own where a group below it is wanted.
             if not path:
@@ -236,7 +237,7 @@ def _found(
         # Consolidated metadata of the root has the groups below too; a store that cannot list has no other way to them.
         if root is not None and consolidated is not False and root._core.is_consolidated():
             return _members(root, path, recursive, True)
-        group = open_group(url, path, dialect=dialect, **(options or {})) if root is None else root[path]
+        group = open_group(url, path, dialect=dialect, storage_options=options) if root is None else root[path]
         if not isinstance(group, Group):
             raise TypeError(f"found {group!r}, expected a group")
     else:
