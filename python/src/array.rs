@@ -13,7 +13,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyTuple};
 use std::sync::Arc;
 use zarr::codec::View;
-use zarr::json::{Map, Value};
+use zarr::json::{Map, ParseOptions, Value, parse};
 use zarr::{Array, ArrayData, Error, Result, Selection};
 
 /// Operations on so many bytes, of the chunks that they meet, look for signals meanwhile, which takes a thread.
@@ -188,13 +188,15 @@ impl ArrayHandle {
         self.current.get().metadata().to_value().to_string()
     }
 
-    /// Its documents as stored, by their keys.
+    /// The document of the array, as its dialect has it.
     #[getter]
-    fn documents<'py>(&self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
+    fn document(&self, py: Python<'_>) -> PyResult<String> {
         let array = self.current.get();
-        let documents = &array.found().documents;
-        let stored = |key: &str| Some((key.to_owned(), PyBytes::new(py, documents.get(key)?)));
-        array.found().own_documents().filter_map(stored).collect()
+        let found = array.found();
+        let documents = zarr::meta::documents_with_nan_literals(found.dialect, &found.path, &found.node, None);
+        let is_of_array = |key: &str| !key.ends_with(".zattrs");
+        let text = documents.or_exception(py)?.into_iter().find_map(|(key, text)| text.filter(|_| is_of_array(&key)));
+        Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
     }
 
     #[getter]
@@ -206,6 +208,17 @@ impl ArrayHandle {
     #[getter]
     fn address(&self) -> Option<String> {
         self.origin.address_text()
+    }
+
+    /// A number that handles in one store have, which were opened from one another.
+    #[getter]
+    fn origin(&self) -> usize {
+        Arc::as_ptr(&self.origin).addr()
+    }
+
+    #[getter]
+    fn asked(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.origin.asked(py)
     }
 
     #[getter]
@@ -392,9 +405,9 @@ pub(crate) fn changed(mut attributes: Map, set: Map, remove: &[String]) -> Optio
     Some(attributes)
 }
 
-/// The members of a JSON object.
+/// The members of a JSON object, in which NaN and the infinities may be as Python spells them.
 pub(crate) fn members(text: &str) -> Result<Map> {
-    match Value::from_json(text) {
+    match parse(text.as_bytes(), ParseOptions::ALL).map(|parsed| parsed.value) {
         Ok(Value::Object(members)) => Ok(members),
         Ok(other) => Err(Error::argument(format!("found {}, expected an object of JSON", other.kind()))),
         Err(error) => Err(Error::argument(error.to_string())),

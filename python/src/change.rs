@@ -1,5 +1,7 @@
 //! A node as it is now: changes replace it, one after the other.
 
+use crate::consolidated::watching;
+use crate::errors::OrException;
 use crate::runtime;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -9,6 +11,9 @@ use zarr::{Array, Group, Result, Store};
 pub(crate) trait InStore: Clone + Send + Sync {
     /// The store.
     fn store(&self) -> &Arc<dyn Store>;
+
+    /// The path of the node.
+    fn path(&self) -> String;
 
     /// The same node in another store that has the same values.
     ///
@@ -22,6 +27,10 @@ impl InStore for Array {
         self.store()
     }
 
+    fn path(&self) -> String {
+        self.path().to_string()
+    }
+
     fn through(&self, store: &Arc<dyn Store>) -> Result<Self> {
         Ok(self.through(store))
     }
@@ -30,6 +39,10 @@ impl InStore for Array {
 impl InStore for Group {
     fn store(&self) -> &Arc<dyn Store> {
         self.store()
+    }
+
+    fn path(&self) -> String {
+        self.path().to_string()
     }
 
     fn through(&self, store: &Arc<dyn Store>) -> Result<Self> {
@@ -74,7 +87,8 @@ impl<T: InStore> Current<T> {
         *self.node.write().unwrap_or_else(PoisonError::into_inner) = node;
     }
 
-    /// Changes the node, without the lock of the interpreter. Signals are looked for, if it may be long.
+    /// Changes the node, without the lock of the interpreter, and warns of consolidated metadata that is dropped by it. Signals are looked
+    /// for, if it may be long.
     ///
     /// # Errors
     /// Those of the change; the node stays as it was then.
@@ -84,14 +98,18 @@ impl<T: InStore> Current<T> {
         is_long: bool,
         change: impl FnOnce(&mut T) -> Result<R> + Send,
     ) -> PyResult<R> {
-        runtime::run_in(py, &Arc::clone(self.get().store()), is_long, |store| {
+        let (result, dropped) = runtime::run_in(py, &Arc::clone(self.get().store()), is_long, |store| {
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
             let node = self.get();
             let own = Arc::clone(node.store());
             let mut changed = node.through(store)?;
-            let result = change(&mut changed)?;
-            self.set(changed.through(&own)?);
-            Ok(result)
-        })
+            let (result, dropped) = watching(store, &node.path(), || change(&mut changed));
+            if result.is_ok() {
+                self.set(changed.through(&own)?);
+            }
+            Ok((result, dropped))
+        })?;
+        dropped.warn(py)?;
+        result.or_exception(py)
     }
 }

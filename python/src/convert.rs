@@ -1,10 +1,11 @@
 //! Conversions: other dialects, chunks and codecs.
 
 use crate::array::ArrayHandle;
+use crate::consolidated::{Dropped, watching_above};
 use crate::errors::OrException;
 use crate::group::GroupHandle;
 use crate::interrupt::Interrupt;
-use crate::location::{Access, Located, Origin, address_and_path};
+use crate::location::{Access, Located, Named, Origin, address_and_path, open_asked};
 use crate::runtime;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -15,18 +16,47 @@ use zarr::dataset::Dataset;
 use zarr::hierarchy::open_node;
 use zarr::meta::NodePath;
 use zarr::meta::conventions::{Convention, Conventions};
-use zarr::store::{StoreOptions, schemes};
+use zarr::store::{StoreAddress, StoreOptions, schemes};
 use zarr::{Dialect, Error, Group, Result, Store};
 
-/// The address of a store, the path of a node in it, and options of the store.
-type Address = (String, Option<String>, Vec<(String, String)>);
+/// A store, the path of a node in it, and options of the store.
+type Address<'py> = (Named<'py>, Option<String>, Vec<(String, String)>);
+
+/// A store that is written to.
+enum Target {
+    Address(StoreAddress, StoreOptions),
+    Store(Arc<dyn Store>),
+}
+
+impl Target {
+    /// The store, and the path of the node that is named.
+    ///
+    /// # Errors
+    /// The exceptions of the address.
+    fn find(py: Python<'_>, (store, path, options): Address<'_>) -> PyResult<(Self, Option<String>)> {
+        Ok(match store {
+            Named::Address(url) => {
+                let (address, path) = address_and_path(&url, path).or_exception(py)?;
+                (Self::Address(address, options.into_iter().collect()), path)
+            }
+            Named::Asked(asked) => (Self::Store(open_asked(&asked, false)?), path),
+        })
+    }
+
+    fn open(self) -> Result<Arc<dyn Store>> {
+        Ok(match self {
+            Self::Address(address, options) => schemes().create(&address, &options)?,
+            Self::Store(store) => store,
+        })
+    }
+}
 
 /// A node.
 #[derive(FromPyObject)]
 pub(crate) enum Source<'py> {
     Array(PyRef<'py, ArrayHandle>),
     Group(PyRef<'py, GroupHandle>),
-    Address(Address),
+    Address(Address<'py>),
 }
 
 impl Source<'_> {
@@ -38,7 +68,7 @@ impl Source<'_> {
         match self {
             Self::Array(array) => array.location(py),
             Self::Group(group) => group.location(py),
-            Self::Address((url, path, options)) => Origin::find(py, &url, path, options, Access::Read),
+            Self::Address((store, path, options)) => Origin::find(py, store, path, options, Access::Read),
         }
     }
 }
@@ -65,7 +95,7 @@ pub(crate) struct Settings {
     exclude: Vec<String>,
     other_files: bool,
     memory: u64,
-    scratch: Option<Address>,
+    scratch: Option<String>,
     carry: bool,
     literal: bool,
     convention: Option<String>,
@@ -177,7 +207,7 @@ fn node(node: &PlannedNode) -> Node {
 pub(crate) fn convert(
     py: Python<'_>,
     source: Source<'_>,
-    target: Address,
+    target: Address<'_>,
     settings: Settings,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
@@ -198,16 +228,18 @@ pub(crate) fn convert(
         Ok(())
     };
     let Located { store, path, dialect, .. } = source.open(py)?;
+    let (target, to) = Target::find(py, target)?;
     let work = || {
         // Chunks that cannot be read are left out by `keep_going`: an interruption must not look like one.
         let source = if settings.keep_going { store } else { interrupt.over(&store) };
-        let (address, to) = address_and_path(&target.0, target.1)?;
         let path: NodePath = path.parse()?;
         if let Some(dialect) = dialect {
             check_dialect(&source, &path, dialect)?;
         }
         let named = (path.to_string() != "/").then_some(path);
-        let options = options.node(named.clone()).to(to.map(|to| to.parse()).transpose()?);
+        let to: Option<NodePath> = to.map(|to| to.parse()).transpose()?;
+        let made = to.as_ref().or(named.as_ref()).map_or_else(|| "/".to_owned(), ToString::to_string);
+        let options = options.node(named.clone()).to(to);
         let options = match &settings.variables {
             None => options,
             Some(names) => {
@@ -219,36 +251,41 @@ pub(crate) fn convert(
         let registry = zarr::registry::default();
         if settings.dry_run {
             let examined = Conversion::examine(&source, &registry, options)?;
-            return Ok(outcome(&examined.conversion, (Vec::new(), 0), &examined.refused, &[&source]));
+            let examined = outcome(&examined.conversion, (Vec::new(), 0), &examined.refused, &[&source]);
+            return Ok((Ok(examined), Dropped::default()));
         }
         let options = match settings.scratch {
             None => options,
-            Some((url, _, given)) => {
+            Some(url) => {
                 let (address, _) = address_and_path(&url, Some(String::new()))?;
-                options.scratch(schemes().create(&address, &given.into_iter().collect::<StoreOptions>())?)
+                options.scratch(schemes().create(&address, &StoreOptions::default())?)
             }
         };
         let conversion = Conversion::plan(&source, &registry, options)?;
         known().total = Some(conversion.size());
         // Nothing is created at the target before the plan is complete.
-        let store = schemes().create(&address, &target.2.into_iter().collect::<StoreOptions>())?;
-        let store = interrupt.over(&store);
+        let store = interrupt.over(&target.open()?);
         Migration::check_settled(&store)?;
         let report = |event: Progress<'_>| {
             known().add(event);
             if interrupt.is_set() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        match settings.finish {
-            true => conversion.finish(&store, report)?,
-            false => conversion.run(&store, report)?,
+        let (done, dropped) = watching_above(&store, &made, || match settings.finish {
+            true => conversion.finish(&store, report),
+            false => conversion.run(&store, report),
+        });
+        if let Err(error) = done {
+            return Ok((Err(error), dropped));
         }
         let skipped = {
             let mut events = known();
             (std::mem::take(&mut events.skipped), events.more)
         };
-        Ok(outcome(&conversion, skipped, conversion.refused(), &[&source, &store]))
+        Ok((Ok(outcome(&conversion, skipped, conversion.refused(), &[&source, &store])), dropped))
     };
-    let outcome = runtime::run_watched(py, &interrupt, &mut tell, work)?;
+    let (outcome, dropped) = runtime::run_watched(py, &interrupt, &mut tell, work)?;
+    dropped.warn(py)?;
+    let outcome = outcome.or_exception(py)?;
     tell(py)?;
     Ok(outcome)
 }

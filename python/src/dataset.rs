@@ -4,7 +4,7 @@ use crate::change::InStore;
 use crate::convert::Source;
 use crate::data_type::{self, Form};
 use crate::errors::OrException;
-use crate::location::{Access, Located, Origin};
+use crate::location::{Access, Located, Named, Origin};
 use crate::memory::Memory;
 use crate::new_dataset::{GivenDataset, of_dataset};
 use crate::{runtime, selection, variable};
@@ -20,6 +20,10 @@ use zarr::{Result, Selection, Store};
 impl InStore for Dataset {
     fn store(&self) -> &Arc<dyn Store> {
         self.group().store()
+    }
+
+    fn path(&self) -> String {
+        self.group().path().to_string()
     }
 
     fn through(&self, store: &Arc<dyn Store>) -> Result<Self> {
@@ -95,13 +99,13 @@ pub(crate) fn open_dataset(
 #[pyfunction]
 pub(crate) fn create_dataset(
     py: Python<'_>,
-    url: String,
+    store: Named<'_>,
     path: Option<String>,
     options: Vec<(String, String)>,
     new: GivenDataset<'_>,
 ) -> PyResult<DatasetHandle> {
     let new = of_dataset(py, &new)?;
-    let Located { origin, store, path, .. } = Origin::find(py, &url, path, options, Access::Create)?;
+    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create)?;
     let dataset =
         runtime::run_in(py, &store, true, |store| Dataset::create(store, &path, new, &zarr::registry::default()))?;
     DatasetHandle::new(py, &origin, &dataset)

@@ -2,13 +2,15 @@
 
 use crate::array::{ArrayHandle, changed, members};
 use crate::change::{Current, InStore};
+use crate::consolidated::{Dropped, watching_above};
 use crate::errors::OrException;
-use crate::location::{Access, Located, Origin};
+use crate::location::{Access, Located, Named, Origin};
 use crate::new_node::{NewNode, of_array, of_group};
 use crate::runtime;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use zarr::hierarchy::{StoredNode, Summary, Walk, erase_node, node_exists, open_node};
+use zarr::convert::Transfer;
+use zarr::hierarchy::{StoredNode, Summary, Walk, consolidate, erase_node, node_exists, open_node};
 use zarr::json::Value;
 use zarr::meta::consolidated::document_key;
 use zarr::store::{ByteRange, GetOptions, Key};
@@ -79,6 +81,30 @@ impl GroupHandle {
     }
 }
 
+impl GroupHandle {
+    /// Makes, moves or erases nodes at these paths, and warns of consolidated metadata that is dropped by it. Signals are looked for, if it
+    /// may be long.
+    fn change_below<T: Send>(
+        &self,
+        py: Python<'_>,
+        is_long: bool,
+        names: &[&str],
+        work: impl FnOnce(&Group) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let (done, dropped) = self.run(py, is_long, |group| {
+            let mut paths = names.iter().map(|name| below(group, name)).collect::<Result<Vec<_>>>()?;
+            let last = paths.pop().unwrap_or_default();
+            let ((done, one), other) = watching_above(group.store(), &last, || match paths.pop() {
+                Some(first) => watching_above(group.store(), &first, || work(group)),
+                None => (work(group), Dropped::default()),
+            });
+            Ok((done, one.and(other)))
+        })?;
+        dropped.warn(py)?;
+        done.or_exception(py)
+    }
+}
+
 /// Whether a group has consolidated metadata.
 fn is_consolidated(group: &Group) -> Result<bool> {
     let found = group.found();
@@ -124,10 +150,10 @@ type Members = (Vec<(String, Handle)>, Vec<String>);
 /// # Errors
 /// The exceptions of the address, the store and the metadata.
 #[pyfunction]
-#[pyo3(signature = (url, path, mode, dialect, options))]
+#[pyo3(signature = (store, path, mode, dialect, options))]
 pub(crate) fn open(
     py: Python<'_>,
-    url: String,
+    store: Named<'_>,
     path: Option<String>,
     mode: &str,
     dialect: Option<&str>,
@@ -135,7 +161,7 @@ pub(crate) fn open(
 ) -> PyResult<Handle> {
     let access = if mode == "r" { Access::Read } else { Access::Write };
     let dialect = dialect.map(str::parse::<Dialect>).transpose().or_exception(py)?;
-    let Located { origin, store, path, .. } = Origin::find(py, &url, path, options, access)?;
+    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, access)?;
     let opened = runtime::run_in(py, &store, false, |store| {
         let open = zarr::open((store, path));
         dialect.into_iter().fold(open, |open, dialect| open.dialect(dialect)).node()
@@ -169,6 +195,17 @@ impl GroupHandle {
     #[getter]
     fn address(&self) -> Option<String> {
         self.origin.address_text()
+    }
+
+    /// A number that handles in one store have, which were opened from one another.
+    #[getter]
+    fn origin(&self) -> usize {
+        Arc::as_ptr(&self.origin).addr()
+    }
+
+    #[getter]
+    fn asked(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.origin.asked(py)
     }
 
     #[getter]
@@ -264,23 +301,36 @@ impl GroupHandle {
     }
 
     fn erase(&self, py: Python<'_>, name: &str) -> PyResult<()> {
-        self.run(py, true, |group| {
+        self.change_below(py, true, &[name], |group| {
             let found = open_node(&**group.store(), &below(group, name)?, Some(group.dialect()))?;
             erase_node(&**group.store(), &found)
         })
     }
 
+    /// Moves a node to another path below the group.
+    fn move_node(&self, py: Python<'_>, name: &str, to: &str) -> PyResult<()> {
+        self.change_below(py, true, &[name, to], |group| {
+            let (from, to) = (below(group, name)?, below(group, to)?);
+            Transfer::of(group.store(), &from).to(&to).move_all(group.registry())
+        })
+    }
+
+    /// Writes consolidated metadata, and tells of how many nodes.
+    fn consolidate(&self, py: Python<'_>) -> PyResult<u64> {
+        self.run(py, true, |group| consolidate(&**group.store(), &group.path().to_string(), Some(group.dialect())))
+    }
+
     fn create_array(&self, py: Python<'_>, name: &str, new: NewNode) -> PyResult<ArrayHandle> {
         let is_long = new.overwrite;
         let new = of_array(new).or_exception(py)?;
-        let array = self.run(py, is_long, |group| group.create_array(name, new))?;
+        let array = self.change_below(py, is_long, &[name], |group| group.create_array(name, new))?;
         Ok(ArrayHandle::new(&self.origin, array.through(&self.origin.store(py)?)))
     }
 
     fn create_group(&self, py: Python<'_>, name: &str, new: NewNode) -> PyResult<Self> {
         let is_long = new.overwrite;
         let new = of_group(&new).or_exception(py)?;
-        let group = self.run(py, is_long, |group| group.create_group(name, new))?;
+        let group = self.change_below(py, is_long, &[name], |group| group.create_group(name, new))?;
         let group = InStore::through(&group, &self.origin.store(py)?).or_exception(py)?;
         Ok(Self::new(&self.origin, group))
     }

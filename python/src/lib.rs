@@ -5,7 +5,9 @@
 
 mod array;
 mod change;
+mod codec_kinds;
 mod command;
+mod consolidated;
 mod convert;
 mod data_type;
 mod dataset;
@@ -19,6 +21,7 @@ mod new_dataset;
 mod new_node;
 mod pipeline;
 mod plan;
+mod python_store;
 mod runtime;
 mod selection;
 mod variable;

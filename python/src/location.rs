@@ -1,18 +1,31 @@
 //! Where a store is, so that it can be opened again: in another process, and in a forked child of this one.
 
 use crate::errors::OrException;
+use crate::python_store::PythonStore;
 use crate::runtime;
 use pyo3::prelude::*;
 use std::fmt;
 use std::path::absolute;
 use std::sync::{Arc, Mutex, PoisonError};
-use zarr::store::{ReadOnly, StoreAddress, StoreOptions, schemes};
+use zarr::store::{AsyncAsSync, ReadOnly, StoreAddress, StoreOptions, schemes};
 use zarr::{Dialect, Result, Store};
 
-/// A store, by its address.
+/// A store as programs name it: its address, or an object of `zarr_rust/_asked.py`, which asks a store of Python.
+#[derive(FromPyObject)]
+pub(crate) enum Named<'py> {
+    Address(String),
+    Asked(Bound<'py, PyAny>),
+}
+
+/// Where a store is.
+enum Place {
+    Address(StoreAddress, StoreOptions),
+    Asked(Py<PyAny>),
+}
+
+/// A store, and how it is opened.
 pub(crate) struct Origin {
-    address: StoreAddress,
-    options: StoreOptions,
+    place: Place,
     read_only: bool,
     /// The process that opened the store, and the store. The lock is held with the lock of the interpreter alone, so that no fork leaves
     /// it locked in the child.
@@ -21,7 +34,10 @@ pub(crate) struct Origin {
 
 impl fmt::Debug for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Origin({})", self.address)
+        match &self.place {
+            Place::Address(address, _) => write!(f, "Origin({address})"),
+            Place::Asked(_) => f.write_str("Origin(a store of Python)"),
+        }
     }
 }
 
@@ -35,23 +51,32 @@ pub(crate) struct Located {
 }
 
 impl Origin {
-    /// Opens the store at an address, or creates it, and tells the path of the node that the address names.
+    /// Opens a store, or creates it, and tells the path of the node that its address names.
     ///
     /// # Errors
     /// The exceptions of the address and of the store, and of the handlers of signals.
     pub(crate) fn find(
         py: Python<'_>,
-        url: &str,
+        named: Named<'_>,
         path: Option<String>,
         options: Vec<(String, String)>,
         access: Access,
     ) -> PyResult<Located> {
-        let (address, path) = address_and_path(url, path).or_exception(py)?;
+        let (place, store, path) = match named {
+            Named::Address(url) => {
+                let (address, path) = address_and_path(&url, path).or_exception(py)?;
+                let options: StoreOptions = options.into_iter().collect();
+                let store = open(py, &address, &options, access)?;
+                (Place::Address(address, options), store, path)
+            }
+            Named::Asked(asked) => {
+                let store = open_asked(&asked, access == Access::Read)?;
+                (Place::Asked(asked.unbind()), store, path)
+            }
+        };
         let path = path.unwrap_or_else(|| "/".to_owned());
-        let options: StoreOptions = options.into_iter().collect();
-        let store = open(py, &address, &options, access)?;
         let opened = Mutex::new((std::process::id(), Arc::clone(&store)));
-        let origin = Arc::new(Self { address, options, read_only: access == Access::Read, opened });
+        let origin = Arc::new(Self { place, read_only: access == Access::Read, opened });
         Ok(Located { origin, store, path, dialect: None })
     }
 
@@ -64,6 +89,7 @@ impl Origin {
         let known = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         {
             let mut opened = known();
+            // Values in memory are the child's too, and a store of Python sees to it itself.
             if opened.0 != process && self.address_text().is_none() {
                 opened.0 = process;
             }
@@ -73,7 +99,10 @@ impl Origin {
         }
         // Without the lock, since the interpreter is given to other threads meanwhile.
         let access = if self.read_only { Access::Read } else { Access::Write };
-        let store = open(py, &self.address, &self.options, access)?;
+        let store = match &self.place {
+            Place::Address(address, options) => open(py, address, options, access)?,
+            Place::Asked(asked) => open_asked(asked.bind(py), self.read_only)?,
+        };
         let mut opened = known();
         if opened.0 != process {
             *opened = (process, store);
@@ -83,12 +112,26 @@ impl Origin {
 
     /// The address, for other processes; `None` if the store is in the memory of this one.
     pub(crate) fn address_text(&self) -> Option<String> {
-        if self.address.scheme() == Some("memory") { None } else { absolute_text(&self.address) }
+        match &self.place {
+            Place::Address(address, _) if address.scheme() != Some("memory") => absolute_text(address),
+            _ => None,
+        }
     }
 
     /// The options that the store was opened with.
     pub(crate) fn options(&self) -> Vec<(String, String)> {
-        self.options.pairs().to_vec()
+        match &self.place {
+            Place::Address(_, options) => options.pairs().to_vec(),
+            Place::Asked(_) => Vec::new(),
+        }
+    }
+
+    /// The object that asks a store of Python; `None` of others.
+    pub(crate) fn asked(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        match &self.place {
+            Place::Address(..) => None,
+            Place::Asked(asked) => Some(asked.clone_ref(py)),
+        }
     }
 
     /// Whether writes are refused.
@@ -135,6 +178,15 @@ fn open(py: Python<'_>, address: &StoreAddress, options: &StoreOptions, access: 
         })
     };
     if is_remote { runtime::run_apart(py, work) } else { runtime::run(py, work) }
+}
+
+/// A store of Python. No request is made.
+///
+/// # Errors
+/// The exceptions of the object that asks it.
+pub(crate) fn open_asked(asked: &Bound<'_, PyAny>, read_only: bool) -> PyResult<Arc<dyn Store>> {
+    let store: Arc<dyn Store> = Arc::new(AsyncAsSync::new(Arc::new(PythonStore::new(asked)?)));
+    Ok(if read_only || !store.capabilities().write { Arc::new(ReadOnly(store)) } else { store })
 }
 
 /// Whether opening it may wait for a network, as that of a zip file in a remote store does.

@@ -10,6 +10,8 @@ mod _core {
     #[pymodule_export]
     use crate::array::ArrayHandle;
     #[pymodule_export]
+    use crate::codec_kinds::codec_kinds;
+    #[pymodule_export]
     use crate::command::command;
     #[pymodule_export]
     use crate::convert::convert;
@@ -23,6 +25,8 @@ mod _core {
     use crate::interrupt::Interrupt;
     #[pymodule_export]
     use crate::new_node::{create_array, create_group};
+    #[pymodule_export]
+    use crate::python_store::Answer;
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python has for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");

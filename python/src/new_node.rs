@@ -2,9 +2,10 @@
 
 use crate::array::{ArrayHandle, members};
 use crate::change::InStore;
+use crate::consolidated::watching_above;
 use crate::errors::OrException;
 use crate::group::GroupHandle;
-use crate::location::{Access, Located, Origin};
+use crate::location::{Access, Located, Named, Origin};
 use crate::runtime;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -92,15 +93,20 @@ pub(crate) fn of_array(new: NewNode) -> Result<NewArray> {
 #[pyfunction]
 pub(crate) fn create_array(
     py: Python<'_>,
-    url: String,
+    store: Named<'_>,
     path: Option<String>,
     options: Vec<(String, String)>,
     new: NewNode,
 ) -> PyResult<ArrayHandle> {
     let is_long = new.overwrite;
     let new = of_array(new).or_exception(py)?;
-    let Located { origin, store, path, .. } = Origin::find(py, &url, path, options, Access::Create)?;
-    let array = runtime::run_in(py, &store, is_long, |store| zarr::create((store, path)).array(new))?;
+    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create)?;
+    let (array, dropped) = runtime::run_in(py, &store, is_long, |store| {
+        let create = || zarr::create((store, path.as_str())).array(new);
+        Ok(watching_above(store, &path, create))
+    })?;
+    dropped.warn(py)?;
+    let array = array.or_exception(py)?;
     Ok(ArrayHandle::new(&origin, array.through(&store)))
 }
 
@@ -111,14 +117,19 @@ pub(crate) fn create_array(
 #[pyfunction]
 pub(crate) fn create_group(
     py: Python<'_>,
-    url: String,
+    store: Named<'_>,
     path: Option<String>,
     options: Vec<(String, String)>,
     new: NewNode,
 ) -> PyResult<GroupHandle> {
     let is_long = new.overwrite;
     let new = of_group(&new).or_exception(py)?;
-    let Located { origin, store, path, .. } = Origin::find(py, &url, path, options, Access::Create)?;
-    let group = runtime::run_in(py, &store, is_long, |store| zarr::create((store, path)).group(new))?;
+    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create)?;
+    let (group, dropped) = runtime::run_in(py, &store, is_long, |store| {
+        let create = || zarr::create((store, path.as_str())).group(new);
+        Ok(watching_above(store, &path, create))
+    })?;
+    dropped.warn(py)?;
+    let group = group.or_exception(py)?;
     Ok(GroupHandle::new(&origin, InStore::through(&group, &store).or_exception(py)?))
 }

@@ -68,7 +68,7 @@ def test_scalars_and_empty_results(tmp_path: Path) -> None:
         ([True] * 6, IndexError),
         ((slice(None), [[0, 1]]), IndexError),
         ((Ellipsis, Ellipsis), IndexError),
-        ("field", ValueError),
+        ("field", IndexError),
         (np.array([2**63], dtype="u8"), IndexError),
     ],
 )

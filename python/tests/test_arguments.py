@@ -64,7 +64,7 @@ def test_misspelt_arguments_of_methods(tmp_path: Path) -> None:
 def test_options_of_stores_have_an_argument_of_their_own(name: str) -> None:
     for function in FUNCTIONS:
         message = refused(lambda: function("s3://bucket/x.zarr", **{name: "x"}))
-        assert "it is an option of storage_options" in message, message
+        assert "it is an option of a store, expected storage_options" in message, message
     assert "source_options or target_options" in refused(lambda: zarr_rust.convert("a", "b", **{name: "x"}))
 
 

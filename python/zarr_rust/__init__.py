@@ -17,12 +17,37 @@ from typing import TYPE_CHECKING, Any
 
 from zarr_rust._array import Array
 from zarr_rust._convert import Conversion, convert
+from zarr_rust._creation import (
+    array,
+    create,
+    empty,
+    empty_like,
+    from_array,
+    full,
+    full_like,
+    ones,
+    ones_like,
+    open_like,
+    zeros,
+    zeros_like,
+)
 from zarr_rust._core import __version__ as __version__
 from zarr_rust._dataset import Dataset, Variable, create_dataset, dataset
 from zarr_rust._group import Group
 from zarr_rust._handle import Attributes
 from zarr_rust._open import create_array, create_group, open, open_array, open_async, open_group
 from zarr_rust._plan import Plan
+from zarr_rust._whole import (
+    consolidate_metadata,
+    group,
+    load,
+    open_consolidated,
+    print_debug_info,
+    save,
+    save_array,
+    save_group,
+    tree,
+)
 from zarr_rust.errors import ZarrError
 
 if TYPE_CHECKING:
@@ -38,15 +63,36 @@ __all__ = [
     "Plan",
     "Variable",
     "ZarrError",
+    "array",
+    "consolidate_metadata",
     "convert",
+    "create",
     "create_array",
     "create_dataset",
     "create_group",
     "dataset",
+    "empty",
+    "empty_like",
+    "from_array",
+    "full",
+    "full_like",
+    "group",
+    "load",
+    "ones",
+    "ones_like",
     "open",
     "open_array",
     "open_async",
+    "open_consolidated",
     "open_group",
+    "open_like",
+    "print_debug_info",
+    "save",
+    "save_array",
+    "save_group",
+    "tree",
+    "zeros",
+    "zeros_like",
 ]
 
 

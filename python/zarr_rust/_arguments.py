@@ -96,9 +96,10 @@ def unknown(function: str, name: str, known: Iterable[str]) -> TypeError:
         return TypeError(f"{message}, which zarr-python has, expected {_ELSEWHERE[name]}")
     option = _OF_OTHERS.get(name, name)
     if name in _OF_OTHERS or name in OPTIONS or name.startswith("header."):
-        spelled = f'{{"{option}": ...}}' if option.replace(".", "").isidentifier() else f": {option}"
-        where = f" of {' or '.join(of_store)}{spelled}" if of_store else " of a store, given where it is opened"
-        return TypeError(f"{message}: it is an option{where}")
+        if not of_store:
+            return TypeError(f"{message}: it is an option of a store, given where it is opened")
+        spelled = f'={{"{option}": ...}}' if option.replace(".", "").isidentifier() else f": {option}"
+        return TypeError(f"{message}: it is an option of a store, expected {' or '.join(of_store)}{spelled}")
     return TypeError(f"{message}, expected some of {', '.join(sorted(known))}")
 
 

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from zarr_rust import _core, _plan, _selection, _values
+from zarr_rust import _codec_objects, _core, _grid, _plan, _selection, _values
 from zarr_rust._async import in_thread
 from zarr_rust._fields import Fields, part
 from zarr_rust._handle import Node, Spec, Text
+from zarr_rust._indexers import BlockIndex, OIndex, VIndex
+from zarr_rust._lengths import lengths_of
 from zarr_rust._plan import Plan
-from zarr_rust.errors import _of_parts as of_parts
+from zarr_rust._selecting import Selecting
 from zarr_rust._selection import Selection
+from zarr_rust._stores import StoreLike
+from zarr_rust.errors import _of_parts as of_parts
 
 
-class Array(Node[_core.Array]):
+class Array(Selecting, Node[_core.Array]):
     """An array in a store, opened by :func:`zarr_rust.open` or created.
 
     It is indexed as an array of numpy is, and gives numpy arrays; nothing is read before that.
@@ -37,6 +40,13 @@ class Array(Node[_core.Array]):
 
     Reads and writes may come from many threads at once; they hold no lock of the interpreter.
     """
+
+    @classmethod
+    def open(cls, store: StoreLike) -> Array:
+        """Opens an array to be written, as :func:`zarr_rust.open_array` does, which has more arguments."""
+        from zarr_rust._open import open_array
+
+        return open_array(store, mode="r+")
 
     def _open(self, spec: Spec) -> _core.Array:
         opened = _core.open(spec.url, spec.path, spec.mode, spec.dialect, spec.options)
@@ -88,10 +98,7 @@ class Array(Node[_core.Array]):
     @property
     def nchunks(self) -> int:
         """How many chunks there are, stored or not: inner chunks, if there are shards."""
-        core = self._core
-        if not core.is_sharded:
-            return math.prod(core.grid_shape)
-        return math.prod(-(-length // chunk) if length else 0 for length, chunk in zip(core.shape, core.part_shape))
+        return math.prod(self.cdata_shape)
 
     def nbytes_stored(self) -> int:
         """Bytes of all chunks as they are stored, which are listed for that.
@@ -132,6 +139,62 @@ class Array(Node[_core.Array]):
         """The shape of shards; ``None`` if there are none."""
         core = self._core
         return tuple(core.chunk_shape) if core.is_sharded else None
+
+    @property
+    def cdata_shape(self) -> tuple[int, ...]:
+        """How many chunks there are along each dimension: of inner chunks, if there are shards."""
+        core = self._core
+        if not core.is_sharded:
+            return tuple(core.grid_shape)
+        return tuple(-(-length // chunk) if length else 0 for length, chunk in zip(core.shape, core.part_shape))
+
+    @property
+    def nchunks_initialized(self) -> int:
+        """How many chunks are stored, for which they are listed; of inner chunks all of each shard that is stored."""
+        core = self._core
+        inner = [outer // chunk for outer, chunk in zip(core.chunk_shape, core.part_shape)] if core.is_sharded else []
+        return self.nchunks_stored() * math.prod(inner)
+
+    @property
+    def read_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of chunks along each dimension, within the shape: of inner chunks, if there are shards."""
+        return _grid.sizes(self.chunks, self.shape) if self.shards else self.write_chunk_sizes
+
+    @property
+    def write_chunk_sizes(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of shards along each dimension, within the shape; of chunks, if there are no shards."""
+        return _grid.sizes(_grid.stored_chunks(self), self.shape)
+
+    @property
+    def compressors(self) -> tuple[Any, ...]:
+        """The codecs that make bytes of bytes: objects of zarr-python (of numcodecs in version 2) where it is installed and knows them, else
+        the members of the document. Of shards they are those of inner chunks."""
+        return _codec_objects.compressors(self._core)
+
+    @property
+    def filters(self) -> tuple[Any, ...]:
+        """The codecs that make elements of elements; as :attr:`compressors`."""
+        return _codec_objects.filters(self._core)
+
+    @property
+    def serializer(self) -> Any:
+        """The codec that makes bytes of elements, as :attr:`compressors`; ``None`` in version 2."""
+        return _codec_objects.serializer(self._core)
+
+    @property
+    def compressor(self) -> Any:
+        """The compressor of version 2, an object of numcodecs; ``None`` if there is none.
+
+        Raises ``TypeError`` in other dialects, which have :attr:`compressors`.
+        """
+        if self.dialect != "v2":
+            raise TypeError(f"{self!r}: compressor is of version 2, and the array is of dialect {self.dialect!r}: see compressors")
+        return next(iter(self.compressors), None)
+
+    @property
+    def order(self) -> str:
+        """``"F"`` if the elements of a chunk are stored in Fortran order, as version 2 has it, else ``"C"``."""
+        return _codec_objects.order(self._core)
 
     @property
     def dims(self) -> tuple[str | None, ...] | None:
@@ -324,26 +387,33 @@ class Array(Node[_core.Array]):
 
     def _get(self, selection: Any, select: Any) -> Any:
         fields, rest = _selection.split_fields(selection)
-        chosen = self._select(select, rest)
-        if fields is None:
-            return _scalar(self._read(chosen, None))
-        if len(fields) == 1 and not isinstance(selection, list):
-            data = self._core.read_field(fields[0], chosen.kind, chosen.parts)
-            if chosen.shape is not None:
-                data = data.reshape(chosen.shape + data.shape[1:])
-            return _scalar(data)
-        names = self.dtype.names or ()
-        for name in fields:
-            if name not in names:
-                raise IndexError(f"no field {name!r}, there are {names}")
-        from numpy.lib import recfunctions
-
-        return _scalar(recfunctions.repack_fields(self._read(chosen, None)[fields]))
+        is_one = fields is not None and len(fields) == 1 and not isinstance(selection, list)
+        return self._take(select, rest, None, fields[0] if is_one and fields is not None else fields)
 
     def _set(self, selection: Any, value: Any, select: Any) -> None:
-        self._check_writable()
         fields, rest = _selection.split_fields(selection)
-        chosen = self._select(select, rest)
+        self._put(select, rest, value, fields)
+
+    def _take(self, select: Any, selection: Any, out: Any, fields: str | Sequence[str] | None) -> Any:
+        chosen = self._select(select, selection)
+        if fields is None:
+            return _scalar(self._read(chosen, out))
+        if isinstance(fields, str):
+            # Which says what fields there are.
+            part(np.empty((), self.dtype), fields)
+            data = self._core.read_field(fields, chosen.kind, chosen.parts)
+            if chosen.shape is not None:
+                data = data.reshape(chosen.shape + data.shape[1:])
+        else:
+            self._check_fields(fields)
+            from numpy.lib import recfunctions
+
+            data = recfunctions.repack_fields(self._read(chosen, None)[list(fields)])
+        return _scalar(data if out is None else _into(out, data))
+
+    def _put(self, select: Any, selection: Any, value: Any, fields: Sequence[str] | None) -> None:
+        self._check_writable()
+        chosen = self._select(select, selection)
         if fields is not None:
             value = self._with_fields(chosen, fields, value)
         core = self._core
@@ -361,25 +431,29 @@ class Array(Node[_core.Array]):
         inner = core.dtype if form == "list" else None
         core.write_variable(chosen.kind, chosen.parts, _values.encoded(form, inner, fitted))
 
-    def _with_fields(self, chosen: Selection, fields: list[str], value: Any) -> np.ndarray[Any, Any]:
+    def _check_fields(self, names: Sequence[str]) -> None:
+        known = self.dtype.names
+        for name in names:
+            if known is None:
+                raise IndexError(f"no field {name!r}: the elements have none")
+            if name not in known:
+                raise IndexError(f"no field {name!r}, there are {known}")
+
+    def _with_fields(self, chosen: Selection, fields: Sequence[str], value: Any) -> np.ndarray[Any, Any]:
         """The structs of a selection, with other values in some fields."""
         if self.dtype.names is None:
-            raise IndexError(f"no field {fields[0]!r}: the elements have none")
+            self._check_fields(fields)
         structs = self._read(chosen, None)
         if len(fields) == 1:
             part(structs, fields[0])[0][...] = value
             return structs
-        for name in fields:
-            if name not in self.dtype.names:
-                raise IndexError(f"no field {name!r}, there are {self.dtype.names}")
-        structs[fields] = value
+        self._check_fields(fields)
+        structs[list(fields)] = value
         return structs
 
     def _select(self, select: Any, selection: Any) -> Selection:
-        if select in (_selection.of_index, _selection.vectorized):
-            chosen: Selection = select(selection, self.shape)
-        else:
-            chosen = select(selection)
+        by_shape = (_selection.of_index, _selection.vectorized, _selection.coordinates, _selection.mask)
+        chosen: Selection = select(selection, self.shape) if select in by_shape else select(selection)
         return chosen
 
     def _read(self, chosen: Selection, out: np.ndarray[Any, Any] | None) -> np.ndarray[Any, Any]:
@@ -394,72 +468,15 @@ class Array(Node[_core.Array]):
             shape, elements = core.read_variable(chosen.kind, chosen.parts)
             inner = core.dtype if core.form == "list" else None
             data = _values.array_of(core.form, inner, chosen.shape or shape, elements)
-        if out is None:
-            return data
-        if out.shape != data.shape:
-            raise ValueError(f"found memory of shape {out.shape}, expected {data.shape}")
-        np.copyto(out, data, casting="no")
-        return out
-
-
-class OIndex:
-    """Orthogonal indexing of an array."""
-
-    def __init__(self, array: Array) -> None:
-        self._array = array
-
-    def __getitem__(self, selection: Any) -> Any:
-        return self._array._get(selection, _selection.orthogonal)
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        self._array._set(selection, value, _selection.orthogonal)
-
-
-class VIndex:
-    """Vectorized indexing of an array."""
-
-    def __init__(self, array: Array) -> None:
-        self._array = array
-
-    def __getitem__(self, selection: Any) -> Any:
-        return self._array._get(selection, _selection.vectorized)
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        self._array._set(selection, value, _selection.vectorized)
-
-
-class BlockIndex:
-    """Indexing of an array by chunks."""
-
-    def __init__(self, array: Array) -> None:
-        self._array = array
-
-    def __getitem__(self, selection: Any) -> Any:
-        return self._array._get(selection, _selection.blocks)
-
-    def __setitem__(self, selection: Any, value: Any) -> None:
-        self._array._set(selection, value, _selection.blocks)
-
-
-def lengths_of(shape: Any) -> list[int]:
-    """A shape, of which a single number is one of one dimension."""
-    if isinstance(shape, (str, bytes)) or not isinstance(shape, Iterable):
-        shape = (shape,)
-    lengths = [length_of(length) for length in shape]
-    if any(length < 0 for length in lengths):
-        raise ValueError(f"a shape with negative lengths: {tuple(lengths)}")
-    return lengths
-
-
-def length_of(length: Any) -> int:
-    """A length, which is an integer, as in numpy: no float, no bool, no text."""
-    if isinstance(length, (bool, np.bool_)):
-        raise TypeError(f"found {length!r}, expected an integer")
-    try:
-        return operator.index(length)
-    except TypeError:
-        raise TypeError(f"found {length!r}, expected an integer") from None
+        return data if out is None else _into(out, data)
 
 
 def _scalar(data: np.ndarray[Any, Any]) -> Any:
     return data[()] if data.shape == () else data
+
+
+def _into(out: np.ndarray[Any, Any], data: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if out.shape != data.shape:
+        raise ValueError(f"found memory of shape {out.shape}, expected {data.shape}")
+    np.copyto(out, data, casting="no")
+    return out

@@ -12,7 +12,8 @@ from typing import Any, Literal
 
 from zarr_rust import _core
 from zarr_rust._arguments import checked
-from zarr_rust._array import Array, lengths_of
+from zarr_rust._array import Array
+from zarr_rust._lengths import lengths_of
 from zarr_rust._group import Group
 from zarr_rust._stores import StoreLike, address_of, where
 from zarr_rust.errors import ZarrWarning
@@ -169,7 +170,7 @@ def convert(
         "exclude": list(exclude),
         "other_files": other_files,
         "memory": size_in_bytes(memory),
-        "scratch": None if scratch is None else (address_of(scratch), None, []),
+        "scratch": None if scratch is None else address_of(scratch),
         "carry": carry,
         "literal": literal,
         "convention": convention,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from zarr_rust._array import Array
+if TYPE_CHECKING:
+    from zarr_rust._array import Array
 
 
 def stored_chunks(array: Array) -> tuple[int | tuple[int, ...], ...]:
@@ -36,3 +38,15 @@ def _lengths(edges: Any, length: int) -> int | tuple[int, ...]:
     if len(set(found[:-1])) <= 1 and found and found[-1] <= found[0]:
         return found[0]
     return tuple(found) or (0,)
+
+
+def sizes(chunks: Sequence[int | tuple[int, ...]], shape: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """The lengths of all chunks along each dimension, of which the last one ends with the array."""
+    return tuple(_sizes(part, length) for part, length in zip(chunks, shape))
+
+
+def _sizes(part: int | tuple[int, ...], length: int) -> tuple[int, ...]:
+    if not isinstance(part, int):
+        return part
+    whole, rest = divmod(length, part) if part else (0, 0)
+    return (part,) * whole + ((rest,) if rest else ())

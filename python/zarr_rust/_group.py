@@ -12,11 +12,13 @@ from zarr_rust._arguments import checked
 from zarr_rust._array import Array
 from zarr_rust._async import in_thread
 from zarr_rust._handle import Node, Spec, Text
+from zarr_rust._members import Members
 from zarr_rust._new_node import created, new_group
+from zarr_rust._stores import StoreLike
 from zarr_rust._zarr_python import AUTO, codecs_and_dialect, dialect_of
 from zarr_rust.errors import ArgumentError, ZarrWarning
 
-class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
+class Group(Members, Mapping[str, "Array | Group"]):
     """A group in a store: a mapping from names to the arrays and groups below it.
 
     >>> import zarr_rust
@@ -32,11 +34,24 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         └── wind (4,) float32
     """
 
-    def __hash__(self) -> int:
-        return object.__hash__(self)
+    __eq__ = Node.__eq__
+    __hash__ = Node.__hash__
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
+    @classmethod
+    def open(cls, store: StoreLike, zarr_format: int | None = None) -> Group:
+        """Opens a group to be written, as :func:`zarr_rust.open_group` does, which has more arguments."""
+        from zarr_rust._open import open_group
+
+        return open_group(store, mode="r+", zarr_format=zarr_format)
+
+    @classmethod
+    def from_store(
+        cls, store: StoreLike, *, attributes: Mapping[str, Any] | None = None, zarr_format: int | None = None, overwrite: bool = False
+    ) -> Group:
+        """Creates a group, as :func:`zarr_rust.create_group` does, which has more arguments."""
+        from zarr_rust._open import create_group
+
+        return create_group(store, attributes=attributes, zarr_format=zarr_format, overwrite=overwrite)
 
     def _open(self, spec: Spec) -> _core.Group:
         opened = _core.open(spec.url, spec.path, spec.mode, spec.dialect, spec.options)
@@ -176,21 +191,30 @@ class Group(Node[_core.Group], Mapping[str, "Array | Group"]):
         """The array or group of a name, in a task of asyncio; see :meth:`zarr_rust.Array.read_async`."""
         return await in_thread(lambda: self[name])
 
-    def tree(self) -> Text:
-        """All nodes below, as a tree."""
+    def tree(self, expand: bool | None = None, level: int | None = None) -> Text:
+        """All nodes below, as a tree; no deeper than ``level``. ``expand`` does nothing, as in zarr-python."""
         nodes, broken = self._core.walk()
         _warn(broken)
         root = self._core.path.rstrip("/")
         children: dict[str, list[tuple[str, str]]] = {}
         for path, array in nodes:
             relative = path[len(root) :].strip("/")
-            if relative:
+            if relative and (level is None or relative.count("/") < level):
                 above, _, name = relative.rpartition("/")
                 shown = name if array is None else f"{name} {tuple(array[0])} {array[1]}"
                 children.setdefault(above, []).append((relative, shown))
         lines = [self._core.path]
         _branches(children, "", "", lines)
         return Text("\n".join(lines))
+
+    def _of(self, handle: _core.Array | _core.Group) -> Array | Group:
+        return of_handle(handle)
+
+    def _make_array(self, name: str, **arguments: Any) -> Array:
+        return self.create_array(name, **arguments)
+
+    def _make_group(self, name: str, **arguments: Any) -> Group:
+        return self.create_group(name, **arguments)
 
     def _children(self) -> list[tuple[str, bool]]:
         nodes, broken = self._core.children()

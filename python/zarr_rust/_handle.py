@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, MutableMapping
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -43,8 +43,26 @@ class Node(Generic[Handle]):
     _unique: str | None = None
 
     def __init__(self, handle: Handle | None, spec: Spec | None = None) -> None:
+        if not isinstance(handle, (_core.Array, _core.Group)) and not (handle is None and isinstance(spec, Spec)):
+            name = type(self).__name__
+            raise TypeError(f"{name}() takes no store: zarr_rust.open_{name.lower()} opens one, zarr_rust.create_{name.lower()} makes one")
         self._opened = handle
         self._spec = spec
+
+    def _place(self) -> tuple[Any, ...]:
+        """Where the node is, for comparison. It is not opened for that."""
+        spec = self._spec
+        if self._opened is None and spec is not None and isinstance(spec.url, str):
+            return (type(self), (spec.url, tuple(spec.options)), spec.path, spec.dialect)
+        core = self._core
+        return (type(self), core.origin if core.address is None else (core.address, tuple(core.store_options)), core.path, core.dialect)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both are the same node of the same store."""
+        return self is other or (isinstance(other, Node) and self._place() == other._place())
+
+    def __hash__(self) -> int:
+        return hash(self._place())
 
     def _open(self, spec: Spec) -> Handle:
         raise NotImplementedError
@@ -102,6 +120,16 @@ class Node(Generic[Handle]):
     def store(self) -> str:
         """The store, as text."""
         return self._core.store
+
+    @property
+    def store_path(self) -> str:
+        """The store and the path in it, as text."""
+        return f"{self._core.store.rstrip('/')}{self._core.path}".rstrip("/")
+
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
+        """Sets several attributes, with one change of the stored document, and gives the node."""
+        self.attrs.update(new_attributes)
+        return self
 
     @property
     def read_only(self) -> bool:
@@ -180,8 +208,26 @@ class Attributes(MutableMapping[str, Any]):
 
 
 def to_json(attributes: Any) -> str:
-    """Attributes as JSON; numbers and arrays of numpy become those of JSON."""
-    return json.dumps(dict(attributes), default=_plain, allow_nan=False)
+    """Attributes as JSON; numbers and arrays of numpy become those of JSON, and NaN and the infinities the literals of Python, which are
+    stored where the dialect takes them."""
+    members = dict(attributes)
+    for name, value in members.items():
+        if not isinstance(name, str):
+            raise TypeError(f"found an attribute of the name {name!r}, expected a text")
+        _check_names(name, value)
+    return json.dumps(members, default=_plain)
+
+
+def _check_names(name: str, value: Any) -> None:
+    if isinstance(value, Mapping):
+        for inner, part in value.items():
+            if not isinstance(inner, str):
+                raise TypeError(f"attribute {name!r}: found the name {inner!r}, expected a text")
+            _check_names(f"{name}.{inner}", part)
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            if isinstance(part, (Mapping, list, tuple)):
+                _check_names(name, part)
 
 
 def _plain(value: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from zarr_rust import _values
 from zarr_rust._arguments import check_encoding
-from zarr_rust._array import lengths_of
+from zarr_rust._lengths import lengths_of
 from zarr_rust._handle import to_json
 
 

@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from zarr_rust import _core, _values
-from zarr_rust._array import Array, length_of, lengths_of
+from zarr_rust._array import Array
+from zarr_rust._lengths import length_of, lengths_of
 from zarr_rust._handle import to_json
 from zarr_rust._zarr_python import codecs_and_dialect
 

@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeVar
 
 from zarr_rust import _core
 from zarr_rust._arguments import checked
-from zarr_rust._array import Array, lengths_of
+from zarr_rust._array import Array
+from zarr_rust._lengths import lengths_of
 from zarr_rust._async import in_thread
 from zarr_rust._group import Group, of_handle
 from zarr_rust._new_node import created, new_array, new_group
@@ -314,6 +315,10 @@ def _check_same(array: Array, given: dict[str, Any]) -> None:
     found = array.metadata
     # Chunks are those of the array, if the shape says nothing else.
     known: dict[str, Any] = {"shape": array.shape, "dtype": _kind(array), "chunks": array.chunks, "shards": array.shards}
+    codecs = given.get("codecs")
+    if isinstance(codecs, list) and any(isinstance(codec, dict) and codec.get("name") == "sharding_indexed" for codec in codecs):
+        # They say which inner chunks there are.
+        known |= {"chunks": tuple(array._core.chunk_shape), "shards": None}
     arguments = known | {name: value for name, value in given.items() if name != "attributes"}
     made = create_array("memory:", dialect=array.dialect, **arguments)
     expected = made.metadata

@@ -94,6 +94,22 @@ def vectorized(selection: Any, shape: tuple[int, ...]) -> Selection:
     return Selection("points", tuple(np.ascontiguousarray(part).reshape(-1) for part in lists), shape_of_points)
 
 
+def coordinates(selection: Any, shape: tuple[int, ...]) -> Selection:
+    """Points, by a number or list for each axis."""
+    parts = selection if isinstance(selection, tuple) else (selection,)
+    if any(_is_list(part) and _array(part).dtype == bool for part in parts):
+        raise IndexError("found a mask, expected lists of coordinates")
+    return vectorized(parts, shape)
+
+
+def mask(selection: Any, shape: tuple[int, ...]) -> Selection:
+    """The elements where a mask of the whole array is true."""
+    parts = selection if isinstance(selection, tuple) else (selection,)
+    if len(parts) != 1 or not _is_list(parts[0]) or _array(parts[0]).dtype != bool:
+        raise IndexError(f"found {selection!r}, expected a mask of the whole array")
+    return vectorized(parts, shape)
+
+
 def _is_number(part: Any) -> bool:
     if isinstance(part, np.ndarray):
         return part.ndim == 0 and part.dtype.kind in "iu"

@@ -26,7 +26,7 @@ from xarray.core import indexing
 from zarr_rust import _selection
 from zarr_rust._array import Array
 from zarr_rust._async import in_thread
-from zarr_rust._codec_objects import codecs_of
+from zarr_rust._xarray_encoding import codecs_of
 from zarr_rust._grid import stored_chunks
 from zarr_rust._group import Group, of_handle
 from zarr_rust._open import open_group

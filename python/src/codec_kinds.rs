@@ -1,0 +1,17 @@
+//! The kinds of codecs, by their names.
+
+use pyo3::prelude::*;
+use zarr::codec::Kind;
+
+/// What zarr-python calls the codecs of each name: `"filters"`, `"serializer"` or `"compressors"`. One that is not known makes bytes of bytes, as
+/// most do.
+#[pyfunction]
+pub(crate) fn codec_kinds(names: Vec<String>) -> Vec<&'static str> {
+    let registry = zarr::registry::default();
+    let kind = |name: &String| match registry.codecs.get(name).map(zarr::codec::CodecEntry::kind) {
+        Some(Kind::ArrayToArray) => "filters",
+        Some(Kind::ArrayToBytes) => "serializer",
+        Some(Kind::BytesToBytes) | None => "compressors",
+    };
+    names.iter().map(kind).collect()
+}

@@ -1,0 +1,66 @@
+//! Consolidated metadata of the groups above a node that is changed. The change makes it stale, so that it is dropped: Python is told.
+
+use pyo3::prelude::*;
+use std::sync::Arc;
+use zarr::Store;
+use zarr::hierarchy::consolidated_above;
+use zarr::meta::NodePath;
+
+/// Groups whose consolidated metadata was dropped.
+#[derive(Debug, Default)]
+pub(crate) struct Dropped {
+    store: String,
+    groups: Vec<NodePath>,
+}
+
+impl Dropped {
+    /// These, and those of another change in the same store.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.store = if self.groups.is_empty() { other.store } else { self.store };
+        self.groups.extend(other.groups);
+        self.groups.sort();
+        self.groups.dedup();
+        self
+    }
+
+    /// Warns of each group, which tells how its consolidated metadata is written again.
+    ///
+    /// # Errors
+    /// The warning, where the program makes warnings exceptions.
+    pub(crate) fn warn(&self, py: Python<'_>) -> PyResult<()> {
+        if self.groups.is_empty() {
+            return Ok(());
+        }
+        let groups: Vec<String> = self.groups.iter().map(ToString::to_string).collect();
+        py.import("zarr_rust._warnings")?.call_method1("consolidated_was_dropped", (&self.store, groups))?;
+        Ok(())
+    }
+}
+
+/// Does some work, and tells which groups at and above a path lost their consolidated metadata by it. Where that cannot be seen, the work
+/// fails as well, or it is not known.
+pub(crate) fn watching<T>(store: &Arc<dyn Store>, path: &str, work: impl FnOnce() -> T) -> (T, Dropped) {
+    let above = || consolidated_above(&**store, path).unwrap_or_default();
+    let before = above();
+    let done = work();
+    if before.is_empty() {
+        return (done, Dropped::default());
+    }
+    let after = above();
+    let groups = before.into_iter().filter(|group| !after.contains(group)).collect();
+    (done, Dropped { store: store.to_string(), groups })
+}
+
+/// The path of the group above; `None` of the root, which has none.
+pub(crate) fn parent(path: &str) -> Option<String> {
+    let trimmed = path.trim_matches('/');
+    (!trimmed.is_empty()).then(|| format!("/{}", trimmed.rsplit_once('/').map_or("", |(above, _)| above)))
+}
+
+/// As [`watching`], of a node that is made, replaced or erased at a path: of the groups above it.
+pub(crate) fn watching_above<T>(store: &Arc<dyn Store>, path: &str, work: impl FnOnce() -> T) -> (T, Dropped) {
+    match parent(path) {
+        Some(above) => watching(store, &above, work),
+        None => (work(), Dropped::default()),
+    }
+}

@@ -1,0 +1,245 @@
+//! Stores of Python: objects of zarr-python's interface of stores, which answer requests on its event loop.
+//!
+//! Each request goes to `zarr_rust/_asked.py` with an [`Answer`], which the event loop fills. No thread waits for the interpreter's lock
+//! while it holds another one.
+
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
+use zarr::store::{
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key,
+    Listing, Operation, Prefix, Result, SetOptions, Version,
+};
+
+/// What a store of Python says.
+enum Reply {
+    Bytes(Option<Bytes>),
+    /// Keys, and prefixes of others.
+    Names(Vec<String>, Vec<String>),
+    /// An exception, as text.
+    Failed(String),
+}
+
+#[derive(Default)]
+struct Waiting {
+    reply: Option<Reply>,
+    waker: Option<Waker>,
+}
+
+/// Where the reply to a request is put, once.
+#[pyclass(frozen, name = "Answer", module = "zarr_rust._core")]
+pub(crate) struct Answer(Arc<Mutex<Waiting>>);
+
+fn lock(waiting: &Mutex<Waiting>) -> MutexGuard<'_, Waiting> {
+    waiting.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Answer {
+    fn put(&self, reply: Reply) {
+        let waker = {
+            let mut waiting = lock(&self.0);
+            waiting.reply.get_or_insert(reply);
+            waiting.waker.take()
+        };
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+#[pymethods]
+impl Answer {
+    /// Bytes, or that there are none.
+    fn bytes(&self, value: Option<PyBackedBytes>) {
+        self.put(Reply::Bytes(value.map(Bytes::from_owner)));
+    }
+
+    /// Keys, and prefixes of others.
+    fn names(&self, keys: Vec<String>, prefixes: Vec<String>) {
+        self.put(Reply::Names(keys, prefixes));
+    }
+
+    /// An exception, as text.
+    fn fail(&self, message: String) {
+        self.put(Reply::Failed(message));
+    }
+}
+
+impl Drop for Answer {
+    /// Nobody will answer any more, as where the event loop has ended. An answer that was given stays.
+    fn drop(&mut self) {
+        if let Ok(true) = self.0.lock().map(|waiting| Arc::strong_count(&self.0) > 1 && waiting.reply.is_none()) {
+            self.put(Reply::Failed("the event loop of the store has ended".to_owned()));
+        }
+    }
+}
+
+/// A store of Python, by the object that asks it.
+#[derive(Debug)]
+pub(crate) struct PythonStore {
+    asked: Py<PyAny>,
+    name: String,
+    capabilities: Capabilities,
+    concurrency: usize,
+}
+
+impl PythonStore {
+    /// The store that an object of `zarr_rust/_asked.py` asks.
+    ///
+    /// # Errors
+    /// The exceptions of its attributes.
+    pub(crate) fn new(asked: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let is = |name: &str| asked.getattr(name)?.extract::<bool>();
+        let capabilities = Capabilities::none().write(is("writes")?).list(is("lists")?).suffix_ranges(true);
+        let concurrency = asked.getattr("concurrency")?.extract()?;
+        Ok(Self { name: asked.getattr("name")?.extract()?, asked: asked.clone().unbind(), capabilities, concurrency })
+    }
+
+    /// Begins a request.
+    fn begin(&self, ask: Ask<'_>) -> Arc<Mutex<Waiting>> {
+        let waiting = Arc::new(Mutex::new(Waiting::default()));
+        let answer = Answer(Arc::clone(&waiting));
+        let begun = Python::attach(|py| {
+            let asked = self.asked.bind(py);
+            match ask {
+                Ask::Get(key, range) => {
+                    let (how, one, other) = match range {
+                        ByteRange::Full => ("get", 0, 0),
+                        ByteRange::Range(range) => ("range", range.start, range.end),
+                        ByteRange::First(len) => ("range", 0, *len),
+                        ByteRange::From(start) => ("from", *start, 0),
+                        ByteRange::Suffix(len) => ("suffix", *len, 0),
+                    };
+                    asked.call_method1("begin_get", (answer, key.as_str(), how, one, other))
+                }
+                Ask::Set(key, value) => {
+                    asked.call_method1("begin_set", (answer, key.as_str(), PyBytes::new(py, &value)))
+                }
+                Ask::Erase(key) => asked.call_method1("begin_erase", (answer, key.as_str())),
+                Ask::List(prefix, deep) => asked.call_method1("begin_list", (answer, prefix.as_str(), deep)),
+            }
+            .map(drop)
+        });
+        if let Err(error) = begun {
+            lock(&waiting).reply = Some(Reply::Failed(error.to_string()));
+        }
+        waiting
+    }
+
+    async fn reply(&self, operation: Operation, at: &str, ask: Ask<'_>) -> Result<Reply> {
+        let waiting = self.begin(ask);
+        let reply = poll_fn(|context| {
+            let mut waiting = lock(&waiting);
+            match waiting.reply.take() {
+                Some(reply) => Poll::Ready(reply),
+                None => {
+                    waiting.waker = Some(context.waker().clone());
+                    Poll::Pending
+                }
+            }
+        });
+        match reply.await {
+            Reply::Failed(message) => Err(Error::failed(self, operation, at, ErrorKind::Io, message)),
+            reply => Ok(reply),
+        }
+    }
+
+    async fn bytes(&self, operation: Operation, key: &Key, ask: Ask<'_>) -> Result<Option<Bytes>> {
+        match self.reply(operation, key.as_str(), ask).await? {
+            Reply::Bytes(bytes) => Ok(bytes),
+            Reply::Names(..) | Reply::Failed(_) => Ok(None),
+        }
+    }
+
+    /// Keys and prefixes. Names that cannot be keys here belong to others.
+    async fn names(&self, prefix: &Prefix, deep: bool) -> Result<(Vec<Key>, Vec<Prefix>)> {
+        match self.reply(Operation::List, prefix.as_str(), Ask::List(prefix, deep)).await? {
+            Reply::Names(keys, prefixes) => Ok((
+                keys.iter().filter_map(|key| Key::new(key).ok()).collect(),
+                prefixes.iter().filter_map(|prefix| Prefix::new(prefix).ok()).collect(),
+            )),
+            Reply::Bytes(_) | Reply::Failed(_) => Ok((Vec::new(), Vec::new())),
+        }
+    }
+}
+
+/// A request.
+enum Ask<'k> {
+    Get(&'k Key, &'k ByteRange),
+    Set(&'k Key, Bytes),
+    Erase(&'k Key),
+    /// Whether all keys further down are wanted.
+    List(&'k Prefix, bool),
+}
+
+impl fmt::Display for PythonStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+impl AsyncStore for PythonStore {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        Box::pin(async move {
+            let whole = [ByteRange::Full];
+            let asked = if ranges.is_empty() { &whole } else { ranges };
+            let mut fetched = Fetched::new();
+            for range in asked {
+                let Some(bytes) = self.bytes(Operation::Get, key, Ask::Get(key, range)).await? else {
+                    return Ok(None);
+                };
+                let found = bytes.len() as u64;
+                match range {
+                    ByteRange::Range(due) if found != due.end.saturating_sub(due.start) => {
+                        range.check(self, key, due.start.saturating_add(found))?;
+                    }
+                    ByteRange::Suffix(due) if found != *due => {
+                        range.check(self, key, found)?;
+                    }
+                    _ => {}
+                }
+                fetched.size = fetched.size.or_else(|| range.whole_size(&bytes));
+                if !ranges.is_empty() {
+                    fetched.push(bytes);
+                }
+            }
+            options.check(self, key, &mut fetched)?;
+            Ok(Some(fetched))
+        })
+    }
+
+    fn set<'a>(&'a self, key: &'a Key, value: Bytes, _: &'a SetOptions) -> BoxFuture<'a, Result<Option<Version>>> {
+        Box::pin(async move { self.bytes(Operation::Set, key, Ask::Set(key, value)).await.map(|_| None) })
+    }
+
+    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move { self.bytes(Operation::Erase, key, Ask::Erase(key)).await.map(|_| ()) })
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async move { self.names(prefix, false).await.map(|(keys, prefixes)| Listing::new(keys, prefixes)) })
+    }
+
+    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
+        Box::pin(async move {
+            let (mut keys, _) = self.names(prefix, true).await?;
+            keys.sort_unstable();
+            Ok(keys)
+        })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        AccessProfile::REMOTE.concurrency(self.concurrency).part_size(None)
+    }
+}
