@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from zarr_rust import _codec_objects, _core, _grid, _plan, _selection, _values
+from zarr_rust import _codec_objects, _core, _grid, _html, _plan, _selection, _values
 from zarr_rust._async import in_thread
 from zarr_rust._fields import Fields, part
 from zarr_rust._handle import Node, Spec, Text
@@ -219,6 +219,9 @@ class Array(Selecting, Node[_core.Array]):
     def __repr__(self) -> str:
         core = self._core
         return f"<Array {core.store}{core.path} shape={self.shape} dtype={core.data_type}>"
+
+    def _repr_html_(self) -> str:
+        return _html.of_array(self)
 
     def __len__(self) -> int:
         if not self.shape:

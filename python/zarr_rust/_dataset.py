@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from zarr_rust import _core, _selection, _values
+from zarr_rust import _core, _html, _selection, _values
 from zarr_rust._arguments import checked
 from zarr_rust._array import Array
 from zarr_rust._async import in_thread
@@ -29,7 +29,8 @@ _DECODE_COORDS = {False: "none", True: "coordinates", "coordinates": "coordinate
 class Dataset(Mapping[str, "Variable"]):
     """A group whose arrays share dimensions by name, opened by :func:`zarr_rust.dataset`: a mapping from names to variables.
 
-    Nothing but metadata is read before values are asked for; :meth:`isel` and :meth:`sel` make other views of the same.
+    Nothing but metadata is read before values are asked for; :meth:`isel` and :meth:`sel` make other views of the same. A variable is an
+    attribute as well, unless the name is one of a method: ``dataset.t2m`` is ``dataset["t2m"]``.
     """
 
     def __hash__(self) -> int:
@@ -79,6 +80,21 @@ class Dataset(Mapping[str, "Variable"]):
     def __repr__(self) -> str:
         dims = ", ".join(f"{name}: {size}" for name, size in self._core.dimensions)
         return f"<Dataset {self._core.store}{self._core.path} ({dims}) {', '.join(self._core.data_variables)}>"
+
+    def _repr_html_(self) -> str:
+        return _html.of_dataset(self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    def __getattr__(self, name: str) -> Variable:
+        """A variable whose name is no attribute of data sets: ``dataset.t2m``."""
+        if not name.startswith("_") and name in self:
+            return Variable(self, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute or variable {name!r}")
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *(name for name in self if name.isidentifier())})
 
     def overview(self) -> Text:
         """Dimensions, coordinates with their first and last values, which are read, variables and attributes, as text."""
@@ -170,6 +186,14 @@ class Variable:
         return self._dataset._core.data_type_of(self.name)
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """The data type of numpy of the values, decoded. Where some of another type than floats and times are missing, it is that of the
+        others. No value is read."""
+        nothing = dict.fromkeys(self.dims, slice(0, 0))
+        found: np.dtype[Any] = self.isel(nothing).read().dtype
+        return found
+
+    @property
     def attrs(self) -> dict[str, Any]:
         """The attributes, without those that are the encoding."""
         members: dict[str, Any] = json.loads(self._dataset._core.attributes_of(self.name))
@@ -240,6 +264,9 @@ class Variable:
         if not self.shape:
             raise TypeError("len() of a variable without dimensions")
         return self.shape[0]
+
+    def _repr_html_(self) -> str:
+        return _html.of_variable(self)
 
     def __repr__(self) -> str:
         dims = ", ".join(f"{name}: {size}" for name, size in zip(self.dims, self.shape))

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from zarr_rust import _core
+from zarr_rust import _core, _html
 from zarr_rust._arguments import checked
 from zarr_rust._array import Array
 from zarr_rust._async import in_thread
@@ -68,6 +68,12 @@ class Group(Members, Mapping[str, "Array | Group"]):
     def __repr__(self) -> str:
         core = self._core
         return f"<Group {core.store}{core.path}>"
+
+    def _repr_html_(self) -> str:
+        return _html.of_group(self)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def __getitem__(self, name: str) -> Array | Group:
         return of_handle(self._core.open(name))

@@ -215,7 +215,15 @@ def to_json(attributes: Any) -> str:
         if not isinstance(name, str):
             raise TypeError(f"found an attribute of the name {name!r}, expected a text")
         _check_names(name, value)
-    return json.dumps(members, default=_plain)
+    try:
+        return json.dumps(members, default=_plain)
+    except (TypeError, ValueError) as error:
+        for name, value in members.items():
+            try:
+                json.dumps(value, default=_plain)
+            except (TypeError, ValueError):
+                raise type(error)(f"attribute {name!r}: {error}") from None
+        raise
 
 
 def _check_names(name: str, value: Any) -> None:

@@ -119,7 +119,7 @@ def _is_number(part: Any) -> bool:
 def _is_list(part: Any) -> bool:
     if isinstance(part, np.ndarray):
         return part.ndim > 0
-    if part is None or isinstance(part, (slice, type(Ellipsis), str, bool)) or _is_number(part):
+    if part is None or isinstance(part, (slice, type(Ellipsis), str, bool, np.bool_)) or _is_number(part):
         return False
     return isinstance(part, (list, tuple, range)) or hasattr(part, "__array__")
 

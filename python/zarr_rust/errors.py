@@ -149,6 +149,9 @@ def _of_parts(
     """The exception of an error of the compiled part."""
     made = ReadOnlyError if store_error == "ReadOnly" else _CLASSES.get(kind, ZarrError)
     store, path, chunk, key, pointer = location
+    if made is NodeNotFoundError and message.endswith("no such store"):
+        # What the system says of files, which programs look for.
+        message += ": No such file or directory"
     members: dict[str, object] = {
         "kind": kind,
         "message": message,
