@@ -18,7 +18,7 @@ from zarr_rust._lengths import lengths_of
 from zarr_rust._plan import Plan
 from zarr_rust._selecting import Selecting
 from zarr_rust._selection import Selection
-from zarr_rust._stores import StoreLike
+from zarr_rust._stores import StoreLike, named
 from zarr_rust.errors import _of_parts as of_parts
 
 
@@ -49,7 +49,7 @@ class Array(Selecting, Node[_core.Array]):
         return open_array(store, mode="r+")
 
     def _open(self, spec: Spec) -> _core.Array:
-        opened = _core.open(spec.url, spec.path, spec.mode, spec.dialect, spec.options)
+        opened = _core.open(named(spec.url), spec.path, spec.mode, spec.dialect, spec.options)
         if not isinstance(opened, _core.Array):
             raise TypeError(f"{opened.store}: {opened.path}: found a group, expected an array")
         return opened

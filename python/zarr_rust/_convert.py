@@ -153,7 +153,7 @@ def convert(
             raise TypeError("the source is open: path and source_options are of a source that is given by its address")
         found: Any = source._core
     else:
-        found = where(source, path, source_options)
+        found = where(source, path, source_options, writes=False)
     for name, other in {"overwrite": overwrite, "resume": resume, "dry_run": dry_run}.items():
         if other and (part is not None or finish):
             raise ValueError(f"{name}: of a conversion that is not done in parts")

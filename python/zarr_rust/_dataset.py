@@ -320,7 +320,7 @@ def dataset(
     elif mode == "r+" or dialect is not None:
         found = open_group(source, path, mode, dialect, storage_options=storage_options)._core
     else:
-        found = where(source, path, storage_options)
+        found = where(source, path, storage_options, writes=False)
     core = _core.open_dataset(found, _DECODE_COORDS[decode_coords], number_dimensions, consolidated)
     for message in core.broken:
         warnings.warn(message, ZarrWarning, stacklevel=2)

@@ -14,7 +14,7 @@ from zarr_rust._async import in_thread
 from zarr_rust._handle import Node, Spec, Text
 from zarr_rust._members import Members
 from zarr_rust._new_node import created, new_group
-from zarr_rust._stores import StoreLike
+from zarr_rust._stores import StoreLike, named
 from zarr_rust._zarr_python import AUTO, codecs_and_dialect, dialect_of
 from zarr_rust.errors import ArgumentError, ZarrWarning
 
@@ -54,7 +54,7 @@ class Group(Members, Mapping[str, "Array | Group"]):
         return create_group(store, attributes=attributes, zarr_format=zarr_format, overwrite=overwrite)
 
     def _open(self, spec: Spec) -> _core.Group:
-        opened = _core.open(spec.url, spec.path, spec.mode, spec.dialect, spec.options)
+        opened = _core.open(named(spec.url), spec.path, spec.mode, spec.dialect, spec.options)
         if not isinstance(opened, _core.Group):
             raise TypeError(f"{opened.store}: {opened.path}: found an array, expected a group")
         return opened

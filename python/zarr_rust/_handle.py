@@ -18,7 +18,8 @@ Handle = TypeVar("Handle", _core.Array, _core.Group)
 class Spec(NamedTuple):
     """Where a node is, and how it is opened."""
 
-    url: str
+    #: An address, or an object of Python.
+    url: Any
     path: str
     mode: str
     dialect: str | None
@@ -78,10 +79,11 @@ class Node(Generic[Handle]):
         if self._opened is None:
             return (type(self), (None, self._spec))
         core = self._opened
-        if core.address is None:
+        store = core.address if core.asked is None else core.asked.store
+        if store is None or type(store).__name__ == "MemoryStore":
             raise TypeError(f"{core.store}: a store in the memory of this process cannot be pickled")
         mode = "r" if core.read_only else "r+"
-        return (type(self), (None, Spec(core.address, core.path, mode, core.dialect, core.store_options)))
+        return (type(self), (None, Spec(store, core.path, mode, core.dialect, core.store_options)))
 
     def __dask_tokenize__(self) -> Any:
         """What Dask names tasks by: where the node is, and its metadata. Elements that others write do not change it."""

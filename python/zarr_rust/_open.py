@@ -47,7 +47,8 @@ def open(
     """Opens the array or group at an address.
 
     ``store`` is a path such as ``"weather.zarr/t2m"`` or an address such as ``"s3://bucket/x.zarr"``, ``"https://host/x.zarr"``, ``"x.zip"``,
-    ``"sqlite:x.sqlite"`` (the guide of the Rust library, *remote*, has all). ``path`` is that of the node in the hierarchy; without it,
+    ``"sqlite:x.sqlite"`` (the guide of the Rust library, *remote*, has all), or an object: a dict, a store
+    of zarr-python, icechunk or obstore, or a group or array of zarr-python. ``path`` is that of the node in the hierarchy; without it,
     it follows a name that ends in ``.zarr`` or ``.zip``, or ``::``.
 
     With ``mode="r"`` writes are refused; ``mode="r+"`` takes them, and neither creates anything. As in zarr-python, ``mode="a"`` creates a
@@ -65,7 +66,7 @@ def open(
     (3,)
     """
     check_mode(mode)
-    dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options)
+    dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options, writes=mode != "r")
     return _in_mode(
         mode,
         lambda mode: _opened(place, mode, dialect),
@@ -111,7 +112,7 @@ def open_array(
     array([2, 0, 0], dtype=int16)
     """
     check_mode(mode)
-    dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options)
+    dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options, writes=mode != "r")
     of_zarr_python = {"compressors": compressors, "filters": filters, "serializer": serializer, "order": order}
     arguments = {
         "shape": shape,
@@ -162,7 +163,7 @@ def open_group(
     ``attributes`` are those of a new group; one that is there must have them.
     """
     check_mode(mode)
-    dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options)
+    dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options, writes=mode != "r")
 
     def opened(mode: str) -> Group:
         node = _opened(place, mode, dialect)

@@ -205,6 +205,16 @@ async def native_of(getters: Sequence[Any], prototype: Any, writes: bool) -> Nat
     return Native(opened, place, store if writes and type(store) is _Fsspec else None)
 
 
+async def place_of(store: Any, writes: bool) -> Place | None:
+    """Where a store has its values, if this library has a store for that; ``None`` where it is to be asked itself."""
+    if type(store) not in _OPENED:
+        return None
+    await store._ensure_open()
+    if type(store) is LocalStore:
+        return Place("directory", os.fspath(store.root.absolute()))
+    return None if type(store) is MemoryStore else await _place_of(store, writes)
+
+
 def _host_memory() -> type:
     import numpy as np
 

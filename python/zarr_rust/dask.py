@@ -181,12 +181,12 @@ def _first(value: Any, *_: Any) -> Any:
     return value
 
 
-def _convert_part(source: Any, target: str, part: tuple[int, int], arguments: dict[str, Any]) -> tuple[_convert.SkippedChunk, ...]:
+def _convert_part(source: Any, target: Any, part: tuple[int, int], arguments: dict[str, Any]) -> tuple[_convert.SkippedChunk, ...]:
     return _convert.convert(source, target, part=part, **arguments).skipped
 
 
 def _finish_conversion(
-    source: Any, target: str, arguments: dict[str, Any], parts: list[tuple[_convert.SkippedChunk, ...]]
+    source: Any, target: Any, arguments: dict[str, Any], parts: list[tuple[_convert.SkippedChunk, ...]]
 ) -> _convert.Conversion:
     done = _convert.convert(source, target, finish=True, **arguments)
     # The parts know of all chunks that they left out, and the target of some, and the number of the others.
@@ -219,8 +219,10 @@ def _threads() -> int:
     return int(CPU_COUNT)
 
 
-def _absolute(store: StoreLike) -> str:
-    """An address that means the same in any working directory."""
+def _absolute(store: StoreLike) -> Any:
+    """An address that means the same in any working directory; an object of Python is one anyway."""
+    if not isinstance(store, (str, os.PathLike)):
+        return store
     text = address_of(store)
     scheme = re.match(r"[a-z][a-z0-9+.-]+:(?!:)", text)
     if scheme is None:

@@ -30,7 +30,6 @@ from zarr_rust._xarray_encoding import codecs_of
 from zarr_rust._grid import stored_chunks
 from zarr_rust._group import Group, of_handle
 from zarr_rust._open import open_group
-from zarr_rust._stores import address_of
 from zarr_rust.errors import ZarrWarning
 
 #: The attribute by which xarray names dimensions before version 3.
@@ -114,7 +113,7 @@ class ZarrRustBackend(BackendEntrypoint):
     - ``group``: the path of the group; the root without it.
     - ``consolidated``: ``None`` takes consolidated metadata where there is some, ``True`` makes it an error that there is none, ``False``
       reads the documents of all arrays.
-    - ``storage_options``: options of the store, as for :func:`zarr_rust.open`, such as ``{"region": "eu-central-1"}``.
+    - ``storage_options``: options of the store, as for :func:`zarr_rust.open`, whose stores it takes, such as ``{"region": "eu-central-1"}``.
     - ``use_zarr_fill_value_as_mask``: whether elements that are the fill value are missing values; without it they are in version 2 of
       Zarr and before, as in xarray's own engine, and in the drafts of version 3 that have null as a fill value.
     - ``dialect``: that of :func:`zarr_rust.open`.
@@ -225,7 +224,7 @@ def _found(
         root: Group | None = source
         url = ""
     else:
-        url = address_of(os.path.expanduser(source) if isinstance(source, str) else source)
+        url = os.path.expanduser(source) if isinstance(source, str) else source
         try:
             root = open_group(url, dialect=dialect, storage_options=options)
         except KeyError:
