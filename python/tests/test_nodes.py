@@ -80,3 +80,21 @@ def test_a_missing_store_is_a_missing_file(tmp_path: Path) -> None:
     for store in (tmp_path / "none.zarr", f"sqlite:{tmp_path}/none.sqlite", tmp_path / "none.zip"):
         with pytest.raises(FileNotFoundError, match="No such file or directory"):
             zarr_rust.open(store)
+
+
+def test_warnings_name_the_line_of_the_program(tmp_path: Path) -> None:
+    group = zarr_rust.create_group(tmp_path / "x.zarr")
+    group.create_array("a", shape=2, dtype="i4", dimension_names=["x"])
+    (tmp_path / "x.zarr" / "bad").mkdir()
+    (tmp_path / "x.zarr" / "bad" / "zarr.json").write_text("{")
+    for call in (
+        lambda: zarr_rust.dataset(tmp_path / "x.zarr"),
+        lambda: zarr_rust.convert(tmp_path / "x.zarr", tmp_path / "y.zarr", keep_going=True),
+        lambda: list(group),
+        lambda: group.tree(),
+        lambda: group.members(),
+        lambda: dict(group.arrays()),
+    ):
+        with pytest.warns(zarr_rust.errors.ZarrWarning) as caught:
+            call()
+        assert {warning.filename for warning in caught} == {__file__}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -16,7 +15,7 @@ from zarr_rust._array import Array
 from zarr_rust._lengths import lengths_of
 from zarr_rust._group import Group
 from zarr_rust._stores import StoreLike, address_of, where
-from zarr_rust.errors import ZarrWarning
+from zarr_rust._warnings import warn
 
 #: How much memory a conversion uses for data unless it is given.
 MEMORY = "1GiB"
@@ -192,7 +191,7 @@ def convert(
     if more:
         messages.append(f"about {more} more chunks were left out by earlier runs or parts")
     for message in messages:
-        warnings.warn(message, ZarrWarning, stacklevel=2)
+        warn(message)
     return Conversion(converted, chunks_left_out, tuple(refused), more)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import json
 import math
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -20,7 +19,7 @@ from zarr_rust._handle import Text
 from zarr_rust._new_dataset import given
 from zarr_rust._open import open_group
 from zarr_rust._stores import StoreLike, where
-from zarr_rust.errors import ZarrWarning
+from zarr_rust._warnings import warn
 
 _METHODS = {None: None, "nearest": "nearest", "pad": "pad", "ffill": "pad", "backfill": "backfill", "bfill": "backfill"}
 _DECODE_COORDS = {False: "none", True: "coordinates", "coordinates": "coordinates", "all": "all"}
@@ -323,7 +322,7 @@ def dataset(
         found = where(source, path, storage_options, writes=False)
     core = _core.open_dataset(found, _DECODE_COORDS[decode_coords], number_dimensions, consolidated)
     for message in core.broken:
-        warnings.warn(message, ZarrWarning, stacklevel=2)
+        warn(message)
     return Dataset(core)
 
 

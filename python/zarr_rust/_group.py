@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -15,8 +14,9 @@ from zarr_rust._handle import Node, Spec, Text
 from zarr_rust._members import Members
 from zarr_rust._new_node import created, new_group
 from zarr_rust._stores import StoreLike, named
+from zarr_rust._warnings import warn
 from zarr_rust._zarr_python import AUTO, codecs_and_dialect, dialect_of
-from zarr_rust.errors import ArgumentError, ZarrWarning
+from zarr_rust.errors import ArgumentError
 
 class Group(Members, Mapping[str, "Array | Group"]):
     """A group in a store: a mapping from names to the arrays and groups below it.
@@ -200,7 +200,7 @@ class Group(Members, Mapping[str, "Array | Group"]):
     def tree(self, expand: bool | None = None, level: int | None = None) -> Text:
         """All nodes below, as a tree; no deeper than ``level``. ``expand`` does nothing, as in zarr-python."""
         nodes, broken = self._core.walk()
-        _warn(broken)
+        _warn_of(broken)
         root = self._core.path.rstrip("/")
         children: dict[str, list[tuple[str, str]]] = {}
         for path, array in nodes:
@@ -224,7 +224,7 @@ class Group(Members, Mapping[str, "Array | Group"]):
 
     def _children(self) -> list[tuple[str, bool]]:
         nodes, broken = self._core.children()
-        _warn(broken)
+        _warn_of(broken)
         return [(path.rsplit("/", 1)[-1], array is not None) for path, array in nodes]
 
 
@@ -238,9 +238,9 @@ def _is_no_name(error: ValueError) -> bool:
     return isinstance(error, UnicodeEncodeError) or (isinstance(error, ArgumentError) and error.kind == "path")
 
 
-def _warn(broken: list[str]) -> None:
+def _warn_of(broken: list[str]) -> None:
     for message in broken:
-        warnings.warn(message, ZarrWarning, stacklevel=3)
+        warn(message)
 
 
 def _branches(children: dict[str, list[tuple[str, str]]], above: str, indent: str, lines: list[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,8 @@ import numpy as np
 from zarr_rust import _core
 from zarr_rust._array import Array
 from zarr_rust._handle import Node
-from zarr_rust.errors import NodeNotFoundError, ZarrWarning
+from zarr_rust._warnings import warn
+from zarr_rust.errors import NodeNotFoundError
 
 if TYPE_CHECKING:
     from zarr_rust._group import Group
@@ -39,7 +39,7 @@ class Members(Node[_core.Group]):
         recursive = max_depth is None or max_depth > 0
         nodes, broken = self._core.members("", recursive, use_consolidated_for_children)
         for message in broken:
-            warnings.warn(message, ZarrWarning, stacklevel=2)
+            warn(message)
         above = self._core.path.rstrip("/") + "/"
         found = [(path.removeprefix(above), handle) for path, handle in nodes if path != self._core.path]
         kept = [(path, handle) for path, handle in found if max_depth is None or path.count("/") <= max_depth]
