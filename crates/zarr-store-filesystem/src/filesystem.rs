@@ -376,6 +376,7 @@ impl Store for FilesystemStore {
             .durable(true)
             .erases_at_once(true)
             .exchanges(true)
+            .streams(true)
     }
 
     fn access_profile(&self) -> AccessProfile {

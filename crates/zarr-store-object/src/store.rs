@@ -137,7 +137,7 @@ impl AsyncStore for BucketStore {
     fn capabilities(&self) -> Capabilities {
         let capabilities = Capabilities::none().write(true).list(true).conditional(self.inner.conditional);
         // What a service has confirmed survives a loss of power.
-        capabilities.suffix_ranges(self.inner.sizes.is_none()).durable(true)
+        capabilities.suffix_ranges(self.inner.sizes.is_none()).durable(true).streams(true)
     }
 
     fn access_profile(&self) -> AccessProfile {

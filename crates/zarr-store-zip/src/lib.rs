@@ -27,4 +27,4 @@ mod fault;
 mod zip;
 
 pub use fault::ZipFault;
-pub use zip::{AsyncZipStore, ZipOptions, ZipStore};
+pub use zip::{AsyncZipStore, ZipArrangement, ZipOptions, ZipStore};

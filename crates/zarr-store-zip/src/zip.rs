@@ -9,6 +9,7 @@ mod not_blocking;
 mod opened;
 mod opening;
 mod plan;
+mod update;
 mod write;
 
 #[cfg(test)]
@@ -25,18 +26,19 @@ use std::sync::Arc;
 
 use opened::Archive;
 use opening::Opening;
-use write::Session;
+use update::Update;
+use write::{Content, Session};
 use zarr_store::{
-    AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result,
-    SetOptions, SizeVisitor, Store, Version,
+    AccessProfile, ByteRange, Bytes, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix,
+    Result, SetOptions, SetStream, SizeVisitor, Store, Version,
 };
 
 pub use not_blocking::AsyncZipStore;
 
 /// A store of the entries of a zip file: the key is the entry's name.
 ///
-/// The zip file is a local one, which is read ([`ZipStore::open`]) or written ([`ZipStore::create`], [`ZipStore::append`]), or a value of
-/// another store ([`ZipStore::over`]), of which ranges are read; [`AsyncZipStore`] is over stores that do not block.
+/// The zip file is a local one, which is read ([`ZipStore::open`]) or written ([`ZipStore::create`], [`ZipStore::append`],
+/// [`ZipStore::update`]), or a value of another store ([`ZipStore::over`]), of which ranges are read; [`AsyncZipStore`] is over stores that do not block.
 ///
 /// # Reading
 /// The central directory is read once, when the store is opened: with the last 64 KiB of the file, and by one or two more requests
@@ -52,9 +54,10 @@ pub use not_blocking::AsyncZipStore;
 /// Values are appended as entries that are stored as they are, in the order in which they are set, with the time 1980-01-01 and the
 /// mode 644, so that the same values make the same bytes. Numbers are those of zip64 where they need to be.
 ///
-/// What was set, erased or replaced is in the zip file after [`Store::flush`] or [`ZipStore::close`], all of it at once; dropping the store
-/// closes it, and conceals errors. Until then the file at the path is as it was, and so it stays if the process is killed: the
-/// new file is written under the name `.NAME.zarr-tmp` beside it, which the next writer removes if it is left there.
+/// What was set, erased or replaced is in the zip file after [`Store::flush`] or [`ZipStore::close`], all of it at once. Until then the
+/// file at the path is as it was, or not there. So it stays if the process is killed, and if the store is dropped: work that fails leaves no
+/// file that looks whole. The new file is written under the name `.NAME.zarr-tmp` beside it, which is removed with the store, or by the next
+/// writer.
 ///
 /// So the first set after [`ZipStore::append`] or after a flush copies the zip file, which takes as much space on the disk again until the
 /// store is closed, and the time of a copy: on one machine 7 s and more for 2 GiB, with the wait for the disk when it is closed. File systems
@@ -64,7 +67,9 @@ pub use not_blocking::AsyncZipStore;
 ///
 /// A key is set once. Setting it to the same bytes again does nothing; replacing and erasing are
 /// [`ZipFault::Kept`](crate::ZipFault::Kept), unless [`ZipOptions::replace`] permits them. The bytes of the old values stay in the file
-/// until [`ZipStore::repack`].
+/// until [`ZipStore::repack`], which a warning tells ([`Store::take_warnings`]), or until no value is left.
+///
+/// A value that is set piece by piece ([`Store::begin_set`]) is in a file of its own until it is whole, and not in memory.
 ///
 /// One store writes to a zip file at a time, by an advisory lock of the file `.NAME.zarr-lock` beside it; another one is
 /// [`ZipFault::Locked`](crate::ZipFault::Locked). What other software has changed meanwhile is not overwritten, but is
@@ -103,6 +108,7 @@ enum Access {
     File(File, Archive),
     Value(Arc<dyn Store>, Key, Archive),
     Write(Box<Session>),
+    Update(Box<Update>),
 }
 
 /// The options of a [`ZipStore`] that writes.
@@ -111,13 +117,30 @@ enum Access {
 pub struct ZipOptions {
     /// Whether values can be replaced and erased, which leaves their bytes in the file until [`ZipStore::repack`].
     pub replace: bool,
+    /// Whether others may write to the zip file after each flush. The next write begins with what they left, and until then reads see it.
+    pub release: bool,
+}
+
+/// An order of entries, and a comment of the zip file, that readers expect. See [`ZipStore::arranged`].
+#[derive(Clone, Copy, Debug)]
+pub struct ZipArrangement {
+    /// The name of values that come first, those with fewer names above them before others: `zarr.json` comes before `a/zarr.json`.
+    pub first: &'static str,
+    /// The comment, by the value at the key `first`; `None` for the one that the file has.
+    pub comment: fn(&[u8]) -> Option<Vec<u8>>,
 }
 
 impl ZipOptions {
     /// With this [`replace`](Self::replace).
     #[must_use]
     pub const fn replace(self, replace: bool) -> Self {
-        Self { replace }
+        Self { replace, ..self }
+    }
+
+    /// With this [`release`](Self::release).
+    #[must_use]
+    pub const fn release(self, release: bool) -> Self {
+        Self { release, ..self }
     }
 }
 
@@ -184,7 +207,9 @@ impl ZipStore {
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("x.zarr.zip");
     /// # let key = Key::new("zarr.json")?;
-    /// # ZipStore::create(&path)?.set_all(&key, b"{}")?;
+    /// # let store = ZipStore::create(&path)?;
+    /// # store.set_all(&key, b"{}")?;
+    /// # store.close()?;
     /// let store = ZipStore::append(&path)?.with(ZipOptions::default().replace(true));
     /// store.set_all(&key, br#"{"zarr_format":3,"node_type":"group"}"#)?;
     /// store.repack()?;
@@ -195,11 +220,67 @@ impl ZipStore {
         Ok(Self { access: Access::Write(Box::new(Session::append(path)?)), path: Some(path.to_owned()) })
     }
 
+    /// The store in the zip file at `path`, to which values may be added: it is read as by [`ZipStore::open`] until the first write, which
+    /// begins as [`ZipStore::append`] does. So it asks for no lock, and makes no file, as long as it is only read.
+    ///
+    /// # Errors
+    /// As [`ZipStore::open`]. That another store writes to it shows with the first write.
+    ///
+    /// # Example
+    /// ```
+    /// # use zarr_store::{Key, Store, StoreExt};
+    /// # use zarr_store_zip::ZipStore;
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("x.zarr.zip");
+    /// ZipStore::create(&path)?.close()?;
+    /// let store = ZipStore::update(&path)?;
+    /// assert_eq!(store.list()?, []);
+    /// store.set_all(&Key::new("zarr.json")?, b"{}")?;
+    /// store.flush()?;
+    /// assert_eq!(ZipStore::open(&path)?.list()?.len(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn update(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Ok(Self { access: Access::Update(Box::new(Update::open(path)?)), path: Some(path.to_owned()) })
+    }
+
     /// The same store with other options. They mean nothing to a store that reads.
     #[must_use]
     pub fn with(self, options: ZipOptions) -> Self {
-        if let Access::Write(session) = &self.access {
-            session.permit_replacing(options.replace);
+        match &self.access {
+            Access::Write(session) => session.set_options(options),
+            Access::Update(update) => update.set_options(options),
+            Access::File(..) | Access::Value(..) => {}
+        }
+        self
+    }
+
+    /// The same store, which flushes so that entries lie in an order that readers expect, in the file and in its directory, behind a
+    /// comment that they expect, and with the records of zip64. Where that needs another order, the file is written once more. It means
+    /// nothing to a store that reads.
+    ///
+    /// # Example
+    /// ```
+    /// # use zarr_store::{Key, StoreExt};
+    /// # use zarr_store_zip::{ZipArrangement, ZipStore};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("x.ozx");
+    /// let arrangement = ZipArrangement { first: "zarr.json", comment: |_| Some(b"a comment".to_vec()) };
+    /// let store = ZipStore::create(&path)?.arranged(arrangement);
+    /// store.set_all(&Key::new("a/c/0")?, b"1")?;
+    /// store.set_all(&Key::new("zarr.json")?, b"{}")?;
+    /// store.close()?;
+    /// let bytes = std::fs::read(&path)?;
+    /// assert!(bytes[30..].starts_with(b"zarr.json{}") && bytes.ends_with(b"a comment"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn arranged(self, arrangement: ZipArrangement) -> Self {
+        match &self.access {
+            Access::Write(session) => session.arrange(arrangement),
+            Access::Update(update) => update.arrange(arrangement),
+            Access::File(..) | Access::Value(..) => {}
         }
         self
     }
@@ -229,30 +310,34 @@ impl ZipStore {
     }
 
     fn open_path(path: &Path) -> Result<Self> {
-        let name = path.display().to_string();
-        let fail = |source| opened::file_failed(source, &name);
-        let file = File::open(path).map_err(fail)?;
-        if !file.metadata().map_err(fail)?.is_file() {
-            return Err(Error::NotAStore { store: name, found: "no file", expected: "a zip file" });
-        }
-        match plan::run(&&file, Opening::new()) {
-            Ok(opened) => {
-                Ok(Self { access: Access::File(file, Archive::new(name, opened, None)), path: Some(path.to_owned()) })
-            }
-            Err(fault) => Err(opened::opening_failed(fault, name)),
-        }
+        let (file, archive) = opened::open_file(path)?;
+        Ok(Self { access: Access::File(file, archive), path: Some(path.to_owned()) })
     }
 
     fn session(&self) -> Option<&Session> {
         match &self.access {
             Access::Write(session) => Some(session),
+            Access::Update(update) => update.session(),
             Access::File(..) | Access::Value(..) => None,
+        }
+    }
+
+    /// The directory of a file that is read.
+    fn archive(&self) -> Option<&Archive> {
+        match &self.access {
+            Access::File(_, archive) | Access::Value(.., archive) => Some(archive),
+            Access::Update(update) if update.session().is_none() => Some(update.archive()),
+            Access::Write(_) | Access::Update(_) => None,
         }
     }
 
     /// The zip file, if it is written.
     fn written(&self, operation: Operation) -> Result<&Session> {
-        self.session().ok_or_else(|| Error::ReadOnly { store: self.to_string(), operation })
+        match &self.access {
+            Access::Write(session) => Ok(session),
+            Access::Update(update) => update.begin(),
+            Access::File(..) | Access::Value(..) => Err(Error::ReadOnly { store: self.to_string(), operation }),
+        }
     }
 }
 
@@ -261,16 +346,15 @@ impl fmt::Display for ZipStore {
         match &self.access {
             Access::File(_, archive) | Access::Value(.., archive) => archive.fmt(f),
             Access::Write(session) => session.fmt(f),
+            Access::Update(update) => update.archive().fmt(f),
         }
     }
 }
 
 impl fmt::Debug for ZipStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let entries = match &self.access {
-            Access::File(_, archive) | Access::Value(.., archive) => archive.entries.len(),
-            Access::Write(session) => session.entries(),
-        };
+        let entries = self.archive().map(|archive| archive.entries.len());
+        let entries = entries.or_else(|| self.session().map(Session::entries)).unwrap_or(0);
         f.debug_struct("ZipStore")
             .field("name", &self.to_string())
             .field("entries", &entries)
@@ -287,33 +371,50 @@ impl Store for ZipStore {
                 archive.get(key, ranges, options, |getting| plan::run(&(&**store, at), getting))
             }
             Access::Write(session) => session.get(key, ranges, options),
+            Access::Update(update) => update.get(key, ranges, options),
         }
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        Ok(match &self.access {
-            Access::File(_, archive) | Access::Value(.., archive) => archive.entries.list_dir(prefix),
-            Access::Write(session) => session.list_dir(prefix),
-        })
+        match (self.archive(), self.session()) {
+            (None, Some(session)) => session.list_dir(prefix),
+            (archive, _) => Ok(archive.map(|archive| archive.entries.list_dir(prefix)).unwrap_or_default()),
+        }
     }
 
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        Ok(match &self.access {
-            Access::File(_, archive) | Access::Value(.., archive) => archive.entries.list_prefix(prefix),
-            Access::Write(session) => session.list_prefix(prefix),
-        })
+        match (self.archive(), self.session()) {
+            (None, Some(session)) => session.list_prefix(prefix),
+            (archive, _) => Ok(archive.map(|archive| archive.entries.list_prefix(prefix)).unwrap_or_default()),
+        }
     }
 
     fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
-        match &self.access {
-            Access::File(_, archive) | Access::Value(.., archive) => archive.entries.visit_sizes(prefix, visit),
-            Access::Write(session) => session.visit_sizes(prefix, visit),
+        match (self.archive(), self.session()) {
+            (None, Some(session)) => session.visit_sizes(prefix, visit),
+            (archive, _) => {
+                if let Some(archive) = archive {
+                    archive.entries.visit_sizes(prefix, visit);
+                }
+                Ok(())
+            }
         }
-        Ok(())
     }
 
     fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        self.written(Operation::Set)?.set(key, value, options).map(Some)
+        self.written(Operation::Set)?.set(key, &Content::slice(value), options).map(Some)
+    }
+
+    fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
+        self.written(Operation::Set)?.begin_set(key, head, options)
+    }
+
+    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
+        self.written(Operation::Set)?.append_to_set(key, stream, &pieces)
+    }
+
+    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
+        self.written(Operation::Set)?.finish_set(key, stream, &head).map(Some)
     }
 
     fn erase(&self, key: &Key) -> Result<()> {
@@ -326,17 +427,18 @@ impl Store for ZipStore {
     }
 
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
-        Ok(match &self.access {
-            Access::File(..) | Access::Value(..) => Lock::in_process(self, prefix),
+        match &self.access {
+            Access::File(..) | Access::Value(..) => Ok(Lock::in_process(self, prefix)),
             Access::Write(session) => session.try_lock(prefix),
-        })
+            Access::Update(update) => update.begin()?.try_lock(prefix),
+        }
     }
 
     fn take_warnings(&self) -> Vec<String> {
         match &self.access {
             Access::File(..) => Vec::new(),
             Access::Value(store, ..) => store.take_warnings(),
-            Access::Write(session) => session.take_warning().into_iter().collect(),
+            Access::Write(_) | Access::Update(_) => self.session().map(Session::take_warnings).unwrap_or_default(),
         }
     }
 
@@ -350,13 +452,13 @@ impl Store for ZipStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        if self.session().is_some() { write::CAPABILITIES } else { opened::CAPABILITIES }
+        match &self.access {
+            Access::File(..) | Access::Value(..) => opened::CAPABILITIES,
+            Access::Write(_) | Access::Update(_) => write::CAPABILITIES,
+        }
     }
 
     fn access_profile(&self) -> AccessProfile {
-        match &self.access {
-            Access::File(_, archive) | Access::Value(.., archive) => archive.profile,
-            Access::Write(_) => opened::LOCAL,
-        }
+        self.archive().map_or(opened::LOCAL, |archive| archive.profile)
     }
 }

@@ -42,6 +42,8 @@ pub struct Capabilities {
     pub exchanges: bool,
     /// What is set appears to others, and survives the process, with [`Store::flush`](crate::Store::flush) and not before.
     pub appears_at_flush: bool,
+    /// A value that is set piece by piece ([`Store::begin_set`](crate::Store::begin_set)) is not in memory as a whole.
+    pub streams: bool,
 }
 
 impl Capabilities {
@@ -57,6 +59,7 @@ impl Capabilities {
             erases_at_once: false,
             exchanges: false,
             appears_at_flush: false,
+            streams: false,
         }
     }
 
@@ -106,5 +109,11 @@ impl Capabilities {
     #[must_use]
     pub const fn appears_at_flush(self, appears_at_flush: bool) -> Self {
         Self { appears_at_flush, ..self }
+    }
+
+    /// With these [`streams`](Self::streams).
+    #[must_use]
+    pub const fn streams(self, streams: bool) -> Self {
+        Self { streams, ..self }
     }
 }

@@ -202,7 +202,7 @@ impl Store for MemoryStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities::none().write(true).list(true).suffix_ranges(true).conditional(true).exchanges(true)
+        Capabilities::none().write(true).list(true).suffix_ranges(true).conditional(true).exchanges(true).streams(true)
     }
 
     fn access_profile(&self) -> AccessProfile {

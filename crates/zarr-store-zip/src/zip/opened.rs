@@ -1,7 +1,9 @@
 //! A zip file that was opened, however it is read.
 
 use std::fmt;
+use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use zarr_store::{AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Operation, Result};
 
@@ -9,8 +11,8 @@ use crate::ZipFault;
 
 use super::entry::{Entries, Entry};
 use super::get::{Access, Getting};
-use super::opening::Opened;
-use super::plan::Fault;
+use super::opening::{Opened, Opening};
+use super::plan::{self, Fault};
 
 /// The capabilities of a store in a zip file that is read.
 pub(super) const CAPABILITIES: Capabilities = Capabilities::none().list(true).suffix_ranges(true);
@@ -86,6 +88,20 @@ impl Archive {
 impl fmt::Display for Archive {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&self.name)
+    }
+}
+
+/// Opens the zip file at a path.
+pub(super) fn open_file(path: &Path) -> Result<(File, Archive)> {
+    let name = path.display().to_string();
+    let fail = |source| file_failed(source, &name);
+    let file = File::open(path).map_err(fail)?;
+    if !file.metadata().map_err(fail)?.is_file() {
+        return Err(Error::NotAStore { store: name, found: "no file", expected: "a zip file" });
+    }
+    match plan::run(&&file, Opening::new()) {
+        Ok(opened) => Ok((file, Archive::new(name, opened, None))),
+        Err(fault) => Err(opening_failed(fault, name)),
     }
 }
 

@@ -4,11 +4,15 @@
 //! would fail, for ever if the process is killed then. The first set makes a copy under a temporary name, in which entries take
 //! the place of the old directory and follow each other; a flush adds the new directory and gives the copy the name of the zip file.
 
+mod content;
 mod index;
 mod lock;
+mod publish;
 mod record;
 mod repack;
+mod spool;
 mod target;
+mod turn;
 
 #[cfg(test)]
 mod tests;
@@ -26,23 +30,28 @@ use zarr_store::{
     SetOptions, SizeVisitor, Version,
 };
 
-use super::file::{self, write_all_at};
+use super::file;
 use super::get::{Access, Getting};
 use super::opened;
 use super::opening::Opening;
 use super::plan::{self, Fault};
-use crate::ZipFault;
+use crate::{ZipArrangement, ZipFault, ZipOptions};
+pub(super) use content::Content;
 use index::{Index, Value};
 use lock::{Taken, WriteLock};
 use record::Record;
-use target::{Stamp, Target};
+pub(super) use target::Stamp;
+use target::Target;
 
 /// The capabilities of a store in a zip file that is written.
-pub(super) const CAPABILITIES: Capabilities =
-    opened::CAPABILITIES.write(true).conditional(true).durable(true).erases_at_once(true).appears_at_flush(true);
+pub(super) const CAPABILITIES: Capabilities = opened::CAPABILITIES
+    .write(true)
+    .conditional(true)
+    .durable(true)
+    .erases_at_once(true)
+    .appears_at_flush(true)
+    .streams(true);
 
-/// Values of up to so many bytes are written together with their local header, by one call.
-const TOGETHER: usize = 64 << 10;
 /// The longest name of an entry in bytes.
 const MAX_NAME: usize = u16::MAX as usize;
 
@@ -55,13 +64,21 @@ pub(super) struct Session {
     /// Is held for moments only, after `writer`.
     index: RwLock<Index>,
     writer: Mutex<Writer>,
-    warning: Mutex<Option<String>>,
+    /// The file that was read, while this session has no turn: see [`turn`]. Is held for moments only, after `writer`.
+    idle: RwLock<Option<Stamp>>,
+    warnings: Mutex<Vec<String>>,
 }
 
 /// What those who write hold one after another.
 struct Writer {
-    /// Whether keys may be replaced and erased.
-    replace: bool,
+    options: ZipOptions,
+    arrangement: Option<ZipArrangement>,
+    /// Whether keys were erased that are at the path still.
+    has_erased: bool,
+    /// Whether no entry of the file at the path is needed any more.
+    starts_over: bool,
+    /// Bytes of replaced and erased values since the last flush.
+    left: u64,
     /// The file with changes that are not at the path yet.
     target: Option<Target>,
     /// The file at the path; `None` if there is none yet.
@@ -71,7 +88,28 @@ struct Writer {
     /// The comment of the file.
     comment: Bytes,
     is_closed: bool,
+    /// Whether this session may write: with the lock, where there are locks.
+    has_turn: bool,
     lock: Option<WriteLock>,
+}
+
+impl Writer {
+    fn new(published: Option<Stamp>, lock: Option<WriteLock>) -> Self {
+        Self {
+            options: ZipOptions::default(),
+            arrangement: None,
+            has_erased: false,
+            starts_over: false,
+            left: 0,
+            target: None,
+            published,
+            end: 0,
+            comment: Bytes::new(),
+            is_closed: false,
+            has_turn: true,
+            lock,
+        }
+    }
 }
 
 impl Session {
@@ -95,15 +133,7 @@ impl Session {
         }
         let target = Target::create(&path).map_err(fail)?;
         let index = Index::new(Arc::clone(&target.file), random());
-        let writer = Writer {
-            replace: false,
-            target: Some(target),
-            published: None,
-            end: 0,
-            comment: Bytes::new(),
-            is_closed: false,
-            lock,
-        };
+        let writer = Writer { target: Some(target), ..Writer::new(None, lock) };
         Ok(Self::new(name, path, index, writer, warning))
     }
 
@@ -124,13 +154,9 @@ impl Session {
             Err(fault) => return Err(opened::opening_failed(fault, name)),
         };
         let writer = Writer {
-            replace: false,
-            target: None,
-            published: Some(published),
             end: directory.end.offset,
             comment: directory.end.comment.clone(),
-            is_closed: false,
-            lock,
+            ..Writer::new(Some(published), lock)
         };
         let mut index = Index::new(Arc::new(file), random());
         index.add(directory);
@@ -144,13 +170,24 @@ impl Session {
             access: Access { max_gap: None, same_state: GetOptions::default(), size: None },
             index: RwLock::new(index),
             writer: Mutex::new(writer),
-            warning: Mutex::new(warning),
+            idle: RwLock::new(None),
+            warnings: Mutex::new(warning.into_iter().collect()),
         }
     }
 
-    /// Permits that keys are replaced and erased.
-    pub(super) fn permit_replacing(&self, replace: bool) {
-        self.writer().replace = replace;
+    pub(super) fn set_options(&self, options: ZipOptions) {
+        self.writer().options = options;
+    }
+
+    pub(super) fn arrange(&self, arrangement: ZipArrangement) {
+        self.writer().arrangement = Some(arrangement);
+    }
+
+    /// Takes the number of offsets in the file with this stamp, if that is the file.
+    pub(super) fn number_if(&self, stamp: &Stamp, number: u64) {
+        if self.writer().published.as_ref() == Some(stamp) {
+            self.index_mut().number = number;
+        }
     }
 
     pub(super) fn entries(&self) -> usize {
@@ -170,6 +207,7 @@ impl Session {
     }
 
     pub(super) fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        self.look()?;
         let (file, value, version) = {
             let index = self.index();
             let Some(value) = index.values.get(key) else { return Ok(None) };
@@ -190,19 +228,23 @@ impl Session {
         read.map_err(|fault| self.fail(fault, Operation::Get, value.entry.key.as_str()))
     }
 
-    pub(super) fn list_dir(&self, prefix: &Prefix) -> Listing {
-        self.index().list_dir(prefix)
+    pub(super) fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.look()?;
+        Ok(self.index().list_dir(prefix))
     }
 
-    pub(super) fn list_prefix(&self, prefix: &Prefix) -> Vec<Key> {
-        self.index().list_prefix(prefix)
+    pub(super) fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        self.look()?;
+        Ok(self.index().list_prefix(prefix))
     }
 
-    pub(super) fn visit_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) {
+    pub(super) fn visit_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        self.look()?;
         self.index().visit_sizes(prefix, visit);
+        Ok(())
     }
 
-    pub(super) fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Version> {
+    pub(super) fn set(&self, key: &Key, content: &Content<'_>, options: &SetOptions) -> Result<Version> {
         let name = key.as_str();
         if name.len() > MAX_NAME {
             let begin = name.chars().take(40).collect();
@@ -213,7 +255,6 @@ impl Session {
                 size: name.len(),
             });
         }
-        let crc = crc32fast::hash(value);
         let mut writer = self.writing(Operation::Set)?;
         let found = {
             let index = self.index();
@@ -221,29 +262,25 @@ impl Session {
             options.when.check(self, key, found.as_ref().map(|(_, version)| version))?;
             found.map(|(value, version)| (Arc::clone(&index.file), value, version))
         };
+        let mut left = 0;
         if let Some((file, old, version)) = found {
-            match self.is_same(&file, &old, value, crc) {
+            match self.is_same(&file, &old, content) {
                 Ok(true) => return Ok(version),
                 // One that cannot be read is replaced, too.
-                _ if writer.replace => {}
+                _ if writer.options.replace => left = old.entry.compressed,
                 Ok(false) => return Err(self.is_kept(name, Operation::Set)),
                 Err(error) => return Err(error),
             }
         }
         let fail = |source| self.fail(Fault::Io(source), Operation::Set, name);
-        let record = Record::stored(name, crc, value.len() as u64, writer.end);
-        let mut local = record.local(name.as_bytes());
+        let record = Record::stored(name, content.crc(), content.size(), writer.end);
+        let local = record.local(name.as_bytes());
         let data = writer.end + local.len() as u64;
         let file = self.target(&mut writer).map_err(fail)?;
-        if value.len() <= TOGETHER {
-            local.extend_from_slice(value);
-            write_all_at(&file, &local, writer.end).map_err(fail)?;
-        } else {
-            write_all_at(&file, &local, writer.end).map_err(fail)?;
-            write_all_at(&file, value, data).map_err(fail)?;
-        }
+        content.write(&file, local, writer.end).map_err(fail)?;
         // What a failed write has left is overwritten by the next one, or cut off.
-        writer.end = data + value.len() as u64;
+        writer.end = data + content.size();
+        writer.left += left;
         let value = Value::new(key.clone(), record, data);
         let mut index = self.index_mut();
         let version = index.version(&value);
@@ -252,39 +289,43 @@ impl Session {
     }
 
     /// Whether a value has these bytes.
-    fn is_same(&self, file: &File, old: &Value, value: &[u8], crc: u32) -> Result<bool> {
-        if (old.entry.size, old.entry.crc) != (value.len() as u64, crc) {
+    fn is_same(&self, file: &File, old: &Value, content: &Content<'_>) -> Result<bool> {
+        if (old.entry.size, old.entry.crc) != (content.size(), content.crc()) {
             return Ok(false);
         }
-        Ok(self.read(file, old, &[ByteRange::Full])?.part(0) == value)
+        content.is_read_by(self, &old.entry, &|range| self.read(file, old, &[range]))
     }
 
     pub(super) fn erase(&self, key: &Key) -> Result<()> {
         let mut writer = self.writing(Operation::Erase)?;
-        if !self.index().values.contains_key(key) {
-            return Ok(());
-        }
-        if !writer.replace {
-            return Err(self.is_kept(key.as_str(), Operation::Erase));
-        }
-        let fail = |source| self.fail(Fault::Io(source), Operation::Erase, key.as_str());
-        self.target(&mut writer).map_err(fail)?;
-        self.index_mut().values.remove(key);
-        Ok(())
+        let keys = self.index().values.get_key_value(key).map(|(key, _)| key.clone());
+        self.erase_all(&mut writer, keys.as_slice())
     }
 
     pub(super) fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
         let mut writer = self.writing(Operation::Erase)?;
-        let keys = self.list_prefix(prefix);
+        let keys = self.index().list_prefix(prefix);
+        self.erase_all(&mut writer, &keys)
+    }
+
+    /// Erases keys that are there.
+    fn erase_all(&self, writer: &mut Writer, keys: &[Key]) -> Result<()> {
         let Some(first) = keys.first() else { return Ok(()) };
-        if !writer.replace {
+        if !writer.options.replace {
             return Err(self.is_kept(first.as_str(), Operation::Erase));
         }
-        let fail = |source| self.fail(Fault::Io(source), Operation::Erase, prefix.as_str());
-        self.target(&mut writer).map_err(fail)?;
         let mut index = self.index_mut();
-        for key in &keys {
-            index.values.remove(key);
+        for key in keys {
+            if let Some(value) = index.values.remove(key) {
+                writer.left += value.entry.compressed;
+            }
+        }
+        writer.has_erased = true;
+        if index.values.is_empty() {
+            // Nothing in the file is needed. Other bytes come to be at the same offsets.
+            index.folders.clear();
+            index.number = random();
+            (writer.target, writer.starts_over, writer.end, writer.left) = (None, true, 0, 0);
         }
         Ok(())
     }
@@ -295,7 +336,10 @@ impl Session {
             return Ok(Arc::clone(&target.file));
         }
         let published = Arc::clone(&self.index().file);
-        let target = Target::copy(&self.path, &published, writer.end)?;
+        let target = match writer.starts_over {
+            true => Target::create_like(&self.path, &published)?,
+            false => Target::copy(&self.path, &published, writer.end)?,
+        };
         let file = Arc::clone(&target.file);
         writer.target = Some(target);
         // Entries are where they were.
@@ -303,78 +347,31 @@ impl Session {
         Ok(file)
     }
 
-    /// Makes all changes the zip file at the path.
-    pub(super) fn flush(&self) -> Result<()> {
-        let mut writer = self.writer();
-        self.publish(&mut writer)
-    }
-
-    fn publish(&self, writer: &mut Writer) -> Result<()> {
-        let Some(mut target) = writer.target.take() else { return Ok(()) };
-        let bytes = index::directory_and_end(&self.index(), writer.end, &writer.comment);
-        match self.install(writer, &mut target, &bytes) {
-            Ok(()) => {
-                let fail = |source| self.fail(Fault::Io(source), Operation::Flush, "/");
-                target::sync_name(&self.path).map_err(fail)
-            }
-            Err(error) => {
-                // For another attempt. What was written of the directory is overwritten or cut off.
-                writer.target = Some(target);
-                Err(error)
-            }
-        }
-    }
-
-    /// Gives a file with a directory and an end of these bytes the name of the zip file.
-    fn install(&self, writer: &mut Writer, target: &mut Target, bytes: &[u8]) -> Result<()> {
-        let fail = |source| self.fail(Fault::Io(source), Operation::Flush, "/");
-        write_all_at(&target.file, bytes, writer.end).map_err(fail)?;
-        target.file.set_len(writer.end + bytes.len() as u64).map_err(fail)?;
-        if let Some(expected) = &writer.published {
-            let replaced = |found| ZipFault::Replaced { found, expected: expected.to_string() }.of(self.name.clone());
-            match fs::symlink_metadata(&self.path) {
-                Ok(metadata) if Stamp::of(&metadata) == *expected => {}
-                Ok(metadata) => return Err(replaced(Stamp::of(&metadata).to_string())),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(replaced("no file".to_owned())),
-                Err(error) => return Err(fail(error)),
-            }
-        }
-        match target.install(&self.path, writer.published.is_none()) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(Error::NotAStore { store: self.name.clone(), found: "a file", expected: "none" });
-            }
-            installed => installed.map_err(fail)?,
-        }
-        writer.published = Some(Stamp::of(&target.file.metadata().map_err(fail)?));
-        Ok(())
-    }
-
-    /// Flushes and ends the writing.
-    pub(super) fn close(&self) -> Result<()> {
-        let mut writer = self.writer();
-        self.publish(&mut writer)?;
-        writer.is_closed = true;
-        writer.lock = None;
-        Ok(())
-    }
-
     /// Waits until no other writes.
     fn writing(&self, operation: Operation) -> Result<MutexGuard<'_, Writer>> {
-        let writer = self.writer();
+        let mut writer = self.writer();
         if writer.is_closed {
             return Err(Error::ReadOnly { store: self.name.clone(), operation });
         }
+        self.take_turn(&mut writer)?;
         Ok(writer)
     }
 
-    pub(super) fn try_lock(&self, prefix: &Prefix) -> Option<Lock> {
-        let threads = Lock::in_process(self, prefix)?;
-        let excludes_processes = self.writer().lock.is_some();
-        Some(if excludes_processes { Lock::between_processes(threads) } else { threads })
+    pub(super) fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
+        let Some(threads) = Lock::in_process(self, prefix) else { return Ok(None) };
+        let mut writer = self.writer();
+        if !writer.is_closed {
+            self.take_turn(&mut writer)?;
+        }
+        Ok(Some(if writer.lock.is_some() { Lock::between_processes(threads) } else { threads }))
     }
 
-    pub(super) fn take_warning(&self) -> Option<String> {
-        self.warning.lock().unwrap_or_else(PoisonError::into_inner).take()
+    fn warn(&self, warning: String) {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner).push(warning);
+    }
+
+    pub(super) fn take_warnings(&self) -> Vec<String> {
+        std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// The error for an entry that can be neither replaced nor erased.
@@ -392,13 +389,6 @@ impl Session {
             Fault::Store(error) => error,
             Fault::Gone => Error::NoStore { store: self.name.clone() },
         }
-    }
-}
-
-impl Drop for Session {
-    fn drop(&mut self) {
-        // `close` reports errors.
-        let _ = self.flush();
     }
 }
 

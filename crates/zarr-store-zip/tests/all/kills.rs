@@ -130,7 +130,7 @@ fn a_killed_process_leaves_a_flushed_state() {
 #[test]
 fn a_lock_ends_with_its_process() {
     let (_folder, path) = folder();
-    drop(ZipStore::create(&path).expect("created"));
+    ZipStore::create(&path).expect("created").close().expect("closed");
     let mut child = spawn(&path);
     // It has the lock once it reports.
     let mut lines = BufReader::new(child.stdout.as_mut().expect("piped")).lines();

@@ -5,6 +5,7 @@
 mod kills;
 mod other_software;
 mod sessions;
+mod updates;
 
 use std::path::{Path, PathBuf};
 

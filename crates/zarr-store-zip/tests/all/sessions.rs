@@ -42,9 +42,9 @@ fn a_new_file_is_there_when_it_is_closed() {
         format!("{}: found a file, expected none: `ZipStore::append` adds to it", path.display())
     );
     assert_eq!(files(&path), ["x.zip"]);
-    // Dropping closes too, also a store without values.
+    // Also a store without values.
     let other = path.with_file_name("folder").join("y.zip");
-    drop(ZipStore::create(&other).expect("created with its directory"));
+    ZipStore::create(&other).expect("created with its directory").close().expect("closed");
     assert_eq!(files(&other), ["y.zip"]);
     contract_read(&ZipStore::open(&other).expect("opened"), &[]);
     contract_read_only(&ZipStore::open(&other).expect("opened"));
@@ -58,7 +58,7 @@ fn equal_values_make_equal_files() {
         for (name, value) in [("b", &[1; 70_000][..]), ("a/\u{e4}", b"2")] {
             store.set_all(&key(name), value).expect("set");
         }
-        drop(store);
+        store.close().expect("closed");
         fs::read(path).expect("read")
     };
     assert_eq!(bytes(), bytes());
@@ -191,7 +191,7 @@ fn links_and_permissions_stay() {
     use std::os::unix::fs::PermissionsExt;
     let (_folder, path) = folder();
     let link = path.with_file_name("link.zip");
-    drop(ZipStore::create(&path).expect("created"));
+    ZipStore::create(&path).expect("created").close().expect("closed");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o640)).expect("permitted");
     std::os::unix::fs::symlink("x.zip", &link).expect("a link");
     let store = ZipStore::append(&link).expect("opened").with(replacing());
@@ -211,7 +211,7 @@ fn links_and_permissions_stay() {
 #[test]
 fn changes_of_others_are_not_overwritten() {
     let (_folder, path) = folder();
-    drop(ZipStore::create(&path).expect("created"));
+    ZipStore::create(&path).expect("created").close().expect("closed");
     let store = ZipStore::append(&path).expect("opened");
     store.set_all(&key("a"), b"1").expect("set");
     let of_another = [&b"PK\x05\x06"[..], &[0; 16], &[1, 0, b'c']].concat();

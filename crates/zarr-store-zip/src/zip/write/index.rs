@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use zarr_store::{Key, Listing, Prefix, SizeVisitor, Version};
 
+use super::Writer;
 use super::record::{self, Record};
+use crate::ZipArrangement;
 use crate::zip::directory::{self, Directory};
 use crate::zip::entry::Entry;
 
@@ -79,17 +81,36 @@ impl Index {
         Version::new(&format!("{:x}.{:x}", self.number, value.record.offset))
     }
 
-    /// The central directory in the order of the file, with the number of its entries.
-    pub(super) fn directory(&self) -> (Vec<u8>, u64) {
-        let values = self.values.values().map(|value| (value.entry.key.as_str(), &value.record));
-        let folders = self.folders.iter().map(|(name, record)| (name.as_str(), record));
-        let mut entries: Vec<(&str, &Record)> = values.chain(folders).collect();
-        entries.sort_by_key(|(_, record)| record.offset);
+    /// The central directory in the order of the file, unless an arrangement says another one, with the number of its entries.
+    pub(super) fn directory(&self, arrangement: Option<&ZipArrangement>) -> (Vec<u8>, u64) {
+        let place = |value: &Value| place(&value.entry.key, &value.record, arrangement);
+        let values = self.values.values().map(|value| (place(value), value.entry.key.as_str(), &value.record));
+        let folders = self.folders.iter().map(|(name, record)| ((usize::MAX, record.offset), name.as_str(), record));
+        let mut entries: Vec<((usize, u64), &str, &Record)> = values.chain(folders).collect();
+        entries.sort_by_key(|(place, ..)| *place);
         let mut bytes = Vec::new();
-        for (name, record) in &entries {
+        for (_, name, record) in &entries {
             record.put_central(name.as_bytes(), &mut bytes);
         }
         (bytes, entries.len() as u64)
+    }
+
+    /// Whether the entries lie in the file as an arrangement says, with nothing else before them.
+    pub(super) fn is_in_order(&self, arrangement: &ZipArrangement) -> bool {
+        let mut places: Vec<(u64, usize)> = self
+            .values
+            .values()
+            .map(|value| (value.record.offset, place(&value.entry.key, &value.record, Some(arrangement)).0))
+            .collect();
+        places.sort_unstable();
+        let firsts = places.iter().take_while(|(_, depth)| *depth < usize::MAX).count();
+        let begins = places.first().is_none_or(|(offset, _)| *offset == 0);
+        begins
+            && places.is_sorted_by_key(|(_, depth)| *depth)
+            && self
+                .folders
+                .iter()
+                .all(|(_, record)| places.get(firsts).is_none_or(|(offset, _)| record.offset >= *offset))
     }
 
     pub(super) fn list_dir(&self, prefix: &Prefix) -> Listing {
@@ -111,10 +132,19 @@ impl Index {
     }
 }
 
-/// The directory of an index and the end of the file, for the offset where they begin.
-pub(super) fn directory_and_end(index: &Index, offset: u64, comment: &[u8]) -> Vec<u8> {
-    let (mut bytes, entries) = index.directory();
-    let end = record::end(entries, bytes.len() as u64, offset, comment);
+/// Where an entry stands among others: those that come first by the number of names above them, others behind them, each in the order of the
+/// file.
+pub(super) fn place(key: &Key, record: &Record, arrangement: Option<&ZipArrangement>) -> (usize, u64) {
+    let is_first = arrangement.is_none_or(|arrangement| key.name() == arrangement.first);
+    let depth = arrangement.map_or(0, |_| key.as_str().matches('/').count());
+    (if is_first { depth } else { usize::MAX }, record.offset)
+}
+
+/// The directory of an index and the end of the file, for the offset where the entries end.
+pub(super) fn directory_and_end(index: &Index, writer: &Writer) -> Vec<u8> {
+    let (mut bytes, entries) = index.directory(writer.arrangement.as_ref());
+    // Readers of arranged files may expect the records of zip64.
+    let end = record::end(entries, bytes.len() as u64, writer.end, &writer.comment, writer.arrangement.is_some());
     bytes.extend_from_slice(&end);
     bytes
 }

@@ -155,11 +155,12 @@ impl Record {
     }
 }
 
-/// The records behind the directory, which has these many entries and bytes from `offset` on.
-pub(super) fn end(entries: u64, size: u64, offset: u64, comment: &[u8]) -> Vec<u8> {
+/// The records behind the directory, which has these many entries and bytes from `offset` on; with those of zip64 where they are needed, or
+/// always.
+pub(super) fn end(entries: u64, size: u64, offset: u64, comment: &[u8], always_wide: bool) -> Vec<u8> {
     let mut into = Vec::new();
     let count = u16::try_from(entries).unwrap_or(u16::MAX);
-    if count == u16::MAX || is_wide(size) || is_wide(offset) {
+    if always_wide || count == u16::MAX || is_wide(size) || is_wide(offset) {
         put32(&mut into, END64);
         // The rest of this record.
         put64(&mut into, 44);

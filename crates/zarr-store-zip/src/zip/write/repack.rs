@@ -9,7 +9,8 @@ use zarr_store::{Operation, Result};
 
 use super::index::{self, Index, Value};
 use super::target::{self, Target, copy_range};
-use super::{Session, random};
+use super::{Session, Writer, random};
+use crate::ZipArrangement;
 use crate::zip::entry::Entry;
 use crate::zip::file::{read_exact_at, write_all_at};
 use crate::zip::plan::Fault;
@@ -20,16 +21,22 @@ impl Session {
         let mut writer = self.writing(Operation::Set)?;
         // The file at the path is complete before it is replaced.
         self.publish(&mut writer)?;
+        let saved = self.rewrite(&mut writer)?;
+        self.end_turn(&mut writer);
+        Ok(saved)
+    }
+
+    /// Rewrites the file at the path, which has all changes.
+    pub(super) fn rewrite(&self, writer: &mut Writer) -> Result<u64> {
         let fail = |fault| self.fail(fault, Operation::Flush, "/");
         let io = |source| fail(Fault::Io(source));
         let before = self.index().file.metadata().map_err(io)?.len();
-        let mut target = Target::create(&self.path).map_err(io)?;
-        let (mut packed, end) = pack(&self.index(), &target.file).map_err(fail)?;
-        target.file.set_permissions(self.index().file.metadata().map_err(io)?.permissions()).map_err(io)?;
+        let mut target = Target::create_like(&self.path, &self.index().file).map_err(io)?;
+        let (mut packed, end) = pack(&self.index(), &target.file, writer.arrangement.as_ref()).map_err(fail)?;
         packed.number = random();
-        let bytes = index::directory_and_end(&packed, end, &writer.comment);
         let old_end = std::mem::replace(&mut writer.end, end);
-        if let Err(error) = self.install(&mut writer, &mut target, &bytes) {
+        let bytes = index::directory_and_end(&packed, writer);
+        if let Err(error) = self.install(writer, &mut target, &bytes) {
             writer.end = old_end;
             return Err(error);
         }
@@ -39,13 +46,15 @@ impl Session {
     }
 }
 
-/// Copies all entries into an empty file, in the order in which they were. Returns where the last one ends.
-fn pack(index: &Index, into: &Arc<File>) -> Result<(Index, u64), Fault> {
+/// Copies all entries into an empty file, in the order in which they were unless an arrangement says another one. Returns where the last
+/// one ends.
+fn pack(index: &Index, into: &Arc<File>, arrangement: Option<&ZipArrangement>) -> Result<(Index, u64), Fault> {
     let mut packed = Index::new(Arc::clone(into), index.number);
     let mut end = 0;
-    let mut by_offset: BTreeMap<u64, &Arc<Value>> = BTreeMap::new();
-    by_offset.extend(index.values.values().map(|value| (value.record.offset, value)));
-    for value in by_offset.into_values() {
+    let mut in_order: BTreeMap<_, &Arc<Value>> = BTreeMap::new();
+    in_order
+        .extend(index.values.values().map(|value| (index::place(&value.entry.key, &value.record, arrangement), value)));
+    for value in in_order.into_values() {
         let key = &value.entry.key;
         let data = locate(&value.entry, &index.file)?;
         let record = value.record.moved(end);

@@ -39,6 +39,13 @@ impl Target {
         Ok(Self { file: Arc::new(file), path, is_installed: false })
     }
 
+    /// An empty file with the permissions of `like`, for the zip file at `zip`.
+    pub(super) fn create_like(zip: &Path, like: &File) -> io::Result<Self> {
+        let target = Self::create(zip)?;
+        target.file.set_permissions(like.metadata()?.permissions())?;
+        Ok(target)
+    }
+
     /// A file with the first `len` bytes and the permissions of `from`, for the zip file at `zip`. The bytes are shared where the file
     /// system can do that.
     pub(super) fn copy(zip: &Path, from: &File, len: u64) -> io::Result<Self> {
@@ -108,7 +115,7 @@ pub(super) fn copy_range(from: &File, range: Range<u64>, to: &File, mut offset: 
 
 /// Which file is at a path, and in which state: whatever changes it without the lock is noticed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Stamp {
+pub(in crate::zip) struct Stamp {
     len: u64,
     modified: Option<SystemTime>,
     /// Device and inode.
@@ -116,7 +123,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    pub(super) fn of(metadata: &Metadata) -> Self {
+    pub(in crate::zip) fn of(metadata: &Metadata) -> Self {
         #[cfg(unix)]
         let number = (std::os::unix::fs::MetadataExt::dev(metadata), std::os::unix::fs::MetadataExt::ino(metadata));
         #[cfg(not(unix))]

@@ -35,8 +35,23 @@ fn keeps_the_contract() {
     testing::contract_read(&ZipStore::open(&path).expect("opened"), &[]);
     let store = ZipStore::append(&path).expect("opened").with(ZipOptions::default().replace(true));
     testing::contract(&store);
+    for value in [b"1", b"2"] {
+        store.set_all(&key("a"), value).expect("set");
+    }
     assert!(store.repack().expect("repacked") > 0);
+    store.erase(&key("a")).expect("erased");
     testing::contract(&store);
+}
+
+#[test]
+fn keeps_the_contract_between_others() {
+    let (_folder, path) = folder();
+    let options = ZipOptions::default().replace(true).release(true);
+    let store = ZipStore::create(&path).expect("created").with(options);
+    testing::contract(&store);
+    store.flush().expect("flushed");
+    // From its first write on.
+    testing::contract(&ZipStore::update(&path).expect("opened").with(options));
 }
 
 #[test]
@@ -129,7 +144,7 @@ fn more_entries_than_16_bits_count() {
     for i in 0..COUNT {
         store.set_all(&key(&format!("c/{i}")), &(i as u32).to_le_bytes()).expect("set");
     }
-    drop(store);
+    store.close().expect("closed");
     let store = ZipStore::append(&path).expect("opened");
     store.set_all(&key("c/last"), b"").expect("set");
     store.close().expect("closed");

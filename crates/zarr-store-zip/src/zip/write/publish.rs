@@ -1,0 +1,104 @@
+//! Flushes: the changes become the zip file at the path, all of them at once.
+
+use std::fs;
+use std::io;
+
+use zarr_store::{ByteRange, Error, Operation, Result};
+
+use super::index;
+use super::target::{self, Stamp, Target};
+use super::{Session, Writer};
+use crate::ZipFault;
+use crate::zip::file::write_all_at;
+use crate::zip::plan::Fault;
+
+impl Session {
+    /// Makes all changes the zip file at the path.
+    pub(in crate::zip) fn flush(&self) -> Result<()> {
+        let mut writer = self.writer();
+        self.publish(&mut writer)?;
+        self.end_turn(&mut writer);
+        Ok(())
+    }
+
+    /// Flushes and ends the writing.
+    pub(in crate::zip) fn close(&self) -> Result<()> {
+        let mut writer = self.writer();
+        self.publish(&mut writer)?;
+        writer.is_closed = true;
+        writer.lock = None;
+        Ok(())
+    }
+
+    pub(super) fn publish(&self, writer: &mut Writer) -> Result<()> {
+        let fail = |source| self.fail(Fault::Io(source), Operation::Flush, "/");
+        if writer.target.is_none() && !writer.has_erased {
+            return Ok(());
+        }
+        self.target(writer).map_err(fail)?;
+        let Some(mut target) = writer.target.take() else { return Ok(()) };
+        let bytes = index::directory_and_end(&self.index(), writer);
+        if let Err(error) = self.install(writer, &mut target, &bytes) {
+            // For another attempt. What was written of the directory is overwritten or cut off.
+            writer.target = Some(target);
+            return Err(error);
+        }
+        (writer.has_erased, writer.starts_over) = (false, false);
+        target::sync_name(&self.path).map_err(fail)?;
+        self.put_in_order(writer)?;
+        match std::mem::take(&mut writer.left) {
+            0 => {}
+            left => self.warn(format!(
+                "{}: {left} bytes of values that were replaced or erased stay in the zip file; a new one is without them: \
+                 `zarr cp {} NEW.zip`",
+                self.name, self.name
+            )),
+        }
+        Ok(())
+    }
+
+    /// Rewrites the file that was just published, where entries or the comment have to be others.
+    fn put_in_order(&self, writer: &mut Writer) -> Result<()> {
+        let Some(arrangement) = writer.arrangement else { return Ok(()) };
+        let root = self.index().values.get(arrangement.first).cloned();
+        let comment = match root {
+            Some(value) => {
+                let file = std::sync::Arc::clone(&self.index().file);
+                let value = self.read(&file, &value, &[ByteRange::Full])?;
+                (arrangement.comment)(value.part(0))
+            }
+            None => None,
+        };
+        let comment = comment.unwrap_or_else(|| writer.comment.to_vec());
+        if *comment == *writer.comment && self.index().is_in_order(&arrangement) {
+            return Ok(());
+        }
+        writer.comment = comment.into();
+        writer.left = 0;
+        self.rewrite(writer).map(drop)
+    }
+
+    /// Gives a file with a directory and an end of these bytes the name of the zip file.
+    pub(super) fn install(&self, writer: &mut Writer, target: &mut Target, bytes: &[u8]) -> Result<()> {
+        let fail = |source| self.fail(Fault::Io(source), Operation::Flush, "/");
+        write_all_at(&target.file, bytes, writer.end).map_err(fail)?;
+        target.file.set_len(writer.end + bytes.len() as u64).map_err(fail)?;
+        if let Some(expected) = &writer.published {
+            let replaced = |found| ZipFault::Replaced { found, expected: expected.to_string() }.of(self.name.clone());
+            match fs::symlink_metadata(&self.path) {
+                Ok(metadata) if Stamp::of(&metadata) == *expected => {}
+                Ok(metadata) => return Err(replaced(Stamp::of(&metadata).to_string())),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(replaced("no file".to_owned())),
+                Err(error) => return Err(fail(error)),
+            }
+        }
+        match target.install(&self.path, writer.published.is_none()) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(Error::NotAStore { store: self.name.clone(), found: "a file", expected: "none" });
+            }
+            installed => installed.map_err(fail)?,
+        }
+        writer.published = Some(Stamp::of(&target.file.metadata().map_err(fail)?));
+        Ok(())
+    }
+}
