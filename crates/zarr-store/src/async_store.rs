@@ -191,6 +191,6 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
 
     /// Orders earlier writes before later ones; as [`crate::Store::barrier`].
     fn barrier(&self) -> BoxFuture<'_, Result<()>> {
-        self.flush()
+        if self.capabilities().appears_at_flush { Box::pin(async { Ok(()) }) } else { self.flush() }
     }
 }

@@ -314,12 +314,12 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     }
 
     /// Orders earlier writes before later ones: if any later write survives a loss of power, all earlier ones do. By default
-    /// [`Store::flush`].
+    /// [`Store::flush`]; nothing where all writes [appear at a flush](Capabilities::appears_at_flush), together.
     ///
     /// # Errors
     /// The errors of the store below.
     fn barrier(&self) -> Result<()> {
-        self.flush()
+        if self.capabilities().appears_at_flush { Ok(()) } else { self.flush() }
     }
 }
 
