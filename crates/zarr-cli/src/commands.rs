@@ -65,7 +65,7 @@ const MORE: &str =
 
 /// Looks at, reads, writes and converts Zarr data of every version.
 ///
-/// URL is a directory (a path or file:///..), a zip file (x.zip or zip:URL), an SQLite file (sqlite:PATH), a bucket
+/// URL is a directory (a path or file:///..), a zip file (x.zip, x.ozx or zip:URL), an SQLite file (sqlite:PATH), a bucket
 /// (s3://BUCKET/KEY, gs://.., az://..) or a place on the web (https://..), and --store-option sets how it is reached: region, endpoint,
 /// anonymous, profile and others; an unknown name is answered with all of them. PATH is a node in it, such as /a/b.
 #[derive(Debug, Parser)]
@@ -142,7 +142,7 @@ pub(crate) fn near_verb(name: &str) -> Option<String> {
 /// Runs the command line.
 pub(crate) fn run(cli: Cli) -> Result<()> {
     let context = Context::new(cli.global);
-    let done = cli.verb.run(&context);
+    let done = cli.verb.run(&context).and_then(|()| context.flush_stores());
     context.store_warnings();
     if done.is_err() {
         context.remove_empty();

@@ -146,6 +146,19 @@ impl Context {
         }
     }
 
+    /// Makes what was written a part of the stores in which it appears at once, such as zip files, now that the command has done its work.
+    /// Where it failed they stay as they were.
+    pub(crate) fn flush_stores(&self) -> Result<()> {
+        let appears_now = |store: &&Arc<dyn Store>| store.capabilities().appears_at_flush;
+        self.stores
+            .borrow()
+            .iter()
+            .filter(appears_now)
+            .try_for_each(|store| store.flush())
+            .map_err(zarr::Error::from)?;
+        Ok(())
+    }
+
     /// Prints the warnings of the stores, at the end of the command.
     pub(crate) fn store_warnings(&self) {
         self.stores.borrow().iter().for_each(|store| self.warnings(&store.take_warnings()));

@@ -212,11 +212,7 @@ impl NodeAddress {
 
 /// Refuses to make a store at a path that does not say so, where one could not be, or would be hidden.
 fn check_new(root: &Path, node: Option<&str>) -> Result<()> {
-    if is_zip(root) {
-        let message = format!("a zip file is to be written: {}", root.display());
-        return Err(Error::new(ErrorKind::Store, message).with_hint("zip files are read: create a directory"));
-    }
-    if let Some(above) = hierarchy_above(root).filter(|_| node.is_none() && !is_hierarchy(root)) {
+    if let Some(above) = hierarchy_above(root).filter(|_| node.is_none() && !is_hierarchy(root) && !is_zip(root)) {
         let message = format!("{} lies in the hierarchy {}", root.display(), above.display());
         let hint = format!(
             "name the path within it, \"{}::/path\", or \"{}::/\" for a store of its own",
@@ -288,14 +284,16 @@ mod tests {
         let plain = folder.join("plain").display().to_string();
         crate::create((plain.as_str(), "/i/b")).array(array()).unwrap();
         assert_eq!(crate::open(format!("{plain}::/i/b")).array().unwrap().path().to_string(), "/i/b");
-        for address in ["file://host/x.zarr/a", "file:///x.zarr/a?b", "n.zip/a", "s3://bucket/x.zarr/a"] {
+        for address in ["file://host/x.zarr/a", "file:///x.zarr/a?b", "s3://bucket/x.zarr/a"] {
             assert!(crate::create(address).array(array()).is_err(), "{address}");
         }
+        // A zip file is there when it is flushed.
         let zip = folder.join("new.zip/a");
-        assert!(
-            crate::create(&zip).array(array()).unwrap_err().to_string().contains("zip")
-                && !folder.join("new.zip").exists()
-        );
+        let created = crate::create(&zip).array(array()).unwrap();
+        assert!(!folder.join("new.zip").exists());
+        created.store().flush().unwrap();
+        assert!(folder.join("new.zip").is_file());
+        assert_eq!(crate::open(&zip).array().unwrap().path().to_string(), "/a");
     }
 
     #[test]

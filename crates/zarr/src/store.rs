@@ -4,6 +4,8 @@ mod address;
 mod grammar;
 mod known;
 mod options;
+#[cfg(feature = "zip")]
+mod ozx;
 mod schemes;
 mod signature;
 mod words;
@@ -31,7 +33,7 @@ pub use zarr_store_object::BucketStore;
 #[cfg(feature = "sqlite")]
 pub use zarr_store_sqlite::{Journal, SqliteFault, SqliteOptions, SqliteStore};
 #[cfg(feature = "zip")]
-pub use zarr_store_zip::{AsyncZipStore, ZipFault, ZipOptions, ZipStore};
+pub use zarr_store_zip::{AsyncZipStore, ZipArrangement, ZipFault, ZipOptions, ZipStore};
 
 /// Opens the store at an address, which must be there.
 ///
@@ -39,7 +41,7 @@ pub use zarr_store_zip::{AsyncZipStore, ZipFault, ZipOptions, ZipStore};
 /// | address | store | options |
 /// |---|---|---|
 /// | a path, `file:///path` | with feature `filesystem` the directory; with feature `zip` the zip file if it is a file | `durability` (`none`, `file`, `full`), `locks`, `sync_on_request` |
-/// | `zip:ADDRESS` | with feature `zip` the zip file at the address; one in a bucket or on the web is read by ranges | those of the store at the address |
+/// | `zip:ADDRESS` | with feature `zip` the zip file at the address; one of this machine is written too, one in a bucket or on the web is read by ranges | those of the store at the address |
 /// | `sqlite:PATH` | with feature `sqlite` the SQLite file | `busy_timeout` in seconds, `journal` (`rollback`, `wal`) of a new file, `read_only` |
 /// | `s3://bucket/prefix`, `gs://..`, `az://..` | with features `s3`, `gs`, `az` the keys below a prefix of a bucket; `gcs`, `abfs` and `abfss` are understood | `anonymous`, `endpoint`, `region`, `requester_pays`, `missing` (`403`), credentials and others: `BucketStore` |
 /// | `https://host/path`, `http://..` | with feature `http` the files below a URL, to read | `header.NAME`, `missing` (`403`) and others: `HttpStore` |
@@ -56,6 +58,8 @@ pub use zarr_store_zip::{AsyncZipStore, ZipFault, ZipOptions, ZipStore};
 /// there may have `::` in its name. A single letter is no scheme: `C:\x.zarr` is a path. Capital letters in schemes do not matter. `%41`
 /// stands for `A` in `file://` and addresses of the web; only these may have a query (`?..`). `zip::ADDRESS`, as fsspec writes it, is
 /// `zip:ADDRESS` where the address has a known scheme.
+///
+/// A zip file of this machine may be written: see [`create`] for when that is in the file.
 ///
 /// [`schemes`] is the table behind it, to which a program adds kinds of its own.
 ///
@@ -82,10 +86,32 @@ pub fn open_with(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>
     schemes.open(&schemes.address(address)?, options)
 }
 
-/// Opens the store at an address for writing, and makes it if it is not there.
+/// Opens the store at an address for writing, and makes it if it is not there: a path that ends in `.zip` or `.ozx` names a zip file, another
+/// one a directory.
+///
+/// # Zip files
+/// What is written to a zip file is in it after [`Store::flush`](crate::Store::flush), all of it at once. Without that the file stays as it
+/// was, or away, so that work that failed leaves no file that looks whole. `Conversion::run` ends with a flush.
+/// Values may be replaced and erased; their bytes stay in the file, which a warning tells ([`Store::take_warnings`](crate::Store::take_warnings)).
+/// Each flush after new writes copies the file, but for file systems that share blocks: few flushes of many values are fast. In `.ozx`, OME-Zarr
+/// in one file, documents come first, and the comment tells the version of OME-Zarr.
+///
+/// ```
+/// # #[cfg(feature = "zip")] {
+/// use zarr::store::StoreExt;
+/// # let folder = tempfile::tempdir()?;
+/// # let address = folder.path().join("x.zip").display().to_string();
+/// let store = zarr::store::create(&address)?;
+/// let array = zarr::create((&store, "/a")).array(zarr::NewArray::new(&[3], "int32"))?;
+/// array.write(.., &[1, 2, 3])?;
+/// store.flush()?;
+/// assert_eq!(zarr::open((&zarr::store::open(&address)?, "/a")).array()?.read::<i32>(..)?, [1, 2, 3]);
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
-/// As [`open`]; [`Error::ReadOnly`] for zip files.
+/// As [`open`]; [`Error::ReadOnly`] for stores that are only read; [`Error::Argument`] for a zip file in another store.
 pub fn create(address: &str) -> Result<Arc<dyn Store>> {
     create_with(address, &StoreOptions::new())
 }

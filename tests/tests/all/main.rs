@@ -66,3 +66,4 @@ mod typed_codecs;
 mod writers;
 mod xarray;
 mod xarray_encoding;
+mod zip_files;

@@ -14,7 +14,7 @@ use zarr_store::Prefix;
 const LARGE: usize = 20 << 20;
 
 /// Groups with files beside arrays, as SpatialData and bioformats2raw write them.
-fn write(store: &Arc<dyn Store>, dialect: Dialect, at: &str) {
+pub(crate) fn write(store: &Arc<dyn Store>, dialect: Dialect, at: &str) {
     let registry = zarr::registry::default();
     let path = |name: &str| format!("{}/{name}", at.trim_end_matches('/'));
     for name in ["points/transcripts", "shapes/cells", "OME", "0"] {
@@ -26,6 +26,12 @@ fn write(store: &Arc<dyn Store>, dialect: Dialect, at: &str) {
         let key = path(&name);
         store.set_all(&Key::new(key.trim_start_matches('/')).unwrap(), &value).unwrap();
     }
+}
+
+/// As [`write`], of v3, and with small files.
+pub(crate) fn write_small(store: &Arc<dyn Store>) {
+    write(store, Dialect::V3, "/");
+    store.set_all(&Key::new("shapes/cells/shapes.parquet").unwrap(), b"PAR1 shapes").unwrap();
 }
 
 fn files() -> BTreeMap<String, Vec<u8>> {

@@ -1,6 +1,6 @@
 //! Conversions that are stopped at each call of the store and resumed, done in parts, or that leave out chunks that cannot be read.
 
-mod failing;
+pub(crate) mod failing;
 mod fences;
 mod gone;
 mod left_out;

@@ -170,6 +170,8 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
             false => conversion.run(&target, progress),
         })
     })?;
+    // Also where something was left out, which is an error below.
+    context.flush_stores()?;
     summarize(context, args, &conversion, &skipped, started)?;
     skipped.check()
 }

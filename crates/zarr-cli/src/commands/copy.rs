@@ -124,6 +124,8 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, is_move:
                 false => conversion.run(&target, progress),
             })
         })?;
+        // Also where something was left out, which is an error below.
+        context.flush_stores()?;
         Ok((conversion, skipped))
     });
     match done {

@@ -42,3 +42,4 @@ mod taken_over;
 mod times;
 mod transcripts;
 mod view;
+mod zip_files;

@@ -73,8 +73,12 @@ impl Conversion {
             return Err(in_target(error.with_hint("erase the nodes; --abandon gives up parts that were begun")));
         }
         if target.capabilities().appears_at_flush {
-            let error = Error::argument("the parts of a conversion need a store whose values appear when they are set");
-            return Err(in_target(error.with_hint("convert into a directory or a bucket")));
+            let error = Error::argument(
+                "the parts of a conversion need a store whose values appear when they are set, which a zip file is not",
+            );
+            return Err(in_target(
+                error.with_hint("convert into a directory or a bucket, and copy that into a zip file"),
+            ));
         }
         let identity = Identity::of(self, Some(part.of())).map_err(in_target)?;
         let shared = self.join_parts(target, &identity).map_err(in_target)?;

@@ -44,6 +44,9 @@ impl Conversion {
     /// (a directory, a SQLite file, memory) and all of it lies under its path (v2, v3, not the root): the new one is written under
     /// the prefix `.zreplacement` beside it and exchanged for it. Elsewhere it is erased first.
     ///
+    /// In a store whose values [appear at a flush](zarr_store::Capabilities::appears_at_flush), such as a zip file, the conversion ends with
+    /// one. If it fails there is none: drop the store, which leaves the file as it was, or away. There is no journal.
+    ///
     /// # Errors
     /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there are nodes in the way and [`ConvertOptions::overwrite`] is not set, or an interrupted
     /// conversion and neither that nor [`ConvertOptions::resume`] is; or if another run is at work, or takes over, naming its process, or the target
@@ -69,6 +72,10 @@ impl Conversion {
     /// Writes everything. The journal stays, and says so if `is_move`.
     pub(super) fn write(&self, target: &Arc<dyn Store>, reporter: &Reporter<'_>, is_move: bool) -> Result<Journal> {
         self.check_target(target)?;
+        if self.options.resume && target.capabilities().appears_at_flush {
+            let message = "nothing of an interrupted conversion stays in a store whose values appear all at once, such as a zip file";
+            return Err(in_store(target, Error::argument(message).with_hint("begin anew, without resuming")));
+        }
         let (journal, begun) = self.begin(target).map_err(|error| in_store(target, error))?;
         let begins = matches!(begun.start, Start::New(_)).then(|| begun.unfinished.clone());
         match self.write_all(target, &journal, begun, reporter, is_move) {

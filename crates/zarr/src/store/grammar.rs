@@ -246,7 +246,7 @@ fn ends_with(name: &str, end: &str) -> bool {
     at.and_then(|at| name.get(at..)).is_some_and(|found| found.eq_ignore_ascii_case(end))
 }
 
-fn has_end(path: &Path, ends: &[&str]) -> bool {
+pub(super) fn has_end(path: &Path, ends: &[&str]) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy());
     name.is_some_and(|name| ends.iter().any(|end| ends_with(&name, end)))
 }
@@ -257,7 +257,8 @@ pub(crate) fn is_hierarchy(path: &Path) -> bool {
 }
 
 /// The ends of names of zip files: `.ozx` is that of OME-Zarr in one file.
-pub(crate) const ZIP: &[&str] = &[".zip", ".ozx"];
+pub(crate) const ZIP: &[&str] = &[".zip", OZX];
+pub(super) const OZX: &str = ".ozx";
 
 /// Whether a name says that there is a zip file.
 pub(crate) fn is_zip(path: &Path) -> bool {

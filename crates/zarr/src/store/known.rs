@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use zarr_store::{Error, MemoryStore, Operation, Result, Store};
+use zarr_store::{Error, MemoryStore, Result, Store};
 
 use super::{Scheme, Schemes, StoreAddress, StoreOptions};
 
@@ -30,7 +30,7 @@ pub fn schemes() -> Schemes {
         #[cfg(feature = "http")]
         schemes.add(remote::web(&["https", "http"]));
         #[cfg(feature = "zip")]
-        schemes.add(Scheme::address(&["zip"], open_zip).ends(super::grammar::ZIP));
+        schemes.add(Scheme::address(&["zip"], open_zip).create(create_zip).ends(super::grammar::ZIP));
         for (names, expected) in HINTS {
             for name in *names {
                 if schemes.get(name).is_none() {
@@ -46,7 +46,7 @@ pub fn schemes() -> Schemes {
 /// The builds that have a kind, named in errors.
 #[cfg(not(feature = "filesystem"))]
 const DIRECTORIES: &str = "a build with the feature `filesystem`, which has directories";
-const ZIP_FILES: &str = "a build with the feature `zip`, which reads zip files";
+const ZIP_FILES: &str = "a build with the feature `zip`, which has zip files";
 const HINTS: &[(&[&str], &str)] = &[
     (&["sqlite"], "a build with the feature `sqlite`, which has SQLite files"),
     (&["zip"], ZIP_FILES),
@@ -68,8 +68,8 @@ fn memory(_: &StoreAddress, _: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Sto
 /// Opens the directory or zip file at a path.
 fn open_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
     let path = path(address)?;
-    if is_zip_file(path) {
-        return zip_file(address, path, options);
+    if super::grammar::is_zip(path) && path.is_file() {
+        return zip_file(address, path, options, Missing::Refuse);
     }
     #[cfg(feature = "filesystem")]
     return match zarr_store_filesystem::FilesystemStore::open(path) {
@@ -84,11 +84,11 @@ fn open_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Res
     Err(Error::Address { url: address.to_string(), expected: DIRECTORIES })
 }
 
-/// Opens the directory at a path, and makes it if it is not there.
+/// Opens the directory or zip file at a path, and makes it if it is not there: what its name says.
 fn create_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
     let path = path(address)?;
-    if is_zip_file(path) {
-        return Err(Error::ReadOnly { store: address.to_string(), operation: Operation::Open });
+    if super::grammar::is_zip(path) {
+        return zip_file(address, path, options, Missing::Make);
     }
     #[cfg(feature = "filesystem")]
     return Ok(Arc::new(directory(address, zarr_store_filesystem::FilesystemStore::create(path)?, options)?));
@@ -121,10 +121,6 @@ fn directory(
     Ok(store.with(chosen))
 }
 
-fn is_zip_file(path: &Path) -> bool {
-    super::grammar::is_zip(path) && path.is_file()
-}
-
 fn path(address: &StoreAddress) -> Result<&Path> {
     address.path().ok_or_else(|| address.refuse("expected a path"))
 }
@@ -137,7 +133,7 @@ fn open_zip(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -
 
     let inner = address.inner().ok_or_else(|| address.refuse("expected an address"))?;
     if inner.scheme().is_none() {
-        return zip_file(address, path(inner)?, options);
+        return zip_file(address, path(inner)?, options, Missing::Refuse);
     }
     let parts = inner.in_store();
     let (above, name) = parts.ok_or_else(|| address.refuse("expected the address of a file"))?;
@@ -148,16 +144,44 @@ fn open_zip(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -
     })
 }
 
+/// Opens the zip file that is a local one, and makes it if it is not there.
 #[cfg(feature = "zip")]
-fn zip_file(address: &StoreAddress, path: &Path, options: &StoreOptions) -> Result<Arc<dyn Store>> {
+fn create_zip(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
+    let inner = address.inner().ok_or_else(|| address.refuse("expected an address"))?;
+    match inner.path().filter(|_| inner.scheme().is_none()) {
+        Some(path) => zip_file(address, path, options, Missing::Make),
+        None => {
+            Err(address.refuse("a zip file is written on this machine alone: write one here, and copy the file there"))
+        }
+    }
+}
+
+/// What becomes of a zip file that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(feature = "zip"), allow(dead_code, reason = "no zip file is opened"))]
+enum Missing {
+    Refuse,
+    Make,
+}
+
+/// Opens a zip file, which is written from the first write on. Values may be replaced, as in a directory.
+#[cfg(feature = "zip")]
+fn zip_file(address: &StoreAddress, path: &Path, options: &StoreOptions, missing: Missing) -> Result<Arc<dyn Store>> {
+    use zarr_store_zip::{ZipOptions, ZipStore};
+
     if let Some((name, _)) = options.pairs().first() {
         return Err(address.refuse(format!("option {name} is not known, a zip file has none")));
     }
-    Ok(Arc::new(zarr_store_zip::ZipStore::open(path)?))
+    let store = match ZipStore::update(path) {
+        Err(error) if error.is_not_found() && missing == Missing::Make => ZipStore::create(path)?,
+        opened => opened?,
+    };
+    let store = store.with(ZipOptions::default().replace(true).release(true));
+    Ok(Arc::new(if super::ozx::is_name(path) { store.arranged(super::ozx::ARRANGEMENT) } else { store }))
 }
 
 #[cfg(not(feature = "zip"))]
-fn zip_file(address: &StoreAddress, _path: &Path, _options: &StoreOptions) -> Result<Arc<dyn Store>> {
+fn zip_file(address: &StoreAddress, _path: &Path, _options: &StoreOptions, _: Missing) -> Result<Arc<dyn Store>> {
     Err(Error::Address { url: address.to_string(), expected: ZIP_FILES })
 }
 

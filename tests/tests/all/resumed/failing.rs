@@ -11,16 +11,16 @@ use zarr_store::{
 };
 
 /// All keys and values.
-pub(super) type Contents = BTreeMap<String, Vec<u8>>;
+pub(crate) type Contents = BTreeMap<String, Vec<u8>>;
 
-pub(super) fn contents(store: &Arc<dyn Store>) -> Contents {
+pub(crate) fn contents(store: &Arc<dyn Store>) -> Contents {
     let keys = store.list_prefix(&Prefix::root()).unwrap();
     keys.iter().map(|key| (key.to_string(), store.get_all(key).unwrap().unwrap().to_vec())).collect()
 }
 
 /// A store of which so many calls succeed, and none after that.
 #[derive(Clone, Debug)]
-pub(super) struct Failing {
+pub(crate) struct Failing {
     store: Arc<dyn Store>,
     left: Arc<AtomicU64>,
     sets: Arc<Mutex<Vec<String>>>,
@@ -31,43 +31,43 @@ pub(super) struct Failing {
 }
 
 impl Failing {
-    pub(super) fn steps(left: u64) -> Arc<AtomicU64> {
+    pub(crate) fn steps(left: u64) -> Arc<AtomicU64> {
         Arc::new(AtomicU64::new(left))
     }
 
-    pub(super) fn sharing(store: &Arc<dyn Store>, steps: &Arc<AtomicU64>) -> Self {
+    pub(crate) fn sharing(store: &Arc<dyn Store>, steps: &Arc<AtomicU64>) -> Self {
         Self { store: Arc::clone(store), left: Arc::clone(steps), sets: Arc::default(), broken: None, limit: |all| all }
     }
 
-    pub(super) fn after(store: &Arc<dyn Store>, left: u64) -> Self {
+    pub(crate) fn after(store: &Arc<dyn Store>, left: u64) -> Self {
         Self::sharing(store, &Self::steps(left))
     }
 
-    pub(super) fn never(store: &Arc<dyn Store>) -> Self {
+    pub(crate) fn never(store: &Arc<dyn Store>) -> Self {
         Self::after(store, u64::MAX)
     }
 
     /// Of which one value cannot be read.
-    pub(super) fn at_key(store: &Arc<dyn Store>, key: &str) -> Self {
+    pub(crate) fn at_key(store: &Arc<dyn Store>, key: &str) -> Self {
         Self { broken: Some(key.to_owned()), ..Self::never(store) }
     }
 
     /// That does less.
-    pub(super) fn limited(self, limit: fn(Capabilities) -> Capabilities) -> Self {
+    pub(crate) fn limited(self, limit: fn(Capabilities) -> Capabilities) -> Self {
         Self { limit, ..self }
     }
 
-    pub(super) fn store(&self) -> Arc<dyn Store> {
+    pub(crate) fn store(&self) -> Arc<dyn Store> {
         Arc::new(self.clone())
     }
 
     /// The keys that were set, in this order.
-    pub(super) fn sets(&self) -> Vec<String> {
+    pub(crate) fn sets(&self) -> Vec<String> {
         self.sets.lock().unwrap().clone()
     }
 
     /// The keys that were set before a key with this name was set last.
-    pub(super) fn sets_before_the_last(&self, name: &str) -> Vec<String> {
+    pub(crate) fn sets_before_the_last(&self, name: &str) -> Vec<String> {
         let mut sets = self.sets();
         let last = sets.iter().rposition(|key| key.contains(name)).unwrap_or(0);
         sets.truncate(last);
