@@ -65,6 +65,14 @@ pub(crate) fn run_in<T: Send>(
     is_long: bool,
     work: impl FnOnce(&Arc<dyn Store>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    let work = |store: &Arc<dyn Store>| {
+        let done = work(store)?;
+        // What a call has written to a zip file is in it when the call returns. Nothing is done for one that only reads.
+        if store.capabilities().appears_at_flush {
+            store.flush()?;
+        }
+        Ok(done)
+    };
     if let Some(interrupt) = Interrupt::of_thread() {
         let through = interrupt.over(store);
         return run(py, move || work(&through));
