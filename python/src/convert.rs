@@ -163,6 +163,8 @@ struct Events {
     total: Option<u128>,
     done: u128,
     skipped: Vec<SkippedChunk>,
+    /// Files of no node that were left out.
+    files: Vec<String>,
     /// About how many more earlier runs left out, of which no more is known.
     more: u64,
 }
@@ -172,6 +174,7 @@ impl Events {
         match progress {
             Progress::Done(bytes) => self.done = self.done.saturating_add(bytes),
             Progress::Skipped(chunk) => self.skipped.push(chunk.clone()),
+            Progress::SkippedKey(key) => self.files.push(format!("left out: {key}")),
             Progress::MoreSkipped(more) => self.more = self.more.saturating_add(more),
             _ => {}
         }
@@ -281,7 +284,9 @@ pub(crate) fn convert(
             let mut events = known();
             (std::mem::take(&mut events.skipped), events.more)
         };
-        Ok((Ok(outcome(&conversion, skipped, conversion.refused(), &[&source, &store])), dropped))
+        let mut outcome = outcome(&conversion, skipped, conversion.refused(), &[&source, &store]);
+        outcome.3.append(&mut known().files);
+        Ok((Ok(outcome), dropped))
     };
     let (outcome, dropped) = runtime::run_watched(py, &interrupt, &mut tell, work)?;
     dropped.warn(py)?;

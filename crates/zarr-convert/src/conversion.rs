@@ -49,7 +49,7 @@ pub use others::CopiedKey;
 pub use part::Part;
 pub use progress::Progress;
 pub use reencode::{some_stored, usual_item_size};
-pub use skipped::SkippedChunk;
+pub use skipped::{SkippedChunk, SkippedKey};
 pub use slabs::Slabs;
 pub use transfer::Transfer;
 pub use workers::in_parallel;

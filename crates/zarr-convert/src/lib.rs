@@ -32,5 +32,5 @@ pub mod slabs;
 
 pub use conversion::{
     Action, Conversion, ConvertOptions, CopiedKey, DocumentRemoval, DryRun, IntoFlow, Migration, MigrationState, Part,
-    PlannedNode, Progress, Shards, SkippedChunk, StoredSize, Transfer, finish_move,
+    PlannedNode, Progress, Shards, SkippedChunk, SkippedKey, StoredSize, Transfer, finish_move,
 };

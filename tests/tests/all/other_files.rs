@@ -1,9 +1,12 @@
 //! Files that belong to no node go with their groups: tables of SpatialData, the OME-XML of bioformats2raw, texts.
 
+use crate::resumed::failing::Failing;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+use zarr::ErrorKind;
 use zarr::compare::{CompareOptions, Comparison, OtherKeyDiffers, Side};
-use zarr::convert::{Conversion, ConvertOptions, Part, Transfer};
+use zarr::convert::{Conversion, ConvertOptions, Part, Progress, Transfer};
 use zarr::hierarchy::{other_keys, walk};
 use zarr::store::{FilesystemStore, Key, MemoryStore, Store, StoreExt};
 use zarr_array::{Array, Group, NewArray, NewGroup};
@@ -179,7 +182,7 @@ fn files_that_change_during_a_move_are_not_lost() {
     // With the first array all files are copied.
     conversion
         .run_move(&target, |progress| {
-            if let zarr::convert::Progress::Begin(node) = progress
+            if let Progress::Begin(node) = progress
                 && node.path.to_string() == "/g/0/a"
             {
                 source.set_all(&notes, b"changed").unwrap();
@@ -275,7 +278,7 @@ fn attributes_of_an_implied_group_are_its_attributes() {
     let new =
         NewGroup::default().dialect(Dialect::V2).attributes([("title".to_owned(), "new".into())].into_iter().collect());
     let error = Group::create(&store, "/", new, &registry).unwrap_err();
-    assert_eq!(error.kind(), zarr_array::ErrorKind::Exists, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Exists, "{error}");
     let found = zarr::hierarchy::open_node(&*store, "/", None).unwrap();
     let found =
         zarr::hierarchy::set_attributes(&*store, &found, [("title".to_owned(), "other".into())].into_iter().collect());
@@ -285,4 +288,88 @@ fn attributes_of_an_implied_group_are_its_attributes() {
     zarr::hierarchy::consolidate(&*store, "/", None).unwrap();
     let walked = zarr::hierarchy::walk_consolidated(&*store, "/", None).unwrap();
     assert!(walked.broken.is_empty() && walked.nodes.len() == 4, "{walked:?}");
+}
+
+#[test]
+fn the_copy_of_a_file_of_no_node_is_told_and_can_be_cancelled() {
+    let registry = zarr::registry::default();
+    let source = memory();
+    write(&source, Dialect::V3, "/");
+    let plan = Conversion::plan(&source, &registry, ConvertOptions::default()).unwrap();
+    let told = Mutex::new(BTreeMap::<String, u64>::new());
+    let add = |event: Progress<'_>| {
+        if let Progress::OtherKey(other, bytes) = event {
+            *told.lock().unwrap().entry(other.from.to_string()).or_default() += bytes;
+        }
+    };
+    plan.run(&memory(), add).unwrap();
+    let sizes: BTreeMap<_, _> = files().into_iter().map(|(name, value)| (name, value.len() as u64)).collect();
+    assert_eq!(told.into_inner().unwrap(), sizes);
+    // In the midst of a large one.
+    let target = memory();
+    let cancel = |event: Progress<'_>| match event {
+        Progress::OtherKey(other, 1..) if other.from.as_str().ends_with("shapes.parquet") => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let error = plan.run(&target, cancel).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Cancelled, "{error}");
+    assert!(target.get_all(&Key::new("shapes/cells/shapes.parquet").unwrap()).unwrap().is_none());
+}
+
+#[test]
+fn a_file_of_no_node_that_cannot_be_read_is_left_out_where_the_conversion_keeps_going() {
+    let registry = zarr::registry::default();
+    let source = memory();
+    write(&source, Dialect::V3, "/");
+    let broken = "shapes/cells/shapes.parquet";
+    let from = Failing::at_key(&source, broken).store();
+    let run = |keep_going: bool| {
+        let options = ConvertOptions::default().keep_going(keep_going);
+        let (target, told) = (memory(), Mutex::new(Vec::new()));
+        let add = |event: Progress<'_>| {
+            if let Progress::SkippedKey(key) = event {
+                told.lock().unwrap().push(key.to_string());
+            }
+        };
+        let done = Conversion::plan(&from, &registry, options).unwrap().run(&target, add);
+        (target, told.into_inner().unwrap(), done)
+    };
+    let (target, told, done) = run(true);
+    done.unwrap();
+    assert!(told.len() == 1 && told[0].contains(broken) && told[0].contains("a bad sector"), "{told:?}");
+    let expected: BTreeMap<_, _> = files().into_iter().filter(|(name, _)| name != broken).collect();
+    assert_eq!(found(&target, "/"), expected);
+    let (_, told, done) = run(false);
+    let error = done.unwrap_err();
+    assert!(told.is_empty() && error.to_string().contains(broken), "{error}");
+    assert!(error.hint().unwrap().contains("--no-other-files"));
+    // What cannot be written is no fault of the source.
+    let target = Failing::after(&memory(), 12).store();
+    let options = ConvertOptions::default().keep_going(true);
+    assert!(Conversion::plan(&source, &registry, options).unwrap().run(&target, |_| {}).is_err());
+}
+
+#[test]
+fn a_file_of_no_node_is_within_memory_where_the_target_takes_it_as_a_whole() {
+    let registry = zarr::registry::default();
+    let source = memory();
+    write(&source, Dialect::V3, "/");
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let run = |address: String, memory: u64| {
+        let options = ConvertOptions::default().memory(memory);
+        let target = zarr::store::create(&address).unwrap();
+        Conversion::plan(&source, &registry, options).unwrap().run(&target, |_| {})
+    };
+    let error = run(format!("sqlite:{}", at("a.sqlite")), LARGE as u64 - 1).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+    for expected in ["shapes.parquet", "20971520 bytes", "20971519 of memory"] {
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+    run(format!("sqlite:{}", at("b.sqlite")), LARGE as u64).unwrap();
+    // Others take it in pieces.
+    for name in ["a.zarr", "a.zip"] {
+        run(at(name), 9 << 20).unwrap();
+        assert_eq!(found(&zarr::store::open(&at(name)).unwrap(), "/"), files(), "{name}");
+    }
 }

@@ -82,6 +82,12 @@ impl Bar {
         match progress {
             Progress::Begin(node) => bar.set_message(escape::line(&node.source.path.to_string()).into_owned()),
             Progress::Done(bytes) => bar.inc(counted(bytes)),
+            // Their sizes are not known before.
+            Progress::OtherKey(other, bytes) => {
+                bar.inc_length(bytes);
+                bar.inc(bytes);
+                bar.set_message(escape::line(other.from.as_str()).into_owned());
+            }
             _ => {}
         }
     }

@@ -86,7 +86,7 @@ pub(crate) struct Convert {
     #[arg(long, help_heading = INTERRUPTED)]
     resume: bool,
     /// Go on where a chunk of SRC cannot be read or decoded: its elements get the fill value; and where a node cannot be read or converted:
-    /// it is left out, with everything below it. All are listed at the end, with exit code 1. Where only metadata changes, chunks are copied as bytes: one that cannot be decoded is copied as it is.
+    /// it is left out, with everything below it; and where a file of no node cannot be read. All are listed at the end, with exit code 1. Where only metadata changes, chunks are copied as bytes: one that cannot be decoded is copied as it is.
     #[arg(long, help_heading = INTERRUPTED)]
     keep_going: bool,
     /// Write part I of N alone, as any process on any machine can at the same time as others write others; one that was
@@ -279,6 +279,7 @@ pub(crate) fn outcome(ends: (&str, &str), conversion: &Conversion, skipped: &Ski
         "skipped_nodes": skipped.nodes_to_json(),
         "skipped": skipped.to_json(),
         "more_skipped": skipped.more(),
+        "skipped_files": skipped.files_to_json(),
     }
 }
 

@@ -21,8 +21,8 @@ use zarr::store::MemoryStore;
 pub(crate) struct Copy {
     #[command(flatten)]
     nodes: Nodes,
-    /// Go on where a chunk of SRC cannot be read: its elements get the fill value; and where a node cannot be: it is left out, with
-    /// everything below it. All are listed at the end, with exit code 1.
+    /// Go on where a chunk of SRC cannot be read: its elements get the fill value; where a node cannot be: it is left out, with
+    /// everything below it; and where a file of no node cannot be. All are listed at the end, with exit code 1.
     #[arg(long)]
     keep_going: bool,
     /// Leave out the files that lie beside nodes and belong to none: tables in Parquet, XML, texts. By default they are copied with their

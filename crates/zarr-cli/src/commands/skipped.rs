@@ -1,4 +1,4 @@
-//! Nodes and chunks that a conversion left out, since they cannot be read.
+//! Nodes, chunks and other files that a conversion left out, since they cannot be read.
 
 use crate::failure::{Failure, Result};
 use crate::number;
@@ -6,15 +6,16 @@ use crate::object::{object, or_null};
 use crate::report;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use zarr::convert::{Conversion, Progress, SkippedChunk};
+use zarr::convert::{Conversion, Progress, SkippedChunk, SkippedKey};
 use zarr::meta::json::Value;
 
-/// Nodes and chunks that were left out so far.
+/// Nodes, chunks and files of no node that were left out so far.
 #[derive(Debug)]
 pub(crate) struct Skipped {
     /// Why nodes were.
     nodes: Vec<Failure>,
     chunks: Mutex<Vec<SkippedChunk>>,
+    files: Mutex<Vec<SkippedKey>>,
     /// How many more earlier runs left out.
     more: AtomicU64,
 }
@@ -23,14 +24,17 @@ impl Skipped {
     /// Begins with the nodes that a conversion leaves out.
     pub(crate) fn of(conversion: &Conversion) -> Self {
         let nodes = conversion.refused().iter().map(Failure::from).collect();
-        Self { nodes, chunks: Mutex::default(), more: AtomicU64::new(0) }
+        Self { nodes, chunks: Mutex::default(), files: Mutex::default(), more: AtomicU64::new(0) }
     }
 
-    /// Adds the chunk, if progress is about one.
+    /// Adds the chunk or file, if progress is about one.
     pub(crate) fn add(&self, progress: &Progress<'_>) {
         match progress {
             Progress::Skipped(chunk) => {
                 self.chunks.lock().unwrap_or_else(PoisonError::into_inner).push((*chunk).clone());
+            }
+            Progress::SkippedKey(key) => {
+                self.files.lock().unwrap_or_else(PoisonError::into_inner).push((*key).clone());
             }
             Progress::MoreSkipped(more) => {
                 self.more.fetch_add(*more, Ordering::Relaxed);
@@ -46,10 +50,15 @@ impl Skipped {
         chunks
     }
 
+    fn files(&self) -> Vec<SkippedKey> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// Prints them all, since they are nowhere else.
     pub(crate) fn print(&self) {
         self.nodes.iter().for_each(|failure| report::warning(&format!("left out: {}", failure.line)));
         self.sorted().iter().for_each(|chunk| report::warning(&format!("left out: {chunk}")));
+        self.files().iter().for_each(|file| report::warning(&format!("left out: {file}")));
         if self.more() > 0 {
             report::warning(&format!("left out by earlier runs: about {}", number::counted(self.more(), "more chunk")));
         }
@@ -77,6 +86,12 @@ impl Skipped {
         self.sorted().iter().map(facts).collect()
     }
 
+    /// The files of no node, as JSON.
+    pub(crate) fn files_to_json(&self) -> Vec<Value> {
+        let facts = |file: SkippedKey| Value::from(object! { "key": file.key.to_string(), "cause": file.cause });
+        self.files().into_iter().map(facts).collect()
+    }
+
     /// An error if there are any.
     pub(crate) fn check(&self) -> Result<()> {
         let nodes = match self.nodes.len() as u64 {
@@ -92,10 +107,12 @@ impl Skipped {
                 Some(format!("{count} could not be read; their elements have the fill value"))
             }
         };
-        match (nodes, chunks) {
-            (None, None) => Ok(()),
-            (Some(one), None) | (None, Some(one)) => Err(Failure::skipped(one)),
-            (Some(nodes), Some(chunks)) => Err(Failure::skipped(format!("{nodes}; {chunks}"))),
-        }
+        let files = match self.files().len() as u64 {
+            0 => None,
+            1 => Some("a file of no node could not be read and was left out".to_owned()),
+            count => Some(format!("{} of no node could not be read and were left out", number::counted(count, "file"))),
+        };
+        let all: Vec<String> = [nodes, chunks, files].into_iter().flatten().collect();
+        if all.is_empty() { Ok(()) } else { Err(Failure::skipped(all.join("; "))) }
     }
 }

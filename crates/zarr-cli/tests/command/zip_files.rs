@@ -92,3 +92,25 @@ fn verbs_that_fail_leave_a_zip_file_as_it_was() {
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert_eq!(folder.raw("y.zip", "g/a"), int16([1, 2, 0, 0]));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_of_no_node_that_cannot_be_read_stops_nothing_with_keep_going() {
+    let folder = Folder::new();
+    array(&folder, "d.zarr");
+    // A link to nothing, as one of git-annex.
+    std::os::unix::fs::symlink("nowhere", folder.path("d.zarr/table.parquet")).unwrap();
+    for verb in ["cp", "convert"] {
+        let ran = folder.run(&[verb, "d.zarr", "x.zip"]);
+        assert!(ran.code != Some(0) && ran.err.contains("table.parquet"), "{verb}: {}", ran.err);
+        assert!(!folder.path("x.zip").exists());
+        let ran = folder.run(&[verb, "d.zarr", "x.zip", "--keep-going", "--json"]);
+        assert_eq!(ran.code, Some(1), "{verb}: {}", ran.err);
+        let out = String::from_utf8(ran.out).unwrap();
+        let out = out.split_whitespace().collect::<String>();
+        assert!(out.contains(r#""skipped_files":[{"key":"table.parquet","cause":""#), "{out}");
+        assert!(ran.err.contains("a file of no node could not be read"), "{}", ran.err);
+        assert_eq!(folder.raw("x.zip", "g/a"), int16([1, 2, 3, 4]));
+        std::fs::remove_file(folder.path("x.zip")).unwrap();
+    }
+}

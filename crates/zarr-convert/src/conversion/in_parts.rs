@@ -89,7 +89,7 @@ impl Conversion {
         // Whoever gives the conversion up erases the journals that are there when the shared one says so.
         let written = check_shared(target, &shared)
             .map_err(in_target)
-            .and_then(|()| if part.number() == 1 { self.copy_other_keys(target) } else { Ok(()) })
+            .and_then(|()| if part.number() == 1 { self.copy_other_keys(target, reporter) } else { Ok(()) })
             .and_then(|()| self.write_nodes(target, &shared.existing, None, &journal, reporter))
             .and_then(|()| check_shared(target, &shared).map_err(in_target));
         if let Err(error) = written {

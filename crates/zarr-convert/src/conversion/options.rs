@@ -74,7 +74,8 @@ pub struct ConvertOptions {
     /// Whether to go on where a chunk of the source cannot be read or decoded: it is reported
     /// ([`Progress::Skipped`](super::Progress::Skipped)), and its elements have the fill value in the target. A node that cannot be read or
     /// converted is left out ([`Conversion::refused`](super::Conversion::refused)). Where chunks are copied as
-    /// bytes ([`Action::CopyChunks`](super::Action::CopyChunks)) nothing is decoded: a chunk that cannot be is copied as it is.
+    /// bytes ([`Action::CopyChunks`](super::Action::CopyChunks)) nothing is decoded: a chunk that cannot be is copied as it is. Another key
+    /// that cannot be read is left out, too ([`Progress::SkippedKey`](super::Progress::SkippedKey)).
     pub keep_going: bool,
     /// Do this part alone, which any process may do on any machine, at the same time as others do others. A part that was interrupted
     /// goes on where it stopped when it is run again. All parts have the same options, but for

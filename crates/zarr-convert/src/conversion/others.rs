@@ -1,6 +1,8 @@
 //! Keys below groups that belong to no node: files of other software, which go with their groups.
 
 use super::copy::copy_within;
+use super::progress::{Progress, Reporter};
+use super::skipped::{SkippedKey, is_of_chunk};
 use super::{Conversion, ConvertOptions};
 use std::sync::Arc;
 use zarr_hierarchy::{Error, OtherKey, Result, have_equal_bytes, other_keys, walk};
@@ -42,31 +44,48 @@ impl Conversion {
         &self.others
     }
 
-    /// Copies the keys that belong to no node.
-    pub(super) fn copy_other_keys(&self, target: &Arc<dyn Store>) -> Result<()> {
-        let with_hint = |error: Error| error.with_hint("--no-other-files leaves files that belong to no node out");
-        self.others.iter().try_for_each(|other| self.copy_other_key(other, target).map_err(with_hint))
-    }
-
-    fn copy_other_key(&self, other: &CopiedKey, target: &Arc<dyn Store>) -> Result<()> {
-        let CopiedKey { from, to } = other;
-        let located = |error: Error| {
-            error.at(|location| {
-                location.store.get_or_insert_with(|| self.source.to_string());
-                location.key.get_or_insert_with(|| from.to_string());
-            })
-        };
-        if !copy_within(&*self.source, from, &**target, to).map_err(located)? {
-            copy_in_pieces(&*self.source, from, &**target, to).map_err(located)?;
+    /// Copies the keys that belong to no node. Where the conversion keeps going, one that cannot be read is left out, and told.
+    pub(super) fn copy_other_keys(&self, target: &Arc<dyn Store>, reporter: &Reporter<'_>) -> Result<()> {
+        for other in &self.others {
+            match self.copy_other_key(other, target, &|bytes| reporter.report(Progress::OtherKey(other, bytes))) {
+                Ok(()) => {}
+                Err(Fault::Source(error)) if self.options.keep_going && is_of_chunk(&error) => {
+                    reporter.report(Progress::SkippedKey(&SkippedKey::new(&other.from, &error)))?;
+                }
+                Err(fault) => return Err(fault.into()),
+            }
         }
         Ok(())
+    }
+
+    /// Copies a key; `report` is told of its beginning, and then of the bytes that are copied.
+    fn copy_other_key(
+        &self,
+        other: &CopiedKey,
+        target: &Arc<dyn Store>,
+        report: &dyn Fn(u64) -> Result<()>,
+    ) -> Result<(), Fault> {
+        report(0).map_err(Fault::Other)?;
+        let CopiedKey { from, to } = other;
+        let located = |fault: Fault| {
+            fault.map(|error| {
+                error.with_hint("--no-other-files leaves files that belong to no node out").at(|location| {
+                    location.store.get_or_insert_with(|| self.source.to_string());
+                    location.key.get_or_insert_with(|| from.to_string());
+                })
+            })
+        };
+        if copy_within(&*self.source, from, &**target, to).map_err(|error| located(Fault::Target(error)))? {
+            return Ok(());
+        }
+        copy_in_pieces((&*self.source, from), (&**target, to), self.options.memory, report).map_err(located)
     }
 
     /// Copies the keys again that were changed or made since they were copied, before the source is erased.
     pub(super) fn copy_changed_keys(&self, target: &Arc<dyn Store>) -> Result<()> {
         for other in &self.others {
             if !have_equal_bytes((&*self.source, &other.from), (&**target, &other.to))? {
-                self.copy_other_key(other, target)?;
+                self.copy_other_key(other, target, &|_| Ok(()))?;
             }
         }
         Ok(())
@@ -99,33 +118,75 @@ pub(super) fn erase_copied_keys(
     Ok(())
 }
 
-/// Copies a value, in pieces where the target takes it so; other targets bring it together in memory. One that is gone since it was listed
-/// is left out.
-fn copy_in_pieces(source: &dyn Store, from: &Key, target: &dyn Store, to: &Key) -> Result<()> {
+/// Why a key could not be copied.
+enum Fault {
+    /// It cannot be read.
+    Source(Error),
+    /// It cannot be written.
+    Target(Error),
+    /// As the work was cancelled.
+    Other(Error),
+}
+
+impl Fault {
+    fn map(self, change: impl FnOnce(Error) -> Error) -> Self {
+        match self {
+            Self::Source(error) => Self::Source(change(error)),
+            Self::Target(error) => Self::Target(change(error)),
+            Self::Other(error) => Self::Other(error),
+        }
+    }
+}
+
+impl From<Fault> for Error {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Source(error) | Fault::Target(error) | Fault::Other(error) => error,
+        }
+    }
+}
+
+/// Copies a value in pieces. A target that brings the pieces together in memory is given no more than `memory` bytes. A value that is gone
+/// since it was listed is left out.
+fn copy_in_pieces(
+    (source, from): (&dyn Store, &Key),
+    (target, to): (&dyn Store, &Key),
+    memory: u64,
+    report: &dyn Fn(u64) -> Result<()>,
+) -> Result<(), Fault> {
+    let read = |error: zarr_store::Error| Fault::Source(error.into());
+    let write = |error: zarr_store::Error| Fault::Target(error.into());
     let mut options = GetOptions::default();
     options.snapshot = true;
-    let Some(first) = source.get(from, &[ByteRange::First(PIECE)], &options)? else { return Ok(()) };
+    let Some(first) = source.get(from, &[ByteRange::First(PIECE)], &options).map_err(read)? else { return Ok(()) };
     let size = match first.size {
         Some(size) => size,
-        None => source.size(from)?.unwrap_or(0),
+        None => source.size(from).map_err(read)?.unwrap_or(0),
     };
     let (mut at, set) = (first.part(0).len() as u64, SetOptions::default());
     if at >= size {
-        target.set(to, first.part(0), &set)?;
-        return Ok(());
+        target.set(to, first.part(0), &set).map_err(write)?;
+        return report(at).map_err(Fault::Other);
+    }
+    if size > memory && !target.capabilities().streams {
+        let message =
+            format!("it has {size} bytes, more than the {memory} of memory allowed, and {target} takes it as a whole");
+        return Err(Fault::Target(Error::argument(message)));
     }
     options = GetOptions::default();
     options.if_match.clone_from(&first.snapshot);
-    let stream = target.begin_set(to, 0, &set)?;
-    target.append_to_set(to, &stream, vec![first.into_bytes()])?;
+    let stream = target.begin_set(to, 0, &set).map_err(write)?;
+    target.append_to_set(to, &stream, vec![first.into_bytes()]).map_err(write)?;
+    report(at).map_err(Fault::Other)?;
     while at < size {
         let end = size.min(at + PIECE);
-        let Some(piece) = source.get(from, &[ByteRange::Range(at..end)], &options)? else {
-            return Err(Error::argument("it was erased while it was copied"));
+        let Some(piece) = source.get(from, &[ByteRange::Range(at..end)], &options).map_err(read)? else {
+            return Err(Fault::Source(Error::argument("it was erased while it was copied")));
         };
-        target.append_to_set(to, &stream, vec![piece.into_bytes()])?;
+        target.append_to_set(to, &stream, vec![piece.into_bytes()]).map_err(write)?;
+        report(end - at).map_err(Fault::Other)?;
         at = end;
     }
-    target.finish_set(to, &stream, Bytes::new())?;
+    target.finish_set(to, &stream, Bytes::new()).map_err(write)?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The progress reports of a conversion, and its cancellation.
 
-use super::PlannedNode;
-use super::skipped::SkippedChunk;
+use super::skipped::{SkippedChunk, SkippedKey};
+use super::{CopiedKey, PlannedNode};
 use std::ops::ControlFlow;
 use zarr_hierarchy::{IntoFlow, Result};
 
@@ -25,6 +25,11 @@ pub enum Progress<'a> {
     /// About so many more chunks were left out by earlier runs, or other parts, of which the journal has no more than the number: it lists
     /// 1,000 at most.
     MoreSkipped(u64),
+    /// So many bytes more of a key that belongs to no node are copied; 0 when it is begun. They are not among those of [`Done`](Self::Done).
+    OtherKey(&'a CopiedKey, u64),
+    /// A key that belongs to no node cannot be read, and is left out: see
+    /// [`ConvertOptions::keep_going`](super::ConvertOptions::keep_going). It is reported again where a conversion is resumed.
+    SkippedKey(&'a SkippedKey),
 }
 
 /// The function that is told of progress.
@@ -56,7 +61,7 @@ impl<'a> Reporter<'a> {
         if more > 0 { self.report(Progress::MoreSkipped(more)) } else { Ok(()) }
     }
 
-    fn report(&self, progress: Progress<'_>) -> Result<()> {
+    pub(super) fn report(&self, progress: Progress<'_>) -> Result<()> {
         (self.0)(progress).into_result()
     }
 }

@@ -114,7 +114,7 @@ impl Conversion {
             let (into, check_own) = (unfinished.store(target), || journal.check_own());
             let mut finished = Finished::new(&into, &check_own);
             journal.check_own().map_err(in_target)?;
-            self.copy_other_keys(&into)?;
+            self.copy_other_keys(&into, reporter)?;
             let written = self.write_nodes(&into, &existing, Some(&mut finished), journal, reporter);
             // Also the documents before the failed one, but nothing by a run that another one took over from.
             let ended = journal.record().and_then(|()| finished.create()).map_err(in_target);

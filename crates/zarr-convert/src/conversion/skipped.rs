@@ -1,4 +1,4 @@
-//! Chunks of the source that cannot be read.
+//! Chunks and other keys of the source that cannot be read.
 
 use std::fmt;
 use zarr_array::{Array, ArrayData};
@@ -7,6 +7,7 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 use zarr_meta::NodePath;
+use zarr_store::Key;
 
 /// A cause of more bytes is cut.
 const LONGEST: usize = 400;
@@ -36,14 +37,42 @@ impl fmt::Display for SkippedChunk {
     }
 }
 
+/// A key of the source that belongs to no node and could not be read. Where a conversion
+/// [keeps going](super::ConvertOptions#structfield.keep_going), the target is without it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct SkippedKey {
+    /// The key in the source.
+    pub key: Key,
+    /// Why it could not be read.
+    pub cause: String,
+}
+
+impl fmt::Display for SkippedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "key {}: {}", self.key, self.cause)
+    }
+}
+
+impl SkippedKey {
+    pub(super) fn new(key: &Key, error: &Error) -> Self {
+        Self { key: key.clone(), cause: cause(error) }
+    }
+}
+
+/// The message of an error, cut if it is long.
+fn cause(error: &Error) -> String {
+    let mut cause = error.message_with_causes();
+    if cause.len() > LONGEST {
+        cause.truncate((0..=LONGEST).rev().find(|&end| cause.is_char_boundary(end)).unwrap_or(0));
+        cause.push_str("...");
+    }
+    cause
+}
+
 impl SkippedChunk {
     pub(super) fn new(path: &NodePath, chunk: &[u64], error: &Error) -> Self {
-        let mut cause = error.message_with_causes();
-        if cause.len() > LONGEST {
-            cause.truncate((0..=LONGEST).rev().find(|&end| cause.is_char_boundary(end)).unwrap_or(0));
-            cause.push_str("...");
-        }
-        Self { path: path.clone(), chunk: chunk.to_vec(), key: error.location().key.clone(), cause }
+        Self { path: path.clone(), chunk: chunk.to_vec(), key: error.location().key.clone(), cause: cause(error) }
     }
 
     pub(super) fn to_value(&self) -> Value {
