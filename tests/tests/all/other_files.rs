@@ -373,3 +373,19 @@ fn a_file_of_no_node_is_within_memory_where_the_target_takes_it_as_a_whole() {
         assert_eq!(found(&zarr::store::open(&at(name)).unwrap(), "/"), files(), "{name}");
     }
 }
+
+#[test]
+fn groups_are_listed_once_to_find_files_of_no_node() {
+    for dialect in [Dialect::V2, Dialect::V3] {
+        let source = memory();
+        write(&source, dialect, "/");
+        let counted = zarr::store::Counted::new(Arc::clone(&source));
+        let walked = walk(&counted, "/", None).unwrap();
+        let lists = counted.counts().lists;
+        assert_eq!(other_keys(&counted, &walked).unwrap().len(), 5, "{dialect}");
+        let groups = walked.nodes.iter().filter(|node| node.node.as_group().is_some()).count() as u64;
+        assert!(lists >= groups, "{lists} lists of {groups} groups");
+        // One for each folder that is no node: points.parquet and notes.
+        assert_eq!(counted.counts().lists - lists, 2, "{dialect}");
+    }
+}

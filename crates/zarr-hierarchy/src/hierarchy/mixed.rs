@@ -156,6 +156,7 @@ impl MixedWalkJob {
     fn walked(&mut self, walk: Walk) -> Result<Next<Self>> {
         self.walk.broken.extend(walk.broken);
         self.walk.bad_copies.extend(walk.bad_copies);
+        self.walk.listed.extend(walk.listed);
         self.walk.consolidated = self.walk.consolidated.take().or(walk.consolidated);
         for node in walk.nodes {
             self.merge(node);

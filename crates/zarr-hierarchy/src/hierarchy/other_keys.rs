@@ -90,11 +90,13 @@ pub fn have_equal_bytes(first: (&dyn Store, &Key), second: (&dyn Store, &Key)) -
     Ok(true)
 }
 
-/// Lists each group, and then all below prefixes that are no node's.
+/// Lists each group that the walk has not listed, and then all below prefixes that are no node's.
 #[derive(Debug)]
 struct OtherKeysJob {
-    /// The prefixes that are listed one by one.
+    /// The prefixes of groups that are to be listed one by one.
     groups: Vec<String>,
+    /// Those that the walk has listed.
+    listed: Vec<Listing>,
     /// The prefixes of groups, by which the group of a key is known.
     of_groups: BTreeSet<String>,
     /// Prefixes that are not entered: they are those of nodes, or of documents and chunks that lie apart from each other.
@@ -139,7 +141,10 @@ impl OtherKeysJob {
         }
         let broken = walk.broken.iter().filter_map(|error| NodePath::parse(error.location().path.as_deref()?).ok());
         owned.extend(broken.map(|path| path.key_prefix()));
-        Self { groups, of_groups, owned, names: document_names(), documents, found: Vec::new(), state: State::Begin }
+        let listed = groups.iter().filter_map(|group| walk.listed.get(group)).cloned().collect();
+        groups.retain(|group| !walk.listed.contains_key(group));
+        let (names, found) = (document_names(), Vec::new());
+        Self { groups, listed, of_groups, owned, names, documents, found, state: State::Begin }
     }
 
     fn take(&mut self, keys: &[Key]) {
@@ -154,8 +159,12 @@ impl OtherKeysJob {
     /// The keys directly in groups, and the prefixes there that are no node's.
     fn groups(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
         let mut requests = Vec::new();
+        let mut listings = std::mem::take(&mut self.listed);
         for reply in replies {
-            let Reply::Listing(Listing { keys, prefixes, .. }) = reply else { return Err(unfit()) };
+            let Reply::Listing(listing) = reply else { return Err(unfit()) };
+            listings.push(listing.clone());
+        }
+        for Listing { keys, prefixes, .. } in &listings {
             let others: Vec<Key> = keys.iter().filter(|key| !self.names.contains(key.name())).cloned().collect();
             self.take(&others);
             let is_other = |prefix: &&Prefix| {
@@ -214,13 +223,12 @@ impl Job for OtherKeysJob {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match self.state {
-            State::Begin => {
+            State::Begin if !self.groups.is_empty() => {
                 self.state = State::Groups;
                 let list = |prefix: &String| Ok(Request::List { prefix: Prefix::new(prefix)? });
-                let requests = self.groups.iter().map(list).collect::<Result<Vec<_>>>()?;
-                if requests.is_empty() { Ok(Next::Done(Vec::new())) } else { Ok(Next::Ask(requests)) }
+                Ok(Next::Ask(self.groups.iter().map(list).collect::<Result<Vec<_>>>()?))
             }
-            State::Groups => {
+            State::Begin | State::Groups => {
                 self.state = State::Others;
                 let requests = self.groups(replies)?;
                 if requests.is_empty() { Ok(Next::Done(self.finish())) } else { Ok(Next::Ask(requests)) }

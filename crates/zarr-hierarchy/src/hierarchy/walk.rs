@@ -24,6 +24,8 @@ pub struct Walk {
     pub consolidated: Option<Consolidated>,
     /// Faults of consolidated metadata, that of groups below included. The nodes are not affected by them.
     pub bad_copies: Vec<Error>,
+    /// What lies directly under the prefixes that were listed.
+    pub(crate) listed: BTreeMap<String, Listing>,
 }
 
 /// Walks down from a group, one level at a time: lists its groups, then asks for the documents that nodes there may
@@ -220,9 +222,9 @@ impl WalkJob {
     fn probe(&mut self, listings: &[Reply]) -> Result<Vec<Request>> {
         let mut requests = Vec::new();
         for (path, reply) in std::mem::take(&mut self.listing).into_iter().zip(listings) {
-            let Reply::Listing(Listing { keys, prefixes, .. }) = reply else { return Err(unfit()) };
-            let keys: Vec<&str> = keys.iter().map(Key::as_str).collect();
-            let prefixes: Vec<&str> = prefixes.iter().map(Prefix::as_str).collect();
+            let Reply::Listing(listing) = reply else { return Err(unfit()) };
+            let keys: Vec<&str> = listing.keys.iter().map(Key::as_str).collect();
+            let prefixes: Vec<&str> = listing.prefixes.iter().map(Prefix::as_str).collect();
             let mut children = zarr_meta::children(self.dialect, &path, &keys, &prefixes, &self.entry);
             let is_there = |path: &NodePath| path.name() != Some(REPLACEMENTS);
             children.candidates.retain(|path| is_there(path) && !self.skipped.contains(path));
@@ -230,6 +232,7 @@ impl WalkJob {
             self.maybe.extend(children.maybe_implicit.iter().cloned());
             self.next.extend(children.maybe_implicit);
             self.begin(children.candidates, &Where::Here, &mut requests);
+            self.walk.listed.insert(zarr_meta::listing_prefix(self.dialect, &path), listing.clone());
         }
         Ok(requests)
     }
