@@ -76,9 +76,10 @@ def test_what_fails_leaves_no_file(tmp_path: Path) -> None:
 
 def test_data_sets_are_written(tmp_path: Path) -> None:
     xarray = pytest.importorskip("xarray")
+    backend = pytest.importorskip("zarr_rust.xarray").ZarrRustBackend
     data = zarr_rust.create_dataset(
         tmp_path / "x.zip", variables={"t": ("x", np.arange(4.0))}, coords={"x": ("x", np.arange(4))}
     )
     data.append("x", {"t": ("x", [9.0])}, {"x": ("x", [4])})
-    found = xarray.open_dataset(tmp_path / "x.zip", engine="zarr_rust").load()
+    found = xarray.open_dataset(tmp_path / "x.zip", engine=backend).load()
     assert found.t.values.tolist() == [0, 1, 2, 3, 9] and found.x.values.tolist() == [0, 1, 2, 3, 4]
