@@ -20,11 +20,14 @@ mod part;
 mod plan;
 mod progress;
 mod reached;
+mod rechunk;
 mod reencode;
+mod region;
 mod run;
 mod scratch;
 mod skipped;
 mod slabs;
+mod source;
 mod sparse;
 mod target;
 #[cfg(test)]
@@ -37,6 +40,7 @@ mod workers;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::Registry;
+use zarr_grid::{ChunkIndex, Region};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode, conventions};
@@ -98,6 +102,8 @@ pub struct PlannedNode {
     pub dialect: Dialect,
     /// How it is converted.
     pub how: Action,
+    /// The elements of the source that it has; all if `None`.
+    pub region: Option<Region>,
     /// The differences in its metadata.
     pub notes: Vec<Note>,
     /// Values to which other software gives another meaning: fill values, in software that follows a convention, and
@@ -105,11 +111,16 @@ pub struct PlannedNode {
     pub warning: Option<String>,
     /// The version of OME-Zarr that the metadata of the group become, where that is another one.
     pub ome: Option<zarr_ome::Version>,
-    /// Bytes of all its elements, decoded (of variable length: 16 for each).
+    /// Bytes of all elements that it has in the target, decoded (of variable length: 16 for each).
     pub size: u128,
 }
 
 impl PlannedNode {
+    /// The first chunk of the region, where it has whole chunks.
+    fn first_chunk(&self) -> Option<ChunkIndex> {
+        region::first_chunk(self.source.node.as_array()?, self.region.as_ref()?)
+    }
+
     /// Whether it is a group that nodes below imply in the target as well: nothing is written for it. Attributes need a document.
     fn is_implied(&self) -> bool {
         self.source.implicit && self.dialect.implies_groups() && self.target.attributes().is_empty()
@@ -257,7 +268,12 @@ impl Conversion {
         if matches!(node.how, Action::Group | Action::Keep) {
             return Ok(stored);
         }
-        for (key, _) in ChunkKeys::new(&node.source)?.stored(&*self.source)? {
+        let keys = ChunkKeys::new(&node.source)?;
+        let stored_chunks = match &node.region {
+            Some(region) => keys.stored_within(&*self.source, region)?,
+            None => keys.stored(&*self.source)?,
+        };
+        for (key, _) in stored_chunks {
             if let Some(size) = self.source.size(&key)? {
                 stored.chunks += 1;
                 stored.bytes = stored.bytes.saturating_add(size);

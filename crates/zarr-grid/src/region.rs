@@ -157,6 +157,40 @@ impl Region {
             .map(Self)
     }
 
+    /// Which elements of this region lie in a box, as a region of the array that this one selects: ranges of their numbers along each axis.
+    ///
+    /// ```
+    /// # use zarr_grid::{AxisRange, Region};
+    /// let even = Region::new([AxisRange { start: 2, len: 5, step: 2 }])?;
+    /// // 4 and 6, of 2, 4, 6, 8, 10.
+    /// assert_eq!(even.numbers_in(&Region::from_ranges(&[3..8])), Region::from_ranges(&[1..3]));
+    /// # Ok::<(), zarr_grid::Error>(())
+    /// ```
+    #[must_use]
+    pub fn numbers_in(&self, other: &Self) -> Self {
+        let numbers = |(axis, range): (&AxisRange, &AxisRange)| {
+            let at = |end: u64| end.saturating_sub(axis.start).div_ceil(axis.step.max(1)).min(axis.len);
+            let (start, end) = (at(range.start), at(range.start.saturating_add(range.len)));
+            AxisRange::new(start, end.saturating_sub(start))
+        };
+        Self(self.0.iter().zip(&other.0).map(numbers).collect())
+    }
+
+    /// The elements of the array that a region of what this one selects has: [`numbers_in`](Self::numbers_in) back.
+    ///
+    /// # Errors
+    /// [`Error::Overflow`] if a position does not fit 64 bits, which it does where `numbers` lie in the [shape](Self::shape).
+    pub fn at_numbers(&self, numbers: &Self) -> Result<Self> {
+        let overflow = Error::Overflow { what: "a position of a region" };
+        let axes = self.0.iter().zip(&numbers.0).map(|(axis, range)| {
+            let start = range.start.checked_mul(axis.step).and_then(|offset| axis.start.checked_add(offset));
+            let step = range.step.checked_mul(axis.step);
+            let (start, step) = start.zip(step).ok_or_else(|| overflow.clone())?;
+            Ok(AxisRange { start, len: range.len, step })
+        });
+        Self::new(axes.collect::<Result<Vec<_>>>()?)
+    }
+
     /// Whether these are all elements of an array of this shape.
     pub fn is_whole(&self, shape: &[u64]) -> bool {
         self.rank() == shape.len()

@@ -122,15 +122,25 @@ impl ChunkKeys {
     /// # Errors
     /// [`ErrorKind::Store`]; [`ErrorKind::Argument`] if the store cannot list and there are too many chunks to ask for each.
     pub fn stored(&self, store: &dyn Store) -> Result<Vec<(Key, ChunkIndex)>> {
+        self.stored_within(store, &zarr_grid::Region::whole(self.grid.shape()))
+    }
+
+    /// As [`stored`](Self::stored), those chunks alone that have elements of a region.
+    ///
+    /// # Errors
+    /// As [`stored`](Self::stored).
+    pub fn stored_within(&self, store: &dyn Store, region: &zarr_grid::Region) -> Result<Vec<(Key, ChunkIndex)>> {
         if !store.capabilities().list {
-            return self.probed(store);
+            return self.probed(store, region);
         }
+        let is_whole = region.is_whole(self.grid.shape());
+        let is_met = |chunk: &ChunkIndex| is_whole || !region.numbers_in(&self.grid.chunk_region(chunk)).is_empty();
         let mut stored = Vec::new();
         for location in &self.locations {
             for key in store.list_prefix(&Prefix::new(&location.prefix)?)? {
                 let rest = key.as_str().strip_prefix(location.prefix.as_str());
                 let chunk = rest.and_then(|rest| location.keys.parse_key(rest, self.grid.rank()));
-                if let Some(chunk) = chunk.filter(|chunk| self.grid.check_index(chunk).is_ok()) {
+                if let Some(chunk) = chunk.filter(|chunk| self.grid.check_index(chunk).is_ok() && is_met(chunk)) {
                     stored.push((key, chunk));
                 }
             }
@@ -141,9 +151,9 @@ impl ChunkKeys {
     }
 
     /// As [`stored`](Self::stored) where the store cannot list: asks for each key.
-    fn probed(&self, store: &dyn Store) -> Result<Vec<(Key, ChunkIndex)>> {
+    fn probed(&self, store: &dyn Store, region: &zarr_grid::Region) -> Result<Vec<(Key, ChunkIndex)>> {
         const MOST: u64 = 1 << 24;
-        let overlaps = self.grid.intersect(&zarr_grid::Region::whole(self.grid.shape()));
+        let overlaps = self.grid.intersect(region);
         if overlaps.len() > MOST {
             let message =
                 format!("{} chunks, and a store that cannot list: at most {MOST} are asked for", overlaps.len());

@@ -179,6 +179,37 @@ pub fn list_child(group: &mut GroupMetadata, name: &str, is_array: bool, is_ther
     changed
 }
 
+/// Gives a dimension that NCZarr lists in a group with the length `before` another one. Whether that changes something; it does not where the
+/// group lists no such dimension.
+pub fn resize_dimension(group: &mut GroupMetadata, name: &str, before: u64, now: u64) -> bool {
+    let GroupMetadata { attributes, extra, .. } = group;
+    let mut changed = false;
+    for (map, member) in [(attributes, "_nczarr_group"), (&mut *extra, "_NCZARR_GROUP")] {
+        let Some(Value::Object(lists)) = map.get(member) else { continue };
+        let mut lists = lists.clone();
+        for list in ["dimensions", "dims"] {
+            let Some(Value::Object(dimensions)) = lists.get(list) else { continue };
+            let mut dimensions = dimensions.clone();
+            // Old versions have the length alone.
+            match dimensions.get(name) {
+                Some(Value::Object(members)) if members.get("size").and_then(Value::as_u64) == Some(before) => {
+                    let mut members = members.clone();
+                    members.insert("size", now);
+                    dimensions.insert(name, members);
+                }
+                Some(length) if length.as_u64() == Some(before) => {
+                    dimensions.insert(name, now);
+                }
+                _ => continue,
+            }
+            lists.insert(list, dimensions);
+            changed = true;
+        }
+        map.insert(member, lists);
+    }
+    changed
+}
+
 /// The lists that NCZarr keeps of the nodes in a group: each of arrays or (if not `is_array`) of groups, with the names in it.
 pub fn child_lists(group: &GroupMetadata) -> Vec<(bool, Vec<&str>)> {
     let maps = [group.attributes.get("_nczarr_group"), group.extra.get("_NCZARR_GROUP")];
@@ -205,6 +236,24 @@ mod tests {
 
     fn names(attributes: Value, extra: Value, rank: usize) -> Option<(Vec<String>, Convention)> {
         dimension_names(attributes.as_object().unwrap(), extra.as_object().unwrap(), rank)
+    }
+
+    #[test]
+    fn dimensions_of_a_group_get_other_lengths() {
+        let attributes =
+            json!({"_nczarr_group": {"dimensions": {"x": {"size": 4, "unlimited": 1}, "y": 4}, "arrays": []}});
+        let extra = json!({"_NCZARR_GROUP": {"dims": {"x": 4}}});
+        let mut group = GroupMetadata {
+            attributes: attributes.as_object().unwrap().clone(),
+            extra: extra.as_object().unwrap().clone(),
+            ..GroupMetadata::default()
+        };
+        assert!(!resize_dimension(&mut group, "x", 5, 2) && !resize_dimension(&mut group, "z", 4, 2));
+        assert!(resize_dimension(&mut group, "x", 4, 2));
+        let expected =
+            json!({"_nczarr_group": {"dimensions": {"x": {"size": 2, "unlimited": 1}, "y": 4}, "arrays": []}});
+        assert_eq!(&group.attributes, expected.as_object().unwrap());
+        assert_eq!(&group.extra, json!({"_NCZARR_GROUP": {"dims": {"x": 2}}}).as_object().unwrap());
     }
 
     #[test]

@@ -39,11 +39,16 @@ pub(super) fn copy(
     };
     let from = ChunkKeys::new(&planned.source).map_err(locate)?;
     let to = ChunkKeys::new(written).map_err(locate)?;
-    let counts = from.grid().grid_shape();
+    let counts = to.grid().grid_shape();
     work.begin(written, &vec![1; counts.len()], &counts)?;
-    let chunks = from.stored(&**source).map_err(locate)?;
-    let elements = |chunk: &[u64]| from.grid().chunk_region(chunk).len_checked().unwrap_or(0);
-    let all = zarr_grid::total_size(from.grid().shape(), 1).max(1);
+    let first_of_region = planned.first_chunk();
+    let in_source = |chunk: &[u64]| -> ChunkIndex {
+        let first = first_of_region.iter().flatten().copied().chain(std::iter::repeat(0));
+        chunk.iter().zip(first).map(|(index, first)| index + first).collect()
+    };
+    let chunks = stored_chunks(planned, &from, &**source).map_err(locate)?;
+    let elements = |chunk: &[u64]| to.grid().chunk_region(chunk).len_checked().unwrap_or(0);
+    let all = zarr_grid::total_size(to.grid().shape(), 1).max(1);
     let share = |chunk: &[u64]| (planned.size as f64 * (elements(chunk) as f64 / all as f64)) as u128;
     let missing =
         Mutex::new(MissingChunks { conversion, planned, written, destination, arrays: None, encoded: HashMap::new() });
@@ -58,7 +63,7 @@ pub(super) fn copy(
             work.confirm()?;
             copy_within(&**source, key, &**destination, &to.key(chunk)?)
                 .map_err(|error| {
-                    let at = (Some(chunk.clone()), Some(key.to_string()));
+                    let at = (Some(in_source(chunk)), Some(key.to_string()));
                     locate(error.at(|location| (location.chunk, location.key) = at))
                 })?
                 .then(|| chunk.clone())
@@ -71,7 +76,7 @@ pub(super) fn copy(
     let one = |(chunk, key): (ChunkIndex, Option<Key>)| {
         let located = |error: Error| {
             let key = key.as_ref().map(ToString::to_string);
-            locate(error.at(|location| (location.chunk, location.key) = (Some(chunk.clone()), key)))
+            locate(error.at(|location| (location.chunk, location.key) = (Some(in_source(&chunk)), key)))
         };
         work.confirm()?;
         let copied = match &key {
@@ -85,7 +90,7 @@ pub(super) fn copy(
             Some(_) if copied => None,
             Some(key) => match value_within(&**source, key, conversion.options.memory).map_err(located) {
                 Err(error) if work.keeps_going() && is_of_chunk(&error) => {
-                    work.skip(&SkippedChunk::new(&planned.source.path, &chunk, &error))?;
+                    work.skip(&SkippedChunk::new(&planned.source.path, &in_source(&chunk), &error))?;
                     None
                 }
                 value => value?,
@@ -116,7 +121,7 @@ pub(super) fn copy(
         is_left
     };
     let mut stored = chunks.into_iter().peekable();
-    let overlaps = from.grid().intersect(&Region::whole(from.grid().shape()));
+    let overlaps = to.grid().intersect(&Region::whole(to.grid().shape()));
     let every = (0..overlaps.len()).map(|chunk| overlaps.get(chunk).index);
     let chunks: Box<dyn Iterator<Item = (ChunkIndex, Option<Key>)> + Send + '_> = match writes_missing {
         true => Box::new(every.map(move |chunk| {
@@ -129,6 +134,15 @@ pub(super) fn copy(
     in_parallel(threads, chunks, &one)?;
     let done = *lock(&done);
     work.advance(planned.size.saturating_sub(done))
+}
+
+/// The chunks that are stored, with their indices in the target, sorted.
+fn stored_chunks(planned: &PlannedNode, keys: &ChunkKeys, source: &dyn Store) -> Result<Vec<(Key, ChunkIndex)>> {
+    let (Some(region), Some(first)) = (&planned.region, planned.first_chunk()) else { return keys.stored(source) };
+    let moved =
+        |chunk: ChunkIndex| chunk.iter().zip(&first).map(|(index, first)| index.saturating_sub(*first)).collect();
+    let stored = keys.stored_within(source, region)?;
+    Ok(stored.into_iter().map(|(key, chunk)| (key, moved(chunk))).collect())
 }
 
 /// Chunks that are not stored, and are written with the fill value of the source.

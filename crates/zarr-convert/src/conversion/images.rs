@@ -27,6 +27,11 @@ impl Images {
         Self(Arc::new(axes))
     }
 
+    /// Whether an array is a level of an image.
+    pub(super) fn has_level(&self, path: &NodePath) -> bool {
+        self.0.contains_key(path)
+    }
+
     /// The names that an array of this number of dimensions has as a level of an image.
     fn names(&self, path: &NodePath, rank: usize) -> Option<&[String]> {
         self.0.get(path).map(Vec::as_slice).filter(|names| names.len() == rank)

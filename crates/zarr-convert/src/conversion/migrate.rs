@@ -15,7 +15,9 @@ use super::hierarchy::Hierarchy;
 use super::progress::Reporter;
 use super::target::Target;
 use super::work::Work;
-use super::{Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, reencode, target};
+use super::{
+    Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, rechunk, reencode, target,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_array::Registry;
@@ -454,12 +456,12 @@ fn kept(
     }
     let size = plan::size_of(&kept, dialect, &registry.data_types);
     let (source, path, target, how) = (found.clone(), found.path.clone(), Node::Array(kept), Action::Keep);
-    let planned = PlannedNode { source, path, target, dialect, how, notes, warning, ome, size };
+    let planned = PlannedNode { source, path, target, dialect, how, region: None, notes, warning, ome, size };
     let Ok(documents) = NodeDocuments::new(&planned, &zarr_meta::Documents::new()) else { return Ok(None) };
     let new = documents.found();
     let stays = new.chunk_prefix() == found.chunk_prefix()
         && (target::missing_may_stay(found, new)
-            || (!target::is_sharded(array) && plan::are_all_stored(&**store, found)?));
+            || (!rechunk::is_sharded(array) && plan::are_all_stored(&**store, found)?));
     Ok(stays.then_some(planned))
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::Options;
 use zarr_codec::CodecList;
+use zarr_grid::Region;
 use zarr_hierarchy::Result;
 use zarr_meta::conventions::Conventions;
 use zarr_meta::{Dialect, NodePath};
@@ -38,6 +39,11 @@ pub struct ConvertOptions {
     pub node: Option<NodePath>,
     /// Convert these arrays alone, with the groups above them. By default all.
     pub arrays: Option<Vec<NodePath>>,
+    /// The elements of arrays of the source, by path, that are converted: boxes, with steps or without. Other arrays are converted whole. The
+    /// arrays that are written have the shapes of these regions, dimensions of one element included, and chunks as long as in the source, or
+    /// as the region. Chunks that lie in a region as a whole are copied as they are stored, where all of them do. Levels of OME-Zarr images
+    /// are not cut, and a move cuts nothing.
+    pub regions: BTreeMap<NodePath, Region>,
     /// Nodes that are left out, with all below them, whether they can be read or not.
     pub exclude: Vec<NodePath>,
     /// Whether keys below groups that belong to no node are copied with their groups, as they are: tables in Parquet, XML, texts, whatever
@@ -97,6 +103,7 @@ impl Default for ConvertOptions {
             codecs: None,
             node: None,
             arrays: None,
+            regions: BTreeMap::new(),
             exclude: Vec::new(),
             other_keys: true,
             to: None,
@@ -168,6 +175,13 @@ impl ConvertOptions {
     #[must_use]
     pub fn arrays(mut self, arrays: impl Into<Option<Vec<NodePath>>>) -> Self {
         self.arrays = arrays.into();
+        self
+    }
+
+    /// Sets [`regions`](Self#structfield.regions).
+    #[must_use]
+    pub fn regions(mut self, regions: BTreeMap<NodePath, Region>) -> Self {
+        self.regions = regions;
         self
     }
 

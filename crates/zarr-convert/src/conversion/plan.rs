@@ -2,8 +2,11 @@
 
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
+use super::source::Source as SourceArray;
 use super::target::Target;
-use super::{Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, reencode, target};
+use super::{
+    Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, rechunk, reencode, region, target,
+};
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_dtype::DataTypes;
@@ -33,7 +36,7 @@ pub(super) fn plan(
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<ConversionPlan> {
-    let Source { nodes: found, left_out, others, unread } = find(source, options)?;
+    let Source { nodes: mut found, left_out, others, unread } = find(source, options)?;
     let all = found.iter().map(|found| found.dialect.to_write()).max().unwrap_or(Dialect::NEWEST);
     let options = &ConvertOptions { dialect: options.dialect.or(Some(all)), ..options.clone() };
     let others = others::planned(others, options.dialect.unwrap_or(all), options)?;
@@ -44,6 +47,8 @@ pub(super) fn plan(
         lengths::check("shards", lengths, arrays())?;
     }
     let hierarchy = Hierarchy::of(&found);
+    region::check(&found, options, |path| hierarchy.images.has_level(path))?;
+    region::resize_dimensions(&mut found, options);
     let (mut nodes, mut consolidate) = (Vec::new(), Vec::new());
     for found in found {
         let found = options.options.as_read(found);
@@ -216,7 +221,7 @@ pub(super) fn looked_up(
     let becomes_mark = dialect.fill_value_marks_missing() && !found.dialect.fill_value_marks_missing();
     let is_nan = |array: &ArrayMetadata| {
         let fill = array.fill_value.as_ref().and_then(Value::as_str);
-        fill == Some("NaN") && !array.attributes.contains_key(conventions::FILL_VALUE) && !target::is_sharded(array)
+        fill == Some("NaN") && !array.attributes.contains_key(conventions::FILL_VALUE) && !rechunk::is_sharded(array)
     };
     let is_asked = becomes_mark && found.node.as_array().is_some_and(is_nan);
     Ok(hierarchy.storing_all(is_asked && are_all_stored(store, found)?))
@@ -249,6 +254,7 @@ pub(super) fn planned(
     let hierarchy = &looked_up(hierarchy, &**source, &found, dialect)?;
     let stored = found;
     let (found, members) = target::with_known_members(stored.clone(), registry, &options.options.limits);
+    let region = region::of(&found, options)?;
     let made = target::target(&found, dialect, hierarchy, options, registry).map_err(|error| {
         let error = with_way_out(error);
         // Where the codecs are the stored ones, they are named by the document that is there.
@@ -264,26 +270,30 @@ pub(super) fn planned(
         (Node::Array(from), Node::Array(to)) => {
             // With the members that are left out, which a strict reader refuses.
             let opened = Array::from_found(source, stored, registry, options.options.clone());
-            let copied = target::encodes_alike(from, to) && missing_stay(&found, &path, &target, dialect)?;
+            // The chunks of a region are those of an array of its own, where it has whole ones.
+            let aligned = region::aligned(from, region.as_ref());
+            let copied = aligned.as_ref().is_some_and(|from| target::encodes_alike(from, to))
+                && missing_stay(&found, &path, &target, dialect)?;
+            let is_same_form = || aligned.as_ref().is_some_and(|from| target::same_form(from, to));
+            let size = |array: &Array| zarr_grid::total_size(&to.shape, array.data_type().item_size() as u64);
             match opened {
                 Ok(array) if copied => (Action::CopyChunks, size(&array)),
                 Ok(array) => {
                     let size = size(&array);
-                    let how = match target::same_form(from, to) && !target::is_sharded(to) {
+                    let how = match is_same_form() && !rechunk::is_sharded(to) {
                         // Chunks that are not stored would read as another value: they alone are encoded.
                         true => Action::CopyChunks,
                         false => Action::Reencode,
                     };
-                    let planned = PlannedNode { source: found, path, target, dialect, how, notes, warning, ome, size };
+                    let planned =
+                        PlannedNode { source: found, path, target, dialect, how, region, notes, warning, ome, size };
                     return reencoded(array, planned, options);
                 }
                 // Chunks that stay as they are need no codecs.
                 Err(error) if copied && error.kind() == ErrorKind::UnknownExtension => (Action::CopyChunks, 0),
                 // An array that cannot be encoded here had no chunk left out for being nothing but the fill value.
                 Err(error)
-                    if error.kind() == ErrorKind::UnknownExtension
-                        && to.fill_value.is_none()
-                        && target::same_form(from, to) =>
+                    if error.kind() == ErrorKind::UnknownExtension && to.fill_value.is_none() && is_same_form() =>
                 {
                     (Action::CopyChunks, 0)
                 }
@@ -292,7 +302,7 @@ pub(super) fn planned(
         }
         _ => (Action::Group, 0),
     };
-    Ok(PlannedNode { source: found, path, target, dialect, how, notes, warning, ome, size })
+    Ok(PlannedNode { source: found, path, target, dialect, how, region, notes, warning, ome, size })
 }
 
 /// Whether chunks that are missing in an array may be missing in the converted array, where both have the same fill
@@ -308,6 +318,7 @@ pub(super) fn missing_stay(found: &StoredNode, path: &NodePath, target: &Node, d
         target,
         dialect,
         how: Action::CopyChunks,
+        region: None,
         notes: Vec::new(),
         warning: None,
         ome: None,
@@ -321,7 +332,8 @@ fn reencoded(array: Array, planned: PlannedNode, options: &ConvertOptions) -> Re
     // Opened on the source, which it does not touch: whether codecs are known, and memory suffices, is to be seen now.
     let found = NodeDocuments::new(&planned, &zarr_meta::Documents::new())?.found().clone();
     let sink = Array::from_found(array.store(), found, array.registry(), options.options.clone())?;
-    reencode::check(&array, &sink, options)?;
+    let source = SourceArray::new(array, planned.region.clone());
+    reencode::check(&source, &sink, options)?;
     Ok(planned)
 }
 
@@ -341,8 +353,4 @@ fn with_way_out(error: Error) -> Error {
 pub(super) fn size_of(array: &ArrayMetadata, dialect: Dialect, types: &DataTypes) -> u128 {
     let item = zarr_array::element_spec(array, dialect, types).map_or(0, |element| element.item_size() as u64);
     zarr_grid::total_size(&array.shape, item)
-}
-
-fn size(array: &Array) -> u128 {
-    zarr_grid::total_size(array.shape(), array.data_type().item_size() as u64)
 }

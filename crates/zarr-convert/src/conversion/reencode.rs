@@ -1,8 +1,9 @@
 //! Decoding and encoding an array, slab by slab.
 
 use super::scratch::{Scratch, ScratchName};
-use super::skipped::{is_of_chunk, read_good};
+use super::skipped::is_of_chunk;
 use super::slabs::{COMFORT, Slabs};
+use super::source::Source;
 use super::sparse::{SparsePart, SparseParts};
 use super::work::Work;
 use super::workers::{in_parallel, lock};
@@ -10,7 +11,7 @@ use super::{Conversion, ConvertOptions, PlannedNode, target};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
-use zarr_array::{Array, ArrayData, MissingChunks, Options};
+use zarr_array::{Array, ArrayData, Options};
 use zarr_grid::{AxisRange, ChunkIndex, Region};
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
@@ -24,8 +25,8 @@ const SAMPLES: u64 = 3;
 const BATCH: usize = 1024;
 
 /// Checks that memory suffices, as far as metadata tells.
-pub(super) fn check(source: &Array, sink: &Array, options: &ConvertOptions) -> Result<()> {
-    let item = source.data_type().item_size() as u64;
+pub(super) fn check(source: &Source, sink: &Array, options: &ConvertOptions) -> Result<()> {
+    let item = source.array().data_type().item_size() as u64;
     let plan = ReencodePlan::new(source, sink, item, options);
     plan.map(drop).ok_or_else(|| too_large(sink, item, options.memory))
 }
@@ -43,28 +44,28 @@ pub(super) fn reencode(
         Array::from_found(store, found.clone(), &conversion.registry, options.clone())
     };
     let options = &conversion.options.options;
-    let source = open(&conversion.source, &planned.source, options)?;
+    let source = Source::new(open(&conversion.source, &planned.source, options)?, planned.region.clone());
     let sink = open(target, written, options)?;
     let item = match work.item() {
         Some(item) => item,
-        None => item_size(&source, work.keeps_going())?,
+        None => item_size(source.array(), work.keeps_going())?,
     };
     let too_large = || too_large(&sink, item, conversion.options.memory);
     let plan = &ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
     let options = options.clone().threads(plan.threads.or(options.threads));
     let (source, sink) = (source.with(options.clone())?, sink.with(options)?);
     work.begin(written, plan.slabs.chunks(), plan.slabs.counts())?;
-    let same_fill = source.fill_value() == sink.fill_value();
+    let same_fill = source.array().fill_value() == sink.fill_value();
     let stored = match target::missing_stay(&planned.source, written, same_fill) {
-        true => some_stored(&source)?,
+        true => source.some_stored()?,
         // A missing chunk reads as another value in the target: all chunks are written.
         false => None,
     };
     let is_remote = conversion.source.as_async().is_some() || target.as_async().is_some();
-    let is_alone = source.options().threads == NonZeroUsize::new(1) && !is_remote;
+    let is_alone = source.array().options().threads == NonZeroUsize::new(1) && !is_remote;
     let workers = if is_alone { 1 } else { plan.workers };
     // Where most chunks are missing, the others alone are read, slab by slab.
-    let all = zarr_grid::total_size(&source.chunk_grid().grid_shape(), 1);
+    let all = source.grid().count_all();
     let is_dense = stored.as_ref().is_none_or(|stored| stored.len() as u128 >= all / 2);
     let scratch = is_dense.then(|| scratch(conversion, &source, plan, target, work)).flatten();
     let stored = stored.filter(|_| scratch.is_none());
@@ -81,7 +82,7 @@ pub(super) fn reencode(
 /// A plan to store elements temporarily, if that saves much.
 fn scratch<'a>(
     conversion: &Conversion,
-    source: &Array,
+    source: &Source,
     plan: &'a ReencodePlan,
     target: &Arc<dyn Store>,
     work: &Work<'_>,
@@ -127,7 +128,7 @@ impl Unit {
 
 /// An array that is decoded and encoded again.
 struct Reencoding<'a> {
-    source: Array,
+    source: Source,
     sink: Array,
     work: &'a Work<'a>,
     plan: &'a ReencodePlan,
@@ -152,8 +153,7 @@ impl Reencoding<'_> {
         let units: Box<dyn Iterator<Item = Unit> + Send + '_> = match stored {
             None => Box::new(plan.slabs.all().map(|slab| Unit { slab, parts: None })),
             Some(stored) => {
-                let mut parts =
-                    SparseParts::new(self.source.chunk_grid(), stored, &plan.slabs, item, elides).peekable();
+                let mut parts = SparseParts::new(self.source.grid(), stored, &plan.slabs, item, elides).peekable();
                 Box::new(std::iter::from_fn(move || {
                     let first = parts.next()?;
                     let slab = first.slab(&plan.slabs);
@@ -201,7 +201,9 @@ impl Reencoding<'_> {
 
     /// Bytes of the elements of a unit, as they are counted for progress.
     fn bytes(&self, unit: &Unit) -> u128 {
-        let size = |region: &Region| zarr_grid::total_size(&region.shape(), self.source.data_type().item_size() as u64);
+        let size = |region: &Region| {
+            zarr_grid::total_size(&region.shape(), self.source.array().data_type().item_size() as u64)
+        };
         match &unit.parts {
             Some(parts) => parts.iter().map(|part| size(&part.region)).sum(),
             None => size(&self.plan.slabs.region(&unit.slab)),
@@ -237,7 +239,7 @@ impl Reencoding<'_> {
             };
             let count = rest.iter().take(BATCH).take_while(fits).count().max(1);
             let (now, later) = rest.split_at(count);
-            let done = self.source.map_parallel(now.to_vec(), |part| self.write_part(part))?;
+            let done = self.source.array().map_parallel(now.to_vec(), |part| self.write_part(part))?;
             done.into_iter().collect::<Result<()>>()?;
             rest = later;
         }
@@ -247,7 +249,7 @@ impl Reencoding<'_> {
     /// Reads the stored chunks of a part, and writes the chunks that it meets.
     fn write_part(&self, part: &SparsePart) -> Result<()> {
         let data = self.read(&part.region, Some(&part.stored))?;
-        match part.met(self.source.chunk_grid(), self.sink.chunk_grid()) {
+        match part.met(self.source.grid(), self.sink.chunk_grid()) {
             None => self.sink.write(&part.region, data.view()),
             Some(met) => write_met(&self.sink, &part.region, &data, &met),
         }
@@ -257,14 +259,14 @@ impl Reencoding<'_> {
     fn read(&self, region: &Region, stored: Option<&[ChunkIndex]>) -> Result<ArrayData> {
         let read = match stored {
             // Where there are many, it takes less to ask for all.
-            Some(stored) if (stored.len() as u64) < self.source.chunk_grid().intersect(region).len() / 2 => {
+            Some(stored) if (stored.len() as u64) < self.source.grid().count(region) / 2 => {
                 self.source.read_stored(region, stored)
             }
-            _ => self.source.read_data(region),
+            _ => self.source.read(region),
         };
         match read {
             Err(error) if self.work.keeps_going() && is_of_chunk(&error) => {
-                read_good(&self.source, region, stored, &|chunk| self.work.skip(&chunk))
+                self.source.read_good(region, stored, &|chunk| self.work.skip(&chunk))
             }
             read => read,
         }
@@ -287,12 +289,14 @@ impl ReencodePlan {
     /// Two slabs of half the memory, or one where chunks are too large for that, and the most threads for which the rest suffices;
     /// `None` if a chunk is too large. Slabs are the same however many threads there are: a run that resumes, and one that does another
     /// part, may have others.
-    fn new(source: &Array, sink: &Array, item: u64, options: &ConvertOptions) -> Option<Self> {
+    fn new(source: &Source, sink: &Array, item: u64, options: &ConvertOptions) -> Option<Self> {
         let bytes = |shape: &[u64]| zarr_grid::element_count(shape)?.checked_mul(item);
         let memory = options.memory - OVERHEAD.min(options.memory / 4);
         let part = source.part_shape();
         // A thread holds a chunk encoded, and decoded where it reaches beyond the array or is read in part.
-        let for_thread = bytes(&part)?.max(bytes(&sink.chunk_grid().largest_chunk_shape())?).checked_mul(2)?;
+        let for_thread = bytes(&source.array().part_shape())?
+            .max(bytes(&sink.chunk_grid().largest_chunk_shape())?)
+            .checked_mul(2)?;
         let wanted = options.options.threads.or_else(|| std::thread::available_parallelism().ok());
         let wanted = wanted.map_or(1, usize::from);
         [(2, for_thread.max(memory / 4)), (2, for_thread), (1, for_thread)].into_iter().find_map(|(workers, kept)| {
@@ -316,14 +320,7 @@ impl ReencodePlan {
 /// # Errors
 /// [`Store`](zarr_hierarchy::ErrorKind::Store).
 pub fn some_stored(source: &Array) -> Result<Option<Vec<ChunkIndex>>> {
-    if !source.store().capabilities().list || !matches!(source.options().missing_chunks, MissingChunks::Fill) {
-        return Ok(None);
-    }
-    let mut stored = source.stored_chunks()?;
-    stored.sort_unstable();
-    stored.dedup();
-    let all = zarr_grid::total_size(&source.chunk_grid().grid_shape(), 1);
-    Ok((all != stored.len() as u128).then_some(stored))
+    Source::new(source.clone(), None).some_stored()
 }
 
 /// Writes the chunks `met` of `data`, the elements of `region`.

@@ -8,9 +8,10 @@
 use super::journal;
 use super::part::Part;
 use super::slabs::Slabs;
+use super::source::Source;
 use super::workers::{in_parallel, lock};
 use std::sync::{Arc, Mutex};
-use zarr_array::{Array, ArrayData};
+use zarr_array::ArrayData;
 use zarr_codec::{View, ViewMut};
 use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region};
 use zarr_hierarchy::node::new_id;
@@ -70,26 +71,27 @@ impl<'a> Scratch<'a> {
     /// A plan for elements of fixed size, if it saves much where this share of the slabs of the target is to be written. A slab of the source
     /// takes half of `budget` bytes at most.
     pub(super) fn plan(
-        source: &Array,
+        source: &Source,
         targets: &'a Slabs,
         share: impl FnOnce() -> f64,
         budget: u64,
         store: &Arc<dyn Store>,
         name: ScratchName,
     ) -> Option<Self> {
-        let (part, item) = (source.part_shape(), source.data_type().item_size() as u64);
+        let (part, item) = (source.part_shape(), source.array().data_type().item_size() as u64);
         let times = targets.decoding(&part);
-        if source.data_type().is_variable() || times < TIMES || times * share() < TIMES {
+        if source.array().data_type().is_variable() || times < TIMES || times * share() < TIMES {
             return None;
         }
-        let grid = match source.chunk_grid().regular_chunk_shape() {
-            Some(_) => ChunkGrid::regular(source.shape(), &part).ok()?,
-            None => source.chunk_grid().clone(),
+        let shape = targets.grid().shape();
+        let grid = match source.array().chunk_grid() {
+            grid @ ChunkGrid::Rectilinear(_) if !source.is_region() => grid.clone(),
+            _ => ChunkGrid::regular(shape, &part).ok()?,
         };
         // Slabs grow so that those of the target cut them into few pieces.
         let sources = Slabs::plan(&grid, &targets.shape(), item, (budget / 2).min(LARGEST))?;
         let pieces = sources.pieces(&targets.shape());
-        let size = zarr_grid::total_size(source.shape(), item) as f64;
+        let size = zarr_grid::total_size(shape, item) as f64;
         (size >= PIECE as f64 * pieces).then(|| Self { store: Arc::clone(store), name, sources, targets, item })
     }
 

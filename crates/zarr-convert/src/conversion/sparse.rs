@@ -2,6 +2,7 @@
 //! chunks that are stored, however many are not.
 
 use super::slabs::Slabs;
+use super::source::SourceGrid;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use zarr_grid::{ChunkGrid, ChunkIndex, Region};
@@ -17,7 +18,7 @@ const FEW: u64 = 4096;
 /// small. Parts that meet no stored chunk are dropped at each step. The parts of a slab follow each other, and slabs come in C order.
 #[derive(Debug)]
 pub(super) struct SparseParts<'a> {
-    source: &'a ChunkGrid,
+    source: &'a SourceGrid,
     slabs: &'a Slabs,
     /// Bytes of an element.
     item: u64,
@@ -44,7 +45,7 @@ impl<'a> SparseParts<'a> {
     /// The parts of an array in which these chunks are stored, sorted, and which is written in `slabs` of elements of
     /// `item` bytes.
     pub(super) fn new(
-        source: &'a ChunkGrid,
+        source: &'a SourceGrid,
         stored: Vec<ChunkIndex>,
         slabs: &'a Slabs,
         item: u64,
@@ -96,7 +97,7 @@ impl<'a> SparseParts<'a> {
         }
         let len = |range: &Range<u64>| range.end - range.start;
         let count = part.chunks.iter().fold(1_u64, |count, range| count.saturating_mul(len(range)));
-        let met = self.source.intersect(&part.region).len();
+        let met = self.source.count(&part.region);
         let stored = part.stored.len() as u64;
         part.is_whole = count == 1 || stored >= met || (self.elides && stored >= met / 2);
         let size = part.region.len_checked().map_or(u64::MAX, |len| len.saturating_mul(self.item));
@@ -162,7 +163,7 @@ impl SparsePart {
     }
 
     /// Its chunks that are to be written, in grids of the source and of the new array; `None` for all.
-    pub(super) fn met(&self, source: &ChunkGrid, sink: &ChunkGrid) -> Option<BTreeSet<ChunkIndex>> {
+    pub(super) fn met(&self, source: &SourceGrid, sink: &ChunkGrid) -> Option<BTreeSet<ChunkIndex>> {
         let common = |chunk: &ChunkIndex| source.chunk_region(chunk).overlap(&self.region);
         let met = |common: Region| sink.intersect(&common).iter().map(|overlap| overlap.index).collect::<Vec<_>>();
         (!self.is_whole).then(|| self.stored.iter().filter_map(common).flat_map(met).collect())
@@ -189,6 +190,7 @@ mod tests {
             let source = ChunkGrid::regular(&shape, &chunks).unwrap();
             let sink = ChunkGrid::regular(&shape, &others).unwrap();
             let slabs = Slabs::plan(&sink, &chunks, item, budget * item).unwrap();
+            let whole = SourceGrid::new(&source, None);
             let all: Vec<ChunkIndex> = source.intersect(&Region::whole(&shape)).iter().map(|overlap| overlap.index).collect();
             let stored: BTreeSet<ChunkIndex> = stored.iter().map(|one| one.get(&all).clone()).collect();
             let is_met = |chunk: &[u64]| {
@@ -197,7 +199,7 @@ mod tests {
 
             let mut written = BTreeSet::new();
             let mut before: Option<ChunkIndex> = None;
-            for part in SparseParts::new(&source, stored.iter().cloned().collect(), &slabs, item, elides) {
+            for part in SparseParts::new(&whole, stored.iter().cloned().collect(), &slabs, item, elides) {
                 prop_assert!(part.region.len_checked().unwrap() <= budget);
                 let slab = part.slab(&slabs);
                 prop_assert!(before.is_none_or(|before| before <= slab), "slabs come in C order");
@@ -205,7 +207,7 @@ mod tests {
                 let of_part: Vec<ChunkIndex> = source.intersect(&part.region).iter().map(|overlap| overlap.index).collect();
                 let of_part: Vec<ChunkIndex> = of_part.into_iter().filter(|chunk| stored.contains(chunk)).collect();
                 prop_assert_eq!(&part.stored, &of_part);
-                let met = part.met(&source, &sink);
+                let met = part.met(&whole, &sink);
                 for overlap in sink.intersect(&part.region).iter() {
                     prop_assert!(sink.covers_chunk(&overlap), "a part has whole chunks");
                     match &met {
@@ -228,7 +230,8 @@ mod tests {
         let sink = ChunkGrid::regular(&[1 << 62, 1 << 60], &[1000, 10]).unwrap();
         let slabs = Slabs::plan(&sink, &[16, 16], 8, 64 << 20).unwrap();
         let stored = [[0, 0], [1 << 57, 1 << 55], [1 << 57, (1 << 55) + 1]].map(|chunk| ChunkIndex::from_slice(&chunk));
-        let parts: Vec<SparsePart> = SparseParts::new(&source, stored.to_vec(), &slabs, 8, true).collect();
+        let parts: Vec<SparsePart> =
+            SparseParts::new(&SourceGrid::new(&source, None), stored.to_vec(), &slabs, 8, true).collect();
         let sizes = parts.iter().map(|part| part.region.len_checked().unwrap());
         // 16 elements lie in 2 chunks of 10, and 32 in 4.
         assert_eq!(sizes.sum::<u64>(), 6 * 10_000);

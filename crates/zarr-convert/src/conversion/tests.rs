@@ -2,10 +2,14 @@
 
 use super::{Action, Conversion, ConvertOptions};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use zarr_array::{Array, NewArray, Registry, Store};
-use zarr_meta::Dialect;
+use zarr_grid::{AxisChunks, AxisRange, ChunkGrid, Region, Run};
+use zarr_hierarchy::ErrorKind;
+use zarr_meta::{Dialect, NodePath};
 use zarr_store::MemoryStore;
 
 fn registry() -> Arc<Registry> {
@@ -36,7 +40,7 @@ proptest! {
         let array = Array::create(&source, "/g/a", new, &registry).unwrap();
         // A part is written, so that some chunks are missing.
         let ranges: Vec<_> = shape.iter().zip(&written).map(|(&len, &(start, count))| start.min(len)..(start + count).min(len)).collect();
-        let region = zarr_grid::Region::from_ranges(&ranges);
+        let region = Region::from_ranges(&ranges);
         let count = region.len_checked().unwrap();
         array.write(&region, &(0..count as i16).collect::<Vec<_>>()).unwrap();
         let expected = array.read::<i16>(..).unwrap();
@@ -114,6 +118,158 @@ fn data_types_of_ones_own_are_converted_by_name() {
 
     let v2 = ConvertOptions::default().dialect(Dialect::V2);
     let error = convert(v2, &known).unwrap_err();
-    assert_eq!(error.kind(), zarr_hierarchy::ErrorKind::NotExpressible);
+    assert_eq!(error.kind(), ErrorKind::NotExpressible);
     assert!(error.to_string().contains("/data_type"), "{error}");
+}
+
+/// An axis of an array: its length, that of its chunks, and the range that is taken of it.
+fn axis_of_region() -> impl Strategy<Value = (u64, u64, AxisRange)> {
+    (0_u64..24, 1_u64..9, any::<(u8, u8)>(), 1_u64..4).prop_map(|(len, chunk, (start, count), step)| {
+        // Often at the bounds of chunks.
+        let start = u64::from(start) % (len + 1);
+        let start = if count % 2 == 0 { start / chunk * chunk } else { start };
+        let most = (len - start).div_ceil(step);
+        let len_of_range = if count % 3 == 0 { most } else { u64::from(count) % (most + 1) };
+        (len, chunk, AxisRange { start, len: len_of_range, step: if count % 5 == 0 { step } else { 1 } })
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(160))]
+
+    /// A region is what a read of it is, whatever its chunks, in one run or in two.
+    #[test]
+    fn regions_are_arrays_of_their_own(
+        axes in proptest::collection::vec(axis_of_region(), 0..4),
+        other in proptest::option::of(1_u64..8),
+        listed in proptest::collection::vec(any::<bool>(), 3),
+        written in proptest::collection::vec((0_u64..20, 1_u64..20), 3),
+        kind in 0..3_u8,
+        (v2, is_aligned, stops) in any::<(bool, bool, Option<u8>)>(),
+    ) {
+        let registry = registry();
+        let shape: Vec<u64> = axes.iter().map(|axis| axis.0).collect();
+        let chunks: Vec<u64> = axes.iter().map(|axis| axis.1).collect();
+        // Whole chunks, which are copied as they are.
+        let whole = |len: u64, chunk: u64, range: AxisRange| {
+            let start = range.start / chunk * chunk;
+            AxisRange::new(start, (start + range.len.max(1)).next_multiple_of(chunk).min(len).saturating_sub(start))
+        };
+        let taken = |&(len, chunk, range): &(u64, u64, AxisRange)| match is_aligned {
+            true => whole(len, chunk, range),
+            false => AxisRange { step: if range.len > 0 { range.step } else { 1 }, ..range },
+        };
+        let region = Region::new(axes.iter().map(taken)).unwrap();
+        let region = Region::new(region.axes().iter().zip(&shape).map(|(range, len)| range.before(*len))).unwrap();
+        let source = memory();
+        let mut new = NewArray::new(&shape, "int16").chunks(&chunks).codecs("bytes").unwrap().fill(-3).dialect(Dialect::V3);
+        if kind == 0 && shape.iter().all(|&len| len > 0) {
+            let runs = |(&len, &chunk): (&u64, &u64)| {
+                let first = Run { len: 1, count: 1 };
+                let rest = Run { len: chunk, count: len.div_ceil(chunk) };
+                AxisChunks::listed([first, rest])
+            };
+            let axis = |((axis, is_listed), all): ((&u64, &bool), (&u64, &u64))| match is_listed {
+                true => runs(all).unwrap(),
+                false => AxisChunks::repeated(*axis).unwrap(),
+            };
+            let all = chunks.iter().zip(&listed).zip(shape.iter().zip(&chunks)).map(axis);
+            new = new.chunk_grid(ChunkGrid::rectilinear(&shape, all).unwrap().to_config());
+        }
+        let array = Array::create(&source, "/g/a", new, &registry).unwrap();
+        let ranges: Vec<_> = shape.iter().zip(&written).map(|(&len, &(start, count))| start.min(len)..(start + count).min(len)).collect();
+        let part = Region::from_ranges(&ranges);
+        array.write(&part, &(0..part.len_checked().unwrap() as i16).collect::<Vec<_>>()).unwrap();
+        let expected = array.read::<i16>(&region).unwrap();
+
+        let regions = BTreeMap::from([(NodePath::parse("/g/a").unwrap(), region.clone())]);
+        let options = ConvertOptions::default().regions(regions);
+        let options = options.dialect(if v2 && kind != 0 { Dialect::V2 } else { Dialect::V3 });
+        let options = options.chunks(other.map(|len| vec![len; shape.len()]));
+        let target = memory();
+        let conversion = Conversion::plan(&source, &registry, options.clone()).unwrap();
+        let planned = conversion.nodes().last().unwrap();
+        prop_assert_eq!(planned.region.as_ref(), Some(&region).filter(|region| !region.is_whole(&shape)));
+        prop_assert_eq!(planned.size, 2 * expected.len() as u128);
+        if let Some(stops) = stops {
+            let events = AtomicU64::new(0);
+            let _ = conversion.run(&target, |_| match events.fetch_add(1, Ordering::Relaxed) < u64::from(stops % 16) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            });
+        }
+        let done = AtomicU64::new(0);
+        let conversion = Conversion::plan(&source, &registry, options.resume(true)).unwrap();
+        let is_there = Array::open(&target, "/g/a", &registry).is_ok();
+        match is_there {
+            true => {}
+            false => {
+                conversion.run(&target, |progress| {
+                    if let super::Progress::Done(bytes) = progress {
+                        done.fetch_add(bytes as u64, Ordering::Relaxed);
+                    }
+                }).unwrap();
+                prop_assert_eq!(u128::from(done.into_inner()), conversion.size());
+            }
+        }
+        let converted = Array::open(&target, "/g/a", &registry).unwrap();
+        prop_assert_eq!(converted.shape(), &region.shape()[..]);
+        prop_assert_eq!(converted.read::<i16>(..).unwrap(), expected);
+        if let (None, Some(found)) = (other, converted.chunk_grid().regular_chunk_shape()) {
+            for ((found, chunk), axis) in found.iter().zip(&chunks).zip(region.axes()) {
+                prop_assert!(found == chunk || *found == axis.len.max(1).min(*chunk), "{found} of {chunk}");
+            }
+        }
+    }
+}
+
+#[test]
+fn chunks_that_lie_in_a_region_are_copied() {
+    let registry = registry();
+    let source = memory();
+    let new = NewArray::new(&[25, 12], "int16").chunks(&[10, 4]).codecs("bytes").unwrap();
+    Array::create(&source, "/a", new, &registry).unwrap().write(.., &(0..300).collect::<Vec<i16>>()).unwrap();
+    let expected = Array::open(&source, "/a", &registry).unwrap();
+    let how = |rows: std::ops::Range<u64>, columns: std::ops::Range<u64>| {
+        let region = Region::from_ranges(&[rows, columns]);
+        let regions = BTreeMap::from([(NodePath::parse("/a").unwrap(), region.clone())]);
+        let conversion = Conversion::plan(&source, &registry, ConvertOptions::default().regions(regions)).unwrap();
+        let target = memory();
+        conversion.run(&target, |_| {}).unwrap();
+        let converted = Array::open(&target, "/a", &registry).unwrap();
+        assert_eq!(converted.read::<i16>(..).unwrap(), expected.read::<i16>(&region).unwrap());
+        let planned = conversion.nodes().last().unwrap();
+        (planned.how, conversion.stored(planned).unwrap().chunks)
+    };
+    assert_eq!(how(10..25, 4..8), (Action::CopyChunks, 2));
+    assert_eq!(how(20..25, 0..12), (Action::CopyChunks, 3));
+    assert_eq!(how(10..24, 4..8), (Action::Reencode, 2));
+    assert_eq!(how(5..6, 0..12), (Action::Reencode, 3));
+}
+
+#[test]
+fn regions_that_cannot_be_taken_are_refused() {
+    let registry = registry();
+    let source = memory();
+    let new = NewArray::new(&[5], "int16").codecs("bytes").unwrap();
+    Array::create(&source, "/g/a", new, &registry).unwrap();
+    let plan = |path: &str, region: Region| {
+        let regions = BTreeMap::from([(NodePath::parse(path).unwrap(), region)]);
+        Conversion::plan(&source, &registry, ConvertOptions::default().regions(regions)).unwrap_err()
+    };
+    let error = plan("/g/a", Region::from_ranges(&[0..6]));
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    assert_eq!(error.location().path.as_deref(), Some("/g/a"));
+    assert_eq!(
+        plan("/g", Region::from_ranges(&[0..1])).message(),
+        "found a region of a group, expected one of an array"
+    );
+    assert_eq!(plan("/b", Region::from_ranges(&[0..1])).kind(), ErrorKind::NotFound);
+    let transfer = Conversion::plan(
+        &source,
+        &registry,
+        ConvertOptions::default()
+            .regions(BTreeMap::from([(NodePath::parse("/g/a").unwrap(), Region::from_ranges(&[0..1]))])),
+    );
+    assert!(transfer.unwrap().run_move(&memory(), |_| {}).is_err());
 }

@@ -208,6 +208,9 @@ impl Conversion {
         if !self.options.exclude.is_empty() || !self.options.other_keys {
             return Err(Error::argument("a move leaves no node and no file out"));
         }
+        if !self.options.regions.is_empty() {
+            return Err(Error::argument("a move leaves no elements out").with_hint("copy the region"));
+        }
         self.check_whole(&**target, &to).map_err(in_target)?;
         let check_links = || match self.nodes.first() {
             Some(first) => check_links(&*self.source, &first.source).map_err(|error| in_store(&self.source, error)),

@@ -2,6 +2,7 @@
 
 use super::super::destination::NodeDocuments;
 use super::super::fingerprint::{Fingerprint, hashes};
+use super::super::region;
 use super::super::unfinished::Unfinished;
 use super::super::{Conversion, Shards};
 use std::collections::BTreeMap;
@@ -56,6 +57,10 @@ impl Identity {
             Some(Shards::ByName(lengths)) => by_name(lengths),
             Some(Shards::Auto) => Value::from("auto"),
         };
+        let regions = match options.regions.is_empty() {
+            true => Value::Null,
+            false => region::to_value(&options.regions),
+        };
         let mut map = Map::new();
         map.insert("source", address(&conversion.source.to_string()));
         map.insert("from", from.to_string());
@@ -63,6 +68,8 @@ impl Identity {
         map.insert("dialect", conversion.nodes.first().map_or(Value::Null, |node| Value::from(node.dialect.name())));
         map.insert("chunks", chunks);
         map.insert("shards", shards);
+        // Journals of releases that knew no regions have none.
+        map.insert("regions", regions);
         map.insert("carry", options.carry);
         map.insert("literal", options.literal);
         map.insert(KEEP_GOING, options.keep_going);

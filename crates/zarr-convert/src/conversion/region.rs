@@ -1,0 +1,199 @@
+//! Regions of arrays as arrays of their own: their metadata, and where their chunks are in the source.
+
+use super::{ConvertOptions, Shards, rechunk};
+use std::collections::BTreeMap;
+use zarr_array::Registry;
+use zarr_grid::{AxisChunks, AxisRange, ChunkGrid, ChunkIndex, Region, Run};
+use zarr_hierarchy::{Error, Result};
+use zarr_json::Value;
+use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, conventions};
+
+/// So many regions are told as texts; of more there is a hash.
+const LISTED: usize = 16;
+
+/// The elements of an array that are converted; `None` for all.
+pub(super) fn of(found: &StoredNode, options: &ConvertOptions) -> Result<Option<Region>> {
+    let Some(region) = options.regions.get(&found.path) else { return Ok(None) };
+    let Node::Array(array) = &found.node else {
+        return Err(Error::argument("found a region of a group, expected one of an array"));
+    };
+    region.check(&array.shape)?;
+    Ok(Some(region).filter(|region| !region.is_whole(&array.shape)).cloned())
+}
+
+/// Makes of an array one of a region of it. Chunks stay as long as they are, unless the array is shorter; shards then hold as many whole
+/// chunks as it takes.
+pub(super) fn take(array: &mut ArrayMetadata, region: &Region, dialect: Dialect, registry: &Registry) -> Result<()> {
+    let before = ChunkGrid::from_config(&array.chunk_grid, &array.shape)?;
+    array.shape = region.shape().to_vec();
+    match &before {
+        ChunkGrid::Regular(_) => shorten(array, region, &before, dialect, registry),
+        ChunkGrid::Rectilinear(grid) => {
+            let axes = grid.axes().iter().zip(region.axes()).map(|(axis, range)| cut(axis, *range));
+            let grid = ChunkGrid::rectilinear(&array.shape, axes.collect::<Result<Vec<_>>>()?)?;
+            let uncut = std::mem::replace(&mut array.chunk_grid, grid.to_config());
+            // Shards of such lengths need not be whole chunks.
+            if rechunk::is_sharded(array) && grid.to_config() != uncut {
+                let options = ConvertOptions { shards: Some(Shards::None), ..ConvertOptions::default() };
+                let flat = rechunk::Flat::of(array).chunk.map(|chunk| clipped(&chunk, &array.shape));
+                let options = ConvertOptions { chunks: flat, ..options };
+                rechunk::rechunk(array, dialect, &options, registry)?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The chunks of an axis that a range of it has. Where it has steps, chunks of one length.
+fn cut(axis: &AxisChunks, range: AxisRange) -> Result<AxisChunks> {
+    if range.is_empty() || range.step > 1 || axis.repeated_len().is_some() {
+        let longest = axis.longest().div_ceil(range.step).min(range.len).max(1);
+        return AxisChunks::repeated(longest).ok_or_else(|| Error::internal("a chunk of no elements"));
+    }
+    let (mut runs, mut start) = (Vec::new(), 0_u64);
+    let (from, to) = (range.start, range.start.saturating_add(range.len));
+    let mut add = |len: u64, count: u64| {
+        if len > 0 && count > 0 {
+            runs.push(Run { len, count });
+        }
+    };
+    for Run { len, count } in axis.runs() {
+        let end = start.saturating_add(len.saturating_mul(count));
+        let (low, high) = (from.max(start), to.min(end));
+        if low < high {
+            // A part of a chunk at each end, and whole chunks between them.
+            let first_whole = start + (low - start).next_multiple_of(len);
+            let last_whole = start + (high - start) / len * len;
+            if first_whole > last_whole {
+                add(high - low, 1);
+            } else {
+                add(first_whole - low, 1);
+                add(len, (last_whole - first_whole) / len);
+                add(high - last_whole, 1);
+            }
+        }
+        start = end;
+    }
+    Ok(AxisChunks::listed(runs)?)
+}
+
+fn clipped(chunk: &[u64], shape: &[u64]) -> Vec<u64> {
+    chunk.iter().zip(shape).map(|(&chunk, &len)| chunk.min(len.max(1))).collect()
+}
+
+/// Gives an array, whose shape is that of the region already, chunks that are no longer than it is.
+fn shorten(
+    array: &mut ArrayMetadata,
+    region: &Region,
+    before: &ChunkGrid,
+    dialect: Dialect,
+    registry: &Registry,
+) -> Result<()> {
+    let flat = rechunk::Flat::of(array);
+    let Some((chunk, outer)) = flat.chunk.zip(before.regular_chunk_shape()) else { return Ok(()) };
+    let axes = || region.axes().iter().zip(before.shape()).zip(outer);
+    // Chunks that are copied as they are stay as they are.
+    let is_kept =
+        |((range, &len), &outer): ((&AxisRange, &u64), &u64)| is_aligned(range, len, outer) || range.len >= outer;
+    let short = clipped(&chunk, &array.shape);
+    let pick = |(((kept, &old), &new), _): (((bool, &u64), &u64), usize)| if kept { old } else { new };
+    let chunk: Vec<u64> = axes().map(is_kept).zip(&chunk).zip(&short).zip(0..).map(pick).collect();
+    if axes().all(is_kept) {
+        return Ok(());
+    }
+    let shard = flat.shard.map(|shard| {
+        let whole = |((&shard, &chunk), &len): ((&u64, &u64), &u64)| {
+            let chunk = chunk.max(1);
+            (shard / chunk * chunk).max(chunk).min(len.max(1).next_multiple_of(chunk))
+        };
+        shard.iter().zip(&chunk).zip(&array.shape).map(whole).collect::<Vec<u64>>()
+    });
+    let options = ConvertOptions { chunks: Some(chunk), shards: shard.map(Shards::Of), ..ConvertOptions::default() };
+    let mut shortened = array.clone();
+    // Codecs may be for chunks of one shape alone.
+    if rechunk::rechunk(&mut shortened, dialect, &options, registry).is_ok() {
+        *array = shortened;
+    }
+    Ok(())
+}
+
+/// Whether a range of an axis has whole chunks, but for the last one of the axis.
+fn is_aligned(range: &AxisRange, len: u64, chunk: u64) -> bool {
+    let (chunk, end) = (chunk.max(1), range.start.saturating_add(range.len));
+    let is_contiguous = range.step == 1 && !range.is_empty();
+    is_contiguous && range.start.is_multiple_of(chunk) && (end == len || end.is_multiple_of(chunk))
+}
+
+/// The array as if the chunks of a region of it were all that it has; `None` if the region has parts of chunks.
+pub(super) fn aligned(array: &ArrayMetadata, region: Option<&Region>) -> Option<ArrayMetadata> {
+    let Some(region) = region else { return Some(array.clone()) };
+    first_chunk(array, region)?;
+    let mut array = array.clone();
+    array.shape = region.shape().to_vec();
+    Some(array)
+}
+
+/// The first chunk of a region that has whole chunks.
+pub(super) fn first_chunk(array: &ArrayMetadata, region: &Region) -> Option<ChunkIndex> {
+    let grid = ChunkGrid::from_config(&array.chunk_grid, &array.shape).ok()?;
+    let chunk = grid.regular_chunk_shape()?;
+    let axes = || region.axes().iter().zip(grid.shape()).zip(chunk);
+    axes()
+        .all(|((range, &len), &chunk)| is_aligned(range, len, chunk))
+        .then(|| axes().map(|((range, _), &chunk)| range.start / chunk.max(1)).collect())
+}
+
+/// Checks regions against the arrays that there are.
+pub(super) fn check(
+    found: &[StoredNode],
+    options: &ConvertOptions,
+    is_level: impl Fn(&NodePath) -> bool,
+) -> Result<()> {
+    let is_left = |path: &NodePath| options.exclude.iter().any(|above| path.is_within(above));
+    for path in options.regions.keys().filter(|path| !is_left(path)) {
+        let Some(node) = found.iter().find(|node| node.path == *path) else {
+            // Arrays that were not chosen, or cannot be read, may have regions.
+            if options.arrays.is_none() && !options.keep_going {
+                let error = Error::new(zarr_hierarchy::ErrorKind::NotFound, "found no array to take a region of");
+                return Err(error.at_path(path));
+            }
+            continue;
+        };
+        if is_level(path) && of(node, options).map_err(|error| error.at_path(path))?.is_some() {
+            let message = "the array is a level of an OME-Zarr image: levels are not cut alike";
+            let error = Error::argument(message).at_path(path);
+            return Err(error.with_hint("copy one level to a path of its own, and cut that"));
+        }
+    }
+    Ok(())
+}
+
+/// Gives the dimensions that NCZarr lists in groups their new lengths.
+pub(super) fn resize_dimensions(found: &mut [StoredNode], options: &ConvertOptions) {
+    let mut lengths = Vec::new();
+    for node in found.iter() {
+        let (Some(region), Node::Array(array)) = (options.regions.get(&node.path), &node.node) else { continue };
+        let names = array.dimension_names.iter().flatten().map(Option::as_deref);
+        for ((name, &before), range) in names.zip(&array.shape).zip(region.axes()) {
+            lengths.extend(name.map(|name| (node.path.clone(), name.to_owned(), before, range.len)));
+        }
+    }
+    for node in found.iter_mut() {
+        let Node::Group(group) = &mut node.node else { continue };
+        for (_, name, before, now) in lengths.iter().filter(|(path, ..)| path.is_within(&node.path)) {
+            conventions::resize_dimension(group, name, *before, *now);
+        }
+    }
+}
+
+/// Regions as a journal has them.
+pub(super) fn to_value(regions: &BTreeMap<NodePath, Region>) -> Value {
+    let texts = || regions.iter().map(|(path, region)| (path.to_string(), region.to_string()));
+    if regions.len() <= LISTED {
+        return Value::Object(texts().map(|(path, region)| (path, Value::from(region))).collect());
+    }
+    let add = |hash: super::fingerprint::Fingerprint, (path, region): (String, String)| {
+        hash.with_part(path.as_bytes()).with_part(region.as_bytes())
+    };
+    Value::from(texts().fold(super::fingerprint::Fingerprint::new(), add).hex())
+}
