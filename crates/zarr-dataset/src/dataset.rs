@@ -79,6 +79,65 @@ impl Dataset {
         }
     }
 
+    /// The same data set with the coordinates that label its dimensions in the groups above it, as a [`DataTree`](crate::DataTree) has them.
+    /// Each dimension that has none here is looked for in each group above.
+    ///
+    /// # Errors
+    /// As [`inheriting`](Self::inheriting).
+    pub fn with_inherited(mut self) -> Result<Self> {
+        let above: Vec<_> = self.group.path().ancestors().collect();
+        for path in above.into_iter().rev() {
+            if self.unlabelled().next().is_none() {
+                break;
+            }
+            let (store, registry) = (Arc::clone(self.group.store()), Arc::clone(self.group.registry()));
+            match zarr_hierarchy::open_node(&*store, &path.to_string(), Some(self.group.dialect())) {
+                Ok(found) if found.node.as_group().is_some() => {
+                    self = self.inheriting(&Group::from_found(&store, found, &registry)?)?;
+                }
+                // An array, or nothing: then the group is one of a hierarchy that begins below.
+                Ok(_) => {}
+                Err(error) if error.is_not_found() => {}
+                Err(error) => return Err(zarr_hierarchy::with_location(error, &*store, &path.to_string())),
+            }
+        }
+        Ok(self)
+    }
+
+    /// The same data set with the coordinates of another group, which lies above this one, of dimensions that have none here.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidMetadata`] if such a dimension has another size there; [`ErrorKind::Store`].
+    pub fn inheriting(mut self, above: &Group) -> Result<Self> {
+        let unlabelled: Vec<String> = self.unlabelled().map(str::to_owned).collect();
+        for name in unlabelled {
+            let opened = match Self::open_variables(above, &[&name], &self.options) {
+                Ok(opened) => opened,
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Path) => continue,
+                Err(error) => return Err(error),
+            };
+            let Ok(coordinate) = opened.index_coordinate(&name) else { continue };
+            let sizes = |dataset: &Self| dataset.dimensions.iter().find(|known| known.name == name).cloned();
+            let (Some(dimension), Some(own)) = (sizes(&opened), sizes(&self)) else { continue };
+            if dimension.size != own.size {
+                let (found, path) = (own.size, self.group.path());
+                let (size, group) = (dimension.size, above.path());
+                let message =
+                    format!("dimension {name} has {found} elements in group {path}, but {size} in group {group}");
+                let error = Error::new(ErrorKind::InvalidMetadata, message).at_path(path);
+                return Err(error.with_hint("a group has the dimensions of the groups above it"));
+            }
+            self.inherit(&dimension, coordinate);
+        }
+        Ok(self)
+    }
+
+    /// The dimensions without a variable of their name.
+    fn unlabelled(&self) -> impl Iterator<Item = &str> {
+        let names = self.dimensions.iter().map(|dimension| dimension.name.as_str());
+        names.filter(|name| !self.variables.contains_key(*name))
+    }
+
     /// The same data set, read through another store that has the same values, such as one that counts requests, or ends them.
     ///
     /// ```

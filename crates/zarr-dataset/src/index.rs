@@ -196,7 +196,7 @@ impl<'v> Index<'v> {
     }
 
     fn absent(&self, label: &Label) -> Error {
-        Error::argument(format!("coordinate {} has no label {label}", self.dimension))
+        Error::argument(format!("coordinate {} has no label {}", self.dimension, self.label_keys.typed(label)))
     }
 
     /// The error for a label that would have been at an index.
@@ -208,6 +208,9 @@ impl<'v> Index<'v> {
             neighbours.extend(read.ok().map(|values| values.text(0)));
         }
         let error = self.absent(label);
+        if let (Label::Integer(count), true) = (label, self.label_keys.are_dates()) {
+            return error.with_hint(format!("integers are nanoseconds since 1970; a date is a text: \"{count}\""));
+        }
         match neighbours.as_slice() {
             [] => error.with_hint("the coordinate is empty"),
             [one] => error.with_hint(format!("the nearest is {one}")),

@@ -1,5 +1,9 @@
 //! Labels: values of a coordinate by which indices are selected.
 
+use crate::{Error, Result};
+use std::str::FromStr;
+use zarr_json::Value;
+
 /// A value of a coordinate, as a program writes it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -8,7 +12,8 @@ pub enum Label {
     Integer(i128),
     /// A float.
     Number(f64),
-    /// A string; of times a date as in ISO 8601, or a part of one: `2020`, `2020-01`, `2020-01-31T12:00`.
+    /// A string; of times a date as in ISO 8601, or a part of one: `2020`, `2020-01`, `2020-01-31T12:00`. Of coordinates of other types it is
+    /// read as a number, `true` or `false`, or a duration such as `12 h`.
     Text(String),
 }
 
@@ -26,6 +31,24 @@ pub enum Label {
 /// let some_near = Labels::nearest([52.4, 48.1]);
 /// let all_of_winter = Labels::between("2019-12", "2020-02");
 /// assert_ne!(near, one);
+/// ```
+///
+/// [Parsed](std::str::FromStr), labels are those of `zarr read --sel`, whatever the type of the coordinate:
+///
+/// | text | labels |
+/// |---|---|
+/// | `52.5` | the label |
+/// | `500,850` | a list; one of a single label ends in a comma |
+/// | `60..50`, `2020..`, `..2020` | from one to the other, both included |
+/// | `52.4~` | the nearest label |
+/// | `"a,b"` | a label with one of these marks in it, in double quotes as in JSON |
+///
+/// ```
+/// # use zarr_dataset::Labels;
+/// let labels: Labels = "2019-12..2020-02".parse()?;
+/// assert_eq!(labels, Labels::between("2019-12", "2020-02"));
+/// assert!("1,,2".parse::<Labels>().is_err());
+/// # Ok::<(), zarr_dataset::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Labels {
@@ -132,12 +155,102 @@ labels! {
     Text: &str, String;
 }
 
+impl FromStr for Labels {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let outside = positions_outside_of_quotes(text);
+        let is_at = |at: &usize, mark: &str| text.get(*at..).is_some_and(|rest| rest.starts_with(mark));
+        if let Some(at) = outside.iter().copied().find(|at| is_at(at, "..")) {
+            let (first, last) = (text.get(..at).unwrap_or_default(), text.get(at + 2..).unwrap_or_default());
+            return match (first.trim(), last.trim()) {
+                ("", "") => Err(Error::argument("expected a label before or behind ..")),
+                (first, "") => Ok(Self::from_first(one(first)?)),
+                ("", last) => Ok(Self::to_last(one(last)?)),
+                (first, last) => Ok(Self::between(one(first)?, one(last)?)),
+            };
+        }
+        let commas: Vec<usize> = outside.iter().copied().filter(|at| is_at(at, ",")).collect();
+        if !commas.is_empty() {
+            let (mut labels, mut start) = (Vec::new(), 0);
+            for end in commas.into_iter().chain([text.len()]) {
+                let part = text.get(start..end).unwrap_or_default();
+                // A list of one label ends in a comma.
+                if !(part.trim().is_empty() && end == text.len()) {
+                    labels.push(one(part)?);
+                }
+                start = end + 1;
+            }
+            return Ok(Self::from(labels));
+        }
+        match text.trim_end().strip_suffix('~') {
+            Some(near) => Ok(Self::nearest(one(near)?)),
+            None => Ok(Self::from(one(text)?)),
+        }
+    }
+}
+
+/// A label as it is written.
+fn one(text: &str) -> Result<Label> {
+    let text = text.trim();
+    let unfit = |expected: &str| Err(Error::argument(format!("found label {text:?}, expected {expected}")));
+    if text.is_empty() {
+        return unfit("a label; an empty string is \"\"");
+    }
+    if !text.starts_with('"') {
+        return Ok(Label::from(text));
+    }
+    match Value::from_json(text) {
+        Ok(Value::String(text)) => Ok(Label::from(text)),
+        _ => unfit("a string in double quotes, as in JSON"),
+    }
+}
+
+/// The offsets of the characters that stand in no double quotes.
+fn positions_outside_of_quotes(text: &str) -> Vec<usize> {
+    let (mut is_quoted, mut is_escaped) = (false, false);
+    let mut outside = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' if is_quoted => is_escaped = true,
+            '"' => is_quoted = !is_quoted,
+            _ if !is_quoted => outside.push(at),
+            _ => {}
+        }
+    }
+    outside
+}
+
 impl std::fmt::Display for Label {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Integer(value) => write!(f, "{value}"),
             Self::Number(value) => write!(f, "{value}"),
             Self::Text(value) => write!(f, "{value:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_parsed_as_the_command_writes_them() {
+        let parsed = |text: &str| text.parse::<Labels>().unwrap();
+        assert_eq!(parsed("50~"), Labels::nearest("50"));
+        assert_eq!(parsed("-1.5..2"), Labels::between("-1.5", "2"));
+        assert_eq!(parsed("0.5.."), Labels::from_first("0.5"));
+        assert_eq!(parsed(" ..1e3 "), Labels::to_last("1e3"));
+        assert_eq!(parsed("1, 2.5,3"), Labels::from(["1", "2.5", "3"]));
+        assert_eq!(parsed("1,"), Labels::from(["1"]));
+        assert_eq!(parsed("\"a,b..c~\""), Labels::from("a,b..c~"));
+        assert_eq!(parsed("\"a,\\\"b\",c"), Labels::from(["a,\"b", "c"]));
+        assert_eq!(parsed("\"a~\"~"), Labels::nearest("a~"));
+        assert_eq!(parsed("\"\""), Labels::from(""));
+        for text in ["", "..", "1,,2", "\"a", "~"] {
+            assert!(text.parse::<Labels>().is_err(), "{text}");
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::calendar_time;
 use crate::label::Label;
 use crate::{Error, Result, Variable, decoder};
 use zarr_cf::time::{Calendar, Numbers, PartialDate, Resolution, Times};
-use zarr_dtype::DataType;
+use zarr_dtype::{Class, DataType, TimeUnit, Unit};
 
 /// The type of a coordinate, by which labels are keys.
 pub(super) struct LabelKeys<'v> {
@@ -48,7 +48,7 @@ impl<'v> LabelKeys<'v> {
         match label {
             Label::Text(text) if is_time || self.calendar.is_some() => self.period(text, pieces),
             Label::Text(text) if is_textual => one(Key::Text(text.clone())),
-            Label::Text(_) => Err(self.unfit(label)),
+            Label::Text(text) => self.of(&self.parsed(text).ok_or_else(|| self.unfit(label))?, pieces),
             Label::Integer(_) | Label::Number(_) if is_textual || self.calendar.is_some() => Err(self.unfit(label)),
             Label::Integer(value) if self.data_type == DataType::Float32 => one(Key::Float(f64::from(*value as f32))),
             Label::Integer(value) => one(Key::Integer(*value)),
@@ -100,9 +100,47 @@ impl<'v> LabelKeys<'v> {
         !is_whole && (!pieces.are_all_read() || !pieces.read().all(|keys| keys.are_multiples(unit)))
     }
 
+    /// A label as one of the type of the coordinate, to be shown.
+    pub(super) fn typed(&self, label: &Label) -> Label {
+        match label {
+            Label::Text(text) if !self.are_dates() => self.parsed(text).unwrap_or_else(|| label.clone()),
+            other => other.clone(),
+        }
+    }
+
+    /// A text as a label of the type of the coordinate, which is none of texts or dates.
+    fn parsed(&self, text: &str) -> Option<Label> {
+        match (&self.data_type, self.data_type.class()) {
+            (DataType::TimeDelta64(_), _) => TimeUnit::new(Unit::Nanosecond).parse_delta(text).map(Label::from),
+            (DataType::Bool, _) => match text {
+                "true" | "True" | "1" => Some(Label::from(true)),
+                "false" | "False" | "0" => Some(Label::from(false)),
+                _ => None,
+            },
+            (_, Some(Class::Signed | Class::Unsigned | Class::Float)) => match text.parse::<i128>() {
+                Ok(integer) => Some(Label::from(integer)),
+                Err(_) => text.parse::<f64>().ok().map(Label::from),
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether labels are dates.
+    pub(super) fn are_dates(&self) -> bool {
+        self.calendar.is_some() || matches!(self.data_type, DataType::DateTime64(_))
+    }
+
     fn unfit(&self, label: &Label) -> Error {
-        let (dimension, data_type) = (self.dimension, &self.data_type);
-        Error::argument(format!("coordinate {dimension}: found label {label}, expected one of data type {data_type}"))
+        let expected = match (&self.data_type, self.data_type.class()) {
+            _ if self.are_dates() => "a date, as a text: \"2020\", \"2020-01-31T12:00\"".to_owned(),
+            _ if crate::textual::is_textual(&self.data_type) => "a text".to_owned(),
+            (DataType::TimeDelta64(_), _) => "a duration, as \"12 h\"".to_owned(),
+            (DataType::Bool, _) => "true or false".to_owned(),
+            (_, Some(Class::Signed | Class::Unsigned | Class::Float)) => "a number".to_owned(),
+            (other, _) => format!("one of data type {other}"),
+        };
+        let dimension = self.dimension;
+        Error::argument(format!("coordinate {dimension}: found label {label}, expected {expected}"))
     }
 }
 

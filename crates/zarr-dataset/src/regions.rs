@@ -1,0 +1,355 @@
+//! The regions of arrays that selections along named dimensions have.
+
+use crate::indexer::Indexer;
+use crate::{DataTree, Dataset, DatasetOptions, Error, ErrorKind, Labels, Result, Variable};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use zarr_array::{Group, Registry, Store};
+use zarr_grid::{AxisRange, AxisSelection, Region};
+use zarr_hierarchy::{open_node, walk, with_location};
+use zarr_meta::{NodePath, StoredNode};
+
+/// Selections along named dimensions, and the regions that they are of the arrays of a hierarchy: what a conversion takes of a data set.
+///
+/// Labels are those of the coordinates of each group, or of the groups above it. Dimensions stay, also where one index is selected, so that
+/// the arrays of the regions are a data set again. What no box has, such as lists of indices that are not evenly apart, is an error.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::{Group, NewArray, NewGroup, Registry, Store};
+/// # use zarr_dataset::{DatasetOptions, DimensionSelection, Labels};
+/// # use zarr_grid::{AxisSelection, Region};
+/// # use zarr_meta::NodePath;
+/// # let mut registry = Registry::default();
+/// # zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+/// # let registry = Arc::new(registry);
+/// # let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+/// # let group = Group::create(&store, "/", NewGroup::new(), &registry)?;
+/// # let new = |names: &[&str]| NewArray::new(&vec![4; names.len()], "int32").dimension_names(names).codecs("bytes");
+/// group.create_array("lat", new(&["lat"])?)?.write(.., &[60, 50, 40, 30])?;
+/// group.create_array("t", new(&["time", "lat"])?)?;
+///
+/// let selection = DimensionSelection::default().sel("lat", Labels::between(50, 30)).isel("time", AxisSelection::Index(-1));
+/// let regions = selection.regions(&store, &NodePath::root(), &registry, &DatasetOptions::default())?;
+/// assert_eq!(regions[&NodePath::parse("/t")?], Region::from_ranges(&[3..4, 1..4]));
+/// assert_eq!(regions[&NodePath::parse("/lat")?], Region::from_ranges(&[1..4]));
+/// # Ok::<(), zarr_array::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct DimensionSelection {
+    along: Vec<(String, Along)>,
+    above: Vec<Group>,
+}
+
+#[derive(Clone, Debug)]
+enum Along {
+    Labels(Labels),
+    Indices(AxisSelection),
+}
+
+impl DimensionSelection {
+    /// Selects labels of the coordinate of a dimension, as [`Dataset::sel`] does.
+    #[must_use]
+    pub fn sel(mut self, dimension: &str, labels: impl Into<Labels>) -> Self {
+        self.along.push((dimension.to_owned(), Along::Labels(labels.into())));
+        self
+    }
+
+    /// Selects indices of a dimension, as [`Dataset::isel`] does.
+    #[must_use]
+    pub fn isel(mut self, dimension: &str, indices: impl Into<AxisSelection>) -> Self {
+        self.along.push((dimension.to_owned(), Along::Indices(indices.into())));
+        self
+    }
+
+    /// Groups above the root of the store, the nearest first, whose coordinates are inherited: a store may be the directory of a group.
+    #[must_use]
+    pub fn above(mut self, groups: Vec<Group>) -> Self {
+        self.above = groups;
+        self
+    }
+
+    /// Whether nothing is selected.
+    pub fn is_empty(&self) -> bool {
+        self.along.is_empty()
+    }
+
+    /// The region of each array at and below a node that has one of the dimensions, by path.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for a dimension that no array has or that is given twice, a label that is not there, a dimension without a
+    /// coordinate, and for elements that no box has; as [`DataTree::open`].
+    pub fn regions(
+        &self,
+        store: &Arc<dyn Store>,
+        path: &NodePath,
+        registry: &Arc<Registry>,
+        options: &DatasetOptions,
+    ) -> Result<BTreeMap<NodePath, Region>> {
+        if self.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        for (number, (name, _)) in self.along.iter().enumerate() {
+            if self.along.iter().take(number).any(|(before, _)| before == name) {
+                return Err(Error::argument(format!("dimension {name} is selected more than once")));
+            }
+        }
+        let found = open(store, path)?;
+        let mut taken = Taken::default();
+        match self.datasets(store, found, registry, options) {
+            Ok(datasets) => {
+                for (dataset, name) in datasets {
+                    self.take(dataset, name.as_deref(), &mut taken)?;
+                }
+            }
+            // Indices need no data set.
+            Err(error) if self.along.iter().any(|(_, along)| matches!(along, Along::Labels(_))) => return Err(error),
+            Err(_) => self.take_arrays(&walk(&**store, &path.to_string(), None)?.nodes, &mut taken)?,
+        }
+        match self.along.iter().find(|(name, _)| !taken.used.contains(name)) {
+            None => Ok(taken.regions),
+            Some((name, _)) => Err(no_dimension(name, &taken.known)),
+        }
+    }
+
+    /// The data sets of a node and of the groups below it; of an array that of its group, with its name.
+    fn datasets(
+        &self,
+        store: &Arc<dyn Store>,
+        found: StoredNode,
+        registry: &Arc<Registry>,
+        options: &DatasetOptions,
+    ) -> Result<Vec<(Dataset, Option<String>)>> {
+        if found.node.as_array().is_none() {
+            let group = Group::from_found(store, found, registry)?;
+            let tree = DataTree::open_with(&group, options)?;
+            let datasets = tree.iter().map(|(_, dataset)| Ok((self.inheriting(dataset)?, None)));
+            return datasets.collect();
+        }
+        let (Some(above), Some(name)) = (found.path.parent(), found.path.name()) else {
+            return Err(Error::argument("the array lies in no group that is a data set").at_path(&found.path));
+        };
+        let group = Group::from_found(store, open(store, &above)?, registry)?;
+        let dataset = Dataset::open_variables(&group, &[name], options)?;
+        Ok(vec![(self.inheriting(dataset)?, Some(name.to_owned()))])
+    }
+
+    fn inheriting(&self, dataset: Dataset) -> Result<Dataset> {
+        let dataset = dataset.with_inherited()?;
+        self.above.iter().try_fold(dataset, Dataset::inheriting)
+    }
+
+    /// Adds the regions of the variables of a data set that are its own, or of one of them.
+    fn take(&self, dataset: Dataset, only: Option<&str>, taken: &mut Taken) -> Result<()> {
+        let path = dataset.group().path().clone();
+        // What is no variable, since its codecs are not known here, would be copied whole.
+        let unknown = |error: &&Error| error.kind() == ErrorKind::UnknownExtension;
+        if let Some(error) = dataset.broken().iter().find(unknown).filter(|_| only.is_none()) {
+            let (message, location) = (format!("no region of it can be taken: {}", error.message()), error.location());
+            let error = Error::new(error.kind(), message).at(|known| *known = location.clone());
+            return Err(error);
+        }
+        let inherited: BTreeSet<String> = dataset.inherited().map(|it| it.name().to_owned()).collect();
+        let is_own = |variable: &&Variable| {
+            !inherited.contains(variable.name()) && only.is_none_or(|name| name == variable.name())
+        };
+        taken.known.extend(dataset.variables().filter(is_own).flat_map(Variable::dimensions).map(str::to_owned));
+        let mut selected = dataset.clone();
+        for (name, along) in &self.along {
+            if !dataset.variables().filter(is_own).any(|variable| variable.dimensions().any(|known| known == name)) {
+                continue;
+            }
+            let done = match along {
+                Along::Labels(labels) => selected.sel(name, labels.clone()),
+                Along::Indices(indices) => selected.isel(name, indices.clone()),
+            };
+            selected = done.map_err(|error| match error.location().path.is_none() {
+                true => error.at_path(&path),
+                false => error,
+            })?;
+            taken.used.insert(name.clone());
+        }
+        for variable in selected.variables().filter(is_own) {
+            let axes = variable.axes_of_stored().map(|(name, indexer)| range(name, indexer));
+            let axes = axes.collect::<Result<Vec<_>>>().map_err(|error| error.at_path(variable.stored().path()))?;
+            taken.add(variable.stored().path(), variable.stored().shape(), Region::new(axes)?);
+        }
+        Ok(())
+    }
+
+    /// Adds the regions of arrays by the names of their dimensions alone.
+    fn take_arrays(&self, nodes: &[StoredNode], taken: &mut Taken) -> Result<()> {
+        for found in nodes {
+            let Some(array) = found.node.as_array() else { continue };
+            let names: Vec<Option<&str>> = array.dimension_names.iter().flatten().map(Option::as_deref).collect();
+            taken.known.extend(names.iter().flatten().map(|name| (*name).to_owned()));
+            let named = names.iter().copied().chain(std::iter::repeat(None));
+            let axis = |(name, &len): (Option<&str>, &u64)| {
+                let all = Indexer::all(len);
+                let known = name.and_then(|name| self.along.iter().find(|(known, _)| known == name));
+                match known {
+                    Some((name, Along::Indices(indices))) => range(Some(name), &all.select(name, indices)?),
+                    _ => range(None, &all),
+                }
+            };
+            let axes = named.zip(&array.shape).map(axis).collect::<Result<Vec<_>>>();
+            let region = Region::new(axes.map_err(|error| error.at_path(&found.path))?)?;
+            taken.used.extend(names.iter().flatten().map(|name| (*name).to_owned()));
+            taken.add(&found.path, &array.shape, region);
+        }
+        Ok(())
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+struct Taken {
+    regions: BTreeMap<NodePath, Region>,
+    /// The dimensions that arrays have.
+    known: BTreeSet<String>,
+    /// Those of them that are selected.
+    used: BTreeSet<String>,
+}
+
+impl Taken {
+    fn add(&mut self, path: &NodePath, shape: &[u64], region: Region) {
+        if !region.is_whole(shape) {
+            self.regions.insert(path.clone(), region);
+        }
+    }
+}
+
+fn open(store: &Arc<dyn Store>, path: &NodePath) -> Result<StoredNode> {
+    let path = path.to_string();
+    open_node(&**store, &path, None).map_err(|error| with_location(error, &**store, &path))
+}
+
+/// The range that indices are.
+fn range(name: Option<&str>, indexer: &Indexer) -> Result<AxisRange> {
+    let name = name.unwrap_or_default();
+    let no_box = |found: &str, hint: &str| {
+        let message = format!("dimension {name}: found {found}, expected a range: a region is a box of elements");
+        Err(Error::argument(message).with_hint(hint))
+    };
+    match indexer {
+        Indexer::One(index) => Ok(AxisRange::new(*index, 1)),
+        Indexer::Strided { len: 0, .. } => Ok(AxisRange::new(0, 0)),
+        Indexer::Strided { start, step, len } => match u64::try_from(*step) {
+            Ok(step) => Ok(AxisRange { start: *start, len: *len, step }),
+            Err(_) if *len == 1 => Ok(AxisRange::new(*start, 1)),
+            Err(_) => no_box("a range that goes backwards", "take it forwards"),
+        },
+        Indexer::List(list) | Indexer::Points { indices: list, .. } => {
+            let step = match list.get(..2) {
+                Some([first, second]) => second.checked_sub(*first).filter(|step| *step > 0),
+                _ => Some(1),
+            };
+            let is_even =
+                |step: u64| list.windows(2).all(|pair| matches!(pair, [a, b] if a.checked_add(step) == Some(*b)));
+            match step.filter(|step| is_even(*step)) {
+                Some(step) => Ok(AxisRange { start: list.first().copied().unwrap_or(0), len: list.len() as u64, step }),
+                None => no_box("a list that is not evenly apart", "take a range, or each part of it alone"),
+            }
+        }
+    }
+}
+
+fn no_dimension(name: &str, known: &BTreeSet<String>) -> Error {
+    let all: Vec<&str> = known.iter().map(String::as_str).collect();
+    let expected = match all.as_slice() {
+        [] => "no array has names of dimensions".to_owned(),
+        all => format!("expected one of {}", all.join(", ")),
+    };
+    let error = Error::argument(format!("found no dimension {name}: {expected}"));
+    match zarr_json::nearest_name(name, all) {
+        Some(near) => error.with_hint(format!("is {near:?} meant?")),
+        None => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_array::{NewArray, NewGroup};
+    use zarr_store::MemoryStore;
+
+    fn registry() -> Arc<Registry> {
+        let mut registry = Registry::default();
+        zarr_codec_bytes::CODECS.iter().for_each(|entry| registry.codecs.add(*entry));
+        Arc::new(registry)
+    }
+
+    fn create(group: &Group, name: &str, shape: &[u64], names: &[&str]) -> zarr_array::Array {
+        let new = NewArray::new(shape, "int32").dimension_names(names).codecs("bytes").unwrap();
+        group.create_array(name, new).unwrap()
+    }
+
+    /// `/` has time and t, `/ocean` has depth, and s along both; `/ocean/deep` has its own time.
+    fn tree() -> Arc<dyn Store> {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let root = Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
+        create(&root, "time", &[4], &["time"]).write(.., &[10, 20, 30, 40]).unwrap();
+        create(&root, "t", &[4], &["time"]);
+        create(&root, "scalar", &[], &[]);
+        let ocean = root.create_group("ocean", NewGroup::new()).unwrap();
+        create(&ocean, "depth", &[3], &["depth"]).write(.., &[5, 50, 500]).unwrap();
+        create(&ocean, "s", &[3, 4], &["depth", "time"]);
+        store
+    }
+
+    fn regions(selection: &DimensionSelection, path: &str) -> Result<Vec<String>> {
+        let options = DatasetOptions::default();
+        let regions = selection.regions(&tree(), &NodePath::parse(path).unwrap(), &registry(), &options)?;
+        Ok(regions.iter().map(|(path, region)| format!("{path} {region}")).collect())
+    }
+
+    #[test]
+    fn labels_are_those_of_the_groups_above() {
+        let selection = DimensionSelection::default().sel("time", Labels::between(20, 30));
+        assert_eq!(regions(&selection, "/").unwrap(), ["/ocean/s [0:3, 1:3]", "/t [1:3]", "/time [1:3]"]);
+        assert_eq!(regions(&selection, "/ocean").unwrap(), ["/ocean/s [0:3, 1:3]"]);
+        assert_eq!(regions(&selection, "/ocean/s").unwrap(), ["/ocean/s [0:3, 1:3]"]);
+        let both = selection.isel("depth", AxisSelection::Index(-1));
+        assert_eq!(regions(&both, "/ocean").unwrap(), ["/ocean/depth [2:3]", "/ocean/s [2:3, 1:3]"]);
+        let one = DimensionSelection::default().sel("time", 40);
+        assert_eq!(regions(&one, "/t").unwrap(), ["/t [3:4]"]);
+    }
+
+    #[test]
+    fn what_no_box_has_is_an_error() {
+        let error = |selection: DimensionSelection| regions(&selection, "/").unwrap_err().message().to_owned();
+        let isel = |indices: AxisSelection| DimensionSelection::default().isel("time", indices);
+        assert_eq!(
+            error(isel(AxisSelection::Indices(vec![0, 1, 3]))),
+            "dimension time: found a list that is not evenly apart, expected a range: a region is a box of elements"
+        );
+        assert!(error(isel(AxisSelection::Range { start: None, stop: None, step: -1 })).contains("backwards"));
+        assert_eq!(error(isel(AxisSelection::Index(4))), "dimension time: index 4 is out of bounds for 4 elements");
+        let even = isel(AxisSelection::Indices(vec![1, 3]));
+        assert_eq!(regions(&even, "/time").unwrap(), ["/time [1:4:2]"]);
+        let error = |name: &str| regions(&DimensionSelection::default().isel(name, AxisSelection::Index(0)), "/");
+        let error = error("tme").unwrap_err();
+        assert_eq!(error.message(), "found no dimension tme: expected one of depth, time");
+        assert_eq!(error.hint(), Some("is \"time\" meant?"));
+        let twice = isel(AxisSelection::Index(0)).sel("time", 10);
+        assert_eq!(regions(&twice, "/").unwrap_err().message(), "dimension time is selected more than once");
+    }
+
+    #[test]
+    fn arrays_of_no_data_set_have_regions_by_index() {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let root = Group::create(&store, "/", NewGroup::new(), &registry()).unwrap();
+        // Two sizes of a dimension, and no names: no data set.
+        create(&root, "a", &[4, 2], &["x", "y"]);
+        create(&root, "b", &[6], &["x"]);
+        root.create_array("c", NewArray::new(&[3], "int8").codecs("bytes").unwrap()).unwrap();
+        let selection = DimensionSelection::default().isel("x", AxisSelection::range(1, 5));
+        let regions = |selection: &DimensionSelection| {
+            selection.regions(&store, &NodePath::root(), &registry(), &DatasetOptions::default())
+        };
+        let found = regions(&selection).unwrap();
+        let found: Vec<String> = found.iter().map(|(path, region)| format!("{path} {region}")).collect();
+        assert_eq!(found, ["/a [1:4, 0:2]", "/b [1:5]"]);
+        assert!(regions(&DimensionSelection::default().sel("x", 1)).is_err());
+    }
+}
