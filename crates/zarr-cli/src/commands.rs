@@ -25,6 +25,7 @@ mod list;
 mod man;
 mod migrate;
 mod read;
+mod region;
 mod remove;
 mod remove_metadata;
 mod rename_dims;

@@ -4,6 +4,8 @@ use super::bar::Bar;
 use super::consolidated::keeping;
 use super::conversion_lines::{ome_line, other_files, tell_other_ranks};
 use super::dry_run;
+use super::read::select::ByDimension;
+use super::region;
 use super::skipped::Skipped;
 use crate::args::{Loss, dialect};
 use crate::codecs;
@@ -32,7 +34,10 @@ const WHICH: &str = "Which nodes";
 const RESULT: &str = "The result";
 const INTERRUPTED: &str = "Interruptions, faults and parts";
 
-/// Copy a hierarchy or an array into another format, chunk shape or compression.
+/// Copy a hierarchy or an array, or a region of a data set, into another format, chunk shape or compression.
+///
+/// --sel and --isel take a region: coordinates, and all variables that have the dimension, are cut along it, and others stay whole. Dimensions
+/// stay, also with one element. Chunks are as long as in SRC, or as the region.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     /// The store to read, which is not changed.
@@ -63,6 +68,8 @@ pub(crate) struct Convert {
     /// `ds[["a", "b"]]` of xarray keeps them.
     #[arg(long, value_name = "NAMES", value_delimiter = ',', num_args = 1, help_heading = WHICH)]
     variables: Vec<String>,
+    #[command(flatten)]
+    region: ByDimension,
     /// Leave out this node, with everything below it, whether it can be read or not; may be given several times.
     #[arg(long, value_name = "PATH", help_heading = WHICH)]
     exclude: Vec<String>,
@@ -148,6 +155,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
         true => options,
         false => of_variables(context, args, &location, options)?,
     };
+    let options = region::taken(context, &location, &args.region, options)?;
     if args.dry_run {
         let examined = Conversion::examine(&source, &context.registry, options);
         let examined = examined.map_err(|error| location.with_near(error))?;
@@ -255,6 +263,7 @@ pub(crate) fn facts(node: &PlannedNode) -> Map {
         "to": node.path.to_string(),
         "dialect": node.dialect.name(),
         "how": how,
+        "region": or_null(node.region.as_ref().map(ToString::to_string)),
         "bytes": node.size,
         "notes": node.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "warning": or_null(node.warning.as_deref()),
@@ -304,16 +313,18 @@ fn summarize(
         |number: u64, noun: &str| format!("{} {noun}{}", number::grouped(number), if number == 1 { "" } else { "s" });
     if let Some(part) = args.part {
         let seconds = started.elapsed().as_secs_f64();
-        return output::print(&format!("{}: part {part} in {seconds:.1} s\n", escape::line(&args.target)));
+        let region = escape::line(&region::told(&args.region)).into_owned();
+        return output::print(&format!("{}: part {part}{region} in {seconds:.1} s\n", escape::line(&args.target)));
     }
     let text = format!(
-        "{}: {}, {} ({} copied, {} encoded again){}, {} in {:.1} s\n{}",
+        "{}: {}, {} ({} copied, {} encoded again){}{}, {} in {:.1} s\n{}",
         escape::line(&args.target),
         plural(groups, "group"),
         plural(copied + recoded, "array"),
         number::grouped(copied),
         number::grouped(recoded),
         other_files(conversion),
+        escape::line(&region::told(&args.region)),
         number::size(conversion.size()),
         started.elapsed().as_secs_f64(),
         ome_line(conversion.nodes()),

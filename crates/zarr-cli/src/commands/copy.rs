@@ -3,6 +3,8 @@
 use super::consolidated::keeping;
 use super::conversion_lines::{ome_line, other_files};
 use super::convert::{carry_out, outcome, real, refuse_overlap};
+use super::read::select::ByDimension;
+use super::region;
 use super::skipped::Skipped;
 use super::whole_directory;
 use crate::args::ByConvention;
@@ -16,7 +18,7 @@ use std::time::Instant;
 use zarr::convert::{Conversion, ConvertOptions, Migration};
 use zarr::store::MemoryStore;
 
-/// Copy a node with everything below it, within a store or to another.
+/// Copy a node with everything below it, within a store or to another; with --sel and --isel a region of it, as `zarr convert` does.
 #[derive(Debug, Args)]
 pub(crate) struct Copy {
     #[command(flatten)]
@@ -29,6 +31,8 @@ pub(crate) struct Copy {
     /// groups.
     #[arg(long)]
     no_other_files: bool,
+    #[command(flatten)]
+    region: ByDimension,
 }
 
 /// Move a node with everything below it, within a store or to another.
@@ -61,14 +65,16 @@ struct Nodes {
 
 pub(crate) fn run(context: &Context, args: &Copy) -> Result<()> {
     let options = ConvertOptions::default().keep_going(args.keep_going).other_keys(!args.no_other_files);
-    carry_over(context, &args.nodes, options, false)
+    carry_over(context, &args.nodes, options, Some(&args.region))
 }
 
 pub(crate) fn run_move(context: &Context, args: &Move) -> Result<()> {
-    carry_over(context, &args.nodes, ConvertOptions::default(), true)
+    carry_over(context, &args.nodes, ConvertOptions::default(), None)
 }
 
-fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, is_move: bool) -> Result<()> {
+/// Copies the region of a node, or moves it.
+fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: Option<&ByDimension>) -> Result<()> {
+    let is_move = copied.is_none();
     let started = Instant::now();
     let ((from_address, from), (to_address, to)) =
         (context.node_address(&args.source)?, context.node_address(&args.target)?);
@@ -94,6 +100,14 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, is_move:
         Migration::check_settled(&source)?;
     }
     let options = args.meaning.apply(options).overwrite(args.overwrite).resume(args.resume).options(context.options());
+    let options = match copied {
+        Some(chosen) => {
+            let address = from_address.clone();
+            let location = NodeLocation { store: Arc::clone(&source), address, path: from_path.clone(), dialect: None };
+            region::taken(context, &location, chosen, options)?
+        }
+        None => options,
+    };
     let planned = Conversion::plan_copy(&source, from, &target, to, &context.registry, options);
     if is_move
         && is_new
@@ -101,7 +115,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, is_move:
     {
         let ends = ((&from_address, &from_path), (&to_address, &to_path));
         if whole_directory::renamed(ends.0, ends.1)? {
-            return summary(context, args, conversion, &Skipped::of(conversion), started, true);
+            return summary(context, args, conversion, &Skipped::of(conversion), started, None);
         }
     }
     // A store is created only if the copy is possible.
@@ -146,7 +160,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, is_move:
             if !context.global.json {
                 skipped.print();
             }
-            summary(context, args, &conversion, &skipped, started, is_move)?;
+            summary(context, args, &conversion, &skipped, started, copied)?;
             skipped.check()
         }
     }
@@ -159,7 +173,7 @@ fn summary(
     conversion: &Conversion,
     skipped: &Skipped,
     started: Instant,
-    is_move: bool,
+    copied: Option<&ByDimension>,
 ) -> Result<()> {
     let ends = (args.source.as_str(), args.target.as_str());
     let (size, seconds) = (number::size(conversion.size()), started.elapsed().as_secs_f64());
@@ -167,8 +181,10 @@ fn summary(
         || outcome(ends, conversion, skipped, None),
         || {
             let nodes = number::counted(conversion.nodes().len() as u64, "node");
-            let how = if is_move { "moved" } else { "copied" };
+            let how = if copied.is_none() { "moved" } else { "copied" };
             let (others, ome) = (other_files(conversion), ome_line(conversion.nodes()));
+            let region = copied.map(region::told).unwrap_or_default();
+            let others = format!("{others}{}", escape::line(&region));
             format!("{}: {nodes}{others}, {size} {how} in {seconds:.1} s\n{ome}", escape::line(&args.target))
         },
     )

@@ -1,20 +1,28 @@
 //! `zarr ds`: a group as a data set.
 
 use super::describe;
+use super::read::inheriting;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::escape;
 use crate::failure::Result;
 use crate::object::{object, or_null};
 use clap::Args;
+use std::collections::VecDeque;
 use zarr::Group;
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::meta::json::{Map, Value};
 
+/// So many groups are looked at for those that are data sets.
+const MOST_GROUPS: usize = 64;
+/// So many of them are named.
+const NAMED: usize = 12;
+
 /// Show a group as a data set: dimensions, coordinates with their ranges, variables, attributes.
 ///
 /// Names of dimensions come from Zarr v3, from xarray (_ARRAY_DIMENSIONS) or from NCZarr; times, packed and missing numbers are decoded
-/// as xarray does by the CF conventions. The types are those of the decoded values.
+/// as xarray does by the CF conventions. The types are those of the decoded values. Coordinates of the groups above label dimensions, as in
+/// xarray's `DataTree`, and groups below that have variables are named.
 #[derive(Debug, Args)]
 pub(crate) struct Ds {
     #[command(flatten)]
@@ -34,12 +42,55 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
     let facts = describe::facts(&found);
     let group = Group::from_found(&location.store, found, &context.registry)?;
     let options = DatasetOptions::default().number_dimensions(args.number_dimensions).arrays(context.options());
-    let dataset = Dataset::open_with(&group, &options)?;
+    let dataset = inheriting(context, &location.address, Dataset::open_with(&group, &options)?)?;
     if args.header {
         let cdl = dataset.cdl()?;
         return context.page(|| object! { "cdl": cdl.to_string() }, || format!("{cdl}\n"));
     }
-    context.page(|| json(facts, &dataset), || overview(&dataset))
+    let below = Below::of(&group);
+    context.page(
+        || object! { ..json(facts.clone(), &dataset), "groups": below.names.clone() },
+        || format!("{}{}", overview(&dataset), below.line()),
+    )
+}
+
+/// The groups below another that have arrays, by their paths from it.
+struct Below {
+    names: Vec<String>,
+    /// Whether some were not looked at.
+    is_cut: bool,
+}
+
+impl Below {
+    /// Looks at a few groups; nothing where they cannot be listed.
+    fn of(group: &Group) -> Self {
+        let (mut names, mut left, mut looked) = (Vec::new(), VecDeque::from([group.clone()]), 0);
+        let prefix = group.path().names().count();
+        while let Some(next) = left.pop_front().filter(|_| looked < MOST_GROUPS) {
+            looked += 1;
+            let Ok(walk) = next.consolidated_children() else { continue };
+            if looked > 1 && walk.nodes.iter().any(|node| node.node.as_array().is_some()) {
+                names.push(next.path().names().skip(prefix).collect::<Vec<_>>().join("/"));
+            }
+            for node in walk.nodes.into_iter().filter(|node| node.node.as_array().is_none()) {
+                left.extend(Group::from_found(group.store(), node, group.registry()));
+            }
+        }
+        names.sort();
+        Self { names, is_cut: !left.is_empty() }
+    }
+
+    /// A line that names them.
+    fn line(&self) -> String {
+        let mut names: Vec<&str> = self.names.iter().take(NAMED).map(String::as_str).collect();
+        if names.is_empty() {
+            return String::new();
+        }
+        if self.is_cut || self.names.len() > NAMED {
+            names.push("...");
+        }
+        format!("Groups: {}\n", escape::line(&names.join(", ")))
+    }
 }
 
 /// The lines of the overview, safe to print.

@@ -1,6 +1,7 @@
 //! The dry run of a conversion.
 
 use super::conversion_lines::{ome_line, other_files, tell_other_ranks};
+use super::region;
 use crate::columns::{padded, widest};
 use crate::context::Context;
 use crate::failure::{Exit, Failure, Result};
@@ -51,6 +52,9 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
         if matches!(node.how, Action::CopyChunks | Action::Reencode) {
             let (chunks, bytes) = (number::grouped(stored.chunks), number::size(stored.bytes));
             line.push_str(&format!(", {chunks} of {bytes}, {} of elements", number::size(node.size)));
+            if let Some(region) = region::planned(node) {
+                line.push_str(&format!(", {region}"));
+            }
         }
         text.push_str(line.trim_end());
         text.push('\n');

@@ -6,7 +6,7 @@ mod labelled;
 mod narrow;
 pub(crate) mod select;
 
-pub(crate) use labelled::group_of;
+pub(crate) use labelled::{group_of, groups_above, inheriting};
 
 use super::transfer::{Transfer, Transferred};
 use crate::args::NodeArgs;
@@ -139,7 +139,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
     let mut selection = args.chosen.by_index(&array)?;
     let wanted = Wanted {
-        labels: &args.chosen.sel,
+        labels: args.chosen.labels(),
         is_asked: args.decode,
         is_default: !args.raw && args.field.is_none(),
         instead: "elements are printed as they are stored",

@@ -85,7 +85,7 @@ pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
     let array = context.array(&location)?;
     let selection = args.chosen.by_index(&array)?;
     let wanted = Wanted {
-        labels: &args.chosen.sel,
+        labels: args.chosen.labels(),
         is_asked: args.decode,
         is_default: !args.raw && args.field.is_none(),
         instead: "the statistics are those of elements as they are stored",

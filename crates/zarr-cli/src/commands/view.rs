@@ -5,6 +5,7 @@ mod source;
 mod target;
 mod title;
 
+use super::read::select::Chosen;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -23,7 +24,7 @@ use zarr::view::{
 
 const EXAMPLES: &str = "\
 Examples:
-  zarr view era5.zarr/t2m --select time=0
+  zarr view era5.zarr/t2m --sel time=2020-06-15
   zarr view era5.zarr/t2m --plane time,lat --select lon=120 --cmap coolwarm -o hovmoeller.png
   zarr view image.ome.zarr --select c=1 --range full
   zarr view era5.zarr/t2m --animate time -o t2m.png
@@ -37,15 +38,14 @@ categories tab20. Where standard output is no terminal, letters from . to @ stan
 /// Of an array the last two dimensions are shown, at the first index of the others; of a group that is an OME-Zarr image its coarsest level
 /// that fills the picture, and the channels to which it gives colours together. The array's group is the data set that it is a variable of, if dimensions have names: values are decoded by the
 /// CF conventions, and coordinates stand along the axes. Missing values are grey. No more elements are read than the picture has pixels,
-/// every k-th of each dimension, and of no more than 4,096 chunks and 64 MiB of decoded elements.
+/// every k-th of each dimension (indices of images are those of level 0), and of no more than 4,096 chunks and 64 MiB of decoded elements.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct View {
     #[command(flatten)]
     node: NodeArgs,
-    /// Which part, as in numpy or with names of dimensions: "0, 100:200, :", "time=0, lat=::2". Indices of images are those of level 0.
-    #[arg(long, value_name = "SEL", allow_hyphen_values = true)]
-    select: Option<String>,
+    #[command(flatten)]
+    chosen: Chosen,
     /// The dimensions that are shown, rows and columns, or one: names or numbers, "lat,lon", "0,2".
     #[arg(long, value_name = "DIMS")]
     plane: Option<String>,

@@ -3,7 +3,8 @@
 mod elements;
 mod values;
 
-use super::read::select;
+use super::read::select::Chosen;
+use super::read::{Wanted, labelled};
 use super::transfer::Transfer;
 use crate::args::NodeArgs;
 use crate::context::Context;
@@ -56,16 +57,20 @@ pub(crate) struct Write {
     /// The form of the file; by default according to its name, else that of numpy.
     #[arg(long = "as", value_name = "FORM")]
     form: Option<Source>,
-    /// Which elements to write, as in numpy: "0:10, 5, ::2, ...", or "time=0, lat=::2"; by default all.
-    #[arg(long, value_name = "SEL", allow_hyphen_values = true)]
-    select: Option<String>,
+    #[command(flatten)]
+    chosen: Chosen,
 }
 
 pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
     let location = context.locate(&args.node)?;
     Migration::check_settled(&location.store)?;
     let array = context.array(&location)?;
-    let selection = args.select.as_deref().map_or(Ok(Selection::all()), |text| select::parse(text, &array))?;
+    let selection = args.chosen.by_index(&array)?;
+    let wanted = Wanted { labels: args.chosen.labels(), is_asked: false, is_default: false, instead: "" };
+    let selection = match labelled(context, &wanted, &location, &array, &selection)? {
+        Some((variable, _)) => variable.stored_selection(None)?,
+        None => selection,
+    };
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let mut source = Input::open(&args.from)?;
     let shape = resolved.result_shape();

@@ -32,6 +32,7 @@ mod ome;
 mod output;
 mod pager;
 mod read_write;
+mod region;
 mod resumed;
 mod serve;
 mod shapes;

@@ -68,6 +68,38 @@ fn above(address: &StoreAddress) -> Option<(StoreAddress, String)> {
     Some((StoreAddress::of_path(path.parent()?), path.file_name()?.to_str()?.to_owned()))
 }
 
+/// The groups that the directory of a store lies in, the nearest first: none for one that lies in no group.
+pub(crate) fn groups_above(context: &Context, address: &StoreAddress) -> Vec<Group> {
+    let mut groups = Vec::new();
+    let mut next = above(address);
+    while let Some((folder, _)) = next {
+        let Ok(store) = context.open_store(&folder) else { break };
+        // A folder without a document of its own does not say that its nodes belong together.
+        let found = open_node(&*store, "/", None).ok().filter(|found| !found.implicit);
+        let Some(group) = found.and_then(|found| Group::from_found(&store, found, &context.registry).ok()) else {
+            break;
+        };
+        groups.push(group);
+        next = above(&folder);
+    }
+    groups
+}
+
+/// A data set with the coordinates of the groups above it, as far as they fit.
+pub(crate) fn inheriting(context: &Context, address: &StoreAddress, dataset: Dataset) -> Result<Dataset> {
+    let is_labelled = |name: &str| dataset.variables().any(|variable| variable.name() == name);
+    if dataset.dimensions().iter().all(|dimension| is_labelled(&dimension.name)) {
+        return Ok(dataset);
+    }
+    let above = groups_above(context, address);
+    let inherited = dataset.clone().with_inherited();
+    match inherited.and_then(|dataset| above.iter().try_fold(dataset, Dataset::inheriting)) {
+        // Groups that are no tree of data sets may have dimensions of one name and several sizes.
+        Err(error) if error.kind() == zarr::ErrorKind::InvalidMetadata => Ok(dataset),
+        inherited => Ok(inherited?),
+    }
+}
+
 impl<'c> Labelled<'c> {
     /// The variable of an array, with the selections that the arguments ask for; `None` if it belongs to no data set: its
     /// dimensions have no names, or it lies in no group.
@@ -87,7 +119,7 @@ impl<'c> Labelled<'c> {
         // An array is read as it is there, not as a copy of its metadata says.
         let ignore = group.store().capabilities().list;
         let options = DatasetOptions::default().arrays(options.clone()).ignore_consolidated(ignore);
-        let mut dataset = Dataset::open_with(&group, &options)?;
+        let mut dataset = inheriting(context, &location.address, Dataset::open_with(&group, &options)?)?;
         let variable = dataset.variable(&name)?.clone();
         let axes = narrow::axes(selection, array.shape().len());
         let mut dimensions = Vec::new();

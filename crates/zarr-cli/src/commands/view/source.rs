@@ -2,7 +2,7 @@
 
 use super::View;
 use crate::args::axis_of;
-use crate::commands::read::{group_of, select};
+use crate::commands::read::{Wanted, group_of, inheriting, labelled};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
@@ -66,8 +66,7 @@ impl Source {
             Some(names) => names.to_vec(),
             None => vec![None; array.shape().len()],
         };
-        let selection = args.select.as_deref().map(|text| select::parse(text, &array)).transpose()?;
-        let selection = selection.unwrap_or_else(Selection::all);
+        let selection = labels_selected(context, args, &location, &array)?;
         let plane = args.plane.as_deref().map(|text| plane(text, &names)).transpose()?;
         let cut = Cut::new(array.shape(), &selection, plane.as_deref())?;
         let dataset = dataset_of(context, &location, &array)?;
@@ -107,12 +106,15 @@ impl Source {
         let names: Vec<Option<String>> = axes.iter().map(|axis| Some(axis.name.clone())).collect();
         let in_space: Vec<usize> =
             axes.iter().enumerate().filter(|(_, axis)| axis.kind == AxisKind::Space).map(|(axis, _)| axis).collect();
-        let selection = args.select.as_deref().map(|text| Selection::parse(text, &names)).transpose()?;
-        let selection = selection.unwrap_or_else(Selection::all);
+        if !args.chosen.labels().is_empty() {
+            let failure = Failure::usage("--sel: an image has no labels");
+            return Err(failure.with_hint("--isel selects indices of level 0"));
+        }
+        let selection = args.chosen.by_index_of(&names)?;
         let plane = match &args.plane {
             Some(text) => Some(plane(text, &names)?),
             // The plane of the image, also where it has a single row.
-            None if args.select.is_none() => in_space.get(in_space.len().saturating_sub(2)..).map(<[usize]>::to_vec),
+            None if args.chosen.is_empty() => in_space.get(in_space.len().saturating_sub(2)..).map(<[usize]>::to_vec),
             None => None,
         };
         let plane = plane.filter(|axes| axes.len() == 2 || args.plane.is_some());
@@ -264,12 +266,24 @@ fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Resu
     let options = DatasetOptions::default().arrays(array.options().clone()).ignore_consolidated(ignore);
     // The variable with its coordinates, of a group that may have thousands.
     match Dataset::open_variables(&group, &[&name], &options) {
-        Ok(dataset) if dataset.variable(&name).is_ok() => Ok(Some((dataset, name))),
+        Ok(dataset) if dataset.variable(&name).is_ok() => {
+            Ok(Some((inheriting(context, &location.address, dataset)?, name)))
+        }
         Ok(_) => Ok(None),
         Err(error) => {
             context.warnings(&[format!("shown without its data set: {error}")]);
             Ok(None)
         }
+    }
+}
+
+/// The selection of an array by index, and by label where labels are given.
+fn labels_selected(context: &Context, args: &View, location: &NodeLocation, array: &Array) -> Result<Selection> {
+    let selection = args.chosen.by_index(array)?;
+    let wanted = Wanted { labels: args.chosen.labels(), is_asked: false, is_default: false, instead: "" };
+    match labelled(context, &wanted, location, array, &selection)? {
+        Some((variable, _)) => variable.stored_selection(None),
+        None => Ok(selection),
     }
 }
 

@@ -1,0 +1,232 @@
+//! Regions: `--sel` and `--isel` of `convert`, `cp` and `view`, and coordinates of groups above.
+
+use crate::folder::Folder;
+use zarr::meta::json::Value;
+
+const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
+
+/// The end of a run of the command that fails: the error with its hint.
+fn fails(folder: &Folder, args: &[&str]) -> String {
+    let ran = folder.run(args);
+    assert_eq!((ran.code, ran.out.len()), (Some(2), 0), "{args:?}: {}", ran.err);
+    ran.err
+}
+
+/// `/` has time and t, `/ocean` has depth, and s along both.
+fn tree(folder: &Folder) {
+    let create = |name: &str, shape: &str, dims: &str| {
+        folder.ok(&["create", "tree", name, "--shape", shape, "--dims", dims, "--dtype", "int32", "--chunks", shape])
+    };
+    let write = |name: &str, json: &str| {
+        let ran = folder.run_with(&["write", "tree", name, "--from", "-", "--as", "json"], json.as_bytes());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    };
+    create("time", "4", "time");
+    folder.ok(&["attrs", "tree", "time", "--set", "units=days since 2020-01-01"]);
+    create("t", "4", "time");
+    create("ocean/depth", "3", "depth");
+    create("ocean/s", "3,4", "depth,time");
+    create("ocean/deep/u", "4", "time");
+    write("time", "[0, 1, 31, 32]");
+    write("t", "[1, 2, 3, 4]");
+    write("ocean/depth", "[5, 50, 500]");
+    write("ocean/s", "[[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]");
+    write("ocean/deep/u", "[6, 7, 8, 9]");
+}
+
+#[test]
+fn a_region_of_a_data_set_goes_into_a_new_store() {
+    let region = ["--sel", "time=2006-12..2007-02", "--sel", "lat=-2.5..3", "--isel", "lon=10:50:2"];
+    for (number, more) in [
+        &[][..],
+        &["--dialect", "v3"],
+        &["--dialect", "d2022"],
+        &["--dialect", "v3", "--chunks", "lat=3,lon=5", "--shards", "time=3,lat=6"],
+        &["--dialect", "v3", "--codecs", "zstd", "--shards", "auto"],
+        &["--variables", "sst"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let folder = Folder::new();
+        let line = folder.ok(&[&["convert", CLIMATE, "r"], &region[..], more].concat());
+        let told = ", the region time=2006-12..2007-02, lat=-2.5..3, lon=10:50:2";
+        assert!(line.contains(told), "{line}");
+        let names: &[&str] = if number == 5 { &["sst"] } else { &["sst", "anomaly"] };
+        for name in names {
+            let source = folder.ok(&[&["read", CLIMATE, name, "--as", "json", "--raw"], &region[..]].concat());
+            assert_eq!(folder.ok(&["read", "r", name, "--as", "json", "--raw"]), source, "{more:?}: {name}");
+        }
+        for (name, one) in [("time", &region[..2]), ("lat", &region[2..4]), ("lon", &region[4..])] {
+            let source = folder.ok(&[&["read", CLIMATE, name, "--as", "json", "--raw"], one].concat());
+            assert_eq!(folder.ok(&["read", "r", name, "--as", "json", "--raw"]), source, "{more:?}: {name}");
+        }
+        let facts = |store: &str| Value::from_json(&folder.ok(&["ds", store, "--json"])).unwrap();
+        let member = |store: &str, pointer: &str| facts(store).pointer(pointer).cloned();
+        let sizes =
+            ["time", "lat", "lon"].map(|name| member("r", &format!("/sizes/{name}")).and_then(|size| size.as_u64()));
+        assert_eq!(sizes, [Some(3), Some(10), Some(20)], "{more:?}");
+        for pointer in ["/attributes", "/data_variables/sst/attributes", "/coordinates/time/attributes"] {
+            assert_eq!(member("r", pointer), member(CLIMATE, pointer), "{more:?}");
+        }
+        assert_eq!(folder.run(&["check", "r"]).code, Some(0));
+    }
+}
+
+#[test]
+fn a_plan_says_the_region_and_chunks_in_it_are_copied() {
+    let folder = Folder::new();
+    let create = |name: &str, more: &[&str]| folder.ok(&[&["create", "s", name, "--dtype", "int16"], more].concat());
+    create("x", &["--shape", "25", "--dims", "x", "--chunks", "10"]);
+    create("a", &["--shape", "25,6", "--dims", "x,y", "--chunks", "10,4"]);
+    create("b", &["--shape", "6", "--dims", "y"]);
+    folder.fill("s", "a", "<i2", "(25, 6)", &crate::folder::int16(0..150));
+    let plan = folder.ok(&["convert", "s", "d", "--isel", "x=10:25", "--dry-run"]);
+    let line = |path: &str| plan.lines().find(|line| line.starts_with(path)).unwrap().to_owned();
+    assert!(
+        line("/a ").contains("chunks copied, 4 of ") && line("/a ").ends_with(", [10:25, 0:6] of [25, 6]"),
+        "{plan}"
+    );
+    assert!(!line("/b ").contains('['), "{plan}");
+    let plan = folder.ok(&["convert", "s", "d", "--isel", "x=3", "--dry-run"]);
+    assert!(plan.contains("decoded and encoded, 2 of "), "{plan}");
+    assert!(plan.contains("[3:4, 0:6] of [25, 6]"), "{plan}");
+    let json = folder.ok(&["convert", "s", "d", "--isel", "x=3", "--json"]);
+    assert!(json.contains(r#""region": "[3:4, 0:6]""#), "{json}");
+    // The dimension stays, also with one element.
+    assert_eq!(folder.ok(&["read", "d", "a"]), "18 19 20 21 22 23\n");
+    assert_eq!(folder.ok(&["read", "d", "a", "--as", "json"]), "[[18, 19, 20, 21, 22, 23]]\n");
+}
+
+#[test]
+fn a_region_in_parts_and_resumed_is_the_region() {
+    let folder = Folder::new();
+    let region = ["--sel", "time=2007", "--isel", "lon=100:400"];
+    let convert = |target: &str, more: &[&str]| {
+        folder.run(
+            &[&["convert", CLIMATE, target, "--dialect", "v3", "--chunks", "lat=4,lon=40"], &region[..], more].concat(),
+        )
+    };
+    assert_eq!(convert("whole", &[]).code, Some(0));
+    for part in ["1/3", "2/3", "3/3"] {
+        let ran = convert("parts", &["--part", part]);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        assert!(
+            String::from_utf8(ran.out).unwrap().contains(&format!("part {part}, the region time=2007, lon=100:400 in"))
+        );
+    }
+    // Another region is another conversion.
+    let other = folder.run(&[
+        "convert",
+        CLIMATE,
+        "parts",
+        "--dialect",
+        "v3",
+        "--chunks",
+        "lat=4,lon=40",
+        "--sel",
+        "time=2006",
+        "--finish",
+    ]);
+    assert_ne!(other.code, Some(0));
+    assert!(other.err.contains("regions: "), "{}", other.err);
+    assert_eq!(convert("parts", &["--finish"]).code, Some(0));
+    assert_eq!(folder.ok(&["digest", "parts"]), folder.ok(&["digest", "whole"]));
+    assert_eq!(convert("whole", &["--resume", "--overwrite"]).code, Some(0));
+    assert_eq!(folder.ok(&["digest", "parts"]), folder.ok(&["digest", "whole"]));
+}
+
+#[test]
+fn copies_take_regions_of_nodes_and_of_trees() {
+    let folder = Folder::new();
+    tree(&folder);
+    let line = folder.ok(&["cp", "tree", "all", "--sel", "time=2020-02"]);
+    assert!(line.contains(", the region time=2020-02,"), "{line}");
+    assert_eq!(folder.ok(&["read", "all", "ocean/s", "--as", "json"]), "[[2, 3],\n[12, 13],\n[22, 23]]\n");
+    assert_eq!(folder.ok(&["read", "all", "ocean/deep/u", "--as", "json"]), "[8, 9]\n");
+    assert_eq!(folder.ok(&["read", "all", "time", "--as", "json"]), "[31, 32]\n");
+    // The labels are those of the root, also of a group or an array alone, by whichever address.
+    for (source, target) in [("tree::/ocean", "one"), ("tree/ocean", "two")] {
+        folder.ok(&["cp", source, target, "--sel", "time=2020-01-02", "--isel", "depth=1:"]);
+        assert_eq!(folder.ok(&["read", target, "s", "--as", "json"]), "[[11],\n[21]]\n", "{source}");
+        assert_eq!(folder.ok(&["read", target, "depth", "--as", "json"]), "[50, 500]\n", "{source}");
+    }
+    folder.ok(&["cp", "tree::/ocean/s", "s::/s", "--sel", "time=2020-01-02..2020-02-01", "--sel", "depth=400~"]);
+    assert_eq!(folder.ok(&["read", "s", "s", "--as", "json"]), "[[21, 22]]\n");
+    folder.ok(&["convert", "tree", "node", "--node", "ocean", "--sel", "time=2020-02", "--dialect", "v2"]);
+    assert_eq!(folder.ok(&["read", "node", "ocean/s", "--as", "json"]), "[[2, 3],\n[12, 13],\n[22, 23]]\n");
+}
+
+#[test]
+fn regions_that_are_none_are_refused() {
+    let folder = Folder::new();
+    tree(&folder);
+    let error = |args: &[&str]| fails(&folder, &[&["convert", "tree", "d"], args].concat());
+    let message = error(&["--isel", "time=0,1,3"]);
+    assert!(message.contains("dimension time: found a list that is not evenly apart, expected a range"), "{message}");
+    assert!(error(&["--isel", "time=::-1"]).contains("goes backwards"));
+    let message = error(&["--sel", "tme=2020"]);
+    assert!(message.contains("found no dimension tme: expected one of depth, time"), "{message}");
+    assert!(message.contains("is \"time\" meant?"), "{message}");
+    assert!(error(&["--sel", "depth=7"]).contains("has no label 7"));
+    assert!(error(&["--sel", "time=2020", "--isel", "time=0"]).contains("selected more than once"));
+    assert!(error(&["--sel", "time"]).contains("expected a dimension and a selection"));
+    assert!(!folder.path("d").exists());
+}
+
+#[test]
+fn a_level_of_an_image_is_not_cut_alone() {
+    let folder = Folder::new();
+    let create = |name: &str, shape: &str| {
+        folder.ok(&["create", "i", name, "--shape", shape, "--dtype", "uint8", "--dims", "y,x"])
+    };
+    create("0", "8,8");
+    create("1", "4,4");
+    let axes = r#"[{"name": "y", "type": "space"}, {"name": "x", "type": "space"}]"#;
+    let level = |path: &str, scale: u8| {
+        format!(
+            r#"{{"path": "{path}", "coordinateTransformations": [{{"type": "scale", "scale": [{scale}, {scale}]}}]}}"#
+        )
+    };
+    let image = format!(
+        r#"ome={{"version": "0.5", "multiscales": [{{"axes": {axes}, "datasets": [{}, {}]}}]}}"#,
+        level("0", 1),
+        level("1", 2)
+    );
+    folder.ok(&["attrs", "i", "/", "--set", &image]);
+    let message = fails(&folder, &["convert", "i", "d", "--isel", "x=0:4"]);
+    assert!(message.contains("a level of an OME-Zarr image"), "{message}");
+    folder.ok(&["cp", "i::/0", "d::/a", "--isel", "x=0:4"]);
+    assert!(folder.ok(&["info", "d", "a"]).contains("8, 4"));
+}
+
+#[test]
+fn a_picture_is_of_labels() {
+    let folder = Folder::new();
+    let view =
+        |args: &[&str]| folder.ok(&[&["view", CLIMATE, "sst", "--width", "40", "--height", "12"], args].concat());
+    let by_index = view(&["--select", "time=8"]);
+    assert_eq!(view(&["--sel", "time=2006-12-16T12:00"]), by_index);
+    assert_eq!(view(&["--isel", "time=8"]), by_index);
+    assert_eq!(view(&["--sel", "time=2007-01-01~", "--sel", "lat=-2..2"]), view(&["--select", "time=-3, lat=6:13"]));
+}
+
+#[test]
+fn groups_inherit_the_coordinates_above_them() {
+    let folder = Folder::new();
+    tree(&folder);
+    let read = |address: &[&str]| folder.ok(&[&["read"], address, &["--sel", "time=2020-01-02"]].concat());
+    assert_eq!(read(&["tree/ocean", "s"]), "1\n11\n21\n");
+    assert_eq!(read(&["tree", "ocean/s"]), "1\n11\n21\n");
+    assert_eq!(read(&["tree/ocean/deep/u"]), "7\n");
+    let decoded = folder.ok(&["read", "tree", "ocean/deep/u", "--decode"]);
+    assert!(decoded.contains("2020-02-01"), "{decoded}");
+    let ds = folder.ok(&["ds", "tree"]);
+    assert!(ds.ends_with("Groups: ocean, ocean/deep\n"), "{ds}");
+    assert!(folder.ok(&["ds", "tree", "ocean"]).contains("2020-01-01"));
+    let json = Value::from_json(&folder.ok(&["ds", "tree", "--json"])).unwrap();
+    assert_eq!(json.pointer("/groups").unwrap().to_string(), r#"["ocean","ocean/deep"]"#);
+    // Groups of one name of a dimension and other sizes are no tree, and are read all the same.
+    folder.ok(&["create", "tree", "other/v", "--shape", "2", "--dims", "time", "--dtype", "int8"]);
+    assert_eq!(folder.ok(&["read", "tree", "other/v", "--decode"]).lines().count(), 3);
+}
