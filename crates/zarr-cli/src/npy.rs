@@ -30,19 +30,37 @@ impl Header {
     /// Reads a header; the elements follow in `input`.
     pub(crate) fn read(name: &str, input: &mut impl Read) -> Result<Self> {
         let broken = |message: &str| Failure::data("invalid-metadata", format!("{name}: {message}"));
+        let mut magic = [0; MAGIC.len()];
+        let mut found = 0;
+        while let Some(rest) = magic.get_mut(found..).filter(|rest| !rest.is_empty()) {
+            match input.read(rest) {
+                Ok(0) => break,
+                Ok(count) => found += count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(Failure::input(name, &error)),
+            }
+        }
+        let is_begun = found > 0 && MAGIC.starts_with(magic.get(..found).unwrap_or_default());
+        if magic != *MAGIC && !is_begun {
+            let hint = "--as csv and --as json read text; numpy.save writes files of this format";
+            return Err(broken(if found == 0 {
+                "found nothing, expected the header of a file of numpy"
+            } else {
+                "not a file of numpy"
+            })
+            .with_hint(hint));
+        }
         let mut exact = |bytes: &mut [u8]| match input.read_exact(bytes) {
-            Ok(()) => Ok(()),
+            Ok(()) if found == MAGIC.len() => Ok(()),
+            Ok(()) => Err(broken("the file ends in its header")),
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
                 Err(broken("the file ends in its header"))
             }
             Err(error) => Err(Failure::input(name, &error)),
         };
-        let mut start = [0; 8];
-        exact(&mut start)?;
-        let [magic @ .., major, _] = start;
-        if magic != *MAGIC {
-            return Err(broken("not a file of numpy").with_hint("numpy.save writes files of this format"));
-        }
+        let mut version = [0; 2];
+        exact(&mut version)?;
+        let [major, _] = version;
         let len = match major {
             1 => {
                 let mut len = [0; 2];

@@ -1,7 +1,7 @@
 //! `zarr append`: data sets and arrays grow along a dimension.
 
 use super::consolidated::keeping;
-use super::write::{Input, Source, appended};
+use super::write::{Casting, Input, Source, appended};
 use crate::args::{NodeArgs, axis_of};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
@@ -35,6 +35,9 @@ pub(crate) struct Append {
     /// The form of a file; by default according to its name, else that of numpy.
     #[arg(long = "as", value_name = "FORM")]
     form: Option<Source>,
+    /// Cast numbers of a file of numpy to the type of the array, as numpy does by this rule.
+    #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "same_kind")]
+    cast: Option<Casting>,
 }
 
 pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
@@ -60,7 +63,7 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     if is_file {
         let mut input = Input::open(&PathBuf::from(&args.from))?;
         keeping(context, &[(&location.store, Some(location.path.clone()))], || {
-            appended(&mut array, axis, args.form, &args.from, &mut input)
+            appended(&mut array, axis, (args.form, args.cast), &args.from, &mut input)
         })?;
         return grown(context, &location, name, len(&array).saturating_sub(before), len(&array));
     }

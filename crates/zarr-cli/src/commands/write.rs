@@ -1,5 +1,7 @@
 //! `zarr write`: elements from a file of numpy, from JSON or from CSV.
 
+mod casting;
+mod decoded;
 mod elements;
 mod values;
 
@@ -12,6 +14,7 @@ use crate::failure::{Failure, Result};
 use crate::npy::Header;
 use crate::number;
 use crate::pieces::{Piece, Pieces};
+pub(crate) use casting::Casting;
 use clap::{Args, ValueEnum};
 use elements::Elements;
 use std::fs::File;
@@ -52,11 +55,22 @@ pub(crate) struct Write {
     #[command(flatten)]
     node: NodeArgs,
     /// A file of numpy (.npy), JSON (.json) or CSV (.csv); `-` is standard input.
-    #[arg(long, value_name = "FILE")]
-    from: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "value")]
+    from: Option<PathBuf>,
+    /// Write this value to all elements that are chosen: a number, a text, a date, or JSON.
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true, conflicts_with_all = ["from", "form", "cast"])]
+    value: Option<String>,
     /// The form of the file; by default according to its name, else that of numpy.
     #[arg(long = "as", value_name = "FORM")]
     form: Option<Source>,
+    /// Cast numbers of a file of numpy to the type of the array, as numpy does by this rule. By default none is: a value that the type does
+    /// not have is an error under any.
+    #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "same_kind", conflicts_with = "decode")]
+    cast: Option<Casting>,
+    /// What is written are values, as `read --decode` prints them: they are packed by scale_factor and add_offset, missing ones become
+    /// _FillValue, dates counts in the units of the array.
+    #[arg(long)]
+    decode: bool,
     #[command(flatten)]
     chosen: Chosen,
 }
@@ -66,51 +80,77 @@ pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
     Migration::check_settled(&location.store)?;
     let array = context.array(&location)?;
     let selection = args.chosen.by_index(&array)?;
-    let wanted = Wanted { labels: args.chosen.labels(), is_asked: false, is_default: false, instead: "" };
-    let selection = match labelled(context, &wanted, &location, &array, &selection)? {
+    let wanted = Wanted { labels: args.chosen.labels(), is_asked: args.decode, is_default: false, instead: "" };
+    let variable = labelled(context, &wanted, &location, &array, &selection)?;
+    let selection = match &variable {
         Some((variable, _)) => variable.stored_selection(None)?,
         None => selection,
     };
     let resolved = selection.resolve_on(array.chunk_grid())?;
-    let mut source = Input::open(&args.from)?;
+    let mut source = args.from.as_deref().map(Input::open).transpose()?;
     let shape = resolved.result_shape();
     let progress = Transfer::new(&shape, array.data_type().item_size() as u64, !context.global.quiet);
-    match values::form(args) {
-        Some(form) => {
-            let values = values::read(form, &array, &shape, &mut source)?;
-            values::write(&array, selection, &shape, &values)?;
-            progress.add(usize::try_from(zarr::grid::element_count(&shape).unwrap_or(u64::MAX)).unwrap_or(usize::MAX));
-        }
-        None => from_npy(&array, selection, &mut source, &progress)?,
+    match (&variable, &mut source, &args.value) {
+        (Some((variable, true)), source, _) => decoded::write(args, variable, source.as_mut(), &progress)?,
+        (_, Some(source), _) => elements_of(args, &array, selection, source, &progress)?,
+        (_, None, Some(value)) => values::fill(&array, &selection, value, &progress)?,
+        (_, None, None) => {}
     }
-    let done = progress.finish(source.input.bytes);
+    let bytes = source.map_or(0, |source| source.input.bytes);
+    let done = progress.finish(bytes);
     context.summary(|| done.facts_behind(location.facts()), || done.line(&location.to_string()))
 }
 
+/// Writes the elements of a file.
+fn elements_of(
+    args: &Write,
+    array: &Array,
+    selection: Selection,
+    source: &mut Input,
+    progress: &Transfer,
+) -> Result<()> {
+    let Some(form) = values::form(args) else { return from_npy(array, selection, source, args.cast, progress) };
+    if args.cast.is_some() {
+        return Err(Failure::usage("--cast is for elements of numpy: values in text become those of the array's type"));
+    }
+    let shape = selection.resolve_on(array.chunk_grid())?.result_shape();
+    let values = values::read(form, array.data_type(), &shape, source)?;
+    values::write(array, selection, &shape, &values)?;
+    progress.add(usize::try_from(zarr::grid::element_count(&shape).unwrap_or(u64::MAX)).unwrap_or(usize::MAX));
+    Ok(())
+}
+
 /// Writes the elements of a file of numpy.
-fn from_npy(array: &Array, selection: Selection, source: &mut Input, progress: &Transfer) -> Result<()> {
+fn from_npy(
+    array: &Array,
+    selection: Selection,
+    source: &mut Input,
+    cast: Option<Casting>,
+    progress: &Transfer,
+) -> Result<()> {
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let shape = resolved.result_shape();
     let header = Header::read(&source.name, &mut source.input)?;
     if header.shape != shape.as_slice() {
         let found = number::tuple(&header.shape);
         let message = format!("{}: elements of shape {found}, expected {}", source.name, number::tuple(&shape));
-        return Err(Failure::usage(message).with_hint("--select selects the elements to write, by default all"));
+        return Err(Failure::usage(message)
+            .with_hint("--select, --isel and --sel choose the elements to write, by default all"));
     }
-    let elements = Elements::new(&header.data_type, array.data_type()).ok_or_else(|| {
-        let message = format!("{}: elements of type {}, expected {}", source.name, header.data_type, array.data_type());
-        Failure::usage(message)
-    })?;
+    let elements = Elements::of_file(&source.name, &header.data_type, array.data_type(), cast)?;
     if header.fortran && header.shape.len() > 1 {
         // The elements of every row are spread over the whole file.
         let piece = Piece { selection, shape: header.shape.clone() };
-        return write_piece(array, &elements, &header, source, piece, progress);
+        return write_piece(array, &elements, &header, (source, 0), piece, progress);
     }
     let item = (header.data_type.item_size() as u64).max(1);
     let mut pieces = Pieces::new(&selection, &resolved, item, &array.chunk_grid().largest_chunk_shape(), PIECE);
+    let mut before = 0_u64;
     while let Some(piece) = pieces.next()? {
+        let count = zarr::grid::element_count(&piece.shape).unwrap_or(0);
         // If one piece is the whole selection, it has the shape of the result; others keep all dimensions.
-        write_piece(array, &elements, &header, source, piece, progress)?;
+        write_piece(array, &elements, &header, (source, before), piece, progress)?;
+        before = before.saturating_add(count);
     }
     source.expect_end()
 }
@@ -119,7 +159,7 @@ fn from_npy(array: &Array, selection: Selection, source: &mut Input, progress: &
 pub(super) fn appended(
     array: &mut Array,
     axis: usize,
-    form: Option<Source>,
+    (form, cast): (Option<Source>, Option<Casting>),
     name: &str,
     source: &mut Input,
 ) -> Result<()> {
@@ -128,10 +168,7 @@ pub(super) fn appended(
         return values::append(array, axis, form, source);
     }
     let header = Header::read(&source.name, &mut source.input)?;
-    let elements = Elements::new(&header.data_type, array.data_type()).ok_or_else(|| {
-        let message = format!("{}: elements of type {}, expected {}", source.name, header.data_type, array.data_type());
-        Failure::usage(message)
-    })?;
+    let elements = Elements::of_file(&source.name, &header.data_type, array.data_type(), cast)?;
     let count = zarr::grid::element_count(&header.shape).unwrap_or(u64::MAX);
     let mut items = source.items(count.saturating_mul(header.data_type.item_size() as u64))?;
     source.expect_end()?;
@@ -139,14 +176,14 @@ pub(super) fn appended(
     let fortran = header.fortran && header.shape.len() > 1;
     let shape: Vec<usize> = header.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
     let data_type = array.data_type().clone();
-    elements.with_view(&data_type, &shape, items, fortran, |view| array.append(axis, view))
+    elements.with_view(&data_type, &shape, (items, 0), fortran, |view| array.append(axis, view))
 }
 
 fn write_piece(
     array: &Array,
     elements: &Elements,
     header: &Header,
-    source: &mut Input,
+    (source, before): (&mut Input, u64),
     piece: Piece,
     progress: &Transfer,
 ) -> Result<()> {
@@ -156,7 +193,7 @@ fn write_piece(
     let shape = array.selected_shape(&piece.selection)?;
     let fortran = header.fortran && header.shape.len() > 1;
     let at = piece.selection;
-    elements.with_view(array.data_type(), &shape, items, fortran, |view| array.write(at, view))?;
+    elements.with_view(array.data_type(), &shape, (items, before), fortran, |view| array.write(at, view))?;
     progress.add(usize::try_from(count).unwrap_or(usize::MAX));
     Ok(())
 }

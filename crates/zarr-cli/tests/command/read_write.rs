@@ -185,3 +185,114 @@ fn chunks_that_are_not_stored_are_filled_refused_or_reported() {
     let message = "1 chunk is not stored and read as fill values: [1, 0]";
     assert!(reported.err.contains(message), "{}", reported.err);
 }
+
+/// An array of four packed values along time, in the group of its coordinate.
+fn packed() -> Folder {
+    let folder = Folder::new();
+    let create = |name: &str, more: &[&str]| folder.ok(&[&["create", "s", name, "--dims", "time"], more].concat());
+    create("time", &["--shape", "4", "--dtype", "int32", "--attributes", r#"{"units": "days since 2020-01-01"}"#]);
+    create(
+        "t",
+        &[
+            "--shape",
+            "4",
+            "--dtype",
+            "int16",
+            "--attributes",
+            r#"{"scale_factor": 0.5, "add_offset": 10, "_FillValue": -1}"#,
+        ],
+    );
+    let ran = folder.run_with(&["write", "s", "time", "--from", "-", "--as", "csv"], b"0\n1\n31\n32\n");
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    folder
+}
+
+#[test]
+fn a_constant_is_written_to_a_region() {
+    let folder = packed();
+    folder.ok(&["write", "s", "t", "--value", "7", "--sel", "time=2020-01"]);
+    assert_eq!(folder.ok(&["read", "s", "t"]), "7\n7\n0\n0\n");
+    folder.ok(&["write", "s", "t", "--value", "-2", "--isel", "time=1:3"]);
+    assert_eq!(folder.ok(&["read", "s", "t"]), "7\n-2\n-2\n0\n");
+    folder.ok(&["write", "s", "t", "--value", "12.5", "--decode", "--sel", "time=2020-01-02.."]);
+    assert_eq!(folder.ok(&["read", "s", "t"]), "7\n5\n5\n5\n");
+    folder.ok(&["write", "s", "t", "--value", "NaN", "--decode", "--isel", "time=-1"]);
+    assert_eq!(folder.ok(&["read", "s", "t"]), "7\n5\n5\n-1\n");
+    folder.ok(&["create", "s", "names", "--shape", "3", "--dtype", "string"]);
+    folder.ok(&["write", "s", "names", "--value", "north east", "--select", "::2"]);
+    assert_eq!(folder.ok(&["read", "s", "names", "--as", "json"]), "[\"north east\", \"\", \"north east\"]\n");
+    let ran = folder.run(&["write", "s", "t", "--value", "70000"]);
+    assert!(ran.code == Some(2) && ran.err.contains("--value 70000: "), "{}", ran.err);
+    let ran = folder.run(&["write", "s", "t"]);
+    assert!(ran.code == Some(2) && ran.err.contains("--from"), "{}", ran.err);
+}
+
+#[test]
+fn decoded_values_are_packed() {
+    let folder = packed();
+    let write = |args: &[&str], input: &[u8]| {
+        let ran = folder.run_with(&[&["write", "s"], args, &["--from", "-"]].concat(), input);
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+    };
+    write(&["t", "--decode", "--as", "json"], b"[10, 10.5, NaN, 12]");
+    assert_eq!(folder.ok(&["read", "s", "t"]), "0\n1\n-1\n4\n");
+    write(&["t", "--decode", "--as", "csv", "--sel", "time=2020-02"], b"11\n11.5\n");
+    assert_eq!(folder.ok(&["read", "s", "t"]), "0\n1\n2\n3\n");
+    write(&["time", "--decode", "--as", "json", "--isel", "time=2:"], br#"["2020-03-01", "2020-03-02T00:00"]"#);
+    assert_eq!(folder.ok(&["read", "s", "time"]), "0\n1\n60\n61\n");
+    let items: Vec<u8> = [20.0_f64, 21.0, 22.5, f64::NAN].iter().flat_map(|value| value.to_le_bytes()).collect();
+    write(&["t", "--decode"], &npy("<f8", false, "(4,)", &items));
+    assert_eq!(folder.ok(&["read", "s", "t"]), "20\n22\n25\n-1\n");
+    // Rows and columns in Fortran order.
+    folder.ok(&[
+        "create",
+        "s",
+        "m",
+        "--shape",
+        "2,2",
+        "--dims",
+        "x,y",
+        "--dtype",
+        "uint8",
+        "--attributes",
+        r#"{"scale_factor": 2.0}"#,
+    ]);
+    let items: Vec<u8> = [2.0_f64, 4.0, 6.0, 8.0].iter().flat_map(|value| value.to_le_bytes()).collect();
+    write(&["m", "--decode"], &npy("<f8", true, "(2, 2)", &items));
+    assert_eq!(folder.ok(&["read", "s", "m"]), "1 3\n2 4\n");
+    let ran = folder.run_with(&["write", "s", "t", "--decode", "--from", "-"], &npy("<f8", false, "(3,)", &[0; 24]));
+    assert!(ran.code == Some(2) && ran.err.contains("values of shape (3,), expected (4,)"), "{}", ran.err);
+}
+
+#[test]
+fn numbers_of_other_types_are_cast_if_asked() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "3", "--dtype", "float32"]);
+    folder.ok(&["create", "s", "b", "--shape", "3", "--dtype", "int8"]);
+    let floats = |values: [f64; 3]| npy("<f8", false, "(3,)", &values.map(f64::to_le_bytes).concat());
+    let write = |name: &str, more: &[&str], input: &[u8]| {
+        let ran = folder.run_with(&[&["write", "s", name, "--from", "-"], more].concat(), input);
+        (ran.code, ran.err)
+    };
+    let (code, error) = write("a", &[], &floats([0.1, 1.0, 2.0]));
+    assert!(code == Some(2) && error.contains("hint: --cast casts them"), "{error}");
+    assert_eq!(write("a", &["--cast"], &floats([0.1, 1.0, f64::NAN])).0, Some(0));
+    assert_eq!(folder.ok(&["read", "s", "a"]), "0.1\n1.0\nNaN\n");
+    let (code, error) = write("a", &["--cast"], &floats([0.1, 1.0, 1e300]));
+    assert!(
+        code == Some(4) && error.contains("element 2: found 1000") && error.contains("a value of float32"),
+        "{error}"
+    );
+    let (code, error) = write("b", &["--cast"], &floats([1.9, -1.9, 2.0]));
+    assert!(code == Some(2) && error.contains("--cast=unsafe"), "{error}");
+    assert_eq!(write("b", &["--cast=unsafe"], &floats([1.9, -1.9, 2.0])).0, Some(0));
+    assert_eq!(folder.ok(&["read", "s", "b"]), "1\n-1\n2\n");
+    assert_eq!(write("b", &["--cast=unsafe"], &floats([1.9, 300.0, 2.0])).0, Some(4));
+    let ran = folder.run_with(&["append", "s", "a", "--from", "-", "--cast"], &floats([3.0, 4.0, 5.0]));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    // Text is no file of numpy.
+    for text in [&b"1\n2\n3\n"[..], b"1,2", b""] {
+        let (code, error) = write("a", &[], text);
+        assert!(code == Some(4) && error.contains("hint: --as csv and --as json read text"), "{error}");
+    }
+}

@@ -221,6 +221,15 @@ impl<'c> Labelled<'c> {
         Ok(Pieces::new(&all, &all.resolve(&shape)?, item, &parts, budget))
     }
 
+    /// Calls a function with each piece of the variable, in C order.
+    pub(crate) fn each_piece(&self, mut each: impl FnMut(&Variable) -> Result<()>) -> Result<()> {
+        let mut pieces = self.pieces(Form::Npy, true)?;
+        while let Some(piece) = pieces.next()? {
+            each(self.piece(Some(&piece))?.variable(&self.name)?)?;
+        }
+        Ok(())
+    }
+
     fn variable(&self) -> Result<&Variable> {
         Ok(self.dataset.variable(&self.name)?)
     }

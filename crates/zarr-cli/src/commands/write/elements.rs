@@ -1,5 +1,6 @@
 //! Elements of numpy as elements of arrays.
 
+use super::casting::{self, Casting};
 use crate::failure::{Failure, Result};
 use std::sync::Arc;
 use zarr::codec::View;
@@ -16,11 +17,33 @@ pub(super) enum Elements {
     Strings { from: usize },
     /// Bytes before the NULs at the end become bytes of any length.
     Bytes { from: usize },
+    /// Numbers become numbers of another type.
+    Cast { from: DataType, to: DataType },
 }
 
 impl Elements {
+    /// How elements of a file become those of an array, by this rule where they are other numbers.
+    ///
+    /// # Errors
+    /// If elements of one type are not elements of the other, with a hint where another rule casts them.
+    pub(super) fn of_file(name: &str, from: &DataType, to: &DataType, rule: Option<Casting>) -> Result<Self> {
+        if let Some(elements) = Self::new(from, to) {
+            return Ok(elements);
+        }
+        let needed = Casting::between(from, to);
+        if needed.zip(rule).is_some_and(|(needed, rule)| rule.has(needed)) {
+            return Ok(Self::Cast { from: from.clone(), to: to.clone() });
+        }
+        let failure = Failure::usage(format!("{name}: elements of type {from}, expected {to}"));
+        Err(match needed {
+            Some(Casting::SameKind) => failure.with_hint("--cast casts them"),
+            Some(Casting::Unsafe) => failure.with_hint("--cast=unsafe casts them, and cuts off fractions"),
+            None => failure,
+        })
+    }
+
     /// `None` if elements of one type are not elements of the other.
-    pub(super) fn new(from: &DataType, to: &DataType) -> Option<Self> {
+    fn new(from: &DataType, to: &DataType) -> Option<Self> {
         let item = from.item_size();
         match (from, to) {
             _ if npy_literal(to).is_some_and(|descr| npy_literal(from) == Some(descr)) => Some(Self::Same { item }),
@@ -36,17 +59,18 @@ impl Elements {
         }
     }
 
-    /// Hands `items`, converted to elements of `data_type`, to `f` in this shape. `fortran`: the first dimension varies fastest.
+    /// Hands `items`, converted to elements of `data_type`, to `f` in this shape. `fortran`: the first dimension varies fastest. `before` are
+    /// the elements of the file that came before.
     pub(super) fn with_view(
         &self,
         data_type: &DataType,
         shape: &[usize],
-        items: Vec<u8>,
+        (items, before): (Vec<u8>, u64),
         fortran: bool,
         f: impl FnOnce(View<'_>) -> zarr::Result<()>,
     ) -> Result<()> {
         let heap = matches!(self, Self::Strings { .. } | Self::Bytes { .. }).then(|| Arc::new(Heap::new()));
-        let items = self.convert(items, heap.as_deref())?;
+        let items = self.convert(items, before, heap.as_deref())?;
         let view = |shape: &[usize]| {
             let view = View::new(&items, data_type.item_size(), shape);
             view.map(|view| view.with_heap(heap.clone())).map_err(zarr::Error::from)
@@ -60,8 +84,11 @@ impl Elements {
         Ok(f(view)?)
     }
 
-    fn convert(&self, items: Vec<u8>, heap: Option<&Heap>) -> Result<Vec<u8>> {
+    fn convert(&self, items: Vec<u8>, before: u64, heap: Option<&Heap>) -> Result<Vec<u8>> {
         match *self {
+            Self::Cast { ref from, ref to } => {
+                casting::cast(from, &items, to, before).map_err(|message| Failure::data("invalid-metadata", message))
+            }
             Self::Same { .. } => Ok(items),
             Self::Longer { from, to } => {
                 let mut longer = Vec::with_capacity(items.len() / from.max(1) * to);
@@ -138,10 +165,10 @@ mod tests {
     fn strings_lose_their_padding() {
         let heap = Heap::new();
         let items: Vec<u8> = [0x61_u32, 0x6771, 0, 0].map(u32::to_ne_bytes).concat();
-        let converted = Elements::Strings { from: 8 }.convert(items, Some(&heap)).unwrap();
+        let converted = Elements::Strings { from: 8 }.convert(items, 0, Some(&heap)).unwrap();
         let texts: Vec<&[u8]> =
             converted.chunks(16).map(|item| heap.get(HeapRef::from_item(item).unwrap()).unwrap()).collect();
         assert_eq!(texts, ["a東".as_bytes(), b""]);
-        assert!(Elements::Strings { from: 4 }.convert(vec![0xff; 4], Some(&heap)).is_err());
+        assert!(Elements::Strings { from: 4 }.convert(vec![0xff; 4], 0, Some(&heap)).is_err());
     }
 }

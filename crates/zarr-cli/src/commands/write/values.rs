@@ -3,8 +3,10 @@
 mod csv;
 
 use super::elements::in_heap;
-use super::{Input, Source, Write};
+use super::{Input, PIECE, Source, Write};
+use crate::commands::transfer::Transfer;
 use crate::failure::{Failure, Result};
+use crate::pieces::Pieces;
 use crate::{escape, number};
 use std::sync::Arc;
 use zarr::codec::View;
@@ -14,7 +16,7 @@ use zarr::{Array, Selection};
 
 /// The form of a file, unless it is that of numpy.
 pub(super) fn form(args: &Write) -> Option<Source> {
-    let form = args.form.or_else(|| Source::by_name(&args.from)).unwrap_or(Source::Npy);
+    let form = args.form.or_else(|| Source::by_name(args.from.as_deref()?)).unwrap_or(Source::Npy);
     Some(form).filter(|form| *form != Source::Npy)
 }
 
@@ -44,11 +46,11 @@ pub(super) fn append(array: &mut Array, axis: usize, form: Source, input: &mut I
 }
 
 /// The values in a file, in C order of `shape`.
-pub(super) fn read(form: Source, array: &Array, shape: &[u64], input: &mut Input) -> Result<Vec<Value>> {
+pub(super) fn read(form: Source, data_type: &DataType, shape: &[u64], input: &mut Input) -> Result<Vec<Value>> {
     let text = input.text()?;
     let broken = |message: String| Failure::data("invalid-metadata", format!("{}: {message}", input.name));
     if form == Source::Csv {
-        return csv::values(array.data_type(), shape, &text).map_err(broken);
+        return csv::values(data_type, shape, &text).map_err(broken);
     }
     // Python's NaN literal becomes a string.
     let options = ParseOptions::default().nan_literals(true);
@@ -85,6 +87,36 @@ fn with_view(
     values: &[Value],
     f: impl FnOnce(View<'_>) -> zarr::Result<()>,
 ) -> Result<()> {
+    let (items, heap) = items(data_type, values)?;
+    let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
+    let view = View::new(&items, data_type.item_size(), &dims).map_err(zarr::Error::from)?.with_heap(heap);
+    Ok(f(view)?)
+}
+
+/// Writes one value to all elements of a selection.
+pub(super) fn fill(array: &Array, selection: &Selection, text: &str, progress: &Transfer) -> Result<()> {
+    let data_type = array.data_type();
+    let value = cell(data_type, text);
+    let wrong = |error: zarr::dtype::Error| Failure::usage(format!("--value {text}: {error}"));
+    print::parse(data_type, &value).map_err(wrong)?;
+    let (one, heap) = items(data_type, &[value])?;
+    let resolved = selection.resolve_on(array.chunk_grid())?;
+    let item = (one.len() as u64).max(1);
+    let mut pieces = Pieces::new(selection, &resolved, item, &array.chunk_grid().largest_chunk_shape(), PIECE);
+    while let Some(piece) = pieces.next()? {
+        let count = zarr::grid::element_count(&piece.shape).unwrap_or(u64::MAX);
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let items = one.repeat(count);
+        let shape = array.selected_shape(&piece.selection)?;
+        let view = View::new(&items, data_type.item_size(), &shape).map_err(zarr::Error::from)?;
+        array.write(piece.selection, view.with_heap(heap.clone()))?;
+        progress.add(count);
+    }
+    Ok(())
+}
+
+/// Values as elements of a data type, with the heap of those of variable length.
+pub(super) fn items(data_type: &DataType, values: &[Value]) -> Result<(Vec<u8>, Option<Arc<Heap>>)> {
     let element = |(index, value): (usize, &Value)| {
         let wrong = |error: zarr::dtype::Error| Failure::data("invalid-metadata", format!("value {index}: {error}"));
         print::parse(data_type, value).map_err(wrong)
@@ -95,14 +127,12 @@ fn with_view(
         Some(heap) => in_heap(elements, Some(heap))?,
         None => elements.collect::<Result<Vec<_>>>()?.concat(),
     };
-    let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
-    let view = View::new(&items, data_type.item_size(), &dims).map_err(zarr::Error::from)?.with_heap(heap);
-    Ok(f(view)?)
+    Ok((items, heap))
 }
 
 /// The value of a cell in a table: a string for types of strings or bytes and for years, else JSON, or a string such as `NaN`.
 /// A JSON string with escapes of the form `\u001b`, as [`escape::cell`] writes it, is decoded.
-fn cell(data_type: &DataType, text: &str) -> Value {
+pub(super) fn cell(data_type: &DataType, text: &str) -> Value {
     if let Some(text) = escape::from_cell(text) {
         return Value::from(text);
     }
