@@ -24,6 +24,8 @@ use zarr::registry::Registry;
 use zarr::store::{Key, Schemes, StoreAddress, StoreExt, StoreOptions, signature_of_file, signature_of_store};
 use zarr::{Array, Options, Store};
 
+/// So many arrays of a group are named.
+const NAMED_ARRAYS: usize = 8;
 /// How many warnings of one kind are printed.
 const MAX_WARNINGS: usize = 6;
 /// So many files beside a store that does not exist are looked at.
@@ -203,10 +205,34 @@ impl Context {
     /// Opens an array.
     pub(crate) fn array(&self, location: &NodeLocation) -> Result<Array> {
         let found = self.node(location)?;
-        let array = Array::from_found(&location.store, found.clone(), &self.registry, self.options())?;
+        let is_group = found.node.as_group().is_some();
+        let array = Array::from_found(&location.store, found.clone(), &self.registry, self.options());
+        let array = array.map_err(|error| match is_group {
+            true => Failure::from(error).with_hint(self.arrays_below(location)),
+            false => error.into(),
+        })?;
         self.warnings(&array.warnings().iter().map(ToString::to_string).collect::<Vec<_>>());
         self.hint_of_hidden([&found]);
         Ok(array)
+    }
+
+    /// A hint that names the arrays in a group.
+    pub(crate) fn arrays_below(&self, location: &NodeLocation) -> String {
+        let nodes = if location.store.capabilities().list {
+            self.children(location).map(|walk| walk.nodes).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        let arrays = nodes.iter().filter(|node| node.node.as_array().is_some());
+        let mut arrays: Vec<&str> = arrays.filter_map(|node| node.path.name()).take(NAMED_ARRAYS + 1).collect();
+        if arrays.is_empty() {
+            return "zarr tree shows the arrays below".to_owned();
+        }
+        if arrays.len() > NAMED_ARRAYS {
+            arrays.truncate(NAMED_ARRAYS);
+            arrays.push("...");
+        }
+        format!("it has the arrays {}", arrays.join(", "))
     }
 
     /// The metadata of a node.

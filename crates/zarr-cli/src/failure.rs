@@ -196,9 +196,25 @@ impl From<&zarr::Error> for Failure {
             pointer: location.pointer.clone(),
             offset: location.offset,
             causes,
-            hint: error.hint().map(str::to_owned),
+            hint: error.hint().map(by_options),
         }))
     }
+}
+
+/// A hint of the library, which names no options, as one of the command.
+fn by_options(hint: &str) -> String {
+    const OPTIONS: [(&str, &str); 3] = [
+        ("allow more memory", "--memory allows more"),
+        (
+            "finish drops the old documents, undo the new ones",
+            "`zarr migrate --finish` drops the old documents, `zarr migrate --undo` the new ones",
+        ),
+        (
+            "nothing was written; keep_going and exclude leave it out",
+            "nothing was written; --keep-going and --exclude leave it out",
+        ),
+    ];
+    OPTIONS.iter().fold(hint.to_owned(), |hint, (library, command)| hint.replace(library, command))
 }
 
 /// A line without the list of keys that were looked at, which the message in JSON has.

@@ -132,9 +132,36 @@ pub(crate) fn usage(
         let hint = near.unwrap_or_else(|| "`zarr -h` lists the verbs".to_owned());
         return Err(Failure::usage(format!("found no verb {name}")).with_hint(hint));
     }
+    // An option that is not known is hardly ever meant as a value.
+    let tips: Vec<&str> = lines.filter(|line| !line.contains(" as a value, use '-- ")).collect();
+    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
+        (error.kind(), error.get(ContextKind::InvalidArg))
+        && let Some(hint) =
+            tips.iter().find_map(|line| line.strip_prefix("Usage: ")).and_then(|usage| meant(usage, option))
+    {
+        return Err(Failure::usage(message).with_hint(hint));
+    }
+    let mut lines = tips.into_iter();
     let hint = lines.find_map(|line| line.strip_prefix("tip: ").or_else(|| line.strip_prefix("Usage: ").map(|_| line)));
     let hint = hint.unwrap_or("try `zarr --help`").to_owned();
     Err(Failure::usage(message).with_hint(hint))
+}
+
+/// The option of the command for one that other programs have; `usage` begins with the verb.
+fn meant(usage: &str, option: &str) -> Option<&'static str> {
+    const OTHERS: [(&str, &str, &str); 8] = [
+        ("", "--zarr-format", "--dialect v3 is the format"),
+        ("", "--zarr-version", "--dialect v3 is the format"),
+        ("", "--format", "--dialect v3 is the format, --as json the form of output"),
+        ("append", "--dim", "--along names the dimension"),
+        ("ls", "-R", "`zarr tree` shows all nodes below"),
+        ("ls", "-r", "`zarr tree` shows all nodes below"),
+        ("ds", "-r", "`zarr tree` shows all nodes below; each group is a data set"),
+        ("resize", "--along", "--dim time=24 is the new length of a dimension"),
+    ];
+    let verb = usage.strip_prefix("zarr ")?.split(' ').next()?;
+    let is_meant = |of: &str| of.is_empty() || of == verb;
+    OTHERS.iter().find(|(of, name, _)| is_meant(of) && *name == option).map(|(_, _, hint)| *hint)
 }
 
 /// Reports a panic, which is a fault of this program, like any other error.

@@ -36,7 +36,8 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
         context.check_all(&location)?;
     }
     if args.drop {
-        zarr::hierarchy::drop_consolidated(&*location.store, &path, location.dialect)?;
+        let dropped = zarr::hierarchy::drop_consolidated(&*location.store, &path, location.dialect);
+        dropped.map_err(|error| location.with_near(error))?;
         let line = || format!("{}: consolidated metadata dropped\n", escape::line(&location.to_string()));
         return context.summary(|| object! { ..location.facts(), "dropped": true }, line);
     }

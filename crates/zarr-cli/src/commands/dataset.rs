@@ -5,7 +5,7 @@ use super::read::inheriting;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::escape;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
 use clap::Args;
 use std::collections::VecDeque;
@@ -40,9 +40,23 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
     let location = context.locate(&args.node)?;
     let found = context.node(&location)?;
     let facts = describe::facts(&found);
-    let group = Group::from_found(&location.store, found, &context.registry)?;
+    let is_array = found.node.as_array().is_some();
+    let group = Group::from_found(&location.store, found, &context.registry);
+    let group = group.map_err(|error| match location.path.parent().filter(|_| is_array) {
+        Some(above) => {
+            let above = if above.is_root() { String::new() } else { format!(" {above}") };
+            let hint = format!("`zarr ds {}{above}` shows the data set that it is a variable of", location.address);
+            Failure::from(error).with_hint(hint)
+        }
+        None => error.into(),
+    })?;
     let options = DatasetOptions::default().number_dimensions(args.number_dimensions).arrays(context.options());
-    let dataset = inheriting(context, &location.address, Dataset::open_with(&group, &options)?)?;
+    let dataset = Dataset::open_with(&group, &options).map_err(|error| {
+        let is_numbered = error.hint().is_some_and(|hint| hint.starts_with("names can be numbered"));
+        let failure = Failure::from(error);
+        if is_numbered { failure.with_hint("--number-dimensions calls them dim_0, dim_1...") } else { failure }
+    })?;
+    let dataset = inheriting(context, &location.address, dataset)?;
     if args.header {
         let cdl = dataset.cdl()?;
         return context.page(|| object! { "cdl": cdl.to_string() }, || format!("{cdl}\n"));

@@ -30,7 +30,7 @@ impl Csv {
         if shape.len() > most {
             let message =
                 format!("expected at most {most} dimensions for a table of {data_type}, found {}", shape.len());
-            return Err(Failure::usage(message).with_hint("select a single index of the others, or use --as json"));
+            return Err(Failure::usage(message).with_hint("--decode prints a row for each value, of an array whose dimensions have names; or select a single index of the others, or use --as json"));
         }
         let row = if shape.len() == 2 { shape.last().copied().unwrap_or(1) } else { 1 };
         Ok(Self { fields, row: row.max(1), done: 0 })

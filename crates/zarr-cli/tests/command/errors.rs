@@ -263,3 +263,36 @@ fn a_zip_file_may_be_called_ozx() {
     let ran = folder.run(&["info", "x.dat"]);
     assert!(ran.code == Some(2) && ran.err.contains("found a zip file") && ran.err.contains("zip:FILE"), "{}", ran.err);
 }
+
+#[test]
+fn hints_name_options_and_nodes() {
+    let folder = Folder::new();
+    let create = |name: &str| folder.ok(&["create", "s", name, "--shape", "4,2", "--dtype", "int16"]);
+    (0..9).for_each(|number| drop(create(&format!("a{number}"))));
+    let hint = |args: &[&str], words: &str| {
+        let ran = folder.run(args);
+        let hint = ran.err.split_once("hint: ").map(|(_, hint)| hint.trim_end().to_owned());
+        assert!(
+            ran.code != Some(0) && hint.as_deref().is_some_and(|hint| hint.contains(words)),
+            "{args:?}: {}",
+            ran.err
+        );
+        assert!(!ran.err.contains("'-- "), "{args:?}: {}", ran.err);
+    };
+    for verb in ["read", "stats", "bench-codecs", "view"] {
+        hint(&[verb, "s"], "it has the arrays a0, a1, a2, a3, a4, a5, a6, a7, ...");
+    }
+    for verb in ["tree", "du", "check", "consolidate"] {
+        hint(&[verb, "s", "aa1"], "is \"/a1\" meant?");
+    }
+    hint(&["consolidate", "s", "aa1", "--drop"], "is \"/a1\" meant?");
+    hint(&["ds", "s", "a1"], "`zarr ds s` shows the data set");
+    hint(&["ds", "s"], "--number-dimensions");
+    hint(&["convert", "s", "d", "--chunks", "2,2", "--memory", "10B"], "--memory allows more");
+    hint(&["create", "s", "b", "--shape", "4", "--dtype", "int8", "--zarr-format", "3"], "--dialect v3");
+    hint(&["ls", "s", "-R"], "`zarr tree` shows all nodes below");
+    hint(&["ds", "s", "-x"], "Usage: zarr ds");
+    hint(&["append", "s", "a1", "--from", "x.npy", "--dim", "y"], "--along");
+    folder.ok(&["create", "s", "cube", "--shape", "2,2,2", "--dtype", "int8"]);
+    hint(&["read", "s", "cube", "--as", "csv"], "--decode prints a row for each value");
+}

@@ -184,7 +184,7 @@ impl MissingChunks<'_> {
         let memory = conversion.options.memory;
         let size = zarr_grid::total_size(&shape, sink.data_type().item_size() as u64);
         if size > memory.into() {
-            let message = format!("the chunk has {size} bytes, more than the {memory} of memory allowed");
+            let message = format!("the chunk has {size} bytes, more than the {memory} bytes of memory allowed");
             return Err(located(Error::argument(message).with_hint("allow more memory")));
         }
         sink.write(&region, source.read_stored(&region, &[])?.view())?;
@@ -202,7 +202,8 @@ fn value_within(store: &dyn Store, key: &Key, memory: u64) -> Result<Option<Byte
     let Some(fetched) = store.get_ranges(key, &[ByteRange::First(memory.saturating_add(1))])? else { return Ok(None) };
     let found = fetched.size.unwrap_or(0).max(fetched.part(0).len() as u64);
     if found > memory {
-        let error = Error::argument(format!("the chunk has {found} bytes, more than the {memory} of memory allowed"));
+        let error =
+            Error::argument(format!("the chunk has {found} bytes, more than the {memory} bytes of memory allowed"));
         return Err(error.with_hint("allow more memory"));
     }
     Ok(Some(fetched.into_bytes()))

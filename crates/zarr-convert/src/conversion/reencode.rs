@@ -28,7 +28,7 @@ const BATCH: usize = 1024;
 pub(super) fn check(source: &Source, sink: &Array, options: &ConvertOptions) -> Result<()> {
     let item = source.array().data_type().item_size() as u64;
     let plan = ReencodePlan::new(source, sink, item, options);
-    plan.map(drop).ok_or_else(|| too_large(sink, item, options.memory))
+    plan.map(drop).ok_or_else(|| too_large(source, sink, item, options.memory))
 }
 
 /// Reads all elements of a node and writes them to `target`, in slabs of whole chunks of the new array. Two slabs are under way at a
@@ -50,7 +50,7 @@ pub(super) fn reencode(
         Some(item) => item,
         None => item_size(source.array(), work.keeps_going())?,
     };
-    let too_large = || too_large(&sink, item, conversion.options.memory);
+    let too_large = || too_large(&source, &sink, item, conversion.options.memory);
     let plan = &ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
     let options = options.clone().threads(plan.threads.or(options.threads));
     let (source, sink) = (source.with(options.clone())?, sink.with(options)?);
@@ -357,12 +357,18 @@ fn follows(before: &[u64], chunk: &[u64]) -> bool {
     outer == others && last + 1 == *next
 }
 
-fn too_large(sink: &Array, item: u64, memory: u64) -> Error {
+fn too_large(source: &Source, sink: &Array, item: u64, memory: u64) -> Error {
     let shape = sink.chunk_grid().largest_chunk_shape();
     let what = if sink.is_sharded() { "shards" } else { "chunks" };
     let size = zarr_grid::element_count(&shape).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX);
-    let message =
-        format!("{what} {:?} of {size} bytes need more than the {memory} of memory allowed", shape.as_slice());
+    let part = source.array().part_shape();
+    let part = zarr_grid::element_count(&part).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX);
+    let needed = u128::from(size) + 2 * u128::from(size.max(part)) + u128::from(OVERHEAD);
+    let message = format!(
+        "{what} {:?} have {size} bytes, and need about {needed} bytes of memory: one decoded, and a thread that encodes it; {memory} bytes \
+         are allowed",
+        shape.as_slice()
+    );
     let error = Error::argument(message).with_hint(format!("allow more memory, or write smaller {what}"));
     error.at(|location| {
         (location.store, location.path) = (Some(sink.store().to_string()), Some(sink.path().to_string()))

@@ -295,19 +295,5 @@ fn plane(text: &str, names: &[Option<String>]) -> Result<Vec<usize>> {
 /// The error for a group that is no image: with arrays in it.
 fn no_image(context: &Context, location: &NodeLocation) -> Failure {
     let failure = Failure::usage(format!("{location}: found a group, expected an array or an OME-Zarr image"));
-    let nodes = if location.store.capabilities().list {
-        context.children(location).map(|walk| walk.nodes).unwrap_or_default()
-    } else {
-        Vec::new()
-    };
-    let arrays: Vec<&str> = nodes
-        .iter()
-        .filter(|node| node.node.as_array().is_some())
-        .filter_map(|node| node.path.name())
-        .take(8)
-        .collect();
-    match arrays.is_empty() {
-        true => failure.with_hint("zarr tree shows the arrays below"),
-        false => failure.with_hint(format!("it has the arrays {}", arrays.join(", "))),
-    }
+    failure.with_hint(context.arrays_below(location))
 }
