@@ -49,6 +49,7 @@ mod other_files;
 mod overtaken;
 mod packages;
 mod plans;
+mod regions;
 mod remote_writers;
 mod replaced;
 mod requests;
