@@ -5,19 +5,23 @@ use crate::consolidated::{Dropped, watching_above};
 use crate::errors::OrException;
 use crate::group::GroupHandle;
 use crate::interrupt::Interrupt;
+use crate::labels::{GivenLabel, labels_of};
 use crate::location::{Access, Located, Named, Origin, address_and_path, open_asked};
 use crate::runtime;
+use crate::selection;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::convert::{Action, Conversion, ConvertOptions, Migration, Part, PlannedNode, Progress, Shards, SkippedChunk};
-use zarr::dataset::Dataset;
+use zarr::dataset::{Dataset, DatasetOptions, DimensionSelection};
 use zarr::hierarchy::open_node;
 use zarr::meta::NodePath;
 use zarr::meta::conventions::{Convention, Conventions};
 use zarr::store::{StoreAddress, StoreOptions, schemes};
-use zarr::{Dialect, Error, Group, Result, Store};
+use zarr::{Dialect, Error, Group, Result, Selection, Store};
 
 /// A store, the path of a node in it, and options of the store.
 type Address<'py> = (Named<'py>, Option<String>, Vec<(String, String)>);
@@ -92,6 +96,10 @@ pub(crate) struct Settings {
     shards: Option<Lengths>,
     codecs: Option<String>,
     variables: Option<Vec<String>>,
+    /// Dimensions with the kind of a selection by labels, and the labels.
+    sel: Vec<(String, String, Vec<Option<GivenLabel>>)>,
+    /// Dimensions with a selection by index.
+    isel: Vec<(String, Py<PyTuple>)>,
     exclude: Vec<String>,
     other_files: bool,
     memory: u64,
@@ -108,6 +116,24 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
+    /// The region that is taken of a data set.
+    fn region(&mut self, py: Python<'_>) -> PyResult<DimensionSelection> {
+        let mut region = DimensionSelection::default();
+        for (dimension, kind, labels) in std::mem::take(&mut self.sel) {
+            if let Some(labels) = labels_of(&kind, labels)? {
+                region = region.sel(&dimension, labels);
+            }
+        }
+        for (dimension, part) in &self.isel {
+            let Selection::Axes(axes) = selection::selection("axes", part.bind(py))? else {
+                return Err(PyValueError::new_err("a selection of another kind"));
+            };
+            let axis = axes.into_iter().next().ok_or_else(|| PyValueError::new_err("a selection of nothing"))?;
+            region = region.isel(dimension, axis);
+        }
+        Ok(region)
+    }
+
     fn options(&self) -> Result<ConvertOptions> {
         let word = |of: &str, word: &str| Error::argument(format!("{of}: found {word:?}, expected lengths"));
         let shards = match self.shards.clone() {
@@ -211,10 +237,11 @@ pub(crate) fn convert(
     py: Python<'_>,
     source: Source<'_>,
     target: Address<'_>,
-    settings: Settings,
+    mut settings: Settings,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let options = settings.options().or_exception(py)?;
+    let region = settings.region(py)?;
     let (interrupt, events) = (Interrupt::default(), Mutex::new(Events::default()));
     let known = || events.lock().unwrap_or_else(PoisonError::into_inner);
     let mut told = None;
@@ -252,6 +279,10 @@ pub(crate) fn convert(
             }
         };
         let registry = zarr::registry::default();
+        let within = options.node.clone().unwrap_or_else(NodePath::root);
+        let ignore = source.capabilities().list;
+        let dataset_options = DatasetOptions::default().ignore_consolidated(ignore);
+        let options = options.regions(region.regions(&source, &within, &registry, &dataset_options)?);
         if settings.dry_run {
             let examined = Conversion::examine(&source, &registry, options)?;
             let examined = outcome(&examined.conversion, (Vec::new(), 0), &examined.refused, &[&source]);

@@ -4,6 +4,7 @@ use crate::change::InStore;
 use crate::convert::Source;
 use crate::data_type::{self, Form};
 use crate::errors::OrException;
+use crate::labels::{GivenLabel, labels_of};
 use crate::location::{Access, Located, Named, Origin};
 use crate::memory::Memory;
 use crate::new_dataset::{GivenDataset, of_dataset};
@@ -13,7 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
-use zarr::dataset::{Dataset, DatasetOptions, DecodeCoords, Label, Labels, Values, Variable};
+use zarr::dataset::{Dataset, DatasetOptions, DecodeCoords, Labels, Values, Variable};
 use zarr::json::Value;
 use zarr::{Result, Selection, Store};
 
@@ -42,24 +43,6 @@ pub(crate) struct DatasetHandle {
 /// does not say so, and of arrays of any length the data type of their elements.
 type Read<'py> =
     (Vec<u64>, &'static str, Bound<'py, PyAny>, Option<Bound<'py, PyArray1<bool>>>, Option<Bound<'py, PyArrayDescr>>);
-
-/// A label.
-#[derive(FromPyObject)]
-pub(crate) enum GivenLabel {
-    Integer(i128),
-    Number(f64),
-    Text(String),
-}
-
-impl From<GivenLabel> for Label {
-    fn from(label: GivenLabel) -> Self {
-        match label {
-            GivenLabel::Integer(value) => Self::Integer(value),
-            GivenLabel::Number(value) => Self::Number(value),
-            GivenLabel::Text(value) => Self::Text(value),
-        }
-    }
-}
 
 /// Opens the data set of a group.
 ///
@@ -199,20 +182,7 @@ impl DatasetHandle {
         labels: Vec<Option<GivenLabel>>,
         method: Option<&str>,
     ) -> PyResult<Self> {
-        let mut given = labels.into_iter().map(|label| label.map(Label::from));
-        let labels = match kind {
-            "slice" => match (given.next().flatten(), given.next().flatten()) {
-                (Some(first), Some(last)) => Labels::between(first, last),
-                (Some(first), None) => Labels::from_first(first),
-                (None, Some(last)) => Labels::to_last(last),
-                (None, None) => return Self::new(py, &self.origin, &self.get()),
-            },
-            "list" => Labels::from(given.flatten().collect::<Vec<_>>()),
-            _ => match given.next().flatten() {
-                Some(label) => Labels::from(label),
-                None => return Err(PyValueError::new_err("a selection without a label")),
-            },
-        };
+        let Some(labels) = labels_of(kind, labels)? else { return Self::new(py, &self.origin, &self.get()) };
         let labels = match method {
             None => labels,
             Some("nearest") => Labels::nearest(labels),

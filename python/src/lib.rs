@@ -14,6 +14,7 @@ mod dataset;
 mod errors;
 mod group;
 mod interrupt;
+mod labels;
 mod location;
 mod memory;
 mod module;

@@ -203,3 +203,22 @@ def test_interrupted_at_once(tmp_path: Path) -> None:
     # The bar is 100 ms; a loaded machine is slower.
     assert time.monotonic() - begun[0] < 20
     assert not (tmp_path / "b.zarr/zarr.json").exists()
+
+
+def test_a_region_of_a_data_set(tmp_path: Path) -> None:
+    import xarray as xr
+
+    times = np.array(["2020-01-01", "2020-01-02", "2020-02-01", "2020-02-02"], "datetime64[ns]")
+    weather = xr.Dataset(
+        {"t": (("time", "lat"), np.arange(12.0).reshape(4, 3)), "height": ((), 2.0)}, coords={"time": times, "lat": [60.0, 50.0, 40.0]}
+    )
+    weather.to_zarr(tmp_path / "a.zarr", zarr_format=2)
+    done = zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "b.zarr", dialect="v3", sel={"time": "2020-02", "lat": slice(50, 40)})
+    assert done.nbytes == 4 * 8 + 8 + 2 * 8 + 2 * 8
+    xr.testing.assert_identical(xr.open_zarr(tmp_path / "b.zarr").load(), weather.sel(time="2020-02", lat=slice(50, 40)))
+    zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "c.zarr", isel={"time": slice(None, None, 2), "lat": -1})
+    xr.testing.assert_identical(xr.open_zarr(tmp_path / "c.zarr").load(), weather.isel(time=slice(None, None, 2), lat=[-1]))
+    with pytest.raises(ValueError, match="expected a range"):
+        zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "d.zarr", isel={"time": [0, 1, 3]})
+    with pytest.raises(ValueError, match="no dimension tme"):
+        zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "d.zarr", sel={"tme": "2020"})

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from zarr_rust import _core
+from zarr_rust import _core, _selection
 from zarr_rust._arguments import checked
 from zarr_rust._array import Array
-from zarr_rust._lengths import lengths_of
+from zarr_rust._dataset import labels_of
 from zarr_rust._group import Group
+from zarr_rust._lengths import lengths_of
 from zarr_rust._stores import StoreLike, address_of, where
 from zarr_rust._warnings import warn
 
@@ -81,6 +82,8 @@ def convert(
     shards: int | Sequence[int] | Mapping[str, int] | Literal[False, "auto"] | None = None,
     codecs: Any = None,
     variables: Sequence[str] | None = None,
+    sel: Mapping[str, Any] | None = None,
+    isel: Mapping[str, Any] | None = None,
     exclude: Sequence[str] = (),
     other_files: bool = True,
     memory: int | str = MEMORY,
@@ -108,7 +111,9 @@ def convert(
     ``shards=False`` makes arrays without shards. ``chunks`` and ``shards`` are for arrays of as many dimensions; a number stands for an array
     of one; ``{"time": 10, "lat": 45}`` are lengths along dimensions of these names, for all arrays that have one of them. ``shards="auto"``
     makes shards of about 64 MiB at most. Where only metadata changes, chunks are copied as they are stored. ``variables`` are names of a data set of which these alone are
-    converted, with their coordinates. Nodes at the paths in ``exclude`` are left out, with all below them. Files that lie beside nodes and belong to none, such as tables in Parquet, are copied with their groups
+    converted, with their coordinates. ``sel`` and ``isel`` take a region of a data set, by labels and indices of dimensions as
+    :meth:`zarr_rust.Dataset.sel` and ``isel``: coordinates, and all variables that have the dimension, are cut along it, and others stay whole; dimensions
+    stay, also with one element, and what is no box is a ``ValueError``. Nodes at the paths in ``exclude`` are left out, with all below them. Files that lie beside nodes and belong to none, such as tables in Parquet, are copied with their groups
     unless ``variables`` are chosen or ``other_files`` is false.
 
     No more than about ``memory`` bytes are used for data, a number or a text such as ``"500MiB"``. If that is little, elements are stored
@@ -166,6 +171,8 @@ def convert(
         "shards": None if shards is None else [] if shards is False else _lengths(shards),
         "codecs": codecs,
         "variables": None if variables is None else list(variables),
+        "sel": [(dimension, *labels_of(label)) for dimension, label in (sel or {}).items()],
+        "isel": [(dimension, _selection.orthogonal((index,)).parts) for dimension, index in (isel or {}).items()],
         "exclude": list(exclude),
         "other_files": other_files,
         "memory": size_in_bytes(memory),

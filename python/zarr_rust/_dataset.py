@@ -119,7 +119,7 @@ class Dataset(Mapping[str, "Variable"]):
             raise ValueError(f"method {method!r}: expected one of {', '.join(map(repr, _METHODS))}")
         core = self._core
         for dimension, label in {**(labels or {}), **by_name}.items():
-            kind, given = _labels(label)
+            kind, given = labels_of(label)
             core = core.sel(dimension, kind, given, _METHODS[method])
         return Dataset(core)
 
@@ -359,7 +359,7 @@ def create_dataset(
     return Dataset(_core.create_dataset(*where(store, path, storage_options), new))
 
 
-def _labels(label: Any) -> tuple[str, list[Any]]:
+def labels_of(label: Any) -> tuple[str, list[Any]]:
     """The kind of a selection by labels, and the labels, as the compiled part takes them."""
     if isinstance(label, slice):
         if label.step is not None:

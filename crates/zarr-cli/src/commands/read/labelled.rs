@@ -223,7 +223,7 @@ impl<'c> Labelled<'c> {
 
     /// Calls a function with each piece of the variable, in C order.
     pub(crate) fn each_piece(&self, mut each: impl FnMut(&Variable) -> Result<()>) -> Result<()> {
-        let mut pieces = self.pieces(Form::Npy, true)?;
+        let mut pieces = self.pieces(true, false)?;
         while let Some(piece) = pieces.next()? {
             each(self.piece(Some(&piece))?.variable(&self.name)?)?;
         }
