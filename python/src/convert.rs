@@ -106,6 +106,7 @@ pub(crate) struct Settings {
     scratch: Option<String>,
     carry: bool,
     literal: bool,
+    objects_as_strings: bool,
     convention: Option<String>,
     overwrite: bool,
     resume: bool,
@@ -175,6 +176,7 @@ impl Settings {
             .memory(self.memory)
             .carry(self.carry)
             .literal(self.literal)
+            .objects_as_strings(self.objects_as_strings)
             .conventions(conventions)
             .overwrite(self.overwrite)
             .resume(self.resume)
@@ -207,8 +209,9 @@ impl Events {
     }
 }
 
-/// A node: its path in the source and in the target, the dialect, what is done, bytes, differences and whether they are losses, a warning.
-type Node = (String, String, &'static str, &'static str, u128, Vec<(String, bool)>, Option<String>);
+/// A node: its path in the source and in the target, the dialect, what is done, bytes, differences and whether they are losses, a warning,
+/// and why no other software reads it.
+type Node = (String, String, &'static str, &'static str, u128, Vec<(String, bool)>, Option<String>, Vec<String>);
 
 /// A chunk that was left out: the path of its array, its index, its key, and why it cannot be read.
 type Skipped = (String, Vec<u64>, Option<String>, String);
@@ -225,7 +228,8 @@ fn node(node: &PlannedNode) -> Node {
     };
     let notes = node.notes.iter().map(|note| (note.to_string(), note.is_loss)).collect();
     let (from, to) = (node.source.path.to_string(), node.path.to_string());
-    (from, to, node.dialect.name(), how, node.size, notes, node.warning.clone())
+    let unread = node.unread.iter().map(|unread| unread.what.clone()).collect();
+    (from, to, node.dialect.name(), how, node.size, notes, node.warning.clone(), unread)
 }
 
 /// Converts the nodes below `source`, and tells what it did. `progress` is called with the bytes that are done, and all.
@@ -355,7 +359,15 @@ fn outcome(
     skipped.sort();
     let skipped =
         skipped.into_iter().map(|chunk| (chunk.path.to_string(), chunk.chunk, chunk.key, chunk.cause)).collect();
-    let warnings = conversion.left_out().iter().cloned().chain(stores.iter().flat_map(|store| store.take_warnings()));
+    let unconsolidated = conversion.unconsolidated().iter().map(|group| {
+        format!("{group}: no consolidated metadata is written: zarr-python 3 opens no array of a group whose consolidated metadata name a type or codec that it does not have")
+    });
+    let warnings = conversion
+        .left_out()
+        .iter()
+        .cloned()
+        .chain(unconsolidated)
+        .chain(stores.iter().flat_map(|store| store.take_warnings()));
     let refused = refused.iter().map(ToString::to_string).collect();
     (conversion.nodes().iter().map(node).collect(), skipped, more, warnings.collect(), refused)
 }

@@ -28,7 +28,8 @@ class ConvertedNode:
 
     ``path`` is its path in the source and ``to`` in the target, ``how`` is ``"group"``, ``"kept"`` (it is there already),
     ``"copied"`` (chunks as they are stored) or ``"recoded"`` (elements decoded, and encoded again), ``nbytes`` the bytes of its elements in memory. ``notes`` are differences of the
-    metadata, of which ``losses`` are what the dialect cannot express; ``warning`` says what other software may take otherwise.
+    metadata, of which ``losses`` are what the dialect cannot express; ``warning`` says what other software may take otherwise,
+    and ``unread`` why no other software is known that reads the new array; it is empty if some does, or if the array is as it was.
     """
 
     path: str
@@ -39,6 +40,7 @@ class ConvertedNode:
     notes: tuple[str, ...]
     losses: tuple[str, ...]
     warning: str | None
+    unread: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ def convert(
     scratch: str | os.PathLike[str] | None = None,
     carry: bool = False,
     literal: bool = False,
+    objects_as_strings: bool = False,
     convention: str | None = None,
     overwrite: bool = False,
     resume: bool = False,
@@ -121,6 +124,8 @@ def convert(
 
     ``carry`` keeps metadata that the dialect cannot express in an attribute, ``literal`` keeps attributes and fill values to the letter where
     other software then takes them otherwise (xarray, readers of OME-Zarr), and ``convention`` is ``"xarray"``, ``"nczarr"`` or ``"none"``.
+    ``objects_as_strings`` makes strings of objects in arrays all of whose elements are texts, which are read for it: objects are read by no
+    other software in v3. Arrays that no other software reads are a :class:`~zarr_rust.errors.ZarrWarning` each.
 
     A node in the target is an error, or is replaced with ``overwrite``. A conversion that was interrupted goes on with ``resume`` and the same
     arguments. With ``keep_going`` a chunk that cannot be read has the fill value in the target and is in the result as ``skipped``, a node that
@@ -179,6 +184,7 @@ def convert(
         "scratch": None if scratch is None else address_of(scratch),
         "carry": carry,
         "literal": literal,
+        "objects_as_strings": objects_as_strings,
         "convention": convention,
         "overwrite": overwrite,
         "resume": resume,
@@ -192,7 +198,7 @@ def convert(
     converted = tuple(_node(*node) for node in nodes)
     chunks_left_out = tuple(SkippedChunk(of, tuple(chunk), key, cause) for of, chunk, key, cause in skipped)
     for node in converted:
-        messages += [f"{node.path}: {note}" for note in (*node.losses, *([node.warning] if node.warning else []))]
+        messages += [f"{node.path}: {note}" for note in (*node.losses, *([node.warning] if node.warning else []), *node.unread)]
     messages += [f"{one.path}: chunk {one.chunk} is left out: {one.cause}" for one in chunks_left_out]
     messages += [f"left out: {cause}" for cause in refused if not dry_run]
     if more:
@@ -209,10 +215,11 @@ def _lengths(lengths: int | str | Sequence[int] | Mapping[str, int]) -> Any:
 
 
 def _node(
-    path: str, to: str, dialect: str, how: str, nbytes: int, notes: list[tuple[str, bool]], warning: str | None
+    path: str, to: str, dialect: str, how: str, nbytes: int, notes: list[tuple[str, bool]], warning: str | None, unread: list[str]
 ) -> ConvertedNode:
     texts = tuple(text for text, _ in notes)
-    return ConvertedNode(path, to, dialect, how, nbytes, texts, tuple(text for text, loss in notes if loss), warning)
+    losses = tuple(text for text, loss in notes if loss)
+    return ConvertedNode(path, to, dialect, how, nbytes, texts, losses, warning, tuple(unread))
 
 
 _UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4}

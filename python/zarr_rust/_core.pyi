@@ -10,7 +10,7 @@ __version__: str
 _Array = np.ndarray[Any, Any]
 _Result = TypeVar("_Result")
 _Address = tuple[Any, str | None, list[tuple[str, str]]]
-_ConvertedNode = tuple[str, str, str, str, int, list[tuple[str, bool]], str | None]
+_ConvertedNode = tuple[str, str, str, str, int, list[tuple[str, bool]], str | None, list[str]]
 _Nodes = tuple[list[tuple[str, tuple[list[int], str] | None]], list[str]]
 
 class Array:

@@ -17,7 +17,7 @@ use zarr_codec::{CodecEntry, add_missing};
 use zarr_dtype::{ByteOrder, DataType, npy_descr};
 use zarr_grid::Selection;
 use zarr_json::{NamedConfig, Value, json};
-use zarr_meta::Dialect;
+use zarr_meta::{Dialect, readers};
 
 const SHAPE: [u64; 2] = [6, 5];
 const CHUNKS: [u64; 2] = [4, 3];
@@ -321,7 +321,47 @@ are turned into bytes by `vlen-utf8`, `vlen-bytes`, `numcodecs.vlen-array` or `n
 zero. Here it is the one of the magnitude. zarrs 0.23 takes the sign, so that little is left of small ones: of seven bits, -3840 as
 `int64` becomes -2⁵⁷. It reads the arrays that are written here correctly.
 
+Conversions go by this table where they warn of arrays that no other software reads (`zarr_meta::readers`).
+
 ";
+
+/// The cells as `zarr_meta::readers` has them: the names of the data types, and below them a line for each codec with its marks.
+pub fn marks(cells: &Cells) -> String {
+    let names: Vec<&str> = TYPES.iter().map(|(name, _)| *name).collect();
+    let mut text = format!("{}\n", names.join(" "));
+    for column in COLUMNS.iter() {
+        let mark = |name: &&str| match letter(cells.get(&(column.name, *name))) {
+            "" => "-",
+            letter => letter,
+        };
+        let marks: Vec<&str> = names.iter().map(mark).collect();
+        let _ = writeln!(text, "{} {}", column.name, marks.join(" "));
+    }
+    text
+}
+
+/// The cells that `zarr_meta::readers` has.
+///
+/// # Errors
+/// Names a mark that is of no pair.
+pub fn known() -> Result<Cells, Fault> {
+    let mut cells = Cells::new();
+    for mark in readers::marks() {
+        let column = COLUMNS.iter().find(|column| column.name == mark.codec);
+        let data_type = TYPES.iter().find(|(name, _)| *name == mark.data_type);
+        let pair = column.zip(data_type).ok_or_else(|| format!("{mark:?} is of no pair"))?;
+        let cell = match mark.mark {
+            'z' => Cell::Zarr,
+            'n' => Cell::Numcodecs,
+            't' => Cell::TensorStore,
+            's' => Cell::Zarrs,
+            'r' => Cell::Read,
+            _ => Cell::Ours,
+        };
+        cells.insert((pair.0.name, pair.1.0), cell);
+    }
+    Ok(cells)
+}
 
 fn letter(cell: Option<&Cell>) -> &'static str {
     match cell {

@@ -1,4 +1,5 @@
-//! `cargo xtask conformance --matrix`: which data types and codecs go together, as `docs/support.md` shows it.
+//! `cargo xtask conformance --matrix`: which data types and codecs go together, as `docs/support.md` shows it and
+//! `zarr_meta::readers` knows it.
 
 use crate::cargo;
 use crate::interop::python;
@@ -36,8 +37,11 @@ pub(crate) fn run() -> Result<(), String> {
     if !table.differing.is_empty() {
         return Err(format!("{}\nin {}", table.differing.join("\n"), folder.display()));
     }
+    let marks = root.join("crates").join("zarr-meta").join("src").join("readers").join("marks.txt");
     let document = root.join("docs").join("support.md");
-    fs::write(&document, matrix::document(&table.cells)).map_err(|error| format!("{}: {error}", document.display()))?;
+    for (path, text) in [(marks, matrix::marks(&table.cells)), (document, matrix::document(&table.cells))] {
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
     fs::remove_dir_all(&folder).map_err(broken)
 }
 

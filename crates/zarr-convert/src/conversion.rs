@@ -29,6 +29,7 @@ mod skipped;
 mod slabs;
 mod source;
 mod sparse;
+mod strings;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,7 @@ use zarr_array::Registry;
 use zarr_grid::{ChunkIndex, Region};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, ErrorKind, Result};
+use zarr_meta::readers::Unread;
 use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode, conventions};
 use zarr_store::{Store, StoreExt};
 
@@ -109,6 +111,9 @@ pub struct PlannedNode {
     /// Values to which other software gives another meaning: fill values, in software that follows a convention, and
     /// attributes that were numbers.
     pub warning: Option<String>,
+    /// The data type and the codecs of the new array that no other software reads, or that are not known, so that nothing is known of their
+    /// readers. Empty where the array stays in the format that it has with them.
+    pub unread: Vec<Unread>,
     /// The version of OME-Zarr that the metadata of the group become, where that is another one.
     pub ome: Option<zarr_ome::Version>,
     /// Bytes of all elements that it has in the target, decoded (of variable length: 16 for each).
@@ -160,6 +165,8 @@ pub struct Conversion {
     nodes: Vec<PlannedNode>,
     /// The groups in the target whose consolidated metadata is to be rebuilt, since the source has some.
     consolidate: Vec<NodePath>,
+    /// The groups that lose theirs.
+    unconsolidated: Vec<NodePath>,
     left_out: Vec<String>,
     others: Vec<CopiedKey>,
     refused: Vec<Error>,
@@ -253,8 +260,18 @@ impl Conversion {
             }
         }
         let (source, registry) = (Arc::clone(source), Arc::clone(registry));
-        let conversion =
-            Self { source, registry, options, nodes: planned, consolidate, left_out, others, refused: Vec::new() };
+        let (consolidate, unconsolidated) = readable_copies(consolidate, &planned);
+        let conversion = Self {
+            source,
+            registry,
+            options,
+            nodes: planned,
+            consolidate,
+            unconsolidated,
+            left_out,
+            others,
+            refused: Vec::new(),
+        };
         Ok(DryRun { conversion, refused })
     }
 
@@ -280,6 +297,11 @@ impl Conversion {
             }
         }
         Ok(stored)
+    }
+
+    /// The options that it was planned with.
+    pub fn options(&self) -> &ConvertOptions {
+        &self.options
     }
 
     /// The nodes, sorted by path.
@@ -313,6 +335,13 @@ impl Conversion {
         &self.refused
     }
 
+    /// Groups of the target that get no consolidated metadata, though they have some in the source: below them are arrays that no other
+    /// software reads ([`PlannedNode::unread`]), and zarr-python 3 opens no array of a group whose consolidated metadata name a data type or
+    /// codec that it does not have.
+    pub fn unconsolidated(&self) -> &[NodePath] {
+        &self.unconsolidated
+    }
+
     /// Bytes of the elements of all nodes.
     pub fn size(&self) -> u128 {
         self.nodes.iter().fold(0, |sum: u128, node| sum.saturating_add(node.size))
@@ -337,6 +366,12 @@ impl Conversion {
         };
         Err(error.at(|location| location.path = Some(to.to_string())))
     }
+}
+
+/// The groups whose consolidated metadata other software can read, and the others.
+fn readable_copies(groups: Vec<NodePath>, nodes: &[PlannedNode]) -> (Vec<NodePath>, Vec<NodePath>) {
+    let is_read = |group: &NodePath| !nodes.iter().any(|node| !node.unread.is_empty() && node.path.is_within(group));
+    groups.into_iter().partition(is_read)
 }
 
 /// Whether both are one store, or one lies in the other, as far as their addresses show. Every store in memory has the same address.

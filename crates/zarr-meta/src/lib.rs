@@ -39,6 +39,7 @@ mod node;
 mod node_serde;
 mod path;
 mod probe;
+pub mod readers;
 mod stored_node;
 mod stored_pointer;
 pub mod text;

@@ -62,6 +62,7 @@ mod service_copies;
 mod small_floats;
 mod sparse;
 mod store_errors;
+mod strings_of_objects;
 mod typed_attributes;
 mod typed_codecs;
 mod writers;

@@ -1,11 +1,15 @@
 //! Lines about a conversion, beside those of its nodes: in its plan and when it is done.
 
 use crate::context::Context;
-use crate::number;
+use crate::{number, report};
+use std::collections::BTreeMap;
 use zarr::convert::{Conversion, PlannedNode};
+use zarr::dtype::DataType;
 
 /// So many arrays are named.
 const NAMED: usize = 6;
+/// So many arrays are named that no other software reads.
+const NAMED_UNREAD: usize = 20;
 
 /// Names the arrays that keep their chunks, since the shape that is asked for has another number of dimensions.
 pub(crate) fn tell_other_ranks(context: &Context, conversion: &Conversion) {
@@ -13,15 +17,45 @@ pub(crate) fn tell_other_ranks(context: &Context, conversion: &Conversion) {
     if others.is_empty() {
         return;
     }
-    let mut names: Vec<String> = others.iter().take(NAMED).map(ToString::to_string).collect();
-    if others.len() > NAMED {
-        names.push(format!("{} more", others.len() - NAMED));
-    }
+    let names = some(others.iter().map(ToString::to_string).collect(), NAMED);
     let hint = "`--chunks time=10` is for all arrays with that dimension";
-    context.warnings(&[format!(
-        "arrays of other numbers of dimensions are not of that shape: {}; {hint}",
-        names.join(", ")
-    )]);
+    context.warnings(&[format!("arrays of other numbers of dimensions are not of that shape: {names}; {hint}")]);
+}
+
+/// Warns of arrays that no other software reads in their new form, and of consolidated metadata that is left out because of them.
+pub(crate) fn tell_unread(context: &Context, conversion: &Conversion) {
+    let mut causes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for node in conversion.nodes() {
+        for unread in &node.unread {
+            causes.entry(&unread.what).or_default().push(node.source.path.to_string());
+        }
+    }
+    let mut warnings: Vec<String> =
+        causes.into_iter().map(|(what, paths)| format!("{what}: {}", some(paths, NAMED_UNREAD))).collect();
+    let without: Vec<String> = conversion.unconsolidated().iter().map(ToString::to_string).collect();
+    if !without.is_empty() {
+        warnings.push(format!(
+            "no consolidated metadata is written for {}: zarr-python 3 opens no array of a group whose consolidated metadata name a type \
+             or codec that it does not have",
+            some(without, NAMED)
+        ));
+    }
+    context.warnings(&warnings);
+    let is_object = |node: &PlannedNode| node.unread.iter().any(|unread| unread.name == DataType::Object.to_string());
+    let is_tried = conversion.options().objects_as_strings;
+    if !context.global.quiet && !is_tried && conversion.nodes().iter().any(is_object) {
+        report::hint("--objects-as-strings makes strings of objects in arrays that hold only texts");
+    }
+}
+
+/// The first names, and how many more there are.
+fn some(mut names: Vec<String>, most: usize) -> String {
+    let more = names.len().saturating_sub(most);
+    names.truncate(most);
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    names.join(", ")
 }
 
 /// The files of no node that are copied, for a line: `, 2 other files`, or nothing.

@@ -2,7 +2,7 @@
 
 use super::bar::Bar;
 use super::consolidated::keeping;
-use super::conversion_lines::{ome_line, other_files, tell_other_ranks};
+use super::conversion_lines::{ome_line, other_files, tell_other_ranks, tell_unread};
 use super::dry_run;
 use super::read::select::ByDimension;
 use super::region;
@@ -218,6 +218,7 @@ pub(crate) fn carry_out(
 ) -> Result<Skipped> {
     context.some_warnings(conversion.left_out());
     tell_other_ranks(context, conversion);
+    tell_unread(context, conversion);
     if !context.global.quiet {
         warn(conversion.nodes());
     }
@@ -267,6 +268,7 @@ pub(crate) fn facts(node: &PlannedNode) -> Map {
         "bytes": node.size,
         "notes": node.notes.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "warning": or_null(node.warning.as_deref()),
+        "unread": node.unread.iter().map(|unread| unread.what.as_str()).collect::<Vec<_>>(),
     }
 }
 

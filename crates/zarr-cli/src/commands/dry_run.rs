@@ -1,6 +1,6 @@
 //! The dry run of a conversion.
 
-use super::conversion_lines::{ome_line, other_files, tell_other_ranks};
+use super::conversion_lines::{ome_line, other_files, tell_other_ranks, tell_unread};
 use super::region;
 use crate::columns::{padded, widest};
 use crate::context::Context;
@@ -15,6 +15,7 @@ use zarr::meta::json::Map;
 pub(crate) fn print(context: &Context, conversion: &Conversion, refused: Vec<Error>) -> Result<()> {
     context.some_warnings(conversion.left_out());
     tell_other_ranks(context, conversion);
+    tell_unread(context, conversion);
     let stored: Vec<StoredSize> =
         conversion.nodes().iter().map(|node| conversion.stored(node)).collect::<zarr::Result<_>>()?;
     let refused: Vec<Failure> = refused.into_iter().map(Failure::from).collect();
@@ -58,7 +59,8 @@ fn text(conversion: &Conversion, stored: &[StoredSize], refused: &[Failure]) -> 
         }
         text.push_str(line.trim_end());
         text.push('\n');
-        for note in node.notes.iter().map(ToString::to_string).chain(node.warning.clone()) {
+        let unread = node.unread.iter().map(|unread| unread.what.clone());
+        for note in node.notes.iter().map(ToString::to_string).chain(node.warning.clone()).chain(unread) {
             text.push_str(&format!("{:width$}    {}\n", "", escape::line(&note)));
         }
     }

@@ -42,5 +42,6 @@ mod tables;
 mod taken_over;
 mod times;
 mod transcripts;
+mod unread;
 mod view;
 mod zip_files;

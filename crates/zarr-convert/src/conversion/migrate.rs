@@ -16,7 +16,8 @@ use super::progress::Reporter;
 use super::target::Target;
 use super::work::Work;
 use super::{
-    Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, rechunk, reencode, target,
+    Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, readable_copies, rechunk, reencode,
+    strings, target,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -127,13 +128,14 @@ impl Migration {
         options: ConvertOptions,
         replaced: Option<DocumentRemoval>,
     ) -> Result<Self> {
-        let ConvertOptions { memory, carry, literal, conventions, options, .. } = options;
+        let ConvertOptions { memory, carry, literal, objects_as_strings, conventions, options, .. } = options;
         let plain = ConvertOptions::default();
         let options = plain
             .dialect(dialect)
             .memory(memory)
             .carry(carry)
             .literal(literal)
+            .objects_as_strings(objects_as_strings)
             .conventions(conventions)
             .options(options);
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
@@ -179,6 +181,7 @@ impl Migration {
             planned.push(node);
         }
         consolidate.reverse();
+        let (consolidate, unconsolidated) = readable_copies(consolidate, &planned);
         let record = Record::new(root.dialect, dialect, entries);
         let (source, registry) = (Arc::clone(store), Arc::clone(registry));
         let conversion = Conversion {
@@ -187,6 +190,7 @@ impl Migration {
             options,
             nodes: planned,
             consolidate,
+            unconsolidated,
             left_out: Vec::new(),
             others: Vec::new(),
             refused: Vec::new(),
@@ -426,13 +430,14 @@ fn in_place(
 ) -> Result<PlannedNode> {
     found.attributes().map_err(|error| Error::from(error.clone()))?;
     let hierarchy = plan::looked_up(hierarchy, &**store, &found, dialect)?;
+    let are_texts = strings::are_all_texts(store, &found, registry, options)?;
     // Where chunks stay, and some are not stored, the fill value is what these are.
-    for hierarchy in [&hierarchy, &hierarchy.keeping_fill()] {
+    for hierarchy in [&hierarchy, &hierarchy.keeping_fill()].into_iter().filter(|_| !are_texts) {
         if let Some(planned) = kept(store, &found, dialect, hierarchy, registry, options)? {
             return Ok(planned);
         }
     }
-    plan::planned(store, found, &hierarchy, registry, options)
+    plan::planned(store, found, &hierarchy, registry, options, are_texts)
 }
 
 /// The node with the chunks that are there; `None` if these are not the chunks of the new array.
@@ -447,7 +452,7 @@ fn kept(
     let (found, members) = target::with_known_members(found.clone(), registry, &options.options.limits);
     let found = &found;
     let Node::Array(array) = &found.node else { return Ok(None) };
-    let Target { node, notes, warning, ome } = target::target(found, dialect, hierarchy, options, registry)?;
+    let Target { node, notes, warning, unread, ome } = target::target(found, dialect, hierarchy, options, registry)?;
     let notes = members.into_iter().chain(notes).collect();
     let Node::Array(mut kept) = node else { return Ok(None) };
     kept.chunk_key_encoding = actual_keys(&**store, found, array)?;
@@ -456,7 +461,7 @@ fn kept(
     }
     let size = plan::size_of(&kept, dialect, &registry.data_types);
     let (source, path, target, how) = (found.clone(), found.path.clone(), Node::Array(kept), Action::Keep);
-    let planned = PlannedNode { source, path, target, dialect, how, region: None, notes, warning, ome, size };
+    let planned = PlannedNode { source, path, target, dialect, how, region: None, notes, warning, unread, ome, size };
     let Ok(documents) = NodeDocuments::new(&planned, &zarr_meta::Documents::new()) else { return Ok(None) };
     let new = documents.found();
     let stays = new.chunk_prefix() == found.chunk_prefix()

@@ -60,6 +60,10 @@ pub struct ConvertOptions {
     /// nodes that follow a convention keep their meaning instead: see [`ForDialect::meaning`](zarr_meta::ForDialect::meaning). Metadata of
     /// OME-Zarr become those of 0.5 in Zarr v3, and of 0.4 in older versions, and the axes of images name the dimensions of levels.
     pub literal: bool,
+    /// Whether arrays of objects all of whose elements are texts become arrays of the data type `string` with the codec `vlen-utf8`, which
+    /// other software reads. To find that out, their elements are read when the conversion is planned. Others stay as they are. By default
+    /// all do: in Zarr v3 no other software reads them ([`PlannedNode::unread`](super::PlannedNode::unread)).
+    pub objects_as_strings: bool,
     /// The convention that nodes follow. By default the one by which the dimensions of an array are named.
     pub conventions: Conventions,
     /// How many bytes of memory may be used for data. Default 1 GiB.
@@ -109,6 +113,7 @@ impl Default for ConvertOptions {
             to: None,
             carry: false,
             literal: false,
+            objects_as_strings: false,
             conventions: Conventions::Detect,
             memory: 1 << 30,
             scratch: None,
@@ -217,6 +222,13 @@ impl ConvertOptions {
     #[must_use]
     pub fn literal(mut self, literal: bool) -> Self {
         self.literal = literal;
+        self
+    }
+
+    /// Sets [`objects_as_strings`](Self#structfield.objects_as_strings).
+    #[must_use]
+    pub fn objects_as_strings(mut self, objects_as_strings: bool) -> Self {
+        self.objects_as_strings = objects_as_strings;
         self
     }
 

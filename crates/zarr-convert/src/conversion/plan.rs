@@ -3,9 +3,10 @@
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
 use super::source::Source as SourceArray;
+use super::strings::Strings;
 use super::target::Target;
 use super::{
-    Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, rechunk, reencode, region, target,
+    Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, rechunk, reencode, region, strings, target,
 };
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
@@ -54,7 +55,8 @@ pub(super) fn plan(
         let found = options.options.as_read(found);
         let (store, path) = (source.to_string(), found.path.to_string());
         let consolidated = is_consolidated(source, &found)?;
-        let planned = planned(source, found, &hierarchy, registry, options)
+        let planned = strings::are_all_texts(source, &found, registry, options)
+            .and_then(|are_texts| planned(source, found, &hierarchy, registry, options, are_texts))
             .map_err(|error| error.at(|location| (location.store, location.path) = (Some(store), Some(path))));
         if let Ok(planned) = &planned
             && consolidated
@@ -237,13 +239,14 @@ pub(super) fn are_all_stored(store: &dyn Store, found: &StoredNode) -> Result<bo
     Ok(keys.stored(store)?.len() as u128 == all)
 }
 
-/// How a node is converted.
+/// How a node is converted. `are_texts` says that it is an array of objects whose elements become strings.
 pub(super) fn planned(
     source: &Arc<dyn Store>,
     found: StoredNode,
     hierarchy: &Hierarchy,
     registry: &Arc<Registry>,
     options: &ConvertOptions,
+    are_texts: bool,
 ) -> Result<PlannedNode> {
     // Attributes that cannot be read would be lost.
     found.attributes().map_err(|error| Error::from(error.clone()))?;
@@ -254,8 +257,15 @@ pub(super) fn planned(
     let hierarchy = &looked_up(hierarchy, &**source, &found, dialect)?;
     let stored = found;
     let (found, members) = target::with_known_members(stored.clone(), registry, &options.options.limits);
+    let strings = if are_texts { strings::forms(&found, registry) } else { None };
+    let becomes = strings.as_ref().map(|strings| strings.note.clone());
+    // What is read, and what it is written as.
+    let (found, written) = match strings {
+        Some(Strings { source, target, .. }) => (source, target),
+        None => (found.clone(), found),
+    };
     let region = region::of(&found, options)?;
-    let made = target::target(&found, dialect, hierarchy, options, registry).map_err(|error| {
+    let made = target::target(&written, dialect, hierarchy, options, registry).map_err(|error| {
         let error = with_way_out(error);
         // Where the codecs are the stored ones, they are named by the document that is there.
         let is_recoded = options.codecs.is_some() || options.shards.is_some();
@@ -264,12 +274,13 @@ pub(super) fn planned(
             false => error.map_pointer(|pointer| found.document_pointer(pointer)),
         }
     })?;
-    let Target { node: target, notes, warning, ome } = made;
-    let notes = members.into_iter().chain(notes).collect();
+    let Target { node: target, notes, warning, unread, ome } = made;
+    let notes = members.into_iter().chain(becomes.clone()).chain(notes).collect();
     let (how, size) = match (&found.node, &target) {
         (Node::Array(from), Node::Array(to)) => {
             // With the members that are left out, which a strict reader refuses.
-            let opened = Array::from_found(source, stored, registry, options.options.clone());
+            let opened = if becomes.is_some() { found.clone() } else { stored };
+            let opened = Array::from_found(source, opened, registry, options.options.clone());
             // The chunks of a region are those of an array of its own, where it has whole ones.
             let aligned = region::aligned(from, region.as_ref());
             let copied = aligned.as_ref().is_some_and(|from| target::encodes_alike(from, to))
@@ -286,7 +297,7 @@ pub(super) fn planned(
                         false => Action::Reencode,
                     };
                     let planned =
-                        PlannedNode { source: found, path, target, dialect, how, region, notes, warning, ome, size };
+                        PlannedNode { source: found, path, target, dialect, how, region, notes, warning, unread, ome, size };
                     return reencoded(array, planned, options);
                 }
                 // Chunks that stay as they are need no codecs.
@@ -302,7 +313,7 @@ pub(super) fn planned(
         }
         _ => (Action::Group, 0),
     };
-    Ok(PlannedNode { source: found, path, target, dialect, how, region, notes, warning, ome, size })
+    Ok(PlannedNode { source: found, path, target, dialect, how, region, notes, warning, unread, ome, size })
 }
 
 /// Whether chunks that are missing in an array may be missing in the converted array, where both have the same fill
@@ -321,6 +332,7 @@ pub(super) fn missing_stay(found: &StoredNode, path: &NodePath, target: &Node, d
         region: None,
         notes: Vec::new(),
         warning: None,
+        unread: Vec::new(),
         ome: None,
         size: 0,
     };

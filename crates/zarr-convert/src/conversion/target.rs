@@ -4,9 +4,10 @@ use super::hierarchy::Hierarchy;
 use super::{ConvertOptions, Shards, rechunk, region};
 use zarr_array::{Registry, element_spec, instead_of_fallback};
 use zarr_codec::{ElementSpec, Limits};
-use zarr_hierarchy::Result;
+use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 use zarr_meta::conventions::{self, Conventions};
+use zarr_meta::readers::{self, Unread};
 use zarr_meta::{ArrayMetadata, Dialect, ForDialect, Node, Note, StoredNode};
 use zarr_ome::Version;
 
@@ -18,6 +19,8 @@ pub(super) struct Target {
     pub(super) notes: Vec<Note>,
     /// A warning of values to which other software gives another meaning.
     pub(super) warning: Option<String>,
+    /// Its data type and codecs that no other software reads.
+    pub(super) unread: Vec<Unread>,
     /// The version of OME-Zarr of its metadata, if that is another one now.
     pub(super) ome: Option<Version>,
 }
@@ -100,7 +103,27 @@ pub(super) fn target(
         Note::loss("/data_type", &format!("{} is not known, and {stays}", original.excerpt()))
     });
     let notes = notes.into_iter().chain(taken).chain(image_notes).collect();
-    Ok(Target { node, notes, warning, ome: before.version.or(after.version) })
+    let unread = unread(found, &node, dialect);
+    match unread.first() {
+        Some(first) if options.options.strict => Err(Error::new(
+            ErrorKind::NotExpressible,
+            format!("{}, refused since the conversion is strict", first.what),
+        )
+        .at(|location| location.pointer = Some(first.pointer.clone()))),
+        _ => Ok(Target { node, notes, warning, unread, ome: before.version.or(after.version) }),
+    }
+}
+
+/// The data type and codecs of the new array that no other software reads. Those that the array has in that format already are not
+/// of the conversion.
+fn unread(found: &StoredNode, node: &Node, dialect: Dialect) -> Vec<Unread> {
+    let Some(array) = node.as_array() else { return Vec::new() };
+    let mut unread = readers::unread(array, dialect);
+    if let Some(before) = found.node.as_array().filter(|_| found.dialect == dialect) {
+        let before = readers::unread(before, found.dialect);
+        unread.retain(|unread| !before.iter().any(|before| before.name == unread.name));
+    }
+    unread
 }
 
 /// The array with the members that its codecs have, of the right type, in their configurations: others are read with a warning, and may
