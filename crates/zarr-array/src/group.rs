@@ -5,7 +5,9 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_hierarchy::node::{self, FindDialect};
-use zarr_hierarchy::{Erasure, WalkJob, check_strict_writers, in_store, open_group, open_node, with_location};
+use zarr_hierarchy::{
+    Erasure, WalkJob, check_strict_writers, in_store, open_group, open_node, with_copied_above, with_location,
+};
 use zarr_json::{Map, Value};
 use zarr_meta::{Copies, Dialect, GroupMetadata, Node, StoredNode};
 use zarr_store::{Store, run};
@@ -178,7 +180,7 @@ impl Group {
     /// [`ErrorKind::Store`] if the store fails or cannot list; faults of the metadata of one of them are in
     /// [`Walk::broken`].
     pub fn children(&self) -> Result<Walk> {
-        Ok(self.run_walk(self.walk_job(Some(1)))?.below(&self.found.path))
+        Ok(self.run_walk(Some(1), false)?.below(&self.found.path))
     }
 
     /// This group and all nodes below it, sorted by path.
@@ -186,7 +188,7 @@ impl Group {
     /// # Errors
     /// As [`children`](Self::children).
     pub fn walk(&self) -> Result<Walk> {
-        self.run_walk(self.walk_job(None))
+        self.run_walk(None, false)
     }
 
     /// The nodes directly below as the consolidated metadata of this group has them, where there is some: a copy, which may be stale.
@@ -195,7 +197,7 @@ impl Group {
     /// # Errors
     /// As [`children`](Self::children).
     pub fn consolidated_children(&self) -> Result<Walk> {
-        Ok(self.run_walk(self.walk_job(Some(1)).trusting())?.below(&self.found.path))
+        Ok(self.run_walk(Some(1), true)?.below(&self.found.path))
     }
 
     /// This group and all nodes below it as the consolidated metadata of this group has them, where there is some: a copy, which may be
@@ -204,17 +206,16 @@ impl Group {
     /// # Errors
     /// As [`children`](Self::children).
     pub fn consolidated_walk(&self) -> Result<Walk> {
-        self.run_walk(self.walk_job(None).trusting())
+        self.run_walk(None, true)
     }
 
-    fn walk_job(&self, depth: Option<usize>) -> WalkJob {
+    fn run_walk(&self, depth: Option<usize>, trusting: bool) -> Result<Walk> {
         let found = self.found.clone();
         let found = if self.created.0.load(Ordering::Acquire) { found.without_copies() } else { found };
-        WalkJob::new(found, depth, self.store.capabilities().list)
-    }
-
-    fn run_walk(&self, job: WalkJob) -> Result<Walk> {
-        run(&*self.store, job).map_err(|error| self.with_location(error)).map(|walk| walk.in_store(&self.store))
+        let job = WalkJob::new(found, depth, self.store.capabilities().list);
+        let walked = run(&*self.store, if trusting { job.trusting() } else { job });
+        let walked = with_copied_above(&*self.store, walked, &self.found, depth);
+        walked.map_err(|error| self.with_location(error)).map(|walk| walk.in_store(&self.store))
     }
 
     /// Opens an array below, by its path relative to this group.

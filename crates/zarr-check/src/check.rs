@@ -8,7 +8,7 @@ use crate::sink::Sink;
 use crate::{CheckOptions, Event, Finding, Level, Report, conventions, documents, ome, unfinished};
 use std::sync::Arc;
 use zarr_array::{Registry, Store};
-use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, walk};
+use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, walk_stored};
 
 /// Checks the node at `path` and all below it, and calls `event` with each finding when it is found.
 ///
@@ -34,7 +34,7 @@ pub fn check<F: IntoFlow>(
     }
     let mut event = |told| event(told).into_flow();
     let sink = Sink::new(&mut event);
-    let mut walk = match walk(&**store, path, options.dialect) {
+    let mut walk = match walk_stored(&**store, path, options.dialect) {
         Ok(walk) => walk,
         Err(error) if is_finding(&error) => {
             sink.find(Finding::of(code_of(&error), &error));

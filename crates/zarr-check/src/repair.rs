@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_array::{Array, CheckDepth, CheckedChunk, ChunkFaultKind, Registry, Store};
 use zarr_grid::ChunkIndex;
-use zarr_hierarchy::{Result, consolidate, walk};
+use zarr_hierarchy::{Result, consolidate, walk_stored};
 use zarr_store::{GetOptions, Key, Prefix};
 
 /// So many chunks are looked at again together, before those that are torn are erased.
@@ -266,7 +266,7 @@ impl Repair {
 
 /// Whether the consolidated metadata of a group has documents that are nowhere else by now.
 fn has_last_copy(store: &dyn Store, path: &str, options: &CheckOptions) -> Result<bool> {
-    let walk = walk(store, path, options.dialect)?;
+    let walk = walk_stored(store, path, options.dialect)?;
     let (Some(copy), Some(group)) = (&walk.consolidated, walk.nodes.first()) else { return Ok(false) };
     // While a node is broken, no copy is made.
     let broken: HashSet<&str> = walk.broken.iter().filter_map(|error| error.location().path.as_deref()).collect();

@@ -226,7 +226,8 @@ impl ConsolidateJob {
     }
 
     fn begin_walk(&mut self) -> Result<Next<Self>> {
-        self.walk(Box::new(WalkJob::new(self.group.clone(), None, true)), &[])
+        let walk = WalkJob::new(self.group.clone(), None, true).stored_only(self.verb == Verb::Compare);
+        self.walk(Box::new(walk), &[])
     }
 
     fn walk(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {

@@ -1,9 +1,11 @@
 //! Operations on nodes of any kind, known by their paths: open, find all, change attributes.
 
+mod copied;
 mod mixed;
 mod other_keys;
 mod walk;
 
+pub use copied::{with_copied_above, with_copied_above_async};
 pub(crate) use other_keys::document_names;
 pub use other_keys::{OtherKey, have_equal_bytes, is_temporary, other_keys, other_keys_async};
 pub use walk::{Walk, WalkJob};
@@ -20,10 +22,23 @@ use zarr_store::{AccessProfile, AsyncStore, Capabilities, Store, StoreKind, run,
 
 /// Finds the node at `path` (`/a/b`), in whatever dialect it is, or only in the one given.
 ///
+/// A node whose own document is missing, and that consolidated metadata of a group has, is read from there, with a warning. Where the store
+/// can list, and that group has a document of its own, values must be stored at or below the path: a copy of an erased node is no node.
+///
 /// # Errors
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) with the keys that were tried; the kinds of faults of its
 /// metadata; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
+    let path = parse_path(path).map_err(|error| in_store(store, error))?;
+    let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&store.access_profile());
+    run(store, job).or_else(|error| copied::open(store, &path, dialect, error)).map_err(|error| in_store(store, error))
+}
+
+/// As [`open_node`], but only if its own documents are stored.
+///
+/// # Errors
+/// As [`open_node`].
+pub fn open_stored_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
     let path = parse_path(path).map_err(|error| in_store(store, error))?;
     let job = OpenNode::new(path, dialect, store.capabilities().list).on_store(&store.access_profile());
     run(store, job).map_err(|error| in_store(store, error))
@@ -43,8 +58,9 @@ pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Res
 pub fn open_group(store: &dyn Store, path: &str, dialect: Option<Dialect>, copies: Copies) -> Result<StoredNode> {
     let path = parse_path(path).map_err(|error| in_store(store, error))?;
     let profile = store.access_profile();
-    let job = OpenNode::new(path, dialect, store.capabilities().list).on_store(&profile);
-    run(store, job.expecting_group(copies, &profile)).map_err(|error| in_store(store, error))
+    let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&profile);
+    let opened = run(store, job.expecting_group(copies, &profile));
+    opened.or_else(|error| copied::open(store, &path, dialect, error)).map_err(|error| in_store(store, error))
 }
 
 /// As [`open_group`], on a store that does not block.
@@ -59,8 +75,12 @@ pub async fn open_group_async(
 ) -> Result<StoredNode> {
     let path = parse_path(path).map_err(|error| in_store(store, error))?;
     let profile = store.access_profile();
-    let job = OpenNode::new(path, dialect, store.capabilities().list).on_store(&profile);
-    run_async(store, job.expecting_group(copies, &profile)).await.map_err(|error| in_store(store, error))
+    let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&profile);
+    let opened = match run_async(store, job.expecting_group(copies, &profile)).await {
+        Err(error) => copied::open_async(store, &path, dialect, error).await,
+        opened => opened,
+    };
+    opened.map_err(|error| in_store(store, error))
 }
 
 /// As [`open_node`], and if no dialect is given, looks whether there are nodes of others at the same path: a warning of the node
@@ -106,8 +126,12 @@ pub async fn open_node_and_others_async(
 /// As [`open_node`].
 pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
     let path = parse_path(path).map_err(|error| in_store(store, error))?;
-    let job = OpenNode::new(path, dialect, store.capabilities().list).on_store(&store.access_profile());
-    run_async(store, job).await.map_err(|error| in_store(store, error))
+    let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&store.access_profile());
+    let opened = match run_async(store, job).await {
+        Err(error) => copied::open_async(store, &path, dialect, error).await,
+        opened => opened,
+    };
+    opened.map_err(|error| in_store(store, error))
 }
 
 /// Finds the node at `path` and all nodes below it, in whatever dialects they are, or only in the one given. Costs a listing for
@@ -126,9 +150,10 @@ fn walk_down(store: &dyn Store, path: &str, dialect: Option<Dialect>, depth: Opt
     let root = open_node(store, path, dialect)?;
     let can_list = store.capabilities().list;
     let walked = match dialect {
-        None if can_list => execute::run_free(store, MixedWalkJob::new(root, depth)),
-        _ => execute::run_free(store, WalkJob::new(root, depth, can_list)),
+        None if can_list => execute::run_free(store, MixedWalkJob::new(root.clone(), depth)),
+        _ => execute::run_free(store, WalkJob::new(root.clone(), depth, can_list)),
     };
+    let walked = with_copied_above(store, walked, &root, depth);
     walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
 }
 
@@ -141,9 +166,10 @@ async fn walk_down_async(
     let root = open_node_async(store, path, dialect).await?;
     let can_list = store.capabilities().list;
     let walked = match dialect {
-        None if can_list => run_async(store, MixedWalkJob::new(root, depth)).await,
-        _ => run_async(store, WalkJob::new(root, depth, can_list)).await,
+        None if can_list => run_async(store, MixedWalkJob::new(root.clone(), depth)).await,
+        _ => run_async(store, WalkJob::new(root.clone(), depth, can_list)).await,
     };
+    let walked = with_copied_above_async(store, walked, &root, depth).await;
     walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
 }
 
@@ -155,7 +181,8 @@ async fn walk_down_async(
 /// As [`walk`].
 pub fn walk_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let root = open_group(store, path, dialect, Copies::Trusted)?;
-    execute::run_free(store, WalkJob::new(root, None, store.capabilities().list).trusting())
+    let walked = execute::run_free(store, WalkJob::new(root.clone(), None, store.capabilities().list).trusting());
+    with_copied_above(store, walked, &root, None)
         .map_err(|error| in_store(store, error))
         .map(|walk| walk.in_store(store))
 }
@@ -166,8 +193,23 @@ pub fn walk_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>
 /// As [`walk`].
 pub async fn walk_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let root = open_group_async(store, path, dialect, Copies::Trusted).await?;
-    let walked = run_async(store, WalkJob::new(root, None, store.capabilities().list).trusting()).await;
+    let walked = run_async(store, WalkJob::new(root.clone(), None, store.capabilities().list).trusting()).await;
+    let walked = with_copied_above_async(store, walked, &root, None).await;
     walked.map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
+}
+
+/// As [`walk`], without the nodes that only consolidated metadata have, where the store can list: the nodes whose documents are stored.
+///
+/// # Errors
+/// As [`walk`].
+pub fn walk_stored(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    let root = open_node(store, path, dialect)?;
+    let walked = match dialect {
+        _ if !store.capabilities().list => return walk(store, path, dialect),
+        None => execute::run_free(store, MixedWalkJob::new(root, None).stored_only(true)),
+        Some(_) => execute::run_free(store, WalkJob::new(root, None, true).stored_only(true)),
+    };
+    walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
 }
 
 /// As [`walk`], on a store that does not block.

@@ -3,10 +3,12 @@
 //! It is a snapshot and may be stale; whether to trust it is the caller's business.
 
 mod build;
+mod found;
 mod nodes;
 mod read;
 mod stale;
 
+pub use found::{FoundCopy, found, keys};
 pub use stale::{document_key, without_consolidated};
 
 use crate::error::{Error, ErrorKind, Result};

@@ -15,6 +15,7 @@ mod cancelled;
 mod codec_names;
 mod concurrent;
 mod conformance;
+mod consolidated_only;
 mod creating;
 mod dates;
 mod dead_space;

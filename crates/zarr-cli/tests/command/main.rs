@@ -9,6 +9,7 @@ mod buckets;
 mod cases;
 mod check;
 mod chunks;
+mod consolidated_only;
 mod convert;
 mod create;
 mod dataset;

@@ -25,7 +25,7 @@ use zarr_array::Registry;
 use zarr_hierarchy::chunk_keys::{ChunkKeys, ChunkLocation, other_locations};
 use zarr_hierarchy::jobs::document_options;
 use zarr_hierarchy::node::same_hierarchy;
-use zarr_hierarchy::{Error, ErrorKind, Result, Walk, consolidate, open_node, walk};
+use zarr_hierarchy::{Error, ErrorKind, Result, Walk, consolidate, open_stored_node, walk_stored};
 use zarr_json::NamedConfig;
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 use zarr_store::{Key, Precondition, Store};
@@ -144,7 +144,7 @@ impl Migration {
         let root = match &interrupted {
             None => old_root(&**store, dialect).map_err(in_store)?,
             Some(record) if record.state == MigrationState::Running && record.to == dialect => {
-                open_node(&**store, "/", Some(record.from))?
+                open_stored_node(&**store, "/", Some(record.from))?
             }
             Some(record) => return Err(in_store(record.in_the_way())),
         };
@@ -390,7 +390,7 @@ fn old_root(store: &dyn Store, new: Dialect) -> Result<StoredNode> {
     // Dialects with a `zarr.json` are detected by it; others may lie beside them.
     let beside = Dialect::beside_entry_point().filter(|dialect| !same(*dialect)).map(Some);
     for dialect in std::iter::once(None).chain(beside) {
-        match open_node(store, "/", dialect) {
+        match open_stored_node(store, "/", dialect) {
             Ok(found) if !same(found.dialect) => return Ok(found),
             Ok(_) => {}
             Err(error) if error.is_not_found() => {}
@@ -408,7 +408,7 @@ fn has_new_chunks(planned: &PlannedNode) -> bool {
 
 /// All nodes of the hierarchy, none of them broken.
 fn nodes(store: &dyn Store, root: &StoredNode) -> Result<Vec<StoredNode>> {
-    let Walk { nodes, broken, below_arrays, .. } = walk(store, "/", Some(root.dialect))?;
+    let Walk { nodes, broken, below_arrays, .. } = walk_stored(store, "/", Some(root.dialect))?;
     match (broken.into_iter().next(), below_arrays.first()) {
         (None, None) => Ok(nodes),
         (Some(error), _) => Err(error.with_hint("nothing was changed")),

@@ -22,6 +22,7 @@ use zarr_store::{Job, Key, Next, Reply};
 pub(crate) struct MixedWalkJob {
     root: StoredNode,
     depth: Option<usize>,
+    is_stored_only: bool,
     state: State,
     /// The dialects by which the store is still to be walked.
     families: Vec<Family>,
@@ -57,12 +58,18 @@ impl MixedWalkJob {
         Self {
             root,
             depth,
+            is_stored_only: false,
             state: State::Begin,
             families: Vec::new(),
             skipped: Vec::new(),
             walk: Walk::default(),
             nodes: BTreeMap::new(),
         }
+    }
+
+    /// Leaves out nodes that only consolidated metadata have.
+    pub(crate) fn stored_only(self, is_stored_only: bool) -> Self {
+        Self { is_stored_only, ..self }
     }
 
     /// Asks for the documents by which dialects are detected.
@@ -142,7 +149,7 @@ impl MixedWalkJob {
     }
 
     fn begin_walk(&mut self, root: StoredNode, family: Family) -> Result<Next<Self>> {
-        let mut walk = WalkJob::new(root, self.depth, true);
+        let mut walk = WalkJob::new(root, self.depth, true).stored_only(self.is_stored_only);
         if family == Family::SelfContained {
             walk = walk.mixed(self.skipped.clone());
         }

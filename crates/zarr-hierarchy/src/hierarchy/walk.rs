@@ -1,11 +1,13 @@
 //! The nodes below a group, found level by level.
 
+use super::copied;
 use crate::execute;
 use crate::jobs::{get_document, unfit};
 use crate::node::{OpenNode, Probed, REPLACEMENTS, reread};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use zarr_meta::consolidated::FoundCopy;
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Job, Key, Listing, Next, Prefix, Reply, Request};
 
@@ -34,6 +36,8 @@ pub struct Walk {
 pub struct WalkJob {
     dialect: Dialect,
     depth: Option<usize>,
+    /// That of all of the walk.
+    levels: Option<usize>,
     walk: Walk,
     /// The documents that are for the whole hierarchy.
     entry: Documents,
@@ -60,6 +64,10 @@ pub struct WalkJob {
     trust_consolidated: bool,
     /// Whether the document of consolidated metadata that lies beside the group was asked for.
     asked_consolidated: bool,
+    /// Whether nodes that only consolidated metadata have are left out.
+    is_stored_only: bool,
+    /// Nodes that only consolidated metadata have, while it is looked up whether values are stored below them.
+    copied: Vec<StoredNode>,
 }
 
 /// Where the documents of a node are looked for.
@@ -88,6 +96,7 @@ impl WalkJob {
         Self {
             dialect,
             depth,
+            levels: depth,
             walk,
             entry,
             listing: Vec::new(),
@@ -102,6 +111,8 @@ impl WalkJob {
             skipped: Vec::new(),
             trust_consolidated: false,
             asked_consolidated: false,
+            is_stored_only: false,
+            copied: Vec::new(),
         }
     }
 
@@ -109,6 +120,11 @@ impl WalkJob {
     #[must_use]
     pub fn trusting(self) -> Self {
         Self { trust_consolidated: true, ..self }
+    }
+
+    /// Leaves out nodes that only consolidated metadata have, unless the group itself is one.
+    pub(crate) fn stored_only(self, is_stored_only: bool) -> Self {
+        Self { is_stored_only, ..self }
     }
 
     /// Looks for nodes of all self-contained dialects, but not at and below the paths in `skipped`.
@@ -198,7 +214,7 @@ impl WalkJob {
     fn list_next_level(&mut self) -> Result<Next<Self>> {
         let more = self.depth.is_none_or(|depth| depth > 0);
         if self.is_last {
-            return Ok(Next::Done(self.finish()));
+            return self.look_for_copied();
         }
         if self.next.is_empty() || !more {
             return self.settle();
@@ -278,13 +294,57 @@ impl WalkJob {
         let open: BTreeSet<_> = std::mem::take(&mut self.next).into_iter().collect();
         let unknown: Vec<_> = self.maybe.iter().filter(|path| open.contains(path)).cloned().collect();
         if !self.can_list || !self.dialect.implies_groups() || unknown.is_empty() {
-            return Ok(Next::Done(self.finish()));
+            return self.look_for_copied();
         }
         self.maybe.retain(|path| !open.contains(path));
         self.is_last = true;
         let mut requests = Vec::new();
         self.begin(unknown, &Where::Below, &mut requests);
-        if requests.is_empty() { Ok(Next::Done(self.finish())) } else { Ok(Next::Ask(requests)) }
+        if requests.is_empty() { self.look_for_copied() } else { Ok(Next::Ask(requests)) }
+    }
+
+    /// Looks for nodes that only the consolidated metadata of the group have.
+    fn look_for_copied(&mut self) -> Result<Next<Self>> {
+        let (Some(consolidated), Some(root)) = (self.walk.consolidated.clone(), self.walk.nodes.first()) else {
+            return Ok(Next::Done(self.finish()));
+        };
+        // Without a document of its own, what is known of the group is in them.
+        let has_document = !root.implicit && !root.documents.are_copies();
+        if has_document && self.is_stored_only {
+            return Ok(Next::Done(self.finish()));
+        }
+        let (dialect, group) = (root.dialect, root.path.clone());
+        let copy = FoundCopy::new(dialect, group.clone(), has_document, consolidated);
+        let only = copied::only_in(&[copy], &self.walk, &group, self.levels);
+        if !has_document || only.is_empty() {
+            self.take_copied(only.into_iter().map(|(node, _)| node));
+            return Ok(Next::Done(self.finish()));
+        }
+        self.copied = only.into_iter().map(|(node, _)| node).collect();
+        Ok(Next::Ask(self.copied.iter().map(copied::list_below).collect::<Result<_>>()?))
+    }
+
+    /// Takes the nodes that have values.
+    fn looked_for_copied(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let mut stored = Vec::new();
+        for (node, reply) in std::mem::take(&mut self.copied).into_iter().zip(replies) {
+            stored.extend(copied::is_stored(reply)?.then_some(node));
+        }
+        self.take_copied(stored);
+        Ok(Next::Done(self.finish()))
+    }
+
+    fn take_copied(&mut self, nodes: impl IntoIterator<Item = StoredNode>) {
+        for node in nodes {
+            let root = self.walk.nodes.first().map(|root| root.path.clone()).unwrap_or_else(NodePath::root);
+            let above = node.path.ancestors().filter(|path| path.is_within(&root) && *path != root);
+            let new: Vec<NodePath> = above
+                .filter(|path| !self.maybe.contains(path) && !self.walk.nodes.iter().any(|it| it.path == *path))
+                .collect();
+            self.maybe.extend(new);
+            self.maybe.retain(|path| *path != node.path);
+            self.walk.nodes.push(node);
+        }
     }
 
     fn probed(&mut self, open: OpenNode, probed: Result<Probed>, requests: &mut Vec<Request>) {
@@ -352,6 +412,9 @@ impl Job for WalkJob {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let mut requests = Vec::new();
+        if !self.copied.is_empty() {
+            return self.looked_for_copied(replies);
+        }
         if self.listing_all {
             let requests = self.probe_all(replies)?;
             return if requests.is_empty() { self.list_next_level() } else { Ok(Next::Ask(requests)) };

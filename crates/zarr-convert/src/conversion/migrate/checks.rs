@@ -4,7 +4,7 @@ use super::super::{Action, PlannedNode};
 use super::removal::DocumentRemoval;
 use std::collections::BTreeSet;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
-use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
+use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Store};
 
@@ -15,7 +15,7 @@ pub(super) fn dropped(replaced: Option<&DocumentRemoval>) -> BTreeSet<&str> {
 
 /// Checks that there is no node of the new dialect but one whose documents are dropped.
 pub(super) fn check_unused(store: &dyn Store, planned: &PlannedNode, dropped: &BTreeSet<&str>) -> Result<()> {
-    match open_node(store, &planned.path.to_string(), Some(planned.dialect)) {
+    match open_stored_node(store, &planned.path.to_string(), Some(planned.dialect)) {
         Ok(found) if !found.implicit && !found.own_documents().all(|key| dropped.contains(key)) => {
             let error = Error::new(ErrorKind::Exists, format!("there is a node of dialect {} already", found.dialect));
             Err(error.with_hint("finish drops the old documents, undo the new ones"))

@@ -3,7 +3,7 @@
 use super::record::{Entry, KEY, MigrationState, Record, Side};
 use super::{nodes, old_root};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
-use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
+use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, StoredNode};
 use zarr_store::{Key, Lock, Prefix, Store, backoff};
 
@@ -42,7 +42,7 @@ pub(super) fn to_finish(store: &dyn Store, to: Option<Dialect>) -> Result<Record
     match record.state {
         MigrationState::Finishing => Ok(record),
         MigrationState::Done => {
-            let old = open_node(store, "/", Some(record.from)).map_err(nothing_dropped)?;
+            let old = open_stored_node(store, "/", Some(record.from)).map_err(nothing_dropped)?;
             check_unchanged(store, &old, &record)?;
             let pairs = with_new(store, &old, record.to, ADDED)?;
             Ok(record.with_nodes(pairs))
@@ -136,7 +136,7 @@ fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Record) -> Res
 fn with_old(store: &dyn Store, record: &Record) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for entry in record.nodes() {
-        let old = open_node(store, &entry.path().to_string(), Some(record.from)).map_err(nothing_dropped)?;
+        let old = open_stored_node(store, &entry.path().to_string(), Some(record.from)).map_err(nothing_dropped)?;
         let new = found(store, &old, record.to)?;
         // It may have become longer, or got attributes.
         let new = new.filter(|new| new.node.as_array().is_some() == old.node.as_array().is_some() && !new.implicit);
@@ -150,7 +150,7 @@ fn with_old(store: &dyn Store, record: &Record) -> Result<Vec<Entry>> {
 
 /// The node of the new dialect at the path of an old one.
 fn found(store: &dyn Store, old: &StoredNode, to: Dialect) -> Result<Option<StoredNode>> {
-    match open_node(store, &old.path.to_string(), Some(to)) {
+    match open_stored_node(store, &old.path.to_string(), Some(to)) {
         Ok(new) => Ok(Some(new)),
         Err(error) if error.is_not_found() => Ok(None),
         Err(error) => Err(error),
@@ -214,7 +214,7 @@ pub(super) fn chunks_without(store: &dyn Store, array: &StoredNode, other: &Stor
 pub(super) fn with_new_hashes(store: &dyn Store, record: Record) -> Result<Record> {
     let mut entries = record.nodes().to_vec();
     for entry in &mut entries {
-        match open_node(store, &entry.path().to_string(), Some(record.to)) {
+        match open_stored_node(store, &entry.path().to_string(), Some(record.to)) {
             Ok(new) => entry.set_new_hashes(&new),
             // A group that its children imply.
             Err(error) if error.is_not_found() => {}

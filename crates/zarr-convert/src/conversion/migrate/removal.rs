@@ -5,7 +5,7 @@ use super::{end, nodes, old_root};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_hierarchy::node::same_hierarchy;
-use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
+use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::Dialect;
 use zarr_store::{Key, Store, StoreExt};
 
@@ -153,7 +153,7 @@ fn find(store: &dyn Store, dialect: Dialect, force: bool, is_careful: bool) -> R
         Some(ended) => return ended,
         None => {}
     }
-    let root = match open_node(store, "/", Some(dialect)) {
+    let root = match open_stored_node(store, "/", Some(dialect)) {
         Err(error) if error.is_not_found() => {
             return Ok(Way::Alone(Record::new(dialect, dialect, Vec::new()), None));
         }
@@ -199,7 +199,7 @@ fn ended(store: &dyn Store, side: Side, is_careful: bool) -> Result<Record> {
 
 /// Checks that all documents of the new hierarchy go with the migration: a node that was created since has no old one.
 fn check_recorded(store: &dyn Store, record: &Record) -> Result<()> {
-    let root = match open_node(store, "/", Some(record.to)) {
+    let root = match open_stored_node(store, "/", Some(record.to)) {
         Err(error) if error.is_not_found() => return Ok(()),
         root => root?,
     };
@@ -223,7 +223,7 @@ fn check_unchanged(store: &dyn Store, record: &Record) -> Result<()> {
         return Ok(());
     }
     for entry in record.nodes() {
-        let changed = match open_node(store, &entry.path().to_string(), Some(record.to)) {
+        let changed = match open_stored_node(store, &entry.path().to_string(), Some(record.to)) {
             // A group that its children implied has become one of its own.
             Ok(new) if entry.hashes(Side::New).is_empty() => new.own_documents().next().map(str::to_owned),
             Ok(new) => entry.changed(Side::New, &new),

@@ -1,0 +1,101 @@
+//! Nodes that only consolidated metadata have are read, listed and converted as any others.
+
+use std::sync::Arc;
+use zarr::convert::{Conversion, ConvertOptions};
+use zarr::hierarchy::{consolidate, open_node, open_node_async, staleness, walk, walk_async};
+use zarr::store::{Key, MemoryStore, Prefix, Store, StoreExt, SyncAsAsync, block_on};
+use zarr_array::{Array, Group, NewArray, NewGroup, Options};
+use zarr_json::json;
+use zarr_meta::Dialect;
+
+/// A hierarchy of which nothing is left but chunks and consolidated metadata of the root; in version 3 that is a member of its document.
+fn write(dialect: Dialect) -> Arc<dyn Store> {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let registry = zarr::registry::default();
+    let attributes = [("units".to_owned(), json!("K"))].into_iter().collect();
+    Group::create(&store, "/", NewGroup::default().dialect(dialect).attributes(attributes), &registry).unwrap();
+    for path in ["/a", "/g/b"] {
+        let new = NewArray::new(&[4], "int32").chunks(&[2]).dialect(dialect);
+        Array::create(&store, path, new, &registry).unwrap().write(..2, &[1_i32, 2]).unwrap();
+    }
+    consolidate(&*store, "/", None).unwrap();
+    let kept = if dialect.is_v3() { "zarr.json" } else { ".zmetadata" };
+    for key in store.list_prefix(&Prefix::root()).unwrap() {
+        let is_document =
+            ["zarr.json", ".zarray", ".zgroup", ".zattrs"].contains(&key.as_str().rsplit('/').next().unwrap());
+        if is_document && key.as_str() != kept {
+            store.erase(&key).unwrap();
+        }
+    }
+    store
+}
+
+fn paths(nodes: &[zarr_meta::StoredNode]) -> Vec<String> {
+    nodes.iter().map(|node| node.path.to_string()).collect()
+}
+
+#[test]
+fn nodes_that_only_consolidated_metadata_have_are_there() {
+    let registry = zarr::registry::default();
+    for dialect in [Dialect::V2, Dialect::V3] {
+        let store = write(dialect);
+        let read = |path: &str| Array::open(&store, path, &registry).unwrap().read::<i32>(..).unwrap();
+        // A chunk that is missing does not make the array one that is gone.
+        assert_eq!((read("/a"), read("/g/b")), (vec![1, 2, 0, 0], vec![1, 2, 0, 0]), "{dialect}");
+        let all = ["/", "/a", "/g", "/g/b"];
+        assert_eq!(paths(&walk(&*store, "/", None).unwrap().nodes), all, "{dialect}");
+        assert_eq!(paths(&walk(&*store, "/g", None).unwrap().nodes), ["/g", "/g/b"], "{dialect}");
+        let root = Group::open(&store, "/", &registry).unwrap();
+        assert_eq!(root.attributes().unwrap().get("units"), Some(&json!("K")), "{dialect}");
+        assert_eq!(paths(&root.walk().unwrap().nodes), all);
+        assert_eq!(paths(&root.group("g").unwrap().walk().unwrap().nodes), ["/g", "/g/b"]);
+        assert_eq!(root.array("a").unwrap().read::<i32>(..2).unwrap(), [1, 2]);
+        let later = SyncAsAsync::new(Arc::clone(&store));
+        assert_eq!(paths(&block_on(walk_async(&later, "/", None)).unwrap().nodes), all);
+        assert_eq!(paths(&block_on(walk_async(&later, "/g", None)).unwrap().nodes), ["/g", "/g/b"]);
+        assert!(block_on(open_node_async(&later, "/g/b", None)).unwrap().documents.are_copies());
+
+        let found = open_node(&*store, "/a", None).unwrap();
+        assert!(found.warnings.iter().any(|warning| warning.what.contains("consolidated metadata of /")), "{found:?}");
+        let strict = Options::default().strict(true);
+        assert!(Array::from_found(&store, found, &registry, strict).is_err());
+        assert!(open_node(&*store, "/c", None).unwrap_err().is_not_found());
+
+        // Others have documents of their own again.
+        let target: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let options = ConvertOptions::default().dialect(Dialect::V3);
+        Conversion::plan(&store, &registry, options).unwrap().run(&target, |_| {}).unwrap();
+        assert_eq!(paths(&walk(&*target, "/", None).unwrap().nodes), all);
+        assert!(!open_node(&*target, "/g/b", None).unwrap().documents.are_copies());
+        assert_eq!(Array::open(&target, "/g/b", &registry).unwrap().read::<i32>(..2).unwrap(), [1, 2]);
+
+        // Written again, the metadata still have them.
+        if dialect.is_v3() {
+            assert_eq!(consolidate(&*store, "/", None).unwrap(), 4);
+            assert_eq!(read("/g/b"), [1, 2, 0, 0]);
+            // Which is to be mended: the documents are not there.
+            assert_eq!(staleness(&*store, "/", None).unwrap().unwrap().gone.len(), 3);
+        }
+    }
+}
+
+#[test]
+fn a_copy_of_an_erased_node_is_no_node() {
+    let registry = zarr::registry::default();
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    Group::create(&store, "/", NewGroup::default(), &registry).unwrap();
+    for path in ["/a", "/b"] {
+        let array = Array::create(&store, path, NewArray::new(&[2], "int8"), &registry).unwrap();
+        array.write(.., &[1_i8, 2]).unwrap();
+    }
+    consolidate(&*store, "/", None).unwrap();
+    for key in store.list_prefix(&Prefix::new("a/").unwrap()).unwrap() {
+        store.erase(&key).unwrap();
+    }
+    assert!(open_node(&*store, "/a", None).unwrap_err().is_not_found());
+    assert_eq!(paths(&walk(&*store, "/", None).unwrap().nodes), ["/", "/b"]);
+    assert_eq!(staleness(&*store, "/", None).unwrap().unwrap().gone.len(), 1);
+    // A value of it is enough.
+    store.set_all(&Key::new("a/c/0").unwrap(), b"").unwrap();
+    assert_eq!(paths(&walk(&*store, "/", None).unwrap().nodes), ["/", "/a", "/b"]);
+}
