@@ -5,8 +5,10 @@ use std::sync::Arc;
 use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size};
 
 /// The codec, for the table of codecs.
-pub const BZ2: CodecEntry =
-    CodecEntry::bytes_to_bytes("numcodecs.bz2", build).id("bz2").only_read(&["bz2"]).arguments(&[("level", Some("1"))]);
+pub const BZ2: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.bz2", build)
+    .id("bz2")
+    .only_read(&["bz2", "https://codec.zarrs.dev/bytes_to_bytes/bz2"])
+    .arguments(&[("level", Some("1"))]);
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[BZ2];

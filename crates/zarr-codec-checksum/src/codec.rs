@@ -29,7 +29,7 @@ pub const ADLER32: CodecEntry =
 pub const FLETCHER32: CodecEntry =
     CodecEntry::bytes_to_bytes("numcodecs.fletcher32", |_| Ok(codec(Algorithm::Fletcher32, Location::End)))
         .id("fletcher32")
-        .only_read(&["fletcher32"]);
+        .only_read(&["fletcher32", "https://codec.zarrs.dev/bytes_to_bytes/fletcher32"]);
 
 /// Codec `jenkins_lookup3`, for the table of codecs.
 pub const JENKINS_LOOKUP3: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.jenkins_lookup3", |context| {

@@ -17,6 +17,7 @@ use zarr_dtype::{DataType, Layout, Scalar};
 pub const BITROUND: CodecEntry = CodecEntry::array_to_array("numcodecs.bitround", build)
     .id("bitround")
     .aliases(&["bitround"])
+    .only_read(&["https://codec.zarrs.dev/array_to_array/bitround", "https://codec.zarrs.dev/array_to_bytes/bitround"])
     .arguments(&[("keepbits", None)])
     .example(r#"{"keepbits": 7}"#)
     .complete_with(|codec, data_type| {

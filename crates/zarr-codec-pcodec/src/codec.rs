@@ -12,7 +12,7 @@ use zarr_grid::{Region, element_count};
 /// The codec, for the table of codecs.
 pub const PCODEC: CodecEntry = CodecEntry::array_to_bytes("numcodecs.pcodec", build)
     .id("pcodec")
-    .only_read(&["pcodec"])
+    .only_read(&["pcodec", "https://codec.zarrs.dev/array_to_bytes/pcodec"])
     .arguments(&[("level", Some("8"))]);
 
 /// The codec of this crate, for the table of codecs.

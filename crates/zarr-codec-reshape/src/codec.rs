@@ -8,8 +8,8 @@ use zarr_json::Value;
 /// The codec, for the table of codecs.
 pub const RESHAPE: CodecEntry = CodecEntry::array_to_array("reshape", build).example(r#"{"shape": [-1]}"#);
 
-/// The codec of this crate, for the table of codecs.
-pub const CODECS: &[CodecEntry] = &[RESHAPE];
+/// The codecs of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[RESHAPE, crate::ZARRS_SQUEEZE];
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     let config = context.config;
@@ -123,7 +123,7 @@ impl ArrayToArray for Reshape {
 }
 
 /// Copies all elements in C order. Both have as many; strides need not be the strides of a whole chunk.
-fn copy(from: &View<'_>, to: &mut ViewMut<'_>) -> Result<(), Error> {
+pub(crate) fn copy(from: &View<'_>, to: &mut ViewMut<'_>) -> Result<(), Error> {
     let mut items = Scratch::empty();
     from.append_to(&mut items)?;
     let reshaped = View::new(&items, to.item_size(), to.shape())?.with_heap(from.heap().cloned());

@@ -1,4 +1,4 @@
-//! Zarr codec `reshape`: another shape for the same elements, which stay in C order.
+//! Zarr codec `reshape`: another shape for the same elements, which stay in C order; and `zarrs.squeeze`, which leaves out axes of length 1.
 //!
 //! Its `shape` has an entry for each encoded axis: a length, a list of axes whose lengths are multiplied, or -1, once,
 //! for the rest. Chunks must have as many elements as that shape, and axes in lists must be where they were among all
@@ -24,10 +24,12 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
+mod squeeze;
 mod typed;
 
 pub use codec::{CODECS, RESHAPE};
-pub use typed::{Reshape, ReshapeAxis};
+pub use squeeze::ZARRS_SQUEEZE;
+pub use typed::{Reshape, ReshapeAxis, ZarrsSqueeze};
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,4 @@
-use crate::RESHAPE;
+use crate::{RESHAPE, ZARRS_SQUEEZE};
 use proptest::prelude::*;
 use zarr_codec::testing::{array_to_array, build, chunk_round_trip, element, pipeline};
 use zarr_codec::{Codecs, Error};
@@ -29,6 +29,21 @@ fn chunks_that_do_not_fit_are_errors() {
     check(r#"{"shape": [[1], 2]}"#, &[2, 3], "is not where axes 1 to 1");
     check(r#"{"shape": [[0, 2], 3]}"#, &[2, 3, 4], "is not where axes 0 to 2");
     check(r#"{"shape": [-1]}"#, &[u64::MAX, 2], "64 bits");
+}
+
+#[test]
+fn squeezed_chunks_have_no_axes_of_length_1() {
+    let squeeze = array_to_array(&ZARRS_SQUEEZE, "{}", &element("uint8"));
+    let shape = |shape: &[u64]| squeeze.encoded_shape(shape).unwrap().to_vec();
+    assert_eq!((shape(&[1, 6]), shape(&[3, 1, 2, 1])), (vec![6], vec![3, 2]));
+    assert_eq!((shape(&[1, 1]), shape(&[])), (vec![1], vec![1]));
+    let mut codecs = Codecs::default();
+    codecs.add(ZARRS_SQUEEZE);
+    codecs.add(zarr_codec_bytes::BYTES);
+    let chain = pipeline(r#"[{"name": "zarrs.squeeze"}, {"name": "bytes"}]"#, &element("uint8"), &codecs).unwrap();
+    for shape in [vec![1, 6], vec![2, 1, 3], vec![6], vec![1, 1, 6]] {
+        assert_eq!(chunk_round_trip(&chain, &shape, &[1, 2, 3, 4, 5, 6]), [1, 2, 3, 4, 5, 6]);
+    }
 }
 
 #[test]

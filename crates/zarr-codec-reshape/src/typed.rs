@@ -1,6 +1,6 @@
 //! The codec by its type.
 
-use crate::RESHAPE;
+use crate::{RESHAPE, ZARRS_SQUEEZE};
 use zarr_codec::{TypedCodec, array_codec};
 use zarr_json::Value;
 
@@ -39,3 +39,9 @@ impl Reshape {
 }
 
 array_codec!(Reshape);
+
+/// Codec `zarrs.squeeze`: the same elements without the axes of length 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ZarrsSqueeze;
+
+array_codec!(ZarrsSqueeze = ZARRS_SQUEEZE);

@@ -22,6 +22,16 @@ pub const VLEN_BYTES: CodecEntry = CodecEntry::array_to_bytes("vlen-bytes", |con
 .id("vlen-bytes")
 .aliases(&["numcodecs.vlen-bytes"]);
 
+/// Codec `zarrs.vlen_v2`, an experiment of the crate zarrs, for the table of codecs: `vlen-utf8` or `vlen-bytes`, as the data type says.
+pub const ZARRS_VLEN_V2: CodecEntry = CodecEntry::array_to_bytes("zarrs.vlen_v2", |context| {
+    let name = "zarrs.vlen_v2";
+    match &context.element.data_type {
+        DataType::String => build(context, name, &DataType::String, Content::Text),
+        _ => build(context, name, &DataType::Bytes { name: Default::default() }, Content::Bytes),
+    }
+})
+.aliases(&["https://codec.zarrs.dev/array_to_bytes/vlen_v2"]);
+
 /// Codec `vlen-array`, for the table of codecs.
 pub const VLEN_ARRAY: CodecEntry = CodecEntry::array_to_bytes("numcodecs.vlen-array", array)
     .id("vlen-array")

@@ -6,6 +6,7 @@
 //! | [`VLEN_UTF8`] | `vlen-utf8`, `numcodecs.vlen-utf8` | `vlen-utf8` | `string` |
 //! | [`VLEN_BYTES`] | `vlen-bytes`, `numcodecs.vlen-bytes` | `vlen-bytes` | `bytes`, `variable_length_bytes` |
 //! | [`VLEN_ARRAY`] | `vlen-array`, `numcodecs.vlen-array` | `vlen-array` | `vlen-array` |
+//! | [`ZARRS_VLEN_V2`] | `zarrs.vlen_v2` | | `string`, `bytes`, as `vlen-utf8` and `vlen-bytes` store them |
 //! | [`ZARRS_VLEN`] | `zarrs.vlen` | | `string`, `bytes` |
 //!
 //! A chunk is the number of its elements and then, in C order, each element's length in bytes and its bytes; numbers are
@@ -44,10 +45,10 @@ mod elements;
 mod offsets;
 mod typed;
 
-pub use codec::{VLEN_ARRAY, VLEN_BYTES, VLEN_UTF8};
+pub use codec::{VLEN_ARRAY, VLEN_BYTES, VLEN_UTF8, ZARRS_VLEN_V2};
 pub use codecs::CODECS;
 pub use offsets::ZARRS_VLEN;
-pub use typed::{VlenArray, VlenBytes, VlenUtf8, ZarrsVlen};
+pub use typed::{VlenArray, VlenBytes, VlenUtf8, ZarrsVlen, ZarrsVlenV2};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! The codecs by their types.
 
-use crate::{VLEN_ARRAY, VLEN_BYTES, VLEN_UTF8, ZARRS_VLEN};
+use crate::{VLEN_ARRAY, VLEN_BYTES, VLEN_UTF8, ZARRS_VLEN, ZARRS_VLEN_V2};
 use zarr_codec::{IntoTypedCodecs, TypedCodec, array_codec};
 use zarr_dtype::{DataType, npy_descr};
 
@@ -15,6 +15,12 @@ array_codec!(VlenUtf8 = VLEN_UTF8);
 pub struct VlenBytes;
 
 array_codec!(VlenBytes = VLEN_BYTES);
+
+/// Codec `zarrs.vlen_v2`: texts or byte strings, each behind its length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ZarrsVlenV2;
+
+array_codec!(ZarrsVlenV2 = ZARRS_VLEN_V2);
 
 /// Codec `vlen-array`: lists of numbers, each behind its length in bytes.
 #[derive(Clone, Debug, PartialEq)]

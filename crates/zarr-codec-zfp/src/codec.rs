@@ -16,7 +16,9 @@ pub const ZFP: CodecEntry = CodecEntry::array_to_bytes("zfp", build_zfp)
     .example(r#"{"mode": "reversible"}"#);
 
 /// Codec `zfpy`, for the table of codecs.
-pub const ZFPY: CodecEntry = CodecEntry::array_to_bytes("numcodecs.zfpy", build_zfpy).id("zfpy").only_read(&["zfpy"]);
+pub const ZFPY: CodecEntry = CodecEntry::array_to_bytes("numcodecs.zfpy", build_zfpy)
+    .id("zfpy")
+    .only_read(&["zfpy", "https://codec.zarrs.dev/array_to_bytes/zfpy"]);
 
 /// The codecs of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[ZFP, ZFPY];

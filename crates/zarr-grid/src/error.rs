@@ -50,6 +50,16 @@ pub enum Error {
         /// The length of the axis.
         len: u64,
     },
+    /// Chunks that end with the array would have another shape than they are stored with.
+    #[error(
+        "the chunks along axis {axis} end with the array, which can be resized from and to multiples of {len} elements alone"
+    )]
+    CutChunk {
+        /// The axis, counted from 0.
+        axis: usize,
+        /// The length of a whole chunk.
+        len: u64,
+    },
     /// A step is 0.
     #[error("the step along axis {axis} is 0")]
     ZeroStep {

@@ -3,9 +3,11 @@ use crate::overlaps::{AxisOverlaps, ChunkOverlap, ChunkOverlaps};
 use crate::region::{AxisRange, Region};
 use crate::shape::{ChunkIndex, Shape};
 
+mod bounded;
 mod config;
 mod rectilinear;
 mod regular;
+pub use bounded::BoundedGrid;
 pub use rectilinear::{AxisChunks, RectilinearGrid, Run};
 pub use regular::RegularGrid;
 
@@ -31,6 +33,8 @@ pub enum ChunkGrid {
     Regular(RegularGrid),
     /// Along each axis a list of chunk lengths.
     Rectilinear(RectilinearGrid),
+    /// Chunks of one shape that end with the array.
+    Bounded(BoundedGrid),
 }
 
 impl ChunkGrid {
@@ -55,6 +59,7 @@ impl ChunkGrid {
         match self {
             Self::Regular(grid) => grid.shape(),
             Self::Rectilinear(grid) => grid.shape(),
+            Self::Bounded(grid) => grid.shape(),
         }
     }
 
@@ -81,6 +86,7 @@ impl ChunkGrid {
         match self {
             Self::Regular(grid) => Some(grid.chunk_shape()),
             Self::Rectilinear(_) => None,
+            Self::Bounded(grid) => grid.is_even().then(|| grid.chunk_shape()),
         }
     }
 
@@ -89,6 +95,7 @@ impl ChunkGrid {
         match self {
             Self::Regular(grid) => grid.chunk_shape().into(),
             Self::Rectilinear(grid) => grid.axes().iter().map(AxisChunks::longest).collect(),
+            Self::Bounded(grid) => grid.axes().iter().map(AxisChunks::longest).collect(),
         }
     }
 
@@ -172,11 +179,13 @@ impl ChunkGrid {
     /// chunks beyond the end of a smaller array stay listed.
     ///
     /// # Errors
-    /// [`Error::Rank`], [`Error::ZeroChunk`] or [`Error::Overflow`].
+    /// [`Error::Rank`], [`Error::ZeroChunk`] or [`Error::Overflow`]; [`Error::CutChunk`] if chunks that end with the array would have other
+    /// shapes than they are stored with.
     pub fn resized(&self, shape: &[u64]) -> Result<Self> {
         match self {
             Self::Regular(grid) => Self::regular(shape, grid.chunk_shape()),
             Self::Rectilinear(grid) => grid.resized(shape).map(Self::Rectilinear),
+            Self::Bounded(grid) => grid.resized(shape).map(Self::Bounded),
         }
     }
 
@@ -197,6 +206,7 @@ impl ChunkGrid {
         let (start, len) = match self {
             Self::Regular(grid) => grid.extent(axis, chunk)?,
             Self::Rectilinear(grid) => grid.axes().get(axis)?.extent(chunk)?,
+            Self::Bounded(grid) => grid.axes().get(axis)?.extent(chunk)?,
         };
         (start < end).then_some((start, len))
     }
@@ -206,6 +216,7 @@ impl ChunkGrid {
         match self {
             Self::Regular(grid) => grid.locate(axis, position),
             Self::Rectilinear(grid) => grid.axes().get(axis)?.locate(position),
+            Self::Bounded(grid) => grid.axes().get(axis)?.locate(position),
         }
     }
 
@@ -215,6 +226,7 @@ impl ChunkGrid {
         match self {
             Self::Regular(grid) => AxisOverlaps::regular(range, grid.chunk_shape()[axis]),
             Self::Rectilinear(grid) => grid.axes()[axis].intersect(range),
+            Self::Bounded(grid) => grid.axes()[axis].intersect(range),
         }
     }
 }

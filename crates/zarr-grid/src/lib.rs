@@ -28,7 +28,7 @@ mod shape;
 
 pub use chunk_selections::{ChunkSelection, ChunkSelections, CopyRun};
 pub use error::{Error, Result};
-pub use grid::{AxisChunks, ChunkGrid, RectilinearGrid, RegularGrid, Run};
+pub use grid::{AxisChunks, BoundedGrid, ChunkGrid, RectilinearGrid, RegularGrid, Run};
 pub use key::{ChunkKeyEncoding, Separator};
 pub use overlaps::{AxisOverlap, AxisOverlaps, ChunkOverlap, ChunkOverlapIter, ChunkOverlaps, Cursor};
 pub use region::{AxisRange, Region};

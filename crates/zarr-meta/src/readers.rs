@@ -149,6 +149,8 @@ fn codec(name: &str, data_type: Option<&str>, dialect: Dialect) -> Option<String
         (false, _) => None,
         (true, true) if NOT_IN_V3.contains(&known.v3) => unread(""),
         (true, true) => None,
+        // Experiments of the crate zarrs, which has them.
+        (true, false) if known.v3.starts_with("zarrs.") => None,
         (true, false) => {
             let of_codec = || marks().iter().filter(|mark| known.is_called(mark.codec));
             match of_codec().find(|mark| Some(mark.data_type) == data_type) {

@@ -58,7 +58,7 @@ pub use zarr_codec_packbits::{NumcodecsPackbits, Packbits, Padding as PackbitsPa
 #[cfg(feature = "pcodec")]
 pub use zarr_codec_pcodec::{Delta as PcodecDelta, Pcodec};
 #[cfg(feature = "reshape")]
-pub use zarr_codec_reshape::{Reshape, ReshapeAxis};
+pub use zarr_codec_reshape::{Reshape, ReshapeAxis, ZarrsSqueeze};
 #[cfg(feature = "sharding")]
 pub use zarr_codec_sharding::Sharding;
 #[cfg(feature = "shuffle")]
@@ -67,7 +67,7 @@ pub use zarr_codec_transpose::Transpose;
 #[cfg(feature = "view")]
 pub use zarr_codec_view::ArrayView;
 #[cfg(feature = "vlen")]
-pub use zarr_codec_vlen::{VlenArray, VlenBytes, VlenUtf8, ZarrsVlen};
+pub use zarr_codec_vlen::{VlenArray, VlenBytes, VlenUtf8, ZarrsVlen, ZarrsVlenV2};
 #[cfg(feature = "zfp")]
 pub use zarr_codec_zfp::{Mode as ZfpMode, Zfp, Zfpy};
 #[cfg(feature = "zstd")]

@@ -42,7 +42,7 @@ pub fn without_defaults() -> Registry {
     for entry in DATA_TYPES {
         registry.data_types.add(*entry);
     }
-    for (name, hint) in HINTS.iter().chain([&PICKLE_HINT]) {
+    for (name, hint) in HINTS.iter().chain(&[PICKLE_HINT, GDEFLATE_HINT]) {
         if registry.codecs.get(name).is_none() {
             registry.codecs.add_hint(name, hint);
         }
@@ -69,7 +69,7 @@ macro_rules! codecs {
 
 codecs! {
     "sharding" zarr_codec_sharding ["sharding_indexed"]
-    "reshape" zarr_codec_reshape ["reshape"]
+    "reshape" zarr_codec_reshape ["reshape" "zarrs.squeeze"]
     "n5" zarr_codec_n5 ["n5_default"]
     "gzip" zarr_codec_gzip ["gzip" "numcodecs.zlib"]
     "zstd" zarr_codec_zstd ["zstd"]
@@ -87,7 +87,7 @@ codecs! {
         ["numcodecs.astype" "numcodecs.bitround" "bitround" "cast_value" "numcodecs.delta" "numcodecs.fixedscaleoffset"
          "numcodecs.quantize" "scale_offset"]
     "packbits" zarr_codec_packbits ["packbits" "numcodecs.packbits"]
-    "vlen" zarr_codec_vlen ["vlen-utf8" "vlen-bytes" "numcodecs.vlen-array" "zarrs.vlen"]
+    "vlen" zarr_codec_vlen ["vlen-utf8" "vlen-bytes" "numcodecs.vlen-array" "zarrs.vlen" "zarrs.vlen_v2"]
     "conditional" zarr_codec_conditional ["conditional"]
     "view" zarr_codec_view ["array_view"]
     "optional" zarr_codec_optional ["optional" "zarrs.optional"]
@@ -100,6 +100,10 @@ const PICKLE_HINT: (&str, &str) = (
     "numcodecs.pickle",
     "pickles are programs; pickles of plain values are read where `zarr::codec_object::PICKLE` is added to the codecs",
 );
+
+/// Who has a codec that no build has.
+const GDEFLATE_HINT: (&str, &str) =
+    ("zarrs.gdeflate", "GDeflate, an experiment of the crate zarrs, which decodes it with its feature `gdeflate`");
 
 /// The data types of crates other than `zarr-dtype`.
 static DATA_TYPES: &[DataTypeEntry] = &[

@@ -70,3 +70,4 @@ mod writers;
 mod xarray;
 mod xarray_encoding;
 mod zip_files;
+mod zarrs_extensions;

@@ -104,6 +104,7 @@ fn typed_codecs_equal_their_texts_and_json() {
     let reshape = Reshape::to([ReshapeAxis::Axes(vec![0, 1]), ReshapeAxis::Length(1)]);
     row(names, int32, &numbers, (reshape, bytes()), "reshape(shape=[[0,1],1]),bytes");
     row(names, int32, &numbers, (Reshape::to([ReshapeAxis::Rest]), bytes()), "reshape(shape=[-1]),bytes");
+    row(names, int32, &numbers, (ZarrsSqueeze, bytes()), "zarrs.squeeze,bytes");
     row(names, int32, &numbers, (Delta::new(), bytes()), "delta,bytes");
     row(names, int32, &numbers, (Delta::new().astype(&DataType::Int64), bytes()), "delta(<i8),bytes");
     row(names, int32, &numbers, Pcodec::level(2).classic(), "pcodec(2,mode_spec=classic)");
@@ -149,6 +150,7 @@ fn typed_codecs_equal_their_texts_and_json() {
     let string = &DataType::String;
     row(names, string, &texts, VlenUtf8, "vlen-utf8");
     row(names, string, &texts, (VlenUtf8, Zstd::level(0)), "vlen-utf8,zstd");
+    row(names, string, &texts, ZarrsVlenV2, "zarrs.vlen_v2");
     let vlen = ZarrsVlen::of(bytes(), bytes()).index_of_64_bits().index_at_end();
     let text = r#"zarrs.vlen(index_codecs=[{"name": "bytes", "configuration": {"endian": "little"}}],
         data_codecs=[{"name": "bytes", "configuration": {"endian": "little"}}],index_data_type=uint64,index_location=end)"#;

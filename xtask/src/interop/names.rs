@@ -8,7 +8,7 @@ use zarr_json::Value;
 use zarr_tests::matrix;
 
 /// The codecs, as they are typed, that no software in Python has, and in which dialect.
-const UNKNOWN: [(&str, &str); 13] = [
+const UNKNOWN: [(&str, &str); 15] = [
     ("base64", "v3"),
     // That of integers.
     ("bitround", "v3"),
@@ -21,7 +21,9 @@ const UNKNOWN: [(&str, &str); 13] = [
     ("numcodecs.msgpack", "v3"),
     ("packbits", "v3"),
     ("reshape", "v3"),
+    ("zarrs.squeeze", "v3"),
     ("zarrs.vlen", "v3"),
+    ("zarrs.vlen_v2", "v3"),
     ("zfp", "v3"),
 ];
 

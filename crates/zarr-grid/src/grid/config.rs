@@ -1,8 +1,11 @@
 use zarr_json::{Map, NamedConfig, Value};
 
-use super::{AxisChunks, ChunkGrid, RectilinearGrid, Run};
+use super::{AxisChunks, BoundedGrid, ChunkGrid, RectilinearGrid, Run};
 use crate::config::{count, list, only, unexpected};
 use crate::error::{Error, Result};
+
+/// The name that the crate zarrs gives to its grid.
+const BOUNDED: &str = "zarrs.regular_bounded";
 
 const LENGTH: &str = "an integer from 1 to 2^63-1";
 
@@ -11,7 +14,7 @@ const LENGTH: &str = "an integer from 1 to 2^63-1";
 const MAX_LISTED: u64 = 1 << 40;
 
 impl ChunkGrid {
-    /// The chunk grid of an array of `shape`, from its metadata: `regular` or `rectilinear`.
+    /// The chunk grid of an array of `shape`, from its metadata: `regular`, `rectilinear`, or `zarrs.regular_bounded`.
     ///
     /// # Errors
     /// [`Error::UnknownName`], or [`Error::Config`] and [`Error::At`] with a JSON pointer into the configuration.
@@ -30,7 +33,11 @@ impl ChunkGrid {
     /// ```
     pub fn from_config(config: &NamedConfig, shape: &[u64]) -> Result<Self> {
         match config.name.as_str() {
-            "regular" => regular(&config.configuration, shape),
+            "regular" => regular(&config.configuration, shape, ChunkGrid::regular),
+            BOUNDED => {
+                let grid = |shape: &[u64], chunk: &[u64]| BoundedGrid::new(shape, chunk).map(Self::Bounded);
+                regular(&config.configuration, shape, grid)
+            }
             "rectilinear" => rectilinear(&config.configuration, shape),
             name => Err(Error::UnknownName { what: "chunk grid", name: name.to_owned() }),
         }
@@ -43,6 +50,10 @@ impl ChunkGrid {
             Self::Regular(grid) => {
                 configuration.insert("chunk_shape", grid.chunk_shape().to_vec());
                 NamedConfig::with("regular", configuration)
+            }
+            Self::Bounded(grid) => {
+                configuration.insert("chunk_shape", grid.chunk_shape().to_vec());
+                NamedConfig::with(BOUNDED, configuration)
             }
             Self::Rectilinear(grid) => {
                 configuration.insert("kind", "inline");
@@ -64,7 +75,12 @@ fn axis_value(axis: &AxisChunks) -> Value {
     }
 }
 
-fn regular(configuration: &Map, shape: &[u64]) -> Result<ChunkGrid> {
+/// A grid whose configuration is the shape of its chunks.
+fn regular(
+    configuration: &Map,
+    shape: &[u64],
+    grid: impl Fn(&[u64], &[u64]) -> Result<ChunkGrid>,
+) -> Result<ChunkGrid> {
     only(configuration, &["chunk_shape"], "chunk_shape")?;
     let lens = list(configuration, "chunk_shape", "an array of chunk lengths")?;
     let at = |axis: usize| format!("/chunk_shape/{axis}");
@@ -73,7 +89,7 @@ fn regular(configuration: &Map, shape: &[u64]) -> Result<ChunkGrid> {
         .enumerate()
         .map(|(axis, len)| count(len).ok_or_else(|| unexpected(at(axis), Some(len), LENGTH)))
         .collect::<Result<_>>()?;
-    ChunkGrid::regular(shape, &chunk).map_err(|problem| match problem {
+    grid(shape, &chunk).map_err(|problem| match problem {
         Error::ZeroChunk { axis, .. } => Error::At { pointer: at(axis), problem: problem.into() },
         _ => Error::At { pointer: "/chunk_shape".to_owned(), problem: problem.into() },
     })

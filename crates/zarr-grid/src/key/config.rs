@@ -8,7 +8,8 @@ use crate::error::{Error, Result};
 const JOINED: &str = "joined";
 
 impl ChunkKeyEncoding {
-    /// The encoding that metadata names: `default`, `v2`, `suffix`, `fanout`, and `joined` for the drafts of version 3.
+    /// The encoding that metadata names: `default`, `v2`, `suffix`, `fanout`, and `joined` for the drafts of version 3. Keys of
+    /// `zarrs.default_suffix`, an experiment of the crate zarrs, are those of `default` with a suffix.
     ///
     /// # Errors
     /// [`Error::UnknownName`], or [`Error::Config`] with a JSON pointer into the configuration.
@@ -38,6 +39,7 @@ impl ChunkKeyEncoding {
             "v2" => Ok(Self::V2 { separator: separator(Separator::Dot)? }),
             JOINED => Ok(Self::Joined { separator: separator(Separator::Slash)? }),
             "suffix" => suffix(configuration),
+            "zarrs.default_suffix" => default_suffix(configuration),
             "fanout" => fanout(configuration),
             name => Err(Error::UnknownName { what: "chunk key encoding", name: name.to_owned() }),
         }
@@ -86,6 +88,17 @@ fn suffix(configuration: &Map) -> Result<ChunkKeyEncoding> {
             problem => Error::At { pointer, problem: problem.into() },
         }
     })?;
+    Ok(ChunkKeyEncoding::Suffix { suffix: suffix.to_owned(), base: base.into() })
+}
+
+/// The configuration has the members of `default` beside the suffix.
+fn default_suffix(configuration: &Map) -> Result<ChunkKeyEncoding> {
+    only(configuration, &["separator", "suffix"], "separator and suffix")?;
+    let value = configuration.get("suffix");
+    let suffix = value.and_then(Value::as_str).ok_or_else(|| unexpected("/suffix".to_owned(), value, "a string"))?;
+    let members = configuration.iter().filter(|(name, _)| *name == "separator");
+    let members = members.map(|(name, value)| (name.to_owned(), value.clone())).collect();
+    let base = ChunkKeyEncoding::from_config(&NamedConfig::with("default", members))?;
     Ok(ChunkKeyEncoding::Suffix { suffix: suffix.to_owned(), base: base.into() })
 }
 

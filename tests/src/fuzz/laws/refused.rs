@@ -40,7 +40,7 @@ fn rules(name: &str, codec: &NamedConfig, chunk: &[u8]) -> (bool, bool, Vec<Rang
         "crc32c" | "numcodecs.crc32" | "numcodecs.adler32" | "numcodecs.fletcher32" | "numcodecs.jenkins_lookup3" => {
             (true, true, vec![head(len)])
         }
-        "vlen-utf8" | "vlen-bytes" | "numcodecs.vlen-array" => (true, true, vec![head(4)]),
+        "vlen-utf8" | "vlen-bytes" | "zarrs.vlen_v2" | "numcodecs.vlen-array" => (true, true, vec![head(4)]),
         "n5_default" => (true, true, vec![head(4)]),
         "optional" => (true, true, vec![head(16)]),
         "zarrs.vlen" | "numcodecs.categorize" | "numcodecs.pcodec" | "numcodecs.shuffle" => (true, true, vec![]),
