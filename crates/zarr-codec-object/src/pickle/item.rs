@@ -27,6 +27,8 @@ pub(super) enum Global {
     Dtype,
     Encode,
     Bytes,
+    /// A class of dicts that have nothing but their items.
+    Dict,
 }
 
 /// A list or dict. Its items may refer to others and to itself: an index stands for a container.

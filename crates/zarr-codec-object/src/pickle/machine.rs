@@ -8,6 +8,10 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use zarr_json::Value;
 
+/// Classes of dicts that have nothing but their items: those of Python, and the references to objects of hdmf-zarr before 0.14, of which
+/// NWB files are full.
+const DICTS: [(&str, &str); 2] = [("collections", "OrderedDict"), ("hdmf_zarr.utils", "ZarrReference")];
+
 /// Tuples in tuples are a few deep in the pickle of an array.
 const MAX_DEPTH: u8 = 8;
 
@@ -144,8 +148,18 @@ impl<'b> Machine<'b> {
                 };
                 self.memo.get(&index).cloned().ok_or_else(|| format!("memory {index}, where nothing is"))?
             }
-            b'R' => {
+            // A call of a class, and of its method that makes an object.
+            b'R' | 0x81 => {
                 let (arguments, callee) = (self.pop()?, self.pop()?);
+                let is_dict = matches!(callee, Item::Global(Global::Dict));
+                if is_dict && matches!(&arguments, Item::Tuple(items, _) if items.is_empty()) {
+                    let dict = self.container(Container::Dict(Vec::new()));
+                    self.stack.push(dict);
+                    return Ok(false);
+                }
+                if opcode == 0x81 {
+                    return Err("an object of a class, which plain values do not need".to_owned());
+                }
                 if let (Item::Global(Global::Encode), Item::Tuple(items, _)) = (&callee, &arguments) {
                     let len = |item: &Item| {
                         if let Item::Value(value) = item { value.as_str().map_or(0, str::len) } else { 0 }
@@ -248,6 +262,7 @@ fn global(module: &str, name: &str) -> Result<Global, String> {
         ("numpy", "dtype") => Ok(Global::Dtype),
         ("_codecs", "encode") => Ok(Global::Encode),
         ("builtins" | "__builtin__", "bytes") => Ok(Global::Bytes),
+        name if DICTS.contains(&name) => Ok(Global::Dict),
         _ => Err(format!("the name {module}.{name}, which plain values do not need")),
     }
 }

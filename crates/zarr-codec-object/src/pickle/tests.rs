@@ -50,6 +50,31 @@ fn arrays_keep_their_fortran_order_in_memory() {
     assert_eq!(transposed, [1, 3, 5, 2, 4, 6].map(Value::from));
 }
 
+/// References as hdmf-zarr pickled them, by protocols 2 and 5: `ZarrReference(source=".", path="/a")` and the same of `/b`.
+#[test]
+fn classes_of_plain_dicts_are_dicts() {
+    let by_2 = b"chdmf_zarr.utils\nZarrReference\nq\x12)\x81q\x13(X\x06\0\0\0sourceq\x14X\x01\0\0\0.q\x15X\x04\0\0\0pathq\x16X\x02\0\0\0/aq\x17u\
+        h\x12)\x81q\x18(h\x14h\x15h\x16X\x02\0\0\0/bq\x19u";
+    let by_5 = b"\x8c\x0fhdmf_zarr.utils\x8c\rZarrReference\x93q\x15)\x81(\x8c\x06sourceq\x17\x8c\x01.q\x18\x8c\x04pathq\x19\x8c\x02/au\
+        h\x15)\x81(h\x17h\x18h\x19\x8c\x02/bu";
+    let reference = |path: &str| zarr_json::json!({"source": ".", "path": path});
+    for items in [&by_2[..], by_5] {
+        assert_eq!(decode(&pickled(items, b"K\x02", false), &[2]).unwrap(), [reference("/a"), reference("/b")]);
+    }
+    let ordered = b"\x8c\x0bcollections\x8c\x0bOrderedDict\x93)R\x8c\x01aK\x01s";
+    assert_eq!(decode(&pickled(ordered, b"K\x01", false), &[1]).unwrap(), [zarr_json::json!({"a": 1})]);
+    // Nothing else is made of classes, and dicts are not called with anything.
+    for (items, expected) in [
+        (&b"\x8c\x0fhdmf_zarr.utils\x8c\rZarrReference\x93K\x01\x85\x81"[..], "an object of a class"),
+        (b"\x8c\x0fhdmf_zarr.utils\x8c\rZarrReference\x93K\x01\x85R", "other arguments"),
+        (b"\x8c\x0fhdmf_zarr.utils\x8c\x06system\x93", "the name hdmf_zarr.utils.system"),
+        (b"cnumpy\ndtype\n\x8c\x02O8\x89\x88\x87\x81", "an object of a class"),
+    ] {
+        let error = decode(&pickled(items, b"K\x01", false), &[1]).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 #[test]
 fn programs_are_not_run() {
     let check = |bytes: &[u8], expected: &str| {
