@@ -8,6 +8,7 @@ mod ome;
 mod options;
 mod others;
 mod report;
+mod stored;
 mod values;
 
 pub use documents::Fact;
@@ -22,7 +23,7 @@ use crate::{Progress, memory};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
-use zarr_hierarchy::{IntoFlow, Result};
+use zarr_hierarchy::{ErrorKind, IntoFlow, Result};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::{Key, Store};
 
@@ -227,8 +228,15 @@ impl Planned {
             Some(_) => Array::from_found(&side.store, node.clone(), registry, options.options.clone()).map(Some),
             None => Ok(None),
         };
+        let mut is_unknown = false;
         let arrays = match options.values {
-            true => open(first, &a)?.zip(open(second, &b)?),
+            true => match (open(first, &a), open(second, &b)) {
+                (Err(error), _) | (_, Err(error)) if error.kind() == ErrorKind::UnknownExtension => {
+                    is_unknown = true;
+                    None
+                }
+                (first, second) => first?.zip(second?),
+            },
             false => None,
         };
         let facts = match options.metadata {
@@ -247,6 +255,13 @@ impl Planned {
             _ if !options.values => Values::NotCompared(NotCompared::NotAsked),
             None if a.node.as_array().is_some() != b.node.as_array().is_some() => {
                 Values::NotCompared(NotCompared::Kinds)
+            }
+            // Elements that cannot be decoded are the same where the bytes are.
+            None if is_unknown => {
+                Values::NotCompared(match stored::are_alike((first, &a), (second, &b), &registry.data_types)? {
+                    true => NotCompared::StoredAlike,
+                    false => NotCompared::Unknown,
+                })
             }
             None => Values::NotCompared(NotCompared::NoArrays),
             Some((a, b)) => values::comparable(a, b),

@@ -189,6 +189,12 @@ fn push_node(text: &mut String, node: &NodeComparison, has_layout: bool) {
         Values::NotCompared(NotCompared::Shapes) => line(text, "  elements not compared: shapes differ"),
         Values::NotCompared(NotCompared::DataTypes) => line(text, "  elements not compared: data types differ"),
         Values::NotCompared(NotCompared::Kinds) => line(text, "  elements not compared: one is a group"),
+        Values::NotCompared(NotCompared::Unknown) => {
+            line(
+                text,
+                "  elements not compared: a data type, codec or other extension is not known, and stored bytes differ",
+            );
+        }
         _ => {}
     }
 }

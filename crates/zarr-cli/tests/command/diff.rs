@@ -139,3 +139,24 @@ fn labels_are_told() {
         "{line}"
     );
 }
+
+#[test]
+fn arrays_with_an_unknown_codec_are_equal_where_their_bytes_are() {
+    let folder = Folder::new();
+    for store in ["a", "b"] {
+        folder.ok(&["create", store, "/x", "--shape", "4", "--dtype", "int8", "--chunks", "2", "--codecs", "none"]);
+        folder.fill(store, "/x", "|i1", "(4,)", &[1, 2, 3, 4]);
+        let document = folder.path(store).join("x/zarr.json");
+        let text = std::fs::read_to_string(&document).unwrap();
+        let value = zarr::meta::json::Value::from_json(&text).unwrap();
+        let text = value.to_string().replace(r#"{"name":"bytes"}"#, r#"{"name":"bytes"},{"name":"jpegxl"}"#);
+        assert!(text.contains("jpegxl"), "{text}");
+        std::fs::write(&document, text).unwrap();
+    }
+    assert!(folder.ok(&["diff", "a", "b"]).starts_with("equal"));
+    std::fs::write(folder.path("b/x/c/1"), [3, 5]).unwrap();
+    let ran = folder.run(&["diff", "a", "b"]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(String::from_utf8_lossy(&ran.out).contains("not known, and stored bytes differ"), "{ran:?}");
+    assert!(folder.ok(&["diff", "a", "b", "--skip", "values"]).starts_with("equal"));
+}

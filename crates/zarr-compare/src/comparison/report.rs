@@ -87,8 +87,8 @@ impl NotCompared {
     /// Whether there are elements that were to be compared: it is not known whether they are equal.
     pub fn is_unknown(self) -> bool {
         match self {
-            Self::NotAsked | Self::NoArrays => false,
-            Self::Kinds | Self::Shapes | Self::DataTypes => true,
+            Self::NotAsked | Self::NoArrays | Self::StoredAlike => false,
+            Self::Kinds | Self::Shapes | Self::DataTypes | Self::Unknown => true,
         }
     }
 
@@ -100,6 +100,8 @@ impl NotCompared {
             Self::Kinds => "kinds-differ",
             Self::Shapes => "shapes-differ",
             Self::DataTypes => "data-types-differ",
+            Self::StoredAlike => "stored-alike",
+            Self::Unknown => "not-known",
         }
     }
 }

@@ -46,6 +46,10 @@ pub enum NotCompared {
     Shapes,
     /// Data types differ, and one of them at least is none of real numbers.
     DataTypes,
+    /// A data type, a codec or another extension is not known; documents and stored bytes are the same, and so are elements.
+    StoredAlike,
+    /// A data type, a codec or another extension is not known, and documents or stored bytes differ.
+    Unknown,
 }
 
 /// How the elements of two arrays of one shape differ.
