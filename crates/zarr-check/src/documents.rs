@@ -53,7 +53,13 @@ pub(crate) fn below_array(path: &NodePath, key: &str) -> Finding {
 
 /// The deviations of one node; `warnings` are those of its documents, and of its codecs.
 pub(crate) fn of_node(found: &StoredNode, warnings: &[Warning], sink: &Sink<'_>) {
-    for warning in warnings {
+    // The document of the whole hierarchy is judged with the root, and names below.
+    let is_of_others = |warning: &Warning| {
+        let entry = zarr_meta::entry_point_key(found.dialect);
+        let is_name = warning.pointer.is_empty() && warning.key == found.path.as_relative();
+        !found.path.is_root() && (is_name || Some(warning.key.as_str()) == entry)
+    };
+    for warning in warnings.iter().filter(|warning| !is_of_others(warning)) {
         let code = if warning.hides.is_some() { Code::HiddenNode } else { Code::Deviation };
         let mut finding = Finding::new(code, &warning.what).at_path(&found.path);
         finding.key = Some(warning.key.clone()).filter(|key| !key.is_empty());

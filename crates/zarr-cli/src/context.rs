@@ -15,7 +15,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zarr::convert::ConvertOptions;
-use zarr::hierarchy::{StoredNode, Walk};
+use zarr::hierarchy::{StoredNode, Walk, Warning};
 use zarr::meta::Dialect;
 use zarr::meta::NodePath;
 use zarr::meta::json::{Map, Value};
@@ -257,7 +257,7 @@ impl Context {
         Ok(found)
     }
 
-    /// Warns of nodes of a walk that others hide, and prints how to see them.
+    /// Warns of nodes of a walk that others hide, prints how to see them, and warns of deviations in documents, each once.
     pub(crate) fn hidden(&self, walk: &Walk) {
         let hidden = walk.nodes.iter().flat_map(|node| {
             let warnings = node.warnings.iter().filter(|warning| warning.hides.is_some());
@@ -274,6 +274,16 @@ impl Context {
         });
         self.some_warnings(&hidden.chain(below).collect::<Vec<_>>());
         self.some_warnings(&fallbacks.collect::<Vec<_>>());
+        let mut seen = BTreeSet::new();
+        let deviations = walk.nodes.iter().flat_map(|node| {
+            // The fallback of a data type is a warning of its own.
+            let is_told = |warning: &&Warning| {
+                warning.hides.is_none() && (node.fallback.is_none() || warning.pointer != "/data_type")
+            };
+            node.warnings.iter().filter(is_told).map(ToString::to_string)
+        });
+        let deviations: Vec<String> = deviations.filter(|text| seen.insert(text.clone())).collect();
+        self.some_warnings(&deviations);
         self.hint_of_hidden(&walk.nodes);
     }
 

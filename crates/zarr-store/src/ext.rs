@@ -79,7 +79,7 @@ pub trait StoreExt: Store {
     }
 
     /// Writes each part into the value at its key, at its offset in bytes. Parts of one key that follow each other are
-    /// one change.
+    /// one change. Of parts that overlap, which the specification forbids, the last one counts.
     ///
     /// # Errors
     /// As [`Store::set_partial`]; the parts before the failure are written.

@@ -84,6 +84,11 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
         }
         (above, path) => join(above.as_deref(), path.as_deref().unwrap_or("/"))?,
     };
+    if context.global.fallback_type.is_some() {
+        let failure =
+            Failure::usage("--fallback-type is for reading: the fallback in a new document follows from its data type");
+        return Err(failure.with_hint("leave it out"));
+    }
     let text = path.to_string();
     let attributes = args.attributes.as_deref().map(object).transpose()?;
     match (&args.shape, &args.dtype) {

@@ -56,6 +56,8 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
         let failure = Failure::from(error);
         if is_numbered { failure.with_hint("--number-dimensions calls them dim_0, dim_1...") } else { failure }
     })?;
+    let broken = dataset.broken().iter().map(|error| format!("left out, for it cannot be opened: {error}"));
+    context.warnings(&broken.collect::<Vec<_>>());
     let dataset = inheriting(context, &location.address, dataset)?;
     if args.header {
         let cdl = dataset.cdl()?;

@@ -277,3 +277,21 @@ fn a_store_that_takes_no_writes_is_not_repaired() {
     assert_eq!(folder.run(&["check", "none"]).code, Some(3));
     assert_eq!(folder.run(&["check", "s", "nothing"]).code, Some(3));
 }
+
+/// The document of a whole hierarchy of the draft of 2022 is of all nodes, and its deviations are of one.
+#[test]
+fn a_deviation_of_the_entry_document_is_found_once() {
+    let folder = Folder::new();
+    for array in ["/a", "/g/b"] {
+        folder.ok(&["create", "s", array, "--dialect", "d2022", "--shape", "2", "--dtype", "int8"]);
+    }
+    let entry = folder.path("s/zarr.json");
+    let mut value = Value::from_json(&fs::read_to_string(&entry).unwrap()).unwrap();
+    if let Value::Object(members) = &mut value {
+        members.remove("extensions");
+    }
+    fs::write(&entry, value.to_string()).unwrap();
+    let ran = folder.run(&["check", "s"]);
+    let out = String::from_utf8(ran.out).unwrap();
+    assert_eq!(out.matches("zarr.json#/extensions").count(), 1, "{out}");
+}

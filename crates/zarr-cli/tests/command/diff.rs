@@ -148,7 +148,7 @@ fn arrays_with_an_unknown_codec_are_equal_where_their_bytes_are() {
         folder.fill(store, "/x", "|i1", "(4,)", &[1, 2, 3, 4]);
         let document = folder.path(store).join("x/zarr.json");
         let text = std::fs::read_to_string(&document).unwrap();
-        let value = zarr::meta::json::Value::from_json(&text).unwrap();
+        let value = Value::from_json(&text).unwrap();
         let text = value.to_string().replace(r#"{"name":"bytes"}"#, r#"{"name":"bytes"},{"name":"jpegxl"}"#);
         assert!(text.contains("jpegxl"), "{text}");
         std::fs::write(&document, text).unwrap();

@@ -152,3 +152,39 @@ e\u{301}te   (y 7)  int8  chunks 7
     );
     assert_eq!(folder.ok(&["read", "t", "text"]), "\"気温\" \"a\"   \n\"e\u{301}te\"  \"bc\"  \n");
 }
+
+#[test]
+fn trees_and_lists_warn_of_deviations_once() {
+    let folder = Folder::new();
+    std::fs::create_dir_all(folder.path("s/a")).unwrap();
+    std::fs::write(folder.path("s/.zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+    let array = r#"{"zarr_format": 2, "shape": [2], "chunks": [2], "dtype": "<i4", "compressor": null, "filters": null, "order": "C"}"#;
+    std::fs::write(folder.path("s/a/.zarray"), array).unwrap();
+    for verb in ["tree", "ls"] {
+        let ran = folder.run(&[verb, "s"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(ran.err.matches("warning: a/.zarray").count(), 1, "{verb}: {}", ran.err);
+        assert_eq!(folder.run(&[verb, "s", "-q"]).err, "");
+    }
+}
+
+#[test]
+fn a_data_set_warns_of_variables_that_cannot_be_opened() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "/good", "--shape", "2", "--dtype", "int8", "--dims", "x"]);
+    folder.ok(&["create", "s", "/bad", "--shape", "2", "--dtype", "int8", "--dims", "x"]);
+    let document = folder.path("s/bad/zarr.json");
+    let text = std::fs::read_to_string(&document).unwrap();
+    let value = Value::from_json(&text).unwrap().to_string();
+    std::fs::write(&document, value.replace(r#""dimension_names":["x"]"#, r#""dimension_names":[]"#)).unwrap();
+    let ran = folder.run(&["ds", "s"]);
+    assert!(ran.err.contains("warning: left out, for it cannot be opened"), "{ran:?}");
+}
+
+#[test]
+fn creating_takes_no_option_of_readers() {
+    let folder = Folder::new();
+    let new = ["create", "s", "/a", "--shape", "2", "--dtype", "<M8[ns]", "--dialect", "d2022"];
+    let ran = folder.run(&[&new[..], &["--fallback-type", "uint64"]].concat());
+    assert!(ran.code == Some(2) && ran.err.contains("--fallback-type is for reading"), "{ran:?}");
+}
