@@ -26,6 +26,7 @@ mod deviations;
 mod display;
 mod elision;
 mod foreign;
+mod found_stores;
 mod fuzz;
 mod gone;
 mod hierarchies;
