@@ -1,7 +1,8 @@
 //! The codec.
 
+use crate::copy::copy;
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, Scratch, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, View, ViewMut};
 use zarr_grid::{Shape, element_count};
 use zarr_json::Value;
 
@@ -120,13 +121,4 @@ impl ArrayToArray for Reshape {
     fn decode(&self, chunk: &View<'_>, out: &mut ViewMut<'_>) -> Result<(), Error> {
         copy(chunk, out)
     }
-}
-
-/// Copies all elements in C order. Both have as many; strides need not be the strides of a whole chunk.
-pub(crate) fn copy(from: &View<'_>, to: &mut ViewMut<'_>) -> Result<(), Error> {
-    let mut items = Scratch::empty();
-    from.append_to(&mut items)?;
-    let reshaped = View::new(&items, to.item_size(), to.shape())?.with_heap(from.heap().cloned());
-    to.copy_from(&reshaped);
-    Ok(())
 }

@@ -24,6 +24,7 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
+mod copy;
 mod squeeze;
 mod typed;
 

@@ -1,6 +1,6 @@
 //! The codec `zarrs.squeeze`.
 
-use crate::codec::copy;
+use crate::copy::copy;
 use std::sync::Arc;
 use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, View, ViewMut};
 use zarr_grid::Shape;

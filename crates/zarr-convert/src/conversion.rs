@@ -3,6 +3,7 @@
 //! A conversion is planned from metadata alone, and can be looked at before it writes anything. Where only metadata
 //! changes, chunks are copied as bytes; else arrays are read and written in slabs that fit into a given amount of memory.
 
+mod copied_key;
 mod copy;
 mod destination;
 mod fingerprint;
@@ -48,10 +49,10 @@ use zarr_meta::readers::Unread;
 use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode, conventions};
 use zarr_store::{Store, StoreExt};
 
+pub use copied_key::CopiedKey;
 pub use finish_move::finish_move;
 pub use migrate::{DocumentRemoval, Migration, MigrationState};
 pub use options::ConvertOptions;
-pub use others::CopiedKey;
 pub use part::Part;
 pub use progress::Progress;
 pub use reencode::{some_stored, usual_item_size};

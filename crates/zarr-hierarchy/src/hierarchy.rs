@@ -4,11 +4,13 @@ mod copied;
 mod mixed;
 mod other_keys;
 mod walk;
+mod walked;
 
 pub use copied::{with_copied_above, with_copied_above_async};
 pub(crate) use other_keys::document_names;
 pub use other_keys::{OtherKey, have_equal_bytes, is_temporary, other_keys, other_keys_async};
-pub use walk::{Walk, WalkJob};
+pub use walk::WalkJob;
+pub use walked::Walk;
 
 use mixed::MixedWalkJob;
 

@@ -70,5 +70,5 @@ mod typed_codecs;
 mod writers;
 mod xarray;
 mod xarray_encoding;
-mod zip_files;
 mod zarrs_extensions;
+mod zip_files;

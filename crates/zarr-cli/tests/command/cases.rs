@@ -72,5 +72,5 @@ fn json(folder: &Folder, file: &str) -> Value {
 /// A member of a document, as JSON.
 fn member(folder: &Folder, file: &str, pointer: &str) -> String {
     let document = json(folder, file);
-    document.pointer(pointer).map_or_else(|| panic!("{file} has no {pointer}: {document}"), Value::to_string)
+    document.pointer(pointer).map_or_else(|| unreachable!("{file} has no {pointer}: {document}"), Value::to_string)
 }

@@ -16,8 +16,8 @@ use super::progress::Reporter;
 use super::target::Target;
 use super::work::Work;
 use super::{
-    Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, readable_copies, rechunk, reencode,
-    strings, target,
+    Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, readable_copies, rechunk,
+    reencode, strings, target,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;

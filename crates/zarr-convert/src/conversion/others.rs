@@ -3,7 +3,7 @@
 use super::copy::copy_within;
 use super::progress::{Progress, Reporter};
 use super::skipped::{SkippedKey, is_of_chunk};
-use super::{Conversion, ConvertOptions};
+use super::{Conversion, ConvertOptions, CopiedKey};
 use std::sync::Arc;
 use zarr_hierarchy::{Error, OtherKey, Result, have_equal_bytes, other_keys, walk};
 use zarr_meta::{Dialect, NodePath};
@@ -11,16 +11,6 @@ use zarr_store::{ByteRange, Bytes, GetOptions, Key, SetOptions, Store, StoreExt}
 
 /// So many bytes of a value are read at a time.
 const PIECE: u64 = 8 << 20;
-
-/// A key that belongs to no node, and is copied with its group.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct CopiedKey {
-    /// The key in the source.
-    pub from: Key,
-    /// The key in the target.
-    pub to: Key,
-}
 
 /// Where the other keys go, in a target of `dialect`.
 pub(super) fn planned(others: Vec<OtherKey>, dialect: Dialect, options: &ConvertOptions) -> Result<Vec<CopiedKey>> {

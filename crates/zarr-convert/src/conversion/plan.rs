@@ -296,8 +296,19 @@ pub(super) fn planned(
                         true => Action::CopyChunks,
                         false => Action::Reencode,
                     };
-                    let planned =
-                        PlannedNode { source: found, path, target, dialect, how, region, notes, warning, unread, ome, size };
+                    let planned = PlannedNode {
+                        source: found,
+                        path,
+                        target,
+                        dialect,
+                        how,
+                        region,
+                        notes,
+                        warning,
+                        unread,
+                        ome,
+                        size,
+                    };
                     return reencoded(array, planned, options);
                 }
                 // Chunks that stay as they are need no codecs.

@@ -27,7 +27,7 @@ pub(super) fn take(array: &mut ArrayMetadata, region: &Region, dialect: Dialect,
     let before = ChunkGrid::from_config(&array.chunk_grid, &array.shape)?;
     array.shape = region.shape().to_vec();
     match &before {
-        ChunkGrid::Regular(_) => shorten(array, region, &before, dialect, registry),
+        ChunkGrid::Regular(_) | ChunkGrid::Bounded(_) => shorten(array, region, &before, dialect, registry),
         ChunkGrid::Rectilinear(grid) => {
             let axes = grid.axes().iter().zip(region.axes()).map(|(axis, range)| cut(axis, *range));
             let grid = ChunkGrid::rectilinear(&array.shape, axes.collect::<Result<Vec<_>>>()?)?;

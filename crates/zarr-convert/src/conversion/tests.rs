@@ -22,6 +22,11 @@ fn memory() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())
 }
 
+/// A region of an array with one dimension.
+fn one(range: std::ops::Range<u64>) -> Region {
+    Region::from_ranges(std::slice::from_ref(&range))
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
@@ -257,19 +262,15 @@ fn regions_that_cannot_be_taken_are_refused() {
         let regions = BTreeMap::from([(NodePath::parse(path).unwrap(), region)]);
         Conversion::plan(&source, &registry, ConvertOptions::default().regions(regions)).unwrap_err()
     };
-    let error = plan("/g/a", Region::from_ranges(&[0..6]));
+    let error = plan("/g/a", one(0..6));
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert_eq!(error.location().path.as_deref(), Some("/g/a"));
-    assert_eq!(
-        plan("/g", Region::from_ranges(&[0..1])).message(),
-        "found a region of a group, expected one of an array"
-    );
-    assert_eq!(plan("/b", Region::from_ranges(&[0..1])).kind(), ErrorKind::NotFound);
+    assert_eq!(plan("/g", one(0..1)).message(), "found a region of a group, expected one of an array");
+    assert_eq!(plan("/b", one(0..1)).kind(), ErrorKind::NotFound);
     let transfer = Conversion::plan(
         &source,
         &registry,
-        ConvertOptions::default()
-            .regions(BTreeMap::from([(NodePath::parse("/g/a").unwrap(), Region::from_ranges(&[0..1]))])),
+        ConvertOptions::default().regions(BTreeMap::from([(NodePath::parse("/g/a").unwrap(), one(0..1))])),
     );
     assert!(transfer.unwrap().run_move(&memory(), |_| {}).is_err());
 }

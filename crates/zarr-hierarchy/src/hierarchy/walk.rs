@@ -1,5 +1,6 @@
 //! The nodes below a group, found level by level.
 
+use super::Walk;
 use super::copied;
 use crate::execute;
 use crate::jobs::{get_document, unfit};
@@ -9,26 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zarr_meta::consolidated::FoundCopy;
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
-use zarr_store::{Job, Key, Listing, Next, Prefix, Reply, Request};
-
-/// The result of a walk.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Walk {
-    /// The nodes, sorted by path, including the root of the walk.
-    pub nodes: Vec<StoredNode>,
-    /// Nodes that are there but broken, each with its path in the error. They do not hide their siblings.
-    pub broken: Vec<Error>,
-    /// Nodes below an array, which may have none: they are no part of the hierarchy, and can be opened by their paths alone. Of
-    /// v3 and v2 they are not looked for, since arrays have their chunks there.
-    pub below_arrays: Vec<StoredNode>,
-    /// The consolidated metadata of the group that the walk began with, as stored: a copy, which may be stale.
-    pub consolidated: Option<Consolidated>,
-    /// Faults of consolidated metadata, that of groups below included. The nodes are not affected by them.
-    pub bad_copies: Vec<Error>,
-    /// What lies directly under the prefixes that were listed.
-    pub(crate) listed: BTreeMap<String, Listing>,
-}
+use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
 
 /// Walks down from a group, one level at a time: lists its groups, then asks for the documents that nodes there may
 /// have.
