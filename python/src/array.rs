@@ -188,11 +188,16 @@ impl ArrayHandle {
         self.current.get().metadata().to_value().to_string()
     }
 
-    /// The document of the array, as its dialect has it.
+    /// The document of the array: as it is stored, or where consolidated metadata alone has the array, as its dialect has it.
     #[getter]
     fn document(&self, py: Python<'_>) -> PyResult<String> {
         let array = self.current.get();
         let found = array.found();
+        let stored =
+            found.own_documents().filter(|key| !key.ends_with(".zattrs")).find_map(|key| found.documents.get(key));
+        if let Some(stored) = stored {
+            return Ok(String::from_utf8_lossy(stored).trim_start_matches('\u{feff}').to_owned());
+        }
         let documents = zarr::meta::documents_with_nan_literals(found.dialect, &found.path, &found.node, None);
         let is_of_array = |key: &str| !key.ends_with(".zattrs");
         let text = documents.or_exception(py)?.into_iter().find_map(|(key, text)| text.filter(|_| is_of_array(&key)));

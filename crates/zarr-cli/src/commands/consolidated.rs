@@ -2,9 +2,12 @@
 //! it, so that it is written again, from all nodes below the group.
 
 use crate::context::Context;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use std::sync::Arc;
-use zarr::hierarchy::{consolidate, consolidated_above, drop_consolidated, node_exists, staleness};
+use zarr::hierarchy::{
+    consolidate, consolidated_above, drop_consolidated, node_exists, open_node, open_stored_node, staleness,
+    walk_consolidated,
+};
 use zarr::meta::NodePath;
 use zarr::store::Store;
 
@@ -32,6 +35,9 @@ pub(crate) fn keeping<T>(
         Ok::<_, zarr::Error>(groups)
     };
     let mut groups = above()?;
+    for (store, group) in &groups {
+        check_documents(&***store, &group.to_string())?;
+    }
     let done = verb();
     // Others may have written copies meanwhile that do not know this change.
     for (store, group) in above().unwrap_or_default() {
@@ -55,6 +61,24 @@ pub(crate) fn keeping<T>(
         context.warnings(&[format!("{store}: {path}: consolidated metadata was dropped{told}; {hint}")]);
     }
     done
+}
+
+/// Refuses a change that would drop the only documents of nodes: those in the consolidated metadata of a group. Software that writes such
+/// metadata alone writes no document of any node, so that the first node tells.
+fn check_documents(store: &dyn Store, group: &str) -> Result<()> {
+    let copied = walk_consolidated(store, group, None)?;
+    let Some(node) = copied.nodes.iter().find(|node| node.path.to_string() != group) else { return Ok(()) };
+    let (path, dialect) = (node.path.to_string(), Some(node.dialect));
+    let is_stored = |error: &zarr::Error| !error.is_not_found();
+    if open_stored_node(store, &path, dialect).as_ref().err().is_none_or(is_stored)
+        || open_node(store, &path, dialect).is_err()
+    {
+        return Ok(());
+    }
+    let message = format!(
+        "{store}: {group}: the document of {path} is nowhere but in the consolidated metadata, which a change makes stale and drops"
+    );
+    Err(Failure::usage(message).with_hint("`zarr convert` makes a hierarchy that has all documents"))
 }
 
 /// Makes the consolidated metadata of a group true; if not `writes`, only looks whether it is there. False if it is gone.

@@ -50,3 +50,34 @@ fn they_are_read_listed_and_converted_as_others_also_over_http() {
         assert_ne!(folder.run(&["read", &directory, "a", "--strict"]).code, Some(0));
     }
 }
+
+/// A change would drop the consolidated metadata, and with it documents that are nowhere else.
+#[test]
+fn changes_that_would_lose_them_are_refused() {
+    for dialect in ["v2", "v3"] {
+        let folder = Folder::new();
+        write(&folder, dialect);
+        let before = folder.files("s").into_iter().map(|file| (fs::read(folder.path("s").join(&file)).unwrap(), file));
+        let before: Vec<_> = before.collect();
+        for verb in [
+            &["attrs", "s", "--set", "x=1"][..],
+            &["attrs", "s", "a", "--set", "x=1"],
+            &["resize", "s", "a", "--shape", "8"],
+            &["create", "s", "new", "--shape", "4", "--dtype", "int8", "--dialect", dialect],
+            &["rm", "s", "a"],
+            &["mv", "s::/a", "s::/c"],
+        ] {
+            let ran = folder.run(verb);
+            assert_eq!(ran.code, Some(2), "{dialect} {verb:?}: {}", ran.err);
+            assert!(ran.err.contains("nowhere but in the consolidated metadata"), "{dialect} {verb:?}: {}", ran.err);
+            let after =
+                folder.files("s").into_iter().map(|file| (fs::read(folder.path("s").join(&file)).unwrap(), file));
+            assert!(after.eq(before.iter().cloned()), "{dialect} {verb:?}");
+        }
+        // Elements are no documents.
+        folder.fill("s", "a", "<i4", "(4,)", &[5_i32, 6, 7, 8].map(i32::to_le_bytes).concat());
+        assert_eq!(folder.ok(&["read", "s", "a", "--json"]), "[5, 6, 7, 8]\n");
+        folder.ok(&["convert", "s", "whole"]);
+        folder.ok(&["attrs", "whole", "a", "--set", "x=1"]);
+    }
+}

@@ -289,7 +289,8 @@ fn hints_name_options_and_nodes() {
     hint(&["ds", "s", "a1"], "`zarr ds s` shows the data set");
     hint(&["ds", "s"], "--number-dimensions");
     hint(&["convert", "s", "d", "--chunks", "2,2", "--memory", "10B"], "--memory allows more");
-    hint(&["create", "s", "b", "--shape", "4", "--dtype", "int8", "--zarr-format", "3"], "--dialect v3");
+    hint(&["create", "s", "b", "--shape", "4", "--dtype", "int8", "--zarr-version", "3"], "--dialect v3");
+    folder.ok(&["create", "s", "b", "--shape", "4", "--dtype", "int8", "--zarr-format", "3"]);
     hint(&["ls", "s", "-R"], "`zarr tree` shows all nodes below");
     hint(&["ds", "s", "-x"], "Usage: zarr ds");
     hint(&["append", "s", "a1", "--from", "x.npy", "--dim", "y"], "--along");

@@ -304,3 +304,17 @@ fn fields_are_read_by_label() {
     assert_eq!(read(&["--sel", "x=24~", "--field", "at"]), "[3.0, 4.0]\n");
     assert_eq!(read(&["--sel", "x=30,10", "--field", "at"]), "[[5.0, 6.0],\n[1.0, 2.0]]\n");
 }
+
+#[test]
+fn arrays_that_belong_to_no_data_set_change_no_values_beside_them() {
+    let folder = stations();
+    let attributes = r#"{"scale_factor": 0.5}"#;
+    let create = ["create", "s", "packed", "--shape", "4", "--dtype", "int16", "--dims", "number", "--fill", "2"];
+    folder.ok(&[&create[..], &["--dialect", "v3", "--attributes", attributes]].concat().as_slice());
+    let values = folder.ok(&["read", "s", "packed"]);
+    // One without names, and one in which a dimension has another size.
+    folder.ok(&["create", "s", "bare", "--shape", "3", "--dtype", "int8"]);
+    folder.ok(&["create", "s", "longer", "--shape", "9", "--dtype", "int8", "--dims", "number"]);
+    let ran = folder.run(&["read", "s", "packed"]);
+    assert_eq!((ran.code, String::from_utf8(ran.out).unwrap(), &ran.err[..]), (Some(0), values, ""));
+}

@@ -144,7 +144,7 @@ fn copies_take_regions_of_nodes_and_of_trees() {
     assert!(line.contains(", the region time=2020-02,"), "{line}");
     assert_eq!(folder.ok(&["read", "all", "ocean/s", "--as", "json"]), "[[2, 3],\n[12, 13],\n[22, 23]]\n");
     assert_eq!(folder.ok(&["read", "all", "ocean/deep/u", "--as", "json"]), "[8, 9]\n");
-    assert_eq!(folder.ok(&["read", "all", "time", "--as", "json"]), "[31, 32]\n");
+    assert_eq!(folder.ok(&["read", "all", "time", "--raw", "--as", "json"]), "[31, 32]\n");
     // The labels are those of the root, also of a group or an array alone, by whichever address.
     for (source, target) in [("tree::/ocean", "one"), ("tree/ocean", "two")] {
         folder.ok(&["cp", source, target, "--sel", "time=2020-01-02", "--isel", "depth=1:"]);

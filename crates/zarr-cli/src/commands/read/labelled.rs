@@ -119,7 +119,10 @@ impl<'c> Labelled<'c> {
         // An array is read as it is there, not as a copy of its metadata says.
         let ignore = group.store().capabilities().list;
         let options = DatasetOptions::default().arrays(options.clone()).ignore_consolidated(ignore);
-        let mut dataset = inheriting(context, &location.address, Dataset::open_with(&group, &options)?)?;
+        // Arrays beside it that make no data set, as those without names of dimensions, change nothing of the variable.
+        let alone = |error| Dataset::open_variables(&group, &[&name], &options).map_err(|_| error);
+        let dataset = Dataset::open_with(&group, &options).or_else(alone)?;
+        let mut dataset = inheriting(context, &location.address, dataset)?;
         let variable = dataset.variable(&name)?.clone();
         let axes = narrow::axes(selection, array.shape().len());
         let mut dimensions = Vec::new();
