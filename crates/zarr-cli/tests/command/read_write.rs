@@ -211,13 +211,13 @@ fn packed() -> Folder {
 fn a_constant_is_written_to_a_region() {
     let folder = packed();
     folder.ok(&["write", "s", "t", "--value", "7", "--sel", "time=2020-01"]);
-    assert_eq!(folder.ok(&["read", "s", "t"]), "7\n7\n0\n0\n");
+    assert_eq!(folder.ok(&["read", "s", "t", "--raw"]), "7\n7\n0\n0\n");
     folder.ok(&["write", "s", "t", "--value", "-2", "--isel", "time=1:3"]);
-    assert_eq!(folder.ok(&["read", "s", "t"]), "7\n-2\n-2\n0\n");
+    assert_eq!(folder.ok(&["read", "s", "t", "--raw"]), "7\n-2\n-2\n0\n");
     folder.ok(&["write", "s", "t", "--value", "12.5", "--decode", "--sel", "time=2020-01-02.."]);
-    assert_eq!(folder.ok(&["read", "s", "t"]), "7\n5\n5\n5\n");
+    assert_eq!(folder.ok(&["read", "s", "t", "--raw"]), "7\n5\n5\n5\n");
     folder.ok(&["write", "s", "t", "--value", "NaN", "--decode", "--isel", "time=-1"]);
-    assert_eq!(folder.ok(&["read", "s", "t"]), "7\n5\n5\n-1\n");
+    assert_eq!(folder.ok(&["read", "s", "t", "--raw"]), "7\n5\n5\n-1\n");
     folder.ok(&["create", "s", "names", "--shape", "3", "--dtype", "string"]);
     folder.ok(&["write", "s", "names", "--value", "north east", "--select", "::2"]);
     assert_eq!(folder.ok(&["read", "s", "names", "--as", "json"]), "[\"north east\", \"\", \"north east\"]\n");
@@ -235,14 +235,14 @@ fn decoded_values_are_packed() {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     };
     write(&["t", "--decode", "--as", "json"], b"[10, 10.5, NaN, 12]");
-    assert_eq!(folder.ok(&["read", "s", "t"]), "0\n1\n-1\n4\n");
+    assert_eq!(folder.ok(&["read", "s", "t", "--raw"]), "0\n1\n-1\n4\n");
     write(&["t", "--decode", "--as", "csv", "--sel", "time=2020-02"], b"11\n11.5\n");
-    assert_eq!(folder.ok(&["read", "s", "t"]), "0\n1\n2\n3\n");
+    assert_eq!(folder.ok(&["read", "s", "t", "--raw"]), "0\n1\n2\n3\n");
     write(&["time", "--decode", "--as", "json", "--isel", "time=2:"], br#"["2020-03-01", "2020-03-02T00:00"]"#);
-    assert_eq!(folder.ok(&["read", "s", "time"]), "0\n1\n60\n61\n");
+    assert_eq!(folder.ok(&["read", "s", "time", "--raw"]), "0\n1\n60\n61\n");
     let items: Vec<u8> = [20.0_f64, 21.0, 22.5, f64::NAN].iter().flat_map(|value| value.to_le_bytes()).collect();
     write(&["t", "--decode"], &npy("<f8", false, "(4,)", &items));
-    assert_eq!(folder.ok(&["read", "s", "t"]), "20\n22\n25\n-1\n");
+    assert_eq!(folder.ok(&["read", "s", "t", "--raw"]), "20\n22\n25\n-1\n");
     // Rows and columns in Fortran order.
     folder.ok(&[
         "create",
@@ -259,7 +259,7 @@ fn decoded_values_are_packed() {
     ]);
     let items: Vec<u8> = [2.0_f64, 4.0, 6.0, 8.0].iter().flat_map(|value| value.to_le_bytes()).collect();
     write(&["m", "--decode"], &npy("<f8", true, "(2, 2)", &items));
-    assert_eq!(folder.ok(&["read", "s", "m"]), "1 3\n2 4\n");
+    assert_eq!(folder.ok(&["read", "s", "m", "--raw"]), "1 3\n2 4\n");
     let ran = folder.run_with(&["write", "s", "t", "--decode", "--from", "-"], &npy("<f8", false, "(3,)", &[0; 24]));
     assert!(ran.code == Some(2) && ran.err.contains("values of shape (3,), expected (4,)"), "{}", ran.err);
 }
