@@ -64,21 +64,27 @@ pub(crate) fn keeping<T>(
 }
 
 /// Refuses a change that would drop the only documents of nodes: those in the consolidated metadata of a group. Software that writes such
-/// metadata alone writes no document of any node, so that the first node tells.
-fn check_documents(store: &dyn Store, group: &str) -> Result<()> {
+/// metadata alone writes no document of any node, so that the first node tells that is there.
+///
+/// # Errors
+/// Of the arguments; those of the group.
+pub(super) fn check_documents(store: &dyn Store, group: &str) -> Result<()> {
     let copied = walk_consolidated(store, group, None)?;
-    let Some(node) = copied.nodes.iter().find(|node| node.path.to_string() != group) else { return Ok(()) };
-    let (path, dialect) = (node.path.to_string(), Some(node.dialect));
-    let is_stored = |error: &zarr::Error| !error.is_not_found();
-    if open_stored_node(store, &path, dialect).as_ref().err().is_none_or(is_stored)
-        || open_node(store, &path, dialect).is_err()
-    {
-        return Ok(());
+    for node in copied.nodes.iter().filter(|node| node.path.to_string() != group) {
+        let (path, dialect) = (node.path.to_string(), Some(node.dialect));
+        match open_stored_node(store, &path, dialect) {
+            Err(error) if error.is_not_found() => {}
+            _ => return Ok(()),
+        }
+        // Else it is a stale copy of a node that was erased.
+        if open_node(store, &path, dialect).is_ok() {
+            let message = format!(
+                "{store}: {group}: the document of {path} is nowhere but in the consolidated metadata, which a change makes stale and drops"
+            );
+            return Err(Failure::usage(message).with_hint("`zarr convert` makes a hierarchy that has all documents"));
+        }
     }
-    let message = format!(
-        "{store}: {group}: the document of {path} is nowhere but in the consolidated metadata, which a change makes stale and drops"
-    );
-    Err(Failure::usage(message).with_hint("`zarr convert` makes a hierarchy that has all documents"))
+    Ok(())
 }
 
 /// Makes the consolidated metadata of a group true; if not `writes`, only looks whether it is there. False if it is gone.

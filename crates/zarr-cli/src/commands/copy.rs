@@ -15,7 +15,7 @@ use crate::{escape, number};
 use clap::Args;
 use std::sync::Arc;
 use std::time::Instant;
-use zarr::convert::{Conversion, ConvertOptions, Migration};
+use zarr::convert::{Action, Conversion, ConvertOptions, Migration};
 use zarr::store::MemoryStore;
 
 /// Copy a node with everything below it, within a store or to another; with --sel and --isel a region of it, as `zarr convert` does.
@@ -112,6 +112,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
     if is_move
         && is_new
         && let Ok(conversion) = &planned
+        && conversion.nodes().iter().all(|node| matches!(node.how, Action::Group | Action::CopyChunks))
     {
         let ends = ((&from_address, &from_path), (&to_address, &to_path));
         if whole_directory::renamed(ends.0, ends.1)? {

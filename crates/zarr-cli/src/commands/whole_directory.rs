@@ -16,13 +16,19 @@ fn directory<'a>(address: &'a StoreAddress, path: &NodePath) -> Option<&'a Path>
     fs::symlink_metadata(directory).is_ok_and(|found| found.is_dir()).then_some(directory)
 }
 
+/// Whether the record of a conversion lies in a directory: what is at work there would go on elsewhere.
+fn has_record(directory: &Path) -> bool {
+    let is_record = |entry: fs::DirEntry| entry.file_name().to_string_lossy().starts_with(".zconversion");
+    fs::read_dir(directory).map_or(true, |entries| entries.flatten().any(is_record))
+}
+
 /// Renames the directory `from` to `to`, which is not there; `false` if one of them is no directory, or they lie on different file
 /// systems, so that a move copies.
 pub(super) fn renamed(from: (&StoreAddress, &NodePath), to: (&StoreAddress, &NodePath)) -> Result<bool> {
     let target = to.0.path().filter(|_| to.1.is_root() && to.0.inner().is_none() && to.0.scheme() == from.0.scheme());
     let (Some(source), Some(target)) = (directory(from.0, from.1), target) else { return Ok(false) };
     let is_file = target.extension().is_some_and(|end| FILES.iter().any(|file| end.eq_ignore_ascii_case(file)));
-    if is_file || fs::symlink_metadata(target).is_ok() {
+    if is_file || fs::symlink_metadata(target).is_ok() || has_record(source) {
         return Ok(false);
     }
     if let Some(above) = target.parent().filter(|above| !above.as_os_str().is_empty()) {

@@ -66,6 +66,7 @@ fn changes_that_would_lose_them_are_refused() {
             &["create", "s", "new", "--shape", "4", "--dtype", "int8", "--dialect", dialect],
             &["rm", "s", "a"],
             &["mv", "s::/a", "s::/c"],
+            &["consolidate", "s", "--drop"],
         ] {
             let ran = folder.run(verb);
             assert_eq!(ran.code, Some(2), "{dialect} {verb:?}: {}", ran.err);
@@ -73,6 +74,12 @@ fn changes_that_would_lose_them_are_refused() {
             let after =
                 folder.files("s").into_iter().map(|file| (fs::read(folder.path("s").join(&file)).unwrap(), file));
             assert!(after.eq(before.iter().cloned()), "{dialect} {verb:?}");
+        }
+        if dialect == "v2" {
+            fs::write(folder.path("s/.zgroup"), r#"{"zarr_format": 2}"#).unwrap();
+            let ran = folder.run(&["migrate", "s"]);
+            assert!(ran.code != Some(0) && ran.err.contains("nowhere but in consolidated metadata"), "{}", ran.err);
+            assert!(!folder.path("s/zarr.json").exists());
         }
         // Elements are no documents.
         folder.fill("s", "a", "<i4", "(4,)", &[5_i32, 6, 7, 8].map(i32::to_le_bytes).concat());

@@ -310,7 +310,7 @@ fn arrays_that_belong_to_no_data_set_change_no_values_beside_them() {
     let folder = stations();
     let attributes = r#"{"scale_factor": 0.5}"#;
     let create = ["create", "s", "packed", "--shape", "4", "--dtype", "int16", "--dims", "number", "--fill", "2"];
-    folder.ok(&[&create[..], &["--dialect", "v3", "--attributes", attributes]].concat().as_slice());
+    folder.ok(&[&create[..], &["--dialect", "v3", "--attributes", attributes]].concat());
     let values = folder.ok(&["read", "s", "packed"]);
     // One without names, and one in which a dimension has another size.
     folder.ok(&["create", "s", "bare", "--shape", "3", "--dtype", "int8"]);

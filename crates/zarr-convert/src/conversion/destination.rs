@@ -10,7 +10,7 @@ use zarr_hierarchy::jobs::{DOCUMENT, InSteps, Made, document_options};
 use zarr_hierarchy::node::{
     Ancestors, CONVERSION_JOURNAL, EraseBroken, EraseNode, order, reread, same_hierarchy, unclaimed,
 };
-use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
+use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::{Key, Precondition, Prefix, Store, StoreExt, run};
 
@@ -57,7 +57,7 @@ pub(super) fn prepare(
     };
     let mut existing = ExistingDocuments::default();
     for above in path.ancestors() {
-        let found = match open_node(&**target, &above.to_string(), None) {
+        let found = match open_stored_node(&**target, &above.to_string(), None) {
             Ok(found) if !found.implicit => found,
             Ok(_) => continue,
             Err(error) if error.is_not_found() => continue,
@@ -118,7 +118,7 @@ pub(super) fn clear(
         InTheWay::Erase => true,
         InTheWay::Replace | InTheWay::Keep => return Ok(()),
     };
-    let found = match open_node(&**target, &path.to_string(), None) {
+    let found = match open_stored_node(&**target, &path.to_string(), None) {
         Err(error) if error.is_not_found() => {
             if overwrite || !has_others(target, path, dialect)? {
                 return Ok(());
@@ -176,7 +176,7 @@ fn has_others(target: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Res
 
 /// Makes sure that nobody has created the node since the conversion began.
 pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()> {
-    match open_node(target, &planned.path.to_string(), Some(planned.dialect)) {
+    match open_stored_node(target, &planned.path.to_string(), Some(planned.dialect)) {
         Ok(found) if !found.implicit => {
             let message = "another writer created this node meanwhile";
             Err(Error::new(ErrorKind::Exists, message).at_path(&planned.path))

@@ -10,7 +10,7 @@ use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::in_store;
 use zarr_hierarchy::jobs::DOCUMENT;
 use zarr_hierarchy::node::{Ancestors, order, parse_path, reread, unclaimed};
-use zarr_hierarchy::{Error, ErrorKind, Result, open_node, walk};
+use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node, walk};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{Key, Prefix, Store, StoreExt, run};
 
@@ -31,7 +31,7 @@ pub fn finish_move(source: &Arc<dyn Store>, from: &str, target: &Arc<dyn Store>,
     if is_same(source, target) && (from.is_within(&to) || to.is_within(&from)) {
         return Ok(false);
     }
-    let is_implied = match open_node(&**source, &from.to_string(), None) {
+    let is_implied = match open_stored_node(&**source, &from.to_string(), None) {
         Ok(found) if found.implicit => true,
         Err(error) if error.is_not_found() => false,
         // It is whole, or broken.

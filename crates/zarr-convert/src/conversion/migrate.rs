@@ -25,7 +25,7 @@ use zarr_array::Registry;
 use zarr_hierarchy::chunk_keys::{ChunkKeys, ChunkLocation, other_locations};
 use zarr_hierarchy::jobs::document_options;
 use zarr_hierarchy::node::same_hierarchy;
-use zarr_hierarchy::{Error, ErrorKind, Result, Walk, consolidate, open_stored_node, walk_stored};
+use zarr_hierarchy::{Error, ErrorKind, Result, Walk, consolidate, open_stored_node, walk, walk_stored};
 use zarr_json::NamedConfig;
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 use zarr_store::{Key, Precondition, Store};
@@ -406,9 +406,15 @@ fn has_new_chunks(planned: &PlannedNode) -> bool {
     matches!(planned.how, Action::CopyChunks | Action::Reencode)
 }
 
-/// All nodes of the hierarchy, none of them broken.
+/// All nodes of the hierarchy, none of them broken, and none that only consolidated metadata have, which an end of the migration erases.
 fn nodes(store: &dyn Store, root: &StoredNode) -> Result<Vec<StoredNode>> {
     let Walk { nodes, broken, below_arrays, .. } = walk_stored(store, "/", Some(root.dialect))?;
+    let all = walk(store, "/", Some(root.dialect))?.nodes;
+    if let Some(copied) = all.iter().find(|node| nodes.iter().all(|stored| stored.path != node.path)) {
+        let message = "the document of the node is nowhere but in consolidated metadata: it would be lost";
+        let hint = "nothing was changed; `zarr convert` makes a hierarchy that has all documents";
+        return Err(Error::argument(message).with_hint(hint).at_path(&copied.path));
+    }
     match (broken.into_iter().next(), below_arrays.first()) {
         (None, None) => Ok(nodes),
         (Some(error), _) => Err(error.with_hint("nothing was changed")),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_hierarchy::in_store;
 use zarr_hierarchy::node::{Ancestors, DropUnfinished, EraseNode, is_one_prefix, parse_path, same_hierarchy};
-use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node};
+use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::{Prefix, Store, StoreExt, run};
 
@@ -30,7 +30,7 @@ impl Conversion {
         registry: &Arc<Registry>,
         options: ConvertOptions,
     ) -> Result<Self> {
-        let found = open_node(&**source, from, None).map_err(|error| match open_node(&**target, to, None) {
+        let found = open_node(&**source, from, None).map_err(|error| match open_stored_node(&**target, to, None) {
             Ok(there) if error.is_not_found() && error.hint().is_none() => error.with_hint(format!(
                 "there is a node at {}: if an interrupted move made it, it is complete, and the keys left at {from} belong to no node",
                 there.path
@@ -258,6 +258,8 @@ impl Conversion {
         }
         let copied = self.check_unchanged(&from).map_err(in_source)?;
         self.copy_changed_keys(target)?;
+        // What is erased next must be in the target, also in one whose values appear at a flush.
+        target.flush().map_err(|error| in_target(error.into()))?;
         // Who erases the copy begins with the journal.
         journal.check_own().map_err(in_target)?;
         self.list_in(source, false).map_err(in_source)?;
@@ -293,7 +295,7 @@ impl Conversion {
         for planned in self.nodes.iter().filter(|planned| !planned.source.implicit) {
             let message = "the copy that was made before is gone, or lacks chunks; nothing was erased";
             let gone = || Error::new(ErrorKind::Conflict, message).with_hint("--overwrite copies all of it again");
-            let copy = match open_node(&**target, &planned.path.to_string(), Some(planned.dialect)) {
+            let copy = match open_stored_node(&**target, &planned.path.to_string(), Some(planned.dialect)) {
                 Ok(copy) => copy,
                 Err(error) if error.is_not_found() => return Err(gone().at_path(&planned.path)),
                 Err(error) => return Err(error),

@@ -8,7 +8,7 @@ use super::destination::{self, InTheWay};
 use super::{Conversion, PlannedNode};
 use std::sync::Arc;
 use zarr_hierarchy::node::{Ancestors, CONVERSION_JOURNAL, is_one_prefix, new_id, replacement, replacements};
-use zarr_hierarchy::{Error, ErrorKind, Result, open_node};
+use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_json::{Map, Value};
 use zarr_meta::{NodePath, StoredNode};
 use zarr_store::{Key, Prefix, Prefixed, Store, StoreExt, run};
@@ -121,7 +121,7 @@ impl Unfinished {
     /// Checks that there is a node of a conversion that has come to its end.
     pub(super) fn check_there(&self, target: &dyn Store, conversion: &Conversion) -> Result<()> {
         let (_, path) = conversion.paths();
-        match open_node(target, &path.to_string(), None) {
+        match open_stored_node(target, &path.to_string(), None) {
             Err(error) if error.is_not_found() && !conversion.nodes.is_empty() => Err(gone().at_path(&path)),
             Err(error) if error.kind() == ErrorKind::Store => Err(error),
             _ => Ok(()),
@@ -214,7 +214,7 @@ pub(super) fn may_replace(target: &dyn Store, conversion: &Conversion) -> Result
     if !can || !is_markable(conversion, &path) {
         return Ok(false);
     }
-    match open_node(target, &path.to_string(), None) {
+    match open_stored_node(target, &path.to_string(), None) {
         Ok(found) => Ok(is_one_prefix(found.dialect, &path)),
         Err(error) if error.kind() == ErrorKind::Store => Err(error),
         // There is none, or it is broken.

@@ -116,7 +116,11 @@ fn add(number: Number, to: &DataType, into: &mut Vec<u8>) -> Option<()> {
         DataType::UInt64 => integer!(u64),
         DataType::Float64 => into.extend(number.to_f64().to_ne_bytes()),
         DataType::Float32 => {
-            let (value, rounded) = (number.to_f64(), number.to_f64() as f32);
+            // Rounded once: an integer is not a float of 64 bits first.
+            let (value, rounded) = match number {
+                Number::Integer(integer) => (number.to_f64(), integer as f32),
+                Number::Float(value) => (value, value as f32),
+            };
             // What is infinite now, and was not, does not fit.
             into.extend((rounded.is_finite() || !value.is_finite()).then_some(rounded)?.to_ne_bytes());
         }
@@ -126,7 +130,10 @@ fn add(number: Number, to: &DataType, into: &mut Vec<u8>) -> Option<()> {
             let json = match value {
                 value if value.is_nan() => Value::from("NaN"),
                 value if value.is_infinite() => Value::from(if value > 0.0 { "Infinity" } else { "-Infinity" }),
-                value => Value::Number(JsonNumber::parse(&format!("{value:e}"))?),
+                value => Value::Number(JsonNumber::parse(&match number {
+                    Number::Integer(integer) => integer.to_string(),
+                    Number::Float(_) => format!("{value:e}"),
+                })?),
             };
             let element = print::parse(to, &json).ok()?;
             let rounded = cast_items::<f64>(to, &element, Cast::Exact).ok()?;
@@ -180,6 +187,9 @@ mod tests {
         assert_eq!(ok(&Float64, &bytes([-1.9_f64, 127.9].map(f64::to_ne_bytes)), &Int8), [0xff, 127]);
         assert_eq!(ok(&Float64, &bytes([f64::NAN, 0.0, -0.5].map(f64::to_ne_bytes)), &Bool), [1, 0, 1]);
         assert_eq!(ok(&UInt64, &u64::MAX.to_ne_bytes(), &Float32), (u64::MAX as f32).to_ne_bytes());
+        // A tie by way of a float of 64 bits, which would be rounded down.
+        let odd = (1_i64 << 54) + (1 << 30) + 1;
+        assert_eq!(ok(&Int64, &odd.to_ne_bytes(), &Float32), (((1_u64 << 54) + (1 << 31)) as f32).to_ne_bytes());
         assert_eq!(ok(&Float64, &1.5_f64.to_ne_bytes(), &Float16), 0x3e00_u16.to_ne_bytes());
         assert_eq!(ok(&Float64, &f64::INFINITY.to_ne_bytes(), &Float16), 0x7c00_u16.to_ne_bytes());
         assert_eq!(ok(&Float64, &f64::INFINITY.to_ne_bytes(), &Float32), f32::INFINITY.to_ne_bytes());
