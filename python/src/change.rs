@@ -98,7 +98,7 @@ impl<T: InStore> Current<T> {
         is_long: bool,
         change: impl FnOnce(&mut T) -> Result<R> + Send,
     ) -> PyResult<R> {
-        let (result, dropped) = runtime::run_in(py, &Arc::clone(self.get().store()), is_long, |store| {
+        let work = |store: &Arc<dyn Store>| {
             let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
             let node = self.get();
             let own = Arc::clone(node.store());
@@ -108,7 +108,9 @@ impl<T: InStore> Current<T> {
                 self.set(changed.through(&own)?);
             }
             Ok((result, dropped))
-        })?;
+        };
+        let store = Arc::clone(self.get().store());
+        let (result, dropped) = runtime::run_in_if(py, &store, is_long, work, |(result, _)| result.is_ok())?;
         dropped.warn(py)?;
         result.or_exception(py)
     }

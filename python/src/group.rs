@@ -14,7 +14,7 @@ use zarr::hierarchy::{StoredNode, Summary, Walk, consolidate, erase_node, node_e
 use zarr::json::Value;
 use zarr::meta::consolidated::document_key;
 use zarr::store::{ByteRange, GetOptions, Key};
-use zarr::{Array, Dialect, Group, Opened, Result};
+use zarr::{Array, Dialect, Group, Opened, Result, Store};
 
 /// A group, and the store that it lies in.
 #[pyclass(frozen, name = "Group", module = "zarr_rust._core")]
@@ -91,7 +91,9 @@ impl GroupHandle {
         names: &[&str],
         work: impl FnOnce(&Group) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let (done, dropped) = self.run(py, is_long, |group| {
+        let group = self.group(py)?;
+        let change = |store: &Arc<dyn Store>| {
+            let group = &InStore::through(&group, store)?;
             let mut paths = names.iter().map(|name| below(group, name)).collect::<Result<Vec<_>>>()?;
             let last = paths.pop().unwrap_or_default();
             let ((done, one), other) = watching_above(group.store(), &last, || match paths.pop() {
@@ -99,7 +101,8 @@ impl GroupHandle {
                 None => (work(group), Dropped::default()),
             });
             Ok((done, one.and(other)))
-        })?;
+        };
+        let (done, dropped) = runtime::run_in_if(py, group.store(), is_long, change, |(done, _)| done.is_ok())?;
         dropped.warn(py)?;
         done.or_exception(py)
     }

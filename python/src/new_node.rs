@@ -9,8 +9,9 @@ use crate::location::{Access, Located, Named, Origin};
 use crate::runtime;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use std::sync::Arc;
 use zarr::dtype::{DataType, FillValue};
-use zarr::{Dialect, NewArray, NewGroup, Result};
+use zarr::{Dialect, NewArray, NewGroup, Result, Store};
 
 /// The description of a node, a `dict`. A group has the members `attributes`, `dialect` and `overwrite` alone.
 #[derive(FromPyObject)]
@@ -101,10 +102,11 @@ pub(crate) fn create_array(
     let is_long = new.overwrite;
     let new = of_array(new).or_exception(py)?;
     let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create)?;
-    let (array, dropped) = runtime::run_in(py, &store, is_long, |store| {
+    let create = |store: &Arc<dyn Store>| {
         let create = || zarr::create((store, path.as_str())).array(new);
         Ok(watching_above(store, &path, create))
-    })?;
+    };
+    let (array, dropped) = runtime::run_in_if(py, &store, is_long, create, |(made, _)| made.is_ok())?;
     dropped.warn(py)?;
     let array = array.or_exception(py)?;
     Ok(ArrayHandle::new(&origin, array.through(&store)))
@@ -125,10 +127,11 @@ pub(crate) fn create_group(
     let is_long = new.overwrite;
     let new = of_group(&new).or_exception(py)?;
     let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create)?;
-    let (group, dropped) = runtime::run_in(py, &store, is_long, |store| {
+    let create = |store: &Arc<dyn Store>| {
         let create = || zarr::create((store, path.as_str())).group(new);
         Ok(watching_above(store, &path, create))
-    })?;
+    };
+    let (group, dropped) = runtime::run_in_if(py, &store, is_long, create, |(made, _)| made.is_ok())?;
     dropped.warn(py)?;
     let group = group.or_exception(py)?;
     Ok(GroupHandle::new(&origin, InStore::through(&group, &store).or_exception(py)?))

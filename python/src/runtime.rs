@@ -65,10 +65,24 @@ pub(crate) fn run_in<T: Send>(
     is_long: bool,
     work: impl FnOnce(&Arc<dyn Store>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    run_in_if(py, store, is_long, work, |_| true)
+}
+
+/// As [`run_in`], of work that failed unless `is_done` says that it did what it was asked for.
+///
+/// # Errors
+/// As [`run_long`].
+pub(crate) fn run_in_if<T: Send>(
+    py: Python<'_>,
+    store: &Arc<dyn Store>,
+    is_long: bool,
+    work: impl FnOnce(&Arc<dyn Store>) -> Result<T> + Send,
+    is_done: impl FnOnce(&T) -> bool + Send,
+) -> PyResult<T> {
     let work = |store: &Arc<dyn Store>| {
         let done = work(store)?;
-        // What a call has written to a zip file is in it when the call returns. Nothing is done for one that only reads.
-        if store.capabilities().appears_at_flush {
+        // What a call has written to a zip file is in it when the call returns. Nothing is done for one that only reads, or that failed.
+        if store.capabilities().appears_at_flush && is_done(&done) {
             store.flush()?;
         }
         Ok(done)

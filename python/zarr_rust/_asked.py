@@ -13,6 +13,7 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 
 from zarr_rust import _core
+from zarr_rust._pipeline_answers import REFUSALS
 
 #: The documents of nodes, which are keys wherever stores list a name that may be a prefix as well.
 _DOCUMENTS = {"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"}
@@ -63,7 +64,7 @@ class Asked:
             byte_range = SuffixByteRequest(one)
         try:
             value = await self.store.get(key, self._prototype, byte_range)
-        except NotImplementedError:
+        except REFUSALS:
             # It has no ranges, and is asked for the whole value.
             if byte_range is None:
                 raise

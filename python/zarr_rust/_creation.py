@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -57,7 +58,7 @@ def create(
         if not _is_auto(compressors):
             raise TypeError("found compressor and compressors, expected one of them")
         compressors = compressor
-    if fill_value == 0 and not isinstance(fill_value, (bool, np.bool_)):
+    if type(fill_value) is int and fill_value == 0:
         # Zero, in whatever form the data type has it.
         fill_value = None
     made = create_array(
@@ -88,12 +89,12 @@ def create(
 
 def zeros(shape: int | Sequence[int], **arguments: Any) -> Array:
     """Creates an array of zeros, with the arguments of :func:`create`."""
-    return create(shape, **_with(arguments, fill_value=0))
+    return create(shape, fill_value=0, **arguments)
 
 
 def ones(shape: int | Sequence[int], **arguments: Any) -> Array:
     """Creates an array of ones, with the arguments of :func:`create`."""
-    return create(shape, **_with(arguments, fill_value=1))
+    return create(shape, fill_value=1, **arguments)
 
 
 def empty(shape: int | Sequence[int], **arguments: Any) -> Array:
@@ -119,17 +120,17 @@ def array(data: Any, **arguments: Any) -> Array:
 
 def zeros_like(a: Any, **arguments: Any) -> Array:
     """Creates an array of zeros that is stored as another one is; ``arguments`` say what differs."""
-    return zeros(**like(a, "fill_value") | arguments)
+    return zeros(**_differing(like(a, "fill_value"), arguments))
 
 
 def ones_like(a: Any, **arguments: Any) -> Array:
     """Creates an array of ones that is stored as another one is; ``arguments`` say what differs."""
-    return ones(**like(a, "fill_value") | arguments)
+    return ones(**_differing(like(a, "fill_value"), arguments))
 
 
 def empty_like(a: Any, **arguments: Any) -> Array:
     """Creates an array that is stored as another one is, without its elements; ``arguments`` say what differs."""
-    return empty(**like(a) | arguments)
+    return empty(**_differing(like(a), arguments))
 
 
 def full_like(a: Any, fill_value: Any, **arguments: Any) -> Array:
@@ -141,12 +142,12 @@ def full_like(a: Any, fill_value: Any, **arguments: Any) -> Array:
     >>> b.shape, b.shards, b.chunks, b.dtype, b[7, 5]
     ((8, 6), (4, 6), (2, 3), dtype('int16'), np.int16(5))
     """
-    return full(fill_value=fill_value, **like(a, "fill_value") | arguments)
+    return full(fill_value=fill_value, **_differing(like(a, "fill_value"), arguments))
 
 
 def open_like(a: Any, path: StoreLike, **arguments: Any) -> Array:
     """Opens the array at an address, or creates one there that is stored as another one is."""
-    return open_array(path, **_with({"mode": "a"}, **like(a) | arguments))
+    return open_array(path, **_with({"mode": "a"}, **_differing(like(a), arguments)))
 
 
 @checked
@@ -188,6 +189,11 @@ def from_array(
     given = {key: value for key, value in named.items() if value is not None and not _is_keep(value)}
     given |= {key: None for key in ("compressors", "filters") if named[key] is None}
     dialect = dialect_of(dialect, zarr_format)
+    data = _own(data)
+    if given.keys() & _CODECS.keys() and isinstance(data, Array) and dialect in (None, data.dialect):
+        # What is not given is that of the array.
+        kept = {key: getattr(data, key) for key in _CODECS if _is_keep(named[key])}
+        given |= {key: value for key, value in kept.items() if value is not None}
     described = like(data) if _is_keep(chunks) and _is_keep(shards) and not given else {}
     if not described or dialect not in (None, getattr(data, "dialect", dialect)):
         described = like(data, "codecs") | _chunks_and_codecs(data, chunks, shards, dialect, not given)
@@ -220,6 +226,7 @@ def _chunks_and_codecs(data: Any, chunks: Any, shards: Any, dialect: str | None,
 
 def like(a: Any, *without: str) -> dict[str, Any]:
     """The arguments by which an array is made that is stored as another one is, of this package, zarr-python, numpy or Dask."""
+    a = _own(a)
     if not isinstance(a, Array):
         described = {"shape": tuple(a.shape), "dtype": a.dtype}
         chunks, shards = getattr(a, "chunks", None), getattr(a, "shards", None)
@@ -232,17 +239,43 @@ def like(a: Any, *without: str) -> dict[str, Any]:
             described["fill_value"] = fill_value
         return {name: value for name, value in described.items() if name not in without}
     core = a._core
-    # The codecs have shards among them, and chunks are those that are stored.
+    inner = inner_codecs(a)
+    # The codecs of shards in shards, as those of a grid of several lengths, have the chunks among them, and chunks are those that are stored.
+    is_plain = a.shards is not None and all(codec["name"] != "sharding_indexed" for codec in inner)
     described = {
         "shape": a.shape,
         "dtype": a.dtype if core.form == "fixed" else core.data_type,
-        "chunks": tuple(core.chunk_shape),
-        "codecs": a.metadata["codecs"],
+        "chunks": a.chunks if is_plain else tuple(core.chunk_shape),
+        "shards": a.shards if is_plain else None,
+        "codecs": inner if is_plain else a.metadata["codecs"],
         "fill_value": a.fill_value,
         "dimension_names": a.dims,
         "dialect": a.dialect,
     }
     return {name: value for name, value in described.items() if name not in without and value is not None}
+
+
+#: Arguments that say what ``codecs`` says, of elements, of bytes and between them.
+_CODECS: dict[str, None] = dict.fromkeys(("compressors", "filters", "serializer"))
+
+
+def _differing(described: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of an array that is as described but for what is given."""
+    said = {"codecs"} if arguments.keys() & _CODECS.keys() else set()
+    if arguments.get("zarr_format") is not None:
+        said.add("dialect")
+    return {name: value for name, value in described.items() if name not in said} | arguments
+
+
+def _own(a: Any) -> Any:
+    """An array of zarr-python as one of this package, where its store can be had."""
+    zarr = sys.modules.get("zarr")
+    if zarr is None or not isinstance(a, zarr.Array):
+        return a
+    try:
+        return open_array(a, mode="r")
+    except TypeError:
+        return a
 
 
 def inner_codecs(a: Array) -> list[Any]:

@@ -85,10 +85,21 @@ def _variables(variables: Iterable[Variable]) -> str:
     for variable in listed[:_MOST]:
         dims = ", ".join(f"{name}: {size}" for name, size in zip(variable.dims, variable.shape))
         says = [str(variable.attrs[name]) for name in ("long_name", "units") if name in variable.attrs]
-        cells = (f"({dims})", str(variable.dtype), ", ".join(says))
+        cells = (f"({dims})", _type(variable), ", ".join(says))
         rows.append((_bold(variable.name), *(escape(_cut(cell)) for cell in cells)))
     more = f"<div>{len(listed) - _MOST} more</div>" if len(listed) > _MOST else ""
     return _table(rows) + more
+
+
+def _type(variable: Variable) -> str:
+    """The data type of numpy, for which no value is read; the name in Zarr of another one, or of a variable without dimensions."""
+    if variable.dims:
+        try:
+            return str(variable.dtype)
+        # Whatever keeps its values from being read.
+        except Exception:  # noqa: BLE001
+            pass
+    return str(variable.data_type)
 
 
 def _attributes(attributes: Mapping[str, Any]) -> str:
@@ -111,7 +122,8 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
     """A table of cells that are HTML."""
     if not rows:
         return ""
-    lines = "".join(f"<tr style=\"background:none\">{''.join(f'<td style="{_CELL}">{cell}</td>' for cell in row)}</tr>" for row in rows)
+    cells = ["".join(f'<td style="{_CELL}">{cell}</td>' for cell in row) for row in rows]
+    lines = "".join(f'<tr style="background:none">{line}</tr>' for line in cells)
     return f'<table style="border-collapse:collapse;border:none;margin:0">{lines}</table>'
 
 

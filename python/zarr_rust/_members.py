@@ -11,11 +11,20 @@ import numpy as np
 from zarr_rust import _core
 from zarr_rust._array import Array
 from zarr_rust._handle import Node
+from zarr_rust._values import name_of
 from zarr_rust._warnings import warn
 from zarr_rust.errors import NodeNotFoundError
 
 if TYPE_CHECKING:
     from zarr_rust._group import Group
+
+
+def _is_of(array: Array, dtype: Any, exact: bool) -> bool:
+    """Whether elements have a data type, or can be cast to it."""
+    name, wanted = name_of(dtype)
+    if wanted is None or array._core.form != "fixed":
+        return name == array._core.data_type
+    return array.dtype == wanted if exact else np.can_cast(array.dtype, wanted)
 
 
 class Members(Node[_core.Group]):
@@ -93,7 +102,7 @@ class Members(Node[_core.Group]):
     def require_array(self, name: str, *, shape: int | Sequence[int], dtype: Any = None, exact: bool = False, **arguments: Any) -> Array:
         """The array of a name, which is made if it is not there, with the arguments of :meth:`create_array`.
 
-        One that is there must have the shape, and a data type that ``dtype`` can be cast to, or with ``exact`` that one; else, and if it
+        One that is there must have the shape, and a data type that can be cast to ``dtype``, or with ``exact`` that one; else, and if it
         is a group, it is a ``TypeError``.
         """
         try:
@@ -103,10 +112,9 @@ class Members(Node[_core.Group]):
         wanted = tuple(int(length) for length in shape) if isinstance(shape, Sequence) else (int(shape),)
         if found.shape != wanted:
             raise TypeError(f"{found!r} is there, expected the shape {wanted}")
-        if dtype is not None and exact and found.dtype != np.dtype(dtype):
-            raise TypeError(f"{found!r} is there, expected the data type {np.dtype(dtype)}")
-        if dtype is not None and not exact and not np.can_cast(np.dtype(dtype), found.dtype):
-            raise TypeError(f"{found!r} is there, expected a data type that {np.dtype(dtype)} can be cast to")
+        if dtype is not None and not _is_of(found, dtype, exact):
+            how = "the data type" if exact else "a data type that can be cast to"
+            raise TypeError(f"{found!r} is there, expected {how} {dtype}")
         return found
 
     def __setitem__(self, name: str, value: Any) -> None:

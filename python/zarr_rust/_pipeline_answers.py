@@ -23,7 +23,7 @@ from zarr_rust._async import ended
 _RANGES = ("range", "from", "suffix")
 
 #: What stores raise that take no ranges, or not of this kind. If the whole value cannot be had either, that is what is raised.
-_REFUSALS = (NotImplementedError, TypeError, ValueError)
+REFUSALS = (NotImplementedError, TypeError, ValueError)
 
 #: Those that say so of each range. A ``ValueError`` may be of the one.
 _LASTING = (NotImplementedError, TypeError, io.UnsupportedOperation)
@@ -65,7 +65,7 @@ class Answers:
     async def _answer(self, number: int, chunk: int, ask: str, arguments: list[Any]) -> None:
         try:
             self.requests.answer(number, await self._do(self._getters[chunk], ask, arguments))
-        except _REFUSALS as error:
+        except REFUSALS as error:
             if ask in _RANGES:
                 self._refused = self._refused or isinstance(error, _LASTING)
                 self.requests.refuse_range(number)

@@ -37,6 +37,8 @@ def where(store: Any, path: str | None, storage_options: Mapping[str, Any] | Non
     if core is not None and type(store).__module__.startswith("zarr_rust."):
         if core.address is None and core.asked is None:
             raise TypeError(f"{store!r}: a store in the memory of this process has no address: call the methods of the node")
+        if writes:
+            store._check_writable()
         return Where(core.address or core.asked, _below(core.path, path), core.store_options)
     found, above = _object(store)
     return _of_object(found, _below(above, path), writes)

@@ -75,11 +75,13 @@ def save_group(
     storage_options: Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> None:
-    """Writes several arrays in a group, in the place of those that are there; see :func:`save`."""
+    """Writes several arrays in a new group, in the place of what is there; see :func:`save`."""
     arrays = {f"arr_{number}": data for number, data in enumerate(args)} | kwargs
     if len(arrays) < len(args) + len(kwargs):
         raise TypeError("found an array twice, by a name such as arr_0 and by its place")
-    made = open_group(store, path, "a", dialect, zarr_format=zarr_format, storage_options=storage_options)
+    if not arrays:
+        raise ValueError("found no array, expected at least one")
+    made = open_group(store, path, "w", dialect, zarr_format=zarr_format, storage_options=storage_options)
     for name, data in arrays.items():
         made[name] = data
 
