@@ -12,6 +12,9 @@ use crate::ZipFault;
 use crate::zip::file::write_all_at;
 use crate::zip::plan::Fault;
 
+/// Bytes that stay in the file without use are told from such a part of it on: one of so many.
+const WORTH_TELLING: u64 = 100;
+
 impl Session {
     /// Makes all changes the zip file at the path.
     pub(in crate::zip) fn flush(&self) -> Result<()> {
@@ -46,13 +49,15 @@ impl Session {
         (writer.has_erased, writer.starts_over) = (false, false);
         target::sync_name(&self.path).map_err(fail)?;
         self.put_in_order(writer)?;
-        match std::mem::take(&mut writer.left) {
-            0 => {}
-            left => self.warn(format!(
+        // A document that was written twice in a large file is nobody's concern; what is little now is counted on.
+        let size = fs::metadata(&self.path).map_or(0, |file| file.len());
+        if writer.left.saturating_mul(WORTH_TELLING) > size {
+            let left = std::mem::take(&mut writer.left);
+            self.warn(format!(
                 "{}: {left} bytes of values that were replaced or erased stay in the zip file; a new one is without them: \
                  `zarr cp {} NEW.zip`",
                 self.name, self.name
-            )),
+            ));
         }
         Ok(())
     }
