@@ -90,9 +90,9 @@ pub fn open_with(address: &str, options: &StoreOptions) -> Result<Arc<dyn Store>
 /// one a directory.
 ///
 /// # Zip files
-/// What is written to a zip file is in it after [`Store::flush`](crate::Store::flush), all of it at once. Without that the file stays as it
+/// What is written to a zip file is in it after [`Store::flush`], all of it at once. Without that the file stays as it
 /// was, or away, so that work that failed leaves no file that looks whole. `Conversion::run` ends with a flush.
-/// Values may be replaced and erased; their bytes stay in the file, which a warning tells ([`Store::take_warnings`](crate::Store::take_warnings)).
+/// Values may be replaced and erased; their bytes stay in the file, which a warning tells ([`Store::take_warnings`]).
 /// Each flush after new writes copies the file, but for file systems that share blocks: few flushes of many values are fast. In `.ozx`, OME-Zarr
 /// in one file, documents come first, and the comment tells the version of OME-Zarr.
 ///
