@@ -135,7 +135,7 @@ impl Zarr {
         let content = |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
         for line in manifest::read(folder)? {
             let store = format!("{}/{}", service.address(prefix), line.store);
-            let arguments = ["read", &store, &line.path, "--as", "raw", "--output", &file];
+            let arguments = ["read", &store, &line.path, "--raw", "--as", "raw", "--output", &file];
             let done = self.run(&[&arguments, &texts(&options)[..]].concat(), &[]);
             outcome.arrays += 1;
             let found = done.and_then(|()| Ok(content(&to)? == content(&folder.join(&line.values))?));
