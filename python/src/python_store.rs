@@ -15,7 +15,7 @@ use zarr::store::{
     Listing, Operation, Prefix, Result, SetOptions, Version,
 };
 
-/// What a store of Python says.
+/// The answer of a store of Python.
 enum Reply {
     Bytes(Option<Bytes>),
     /// Keys, and prefixes of others.
@@ -195,16 +195,7 @@ impl AsyncStore for PythonStore {
                 let Some(bytes) = self.bytes(Operation::Get, key, Ask::Get(key, range)).await? else {
                     return Ok(None);
                 };
-                let found = bytes.len() as u64;
-                match range {
-                    ByteRange::Range(due) if found != due.end.saturating_sub(due.start) => {
-                        range.check(self, key, due.start.saturating_add(found))?;
-                    }
-                    ByteRange::Suffix(due) if found != *due => {
-                        range.check(self, key, found)?;
-                    }
-                    _ => {}
-                }
+                check_len(self, key, range, bytes.len() as u64)?;
                 fetched.size = fetched.size.or_else(|| range.whole_size(&bytes));
                 if !ranges.is_empty() {
                     fetched.push(bytes);
@@ -241,5 +232,19 @@ impl AsyncStore for PythonStore {
 
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE.concurrency(self.concurrency).part_size(None)
+    }
+}
+
+/// Checks the length of what a store of Python answered for a range of a value.
+///
+/// # Errors
+/// [`ErrorKind::Range`](zarr::store::ErrorKind::Range) if it is not as long as the range.
+pub(crate) fn check_len(store: &dyn fmt::Display, key: &Key, range: &ByteRange, found: u64) -> Result<()> {
+    match range {
+        ByteRange::Range(due) if found != due.end.saturating_sub(due.start) => {
+            range.check(store, key, due.start.saturating_add(found)).map(drop)
+        }
+        ByteRange::Suffix(due) if found != *due => range.check(store, key, found).map(drop),
+        _ => Ok(()),
     }
 }

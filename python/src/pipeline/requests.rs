@@ -4,6 +4,7 @@
 //! loop, which takes all that are there and starts a coroutine for each (`zarr_rust/_pipeline_stores.py`). No thread of Rust waits for the
 //! interpreter's lock while it holds another one.
 
+use crate::python_store::check_len;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
@@ -289,16 +290,7 @@ impl PythonStore {
         for (range, answer) in asked.iter().zip(answers) {
             let Some(found) = self.answered(key, Operation::Get, answer).await? else { return Ok(None) };
             let Some(bytes) = found else { return Ok(Some(None)) };
-            let found = bytes.len() as u64;
-            match range {
-                ByteRange::Range(due) if found != due.end.saturating_sub(due.start) => {
-                    range.check(self, key, due.start.saturating_add(found))?;
-                }
-                ByteRange::Suffix(due) if found != *due => {
-                    range.check(self, key, found)?;
-                }
-                _ => {}
-            }
+            check_len(self, key, range, bytes.len() as u64)?;
             fetched.size = fetched.size.or_else(|| range.whole_size(&bytes));
             if !ranges.is_empty() {
                 fetched.push(bytes);
