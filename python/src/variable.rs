@@ -27,7 +27,7 @@ pub(crate) enum Given<'py> {
     Encoded(Vec<PyBackedBytes>),
 }
 
-/// What an element is that is no text or no bytes.
+/// The meaning of an element that is no text or no bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
     /// An error.
@@ -303,7 +303,7 @@ fn encode(view: &View<'_>, mut elements: Elements, character: impl Fn([u8; 4]) -
     if is_text { Ok(elements) } else { Err(elements.count()) }
 }
 
-/// What Python raises for a text that has no UTF-8.
+/// The exception of Python for a text that has no UTF-8.
 fn no_text(array: &Bound<'_, PyUntypedArray>, number: usize) -> PyResult<PyErr> {
     let encoded = array.getattr("flat")?.get_item(number)?.call_method0("encode");
     Ok(encoded.err().unwrap_or_else(|| PyValueError::new_err(format!("element {number} is no text"))))

@@ -22,7 +22,7 @@ use std::ffi::{c_char, c_int, c_void};
 use std::mem::{forget, size_of, transmute};
 use std::ptr::{NonNull, null};
 
-/// What locks the texts of arrays of one data type. Only numpy knows what is in it.
+/// The lock of the texts of arrays of one data type. Only numpy knows what is in it.
 type Allocator = NonNull<c_void>;
 
 /// A text that numpy lends.

@@ -201,13 +201,13 @@ impl DimensionSelection {
     }
 }
 
-/// What was found so far.
+/// Regions and dimensions that were found so far.
 #[derive(Default)]
 struct Taken {
     regions: BTreeMap<NodePath, Region>,
     /// The dimensions that arrays have.
     known: BTreeSet<String>,
-    /// Those of them that are selected.
+    /// The known dimensions that are selected.
     used: BTreeSet<String>,
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn keeping<T>(
 /// metadata alone writes no document of any node, so that the first node tells that is there.
 ///
 /// # Errors
-/// Of the arguments; those of the group.
+/// A failure of usage if documents would be lost; the errors of the group.
 pub(super) fn check_documents(store: &dyn Store, group: &str) -> Result<()> {
     let copied = walk_consolidated(store, group, None)?;
     for node in copied.nodes.iter().filter(|node| node.path.to_string() != group) {

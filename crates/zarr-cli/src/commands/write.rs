@@ -67,7 +67,7 @@ pub(crate) struct Write {
     /// not have is an error under any.
     #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "same_kind", conflicts_with = "decode")]
     cast: Option<Casting>,
-    /// What is written are values, as `read --decode` prints them: they are packed by scale_factor and add_offset, missing ones become
+    /// Write values, as `read --decode` prints them: they are packed by scale_factor and add_offset, missing ones become
     /// _FillValue, dates counts in the units of the array.
     #[arg(long)]
     decode: bool,

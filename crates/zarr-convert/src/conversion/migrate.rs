@@ -406,7 +406,7 @@ fn has_new_chunks(planned: &PlannedNode) -> bool {
     matches!(planned.how, Action::CopyChunks | Action::Reencode)
 }
 
-/// All nodes of the hierarchy, none of them broken, and none that only consolidated metadata have, which an end of the migration erases.
+/// Finds the nodes of the hierarchy, none of them broken, and none that only consolidated metadata have, which an end of the migration erases.
 fn nodes(store: &dyn Store, root: &StoredNode) -> Result<Vec<StoredNode>> {
     let Walk { nodes, broken, below_arrays, .. } = walk_stored(store, "/", Some(root.dialect))?;
     let all = walk(store, "/", Some(root.dialect))?.nodes;

@@ -9,7 +9,7 @@ use zarr_hierarchy::Result;
 #[derive(Clone, Debug)]
 pub(super) struct SourceGrid {
     grid: ChunkGrid,
-    /// All of the array if `None`.
+    /// The elements that are read; the whole array if `None`.
     region: Option<Region>,
 }
 

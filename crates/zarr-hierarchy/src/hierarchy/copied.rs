@@ -44,7 +44,7 @@ pub(super) async fn open_async(
 /// walk without them.
 ///
 /// # Errors
-/// Those of the walk, unless the nodes are found all the same; [`ErrorKind::Store`](crate::ErrorKind::Store).
+/// The errors of the walk, unless the nodes are found all the same; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn with_copied_above(
     store: &dyn Store,
     walked: Result<Walk>,
@@ -90,7 +90,7 @@ fn is_looked_at(walked: &Result<Walk>, root: &StoredNode, can_list: bool, kind: 
 
 /// Nodes of consolidated metadata that a walk lacks.
 struct Found {
-    /// Those of groups without a document of their own.
+    /// Nodes of groups without a document of their own.
     sure: Vec<StoredNode>,
     unsure: Vec<StoredNode>,
 }

@@ -95,7 +95,7 @@ pub fn have_equal_bytes(first: (&dyn Store, &Key), second: (&dyn Store, &Key)) -
 struct OtherKeysJob {
     /// The prefixes of groups that are to be listed one by one.
     groups: Vec<String>,
-    /// Those that the walk has listed.
+    /// Listings of the walk, by prefix.
     listed: Vec<Listing>,
     /// The prefixes of groups, by which the group of a key is known.
     of_groups: BTreeSet<String>,

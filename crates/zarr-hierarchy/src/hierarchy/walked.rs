@@ -20,6 +20,6 @@ pub struct Walk {
     pub consolidated: Option<Consolidated>,
     /// Faults of consolidated metadata, that of groups below included. The nodes are not affected by them.
     pub bad_copies: Vec<Error>,
-    /// What lies directly under the prefixes that were listed.
+    /// Keys and prefixes directly under the prefixes that were listed.
     pub(crate) listed: BTreeMap<String, Listing>,
 }

@@ -23,7 +23,7 @@ pub(super) struct Update {
     session: OnceLock<Session>,
 }
 
-/// What a session is begun with. The lock is held while one begins.
+/// The parts that a session is begun with. The lock is held while one begins.
 #[derive(Default)]
 struct Settings {
     options: ZipOptions,

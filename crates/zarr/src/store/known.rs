@@ -156,7 +156,7 @@ fn create_zip(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Re
     }
 }
 
-/// What becomes of a zip file that is not there.
+/// Tells what becomes of a zip file that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(feature = "zip"), allow(dead_code, reason = "no zip file is opened"))]
 enum Missing {

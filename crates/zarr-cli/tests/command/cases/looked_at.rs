@@ -1,4 +1,4 @@
-//! What stores are, as trees, pictures and checks say.
+//! Stores as trees, pictures and checks show them.
 
 use super::{case, findings, is_sound, lines, refused, warned};
 use std::fmt::Write;
