@@ -42,6 +42,10 @@ pub(crate) struct Global {
     /// Refuse documents with deviations from the specification that else cause a warning.
     #[arg(long, global = true, hide_short_help = true)]
     pub(crate) strict: bool,
+    /// Look at each node in a bucket or behind another network, although the consolidated metadata of a group there has a copy of all, which
+    /// costs one request. In files nodes are looked at in any case.
+    #[arg(long, global = true, hide_short_help = true)]
+    pub(crate) no_consolidated: bool,
     /// Refuse to write parts of chunks, to append and to change metadata in a store that does not set values on conditions, where what
     /// another writes at the same time may be lost.
     #[arg(long, global = true, hide_short_help = true)]

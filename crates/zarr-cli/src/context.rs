@@ -21,7 +21,9 @@ use zarr::meta::NodePath;
 use zarr::meta::json::{Map, Value};
 use zarr::meta::text::type_in_short;
 use zarr::registry::Registry;
-use zarr::store::{Key, Schemes, StoreAddress, StoreExt, StoreOptions, signature_of_file, signature_of_store};
+use zarr::store::{
+    Key, Schemes, StoreAddress, StoreExt, StoreKind, StoreOptions, signature_of_file, signature_of_store,
+};
 use zarr::{Array, Options, Store};
 
 /// So many arrays of a group are named.
@@ -285,6 +287,11 @@ impl Context {
         let deviations: Vec<String> = deviations.filter(|text| seen.insert(text.clone())).collect();
         self.some_warnings(&deviations);
         self.hint_of_hidden(&walk.nodes);
+        if let Some(refusal) = &walk.unlisted {
+            let what =
+                "the nodes are those of consolidated metadata, since the store refuses to list: others may be there";
+            self.warnings(&[format!("{what} ({refusal})")]);
+        }
     }
 
     /// Prints how to see nodes that others at their paths hide.
@@ -331,6 +338,39 @@ impl Context {
         let walk = zarr::hierarchy::children(&*location.store, &location.path.to_string(), location.dialect);
         let walk = walk.map_err(|error| location.with_near(error))?;
         Ok(self.checked(location, walk))
+    }
+
+    /// A node and all nodes below it, to be shown: where each request takes long, as consolidated metadata have them.
+    pub(crate) fn walk_to_show(&self, location: &NodeLocation) -> Result<Walk> {
+        if !self.believes_copies(&*location.store) {
+            return self.walk(location);
+        }
+        let walk = zarr::hierarchy::walk_consolidated(&*location.store, &location.path.to_string(), location.dialect);
+        let walk = walk.map_err(|error| location.with_near(error))?;
+        Ok(self.checked(location, walk))
+    }
+
+    /// As [`walk_to_show`](Self::walk_to_show), of a group that was opened, up to so many levels below it.
+    pub(crate) fn below_to_show(
+        &self,
+        location: &NodeLocation,
+        group: &StoredNode,
+        depth: Option<usize>,
+    ) -> Result<Walk> {
+        match (self.believes_copies(&*location.store), depth) {
+            (true, _) => {
+                let walk = zarr::hierarchy::consolidated_below(&*location.store, group, depth)?;
+                Ok(self.checked(location, walk))
+            }
+            (false, Some(1)) => self.children(location),
+            (false, _) => self.walk(location),
+        }
+    }
+
+    /// Whether consolidated metadata stand for the nodes of a store that are shown or read.
+    pub(crate) fn believes_copies(&self, store: &dyn Store) -> bool {
+        let is_all = !store.capabilities().list;
+        is_all || (store.access_profile().kind == StoreKind::Remote && !self.global.no_consolidated)
     }
 
     fn checked(&self, location: &NodeLocation, walk: Walk) -> Walk {

@@ -139,6 +139,9 @@ pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option
 /// Finds the node at `path` and all nodes below it, in whatever dialects they are, or only in the one given. Costs a listing for
 /// each group and the documents of each node, however many chunks there are.
 ///
+/// A store that gives values and refuses to list is walked by the consolidated metadata of the group, where there is some:
+/// [`Walk::unlisted`] has the refusal.
+///
 /// Of several nodes at one path the walk has the node that [`open_node`] finds, with a warning that
 /// [names](zarr_meta::Warning::hides) the dialect of the other.
 ///
@@ -182,9 +185,16 @@ async fn walk_down_async(
 /// # Errors
 /// As [`walk`].
 pub fn walk_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    let root = open_group(store, path, dialect, Copies::Trusted)?;
-    let walked = execute::run_free(store, WalkJob::new(root.clone(), None, store.capabilities().list).trusting());
-    with_copied_above(store, walked, &root, None)
+    consolidated_below(store, &open_group(store, path, dialect, Copies::Trusted)?, None)
+}
+
+/// The node `root`, which was opened before, and the nodes up to `depth` levels below it, as [`walk_consolidated`] finds them.
+///
+/// # Errors
+/// As [`walk`].
+pub fn consolidated_below(store: &dyn Store, root: &StoredNode, depth: Option<usize>) -> Result<Walk> {
+    let walked = execute::run_free(store, WalkJob::new(root.clone(), depth, store.capabilities().list).trusting());
+    with_copied_above(store, walked, root, depth)
         .map_err(|error| in_store(store, error))
         .map(|walk| walk.in_store(store))
 }

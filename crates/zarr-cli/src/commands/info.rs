@@ -72,7 +72,7 @@ fn group(context: &Context, location: &NodeLocation, found: &StoredNode) -> Resu
     if !location.store.capabilities().list {
         return print_group(context, describe::facts(found), found, Summary::of(found));
     }
-    let walk = context.walk(location)?;
+    let walk = context.below_to_show(location, found, None)?;
     context.hidden(&walk);
     let below = || walk.nodes.iter().filter(|node| node.path != found.path);
     let count = |kind: &str| below().filter(|node| describe::kind(node) == kind).count();

@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, args: &List) -> Result<()> {
         let failure = Failure::usage(format!("{location}: an array has no nodes below it"));
         return Err(failure.with_hint("`zarr info` describes it"));
     }
-    let walk = context.children(&location)?;
+    let walk = context.below_to_show(&location, &group, Some(1))?.below(&location.path);
     context.hidden(&walk);
     context.page(
         || walk.nodes.iter().map(describe::facts).collect::<Vec<_>>(),

@@ -33,7 +33,7 @@ pub(crate) struct Tree {
 
 pub(crate) fn run(context: &Context, args: &Tree) -> Result<()> {
     let location = context.locate(&args.node)?;
-    let walk = context.walk(&location)?;
+    let walk = context.walk_to_show(&location)?;
     let levels = |path: &NodePath| path.names().count().saturating_sub(location.path.names().count());
     context.hidden(&walk);
     let mut nodes = walk.nodes;

@@ -1,7 +1,7 @@
 //! Stores in buckets, on the web, and zip files in them.
 
 use crate::folder::Folder;
-use zarr_testserver::{Bucket, TestServer};
+use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};
 
 fn options(server: &TestServer) -> [String; 4] {
     let endpoint = format!("endpoint={}", server.url());
@@ -45,6 +45,62 @@ fn hierarchies_go_to_a_bucket_and_back() {
     assert!(ran.code == Some(3) && ran.err.contains("s3://data/x.zarr: /: no array and no group here"), "{}", ran.err);
     let ran = folder.run(&["tree", "s3://data/x.zarr", "--store-option", "endpiont=x"]);
     assert!(ran.code == Some(2) && ran.err.contains("found \"endpiont\", expected one of"), "{}", ran.err);
+}
+
+#[test]
+fn consolidated_hierarchies_in_a_bucket_are_shown_by_few_requests() {
+    for (dialect, most) in [("v3", 1), ("v2", 5)] {
+        let (folder, server) =
+            (Folder::new(), TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap());
+        let options = options(&server);
+        let new = ["--shape", "4", "--dtype", "int8", "--dialect", dialect];
+        for name in 0..20 {
+            folder.ok(&[&["create", "x.zarr", &format!("g/a{name}")], &new[..]].concat());
+        }
+        folder.ok(&["consolidate", "x.zarr"]);
+        server.load("data", folder.path("")).unwrap();
+        for verb in ["tree", "ls", "info"] {
+            let shown = folder.ok(&[verb, "x.zarr"]);
+            server.reset_counts();
+            let few = folder.ok(&all(&[verb, "s3://data/x.zarr", "--dialect", dialect], &options));
+            assert!(server.counts().requests() <= most, "{dialect} {verb}: {:?}", server.log());
+            assert_eq!(few.lines().skip(1).collect::<Vec<_>>(), shown.lines().skip(1).collect::<Vec<_>>(), "{verb}");
+        }
+        folder.ok(&all(&["create", "s3://data/x.zarr", "g/a/later", "--group"], &options));
+        folder.ok(&all(&["consolidate", "s3://data/x.zarr"], &options));
+        server
+            .remove("data", &format!("x.zarr/g/a7/{}", if dialect == "v3" { "zarr.json" } else { ".zarray" }))
+            .unwrap();
+        // Nodes are looked at where that is asked for.
+        let copied = folder.ok(&all(&["tree", "s3://data/x.zarr"], &options));
+        let looked = folder.ok(&all(&["tree", "s3://data/x.zarr", "--no-consolidated"], &options));
+        assert!(copied.contains("a7 ") && !looked.contains("a7 ") && looked.contains("later"), "{copied}{looked}");
+    }
+}
+
+#[test]
+fn a_bucket_that_refuses_to_list_is_shown_by_consolidated_metadata() {
+    let (folder, server) =
+        (Folder::new(), TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap());
+    let options = options(&server);
+    folder.ok(&["create", "x.zarr", "g/a", "--shape", "4", "--dtype", "int8"]);
+    folder.ok(&["create", "plain.zarr", "g/a", "--shape", "4", "--dtype", "int8"]);
+    folder.ok(&["consolidate", "x.zarr"]);
+    server.load("data", folder.path("")).unwrap();
+    server.fault(Fault::new(FaultKind::status(403)).on(Operation::List).always());
+    for args in [
+        &["tree", "s3://data/x.zarr", "--no-consolidated"][..],
+        &["ls", "s3://data/x.zarr", "--no-consolidated"],
+        &["info", "s3://data/x.zarr", "--no-consolidated"],
+    ] {
+        let ran = folder.run(&all(args, &options));
+        assert_eq!(ran.code, Some(0), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains("the store refuses to list: others may be there"), "{args:?}: {}", ran.err);
+    }
+    assert!(folder.ok(&all(&["tree", "s3://data/x.zarr"], &options)).contains("int8"));
+    // Without a copy nothing is known.
+    let ran = folder.run(&all(&["tree", "s3://data/plain.zarr"], &options));
+    assert!(ran.code == Some(5) && ran.err.contains("403"), "{}", ran.err);
 }
 
 #[test]

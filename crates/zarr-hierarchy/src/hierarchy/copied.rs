@@ -3,7 +3,7 @@
 //! Where the store can list, such a node is there if values are stored at or below its path, or if the group has no document of its own
 //! either: else the metadata are a stale copy of a node that was erased.
 
-use super::Walk;
+use super::{Walk, WalkJob};
 use crate::jobs::{get_document, unfit};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
@@ -43,6 +43,9 @@ pub(super) async fn open_async(
 /// [`walk`](crate::walk) has them. Where each request takes long, these are looked at only if the store cannot list; then there may be no
 /// walk without them.
 ///
+/// Where the store refuses to list, the walk has the nodes that the consolidated metadata of `root` have, and the refusal
+/// ([`Walk::unlisted`]).
+///
 /// # Errors
 /// The errors of the walk, unless the nodes are found all the same; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn with_copied_above(
@@ -51,6 +54,10 @@ pub fn with_copied_above(
     root: &StoredNode,
     depth: Option<usize>,
 ) -> Result<Walk> {
+    let walked = match walked {
+        Err(error) if is_refused(&error) => unlisted(error, run(store, WalkJob::new(root.clone(), depth, false))),
+        walked => walked,
+    };
     let can_list = store.capabilities().list;
     if !is_looked_at(&walked, root, can_list, store.access_profile().kind) {
         return walked;
@@ -71,6 +78,12 @@ pub async fn with_copied_above_async(
     root: &StoredNode,
     depth: Option<usize>,
 ) -> Result<Walk> {
+    let walked = match walked {
+        Err(error) if is_refused(&error) => {
+            unlisted(error, run_async(store, WalkJob::new(root.clone(), depth, false)).await)
+        }
+        walked => walked,
+    };
     let can_list = store.capabilities().list;
     if !is_looked_at(&walked, root, can_list, store.access_profile().kind) {
         return walked;
@@ -79,6 +92,19 @@ pub async fn with_copied_above_async(
     let found = Found::of(&copies, &walked, root, depth);
     let stored = if can_list { run_async(store, Stored::of(found.unsure)).await? } else { found.unsure };
     with(walked, root, found.sure.into_iter().chain(stored).collect())
+}
+
+/// Whether the store lists nothing for this caller, who may get values all the same.
+fn is_refused(error: &Error) -> bool {
+    error.store_error().is_some_and(|error| error.kind() == zarr_store::ErrorKind::Denied)
+}
+
+/// A walk by consolidated metadata after a store refused to list; without some, the refusal.
+fn unlisted(refusal: Error, walked: Result<Walk>) -> Result<Walk> {
+    match walked {
+        Ok(walk) if walk.consolidated.is_some() => Ok(Walk { unlisted: Some(refusal), ..walk }),
+        _ => Err(refusal),
+    }
 }
 
 fn is_looked_at(walked: &Result<Walk>, root: &StoredNode, can_list: bool, kind: StoreKind) -> bool {

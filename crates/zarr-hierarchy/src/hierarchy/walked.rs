@@ -18,6 +18,9 @@ pub struct Walk {
     pub below_arrays: Vec<StoredNode>,
     /// The consolidated metadata of the group that the walk began with, as stored: a copy, which may be stale.
     pub consolidated: Option<Consolidated>,
+    /// The refusal of a store that gives values and lists nothing. The nodes are those of the consolidated metadata: whether others are
+    /// there is not known.
+    pub unlisted: Option<Error>,
     /// Faults of consolidated metadata, that of groups below included. The nodes are not affected by them.
     pub bad_copies: Vec<Error>,
     /// Keys and prefixes directly under the prefixes that were listed.
