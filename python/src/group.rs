@@ -8,12 +8,13 @@ use crate::location::{Access, Located, Named, Origin};
 use crate::new_node::{NewNode, of_array, of_group};
 use crate::runtime;
 use pyo3::prelude::*;
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
 use zarr::convert::Transfer;
 use zarr::hierarchy::{StoredNode, Summary, Walk, consolidate, erase_node, node_exists, open_node};
 use zarr::json::Value;
 use zarr::meta::consolidated::document_key;
-use zarr::store::{ByteRange, GetOptions, Key};
+use zarr::store::{ByteRange, GetOptions, Key, StoreKind};
 use zarr::{Array, Dialect, Group, Opened, Result, Store};
 
 /// A group, and the store that it lies in.
@@ -22,6 +23,8 @@ use zarr::{Array, Dialect, Group, Opened, Result, Store};
 pub(crate) struct GroupHandle {
     origin: Arc<Origin>,
     current: Current<Group>,
+    /// The nodes below as consolidated metadata has them, where these are believed.
+    copies: OnceLock<Option<BTreeMap<String, StoredNode>>>,
 }
 
 /// An array or a group.
@@ -51,7 +54,7 @@ type Nodes = (Vec<(String, Option<(Vec<u64>, String)>)>, Vec<String>);
 impl GroupHandle {
     /// A group that was opened.
     pub(crate) fn new(origin: &Arc<Origin>, group: Group) -> Self {
-        Self { origin: Arc::clone(origin), current: Current::new(group) }
+        Self { origin: Arc::clone(origin), current: Current::new(group), copies: OnceLock::new() }
     }
 
     /// Where it is.
@@ -67,6 +70,26 @@ impl GroupHandle {
     /// The group, in a store of this process.
     fn group(&self, py: Python<'_>) -> PyResult<Group> {
         self.current.get_in(&self.origin.store(py)?).or_exception(py)
+    }
+
+    /// The nodes below the group, by their paths, as its consolidated metadata has them: one request instead of some for each node. They are
+    /// believed where each request takes long, and nothing can be written through this handle.
+    fn copies(&self, group: &Group) -> Option<&BTreeMap<String, StoredNode>> {
+        if !self.origin.is_read_only() || group.store().access_profile().kind != StoreKind::Remote {
+            return None;
+        }
+        let read = || {
+            let walk = is_consolidated(group).ok()?.then(|| group.consolidated_walk().ok())??;
+            Some(walk.nodes.into_iter().map(|node| (node.path.to_string(), node)).collect())
+        };
+        self.copies.get_or_init(read).as_ref()
+    }
+
+    /// The array or group at a path below the group.
+    fn open_below(&self, group: &Group, name: &str) -> Result<Opened> {
+        let path = below(group, name)?;
+        let copy = self.copies(group).and_then(|copies| copies.get(&path)).cloned();
+        open_found(group, copy.map_or_else(|| open_node(&**group.store(), &path, Some(group.dialect())), Ok)?)
     }
 
     /// Does something with the group. Signals are looked for, if it may be long.
@@ -252,11 +275,17 @@ impl GroupHandle {
     }
 
     fn children(&self, py: Python<'_>) -> PyResult<Nodes> {
-        self.run(py, true, |group| group.children().map(nodes))
+        self.run(py, true, |group| match self.copies(group) {
+            Some(_) => group.consolidated_children().map(nodes),
+            None => group.children().map(nodes),
+        })
     }
 
     fn walk(&self, py: Python<'_>) -> PyResult<Nodes> {
-        self.run(py, true, |group| group.walk().map(nodes))
+        self.run(py, true, |group| match self.copies(group) {
+            Some(_) => group.consolidated_walk().map(nodes),
+            None => group.walk().map(nodes),
+        })
     }
 
     fn is_consolidated(&self, py: Python<'_>) -> PyResult<bool> {
@@ -292,15 +321,16 @@ impl GroupHandle {
     }
 
     fn open(&self, py: Python<'_>, name: &str) -> PyResult<Handle> {
-        let opened = self.run(py, false, |group| {
-            let found = open_node(&**group.store(), &below(group, name)?, Some(group.dialect()))?;
-            open_found(group, found)
-        })?;
+        let opened = self.run(py, false, |group| self.open_below(group, name))?;
         Handle::of(py, &self.origin, opened)
     }
 
     fn contains(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
-        self.run(py, false, |group| node_exists(&**group.store(), &below(group, name)?, Some(group.dialect())))
+        self.run(py, false, |group| {
+            let path = below(group, name)?;
+            let is_known = self.copies(group).is_some_and(|copies| copies.contains_key(&path));
+            if is_known { Ok(true) } else { node_exists(&**group.store(), &path, Some(group.dialect())) }
+        })
     }
 
     fn erase(&self, py: Python<'_>, name: &str) -> PyResult<()> {
