@@ -214,8 +214,13 @@ impl Store for Interruptible<Arc<dyn Store>> {
         Some(Arc::new(Interruptible { store: self.store.as_async()?, interrupt: self.interrupt.clone() }))
     }
 
+    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        let Some(store) = self.store.pin(prefix)? else { return Ok(None) };
+        Ok(Some(Arc::new(Interruptible { store, interrupt: self.interrupt.clone() })))
+    }
+
     delegate! { |this| this.store;
-        copy_source, erase, erase_prefix, rename_prefix, exchange_prefixes, find_link, parent,
+        copy_source, erase, erase_prefix, rename_prefix, exchange_prefixes, find_link, parent, is_in_place,
         try_lock, take_warnings, flush, barrier, capabilities, access_profile
     }
 }

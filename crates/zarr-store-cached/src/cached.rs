@@ -245,10 +245,14 @@ impl<S: Store> Store for Cached<S> {
         self.store.exchange_prefixes(a, b)
     }
 
+    /// Values are cached by their keys, whatever these stand for.
+    fn pin(&self, _prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        Ok(None)
+    }
+
     zarr_store::delegate! { |this| this.store;
-        begin_set, append_to_set, copy_source, list_dir, list_prefix, list_sizes, find_link, leftovers, parent, try_lock,
-        take_warnings,
-        flush, barrier, capabilities, access_profile
+        begin_set, append_to_set, copy_source, list_dir, list_prefix, list_sizes, find_link, leftovers, parent,
+        is_in_place, try_lock, take_warnings, flush, barrier, capabilities, access_profile
     }
 }
 

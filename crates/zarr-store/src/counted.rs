@@ -231,8 +231,13 @@ impl<S: Store> Store for Counted<S> {
         Some(Arc::new(Counted { store, tally: Arc::clone(&self.tally) }))
     }
 
+    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        let Some(store) = self.store.pin(prefix)? else { return Ok(None) };
+        Ok(Some(Arc::new(Counted { store, tally: Arc::clone(&self.tally) })))
+    }
+
     crate::delegate! { |this| this.store;
-        begin_set, copy_source, find_link, leftovers, parent, try_lock, take_warnings, capabilities, access_profile
+        begin_set, copy_source, find_link, leftovers, parent, is_in_place, try_lock, take_warnings, capabilities, access_profile
     }
 }
 

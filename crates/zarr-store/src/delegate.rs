@@ -24,7 +24,7 @@
 ///     zarr_store::delegate! { |this| this.0;
 ///         get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy_source, copy,
 ///         list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async, find_link,
-///         leftovers, parent, try_lock, take_warnings, flush, barrier, capabilities, access_profile
+///         leftovers, parent, pin, is_in_place, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
 /// # testing::contract(&Wrapper(MemoryStore::new()));
@@ -81,6 +81,10 @@ macro_rules! delegate {
         as_async() -> Option<std::sync::Arc<dyn $crate::AsyncStore>> } };
     (@parent |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         parent() -> Option<(std::sync::Arc<dyn $crate::Store>, String)> } };
+    (@pin |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        pin(prefix: &$crate::Prefix) -> $crate::Result<Option<std::sync::Arc<dyn $crate::Store>>> } };
+    (@is_in_place |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        is_in_place() -> $crate::Result<bool> } };
     (@try_lock |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         try_lock(prefix: &$crate::Prefix) -> $crate::Result<Option<$crate::Lock>> } };
     (@take_warnings |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store; take_warnings() -> Vec<String> } };

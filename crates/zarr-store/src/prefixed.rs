@@ -206,12 +206,17 @@ impl<S: Store> Store for Prefixed<S> {
         self.place.as_ref().and_then(|_| self.store.parent())
     }
 
+    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        let Some(store) = self.store.pin(&self.down_prefix(prefix)?)? else { return Ok(None) };
+        Ok(Some(Arc::new(Prefixed { store, prefix: self.prefix.clone(), place: self.place.clone() })))
+    }
+
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         self.store.try_lock(&self.down_prefix(prefix)?)
     }
 
     crate::delegate! { |this| this.store;
-        take_warnings, flush, barrier, capabilities, access_profile
+        is_in_place, take_warnings, flush, barrier, capabilities, access_profile
     }
 }
 

@@ -83,6 +83,10 @@ impl<S: Store> Store for ReadOnly<S> {
         self.0.parent().map(|(parent, name)| (Arc::new(ReadOnly(parent)) as Arc<dyn Store>, name))
     }
 
+    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        Ok(self.0.pin(prefix)?.map(|pinned| Arc::new(ReadOnly(pinned)) as Arc<dyn Store>))
+    }
+
     fn try_lock(&self, _prefix: &Prefix) -> Result<Option<Lock>> {
         refuse(self, Operation::Set)
     }
@@ -92,8 +96,8 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     crate::delegate! { |this| this.0;
-        get, get_into, copy_source, list_dir, list_prefix, list_sizes, find_link, take_warnings, flush, barrier,
-        access_profile
+        get, get_into, copy_source, list_dir, list_prefix, list_sizes, find_link, is_in_place, take_warnings, flush,
+        barrier, access_profile
     }
 }
 

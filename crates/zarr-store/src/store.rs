@@ -291,6 +291,26 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         None
     }
 
+    /// The same store, in which all that lies under `prefix` is what lies there now, whatever others do with that name: if they move it, its
+    /// keys are found and set where it is then, if they replace it, those of the old state, and if they erase it, nothing can be set
+    /// under it any more. `None` where that cannot be, which is the default, and where nothing is under `prefix`. In a directory the
+    /// store that is returned holds it open.
+    ///
+    /// # Errors
+    /// The errors of the store below.
+    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        let _ = prefix;
+        Ok(None)
+    }
+
+    /// Whether what this store was [pinned](Store::pin) to still has its name. True for a store that is not pinned.
+    ///
+    /// # Errors
+    /// The errors of the store below.
+    fn is_in_place(&self) -> Result<bool> {
+        Ok(true)
+    }
+
     /// Takes the lock of `prefix`, which excludes others that ask for it until the [`Lock`] is dropped; `None` if another
     /// holds it. It is advisory: gets, sets and erases go on regardless. By default it is among the threads of this process.
     ///

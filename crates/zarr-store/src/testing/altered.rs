@@ -102,10 +102,14 @@ impl<S: Store> Store for Altered<S> {
         None
     }
 
+    /// Gets would not be answered by the function.
+    fn pin(&self, _prefix: &crate::Prefix) -> Result<Option<std::sync::Arc<dyn Store>>> {
+        Ok(None)
+    }
+
     crate::delegate! { |this| this.store;
         set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy, erase, list_dir, list_prefix, list_sizes,
-        erase_prefix, set_partial, rename_prefix, exchange_prefixes, find_link, leftovers, parent, try_lock,
-        take_warnings, flush,
-        barrier, capabilities
+        erase_prefix, set_partial, rename_prefix, exchange_prefixes, find_link, leftovers, parent, is_in_place,
+        try_lock, take_warnings, flush, barrier, capabilities
     }
 }
