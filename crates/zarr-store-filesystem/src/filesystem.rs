@@ -11,6 +11,7 @@ mod names;
 mod open_value;
 #[cfg(target_os = "linux")]
 mod openat;
+mod pinned;
 mod plain;
 mod rename;
 mod retry;
@@ -349,6 +350,14 @@ impl Store for FilesystemStore {
         let name = self.path.file_name()?.to_str()?.to_owned();
         let parent = Self::open(self.path.parent()?).ok()?;
         Some((Arc::new(parent), name))
+    }
+
+    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        Ok(self.pin_directory(prefix))
+    }
+
+    fn is_in_place(&self) -> Result<bool> {
+        self.vfs.is_in_place().map_err(|error| self.fail(Operation::Get, "", error))
     }
 
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {

@@ -5,6 +5,7 @@ use std::io;
 use zarr_store::{Durability, Key, Operation, Prefix, Result, Version};
 
 use super::install::split;
+use super::list::Entry;
 use super::locks::lock_name;
 use super::names::{is_temporary, version};
 use super::vfs::{Directory, Kind, Vfs};
@@ -101,7 +102,10 @@ impl FilesystemStore {
             let Some(root) = self.existing("", Operation::Erase)? else { return Ok(()) };
             let mut entries = self.entries("")?;
             // As in a directory that cannot be renamed away: documents before the values that they describe.
-            entries.sort_by_key(|entry| (entry.is_directory, !entry.name.starts_with('.')));
+            entries.sort_by(|a, b| {
+                let rank = |entry: &Entry| (entry.is_directory, !entry.name.starts_with('.'));
+                rank(a).cmp(&rank(b)).then_with(|| b.name.cmp(&a.name))
+            });
             for entry in entries {
                 let kind = if entry.is_directory && !entry.is_link { Kind::Directory } else { Kind::File };
                 self.remove_entry(&root, "", &entry.name, kind)?;

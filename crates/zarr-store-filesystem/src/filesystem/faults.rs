@@ -81,6 +81,18 @@ impl Vfs for Faulty {
         if failed { Err(io::ErrorKind::StorageFull.into()) } else { closed }
     }
 
+    fn hold(&self, path: &str) -> io::Result<Option<Box<dyn Vfs>>> {
+        self.call(|| self.inner.hold(path))
+    }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        self.call(|| self.inner.is_in_place())
+    }
+
+    fn is_gone(&self) -> bool {
+        self.inner.is_gone()
+    }
+
     fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat> {
         self.call(|| self.inner.stat_name(parent, name))
     }

@@ -115,7 +115,7 @@ impl FilesystemStore {
                 // The directory was empty, and an erase has removed it; or another process has taken the name.
                 Err(error)
                     if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
-                        && retry.again(self.path()) => {}
+                        && self.again(&mut retry) => {}
                 Err(error) => return Err(fail(error)),
             }
         }
@@ -331,13 +331,18 @@ impl FilesystemStore {
         Error::Occupied { store: self.to_string(), operation: Operation::Set, key: key.to_owned(), found, expected }
     }
 
+    /// Whether to try again after others have removed a directory: not in one that nobody makes again.
+    pub(super) fn again(&self, retry: &mut Retry) -> bool {
+        !self.vfs.is_gone() && retry.again(self.path())
+    }
+
     /// Opens a directory, and makes it and its ancestors where they are not there.
     pub(super) fn make_directories(&self, path: &str, retry: &mut Retry) -> Result<Directory> {
         loop {
             match self.try_make_directories(path) {
                 Ok(directory) => return Ok(directory),
                 // An erase has removed one of them meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::NotFound && retry.again(self.path()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound && self.again(retry) => {}
                 Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
                     return Err(self.occupied(path, "a value", "a directory or nothing"));
                 }

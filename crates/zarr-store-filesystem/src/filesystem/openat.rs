@@ -1,5 +1,6 @@
 //! Files by `openat2` from a handle of the root. The kernel refuses links that lead out (Linux 5.6 and later).
 
+use std::cmp::Reverse;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
@@ -23,8 +24,8 @@ pub(super) struct OpenAt {
     root: OwnedFd,
     /// The root, opened so that it can be synced, since it was first.
     synced: OnceLock<OwnedFd>,
-    /// The resolved path of the root when it was opened; for links only.
-    path: PathBuf,
+    /// The resolved path of the root when it was opened; for links only. `None` if it is a directory that is held.
+    path: Option<PathBuf>,
     /// Whether files without names can be made and named here: `UNKNOWN` until the first, `REFUSED` after the first failure, in
     /// whatever directory.
     unnamed: AtomicU8,
@@ -38,7 +39,7 @@ impl OpenAt {
     /// `None` if the kernel does not have the call, or a sandbox forbids it.
     pub(super) fn open(path: &Path) -> io::Result<Option<Self>> {
         let root = rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-        let (path, unnamed) = (fs::canonicalize(path)?, AtomicU8::new(UNKNOWN));
+        let (path, unnamed) = (Some(fs::canonicalize(path)?), AtomicU8::new(UNKNOWN));
         let opened = Self { root, synced: OnceLock::new(), path, unnamed };
         match opened.try_open("", OFlags::PATH) {
             Ok(_) => Ok(Some(opened)),
@@ -63,8 +64,9 @@ impl OpenAt {
         match self.try_open(path, flags) {
             // A link that is absolute or has led out on its way; it may still end inside.
             Err(Errno::XDEV) => {
-                let resolved = fs::canonicalize(self.path.join(path))?;
-                match resolved.strip_prefix(&self.path) {
+                let Some(root) = &self.path else { return Err(Errno::XDEV.into()) };
+                let resolved = fs::canonicalize(root.join(path))?;
+                match resolved.strip_prefix(root) {
                     Ok(inside) => Ok(self.try_open(inside.to_str().ok_or(io::ErrorKind::InvalidFilename)?, flags)?),
                     Err(_) => Err(io::Error::other(Escapes(resolved))),
                 }
@@ -121,12 +123,14 @@ fn remove_tree(parent: BorrowedFd<'_>, name: &OsStr) -> rustix::io::Result<()> {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
             if name != "." && name != ".." {
-                entries.push((entry.file_type() == FileType::Directory, !name.as_bytes().starts_with(b"."), name));
+                let is_directory = entry.file_type() == FileType::Directory;
+                entries.push((is_directory, !name.as_bytes().starts_with(b"."), Reverse(name)));
             }
         }
-        // Files before directories, and hidden ones first: documents lie above the values that they describe.
+        // Files before directories, hidden ones first, and then those whose names come last: documents lie above the values that they
+        // describe, or beside those, which have numbers in their names.
         entries.sort_unstable();
-        for (is_directory, _, name) in &entries {
+        for (is_directory, _, Reverse(name)) in &entries {
             let removed = match is_directory {
                 true => remove_tree(directory.as_fd(), name),
                 false => rustix::fs::unlinkat(&directory, name.as_os_str(), AtFlags::empty()),
@@ -175,6 +179,18 @@ impl Vfs for OpenAt {
 
     fn directory(&self, path: &str) -> io::Result<Directory> {
         self.open_at(path, OFlags::PATH | OFlags::DIRECTORY).map(Directory::Handle)
+    }
+
+    fn hold(&self, path: &str) -> io::Result<Option<Box<dyn Vfs>>> {
+        if path.is_empty() {
+            return Ok(None);
+        }
+        let root = self.open_at(path, OFlags::PATH | OFlags::DIRECTORY)?;
+        Ok(Some(Box::new(Self { root, synced: OnceLock::new(), path: None, unnamed: AtomicU8::new(UNKNOWN) })))
+    }
+
+    fn is_gone(&self) -> bool {
+        rustix::fs::fstat(&self.root).is_ok_and(|stat| stat.st_nlink == 0)
     }
 
     fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)> {

@@ -1,5 +1,6 @@
 //! Files by way of the standard library, on every system.
 
+use std::cmp::Reverse;
 use std::collections::hash_map::DefaultHasher;
 use std::fs::{self, File, OpenOptions};
 use std::hash::{Hash, Hasher};
@@ -55,10 +56,10 @@ fn remove_tree(path: &Path) -> io::Result<()> {
     for entry in fs::read_dir(path)? {
         let entry = entry?;
         let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        entries.push((entry.file_type()?.is_dir(), !is_hidden, entry.path()));
+        entries.push((entry.file_type()?.is_dir(), !is_hidden, Reverse(entry.path())));
     }
     entries.sort_unstable();
-    for (is_directory, _, path) in &entries {
+    for (is_directory, _, Reverse(path)) in &entries {
         let removed = if *is_directory { remove_tree(path) } else { fs::remove_file(path) };
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

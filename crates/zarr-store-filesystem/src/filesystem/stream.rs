@@ -95,7 +95,7 @@ impl FilesystemStore {
                 // The directory was empty, and an erase has removed it; or others took the file for one that was left behind.
                 Err(error)
                     if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
-                        && retry.again(self.path()) => {}
+                        && self.again(&mut retry) => {}
                 Err(error) => return Err(self.fail(Operation::Set, key.as_str(), error)),
             }
         }

@@ -85,6 +85,23 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Opens a directory, so that it stays the same whatever happens to its path.
     fn directory(&self, path: &str) -> io::Result<Directory>;
 
+    /// Opens a directory, as the root of paths that lead to what lies below it, whatever happens to its own path. One that a symbolic link
+    /// leads out of it fails with `CrossesDevices`. `None` for the root, which is open in any case, and where the system has no such
+    /// handles.
+    fn hold(&self, _path: &str) -> io::Result<Option<Box<dyn Vfs>>> {
+        Ok(None)
+    }
+
+    /// Whether the directory that is held still lies at its path; true if none is.
+    fn is_in_place(&self) -> io::Result<bool> {
+        Ok(true)
+    }
+
+    /// Whether the directory that is held, or the root, was removed, so that nothing can be made in it any more.
+    fn is_gone(&self) -> bool {
+        false
+    }
+
     /// Identifies a directory within the process: equal for equal directories.
     fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)>;
 

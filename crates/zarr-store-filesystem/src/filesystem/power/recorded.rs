@@ -260,6 +260,18 @@ impl Vfs for Recorded {
         self.inner.identity(directory)
     }
 
+    fn hold(&self, path: &str) -> io::Result<Option<Box<dyn Vfs>>> {
+        self.inner.hold(path)
+    }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        self.inner.is_in_place()
+    }
+
+    fn is_gone(&self) -> bool {
+        self.inner.is_gone()
+    }
+
     fn stat_name(&self, parent: &Directory, name: &str) -> io::Result<Stat> {
         self.inner.stat_name(parent, name)
     }
