@@ -3,6 +3,7 @@
 //! A conversion is planned from metadata alone, and can be looked at before it writes anything. Where only metadata
 //! changes, chunks are copied as bytes; else arrays are read and written in slabs that fit into a given amount of memory.
 
+mod chunks;
 mod copied_key;
 mod copy;
 mod destination;

@@ -14,6 +14,7 @@ mod newest;
 pub mod order;
 mod replace;
 mod revise;
+mod still_there;
 mod unfinished;
 
 pub use ancestors::{Above, Ancestors};
@@ -28,6 +29,7 @@ pub use replace::ReplaceNode;
 pub(crate) use replace::{check_dimension_names, set_attributes, set_dimension_names};
 pub use revise::Edit;
 pub(crate) use revise::Revise;
+pub use still_there::{StillThere, check_same_chunks, gone, pin, pin_prefix};
 pub use unfinished::{
     CONVERSION_JOURNAL, DropUnfinished, REPLACEMENTS, is_one_prefix, is_part_journal, is_scratch, is_scratch_of,
     journal_key, new_id, replacement, replacements, scratch_key,

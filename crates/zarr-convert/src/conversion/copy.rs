@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use zarr_array::Array;
+use zarr_array::{Array, Options};
 use zarr_grid::{ChunkIndex, Region};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, Result};
@@ -27,11 +27,11 @@ const WAITING: usize = 64;
 pub(super) fn copy(
     conversion: &Conversion,
     planned: &PlannedNode,
+    source: &Arc<dyn Store>,
     written: &StoredNode,
     destination: &Arc<dyn Store>,
     work: &Work<'_>,
 ) -> Result<()> {
-    let source = &conversion.source;
     let locate = |error: Error| {
         error.at(|location| {
             (location.store, location.path) = (Some(source.to_string()), Some(planned.source.path.to_string()));
@@ -50,8 +50,15 @@ pub(super) fn copy(
     let elements = |chunk: &[u64]| to.grid().chunk_region(chunk).len_checked().unwrap_or(0);
     let all = zarr_grid::total_size(to.grid().shape(), 1).max(1);
     let share = |chunk: &[u64]| (planned.size as f64 * (elements(chunk) as f64 / all as f64)) as u128;
-    let missing =
-        Mutex::new(MissingChunks { conversion, planned, written, destination, arrays: None, encoded: HashMap::new() });
+    let missing = Mutex::new(MissingChunks {
+        conversion,
+        planned,
+        source,
+        written,
+        destination,
+        arrays: None,
+        encoded: HashMap::new(),
+    });
     let writes_missing = !target::missing_may_stay(&planned.source, written);
     let done = Mutex::new(0_u128);
     let is_left = |(_, chunk): &&(Key, ChunkIndex)| {
@@ -149,6 +156,7 @@ fn stored_chunks(planned: &PlannedNode, keys: &ChunkKeys, source: &dyn Store) ->
 struct MissingChunks<'c> {
     conversion: &'c Conversion,
     planned: &'c PlannedNode,
+    source: &'c Arc<dyn Store>,
     written: &'c StoredNode,
     destination: &'c Arc<dyn Store>,
     /// Opened with the first one: chunks may be copied without their codecs, which only missing ones need.
@@ -159,7 +167,7 @@ struct MissingChunks<'c> {
 
 impl MissingChunks<'_> {
     fn write(&mut self, chunk: &ChunkIndex) -> Result<()> {
-        let Self { conversion, planned, written, destination, arrays, encoded } = self;
+        let Self { conversion, planned, source: store, written, destination, arrays, encoded } = self;
         let keys = ChunkKeys::new(written)?;
         let region = keys.grid().chunk_region(chunk);
         let (shape, key) = (region.shape().to_vec(), keys.key(chunk)?);
@@ -175,10 +183,13 @@ impl MissingChunks<'_> {
         let (source, sink) = match arrays {
             Some(arrays) => arrays,
             None => {
-                let open = |store: &Arc<dyn Store>, found: &StoredNode| {
-                    Array::from_found(store, found.clone(), &conversion.registry, conversion.options.options.clone())
+                let options = &conversion.options.options;
+                let open = |store: &Arc<dyn Store>, found: &StoredNode, options: Options| {
+                    Array::from_found(store, found.clone(), &conversion.registry, options)
                 };
-                arrays.insert((open(&conversion.source, &planned.source)?, open(destination, written)?))
+                // The new array has no document yet.
+                let new = options.clone().trust_missing(true);
+                arrays.insert((open(store, &planned.source, options.clone())?, open(destination, written, new)?))
             }
         };
         let memory = conversion.options.memory;

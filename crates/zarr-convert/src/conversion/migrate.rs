@@ -16,8 +16,8 @@ use super::progress::Reporter;
 use super::target::Target;
 use super::work::Work;
 use super::{
-    Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, copy, plan, readable_copies, rechunk,
-    reencode, strings, target,
+    Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, plan, readable_copies, rechunk, strings,
+    target,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -303,8 +303,9 @@ impl Migration {
                 Action::Group if planned.is_implied() => continue,
                 Action::Group => {}
                 Action::Keep => reporter.done(planned.size)?,
-                Action::CopyChunks => copy::copy(conversion, planned, documents.found(), store, &work)?,
-                Action::Reencode => reencode::reencode(conversion, planned, documents.found(), store, &work)?,
+                Action::CopyChunks | Action::Reencode => {
+                    conversion.write_chunks(planned, documents.found(), store, &work)?;
+                }
             }
             written.push(documents);
         }

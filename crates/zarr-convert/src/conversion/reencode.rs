@@ -36,24 +36,28 @@ pub(super) fn check(source: &Source, sink: &Array, options: &ConvertOptions) -> 
 pub(super) fn reencode(
     conversion: &Conversion,
     planned: &PlannedNode,
+    source: &Arc<dyn Store>,
     written: &StoredNode,
     target: &Arc<dyn Store>,
     work: &Work<'_>,
 ) -> Result<()> {
+    let is_remote = source.as_async().is_some() || target.as_async().is_some();
     let open = |store: &Arc<dyn Store>, found: &StoredNode, options: &Options| {
         Array::from_found(store, found.clone(), &conversion.registry, options.clone())
     };
     let options = &conversion.options.options;
-    let source = Source::new(open(&conversion.source, &planned.source, options)?, planned.region.clone());
-    let sink = open(target, written, options)?;
+    let source = Source::new(open(source, &planned.source, options)?, planned.region.clone());
+    // The new array has no document yet.
+    let new = options.clone().trust_missing(true);
+    let sink = open(target, written, &new)?;
     let item = match work.item() {
         Some(item) => item,
         None => item_size(source.array(), work.keeps_going())?,
     };
     let too_large = || too_large(&source, &sink, item, conversion.options.memory);
     let plan = &ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
-    let options = options.clone().threads(plan.threads.or(options.threads));
-    let (source, sink) = (source.with(options.clone())?, sink.with(options)?);
+    let threads = plan.threads.or(options.threads);
+    let (source, sink) = (source.with(options.clone().threads(threads))?, sink.with(new.threads(threads))?);
     work.begin(written, plan.slabs.chunks(), plan.slabs.counts())?;
     let same_fill = source.array().fill_value() == sink.fill_value();
     let stored = match target::missing_stay(&planned.source, written, same_fill) {
@@ -61,7 +65,6 @@ pub(super) fn reencode(
         // A missing chunk reads as another value in the target: all chunks are written.
         false => None,
     };
-    let is_remote = conversion.source.as_async().is_some() || target.as_async().is_some();
     let is_alone = source.array().options().threads == NonZeroUsize::new(1) && !is_remote;
     let workers = if is_alone { 1 } else { plan.workers };
     // Where most chunks are missing, the others alone are read, slab by slab.

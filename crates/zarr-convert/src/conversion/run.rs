@@ -5,7 +5,7 @@ use super::journal::{self, Beginning, Found, Identity, Journal, State};
 use super::progress::{Progress, Reporter};
 use super::unfinished::{self, Unfinished, Whereabouts};
 use super::work::{Recorded, Work};
-use super::{Action, Conversion, copy, is_same, reencode};
+use super::{Action, Conversion, is_same};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_hierarchy::node::ListNode;
@@ -288,9 +288,13 @@ impl Conversion {
                 // It is implicit there, too.
                 Action::Group if planned.is_implied() => continue,
                 Action::Group | Action::Keep => {}
-                Action::CopyChunks | Action::Reencode if journal.is_done(node) => reporter.done(planned.size)?,
-                Action::CopyChunks => copy::copy(self, planned, documents.found(), target, &work)?,
-                Action::Reencode => reencode::reencode(self, planned, documents.found(), target, &work)?,
+                Action::CopyChunks | Action::Reencode if journal.is_done(node) => {
+                    self.check_source(planned)?;
+                    reporter.done(planned.size)?;
+                }
+                Action::CopyChunks | Action::Reencode => {
+                    self.write_chunks(planned, documents.found(), target, &work)?
+                }
             }
             journal.end_node(node);
             if let Some(finished) = &mut finished {

@@ -3,6 +3,7 @@
 use super::claim::{self, Claim};
 use super::merge::{conflict, merge};
 use super::newest::{Newest, ReadNewest};
+use super::still_there::same_chunks;
 use super::{order, reread};
 use crate::jobs::{InSteps, Made};
 use crate::{Error, ErrorKind, Result, jobs};
@@ -22,7 +23,7 @@ pub enum Edit {
         /// The node as it is to be.
         ours: Box<Node>,
     },
-    /// As `Merge`, if the array still has the shape that was read.
+    /// As `Merge`, if the array still has the shape that was read, and chunks as then.
     Reshape {
         /// The node as it was read.
         base: Box<Node>,
@@ -69,14 +70,19 @@ impl Edit {
         match self {
             Self::Merge { base, ours } => merge(base, ours, theirs),
             Self::Reshape { base, ours } => {
-                if let (Some(base), Some(ours), Some(theirs)) = (base.as_array(), ours.as_array(), theirs.as_array())
-                    && theirs.shape != base.shape
-                {
-                    return Err(conflict(
-                        "/shape",
-                        Some(&theirs.shape.clone().into()),
-                        Some(&ours.shape.clone().into()),
-                    ));
+                if let (Some(base), Some(ours), Some(theirs)) = (base.as_array(), ours.as_array(), theirs.as_array()) {
+                    if theirs.shape != base.shape {
+                        return Err(conflict(
+                            "/shape",
+                            Some(&theirs.shape.clone().into()),
+                            Some(&ours.shape.clone().into()),
+                        ));
+                    }
+                    // Chunks were written or erased for the one that was read.
+                    if !same_chunks(base, theirs) {
+                        let message = "another writer replaced the array by one with other chunks";
+                        return Err(Error::new(ErrorKind::Conflict, message).with_hint("open the node again"));
+                    }
                 }
                 merge(base, ours, theirs)
             }

@@ -1,0 +1,48 @@
+//! The chunks of one node, from the node that is at its path when they are begun: if others replace, move or erase it meanwhile, what was
+//! written is a copy of nothing, and its document is not.
+
+use super::run::in_store;
+use super::work::Work;
+use super::{Action, Conversion, PlannedNode, copy, reencode};
+use std::sync::Arc;
+use zarr_hierarchy::node::{StillThere, pin};
+use zarr_hierarchy::{Error, ErrorKind, Result};
+use zarr_meta::StoredNode;
+use zarr_store::{Store, StoreKind, run};
+
+impl Conversion {
+    /// Writes the chunks of a node.
+    pub(super) fn write_chunks(
+        &self,
+        planned: &PlannedNode,
+        written: &StoredNode,
+        target: &Arc<dyn Store>,
+        work: &Work<'_>,
+    ) -> Result<()> {
+        let in_source = |error: Error| in_store(&self.source, error);
+        let pinned = pin(&*self.source, &planned.source).map_err(in_source)?;
+        let source = pinned.as_ref().unwrap_or(&self.source);
+        let done = match planned.how {
+            Action::CopyChunks => copy::copy(self, planned, source, written, target, work),
+            Action::Reencode => reencode::reencode(self, planned, source, written, target, work),
+            Action::Group | Action::Keep => return Ok(()),
+        };
+        // If a far store fails, another request only takes time.
+        if done.is_err() && source.access_profile().kind == StoreKind::Remote {
+            return done;
+        }
+        match check_source(&**source, planned).map_err(in_source) {
+            Err(error) if done.is_ok() || error.kind() == ErrorKind::NotFound => Err(error),
+            _ => done,
+        }
+    }
+
+    /// Checks that the source of a node is the one that its chunks were written from, before its document is.
+    pub(super) fn check_source(&self, planned: &PlannedNode) -> Result<()> {
+        check_source(&*self.source, planned).map_err(|error| in_store(&self.source, error))
+    }
+}
+
+fn check_source(source: &dyn Store, planned: &PlannedNode) -> Result<()> {
+    StillThere::new(&planned.source)?.map_or(Ok(()), |look| run(source, look))
+}
