@@ -28,7 +28,7 @@ class Plan:
     ``requests`` are all, or the first 131,072 of more, of which ``request_count`` are certain. They take at least ``rounds`` latencies, one
     after the other. ``range_bytes`` are asked for by range, and ``unsized_requests`` are for values whose size is not known before. The
     selection meets ``chunks`` chunks (shards), has ``selected_bytes``, and ``decoded_bytes`` are decoded for it; both are ``None`` for elements of
-    variable length. ``if_missing`` is the key of a document that is read once more if a chunk is not stored.
+    variable length. ``if_missing`` is the key of a document that is read once more, to see that the array is still there; in a bucket not by each read.
     """
 
     requests: tuple[PlannedRequest, ...]

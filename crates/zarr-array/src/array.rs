@@ -136,13 +136,13 @@ impl Array {
     /// Each chunk, and each shard, is of one state, whatever others do: files are held open while they are read in parts, and
     /// other stores are asked for the rest of the state that the first part was of. If a chunk is replaced or erased meanwhile and
     /// its old state is not to be had any more, that chunk alone is read again. A read of several chunks may be of different states
-    /// of them. If chunks are not stored, the read looks at its end whether the array is still there as it was opened
+    /// of them. At its end a read looks whether the array is still there as it was opened
     /// ([`Options::trust_missing`]). `docs/consistency.md` has the guarantees of each store.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if elements are of another type or the selection lies outside of the array; the kinds of
     /// broken chunks; [`crate::ErrorKind::Conflict`] if others change a chunk again and again while it is read;
-    /// [`crate::ErrorKind::NotFound`] if chunks are not stored and the array is gone; [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::NotFound`] if the array is gone, or another one is at its path; [`crate::ErrorKind::Store`].
     pub fn read<T: Element>(&self, selection: impl IntoSelection) -> Result<Vec<T>> {
         let resolved = self.resolve(selection)?;
         now(self.verbs().read(&resolved))
@@ -181,7 +181,7 @@ impl Array {
     /// chunks are; these requests are in the plan as well. Nothing else is fetched, and nothing is decoded.
     ///
     /// The read may make others in these cases:
-    /// - A chunk that is not stored is looked for elsewhere, where the metadata leaves its key open; the document is looked at again
+    /// - A chunk that is not stored is looked for elsewhere, where the metadata leaves its key open; the document is looked at again at the end
     ///   ([`Plan::if_missing`]); a chunk that others replace meanwhile is read again.
     /// - A shard that is asked for whole, by the number of bytes that its codecs make at most, and has more, is read by its index.
     /// - Of files, an uncompressed chunk that the plan has whole is read in pieces where the output does not lie side by side in memory,
@@ -235,7 +235,8 @@ impl Array {
     /// at all; if a write fails, some chunks may be written and others not.
     ///
     /// # Errors
-    /// [`crate::ErrorKind::Argument`] if elements are of another type, or not as many as selected; [`crate::ErrorKind::Store`].
+    /// [`crate::ErrorKind::Argument`] if elements are of another type, or not as many as selected;
+    /// [`crate::ErrorKind::NotFound`] if the array is gone, or another one is at its path; [`crate::ErrorKind::Store`].
     pub fn write(&self, selection: impl IntoSelection, elements: impl WriteFrom) -> Result<()> {
         let resolved = self.resolve(selection)?;
         now(self.verbs().write(&resolved, elements))

@@ -2,6 +2,7 @@
 
 use crate::cache::{ArrayCache, DecodeIdentity, InvalidationGuard, StoreId};
 use crate::element::{element_spec, instead_of_fallback};
+use crate::tie::Seen;
 use crate::{Error, ErrorKind, Options, Registry, Result, Warning};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -10,9 +11,10 @@ use zarr_dtype::{DataType, Element};
 use zarr_grid::{ChunkGrid, ChunkKeyEncoding};
 use zarr_hierarchy::check_warnings;
 use zarr_hierarchy::chunk_keys::{ChunkLocation, other_locations};
+use zarr_hierarchy::node::pin_prefix;
 use zarr_meta::codec_names::{NUMCODECS, codec_named};
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
-use zarr_store::{Capabilities, Key};
+use zarr_store::{Capabilities, Key, Prefix};
 
 /// An opened array without its store.
 pub(crate) struct ArrayCore {
@@ -28,6 +30,9 @@ pub(crate) struct ArrayCore {
     pub(crate) warnings: Vec<Warning>,
     /// Where chunks may lie instead, in the order to be tried.
     others: Vec<ChunkLocation>,
+    /// Documents and chunks lie under it, where they lie together.
+    pub(crate) pin_prefix: Option<Prefix>,
+    pub(crate) seen: Seen,
     location: FoundLocation,
     cache: Option<ArrayCache>,
     #[cfg(feature = "parallel")]
@@ -95,6 +100,7 @@ impl ArrayCore {
             .map_err(|error| in_codecs(&found, error))?;
         let prefix = found.chunk_prefix();
         let others = other_locations(&found, &prefix, metadata.shape.len())?;
+        let pin_prefix = pin_prefix(&found)?;
         let location = FoundLocation(AtomicU8::new(if others.is_empty() { 0 } else { UNKNOWN }));
         let mut all_warnings = found.warnings.clone();
         all_warnings.extend(warnings.into_vec().into_iter().map(|warning| {
@@ -115,6 +121,8 @@ impl ArrayCore {
             registry,
             warnings: all_warnings,
             others,
+            pin_prefix,
+            seen: Seen::now(),
             location,
             cache: None,
             #[cfg(feature = "parallel")]

@@ -3,13 +3,27 @@
 use crate::core::ArrayCore;
 use crate::{Error, Result, chunk_keys, execute, jobs};
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use zarr_store::{AccessProfile, AsyncStore, Capabilities, Job, Store, block_on, run, run_async, run_async_with};
+use zarr_store::{
+    AccessProfile, AsyncStore, Capabilities, Job, Prefix, Store, block_on, run, run_async, run_async_with,
+};
 
 /// Runs the jobs of an array on its store.
 pub(crate) trait Drive: Sync {
     /// Runs a job; errors name the array.
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
+
+    /// As [`run`](Self::run), on the pinned store if there is one.
+    fn run_pinned<J: Job<Error = Error>>(
+        &self,
+        pinned: Option<&Arc<dyn Store>>,
+        core: &ArrayCore,
+        job: J,
+    ) -> impl Future<Output = Result<J::Output>> + Send;
+
+    /// The same store, with what lies under a prefix [pinned](Store::pin), where that can be.
+    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>>;
 
     /// Runs a job of no array. One that waits for others does so on the thread of the caller: a waiting thread of the pool could be one
     /// that they need.
@@ -31,7 +45,21 @@ pub(crate) struct Blocking<'s>(pub(crate) &'s dyn Store);
 
 impl Drive for Blocking<'_> {
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
-        std::future::ready(execute::run(core, self.0, job).map_err(|error| core.locate(error)))
+        self.run_pinned(None, core, job)
+    }
+
+    fn run_pinned<J: Job<Error = Error>>(
+        &self,
+        pinned: Option<&Arc<dyn Store>>,
+        core: &ArrayCore,
+        job: J,
+    ) -> impl Future<Output = Result<J::Output>> + Send {
+        let store = pinned.map_or(self.0, |pinned| &**pinned);
+        std::future::ready(execute::run(core, store, job).map_err(|error| core.locate(error)))
+    }
+
+    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        Ok(self.0.pin(prefix)?)
     }
 
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send {
@@ -59,6 +87,20 @@ impl Drive for Waiting<'_> {
     async fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
         let limits = execute::limits(core, &self.0.access_profile());
         run_async_with(self.0, job, limits).await.map_err(|error| core.locate(error))
+    }
+
+    fn run_pinned<J: Job<Error = Error>>(
+        &self,
+        _pinned: Option<&Arc<dyn Store>>,
+        core: &ArrayCore,
+        job: J,
+    ) -> impl Future<Output = Result<J::Output>> + Send {
+        self.run(core, job)
+    }
+
+    /// None: stores that do not block are no directories.
+    fn pin(&self, _prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        Ok(None)
     }
 
     async fn run_alone<J: Job<Error = Error>>(&self, job: J) -> Result<J::Output> {

@@ -3,7 +3,7 @@
 use crate::{Error, Result};
 use std::time::Duration;
 use zarr_hierarchy::jobs::any_conflict;
-pub(crate) use zarr_hierarchy::jobs::{TakeLock, get_document, unfit, went_on};
+pub(crate) use zarr_hierarchy::jobs::{TakeLock, unfit, went_on};
 use zarr_store::{Bytes, Job, Key, Listing, Next, Precondition, Prefix, Reply, Request};
 
 /// Some requests, of which nothing is expected but that they succeed.

@@ -57,6 +57,7 @@ mod reshape;
 mod selected_memory;
 mod sizes;
 mod summary;
+mod tie;
 mod typed;
 mod verbs;
 mod write;

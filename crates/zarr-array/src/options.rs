@@ -6,6 +6,7 @@ use crate::{ChunkCache, Result};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use zarr_codec::{Codecs, Limits};
 use zarr_dtype::{ByteOrder, DataType, DataTypes};
 use zarr_grid::ChunkIndex;
@@ -25,10 +26,15 @@ use zarr_meta::StoredNode;
 pub struct Options {
     /// The meaning of a chunk that is not stored.
     pub missing_chunks: MissingChunks,
-    /// Whether a read that met chunks that are not stored leaves it at that. By default it looks at its end whether the array is
-    /// still there as it was opened, with one request for its document: another may have erased, moved or replaced it, and fill
-    /// values would be read for data that was there. Arrays opened from consolidated metadata are not looked at.
+    /// Whether reads and writes take the array to be still there as it was opened. By default they look, with one request for its
+    /// document at the end, and writes with another one before: others may have erased, moved or replaced it, and fill values, or elements
+    /// of other chunks, would be read for data that was there, or written where nobody finds them. Arrays opened from consolidated
+    /// metadata are not looked at.
     pub trust_missing: bool,
+    /// How long ago the last such look, or the opening, may be in a store whose requests take long, such as a bucket, for another one to be
+    /// left out: a second if not set. With zero each operation looks, as it does in other stores. A read that met chunks that are not
+    /// stored looks in any case.
+    pub look_interval: Option<Duration>,
     /// Whether chunks (not inner chunks of shards) of nothing but fill values are stored. By default a write of a whole chunk
     /// erases such a chunk instead; a write of a part of a chunk never does. They are always stored in arrays whose fill value is
     /// undefined or is read otherwise by other software: see

@@ -39,8 +39,9 @@ pub struct Plan {
     /// The bytes of the elements that are decoded: all of each chunk or inner chunk, or the parts of those that can be decoded in
     /// part. `None` if they are of variable length.
     pub decoded_bytes: Option<u64>,
-    /// The key of the document that the read gets once more, in a round of its own, if it finds that a chunk is not stored; `None` if it
-    /// never does, or the plan found such a chunk, so that the request is among the others.
+    /// The key of the document that the read gets once more, in a round of its own, to see that the array is still there; `None` if it never
+    /// does. It is none of the requests. In a store whose requests take long only some reads get it
+    /// ([`Options::look_interval`](crate::Options::look_interval)), and those that find that a chunk is not stored.
     pub if_missing: Option<Key>,
 }
 

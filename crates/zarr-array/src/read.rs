@@ -29,11 +29,9 @@ mod shard;
 mod shard_regions;
 mod span;
 mod staged_boxes;
-mod still_there;
 
 use crate::Error;
 use crate::Result;
-use crate::core::ArrayCore;
 use cached::CacheMiss;
 use chunk_batch::ChunkBatch;
 pub(crate) use context::ReadContext;
@@ -46,10 +44,9 @@ use shard_regions::ShardRegions;
 use span::ChunkSpan;
 use std::ops::Range;
 use std::sync::Arc;
-use still_there::StillThere;
 use zarr_codec::ViewMut;
 use zarr_grid::{ChunkIndex, Region};
-use zarr_store::{Job, Key, Next, Reply, Request};
+use zarr_store::{Job, Next, Reply, Request};
 
 /// Outputs from this size on are written past the caches of the processor: the next reader finds little of them there anyway.
 const STREAMED: usize = 16 << 20;
@@ -71,14 +68,7 @@ pub(crate) enum ReadJob<'a> {
     CacheMiss(CacheMiss<'a>),
     /// Regions of one shard.
     ShardRegions(Box<ShardRegions<'a>>),
-    /// Checks that the array is still there.
-    StillThere(StillThere<'a>),
     Done,
-}
-
-/// The key of the document that a read gets at its end if chunks are not stored.
-pub(crate) fn document_key(core: &ArrayCore) -> Result<Option<Key>> {
-    StillThere::new(core).map_or(Ok(None), |check| check.key())
 }
 
 impl<'a> ReadJob<'a> {
@@ -138,7 +128,6 @@ impl<'a> ReadJob<'a> {
                 *decoded = decoded.saturating_add(batch.decoded_size());
                 Ok(Ahead::Next(Next::Done(())))
             }
-            Self::StillThere(_) => Ok(Ahead::Next(Next::Done(()))),
             other => {
                 *self = other;
                 Ok(Ahead::Depends(asked))
@@ -183,19 +172,22 @@ impl Job for ReadJob<'_> {
             Self::Many(jobs) => Ok(Next::Fork(jobs)),
             Self::Span(span) if span.is_cached() => self.fork(cached::begin(span)?),
             Self::Span(span) if !span.is_group() => Ok(Next::Fork(span.forks().into_iter().map(Self::Span).collect())),
-            Self::Span(span) => match InnerChunkBatch::start(span)? {
-                Start::Together(batch, None) => batch.finish(&[]).map(Next::Done),
-                Start::Together(batch, Some(request)) => {
-                    *self = Self::InnerChunks(batch);
-                    Ok(Next::Ask(vec![request]))
+            Self::Span(span) => {
+                span.context.note_asked();
+                match InnerChunkBatch::start(span)? {
+                    Start::Together(batch, None) => batch.finish(&[]).map(Next::Done),
+                    Start::Together(batch, Some(request)) => {
+                        *self = Self::InnerChunks(batch);
+                        Ok(Next::Ask(vec![request]))
+                    }
+                    Start::InParts(spans) => Ok(Next::Fork(spans.into_iter().map(Self::Span).collect())),
+                    Start::Individually(span) => {
+                        let mut batch = ChunkBatch::of_span(span)?;
+                        let requests = batch.start()?;
+                        Ok(self.wait(batch, requests))
+                    }
                 }
-                Start::InParts(spans) => Ok(Next::Fork(spans.into_iter().map(Self::Span).collect())),
-                Start::Individually(span) => {
-                    let mut batch = ChunkBatch::of_span(span)?;
-                    let requests = batch.start()?;
-                    Ok(self.wait(batch, requests))
-                }
-            },
+            }
             Self::Batch(mut batch) => {
                 let requests = batch.start()?;
                 Ok(self.wait(batch, requests))
@@ -220,11 +212,6 @@ impl Job for ReadJob<'_> {
                     Ok(next)
                 }
             },
-            Self::StillThere(check) => {
-                let (next, check) = check.step(replies)?;
-                *self = check.map_or(Self::Done, Self::StillThere);
-                Ok(next)
-            }
         }
     }
 

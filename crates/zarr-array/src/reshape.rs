@@ -9,13 +9,14 @@ mod claimed;
 use crate::core::ArrayCore;
 use crate::drive::{Drive, find_chunk_location};
 use crate::jobs::{self, TakeLock};
+use crate::tie::Held;
 use crate::write::WriteJob;
 use crate::{Error, ErrorKind, Result, chunk_keys, selected_memory};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_grid::{ChunkGrid, ChunkIndex, Region, Resolved, Shape};
-use zarr_hierarchy::node::{Edit, Newest, ReadNewest, ReplaceNode, order};
+use zarr_hierarchy::node::{Edit, Newest, ReadNewest, ReplaceNode, check_same_chunks, order};
 use zarr_meta::{ArrayMetadata, Node};
 use zarr_store::{Durability, Key, Lock};
 
@@ -31,6 +32,12 @@ pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64])
     resized(core, shape)?;
     core.check_writers(drive.capabilities(), "another shape")?;
     let _lock = lock(drive, core).await?;
+    let held = Held::new(drive, core)?;
+    let done = resize_held(&held, core, shape).await;
+    held.end(core, done)
+}
+
+async fn resize_held<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Result<Arc<ArrayCore>> {
     let (newest, documents) = newest(drive, core).await?;
     let old = newest.metadata().shape.clone();
     if old != core.metadata().shape && old != shape {
@@ -76,6 +83,12 @@ pub(crate) async fn append<D: Drive>(
     if drive.capabilities().conditional && !lock.excludes_processes() {
         return claimed::append(drive, core, axis, data).await;
     }
+    let held = Held::new(drive, core)?;
+    let done = append_held(&held, core, axis, data).await;
+    held.end(core, done)
+}
+
+async fn append_held<D: Drive>(drive: &D, core: &ArrayCore, axis: usize, data: View<'_>) -> Result<Arc<ArrayCore>> {
     let (newest, documents) = newest(drive, core).await?;
     let appended = Appended::new(drive, &newest, axis, data).await?;
     if let Some(region) = &appended.region {
@@ -124,6 +137,7 @@ async fn lock<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Lock> {
 /// The array as it is stored now, and its documents.
 async fn newest<D: Drive>(drive: &D, core: &ArrayCore) -> Result<(ArrayCore, Newest)> {
     let newest = drive.run(core, ReadNewest::new(&core.found)).await?;
+    check_same_chunks(&core.found, &newest.found).map_err(|error| core.locate(error))?;
     Ok((core.with_found(newest.found.clone())?, newest))
 }
 

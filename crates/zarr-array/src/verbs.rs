@@ -5,6 +5,7 @@ use crate::core::ArrayCore;
 use crate::drive::{Drive, find_chunk_location};
 use crate::kept_chunk::KeptChunk;
 use crate::read::{PlanJob, ReadContext, ReadExecution, ReadPlan, RequestLog};
+use crate::tie::{Need, Tie};
 use crate::write::WriteJob;
 use crate::{ArrayData, Error, NewArray, Plan, ReadInto, Registry, Result, WriteFrom};
 use crate::{chunk_keys, create, jobs, selected_memory};
@@ -107,23 +108,27 @@ impl<'a, D: Drive> Verbs<'a, D> {
             let done = self.drive.run(core, PlanJob::new(job, &log)).await;
             reading.ended(done)?;
         }
-        let found_missing = plan.found_missing();
         drop(reading);
         let planned = log.into_plan();
-        let looks = if found_missing { None } else { crate::read::document_key(core)? };
         Ok(Plan {
             chunks: AdvancedSelection::count_chunks(core, resolved)?,
             selected_bytes: (!is_variable).then(|| len.saturating_mul(item) as u64),
             decoded_bytes: planned.decoded_bytes.filter(|_| !is_variable),
-            if_missing: looks,
+            if_missing: core.looked_at()?,
             ..planned
         })
     }
 
     /// Carries out a read that is planned.
     pub(crate) async fn carry_out(&self, mut reading: ReadExecution<'_>) -> Result<()> {
+        let tie = self.tie()?;
+        let done = self.run_all(&tie, &mut reading).await;
+        self.end_read(&tie, done, reading.need()).await
+    }
+
+    async fn run_all(&self, tie: &Tie, reading: &mut ReadExecution<'_>) -> Result<()> {
         while let Some(job) = reading.job()? {
-            let done = self.drive.run(self.core, job).await;
+            let done = self.run_tied(tie, job).await;
             reading.ended(done)?;
         }
         Ok(())
@@ -149,19 +154,17 @@ impl<'a, D: Drive> Verbs<'a, D> {
         if let Resolved::Box(selected) = resolved {
             return self.write_region(&selected.region, selected_memory::flipped_view(data, &selected.flipped)).await;
         }
-        self.find_chunk_location().await?;
         let (core, store) = (self.core, (capabilities, &self.drive.access_profile()));
         let bytes = selected_memory::contiguous(&data)?;
         let data = View::new(&bytes, data.item_size(), data.shape())?.with_heap(data.heap().cloned());
         let chunks = SelectedElements::new(resolved)?.by_chunk(&core.grid)?;
-        self.drive.run(core, WriteJob::selected(core, &chunks, data, store)).await
+        self.change(WriteJob::selected(core, &chunks, data, store)).await
     }
 
     /// Writes elements to a region, whose shape they have.
     pub(crate) async fn write_region(&self, region: &Region, data: View<'_>) -> Result<()> {
-        self.find_chunk_location().await?;
         let store = (self.drive.capabilities(), &self.drive.access_profile());
-        self.drive.run(self.core, WriteJob::new(self.core, region, data, Durability::None, store)).await
+        self.change(WriteJob::new(self.core, region, data, Durability::None, store)).await
     }
 
     /// Writes chunks that were kept, and notes those that are written. If others fail then, small chunks that were set together with
@@ -171,18 +174,24 @@ impl<'a, D: Drive> Verbs<'a, D> {
         if chunks.iter().any(|chunk| !chunk.covers()) {
             self.core.check_writers(capabilities, "a write of a part of a chunk")?;
         }
-        self.find_chunk_location().await?;
         let store = (capabilities, &self.drive.access_profile());
-        self.drive.run(self.core, WriteJob::kept(self.core, chunks, apart, store)).await
+        self.change(WriteJob::kept(self.core, chunks, apart, store)).await
     }
 
     /// The encoded bytes of a chunk.
     pub(crate) async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
-        let get = async |key| self.drive.run(self.core, jobs::get(key)).await;
-        let mut bytes = get(chunk_keys::chunk_key(self.core, chunk)?).await?;
+        let key = chunk_keys::chunk_key(self.core, chunk)?;
+        let tie = self.tie()?;
+        let found = self.get_chunk(&tie, chunk, key).await;
+        let need = if matches!(found, Ok(None)) { Need::Missing } else { Need::Usual };
+        self.end_read(&tie, found, need).await
+    }
+
+    async fn get_chunk(&self, tie: &Tie, chunk: &[u64], key: Key) -> Result<Option<Bytes>> {
+        let mut bytes = self.run_tied(tie, jobs::get(key)).await?;
         let mut location = 0;
         while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, location)) {
-            bytes = get(key).await?;
+            bytes = self.run_tied(tie, jobs::get(key)).await?;
             location = other;
         }
         Ok(bytes)
@@ -192,16 +201,14 @@ impl<'a, D: Drive> Verbs<'a, D> {
     pub(crate) async fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
         self.find_chunk_location().await?;
         let _invalidation = self.core.invalidation(Some(chunk));
-        let job = jobs::All::set(chunk_keys::chunk_key(self.core, chunk)?, bytes.to_vec());
-        self.drive.run(self.core, job).await
+        self.change(jobs::All::set(chunk_keys::chunk_key(self.core, chunk)?, bytes.to_vec())).await
     }
 
     /// Erases a chunk.
     pub(crate) async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
         self.find_chunk_location().await?;
         let _invalidation = self.core.invalidation(Some(chunk));
-        let job = jobs::All::erase(vec![chunk_keys::chunk_key(self.core, chunk)?]);
-        self.drive.run(self.core, job).await
+        self.change(jobs::All::erase(vec![chunk_keys::chunk_key(self.core, chunk)?])).await
     }
 
     /// The chunks that are stored.
@@ -212,18 +219,22 @@ impl<'a, D: Drive> Verbs<'a, D> {
     /// The chunks that are stored, and the bytes of each.
     pub(crate) async fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
         self.find_chunk_location().await?;
-        let sizes = self.drive.run(self.core, jobs::sizes_below(self.core.chunk_prefix())?).await?;
+        let tie = self.tie()?;
+        let sizes = self.run_tied(&tie, jobs::sizes_below(self.core.chunk_prefix())?).await;
+        let sizes = self.end_read(&tie, sizes, Need::Usual).await?;
         Ok(sizes.into_iter().filter_map(|(key, size)| Some((self.core.parse_key(key.as_str())?, size))).collect())
     }
 
     async fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
         self.find_chunk_location().await?;
-        let keys = self.drive.run(self.core, jobs::keys_below(self.core.chunk_prefix())?).await?;
+        let tie = self.tie()?;
+        let keys = self.run_tied(&tie, jobs::keys_below(self.core.chunk_prefix())?).await;
+        let keys = self.end_read(&tie, keys, Need::Usual).await?;
         Ok(chunk_keys::parse_in_grid(self.core, keys))
     }
 
     /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
-    async fn find_chunk_location(&self) -> Result<()> {
+    pub(crate) async fn find_chunk_location(&self) -> Result<()> {
         if self.core.is_location_unknown() { find_chunk_location(&self.drive, self.core).await } else { Ok(()) }
     }
 }

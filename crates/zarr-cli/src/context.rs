@@ -14,6 +14,7 @@ use std::fmt;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use zarr::convert::ConvertOptions;
 use zarr::hierarchy::{StoredNode, Walk, Warning};
 use zarr::meta::Dialect;
@@ -172,7 +173,9 @@ impl Context {
         let (v1_f_order_is_c, refuse_fallbacks) = (self.global.v1_f_order_is_c, self.global.refuse_fallbacks);
         let (threads, strict) = (self.global.threads, self.global.strict);
         let fallback_type = self.global.fallback_type.clone();
+        // A command does few things, and says by its exit status that they were done.
         Options::default()
+            .look_interval(Duration::ZERO)
             .threads(threads)
             .v1_f_order_is_c(v1_f_order_is_c)
             .refuse_fallbacks(refuse_fallbacks)

@@ -33,7 +33,7 @@ pub struct Plan {
 
 impl Plan {
     /// The requests to the store at most: one for each chunk; of shards one for each index and each inner chunk, of which those that lie
-    /// side by side are fetched together. The look whether the array is still there, where chunks are missing, is not among them.
+    /// side by side are fetched together. The look whether the array is still there is not among them.
     pub fn requests(&self) -> u128 {
         if self.is_sharded { self.chunks.saturating_add(self.parts) } else { self.chunks }
     }

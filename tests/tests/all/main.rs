@@ -54,6 +54,7 @@ mod plans;
 mod regions;
 mod remote_writers;
 mod replaced;
+mod replaced_beside;
 mod requests;
 mod resumed;
 mod same_verbs;

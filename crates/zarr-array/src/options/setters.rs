@@ -3,6 +3,7 @@
 use super::{Checksums, MissingChunks, Options};
 use crate::ChunkCache;
 use std::num::NonZeroUsize;
+use std::time::Duration;
 use zarr_codec::Limits;
 use zarr_json::NamedConfig;
 
@@ -18,6 +19,13 @@ impl Options {
     #[must_use]
     pub fn trust_missing(mut self, trust_missing: bool) -> Self {
         self.trust_missing = trust_missing;
+        self
+    }
+
+    /// Sets [`look_interval`](Self#structfield.look_interval).
+    #[must_use]
+    pub fn look_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
+        self.look_interval = interval.into();
         self
     }
 

@@ -2,8 +2,8 @@
 //! replaced while they were read in parts.
 
 use super::context::ReadContext;
-use super::still_there::StillThere;
 use crate::core::ArrayCore;
+use crate::tie::Need;
 use crate::{Error, ErrorKind, Result};
 use zarr_grid::ChunkIndex;
 use zarr_store::AccessProfile;
@@ -36,13 +36,17 @@ impl<'c> RetryPolicy<'c> {
     }
 
     /// Whether a chunk was found not to be stored.
-    pub(super) fn found_missing(&self) -> bool {
+    fn found_missing(&self) -> bool {
         [&self.first, &self.again].into_iter().any(ReadContext::found_missing)
     }
 
-    /// The check that follows where chunks were found not to be stored.
-    pub(super) fn still_there(&self) -> Option<StillThere<'_>> {
-        if self.found_missing() { StillThere::new(self.first.core) } else { None }
+    /// The need of a look at the document at the end.
+    pub(super) fn need(&self) -> Need {
+        match self {
+            _ if self.found_missing() => Need::Missing,
+            _ if self.first.has_asked() || self.again.has_asked() => Need::Usual,
+            _ => Need::None,
+        }
     }
 }
 

@@ -96,6 +96,9 @@ impl<'a, 'j> Lookup<'a, 'j> {
     /// Leaves the chunks that were not found as jobs of at most `max_len` each.
     pub(super) fn finish(self, max_len: usize) {
         let Self { cached, context, jobs, uncached, .. } = self;
+        if !uncached.is_empty() {
+            context.note_asked();
+        }
         // Of a shard only the index is asked for.
         let groups = groups(uncached, max_len, |chunk| chunk.read.byte_range.as_ref().filter(|_| !chunk.is_shard));
         let job = |chunks| ReadJob::CacheMiss(CacheMiss { context, cached, chunks, jobs: Vec::new() });

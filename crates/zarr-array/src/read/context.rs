@@ -36,6 +36,8 @@ pub(crate) struct ReadContext<'a> {
     replaced: Mutex<Vec<ChunkIndex>>,
     /// A chunk is not stored.
     missing: AtomicBool,
+    /// Not all was in the cache.
+    asked: AtomicBool,
 }
 
 impl<'a> ReadContext<'a> {
@@ -52,6 +54,7 @@ impl<'a> ReadContext<'a> {
             cached: None,
             replaced: Mutex::default(),
             missing: AtomicBool::new(false),
+            asked: AtomicBool::new(false),
         }
     }
 
@@ -95,6 +98,18 @@ impl<'a> ReadContext<'a> {
     /// Whether a chunk was found not to be stored.
     pub(crate) fn found_missing(&self) -> bool {
         self.missing.load(Ordering::Relaxed)
+    }
+
+    /// Whether the store was asked for chunks.
+    pub(crate) fn has_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the store is asked for chunks.
+    pub(super) fn note_asked(&self) {
+        if !self.has_asked() {
+            self.asked.store(true, Ordering::Relaxed);
+        }
     }
 
     /// How many chunks of `chunk_size` decoded bytes make a group that is worth handing to a thread.

@@ -1,5 +1,4 @@
 //! A whole read of a selection: jobs that run one after the other, with further attempts where a part of the read did not end well.
-//! If chunks were not stored, the last job checks that the array is still there.
 //!
 //! A job that failed is gone with its share of the output, so this is no job itself: it returns jobs, and takes the result of each.
 //! Blocking and async arrays only run them.
@@ -11,6 +10,7 @@ use super::selection_batch::SelectionBatchRead;
 use crate::advanced_selection::{AdvancedSelection, SelectionBatches};
 use crate::core::ArrayCore;
 use crate::selected_memory::{self, ContiguousOutput};
+use crate::tie::Need;
 use crate::{Error, Result};
 use zarr_codec::ViewMut;
 use zarr_grid::{ChunkIndex, Region, Resolved};
@@ -71,11 +71,6 @@ impl<'c> ReadPlan<'c> {
         Ok(Self { policy: RetryPolicy::plan(core, profile), ..plan })
     }
 
-    /// Whether a chunk was found not to be stored.
-    pub(crate) fn found_missing(&self) -> bool {
-        self.policy.found_missing()
-    }
-
     /// Of a region, into fresh memory of `size` bytes.
     pub(crate) fn region(core: &'c ArrayCore, profile: &AccessProfile, region: &'c Region, size: usize) -> Self {
         Self::of(core, profile, ReadTarget::Region(region, &[]), size, true)
@@ -108,7 +103,7 @@ impl<'c> ReadPlan<'c> {
         match &self.target {
             ReadTarget::Many(regions) => {
                 let state = State::Many(ManyRead::new(regions, outputs));
-                Ok(ReadExecution { plan: self, state, checked: false })
+                Ok(ReadExecution { plan: self, state })
             }
             _ => Err(Error::internal("several outputs for a read of one selection")),
         }
@@ -135,7 +130,7 @@ impl<'c> ReadPlan<'c> {
             }
             ReadTarget::Many(regions) => State::Many(ManyRead::new(regions, vec![out])),
         };
-        Ok(ReadExecution { plan: self, state, checked: false })
+        Ok(ReadExecution { plan: self, state })
     }
 }
 
@@ -144,8 +139,6 @@ impl<'c> ReadPlan<'c> {
 pub(crate) struct ReadExecution<'p> {
     plan: &'p ReadPlan<'p>,
     state: State<'p>,
-    /// Whether the last job was returned, which checks that the array is still there.
-    checked: bool,
 }
 
 /// Chunks of a region that are read without the chunks between them.
@@ -178,9 +171,6 @@ impl ReadExecution<'_> {
     /// The next job, whose result is to be given to [`ended`](Self::ended); `None` if all is read.
     pub(crate) fn job(&mut self) -> Result<Option<ReadJob<'_>>> {
         let ReadPlan { core, policy, .. } = self.plan;
-        if self.checked {
-            return Ok(None);
-        }
         let job = match &mut self.state {
             State::Many(many) => many.job(policy)?,
             State::Region { region, out, attempt, individually } => {
@@ -215,11 +205,12 @@ impl ReadExecution<'_> {
                 }
             }
         };
-        if job.is_some() {
-            return Ok(job);
-        }
-        self.checked = true;
-        Ok(policy.still_there().map(ReadJob::StillThere))
+        Ok(job)
+    }
+
+    /// The need of a look at the document of the array, when all jobs have ended.
+    pub(crate) fn need(&self) -> Need {
+        self.plan.policy.need()
     }
 
     /// Takes the result of the last job.
@@ -227,9 +218,6 @@ impl ReadExecution<'_> {
     /// # Errors
     /// The error of the result, unless the job is to be done again.
     pub(crate) fn ended(&mut self, result: Result<()>) -> Result<()> {
-        if self.checked {
-            return result;
-        }
         let policy = &self.plan.policy;
         match &mut self.state {
             State::Region { attempt, .. } => attempt.ended_in_turn(policy, result)?,

@@ -119,6 +119,7 @@ impl<'a> ShardRegions<'a> {
             read.snapshot = read.snapshot.or_else(|| entry.version.clone().map(Snapshot::of_version));
             return self.split(read, split, Some(&entry), entry.size());
         }
+        self.context.note_asked();
         read.start(partial, requests)?;
         read.check_waits()?;
         self.first = First::Reading(Box::new(read));
@@ -194,6 +195,9 @@ impl<'a> ShardRegions<'a> {
             lookup.finish(max_len);
         }
         let batches = groups(chunks, max_len, |chunk| chunk.byte_range.as_ref());
+        if !batches.is_empty() {
+            context.note_asked();
+        }
         jobs.extend(batches.into_iter().map(|chunks| ReadJob::Batch(ChunkBatch::new(context, chunks))));
         jobs.extend(shards.into_jobs(context, &source));
         Ok(jobs)

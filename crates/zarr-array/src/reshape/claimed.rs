@@ -44,7 +44,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use zarr_codec::View;
 use zarr_grid::Region;
-use zarr_hierarchy::node::{AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim};
+use zarr_hierarchy::node::{
+    AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim, check_same_chunks,
+};
 use zarr_meta::{Node, StoredNode};
 use zarr_store::{ByteRange, Job, Key, Next, Precondition, Reply, Request, backoff};
 
@@ -91,6 +93,7 @@ async fn append_to<D: Drive>(
     axis: usize,
     data: View<'_>,
 ) -> Result<ArrayCore> {
+    check_same_chunks(&core.found, &documents.found).map_err(|error| core.locate(error))?;
     let newest = core.with_found(documents.found.clone())?;
     let appended = Appended::new(drive, &newest, axis, data).await?;
     let mut claim = None;

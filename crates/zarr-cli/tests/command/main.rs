@@ -5,6 +5,8 @@
 mod addresses;
 mod append;
 mod bench_codecs;
+#[cfg(target_os = "linux")]
+mod beside;
 mod buckets;
 mod cases;
 mod check;

@@ -1,6 +1,6 @@
 //! Data sets: dimensions, coordinates, decoding, selection by index and by label.
 
-use crate::{add, group, group_in, new, registry, size_of};
+use crate::{add, counted_chunks, group, group_in, new, registry, size_of};
 use std::sync::Arc;
 use zarr_array::{Group, NewArray, Store};
 use zarr_dataset::{Dataset, DatasetOptions, ErrorKind, Labels, Variable};
@@ -319,7 +319,7 @@ fn a_large_coordinate_is_searched_by_halves() {
     let group = group_in(Arc::clone(&store) as Arc<dyn Store>, Dialect::V3);
     let values: Vec<i64> = (0..LEN as i64).map(|value| value * 3).collect();
     let x = add(&group, "x", new(&[LEN], "int64", &["x"]).chunks(&[CHUNK]), &values);
-    let dataset = Dataset::open(&group).unwrap();
+    let dataset = counted_chunks(&group);
     let chunks_read = |labels: Labels| {
         let before = store.counts().gets;
         let found = dataset.sel("x", labels);

@@ -1,6 +1,6 @@
 //! Labels: dates of any resolution, lists, and how much of a coordinate is read to find them.
 
-use crate::{add, group, group_in, new, size_of};
+use crate::{add, counted_chunks, group, group_in, new, size_of};
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_array::Store;
@@ -104,7 +104,7 @@ fn counted(values: &[i32], chunk: u64) -> (Arc<Counted<MemoryStore>>, Dataset) {
     let store = Arc::new(Counted::new(MemoryStore::new()));
     let group = group_in(Arc::clone(&store) as Arc<dyn Store>, Dialect::V3);
     add(&group, "x", new(&[values.len() as u64], "int32", &["x"]).chunks(&[chunk]), values);
-    let dataset = Dataset::open(&group).unwrap();
+    let dataset = counted_chunks(&group);
     dataset.variable("x").unwrap().data_type().unwrap();
     (store, dataset)
 }

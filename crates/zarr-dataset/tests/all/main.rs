@@ -14,8 +14,8 @@ mod tree;
 mod write;
 
 use std::sync::Arc;
-use zarr_array::{Array, Group, NewArray, NewGroup, Registry, Store};
-use zarr_dataset::{Dataset, Variable};
+use zarr_array::{Array, Group, NewArray, NewGroup, Options, Registry, Store};
+use zarr_dataset::{Dataset, DatasetOptions, Variable};
 use zarr_meta::Dialect;
 use zarr_store::MemoryStore;
 
@@ -27,6 +27,12 @@ fn registry() -> Arc<Registry> {
         registry.codecs.add(*entry);
     }
     Arc::new(registry)
+}
+
+/// A data set of which the requests for chunks are counted, without the looks whether arrays are still there.
+fn counted_chunks(group: &Group) -> Dataset {
+    let options = DatasetOptions::default().arrays(Options::default().trust_missing(true));
+    Dataset::open_with(group, &options).unwrap()
 }
 
 fn group_in(store: Arc<dyn Store>, dialect: Dialect) -> Group {

@@ -34,7 +34,8 @@ fn array(codecs: &str, threads: usize) -> (Arc<Counted<MemoryStore>>, Array) {
     codecs_of.into_iter().chain(others).for_each(|codec| registry.codecs.add(codec));
     let new = NewArray::new(&[1000, 1024], "uint32").chunks(&[1024, 1024]).codecs(codecs).unwrap();
     let array = Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
-    let array = array.with(Options::default().threads(NonZeroUsize::new(threads))).unwrap();
+    let options = Options::default().trust_missing(true).threads(NonZeroUsize::new(threads));
+    let array = array.with(options).unwrap();
     counted.take();
     (counted, array)
 }

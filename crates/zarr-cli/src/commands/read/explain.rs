@@ -20,7 +20,7 @@ const SHOWN: usize = 20;
 struct Explained {
     pieces: u64,
     plan: Plan,
-    /// Whether a further request follows if a chunk is not stored.
+    /// Whether the document is got again at the end.
     may_look: bool,
 }
 
@@ -113,7 +113,8 @@ impl Explained {
             facts.push(("pieces", format!("{}, one after another", grouped(self.pieces))));
         }
         if self.may_look {
-            facts.push(("besides", "the array's document, once, if a chunk is not stored".to_owned()));
+            let end = if self.pieces > 1 { "at the end of each piece" } else { "at the end" };
+            facts.push(("besides", format!("the array's document, {end}")));
         }
         let mut text: String = facts.iter().map(|(name, fact)| format!("{name:<9} {fact}\n")).collect();
         let keys: Vec<String> =

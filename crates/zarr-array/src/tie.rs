@@ -1,0 +1,219 @@
+//! The tie of an opened array to the node that it was opened from, whatever others do with its path: for each operation the node is held
+//! where the store can do that, and its document is looked at.
+//!
+//! A read looks at the end, in the directory that its chunks are read from. So document and chunks are of one node, however often others
+//! exchanged it meanwhile. A change looks before, so that nothing is written in the layout of another array, and at the end by the path,
+//! so that elements which are nowhere any more do not count as written. Where nothing can be held, another may come in between: the end
+//! tells.
+//!
+//! Where requests take long, a look is left out if there was one a short time before: small reads and writes, one after another, cost no
+//! second request each.
+
+use crate::core::ArrayCore;
+use crate::drive::Drive;
+use crate::verbs::Verbs;
+use crate::{Error, ErrorKind, Result};
+use std::sync::Arc;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use zarr_hierarchy::node::{StillThere, gone};
+use zarr_store::{AccessProfile, Capabilities, Job, Key, Prefix, Store, StoreKind};
+
+/// How old a look may be where requests take long, if the options do not say.
+const OLD: Duration = Duration::from_secs(1);
+
+/// When the document of an array was last seen to be as it was opened.
+#[derive(Debug)]
+pub(crate) struct Seen(AtomicU64);
+
+/// Times are counted from here.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+fn since_start() -> u64 {
+    u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Seen {
+    pub(crate) fn now() -> Self {
+        Self(AtomicU64::new(since_start()))
+    }
+
+    fn age(&self) -> Duration {
+        Duration::from_nanos(since_start().saturating_sub(self.0.load(Ordering::Relaxed)))
+    }
+}
+
+/// The need of a look at the end of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Nothing was read from the store.
+    None,
+    /// Chunks were read.
+    Usual,
+    /// Chunks were missing, or so it seems: they may be where the array is now.
+    Missing,
+}
+
+/// What is held for one operation: the directory of the array, where there is one.
+#[derive(Debug)]
+pub(crate) struct Tie(Option<Arc<dyn Store>>);
+
+impl ArrayCore {
+    /// The key of the document that is looked at; `None` if none ever is.
+    pub(crate) fn looked_at(&self) -> Result<Option<Key>> {
+        Ok(self.look()?.map(|look| look.key().clone()))
+    }
+
+    fn look(&self) -> Result<Option<StillThere<'_>>> {
+        if self.options.trust_missing { Ok(None) } else { StillThere::new(&self.found) }
+    }
+}
+
+impl<D: Drive> Verbs<'_, D> {
+    /// Begins an operation.
+    pub(crate) fn tie(&self) -> Result<Tie> {
+        let core = self.core;
+        match core.pin_prefix.as_ref().filter(|_| !core.options.trust_missing) {
+            Some(prefix) => self.drive.pin(prefix).map(Tie).map_err(|error| core.locate(error)),
+            None => Ok(Tie(None)),
+        }
+    }
+
+    /// Runs a job of it.
+    pub(crate) fn run_tied<J: Job<Error = Error>>(
+        &self,
+        tie: &Tie,
+        job: J,
+    ) -> impl Future<Output = Result<J::Output>> + Send {
+        self.drive.run_pinned(tie.0.as_ref(), self.core, job)
+    }
+
+    /// Ends a read with its result, or with the error that the array is another one now.
+    pub(crate) async fn end_read<T>(&self, tie: &Tie, done: Result<T>, need: Need) -> Result<T> {
+        let is_due = match &done {
+            Ok(_) => need == Need::Missing || (need == Need::Usual && self.is_due()),
+            Err(error) => self.may_be_of_another(error),
+        };
+        if is_due { decide(done, self.look_at(tie.0.as_ref()).await) } else { done }
+    }
+
+    /// Changes chunks of the array by a job.
+    pub(crate) async fn change<J: Job<Output = (), Error = Error>>(&self, job: J) -> Result<()> {
+        let tie = self.tie()?;
+        if self.is_due() {
+            self.look_at(tie.0.as_ref()).await?;
+        }
+        self.find_chunk_location().await?;
+        let done = self.run_tied(&tie, job).await;
+        let is_due = match &done {
+            Ok(()) => self.is_due(),
+            Err(error) => self.may_be_of_another(error),
+        };
+        if !is_due {
+            return done;
+        }
+        let looked = self.look_at(None).await.and_then(|()| match &tie.0 {
+            Some(pinned) if !pinned.is_in_place()? => {
+                Err(self.core.locate(gone(&self.core.found, "another array with the same metadata is there now")))
+            }
+            _ => Ok(()),
+        });
+        decide(done, looked)
+    }
+
+    /// Whether the last look is too old.
+    fn is_due(&self) -> bool {
+        let core = self.core;
+        !self.is_remote() || core.seen.age() >= core.options.look_interval.unwrap_or(OLD)
+    }
+
+    fn is_remote(&self) -> bool {
+        self.drive.access_profile().kind == StoreKind::Remote
+    }
+
+    /// Whether an error may come from chunks of another array. Where a far store fails, another request would only take time.
+    fn may_be_of_another(&self, error: &Error) -> bool {
+        match error.kind() {
+            ErrorKind::Argument | ErrorKind::Cancelled | ErrorKind::Internal => false,
+            ErrorKind::Store => !self.is_remote(),
+            _ => true,
+        }
+    }
+
+    /// Looks at the document.
+    async fn look_at(&self, pinned: Option<&Arc<dyn Store>>) -> Result<()> {
+        let Some(look) = self.core.look()? else { return Ok(()) };
+        let begun = since_start();
+        self.drive.run_pinned(pinned, self.core, look).await?;
+        self.core.seen.0.fetch_max(begun, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// A drive with the directory of an array held, where there is one: for changes that read and set the document as well as chunks.
+#[derive(Debug)]
+pub(crate) struct Held<'d, D> {
+    drive: &'d D,
+    pinned: Option<Arc<dyn Store>>,
+}
+
+impl<'d, D: Drive> Held<'d, D> {
+    pub(crate) fn new(drive: &'d D, core: &ArrayCore) -> Result<Self> {
+        let pinned = core.pin_prefix.as_ref().map_or(Ok(None), |prefix| drive.pin(prefix));
+        Ok(Self { drive, pinned: pinned.map_err(|error| core.locate(error))? })
+    }
+
+    /// The result of the change, if the array is where it was.
+    pub(crate) fn end<T>(&self, core: &ArrayCore, done: Result<T>) -> Result<T> {
+        match &self.pinned {
+            Some(pinned) if !pinned.is_in_place()? => {
+                Err(core.locate(gone(&core.found, "the array is not there any more")))
+            }
+            _ => done,
+        }
+    }
+}
+
+impl<D: Drive> Drive for Held<'_, D> {
+    fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
+        self.drive.run_pinned(self.pinned.as_ref(), core, job)
+    }
+
+    async fn run_pinned<J: Job<Error = Error>>(
+        &self,
+        pinned: Option<&Arc<dyn Store>>,
+        core: &ArrayCore,
+        job: J,
+    ) -> Result<J::Output> {
+        self.drive.run_pinned(pinned.or(self.pinned.as_ref()), core, job).await
+    }
+
+    fn pin(&self, _prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        Ok(None)
+    }
+
+    fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send {
+        self.drive.run_alone(job)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.drive.capabilities()
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.drive.access_profile()
+    }
+
+    fn overlaps(&self) -> bool {
+        self.drive.overlaps()
+    }
+}
+
+/// The result of an operation after a look: that the array is another one is the cause of whatever else was wrong.
+fn decide<T>(done: Result<T>, looked: Result<()>) -> Result<T> {
+    match looked {
+        Err(error) if done.is_ok() || error.kind() == ErrorKind::NotFound => Err(error),
+        _ => done,
+    }
+}
