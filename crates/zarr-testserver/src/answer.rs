@@ -1,7 +1,7 @@
 //! A request from its arrival to its answer.
 
 use crate::body::{ReplyBody, Tracker, Unread, read};
-use crate::bucket::Face;
+use crate::bucket::{Etags, Face};
 use crate::connection::Connection;
 use crate::counts::Operation;
 use crate::faults::FaultKind;
@@ -14,7 +14,7 @@ use crate::values::Payload;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, LOCATION, RANGE};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, ETAG, LOCATION, RANGE};
 use http::{HeaderName, Method, Response, StatusCode};
 use hyper::body::Incoming;
 use std::io::Write;
@@ -62,7 +62,7 @@ pub(crate) async fn answer(
     if !delay.is_zero() {
         tokio::time::sleep(delay).await;
     }
-    let reply = match (&fault, body) {
+    let mut reply = match (&fault, body) {
         (Some(FaultKind::DropBefore), _) => {
             tracker.close();
             return Err(Closed);
@@ -73,6 +73,11 @@ pub(crate) async fn answer(
             None => operate(&shared, &settings, &mut request, body, options.face, fault.as_ref()),
         },
     };
+    match (options.etags, reply.headers.get(ETAG).and_then(|etag| etag.to_str().ok()).map(str::to_owned)) {
+        (Etags::Weak, Some(etag)) => reply.set(ETAG, &format!("W/{etag}")),
+        (Etags::None, _) => drop(reply.headers.remove(ETAG)),
+        _ => {}
+    }
     if let Some(FaultKind::DelayAfter(delay)) = &fault {
         tokio::time::sleep(*delay).await;
     }
@@ -129,6 +134,11 @@ fn operate(
             let old = values.buckets.get(&request.bucket).and_then(|contents| contents.objects.get(&request.key));
             new.headers = old.map(|object| object.headers.clone()).unwrap_or_default();
             values.put(&request.bucket, &request.key, new);
+        }
+        Some(FaultKind::Cached(then)) => {
+            if let Some(object) = then.0.get(&request.key) {
+                return crate::read::read(object, request, true).unwrap_or_else(Refusal::into_text);
+            }
         }
         _ => (),
     }

@@ -36,7 +36,7 @@ impl Tracker {
     /// is given out, or else more requests would be counted as in flight than the client has.
     pub(crate) fn close(&mut self) {
         if std::mem::take(&mut self.is_open) {
-            self.connection.shared.tally.end();
+            self.connection.shared.tally.end(self.number);
         }
     }
 }
@@ -45,7 +45,7 @@ impl Drop for Tracker {
     fn drop(&mut self) {
         if self.is_open {
             self.connection.shared.tally.aborted();
-            self.connection.shared.tally.end();
+            self.connection.shared.tally.end(self.number);
         }
     }
 }

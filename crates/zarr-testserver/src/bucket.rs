@@ -31,6 +31,18 @@ pub enum Listing {
     WebDav,
 }
 
+/// The kind of ETags that values have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Etags {
+    /// Strong ones, equal for equal values.
+    #[default]
+    Strong,
+    /// The same, marked as weak: as proxies do that compress.
+    Weak,
+    /// None.
+    None,
+}
+
 /// How a bucket answers. By default it is an S3 bucket without any peculiarity.
 ///
 /// ```
@@ -49,6 +61,8 @@ pub struct Bucket {
     pub(crate) missing_is_403: bool,
     pub(crate) conflict_is_409: bool,
     pub(crate) part_at_least: u64,
+    pub(crate) ignores_conditions: bool,
+    pub(crate) etags: Etags,
 }
 
 impl Bucket {
@@ -96,6 +110,16 @@ impl Bucket {
     /// `EntityTooSmall`. S3 has 5 MiB; the default is 0.
     pub fn part_at_least(self, bytes: u64) -> Self {
         Self { part_at_least: bytes, ..self }
+    }
+
+    /// Ignores conditions of writes, as by services that do not know them.
+    pub fn ignoring_conditions(self) -> Self {
+        Self { ignores_conditions: true, ..self }
+    }
+
+    /// Gives answers ETags of this kind.
+    pub fn etags(self, etags: Etags) -> Self {
+        Self { etags, ..self }
     }
 
     /// The header `Range` is ignored. For a plain bucket only; [`crate::FaultKind::IgnoreRange`] does it for others.

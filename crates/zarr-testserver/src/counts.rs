@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -81,6 +82,10 @@ pub struct Logged {
     pub signed: Option<String>,
     /// The status of the answer. `None` while there is none, and where the connection was closed without one.
     pub status: Option<u16>,
+    /// When the request came.
+    pub came: Instant,
+    /// When the last byte of the answer was made, or the client went away.
+    pub ended: Option<Instant>,
 }
 
 /// How many requests the log keeps; earlier ones are forgotten.
@@ -97,6 +102,14 @@ struct State {
     log: VecDeque<Logged>,
     /// The number of the first request in the log, counted from the start of the server.
     first: u64,
+}
+
+impl State {
+    /// The request with this number, if the log still has it.
+    fn logged(&mut self, number: u64) -> Option<&mut Logged> {
+        let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
+        self.log.get_mut(index)
+    }
 }
 
 impl Tally {
@@ -147,16 +160,18 @@ impl Tally {
     }
 
     pub(crate) fn answered(&self, number: u64, status: u16) {
-        let mut state = self.lock();
-        let index = number.checked_sub(state.first).and_then(|index| usize::try_from(index).ok());
-        if let Some(logged) = index.and_then(|index| state.log.get_mut(index)) {
+        if let Some(logged) = self.lock().logged(number) {
             logged.status = Some(status);
         }
     }
 
     /// A request is not in flight any more.
-    pub(crate) fn end(&self) {
-        self.lock().in_flight -= 1;
+    pub(crate) fn end(&self, number: u64) {
+        let mut state = self.lock();
+        state.in_flight -= 1;
+        if let Some(logged) = state.logged(number) {
+            logged.ended = Some(Instant::now());
+        }
     }
 
     pub(crate) fn aborted(&self) {

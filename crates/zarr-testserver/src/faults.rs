@@ -38,6 +38,8 @@ pub enum FaultKind {
     },
     /// The value at the path of the request becomes this one, with another ETag, before the operation.
     Change(Bytes),
+    /// The value is read as it was when [`crate::TestServer::snapshot`] was called, as a cache answers that lies between.
+    Cached(Snapshot),
     /// The answer waits for so long, in addition to the latency of the server.
     Delay(Duration),
 
@@ -88,7 +90,7 @@ impl FaultKind {
     }
 }
 
-/// The keys of a bucket at some time, for [`FaultKind::Stale`].
+/// The keys and values of a bucket at some time, for [`FaultKind::Stale`] and [`FaultKind::Cached`].
 #[derive(Clone, Debug)]
 pub struct Snapshot(pub(crate) Arc<Objects>);
 
@@ -261,6 +263,7 @@ impl Script {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     fn get(path: &str) -> Logged {
         Logged {
@@ -274,6 +277,8 @@ mod tests {
             copy_source: None,
             signed: None,
             status: None,
+            came: Instant::now(),
+            ended: None,
         }
     }
 

@@ -56,7 +56,7 @@ mod values;
 mod xml;
 
 pub use beside::beside_each_other;
-pub use bucket::{Bucket, Face, Listing};
+pub use bucket::{Bucket, Etags, Face, Listing};
 pub use counts::{Counts, Logged, Operation};
 pub use faults::{Fault, FaultKind, Snapshot};
 pub use server::{Builder, TestServer};

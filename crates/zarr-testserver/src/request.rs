@@ -5,6 +5,7 @@ use crate::counts::{Logged, Operation};
 use crate::encoding::decode;
 use http::request::Parts;
 use http::{HeaderMap, Method, Uri};
+use std::time::Instant;
 
 /// A request, taken apart.
 #[derive(Debug)]
@@ -108,6 +109,8 @@ impl Request {
             copy_source: header("x-amz-copy-source").or_else(|| header("x-goog-copy-source")),
             signed: header("x-amz-date"),
             status: None,
+            came: Instant::now(),
+            ended: None,
         }
     }
 }

@@ -168,6 +168,15 @@ impl TestServer {
         etag
     }
 
+    /// As [`Self::put`], of a value that is stored encoded: the header `Content-Encoding` comes with it.
+    pub fn put_encoded(&self, bucket: &str, key: &str, value: impl Into<Bytes>, encoding: &'static str) -> String {
+        let headers = vec![(http::header::CONTENT_ENCODING, http::HeaderValue::from_static(encoding))];
+        let new = Payload::new(value.into(), headers);
+        let etag = new.etag.clone();
+        self.shared.values().put(bucket, key, new);
+        etag
+    }
+
     /// The value of a key.
     pub fn get(&self, bucket: &str, key: &str) -> Option<Bytes> {
         Some(self.shared.values().buckets.get(bucket)?.objects.get(key)?.value.clone())
