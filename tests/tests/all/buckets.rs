@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use zarr::codec::{BuildContext, BytesToBytes, CodecEntry, Error as CodecError, Sink, Size};
+use zarr::codecs::TypedCodec;
 use zarr::prelude::*;
 use zarr::store::{AsyncAsSync, Cached, block_on};
 use zarr::{AsyncStore, Dialect, ErrorKind, Store};
@@ -359,4 +361,88 @@ fn a_cache_of_documents_and_indexes_revalidates() {
     assert_eq!(point(-1), [(true, Some(304)), (true, Some(206)), (false, Some(206))]);
     let counts = cached.counts();
     assert!(counts.hits >= 5 && counts.outdated >= 1, "{counts:?}");
+}
+
+/// Takes a while to encode and to decode.
+#[derive(Debug)]
+struct Slow;
+
+impl Slow {
+    const TIME: Duration = Duration::from_millis(40);
+    const ENTRY: CodecEntry = CodecEntry::bytes_to_bytes("test.slow", Self::build);
+
+    fn build(_: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, CodecError> {
+        Ok(Arc::new(Self))
+    }
+}
+
+impl BytesToBytes for Slow {
+    fn name(&self) -> &'static str {
+        "test.slow"
+    }
+
+    fn encoded_size(&self, decoded: Size) -> Size {
+        decoded
+    }
+
+    fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), CodecError> {
+        std::thread::sleep(Self::TIME);
+        out.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), CodecError> {
+        std::thread::sleep(Self::TIME);
+        out.extend(bytes)
+    }
+}
+
+/// The longest time in which no request for a chunk was under way, between the first and the last of them.
+fn longest_gap(server: &TestServer) -> Duration {
+    let mut log = server.log();
+    log.retain(|logged| logged.path.contains("/c/"));
+    log.sort_by_key(|logged| logged.came);
+    let mut gap = Duration::ZERO;
+    let mut until = log.first().expect("requests").came;
+    for logged in &log {
+        gap = gap.max(logged.came.saturating_duration_since(until));
+        until = until.max(logged.ended.expect("an end"));
+    }
+    gap
+}
+
+#[test]
+fn requests_are_under_way_while_others_are_decoded_and_encoded() {
+    const CHUNKS: u64 = 32;
+    const SIZE: u64 = 256 << 10;
+    let server = server(Duration::from_millis(60));
+    let store = blocking(&server, "x.zarr");
+    let mut registry = zarr::registry::Registry::clone(&zarr::registry::default());
+    registry.codecs.add(Slow::ENTRY);
+    let new = NewArray::new(&[CHUNKS, SIZE], "uint8").chunks(&[1, SIZE]).codecs(TypedCodec::new(Slow::ENTRY));
+    let registry = Arc::new(registry);
+    drop(Array::create(&store, "/a", new.expect("a codec"), &registry).expect("created"));
+    let found = zarr::hierarchy::open_node(&*store, "/a", None).expect("found");
+    // Eight chunks at a time, which two threads decode in four turns.
+    let options = Options::default().bytes_in_flight(8 * SIZE + 1000).threads(std::num::NonZeroUsize::new(2));
+    let array = Array::from_found(&store, found, &registry, options).expect("an array");
+    let values = vec![7_u8; usize::try_from(CHUNKS * SIZE).expect("small")];
+    let few = vec![9_u8; usize::try_from(CHUNKS * 1000).expect("small")];
+    let all: [(&str, &dyn Fn()); 3] = [
+        ("written", &|| array.write(.., &values).expect("written")),
+        ("written in part", &|| array.write((.., ..1000), &few).expect("written")),
+        ("read", &|| {
+            let read = array.read::<u8>(..).expect("read");
+            assert!(
+                read.chunks_exact(SIZE as usize)
+                    .all(|chunk| chunk[..1000] == few[..1000] && chunk[1000..] == values[1000..SIZE as usize])
+            );
+        }),
+    ];
+    for (what, run) in all {
+        server.reset_counts();
+        run();
+        let gap = longest_gap(&server);
+        assert!(gap < 3 * Slow::TIME, "{what}: no request for {gap:?}");
+    }
 }

@@ -12,8 +12,9 @@ use crate::{AccessProfile, AsyncStore, Limits, Reply, Request, Result};
 
 /// A job, all jobs that it forked, and their requests. It polls requests and says which steps can be taken; it takes none itself.
 ///
-/// Jobs with replies go before jobs that are not begun, since replies take memory. A job is not begun while requests of others wait
-/// for the bounds, or while replies, or values that are encoded or set, take all the memory that there is for them.
+/// Jobs are begun before replies are gone on with, so that requests wait for their answers while others are decoded. A job is not begun
+/// while requests of others wait for the bounds, while as many replies wait for their steps as requests may be under way, or while
+/// replies, or values that are encoded or set, take all the memory that there is for them.
 pub(super) struct Driver<'s, 'j> {
     store: &'s dyn AsyncStore,
     permits: &'s Permits,
@@ -23,6 +24,8 @@ pub(super) struct Driver<'s, 'j> {
     /// Jobs that are not begun, the next one last.
     fresh: Vec<usize>,
     replied: VecDeque<(usize, Vec<Reply>)>,
+    /// How many replies `replied` has.
+    waiting: usize,
     /// Requests of jobs that wait until the bounds allow them.
     asking: VecDeque<(usize, Vec<Request>, Charge)>,
     shares: Shares,
@@ -55,6 +58,8 @@ pub(super) struct Step<'j> {
     node: usize,
     job: BoxedWork<'j>,
     replies: Vec<Reply>,
+    /// Whether it is the first step of its job.
+    begins: bool,
     /// Of the operation.
     span: Span,
 }
@@ -67,8 +72,13 @@ pub(super) struct Stepped<'j> {
 }
 
 impl<'j> Step<'j> {
+    /// Whether it is the first step of its job, which mostly asks for something.
+    pub(super) fn begins(&self) -> bool {
+        self.begins
+    }
+
     pub(super) fn take(self) -> Stepped<'j> {
-        let Self { node, mut job, replies, span } = self;
+        let Self { node, mut job, replies, span, .. } = self;
         let turn = job.step(&replies, &span);
         // Their memory is free from now on.
         drop(replies);
@@ -86,6 +96,7 @@ impl<'s, 'j> Driver<'s, 'j> {
             free: Vec::new(),
             fresh: Vec::new(),
             replied: VecDeque::new(),
+            waiting: 0,
             asking: VecDeque::new(),
             shares: Shares::default(),
             profile: store.access_profile(),
@@ -125,19 +136,25 @@ impl<'s, 'j> Driver<'s, 'j> {
         self.has_ended
     }
 
-    /// The next step that can be taken.
+    /// The next step that can be taken: the first one of a job, or else one that replies came for.
     pub(super) fn next_step(&mut self) -> Option<Step<'j>> {
-        let (number, replies) = match self.replied.pop_front() {
-            Some(replied) => replied,
-            None => (self.begin()?, Vec::new()),
+        let begun = self.begin();
+        let (number, replies) = match begun {
+            Some(number) => (number, Vec::new()),
+            None => self.replied.pop_front()?,
         };
+        self.waiting -= replies.len();
         let job = self.node(number)?.job.take()?;
-        Some(Step { node: number, job, replies, span: self.span.clone() })
+        Some(Step { node: number, job, replies, begins: begun.is_some(), span: self.span.clone() })
     }
 
     /// The next job to be begun, if the bounds allow it. What its first step makes counts as long as the step is taken; then its requests
     /// do.
     fn begin(&mut self) -> Option<usize> {
+        // Replies that are small, as indexes of shards are, would else be gathered without their inner chunks being asked for.
+        if self.waiting >= self.limits.requests.max(1) {
+            return None;
+        }
         let number = *self.fresh.last()?;
         let weight = self.node(number)?.job.as_ref()?.weight();
         let fits = self.bytes == 0 || self.bytes.saturating_add(weight.max(1)) <= self.limits.bytes;
@@ -228,6 +245,7 @@ impl<'s, 'j> Driver<'s, 'j> {
                 self.requests = self.requests.saturating_sub(std::mem::take(&mut node.requests));
                 self.bytes = self.bytes.saturating_sub(std::mem::replace(&mut node.bytes, held)).saturating_add(held);
             }
+            self.waiting += replies.len();
             self.replied.push_back((number, replies));
         }
     }

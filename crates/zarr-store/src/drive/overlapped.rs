@@ -52,7 +52,7 @@ fn drive<'t, 'j>(mut driver: Driver<'_, 'j>, steps: &'t Steps<'j>, workers: &dyn
             && let Some(step) = driver.next_step()
         {
             handed += 1;
-            steps.todo().push_back(step);
+            steps.add(step);
             workers.run(Box::new(|| {
                 steps.take_one();
             }));
@@ -84,6 +84,13 @@ struct Steps<'j> {
 }
 
 impl<'j> Steps<'j> {
+    /// Adds a step. One that begins a job goes before those that decode, so that its requests do not wait for them.
+    fn add(&self, step: Step<'j>) {
+        let mut todo = self.todo();
+        let before = if step.begins() { todo.iter().take_while(|step| step.begins()).count() } else { todo.len() };
+        todo.insert(before, step);
+    }
+
     fn todo(&self) -> MutexGuard<'_, VecDeque<Step<'j>>> {
         self.todo.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,14 +1,16 @@
 //! Bounds, parts and ends of operations on stores that do not block.
 
+mod overlap;
+
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use zarr_store::{
     AccessProfile, AsyncAsSync, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, ErrorKind, Fetched,
-    GetOptions, Job, Key, MemoryStore, Next, Reply, Request, Result, SetOptions, Snapshot, Spawn, Store, StoreExt,
-    SyncAsAsync, Version, Workers, block_on, run, run_async, run_on, unblock,
+    GetOptions, Job, Key, MemoryStore, Next, Reply, Request, Result, SetOptions, Snapshot, Store, StoreExt,
+    SyncAsAsync, Version, block_on, run, run_async, unblock,
 };
 
 /// Values behind a network, in a way: each request takes a millisecond.
@@ -21,8 +23,16 @@ struct Far {
     most: AtomicUsize,
     bytes: AtomicU64,
     most_bytes: AtomicU64,
+    idle: Mutex<Idle>,
     change: Mutex<Option<Change>>,
     has_versions: bool,
+}
+
+/// The time without any request under way.
+#[derive(Debug, Default)]
+struct Idle {
+    since: Option<Instant>,
+    longest: Duration,
 }
 
 /// After so many requests, a value is set, or erased.
@@ -38,6 +48,7 @@ impl Far {
             most: 0.into(),
             bytes: 0.into(),
             most_bytes: 0.into(),
+            idle: Mutex::default(),
             change: Mutex::default(),
             has_versions: true,
         }
@@ -57,6 +68,9 @@ impl<'f> UnderWay<'f> {
     fn new(far: &'f Far) -> Self {
         let under_way = far.under_way.fetch_add(1, Ordering::SeqCst) + 1;
         far.most.fetch_max(under_way, Ordering::SeqCst);
+        let mut idle = far.idle.lock().expect("a lock");
+        idle.longest = idle.longest.max(idle.since.take().map_or(Duration::ZERO, |since| since.elapsed()));
+        drop(idle);
         far.requests.fetch_add(1, Ordering::SeqCst);
         Self(far)
     }
@@ -64,7 +78,9 @@ impl<'f> UnderWay<'f> {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.0.under_way.fetch_sub(1, Ordering::SeqCst);
+        if self.0.under_way.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.idle.lock().expect("a lock").since = Some(Instant::now());
+        }
     }
 }
 
@@ -325,7 +341,7 @@ fn a_request_that_nobody_waits_for_any_more_is_dropped() {
             }
         }
         drop(get);
-        let begun = std::time::Instant::now();
+        let begun = Instant::now();
         while counted.under_way.load(Ordering::SeqCst) > 0 {
             assert!(begun.elapsed() < Duration::from_secs(5));
         }
@@ -423,66 +439,4 @@ fn values_count_by_the_size_of_those_before() {
     }
     run(&AsyncAsSync::new(far.clone()), Long(2)).expect("done");
     assert_eq!(far.most.load(Ordering::SeqCst), 1, "6,250 bytes each");
-}
-
-/// Threads that take steps.
-struct Threads;
-
-struct OnThreads<'s, 't>(&'s std::thread::Scope<'s, 't>);
-
-impl<'t> Workers<'t> for OnThreads<'_, 't> {
-    fn run(&self, task: Box<dyn FnOnce() + Send + 't>) {
-        self.0.spawn(task);
-    }
-
-    fn count(&self) -> usize {
-        8
-    }
-
-    fn includes_this_thread(&self) -> bool {
-        false
-    }
-}
-
-impl Spawn for Threads {
-    fn with_workers<'t>(&self, body: &mut dyn FnMut(&dyn Workers<'t>)) {
-        std::thread::scope(|scope: &std::thread::Scope<'_, 't>| body(&OnThreads(scope)));
-    }
-}
-
-#[test]
-fn values_that_are_encoded_count_before_they_are_set() {
-    let far = Arc::new(Far::new(AccessProfile::REMOTE.bytes_in_flight(3500)));
-    /// Encodes a value of 1,000 bytes, or so many.
-    struct Encoding<'f>(usize, &'f Far);
-    impl Job for Encoding<'_> {
-        type Output = ();
-        type Error = Error;
-
-        fn weight(&self) -> u64 {
-            if self.0 == 1 { 1000 } else { 0 }
-        }
-
-        fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-            match (self.0, replies) {
-                (1, []) => {
-                    let bytes = self.1.bytes.fetch_add(1000, Ordering::SeqCst) + 1000;
-                    self.1.most_bytes.fetch_max(bytes, Ordering::SeqCst);
-                    std::thread::sleep(Duration::from_millis(2));
-                    let value = vec![7; 1000];
-                    self.1.bytes.fetch_sub(1000, Ordering::SeqCst);
-                    Ok(Next::Ask(vec![Request::set(key("v"), value, zarr_store::Precondition::None)]))
-                }
-                (0 | 1, _) => Ok(Next::Done(())),
-                (count, _) => {
-                    self.0 = 0;
-                    Ok(Next::Fork((0..count).map(|_| Self(1, self.1)).collect()))
-                }
-            }
-        }
-    }
-    run_on(&Threads, &AsyncAsSync::new(far.clone()), Encoding(60, &far)).expect("done");
-    let most = far.most_bytes.load(Ordering::SeqCst);
-    assert!((1001..=3500).contains(&most), "{most} bytes");
-    assert_eq!(far.requests.load(Ordering::SeqCst), 60);
 }
