@@ -71,37 +71,59 @@ fn keep(inner: &Site, key: &Key, version: Option<&Version>, bytes: &Bytes) {
     }
 }
 
-/// Reads the body of an answer, or of another one to the same request if it ends too soon. `None` if the value was replaced meanwhile.
+/// Reads the body of an answer, and of further ones to the rest of it where one ends too soon. `None` if the value was replaced meanwhile.
 async fn read(
     inner: &Arc<Site>,
     key: &Key,
     range: &RangeRequest,
-    mut head: Head,
+    head: Head,
     mut attempts: Attempts,
 ) -> Result<Option<Bytes>> {
+    let Head { response, permit, at, size, version, whole } = head;
+    let html = is_html(response.headers());
+    let mut answer = (response, permit);
+    let expected = at.end - at.start;
+    let mut body = new_body(inner, key, expected, &attempts)?;
+    let mut resumes = version.is_some();
     loop {
-        let (at, size, version, whole) = (head.at, head.size, head.version, head.whole);
-        let html = is_html(head.response.headers());
-        let failure = match read_body(head.response, head.permit, at.end - at.start, &mut attempts).await {
-            Ok(bytes) => {
-                if whole {
-                    check_page(inner, key, html, &bytes)?;
-                    keep(inner, key, version.as_ref(), &bytes);
-                }
-                return Ok(Some(bytes));
-            }
-            Err(failure) => failure,
-        };
+        let (response, permit) = answer;
+        let Err(failure) = read_body(response, permit, &mut body, &mut attempts).await else { break };
         if !inner.requests.goes_on(&failure, &mut attempts).await {
             return Err(inner.requests.transport(key, failure, &attempts));
         }
-        let condition = version.clone().map_or(Condition::Any, Condition::Is);
-        head = match ask_until_it_comes(inner, key, range, &condition, None, &mut attempts).await? {
-            Outcome::Head(next) if (&next.at, next.size, &next.version) == (&at, size, &version) => next,
-            // The value has another state by now.
-            _ => return Ok(None),
+        answer = loop {
+            // The rest is asked for where the answer will say that it is of the same state.
+            let rest = at.start + body.len()..at.end;
+            let goes_on = resumes && !body.is_empty() && !rest.is_empty() && !inner.whole_only();
+            if !goes_on && !body.is_empty() {
+                attempts.thrown_away();
+                body = new_body(inner, key, expected, &attempts)?;
+            }
+            let (asked, due) = if goes_on { (&RangeRequest::Bounds(rest.clone()), &rest) } else { (range, &at) };
+            let condition = version.clone().map_or(Condition::Any, Condition::Is);
+            match ask_until_it_comes(inner, key, asked, &condition, None, &mut attempts).await? {
+                Outcome::Head(next) if (next.size, &next.version, &next.at) == (size, &version, due) => {
+                    break (next.response, next.permit);
+                }
+                // The server does not know ranges after all, or the value has fewer bytes than it says: all is asked for again.
+                Outcome::Head(Head { whole: true, .. }) | Outcome::Answer(Answer::Outside(_)) if goes_on => {
+                    resumes = false
+                }
+                // The value has another state by now.
+                _ => return Ok(None),
+            }
         };
     }
+    let bytes = body.into_bytes();
+    if whole {
+        check_page(inner, key, html, &bytes)?;
+        keep(inner, key, version.as_ref(), &bytes);
+    }
+    Ok(Some(bytes))
+}
+
+fn new_body(inner: &Site, key: &Key, expected: u64, attempts: &Attempts) -> Result<Body> {
+    Body::new(expected).map_err(|failure| inner.requests.transport(key, failure, attempts))
 }
 
 /// Asks for a range, again where an answer whose length is not known beforehand ends too soon.
@@ -283,17 +305,20 @@ async fn whole(
     if !html && range.header().is_some() {
         inner.found_whole();
     }
-    let mut body = Body::new(inner.max_value).map_err(|failure| inner.requests.transport(key, failure, attempts))?;
+    let mut body = new_body(inner, key, inner.max_value, attempts)?;
     loop {
         match in_time(attempts, response.chunk()).await.and_then(|chunk| chunk.map_err(failure)) {
             Ok(None) => break,
             Ok(Some(chunk)) => {
                 bounded(inner, key, body.len() + chunk.len() as u64)?;
                 permit.moved();
-                attempts.received(chunk.len() as u64);
                 body.push(chunk).map_err(|failure| inner.requests.transport(key, failure, attempts))?;
+                attempts.received(body.len());
             }
-            Err(failure) => return Ok(Asked::Cut(failure)),
+            Err(failure) => {
+                attempts.thrown_away();
+                return Ok(Asked::Cut(failure));
+            }
         }
     }
     let bytes = body.into_bytes();

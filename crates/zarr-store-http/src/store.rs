@@ -51,7 +51,7 @@ const KNOWN: &[&str] = &[
 /// |---|---|---|
 /// | `header.NAME` | a header of each request: `header.Authorization` | |
 /// | `missing` | `403`: a refused value counts as missing | `404`, and 410 |
-/// | `deadline` | seconds after which a request has failed, with all its attempts; it has more time for bytes that come: as long as 64 KiB/s need | `30` |
+/// | `deadline` | seconds after which a request has failed, with all its attempts; it has more time for bytes that come: as long as they take, and no longer than 64 KiB/s need | `30` |
 /// | `timeout` | seconds after which an attempt fails to which nothing comes | a third of `deadline` |
 /// | `connect_timeout` | seconds that opening a connection may take | `5` |
 /// | `retries` | how often a request is tried again, at most | no bound but `deadline` |

@@ -378,11 +378,12 @@ async fn read_page(
                 return Err(Failure::new(ErrorKind::Io, text));
             }
             Ok(Some(chunk)) => {
-                attempts.received(chunk.len() as u64);
                 page.extend_from_slice(&chunk);
+                attempts.received(page.len() as u64);
             }
             Ok(None) => return Ok((status, headers, page)),
             Err(mut failure) => {
+                attempts.thrown_away();
                 failure.text = format!("the answer ended after {} bytes: {}", page.len(), failure.text);
                 return Err(failure);
             }

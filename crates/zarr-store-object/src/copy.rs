@@ -58,9 +58,8 @@ async fn finished(inner: &Arc<Bucket>, exchange: &Exchange, to: &Key) -> Result<
             Some("pending") => {}
             Some(_) => return Ok(Copied::Declined),
         }
-        let progress = progress.unwrap_or(before);
-        exchange.seen().attempts.received(progress.saturating_sub(before));
-        before = progress;
+        before = progress.unwrap_or(before);
+        exchange.seen().attempts.received(before);
         if !exchange.pause(Again::Later).await {
             return Ok(Copied::Declined);
         }

@@ -149,6 +149,7 @@ async fn body(inner: &Arc<Bucket>, exchange: &Exchange, key: &Key, coming: Comin
             Some(version) => (at.start + body.len()..at.end, Condition::Is(version.clone())),
             // Nothing says that the rest would be of the same state.
             None => {
+                exchange.seen().attempts.thrown_away();
                 body = Body::new(expected).map_err(|failure| failed(&failure))?;
                 (at.clone(), Condition::Any)
             }
@@ -211,8 +212,8 @@ async fn read(
                 Failure::new(ErrorKind::Transient, text)
             }
             Ok(Some(Ok(chunk))) => {
-                exchange.seen().attempts.received(chunk.len() as u64);
                 body.push(chunk)?;
+                exchange.seen().attempts.received(body.len());
                 continue;
             }
             Ok(None) => Failure::new(ErrorKind::Transient, "the body is too short"),

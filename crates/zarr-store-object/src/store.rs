@@ -40,7 +40,7 @@ use crate::{copy, stream, write};
 /// | `endpoint` | the address of the service: `https://host:port` | that of the provider |
 /// | `allow_http` | `true`: the endpoint may be unencrypted. An endpoint of this machine always may | `false` |
 /// | `missing` | `403`: a refused value counts as missing, as in public buckets that may not be listed | `404` |
-/// | `deadline` | seconds after which a request has failed, with all its attempts; it has more time for bytes that come or go: as long as 64 KiB/s need | `30` |
+/// | `deadline` | seconds after which a request has failed, with all its attempts; it has more time for bytes that come, as long as they take, and for those that go, each no longer than 64 KiB/s need | `30` |
 /// | `timeout` | seconds after which an attempt fails to which nothing comes | a third of `deadline` |
 /// | `connect_timeout` | seconds that opening a connection may take | `5` |
 /// | `retries` | how often a request is tried again, at most | no bound but `deadline` |

@@ -271,19 +271,20 @@ pub fn validator(headers: &HeaderMap) -> Option<String> {
     (age >= Duration::from_secs(60)).then(|| text.to_owned())
 }
 
-/// Reads a body of `expected` bytes, as long as there is time for it. The request is under way until then.
+/// Reads the rest of a body of `expected` bytes, of which `body` has the first, as long as there is time for it. The request is under way
+/// until then.
 ///
 /// # Errors
-/// If it is shorter or longer, the connection ends, or there is no memory for it.
+/// If it is shorter or longer, the connection ends, or there is no memory for it. `body` has what came, which may be gone on with.
 pub async fn read_body(
     mut response: Response,
     permit: Permit,
-    expected: u64,
+    body: &mut Body,
     attempts: &mut Attempts,
-) -> Result<Bytes, Failure> {
+) -> Result<(), Failure> {
+    let expected = body.expected;
     let wrong =
         |found: String| Failure::new(ErrorKind::Transient, format!("the body has {found} bytes, expected {expected}"));
-    let mut body = Body::new(expected)?;
     loop {
         match in_time(attempts, response.chunk()).await.and_then(|chunk| chunk.map_err(failure)) {
             Ok(Some(chunk)) if body.len() + chunk.len() as u64 > expected => {
@@ -291,11 +292,11 @@ pub async fn read_body(
             }
             Ok(Some(chunk)) => {
                 permit.moved();
-                attempts.received(chunk.len() as u64);
                 body.push(chunk)?;
+                attempts.received(body.len());
             }
             Ok(None) if body.len() < expected => return Err(wrong(body.len().to_string())),
-            Ok(None) => return Ok(body.into_bytes()),
+            Ok(None) => return Ok(()),
             Err(mut failure) => {
                 failure.text = format!("the body ended after {} of {expected} bytes: {}", body.len(), failure.text);
                 return Err(failure);

@@ -22,7 +22,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 #[non_exhaustive]
 pub struct Retry {
     /// All attempts at a request, with the pauses between them, end after so long. Bytes that come or go give a request more time: as
-    /// long as 64 KiB/s need for them.
+    /// long as they took, and no longer than 64 KiB/s need for them. Those that come again after an attempt was cut give none, once
+    /// such an attempt has brought no more than the one before.
     pub deadline: Duration,
     /// An attempt fails to which nothing comes for so long.
     pub timeout: Duration,
@@ -57,7 +58,8 @@ impl Retry {
     }
 }
 
-/// How often a request is tried again at most: bytes that come give it more time, also those of answers that are cut again and again.
+/// How often a request is tried again at most: bytes that come give it more time, also those of answers that are cut after each further
+/// byte.
 const MOST: u32 = 100;
 
 /// The attempts at one request.
@@ -70,6 +72,22 @@ pub struct Attempts {
     made: u32,
     given_up: bool,
     kept_back: Duration,
+    came: Came,
+}
+
+/// The bytes of an answer that came.
+#[derive(Clone, Copy, Debug)]
+struct Came {
+    /// When the answer was asked for.
+    since: Instant,
+    /// The most that an attempt has brought.
+    most: u64,
+    /// Whether this attempt has brought more than those before.
+    is_more: bool,
+    /// Bytes up to this one give no time: they came before, and again.
+    known: u64,
+    /// The time that those of this attempt have given.
+    given: Duration,
 }
 
 /// Why a request is tried again, which says how long to wait before.
@@ -89,7 +107,8 @@ impl Attempts {
     pub fn new(retry: Retry, sent: u64) -> Self {
         let start = Instant::now();
         let end = start.checked_add(retry.deadline).and_then(|end| end.checked_add(moving(sent)));
-        Self { retry, start, end, made: 0, given_up: false, kept_back: Duration::ZERO }
+        let came = Came { since: start, most: 0, is_more: false, known: 0, given: Duration::ZERO };
+        Self { retry, start, end, made: 0, given_up: false, kept_back: Duration::ZERO, came }
     }
 
     /// One more attempt begins.
@@ -109,9 +128,23 @@ impl Attempts {
         self.end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// So many bytes came, which gives the request more time.
+    /// So many bytes of the answer have come by now, which gives the request more time: as much as they took.
     pub fn received(&mut self, bytes: u64) {
-        self.excuse(moving(bytes));
+        let came = &mut self.came;
+        came.is_more |= bytes > came.most;
+        came.most = came.most.max(bytes);
+        let time = came.since.elapsed().min(moving(bytes.saturating_sub(came.known)));
+        let more = time.saturating_sub(came.given);
+        came.given += more;
+        self.excuse(more);
+    }
+
+    /// The bytes that came are thrown away: the next attempt brings them again. That may take its time once; where an attempt brings no
+    /// more than those before, what comes again gives the next ones no time.
+    pub fn thrown_away(&mut self) {
+        let Came { most, is_more, .. } = self.came;
+        let known = if is_more { 0 } else { most };
+        self.came = Came { since: Instant::now(), most, is_more: false, known, given: Duration::ZERO };
     }
 
     /// Keeps a quarter of the deadline back, for finding out at the end what became of the attempts.
@@ -233,10 +266,36 @@ mod tests {
     #[test]
     fn bytes_give_time() {
         let retry = Retry::within(Duration::from_secs(1));
-        let mut attempts = Attempts::new(retry, 10 * SLOWEST);
+        let attempts = Attempts::new(retry, 10 * SLOWEST);
         assert!(attempts.left() > Duration::from_secs(10) && attempts.left() <= Duration::from_secs(11));
-        attempts.received(5 * SLOWEST);
-        assert!(attempts.left() > Duration::from_secs(15) && attempts.left() <= Duration::from_secs(16));
+    }
+
+    #[test]
+    fn bytes_that_come_give_the_time_that_they_took() {
+        let retry = Retry::within(Duration::from_millis(500));
+        let wait = || std::thread::sleep(Duration::from_millis(100));
+        let mut attempts = Attempts::new(retry, 0);
+        wait();
+        // They came fast: no time is left over for later.
+        attempts.received(SLOWEST);
+        assert!(attempts.left() > Duration::from_millis(450) && attempts.left() <= retry.deadline);
+        wait();
+        // They came slowly: as many as these may take a hundredth of a second.
+        let left = attempts.left();
+        attempts.thrown_away();
+        wait();
+        attempts.received(SLOWEST / 100);
+        assert!(attempts.left() <= left.saturating_sub(Duration::from_millis(80)), "{:?}", attempts.left());
+        // It brought no more than the one before, so that what comes again takes the time of the request.
+        attempts.thrown_away();
+        let left = attempts.left();
+        wait();
+        attempts.received(SLOWEST);
+        assert!(attempts.left() <= left.saturating_sub(Duration::from_millis(100)), "{:?}", attempts.left());
+        // And further bytes do not.
+        let left = attempts.left();
+        attempts.received(3 * SLOWEST);
+        assert!(attempts.left() >= left + Duration::from_millis(50), "{:?}", attempts.left());
     }
 
     #[test]
@@ -251,15 +310,25 @@ mod tests {
 
     #[test]
     fn answers_that_are_cut_again_and_again_end() {
-        let retry = Retry::within(Duration::from_millis(20));
         run(async {
-            let mut attempts = Attempts::new(retry, 0);
+            let mut attempts = Attempts::new(Retry::within(Duration::from_millis(400)), 0);
             attempts.begin();
             while attempts.pause(Again::Later).await {
                 attempts.begin();
                 attempts.received(100 * SLOWEST);
+                attempts.thrown_away();
             }
-            assert_eq!(attempts.made(), MOST + 1);
+            assert!(attempts.start.elapsed() < Duration::from_millis(800), "{attempts}");
+            // Each brings a little more.
+            let mut attempts = Attempts::new(Retry::within(Duration::from_millis(20)), 0);
+            attempts.begin();
+            let mut came = 0;
+            while attempts.pause(Again::Later).await {
+                attempts.begin();
+                came += 100 * SLOWEST;
+                attempts.received(came);
+            }
+            assert!((2..=MOST + 1).contains(&attempts.made()), "{attempts}");
         });
     }
 

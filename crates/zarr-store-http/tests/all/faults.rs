@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use zarr_store::{AsyncStoreExt, ByteRange, Error, ErrorKind, Result, block_on};
 use zarr_store_http::HttpStore;
-use zarr_testserver::{Bucket, Fault, FaultKind, TestServer, beside_each_other};
+use zarr_testserver::{Bucket, Etags, Fault, FaultKind, TestServer, beside_each_other};
 
 use crate::reads::{key, open};
 
@@ -78,7 +78,7 @@ fn faults_that_stay() {
         (FaultKind::status(401), ErrorKind::Denied, "header.Authorization"),
         (FaultKind::status(403), ErrorKind::Denied, "missing=403"),
         (FaultKind::DropBefore, ErrorKind::Transient, "connection"),
-        (FaultKind::Truncate(1), ErrorKind::Transient, "the body"),
+        (FaultKind::Truncate(0), ErrorKind::Transient, "the body"),
         (FaultKind::ContentLength(1000), ErrorKind::Transient, "the body"),
         (FaultKind::Gzip, ErrorKind::Io, "gzip"),
         (FaultKind::Html, ErrorKind::Io, "page for people"),
@@ -225,7 +225,7 @@ fn nobody_listens() {
 /// Within the deadline a server may be gone for a while. After it the error says what was tried.
 #[test]
 fn a_server_that_is_gone_for_a_while() {
-    beside_each_other([FaultKind::DropBefore, FaultKind::status(503), FaultKind::Truncate(3)], |kind| {
+    beside_each_other([FaultKind::DropBefore, FaultKind::status(503), FaultKind::Truncate(0)], |kind| {
         let server = Arc::new(setup().0);
         let url = format!("{}/data?sig=SENTINEL", server.url());
         server.fault(Fault::new(kind.clone()).always());
@@ -292,4 +292,43 @@ fn fewer_requests_are_under_way_while_the_server_has_too_many() {
     read(8);
     let counts = server.counts();
     assert!(counts.most_in_flight <= 12 && counts.refused < 120, "{counts:?}");
+}
+
+/// The ranges that were asked for of a value.
+fn ranges(server: &TestServer, name: &str) -> Vec<Option<String>> {
+    server.log().into_iter().filter(|logged| logged.path.ends_with(name)).map(|logged| logged.range).collect()
+}
+
+#[test]
+fn a_body_that_is_cut_goes_on_where_it_ended() {
+    let (server, _) = setup();
+    let value: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    server.put("data", "b", value.clone());
+    server.fault(Fault::new(FaultKind::Truncate(30_000)).path("/b").always());
+    let store = open(&format!("{}/data", server.url()), &[]);
+    assert_eq!(get(&store, "b", ByteRange::Full).expect("get"), Some(value.clone()));
+    let asked = ranges(&server, "/b");
+    let due = [None, Some("bytes=30000-99999"), Some("bytes=60000-99999"), Some("bytes=90000-99999")];
+    assert_eq!(asked, due.map(|range| range.map(str::to_owned)));
+    server.reset_counts();
+    assert_eq!(get(&store, "b", ByteRange::Range(10..50_010)).expect("get").as_deref(), value.get(10..50_010));
+    assert_eq!(ranges(&server, "/b").last().cloned().flatten().as_deref(), Some("bytes=30010-50009"));
+    // Another state is never put together with the one before.
+    let other: Vec<u8> = vec![7; 100_000];
+    server.clear_faults();
+    server.fault(Fault::new(FaultKind::Truncate(30_000)).path("/b"));
+    server.fault(Fault::new(FaultKind::Change(other.clone().into())).path("/b"));
+    assert_eq!(get(&store, "b", ByteRange::Full).expect("get"), Some(other));
+}
+
+#[test]
+fn bodies_that_are_cut_again_and_again_end_with_the_deadline() {
+    let server = TestServer::builder().bucket("data", Bucket::plain().etags(Etags::None)).start().expect("a server");
+    server.put("data", "a", vec![7; 1 << 20]);
+    server.fault(Fault::new(FaultKind::Truncate(1 << 19)).always());
+    let store = open(&format!("{}/data", server.url()), &[("deadline", "1")]);
+    let start = Instant::now();
+    let error = get(&store, "a", ByteRange::Full).expect_err("cut");
+    assert!(matches!(error.kind(), ErrorKind::Transient | ErrorKind::TimedOut), "{}", reason(&error));
+    assert!(start.elapsed() < Duration::from_secs(6), "{:?}, {}", start.elapsed(), reason(&error));
 }
