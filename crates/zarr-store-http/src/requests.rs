@@ -125,7 +125,7 @@ impl Requests {
             }
             let request = request.build().map_err(|error| Fault::Failure(failure(error)))?;
             let sent = self.client.execute(request, 0).await;
-            let response = sent.map_err(|error| Fault::Failure(failure(error)))?;
+            let response = sent.map_err(Fault::Failure)?;
             if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
                 return Ok(Got::Answer(response));
             }

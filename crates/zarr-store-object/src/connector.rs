@@ -199,7 +199,7 @@ impl Connector {
     async fn send(&self, purpose: Purpose, request: &HttpRequest) -> Result<Response, Failure> {
         let sent = request.body().content_length() as u64;
         let sent = if matches!(purpose, Purpose::Copy | Purpose::Complete) { COPY_BYTES } else { sent };
-        self.client.execute(convert(request.clone())?, sent).await.map_err(failure)
+        self.client.execute(convert(request.clone())?, sent).await
     }
 }
 

@@ -1,5 +1,7 @@
 //! An HTTP client without redirects, and the checks of an answer.
 
+mod proxy;
+
 use std::error::Error as _;
 use std::ops::Range;
 use std::sync::Once;
@@ -54,6 +56,8 @@ pub struct Client {
     /// For requests with a body, for whose sending no such time is known.
     writes: reqwest::Client,
     timeout: Duration,
+    /// The proxy of the options, for messages.
+    proxy: Option<String>,
 }
 
 impl Client {
@@ -72,6 +76,7 @@ impl Client {
             reads: build(builder(options)?.read_timeout(options.timeout))?,
             writes: build(builder(options)?)?,
             timeout: options.timeout,
+            proxy: options.proxy.as_deref().map(proxy::shown),
         })
     }
 
@@ -84,13 +89,28 @@ impl Client {
     /// Sends a request, whose body has `upload` bytes, and returns the answer, whose body is still to be read.
     ///
     /// # Errors
-    /// If there is none. [`failure`] says why.
-    pub async fn execute(&self, mut request: Request, upload: u64) -> Result<Response, reqwest::Error> {
-        if request.method() == Method::GET {
-            return self.reads.execute(request).await;
-        }
-        *request.timeout_mut() = Some(self.timeout + moving(upload));
-        self.writes.execute(request).await
+    /// If there is none. A proxy that refuses connections is named, and no further attempt is worth its time.
+    pub async fn execute(&self, mut request: Request, upload: u64) -> Result<Response, Failure> {
+        let url = request.url().clone();
+        let sent = if request.method() == Method::GET {
+            self.reads.execute(request).await
+        } else {
+            *request.timeout_mut() = Some(self.timeout + moving(upload));
+            self.writes.execute(request).await
+        };
+        sent.map_err(|error| {
+            let mut failure = failure(error);
+            if failure.unsent {
+                let of_environment = || proxy::of_environment(&url, &|name| std::env::var(name).ok());
+                if let Some(proxy) = self.proxy.clone().or_else(of_environment) {
+                    if failure.text.contains("refused") || failure.text.contains("dns error") {
+                        failure.kind = ErrorKind::Io;
+                    }
+                    failure.text.push_str(&format!("; requests go through the proxy {proxy}"));
+                }
+            }
+            failure
+        })
     }
 }
 

@@ -88,8 +88,22 @@ fn failures_show_no_url() {
     let url = "http://127.0.0.1:1/a?token=SENTINEL".parse().expect("a URL");
     let result =
         zarr_store::block_on(runtime.spawn(async move { client.execute(Request::new(Method::GET, url), 0).await }));
-    let failure = failure(result.expect("a result").expect_err("nobody listens"));
+    let failure = result.expect("a result").expect_err("nobody listens");
     assert!(!format!("{failure:?}").contains("SENTINEL"), "{failure:?}");
     assert_eq!((failure.kind, failure.unsent), (ErrorKind::Transient, true), "{failure:?}");
     assert!(failure.text.contains("Connection refused"), "{failure:?}");
+}
+
+#[test]
+fn a_proxy_that_refuses_is_named() {
+    let runtime = crate::IoRuntime::new();
+    let options =
+        ClientOptions { proxy: Some("http://me:SENTINEL@127.0.0.1:1".to_owned()), ..ClientOptions::default() };
+    let client = Client::new(&options).expect("a client");
+    let url = "http://127.0.0.1:2/a".parse().expect("a URL");
+    let result =
+        zarr_store::block_on(runtime.spawn(async move { client.execute(Request::new(Method::GET, url), 0).await }));
+    let failure = result.expect("a result").expect_err("nobody listens");
+    assert!(failure.text.ends_with("; requests go through the proxy http://127.0.0.1:1"), "{failure:?}");
+    assert!(failure.kind == ErrorKind::Io && !format!("{failure:?}").contains("SENTINEL"), "{failure:?}");
 }
