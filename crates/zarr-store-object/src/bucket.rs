@@ -10,6 +10,7 @@ use zarr_store::{Error, ErrorKind, Key, Operation, Result, Version};
 use zarr_store_runtime::{Attempts, Remembered, Sizes};
 
 use crate::address::Protocol;
+use crate::erase::Erasures;
 use crate::exchange::Exchange;
 use crate::fault::Subject;
 use crate::listing::is_key;
@@ -19,6 +20,9 @@ use crate::service::Common;
 pub(crate) struct Bucket {
     pub(crate) subject: Subject,
     pub(crate) store: Arc<dyn ObjectStore>,
+    /// The same, with a request for each object that is erased; `None` where `store` does so, or never needs to.
+    pub(crate) singly: Option<Arc<dyn ObjectStore>>,
+    pub(crate) erasures: Erasures,
     /// The same, where values can be uploaded in parts. The blocks of Azure are of the value and not of an upload, so that two writers
     /// of one value would lose each other's.
     pub(crate) multipart: Option<Arc<dyn MultipartStore>>,

@@ -15,7 +15,8 @@ use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValu
 use reqwest::{Body, Request, Response, StatusCode};
 use zarr_store::ErrorKind;
 use zarr_store_runtime::http::{
-    Client, ContentRange, Failure, encoding, failure, in_time, is_html, is_retryable, read_begin,
+    Client, ContentRange, Failure, begins_as_html, encoding, failure, in_time, is_html, is_retryable,
+    read_begin,
 };
 use zarr_store_runtime::{Again, Attempts, Hedge, Permit, Retry, Throttle};
 
@@ -308,6 +309,7 @@ fn refused(exchange: &Exchange, purpose: Purpose, problem: Problem) -> bool {
     // A service that has too many requests says so before it begins.
     let may_be_done = problem.status.is_server_error() && !is_throttled;
     seen.maybe_set |= may_be_done && purpose.is_done_once();
+    seen.refuses_several |= purpose == Purpose::Erase { several: true } && problem.is_unknown();
     (seen.again, seen.problem, seen.failure) = (problem.again(), Some(problem), None);
     is_throttled
 }
@@ -401,6 +403,9 @@ async fn check_done(
     patience: Duration,
 ) -> Result<HttpResponse, Failure> {
     let (status, headers, page) = read_page(response, attempts, patience).await?;
+    if purpose == (Purpose::Erase { several: false }) && (is_html(&headers) || begins_as_html(&page)) {
+        return Err(Failure::new(ErrorKind::Io, page_for_people()));
+    }
     if !matches!(purpose, Purpose::Erase { several: true } | Purpose::Copy | Purpose::Complete) {
         return Ok(answer(status, headers, page));
     }

@@ -41,6 +41,8 @@ pub(crate) struct Seen {
     pub(crate) pages: HashSet<String>,
     /// The objects that requests to erase several have left.
     pub(crate) left: Vec<Left>,
+    /// The service does not know requests to erase several objects.
+    pub(crate) refuses_several: bool,
     /// What Azure says of a copy that it makes: `pending`, `success` or another word.
     pub(crate) copy_status: Option<String>,
     /// How many bytes Azure has copied.
@@ -83,6 +85,7 @@ impl Exchange {
             maybe_set: false,
             pages: HashSet::new(),
             left: Vec::new(),
+            refuses_several: false,
             copy_status: None,
             copy_progress: None,
         };
@@ -217,6 +220,14 @@ impl Problem {
     pub(crate) fn again(&self) -> Option<Again> {
         let may_pass = matches!(self.kind(), ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient);
         may_pass.then(|| self.wait.map_or(Again::Later, Again::After))
+    }
+
+    /// Whether it says that the service does not know such requests, as far as its status tells.
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self.status.as_u16(), 400 | 405 | 501)
+            && !self.foreign
+            && self.region.is_none()
+            && self.again().is_none()
     }
 
     /// Whether the service says this code.

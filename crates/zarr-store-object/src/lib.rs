@@ -19,6 +19,7 @@ mod address;
 mod bucket;
 mod connector;
 mod copy;
+mod erase;
 mod exchange;
 mod fault;
 mod list;

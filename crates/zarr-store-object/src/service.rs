@@ -37,6 +37,8 @@ const KNOWN: &[&str] = &[
 /// A service that is set up, and what the options say besides.
 pub(crate) struct Service {
     pub(crate) store: Arc<dyn ObjectStore>,
+    /// The same, with a request for each object that is erased, where `store` names several in one.
+    pub(crate) singly: Option<Arc<dyn ObjectStore>>,
     /// The service and the bucket; `None` where nothing tells one from another.
     pub(crate) service: Option<Arc<str>>,
     /// The same, if values are uploaded to it in parts.
@@ -208,7 +210,8 @@ impl Build<'_> {
             secrets.iter().for_each(|secret| text = text.replace(secret.as_str(), "***"));
             self.options.refuse(text)
         })?;
-        Ok(Service { store, multipart, service, region, conditional, anonymous, secrets, common: self.common })
+        let singly = None;
+        Ok(Service { store, singly, multipart, service, region, conditional, anonymous, secrets, common: self.common })
     }
 }
 

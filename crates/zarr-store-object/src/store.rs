@@ -15,11 +15,12 @@ use zarr_store_runtime::{IoRuntime, Remembered, Sizes};
 
 use crate::address::{Address, Protocol};
 use crate::bucket::Bucket;
+use crate::erase::Erasures;
 use crate::fault::Subject;
 use crate::list::{list_dir, list_prefix, list_sizes};
 use crate::read::Values;
 use crate::service::Service;
-use crate::{copy, stream, write};
+use crate::{copy, erase, stream, write};
 
 /// A prefix in a bucket of S3, Google Cloud Storage or Azure Blob Storage, as a store.
 ///
@@ -69,13 +70,15 @@ impl BucketStore {
     /// If the address or an option is not known or not valid. The error shows no secret.
     pub fn open(url: &str, options: &[(String, String)]) -> Result<Self> {
         let address = Address::parse(url)?;
-        let Service { store, multipart, service, region, conditional, anonymous, secrets, common } =
+        let Service { store, singly, multipart, service, region, conditional, anonymous, secrets, common } =
             Service::open(&address, options)?;
         let sizes = (address.protocol == Protocol::Azure).then(Sizes::default);
         let subject = Subject { address, region, secrets, anonymous };
         let inner = Bucket {
             subject,
             store,
+            singly,
+            erasures: Erasures::default(),
             multipart,
             common,
             conditional,
@@ -211,7 +214,7 @@ impl AsyncStore for BucketStore {
 
     fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
         let erased = key.clone();
-        self.run(Operation::Erase, key.as_str(), |inner| write::erase(inner, erased))
+        self.run(Operation::Erase, key.as_str(), |inner| erase::erase(inner, erased))
     }
 
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
@@ -231,7 +234,7 @@ impl AsyncStore for BucketStore {
 
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
         let erased = prefix.clone();
-        self.run(Operation::Erase, prefix.as_str(), |inner| write::erase_prefix(inner, erased))
+        self.run(Operation::Erase, prefix.as_str(), |inner| erase::erase_prefix(inner, erased))
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {

@@ -1,16 +1,15 @@
-//! Sets and erasures.
+//! Sets.
 
 use std::sync::Arc;
 
-use futures::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
 use object_store::{Attribute, PutMode, PutOptions, PutPayload, UpdateVersion};
-use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Prefix, Result, Version};
-use zarr_store_runtime::{Again, Attempts};
+use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Result, Version};
+use zarr_store_runtime::Again;
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
-use crate::exchange::{Exchange, Left};
+use crate::exchange::Exchange;
 use crate::purpose::OfValue;
 use crate::read::{There, look};
 use crate::writes::{self, Fate};
@@ -228,81 +227,4 @@ fn mode(inner: &Bucket, when: &Precondition) -> Option<PutMode> {
 fn unmet(inner: &Bucket, key: &Key, expected: &Precondition, found: Option<Version>) -> Error {
     let store = inner.subject.address.to_string();
     Error::Precondition { store, key: key.clone(), expected: expected.clone(), found }
-}
-
-pub(crate) async fn erase(inner: Arc<Bucket>, key: Key) -> Result<()> {
-    let path = inner.path(Operation::Erase, &key)?;
-    erase_all(&inner, key.as_str(), stream::once(async { Ok(path) }).boxed()).await
-}
-
-pub(crate) async fn erase_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<()> {
-    let above = crate::list::path(&inner, Operation::Erase, &prefix)?;
-    let names = inner.store.list(above.as_ref()).map_ok(|object| object.location).boxed();
-    erase_all(&inner, if prefix.is_root() { "/" } else { prefix.as_str() }, names).await
-}
-
-/// Erases what a stream names, in as few requests as the service allows. What is not there is erased already.
-async fn erase_all(
-    inner: &Arc<Bucket>,
-    subject: &str,
-    names: stream::BoxStream<'static, object_store::Result<Path>>,
-) -> Result<()> {
-    let exchange = inner.exchange(0);
-    let mut names = names;
-    // How many were left, and the attempts since there are no fewer.
-    let mut stuck: Option<(usize, Attempts)> = None;
-    loop {
-        exchange.during(erase_once(inner, &exchange, subject, names)).await?;
-        // The service may erase some of those that a request names, and refuse others.
-        let left = std::mem::take(&mut exchange.seen().left);
-        let lasting = left.iter().find(|left| left.problem.again().is_none());
-        let Some(Left { name, problem }) = lasting.or(left.first()) else { return Ok(()) };
-        let mut attempts = match stuck {
-            Some((before, attempts)) if before <= left.len() => attempts,
-            _ => Attempts::new(inner.common.retry, 0),
-        };
-        attempts.begin();
-        let goes_on = match problem.again() {
-            Some(again) => attempts.pause(again).await,
-            None => false,
-        };
-        if !goes_on {
-            let key = inner.subject.address.key(name);
-            let key = key.as_ref().map_or(subject, Key::as_str);
-            return Err(inner.subject.refused(problem, &format!(" ({attempts})"), Operation::Erase, key));
-        }
-        stuck = Some((left.len(), attempts));
-        let again: Vec<_> = left.iter().map(|left| inner.object(Operation::Erase, &left.name, &left.name)).collect();
-        names = stream::iter(again.into_iter().collect::<Result<Vec<_>>>()?).map(Ok).boxed();
-    }
-}
-
-/// Erases what a stream names once, until the service refuses to erase one of them for good: then most likely all that follow, too.
-async fn erase_once(
-    inner: &Arc<Bucket>,
-    exchange: &Exchange,
-    subject: &str,
-    names: stream::BoxStream<'static, object_store::Result<Path>>,
-) -> Result<()> {
-    let mut results = inner.store.delete_stream(names);
-    // How many of those that were left are looked at.
-    let mut looked_at = 0;
-    while let Some(result) = results.next().await {
-        match result {
-            Ok(_) => {}
-            Err(object_store::Error::NotFound { .. })
-                if !exchange
-                    .seen()
-                    .problem
-                    .as_ref()
-                    .is_some_and(|problem| inner.subject.no_bucket(problem) || problem.foreign) => {}
-            Err(error) => return Err(inner.error(exchange, Operation::Erase, subject, &error)),
-        }
-        let seen = exchange.seen();
-        if seen.left.iter().skip(looked_at).any(|left| left.problem.again().is_none()) {
-            break;
-        }
-        looked_at = seen.left.len();
-    }
-    Ok(())
 }

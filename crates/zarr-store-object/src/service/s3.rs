@@ -2,8 +2,10 @@
 
 mod profile;
 
-use object_store::ClientConfigKey;
+use std::sync::Arc;
+
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
+use object_store::{ClientConfigKey, ObjectStore};
 use zarr_store::Result;
 
 use super::{Build, Service};
@@ -84,14 +86,21 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     build.secrets.extend([Key::SecretAccessKey, Key::Token].into_iter().filter_map(value));
     let anonymous = value(Key::SkipSignature).as_deref() == Some("true");
     let conditional = value(Key::ConditionalPut).is_none_or(|text| text != "disabled");
-    let built = builder
+    let erases_singly = value(Key::DisableBulkDelete).as_deref() == Some("true");
+    let builder = builder
         .with_region(&region)
         .with_bucket_name(&build.address.bucket)
         .with_http_connector(build.connector.clone())
-        .with_retry(build.retry.clone())
-        .build();
+        .with_retry(build.retry.clone());
+    let built = builder.clone().build();
+    let singly = built.as_ref().ok().filter(|_| !erases_singly).and_then(|store| {
+        let credentials = Arc::clone(store.credentials());
+        builder.with_disable_bulk_delete(true).with_credentials(credentials).build().ok()
+    });
     let place = format!("{} {region}", endpoint.unwrap_or_default());
-    build.service(built.map(super::in_parts), place, Some(region), conditional, anonymous)
+    let mut service = build.service(built.map(super::in_parts), place, Some(region), conditional, anonymous)?;
+    service.singly = singly.map(|store| Arc::new(store) as Arc<dyn ObjectStore>);
+    Ok(service)
 }
 
 /// Where credentials come from. Those of two places are not mixed.

@@ -2,6 +2,7 @@
 
 mod contract;
 mod copies;
+mod dialects;
 mod faults;
 mod retries;
 mod secrets;

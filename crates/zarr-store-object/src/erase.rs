@@ -1,0 +1,246 @@
+//! Erasures. One key is a request of its own. Those that are erased at the same time are one request, where the service erases several.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures::{StreamExt, TryStreamExt, future, stream};
+use object_store::ObjectStore;
+use object_store::path::Path;
+use tokio::sync::oneshot;
+use zarr_store::{Error, ErrorKind, Key, Operation, Prefix, Result};
+use zarr_store_runtime::Attempts;
+
+use crate::bucket::Bucket;
+use crate::exchange::{Exchange, Left};
+
+/// How many keys a request of S3 names at most.
+const SEVERAL: usize = 1000;
+
+/// As long as others are asked for within such a time, they are gathered.
+const TURN: Duration = Duration::from_millis(1);
+
+/// How many of these times at most.
+const TURNS: usize = 20;
+
+type Names = stream::BoxStream<'static, object_store::Result<Path>>;
+
+/// Keys that are to be erased, of operations that were called at the same time.
+#[derive(Debug, Default)]
+pub(crate) struct Erasures {
+    waiting: Mutex<Vec<Waiting>>,
+    /// The service refuses requests that name several keys.
+    refused: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    key: Key,
+    path: Path,
+    done: oneshot::Sender<Result<()>>,
+}
+
+impl Erasures {
+    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Bucket {
+    /// Whether each key is a request of its own.
+    fn erases_singly(&self) -> bool {
+        self.singly.is_none() || self.erasures.refused.load(Ordering::Relaxed)
+    }
+}
+
+/// Erases a key.
+pub(crate) async fn erase(inner: Arc<Bucket>, key: Key) -> Result<()> {
+    let path = inner.path(Operation::Erase, &key)?;
+    if inner.erases_singly() {
+        return erase_one(&inner, key.as_str(), path).await;
+    }
+    let (done, outcome) = oneshot::channel();
+    let shown = key.clone();
+    let is_first = {
+        let mut waiting = inner.erasures.waiting();
+        waiting.push(Waiting { key, path, done });
+        waiting.len() == 1
+    };
+    if is_first {
+        tokio::spawn(gathered(Arc::clone(&inner)));
+    }
+    let lost = |_| {
+        let text = "the runtime ended before the key was erased".to_owned();
+        Err(inner.subject.failed(Operation::Erase, shown.as_str(), ErrorKind::Internal, text))
+    };
+    outcome.await.unwrap_or_else(lost)
+}
+
+/// Waits for others that are erased at the same time, and erases all of them.
+async fn gathered(inner: Arc<Bucket>) {
+    let mut count = 0;
+    for _ in 0..TURNS {
+        tokio::time::sleep(TURN).await;
+        let now = inner.erasures.waiting().len();
+        if now == count || now >= SEVERAL {
+            break;
+        }
+        count = now;
+    }
+    let mut waiting = std::mem::take(&mut *inner.erasures.waiting());
+    waiting.retain(|waiting| !waiting.done.is_closed());
+    while !waiting.is_empty() {
+        let rest = waiting.split_off(waiting.len().min(SEVERAL));
+        tokio::spawn(erase_group(Arc::clone(&inner), std::mem::replace(&mut waiting, rest)));
+    }
+}
+
+/// Erases the keys of a group by one request, or each by its own.
+async fn erase_group(inner: Arc<Bucket>, group: Vec<Waiting>) {
+    let shown = group.first().map(|waiting| waiting.key.to_string()).unwrap_or_default();
+    if group.len() > 1 && !inner.erases_singly() {
+        let names: Vec<_> = group.iter().map(|waiting| Ok(waiting.path.clone())).collect();
+        match erase_together(&inner, &shown, stream::iter(names).boxed()).await {
+            Ok(Together::Done) => {
+                group.into_iter().for_each(|waiting| drop(waiting.done.send(Ok(()))));
+                return;
+            }
+            // Each key gets its own answer.
+            Ok(Together::Refused) | Err(Failed { is_of_key: true, .. }) => {}
+            Err(Failed { error, .. }) => {
+                for Waiting { key, done, .. } in group {
+                    let text = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+                    let error =
+                        Error::failed(&inner.subject.address, Operation::Erase, key.as_str(), error.kind(), text);
+                    drop(done.send(Err(error)));
+                }
+                return;
+            }
+        }
+    }
+    let concurrency = inner.common.concurrency;
+    let each = stream::iter(group).for_each_concurrent(concurrency, |Waiting { key, path, done }| {
+        let inner = &inner;
+        async move { drop(done.send(erase_one(inner, key.as_str(), path).await)) }
+    });
+    each.await;
+}
+
+/// Erases all keys under a prefix.
+pub(crate) async fn erase_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<()> {
+    let above = crate::list::path(&inner, Operation::Erase, &prefix)?;
+    let names = || inner.store.list(above.as_ref()).map_ok(|object| object.location).boxed();
+    let shown = if prefix.is_root() { "/" } else { prefix.as_str() };
+    if !inner.erases_singly() {
+        match erase_together(&inner, shown, names()).await {
+            Ok(Together::Done) => return Ok(()),
+            Ok(Together::Refused) => {}
+            Err(Failed { error, .. }) => return Err(error),
+        }
+    }
+    let exchange = inner.exchange(0);
+    let (inner, exchange) = (&inner, &exchange);
+    let listed = names().map_err(|error| inner.error(exchange, Operation::Erase, shown, &error));
+    let erased = listed.try_for_each_concurrent(inner.common.concurrency, |path| async move {
+        let key = inner.subject.address.key(path.as_ref());
+        erase_one(inner, key.as_ref().map_or(shown, Key::as_str), path).await
+    });
+    exchange.during(erased).await
+}
+
+/// Erases an object by a request of its own.
+async fn erase_one(inner: &Bucket, shown: &str, path: Path) -> Result<()> {
+    let exchange = inner.exchange(0);
+    let store = inner.singly.as_ref().unwrap_or(&inner.store);
+    let name = stream::once(future::ready(Ok(path))).boxed();
+    exchange.during(erase_once(inner, &**store, &exchange, shown, name)).await?;
+    let left = std::mem::take(&mut exchange.seen().left);
+    match left.first() {
+        None => Ok(()),
+        Some(Left { problem, .. }) => Err(inner.subject.refused(problem, "", Operation::Erase, shown)),
+    }
+}
+
+/// What became of a request that names several keys.
+enum Together {
+    Done,
+    /// The service does not know such requests.
+    Refused,
+}
+
+struct Failed {
+    error: Error,
+    /// The service answered, and refused some of the keys.
+    is_of_key: bool,
+}
+
+/// Erases what a stream names, in as few requests as the service allows. What is not there is erased already.
+async fn erase_together(inner: &Arc<Bucket>, shown: &str, names: Names) -> Result<Together, Failed> {
+    let of_all = |error| Failed { error, is_of_key: false };
+    let exchange = inner.exchange(0);
+    let mut names = names;
+    // How many were left, and the attempts since there are no fewer.
+    let mut stuck: Option<(usize, Attempts)> = None;
+    loop {
+        let erased = exchange.during(erase_once(inner, &*inner.store, &exchange, shown, names)).await;
+        if erased.is_err() && exchange.seen().refuses_several {
+            inner.erasures.refused.store(true, Ordering::Relaxed);
+            return Ok(Together::Refused);
+        }
+        erased.map_err(of_all)?;
+        // The service may erase some of those that a request names, and refuse others.
+        let left = std::mem::take(&mut exchange.seen().left);
+        let lasting = left.iter().find(|left| left.problem.again().is_none());
+        let Some(Left { name, problem }) = lasting.or(left.first()) else { return Ok(Together::Done) };
+        let mut attempts = match stuck {
+            Some((before, attempts)) if before <= left.len() => attempts,
+            _ => Attempts::new(inner.common.retry, 0),
+        };
+        attempts.begin();
+        let goes_on = match problem.again() {
+            Some(again) => attempts.pause(again).await,
+            None => false,
+        };
+        if !goes_on {
+            let key = inner.subject.address.key(name);
+            let key = key.as_ref().map_or(shown, Key::as_str);
+            let error = inner.subject.refused(problem, &format!(" ({attempts})"), Operation::Erase, key);
+            return Err(Failed { error, is_of_key: problem.again().is_none() });
+        }
+        stuck = Some((left.len(), attempts));
+        let again: Vec<_> = left.iter().map(|left| inner.object(Operation::Erase, &left.name, &left.name)).collect();
+        let again = again.into_iter().collect::<Result<Vec<_>>>().map_err(of_all)?;
+        names = stream::iter(again).map(Ok).boxed();
+    }
+}
+
+/// Erases what a stream names once, until the service refuses to erase one of them for good: then most likely all that follow, too.
+async fn erase_once(
+    inner: &Bucket,
+    store: &dyn ObjectStore,
+    exchange: &Exchange,
+    shown: &str,
+    names: Names,
+) -> Result<()> {
+    let mut results = store.delete_stream(names);
+    // How many of those that were left are looked at.
+    let mut looked_at = 0;
+    while let Some(result) = results.next().await {
+        match result {
+            Ok(_) => {}
+            Err(object_store::Error::NotFound { .. })
+                if !exchange
+                    .seen()
+                    .problem
+                    .as_ref()
+                    .is_some_and(|problem| inner.subject.no_bucket(problem) || problem.foreign) => {}
+            Err(error) => return Err(inner.error(exchange, Operation::Erase, shown, &error)),
+        }
+        let seen = exchange.seen();
+        if seen.left.iter().skip(looked_at).any(|left| left.problem.again().is_none()) {
+            break;
+        }
+        looked_at = seen.left.len();
+    }
+    Ok(())
+}
