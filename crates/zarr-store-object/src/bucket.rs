@@ -10,6 +10,7 @@ use zarr_store::{Error, ErrorKind, Key, Operation, Result, Version};
 use zarr_store_runtime::{Attempts, Remembered, Sizes};
 
 use crate::address::Protocol;
+use crate::conditions::Conditions;
 use crate::erase::Erasures;
 use crate::exchange::Exchange;
 use crate::fault::Subject;
@@ -27,7 +28,9 @@ pub(crate) struct Bucket {
     /// of one value would lose each other's.
     pub(crate) multipart: Option<Arc<dyn MultipartStore>>,
     pub(crate) common: Common,
+    /// Puts may have conditions.
     pub(crate) conditional: bool,
+    pub(crate) conditions: Conditions,
     /// The service and the bucket, for copies; `None` where nothing tells one from another.
     pub(crate) service: Option<Arc<str>>,
     /// The service has no copies.

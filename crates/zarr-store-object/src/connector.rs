@@ -147,7 +147,8 @@ impl Connector {
             Purpose::Erase { .. } | Purpose::Copy | Purpose::Upload | Purpose::Complete => {
                 check_done(exchange, purpose, response, attempts, self.patience(purpose)).await
             }
-            Purpose::Put { .. } | Purpose::Part | Purpose::Credentials => Ok(into_response(response, Some(permit))),
+            Purpose::Put { .. } => put_done(response, permit),
+            Purpose::Part | Purpose::Credentials => Ok(into_response(response, Some(permit))),
         };
         Attempt(checked.map_err(|failure| {
             let again = again(&failure);
@@ -257,7 +258,18 @@ fn into_response(response: Response, permit: Option<Permit>) -> HttpResponse {
     answer(status, headers, HttpResponseBody::new(body))
 }
 
-fn answer(status: StatusCode, headers: HeaderMap, body: impl Into<HttpResponseBody>) -> HttpResponse {
+/// The answer to a put, which is done also where the service names no ETag: object_store takes that for a failure. A weak one names no
+/// version.
+fn put_done(response: Response, permit: Permit) -> Result<HttpResponse, Failure> {
+    if is_html(response.headers()) && !response.headers().contains_key(ETAG) {
+        return Err(Failure::new(ErrorKind::Io, page_for_people()));
+    }
+    let mut response = into_response(response, Some(permit));
+    response.headers_mut().entry(ETAG).or_insert(HeaderValue::from_static("W/\"none\""));
+    Ok(response)
+}
+
+pub(crate) fn answer(status: StatusCode, headers: HeaderMap, body: impl Into<HttpResponseBody>) -> HttpResponse {
     let mut answer = HttpResponse::new(body.into());
     *answer.status_mut() = status;
     *answer.headers_mut() = headers;

@@ -17,6 +17,7 @@
 
 mod address;
 mod bucket;
+mod conditions;
 mod connector;
 mod copy;
 mod erase;

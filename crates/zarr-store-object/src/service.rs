@@ -15,6 +15,7 @@ use zarr_store_runtime::http::{Client, ClientOptions};
 use zarr_store_runtime::{Hedge, Retry, StoreOptions, Throttle};
 
 use crate::address::{Address, Protocol};
+use crate::conditions::Kept;
 use crate::connector::Connector;
 
 /// Options that every service has, and what they are for is in the documentation of the crate.
@@ -46,6 +47,8 @@ pub(crate) struct Service {
     pub(crate) region: Option<String>,
     /// Puts can have conditions.
     pub(crate) conditional: bool,
+    /// Whether the service keeps these.
+    pub(crate) kept: Kept,
     pub(crate) anonymous: bool,
     pub(crate) secrets: Vec<String>,
     pub(crate) common: Common,
@@ -210,8 +213,19 @@ impl Build<'_> {
             secrets.iter().for_each(|secret| text = text.replace(secret.as_str(), "***"));
             self.options.refuse(text)
         })?;
-        let singly = None;
-        Ok(Service { store, singly, multipart, service, region, conditional, anonymous, secrets, common: self.common })
+        let (singly, kept) = (None, Kept::Yes);
+        Ok(Service {
+            store,
+            singly,
+            multipart,
+            service,
+            region,
+            conditional,
+            kept,
+            anonymous,
+            secrets,
+            common: self.common,
+        })
     }
 }
 

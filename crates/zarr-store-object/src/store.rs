@@ -15,6 +15,7 @@ use zarr_store_runtime::{IoRuntime, Remembered, Sizes};
 
 use crate::address::{Address, Protocol};
 use crate::bucket::Bucket;
+use crate::conditions::{Conditions, Kept};
 use crate::erase::Erasures;
 use crate::fault::Subject;
 use crate::list::{list_dir, list_prefix, list_sizes};
@@ -70,7 +71,7 @@ impl BucketStore {
     /// If the address or an option is not known or not valid. The error shows no secret.
     pub fn open(url: &str, options: &[(String, String)]) -> Result<Self> {
         let address = Address::parse(url)?;
-        let Service { store, singly, multipart, service, region, conditional, anonymous, secrets, common } =
+        let Service { store, singly, multipart, service, region, conditional, kept, anonymous, secrets, common } =
             Service::open(&address, options)?;
         let sizes = (address.protocol == Protocol::Azure).then(Sizes::default);
         let subject = Subject { address, region, secrets, anonymous };
@@ -82,6 +83,7 @@ impl BucketStore {
             multipart,
             common,
             conditional,
+            conditions: Conditions::new(kept),
             service,
             no_copies: AtomicBool::new(false),
             sizes,
@@ -138,7 +140,8 @@ impl AsyncStore for BucketStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let capabilities = Capabilities::none().write(true).list(true).conditional(self.inner.conditional);
+        let conditional = self.inner.conditional && self.inner.conditions.kept() != Kept::No;
+        let capabilities = Capabilities::none().write(true).list(true).conditional(conditional);
         // What a service has confirmed survives a loss of power.
         capabilities.suffix_ranges(self.inner.sizes.is_none()).durable(true).streams(true)
     }
@@ -235,6 +238,10 @@ impl AsyncStore for BucketStore {
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
         let erased = prefix.clone();
         self.run(Operation::Erase, prefix.as_str(), |inner| erase::erase_prefix(inner, erased))
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.inner.conditions.take_warnings()
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {

@@ -9,6 +9,7 @@ use zarr_store_runtime::Again;
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
+use crate::conditions::Kept;
 use crate::exchange::Exchange;
 use crate::purpose::OfValue;
 use crate::read::{There, look};
@@ -26,18 +27,31 @@ pub(crate) async fn set(
         return Conditional { inner, key, path, value, when, mode }.set().await;
     }
     let exchange = inner.exchange(value.content_length() as u64);
-    let put = || inner.store.put_opts(&path, value.clone(), options(mode.clone()));
+    let put = || inner.store.put_opts(&path, value.clone(), options(&key, mode.clone()));
     match exchange.tried(put).await {
         Ok(put) => Ok(inner.version(put.e_tag.as_deref(), put.version.as_deref())),
         Err(error) => Err(inner.error(&exchange, Operation::Set, key.as_str(), &error)),
     }
 }
 
-fn options(mode: PutMode) -> PutOptions {
+fn options(key: &Key, mode: PutMode) -> PutOptions {
     let mut options = PutOptions { mode, ..PutOptions::default() };
     options.extensions.insert(OfValue);
+    if is_document(key) {
+        // Google Cloud Storage lets public objects be cached for an hour if they do not say otherwise.
+        options.attributes.insert(Attribute::CacheControl, "no-cache".into());
+    }
     options
 }
+
+/// Whether a key is one of a metadata document, which is replaced in place.
+fn is_document(key: &Key) -> bool {
+    let name = key.name();
+    name.ends_with(".json") || matches!(name, ".zarray" | ".zattrs" | ".zgroup" | ".zmetadata")
+}
+
+/// Values up to this size are put a second time to find out whether the service keeps conditions.
+const PROBED: usize = 1 << 20;
 
 /// A put on a condition, which may have to find out what became of an earlier attempt.
 struct Conditional {
@@ -57,6 +71,8 @@ enum Outcome {
     Holds,
     /// Another value is there, of this version.
     Unmet(Option<Version>),
+    /// The value that is read has the version which the put was refused for.
+    Stale,
     /// Another value is there, and an earlier attempt may have set the one before.
     Unknown,
 }
@@ -74,19 +90,22 @@ impl Conditional {
         exchange.seen().attempts.keep_back();
         // An attempt without an answer, which may take effect later.
         let mut in_flight = false;
+        // An attempt was refused for the version that is read.
+        let mut is_stale = false;
         loop {
-            let mut options = options(self.mode.clone());
+            let mut options = options(key, self.mode.clone());
             options.attributes.insert(Attribute::Metadata(writes::NAME.into()), ids.as_str().to_owned().into());
             let put = inner.store.put_opts(&self.path, self.value.clone(), options);
             let error = match exchange.during(put).await {
                 Ok(put) => {
                     let version = inner.version(put.e_tag.as_deref(), put.version.as_deref());
                     let Some(version) = version else {
-                        let text = "the value is set, but the service did not name its version";
+                        let text = "the value is set, but the service named no version of it that a later set can require (a strong ETag); \
+                                    --store-option conditional_put=disabled sets values without conditions";
                         return Err(self.failed(ErrorKind::Io, text));
                     };
                     inner.writes.insert(key, version.clone(), ids.as_str().to_owned());
-                    return Ok(Some(version));
+                    return Ok(Some(self.probed(&ids).await.unwrap_or(version)));
                 }
                 Err(error) => error,
             };
@@ -97,7 +116,10 @@ impl Conditional {
                     Outcome::Set(version) => return Ok(Some(version)),
                     // What was answered has had no effect, and will have none.
                     Outcome::Holds => exchange.seen().maybe_set = in_flight,
+                    // The look had no answer, and those before said so.
+                    Outcome::Unmet(None) if is_stale => {}
                     Outcome::Unmet(found) => return Err(unmet(inner, key, when, found)),
+                    Outcome::Stale => is_stale = true,
                     Outcome::Unknown => {
                         let text =
                             "an earlier attempt had no answer, and the value was replaced since: it may have been set";
@@ -116,8 +138,64 @@ impl Conditional {
                 );
                 return Err(self.failed(ErrorKind::Throttled, &text));
             }
+            if !goes_on && is_stale {
+                let text = format!(
+                    "the service refuses the version of the value that it answers reads with: a cache lies before it, or a copy that \
+                     lags behind{}",
+                    exchange.seen().tail(ErrorKind::Transient)
+                );
+                return Err(self.failed(ErrorKind::Transient, &text));
+            }
             if !goes_on {
-                return Err(inner.error(&exchange, Operation::Set, key.as_str(), &error));
+                return Err(self.error(&exchange, &error));
+            }
+        }
+    }
+
+    /// The error for an attempt that has not set the value.
+    fn error(&self, exchange: &Exchange, error: &object_store::Error) -> Error {
+        let seen = exchange.seen();
+        let unknown = seen.problem.as_ref().filter(|problem| problem.status.as_u16() == 501 && !problem.foreign);
+        match unknown {
+            Some(problem) if self.inner.subject.address.protocol == Protocol::S3 => {
+                let text = format!(
+                    "{}; if the service does not know conditions of puts: --store-option conditional_put=disabled, with which writers \
+                     at the same time may lose changes",
+                    problem.text()
+                );
+                self.failed(ErrorKind::Io, &text)
+            }
+            _ => {
+                drop(seen);
+                self.inner.error(exchange, Operation::Set, self.key.as_str(), error)
+            }
+        }
+    }
+
+    /// Finds out whether the service keeps conditions, where it may be one that does not: the value that was just set is put again on the
+    /// condition that it has a version which no value has. The version that it has then, if it was set.
+    async fn probed(&self, ids: &writes::Put) -> Option<Version> {
+        let Self { inner, key, path, value, .. } = self;
+        if inner.conditions.kept() != Kept::Unknown || value.content_length() > PROBED {
+            return None;
+        }
+        let exchange = inner.exchange(value.content_length() as u64);
+        let never = UpdateVersion { e_tag: Some(format!("\"never-{}\"", ids.own())), version: None };
+        let mut options = options(key, PutMode::Update(never));
+        options.attributes.insert(Attribute::Metadata(writes::NAME.into()), ids.as_str().to_owned().into());
+        match exchange.during(inner.store.put_opts(path, value.clone(), options)).await {
+            Ok(put) => {
+                inner.conditions.are_ignored();
+                inner.version(put.e_tag.as_deref(), put.version.as_deref())
+            }
+            Err(_) => {
+                let seen = exchange.seen();
+                // One that does not know the condition says so each time.
+                if seen.problem.as_ref().is_some_and(|problem| matches!(problem.status.as_u16(), 404 | 409 | 412 | 501))
+                {
+                    inner.conditions.are_kept();
+                }
+                None
             }
         }
     }
@@ -137,7 +215,10 @@ impl Conditional {
         let refused = Refused { again: Some(Again::Later), look: true, lost: false, unmet: false, competes: false };
         match status {
             // What a proxy has repeated may be refused for what it has done before.
-            412 | 304 => Refused { unmet: true, ..refused },
+            412 | 304 => {
+                self.inner.conditions.are_kept();
+                Refused { unmet: true, ..refused }
+            }
             // There is no such key, so that it does not have the version.
             404 if of_version => Refused { unmet: true, ..refused },
             // Another put was under way, which may fail as well.
@@ -177,8 +258,8 @@ impl Conditional {
             (Fate::Newest, Some(version)) => Outcome::Set(version),
             // The version is gone, and no request that requires it succeeds.
             (Fate::Newest | Fate::BuiltOn, _) => Outcome::Set(Version::new(&format!("\"replaced-{}\"", ids.own()))),
-            // Refused though the condition holds: it was not met a moment ago.
-            (_, found) if holds && is_unmet && !maybe_set => Outcome::Unmet(found),
+            // Refused though the condition holds: it was not met a moment ago, or what was read is older than the value.
+            _ if holds && is_unmet && !maybe_set => Outcome::Stale,
             _ if holds => Outcome::Holds,
             (Fate::Unknown, _) if maybe_set => Outcome::Unknown,
             (_, found) => Outcome::Unmet(found),

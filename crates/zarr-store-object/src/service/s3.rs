@@ -9,6 +9,7 @@ use object_store::{ClientConfigKey, ObjectStore};
 use zarr_store::Result;
 
 use super::{Build, Service};
+use crate::conditions::Kept;
 use profile::{Profile, Shared};
 
 /// Options of this service, also with `aws_` before them.
@@ -52,6 +53,7 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     let has_keys = given.iter().any(|(key, _)| *key == Key::AccessKeyId);
     let is_anonymous =
         build.common.anonymous || given.iter().any(|(key, value)| *key == Key::SkipSignature && value == "true");
+    let says_conditions = given.iter().any(|(key, _)| *key == Key::ConditionalPut);
     let has_endpoint = given.iter().any(|(key, _)| *key == Key::Endpoint);
     let mut builder = of_environment(profile.is_none() && !has_keys);
     let in_environment = CREDENTIALS.iter().any(|key| builder.get_config_value(key).is_some());
@@ -97,8 +99,14 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
         let credentials = Arc::clone(store.credentials());
         builder.with_disable_bulk_delete(true).with_credentials(credentials).build().ok()
     });
+    // Whoever says how puts have conditions is believed, and so is the owner of the protocol.
+    let host = endpoint.as_deref().unwrap_or_default().split("://").last().unwrap_or_default();
+    let host = host.split(['/', ':']).next().unwrap_or_default();
+    let is_known =
+        host.is_empty() || host.ends_with(".amazonaws.com") || host.ends_with(".amazonaws.com.cn") || says_conditions;
     let place = format!("{} {region}", endpoint.unwrap_or_default());
     let mut service = build.service(built.map(super::in_parts), place, Some(region), conditional, anonymous)?;
+    service.kept = if is_known { Kept::Yes } else { Kept::Unknown };
     service.singly = singly.map(|store| Arc::new(store) as Arc<dyn ObjectStore>);
     Ok(service)
 }

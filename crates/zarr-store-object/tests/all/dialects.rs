@@ -1,10 +1,25 @@
 //! Services that speak the protocol of S3 in part, and caches before them.
 
-use zarr_store::{AsyncAsSync, AsyncStore, Error, Key, Prefix, Result, Store, block_on, for_each};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use zarr_store::{
+    AsyncAsSync, AsyncStore, Error, ErrorKind, Key, Precondition, Prefix, Result, SetOptions,
+    Store, StoreExt, Version, block_on, for_each,
+};
 use zarr_store_object::BucketStore;
-use zarr_testserver::{Fault, FaultKind, Logged, Operation, TestServer};
+use zarr_testserver::{Bucket, Etags, Fault, FaultKind, Logged, Operation, TestServer};
 
 use crate::contract::{key, s3};
+
+fn set(store: &BucketStore, name: &str, value: &'static str, when: Precondition) -> Result<Option<Version>> {
+    block_on(store.set(&key(name), value.into(), &SetOptions::when(when)))
+}
+
+fn reason(error: &Error) -> String {
+    format!("{error}: {}", std::error::Error::source(error).map(ToString::to_string).unwrap_or_default())
+}
 
 /// The requests that remove objects: by name, and of several.
 fn removals(server: &TestServer) -> (usize, usize) {
@@ -89,4 +104,88 @@ fn each_key_has_its_own_answer() {
     assert_eq!(server.keys("data"), ["a/c/0007"]);
     let errors: Vec<_> = outcomes.into_iter().filter_map(Result::err).collect();
     assert_eq!((errors.len(), errors[0].key()), (1, Some("a/c/0007")));
+}
+
+#[test]
+fn documents_are_not_cached() {
+    let server = TestServer::builder().bucket("data", Bucket::s3().public()).start().expect("a server");
+    let store = s3(&server, "s3://data", &[]);
+    for (name, cached) in [("g/zarr.json", false), ("g/.zattrs", false), ("g/c/0", true)] {
+        set(&store, name, "{}", Precondition::None).expect("set");
+        let mut stream = TcpStream::connect(server.address()).expect("a connection");
+        let request = format!("GET /data/{name} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert_eq!(answer.to_ascii_lowercase().contains("cache-control: no-cache"), !cached, "{answer}");
+    }
+}
+
+#[test]
+fn a_cache_is_no_other_writer() {
+    let server = TestServer::builder().bucket("data", Bucket::s3()).start().expect("a server");
+    let store = s3(&server, "s3://data", &[("deadline", "2")]);
+    let first = set(&store, "zarr.json", "1", Precondition::NotExists).expect("set").expect("a version");
+    let cached = server.snapshot("data");
+    server.put("data", "zarr.json", "2");
+    server.fault(Fault::new(FaultKind::Cached(cached)).on(Operation::Get).always());
+    server.reset_counts();
+    let start = Instant::now();
+    let error = set(&store, "zarr.json", "3", Precondition::Version(first.clone())).expect_err("refused");
+    assert!(error.kind() == ErrorKind::Transient && reason(&error).contains("cache"), "{}", reason(&error));
+    assert!(start.elapsed() < Duration::from_secs(10) && server.counts().requests() < 60, "{:?}", server.counts());
+    // Once the cache has the newest value, it is a conflict like others.
+    server.clear_faults();
+    assert!(set(&store, "zarr.json", "3", Precondition::Version(first)).expect_err("refused").is_precondition());
+}
+
+#[test]
+fn conditions_that_are_ignored_are_found_out_once() {
+    let server = TestServer::builder().bucket("data", Bucket::s3().ignoring_conditions()).start().expect("a server");
+    server.bucket("kept", Bucket::s3());
+    let store = s3(&server, "s3://data", &[]);
+    assert!(store.capabilities().conditional);
+    set(&store, "zarr.json", "1", Precondition::NotExists).expect("set");
+    assert!(!store.capabilities().conditional);
+    let warnings = store.take_warnings();
+    assert!(warnings.len() == 1 && warnings[0].contains("ignores the conditions"), "{warnings:?}");
+    assert_eq!(server.counts().puts, 2);
+    set(&store, "zarr.json", "2", Precondition::NotExists).expect("set");
+    assert_eq!((server.counts().puts, store.take_warnings().len()), (3, 0));
+    assert_eq!(server.get("data", "zarr.json").as_deref(), Some(&b"2"[..]));
+
+    // One that keeps them is asked once as well.
+    for (more, puts) in [(None, 2), (Some(("conditional_put", "etag")), 1)] {
+        let store = s3(&server, "s3://kept", more.as_slice());
+        server.remove("kept", "zarr.json");
+        server.reset_counts();
+        let version = set(&store, "zarr.json", "1", Precondition::NotExists).expect("set").expect("a version");
+        assert_eq!(server.etag("kept", "zarr.json").as_deref(), Some(version.as_str()));
+        assert_eq!(server.counts().puts, puts);
+        set(&store, "zarr.json", "2", Precondition::Version(version)).expect("set");
+        assert_eq!((server.counts().puts, store.take_warnings().len()), (puts + 1, 0));
+        assert!(store.capabilities().conditional);
+    }
+}
+
+#[test]
+fn refused_features_name_their_option() {
+    let unknown = |logged: &Logged| logged.if_match.is_some() || logged.if_none_match.is_some();
+    let server = TestServer::builder().bucket("data", Bucket::s3()).start().expect("a server");
+    server.fault(Fault::new(FaultKind::status(501)).on(Operation::Put).when(unknown).always());
+    let error = set(&s3(&server, "s3://data", &[]), "zarr.json", "1", Precondition::NotExists).expect_err("refused");
+    assert!(reason(&error).contains("--store-option conditional_put=disabled"), "{}", reason(&error));
+    for etags in [Etags::Weak, Etags::None] {
+        let server = TestServer::builder().bucket("data", Bucket::s3().etags(etags)).start().expect("a server");
+        let conditional = s3(&server, "s3://data", &[]);
+        let error = set(&conditional, "zarr.json", "1", Precondition::NotExists).expect_err("no version");
+        assert!(reason(&error).contains("--store-option conditional_put=disabled"), "{}", reason(&error));
+        let store = s3(&server, "s3://data", &[("conditional_put", "disabled")]);
+        assert!(!store.capabilities().conditional);
+        assert_eq!(set(&store, "a", "12345", Precondition::None).expect("set"), None);
+        let blocking = AsyncAsSync::new(store.clone());
+        assert_eq!(blocking.get_all(&key("a")).expect("get").as_deref(), Some(&b"12345"[..]));
+        blocking.erase(&key("a")).expect("erased");
+        assert!(!server.keys("data").contains(&"a".to_owned()));
+    }
 }

@@ -355,7 +355,8 @@ fn objects_that_an_erasure_leaves() {
 #[test]
 fn each_attempt_is_signed() {
     beside_each_other([(0, Operation::Get), (1, Operation::Put), (2, Operation::Put)], |(number, operation)| {
-        let (server, store) = setup(&[]);
+        // The service is not asked whether it keeps conditions.
+        let (server, store) = setup(&[("conditional_put", "etag")]);
         server.fault(Fault::new(FaultKind::retry_after(503, 2)).on(operation));
         one(&store, number).expect("at last");
         let mut signed: Vec<_> = server.log().into_iter().map(|logged| logged.signed.expect("a time")).collect();

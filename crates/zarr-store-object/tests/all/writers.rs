@@ -89,7 +89,7 @@ fn counters_are_exact_though_answers_are_lost() {
 #[test]
 fn one_writer_has_no_conflicts() {
     let server = server();
-    let store = s3(&server, "s3://data", FAST);
+    let store = s3(&server, "s3://data", &[FAST, &[("conditional_put", "etag")]].concat());
     for (percent, kind) in [(20, FaultKind::DropAfter), (10, FaultKind::status(502)), (10, FaultKind::DropBefore)] {
         server.fault(Fault::new(kind).on(Operation::Put).percent(percent).always());
     }
