@@ -10,7 +10,8 @@ use reqwest::header::{
 use reqwest::{Response, StatusCode};
 use zarr_store::{Bytes, Error, ErrorKind, Key, Result, Version};
 use zarr_store_runtime::http::{
-    Body, ContentRange, Failure, begins_as_html, encoding, failure, in_time, is_html, read_body, status_kind, validator,
+    Body, ContentRange, Failure, begins_as_html, encoding, failure, gunzip, in_time, is_gzip, is_html, read_body,
+    status_kind, validator,
 };
 use zarr_store_runtime::{Answer, Attempts, Condition, Opened, Permit, RangeRequest};
 
@@ -31,6 +32,8 @@ struct Head {
 enum Outcome {
     Answer(Answer),
     Head(Head),
+    /// The server refuses a range from the end of the value.
+    NoSuffix,
     /// All of the value, read because its length was not known before.
     Whole(Bytes, Option<Version>),
 }
@@ -46,8 +49,24 @@ pub(crate) async fn open(inner: Arc<Site>, key: Key, range: RangeRequest, condit
         return Ok(opened_whole(bytes.clone(), Some(version.clone())));
     }
     let kept = kept.filter(|_| condition.required().is_none());
-    let head = match ask_until_it_comes(&inner, &key, &range, &condition, kept.as_ref(), &mut attempts).await? {
+    let (mut range, mut condition) = (range, condition);
+    let mut outcome = ask_until_it_comes(&inner, &key, &range, &condition, kept.as_ref(), &mut attempts).await?;
+    if let (Outcome::NoSuffix, &RangeRequest::Last(len)) = (&outcome, &range) {
+        // The first byte comes with the size.
+        range = RangeRequest::Bounds(0..1);
+        outcome = ask_until_it_comes(&inner, &key, &range, &condition, None, &mut attempts).await?;
+        if let Outcome::Head(Head { size, version, whole: false, .. }) = &outcome {
+            range = RangeRequest::Bounds(size.saturating_sub(len)..*size);
+            condition = version.clone().map_or(condition, Condition::Is);
+            drop(outcome);
+            outcome = ask_until_it_comes(&inner, &key, &range, &condition, None, &mut attempts).await?;
+        }
+    }
+    let head = match outcome {
         Outcome::Answer(answer) => return Ok(answer),
+        Outcome::NoSuffix => {
+            return Err(inner.requests.failed(&key, ErrorKind::Internal, "a range was refused".to_owned()));
+        }
         Outcome::Whole(bytes, version) => {
             keep(&inner, &key, version.as_ref(), &bytes);
             return Ok(opened_whole(bytes, version));
@@ -203,6 +222,10 @@ async fn ask(
             let size = content_range(response.headers()).and_then(|range| range.size);
             Some(Answer::Outside(size))
         }
+        (400 | 405 | 500 | 501, _) if matches!(range, RangeRequest::Last(_)) => {
+            inner.suffix_refused(status != StatusCode::INTERNAL_SERVER_ERROR);
+            return Ok(Asked::Outcome(Outcome::NoSuffix));
+        }
         (401 | 403, _) => {
             let text = format!(
                 "the server answered {status}; credentials are --store-option header.Authorization=...; where values that are not \
@@ -219,31 +242,56 @@ async fn ask(
         return Ok(answered(answer));
     }
     let headers = response.headers();
-    if let Some(encoding) = encoding(headers) {
-        let text = format!(
-            "the value comes encoded as {encoding}, expected the bytes of the value (Content-Encoding: identity)"
-        );
-        return Err(refuse(text));
-    }
     let version = validator(headers).map(|text| Version::new(&text));
     if required.is_some() && version.as_ref() != required {
         return Ok(answered(Answer::Changed(version)));
     }
-    if status == StatusCode::PARTIAL_CONTENT {
-        part(inner, key, range, (response, permit), version).map(Asked::Outcome)
-    } else {
-        whole(inner, key, range, (response, permit), version, attempts).await
+    if let Some(encoding) = encoding(headers) {
+        let is_whole = status == StatusCode::OK
+            || content_range(headers)
+                .is_some_and(|found| found.at.is_some() && found.at == found.size.map(|size| 0..size));
+        if !(is_whole && is_gzip(&encoding)) {
+            let text = format!(
+                "the value comes encoded as {encoding}, expected the bytes of the value (Content-Encoding: identity); of whole \
+                 values, gzip is decoded"
+            );
+            return Err(refuse(text));
+        }
+        let html = is_html(headers);
+        return Ok(match read_to_end(inner, key, (response, permit), attempts).await? {
+            Ok(bytes) => {
+                let decoded = gunzip(&bytes, inner.max_value);
+                let bytes = decoded.map_err(|failure| inner.requests.transport(key, failure, attempts))?;
+                check_page(inner, key, html, &bytes)?;
+                Asked::Outcome(Outcome::Whole(bytes, version))
+            }
+            Err(failure) => Asked::Cut(failure),
+        });
+    }
+    if status != StatusCode::PARTIAL_CONTENT {
+        return whole(inner, key, range, (response, permit), version, attempts).await;
+    }
+    if matches!(range, RangeRequest::Last(_)) {
+        inner.suffix_answered();
+    }
+    match part(inner, key, range, (response, permit), version)? {
+        Some(outcome) => Ok(Asked::Outcome(outcome)),
+        // All of the value is as large as it is.
+        None => {
+            inner.found_whole();
+            Box::pin(ask(inner, key, &RangeRequest::All, condition, kept, attempts)).await
+        }
     }
 }
 
-/// An answer with a part of the value.
+/// An answer with a part of the value; `None` if it leaves open how large the value is.
 fn part(
     inner: &Site,
     key: &Key,
     range: &RangeRequest,
     (response, permit): (Response, Permit),
     version: Option<Version>,
-) -> Result<Outcome> {
+) -> Result<Option<Outcome>> {
     let refuse = |text: String| Err(inner.requests.failed(key, ErrorKind::Io, text));
     let headers = response.headers();
     let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
@@ -254,15 +302,18 @@ fn part(
             text(CONTENT_TYPE)
         ));
     };
-    let (Some(at), Some(size)) = (found.at, found.size) else {
+    let Some(at) = found.at else {
         // Some servers say of an empty value that it has a part.
         if found.size == Some(0) {
-            return Ok(Outcome::Answer(Answer::Outside(Some(0))));
+            return Ok(Some(Outcome::Answer(Answer::Outside(Some(0)))));
         }
-        return refuse(format!(
-            "found Content-Range {:?}, expected the range and the size of the value",
-            text(CONTENT_RANGE)
-        ));
+        return refuse(format!("found Content-Range {:?}, expected the range of the value", text(CONTENT_RANGE)));
+    };
+    let size = match (found.size, range) {
+        (Some(size), _) => size,
+        // Where fewer bytes come than were asked for, or the last ones, the value ends with them.
+        (None, RangeRequest::Bounds(asked)) if *asked == at => return Ok(None),
+        (None, _) => at.end,
     };
     let due = range.resolve(size);
     if due.as_ref() != Some(&at) {
@@ -276,7 +327,7 @@ fn part(
     }
     bounded(inner, key, at.end - at.start)?;
     let whole = at == (0..size);
-    Ok(Outcome::Head(Head { response, permit, at, size, version, whole }))
+    Ok(Some(Outcome::Head(Head { response, permit, at, size, version, whole })))
 }
 
 /// An answer with all of the value.
@@ -284,7 +335,7 @@ async fn whole(
     inner: &Site,
     key: &Key,
     range: &RangeRequest,
-    (mut response, permit): (Response, Permit),
+    (response, permit): (Response, Permit),
     version: Option<Version>,
     attempts: &mut Attempts,
 ) -> Result<Asked> {
@@ -305,10 +356,26 @@ async fn whole(
     if !html && range.header().is_some() {
         inner.found_whole();
     }
+    match read_to_end(inner, key, (response, permit), attempts).await? {
+        Ok(bytes) => {
+            check_page(inner, key, html, &bytes)?;
+            Ok(Asked::Outcome(Outcome::Whole(bytes, version)))
+        }
+        Err(failure) => Ok(Asked::Cut(failure)),
+    }
+}
+
+/// Reads a body whose length is not known before; or why it ended too soon.
+async fn read_to_end(
+    inner: &Site,
+    key: &Key,
+    (mut response, permit): (Response, Permit),
+    attempts: &mut Attempts,
+) -> Result<Result<Bytes, Failure>> {
     let mut body = new_body(inner, key, inner.max_value, attempts)?;
     loop {
         match in_time(attempts, response.chunk()).await.and_then(|chunk| chunk.map_err(failure)) {
-            Ok(None) => break,
+            Ok(None) => return Ok(Ok(body.into_bytes())),
             Ok(Some(chunk)) => {
                 bounded(inner, key, body.len() + chunk.len() as u64)?;
                 permit.moved();
@@ -317,13 +384,10 @@ async fn whole(
             }
             Err(failure) => {
                 attempts.thrown_away();
-                return Ok(Asked::Cut(failure));
+                return Ok(Err(failure));
             }
         }
     }
-    let bytes = body.into_bytes();
-    check_page(inner, key, html, &bytes)?;
-    Ok(Asked::Outcome(Outcome::Whole(bytes, version)))
 }
 
 fn content_range(headers: &HeaderMap) -> Option<ContentRange> {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use reqwest::header::{HeaderMap, LOCATION};
-use reqwest::{Response, Url};
+use reqwest::header::{HeaderMap, LOCATION, RANGE};
+use reqwest::{Response, StatusCode, Url};
 use zarr_store::{Error, ErrorKind, Key, Operation, Result};
 use zarr_store_runtime::http::{Client, Failure, failure, in_time, is_retryable, retry_after, status_kind};
 use zarr_store_runtime::{Again, Attempts, Hedge, Permit, Retry, Throttle};
@@ -40,11 +40,10 @@ enum Got {
     Directory,
 }
 
-impl Got {
-    /// Whether it is what was asked for, and no reason for another attempt.
-    fn is_good(&self) -> bool {
-        !matches!(self, Self::Answer(response) if is_retryable(response.status()))
-    }
+/// Whether another attempt after an answer with this status may succeed. Some servers fail so at each range from the end of a value.
+fn may_pass(status: StatusCode, headers: &HeaderMap) -> bool {
+    let is_suffix = headers.get(RANGE).is_some_and(|range| range.as_bytes().starts_with(b"bytes=-"));
+    is_retryable(status) && !(is_suffix && status == StatusCode::INTERNAL_SERVER_ERROR)
 }
 
 /// Why there is no answer.
@@ -66,15 +65,17 @@ impl Requests {
 
     /// The answer to a GET, after redirects, and after further attempts where a failure may pass.
     pub(crate) async fn get(&self, key: &Key, headers: &HeaderMap, attempts: &mut Attempts) -> Result<Reply> {
+        // What was asked for, and no reason for another attempt.
+        let is_good = |got: &Got| !matches!(got, Got::Answer(response) if may_pass(response.status(), headers));
         loop {
             attempts.begin();
             let Some(permit) = self.throttle.enter(attempts).await else {
                 let text = "the server has too many requests: there was no turn for this one".to_owned();
                 return Err(self.failed(key, ErrorKind::Throttled, text + &self.tail(key, attempts)));
             };
-            let reply = in_time(attempts, self.hedge.first(|| self.get_once(key, headers), Got::is_good)).await;
+            let reply = in_time(attempts, self.hedge.first(|| self.get_once(key, headers), is_good)).await;
             let (failure, again) = match reply.unwrap_or_else(|late| Err(Fault::Failure(late))) {
-                Ok(Got::Answer(response)) if is_retryable(response.status()) => {
+                Ok(Got::Answer(response)) if may_pass(response.status(), headers) => {
                     let (status, asked) = (response.status(), retry_after(response.headers()));
                     let kind = status_kind(status);
                     if kind == ErrorKind::Throttled {

@@ -1,6 +1,8 @@
 //! What the tasks of a store share.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use zarr_store_runtime::Sizes;
 
 use crate::cache::Cache;
 use crate::requests::Requests;
@@ -14,12 +16,33 @@ pub(crate) struct Site {
     /// A request for a part was answered with all.
     pub(crate) whole_only: AtomicBool,
     pub(crate) cache: Cache,
+    /// How often in a row the server refused a range from the end of a value.
+    pub(crate) suffix_refusals: AtomicU32,
+    /// The sizes of values, where it does not know such ranges.
+    pub(crate) sizes: Sizes,
 }
+
+/// So often a server may fail at a range from the end by chance.
+const BY_CHANCE: u32 = 1;
 
 impl Site {
     /// Whether the server does not know ranges.
     pub(crate) fn whole_only(&self) -> bool {
         self.whole_only.load(Ordering::Relaxed)
+    }
+
+    /// Whether the server does not know ranges from the end of a value.
+    pub(crate) fn no_suffix(&self) -> bool {
+        self.suffix_refusals.load(Ordering::Relaxed) > BY_CHANCE
+    }
+
+    /// A range from the end of a value was refused, and its answer says for good.
+    pub(crate) fn suffix_refused(&self, for_good: bool) {
+        self.suffix_refusals.fetch_add(if for_good { 1 + BY_CHANCE } else { 1 }, Ordering::Relaxed);
+    }
+
+    pub(crate) fn suffix_answered(&self) {
+        self.suffix_refusals.store(0, Ordering::Relaxed);
     }
 
     pub(crate) fn found_whole(&self) {

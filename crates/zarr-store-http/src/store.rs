@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -11,7 +11,9 @@ use zarr_store::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Operation, Result,
 };
 use zarr_store_runtime::http::{Client, ClientOptions};
-use zarr_store_runtime::{Answer, Condition, Hedge, IoRuntime, RangeRequest, Retry, Source, StoreOptions, Throttle};
+use zarr_store_runtime::{
+    Answer, Condition, Hedge, IoRuntime, RangeRequest, Retry, Sizes, Source, StoreOptions, Throttle,
+};
 
 use crate::answer::open;
 use crate::base::Base;
@@ -121,6 +123,8 @@ impl HttpStore {
             concurrency,
             whole_only: AtomicBool::new(false),
             cache: Cache::default(),
+            suffix_refusals: AtomicU32::new(0),
+            sizes: Sizes::default(),
         };
         Ok(Self { inner: Arc::new(inner), runtime: Arc::new(IoRuntime::new()) })
     }
@@ -160,6 +164,10 @@ impl Source for Values {
 
     fn whole_only(&self) -> bool {
         self.0.whole_only()
+    }
+
+    fn sizes(&self) -> Option<&Sizes> {
+        (self.0.no_suffix() && !self.0.whole_only()).then_some(&self.0.sizes)
     }
 
     fn concurrency(&self) -> usize {

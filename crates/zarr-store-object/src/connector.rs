@@ -15,11 +15,11 @@ use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, HeaderMap, HeaderValu
 use reqwest::{Body, Request, Response, StatusCode};
 use zarr_store::ErrorKind;
 use zarr_store_runtime::http::{
-    Client, ContentRange, Failure, begins_as_html, encoding, failure, in_time, is_html, is_retryable,
-    read_begin,
+    Client, ContentRange, Failure, begins_as_html, failure, in_time, is_html, is_retryable, read_begin,
 };
 use zarr_store_runtime::{Again, Attempts, Hedge, Permit, Retry, Throttle};
 
+use crate::decoded::{decoded, is_decodable, stored_encoding};
 use crate::exchange::{Exchange, Left, Problem};
 use crate::listing::{keys_alone, without_errors};
 use crate::purpose::Purpose;
@@ -142,7 +142,14 @@ impl Connector {
         permit.accepted();
         let ranged = request.headers().contains_key(RANGE);
         let checked = match purpose {
-            Purpose::Get => check_value(exchange, response, permit, ranged),
+            Purpose::Get => match stored_encoding(response.headers()) {
+                Some(encoding) if is_decodable(&response, &encoding) => {
+                    let decoded = decoded(exchange, request, response, attempts).await;
+                    drop(permit);
+                    decoded
+                }
+                _ => check_value(exchange, response, permit, ranged),
+            },
             Purpose::List => check_page(exchange, request.uri().to_string(), response, attempts).await,
             Purpose::Erase { .. } | Purpose::Copy | Purpose::Upload | Purpose::Complete => {
                 check_done(exchange, purpose, response, attempts, self.patience(purpose)).await
@@ -330,11 +337,10 @@ fn refused(exchange: &Exchange, purpose: Purpose, problem: Problem) -> bool {
 fn check_value(exchange: &Exchange, response: Response, permit: Permit, ranged: bool) -> Result<HttpResponse, Failure> {
     let refuse = |text: String| Err(Failure::new(ErrorKind::Io, text));
     let headers = response.headers();
-    let stored =
-        headers.get("x-goog-stored-content-encoding").and_then(|value| value.to_str().ok()).unwrap_or("identity");
-    if let Some(encoding) = encoding(headers).or_else(|| (stored != "identity").then(|| stored.to_owned())) {
+    if let Some(encoding) = stored_encoding(headers) {
         return refuse(format!(
-            "the value comes encoded as {encoding}, expected the bytes of the value (Content-Encoding: identity)"
+            "the value comes encoded as {encoding}, expected the bytes of the value (Content-Encoding: identity); of whole values, \
+             gzip is decoded"
         ));
     }
     if ranged && headers.get(CONTENT_LENGTH).is_some_and(|length| length == "0") {
@@ -378,7 +384,7 @@ fn page_for_people() -> String {
 }
 
 /// Reads the body of an answer that has no value.
-async fn read_page(
+pub(crate) async fn read_page(
     mut response: Response,
     attempts: &mut Attempts,
     patience: Duration,

@@ -20,6 +20,7 @@ mod bucket;
 mod conditions;
 mod connector;
 mod copy;
+mod decoded;
 mod erase;
 mod exchange;
 mod fault;

@@ -3,11 +3,13 @@
 mod proxy;
 
 use std::error::Error as _;
+use std::io::Read;
 use std::ops::Range;
 use std::sync::Once;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use flate2::read::MultiGzDecoder;
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED, RETRY_AFTER,
 };
@@ -258,6 +260,30 @@ pub fn encoding(headers: &HeaderMap) -> Option<String> {
     // `aws-chunked` is what some writers declare by mistake; it says nothing of the stored bytes.
     let stored = text.is_empty() || text.split(',').all(|name| matches!(name.trim(), "identity" | "aws-chunked"));
     (!stored).then(|| text.to_owned())
+}
+
+/// Whether an [`encoding`] is that of gzip, once.
+#[must_use]
+pub fn is_gzip(encoding: &str) -> bool {
+    matches!(encoding.trim().to_ascii_lowercase().as_str(), "gzip" | "x-gzip")
+}
+
+/// Decodes a whole body that is encoded by gzip, to at most `most` bytes.
+///
+/// # Errors
+/// If it is none, is cut, or has more bytes.
+pub fn gunzip(bytes: &[u8], most: u64) -> Result<Bytes, Failure> {
+    let mut decoded = Vec::new();
+    let mut decoder = MultiGzDecoder::new(bytes).take(most.saturating_add(1));
+    decoder.read_to_end(&mut decoded).map_err(|error| {
+        let text = format!("the value comes encoded as gzip, which cannot be decoded: {error}");
+        Failure::new(ErrorKind::Io, text)
+    })?;
+    if decoded.len() as u64 > most {
+        let text = format!("the value comes encoded as gzip, and has more than {most} bytes when it is decoded");
+        return Err(Failure::new(ErrorKind::Limit, text));
+    }
+    Ok(decoded.into())
 }
 
 /// Whether the headers say that the body is a page for people.

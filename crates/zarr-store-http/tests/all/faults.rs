@@ -97,9 +97,10 @@ fn faults_that_stay() {
         }
         for range in [ByteRange::Full, ByteRange::Range(2..5), ByteRange::Suffix(2)] {
             let error = match get(&store, "a", range.clone()) {
-                // A length that is wrong where no range says another is the length.
+                // A length that is wrong where no range says another is the length. All of a value is decoded.
                 Ok(value) => {
-                    assert!(matches!(kind, FaultKind::ContentLength(_)), "{kind:?} {range}: {value:?}");
+                    let is_decoded = matches!((&kind, &range), (FaultKind::Gzip, ByteRange::Full));
+                    assert!(is_decoded || matches!(kind, FaultKind::ContentLength(_)), "{kind:?} {range}: {value:?}");
                     continue;
                 }
                 Err(error) => error,
@@ -116,7 +117,7 @@ fn faults_that_stay() {
     });
     let server = setup().0;
     let store = open(&format!("{}/data", server.url()), FAST);
-    for wrong in ["bytes 0-2/10", "bytes 2-4/*", "items", "bytes 2-4/3", "bytes 2-5/10"] {
+    for wrong in ["bytes 0-2/10", "bytes 1-4/*", "items", "bytes 2-4/3", "bytes 2-5/10"] {
         server.fault(Fault::new(FaultKind::ContentRange(wrong.to_owned())));
         let error = get(&store, "a", ByteRange::Range(2..5)).expect_err("another range");
         assert!(error.kind() == ErrorKind::Io && reason(&error).contains("expected"), "{wrong}: {}", reason(&error));
@@ -331,4 +332,64 @@ fn bodies_that_are_cut_again_and_again_end_with_the_deadline() {
     let error = get(&store, "a", ByteRange::Full).expect_err("cut");
     assert!(matches!(error.kind(), ErrorKind::Transient | ErrorKind::TimedOut), "{}", reason(&error));
     assert!(start.elapsed() < Duration::from_secs(6), "{:?}, {}", start.elapsed(), reason(&error));
+}
+
+/// `{"zarr_format": 3}`.
+const GZIPPED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\xaa\x4a\x2c\x2a\x8a\x4f\xcb\x2f\xca\x4d\x2c\x51\xb2\x52\x30\xae\x05\x00\xfb\x79\x2c\x90\x12\x00\x00\x00";
+
+#[test]
+fn values_that_are_stored_compressed_are_decoded_as_a_whole() {
+    let (server, store) = setup();
+    server.put_encoded("data", "g/zarr.json", GZIPPED, "gzip");
+    server.put_encoded("data", "g/broken", &GZIPPED[..30], "gzip");
+    server.put_encoded("data", "g/other", GZIPPED, "br");
+    for range in [ByteRange::Full, ByteRange::First(16 << 20), ByteRange::From(0)] {
+        assert_eq!(get(&store, "g/zarr.json", range).expect("get").as_deref(), Some(&br#"{"zarr_format": 3}"#[..]));
+    }
+    let small = open(&format!("{}/data", server.url()), &[("max_value", "17")]);
+    assert_eq!(get(&small, "g/zarr.json", ByteRange::Full).expect_err("large").kind(), ErrorKind::Limit);
+    for (name, range, word) in [
+        ("g/zarr.json", ByteRange::Range(2..5), "encoded as gzip"),
+        ("g/zarr.json", ByteRange::Suffix(3), "encoded as gzip"),
+        ("g/broken", ByteRange::Full, "cannot be decoded"),
+        ("g/other", ByteRange::Full, "encoded as br"),
+    ] {
+        let error = get(&store, name, range).expect_err("refused");
+        assert!(error.kind() == ErrorKind::Io && reason(&error).contains(word), "{name}: {}", reason(&error));
+    }
+}
+
+#[test]
+fn a_range_of_a_value_of_unknown_size() {
+    let (server, store) = setup();
+    let star = |range: &str| server.fault(Fault::new(FaultKind::ContentRange(range.to_owned())));
+    star("bytes 0-9/*");
+    assert_eq!(get(&store, "a", ByteRange::First(100)).expect("get").as_deref(), Some(&b"0123456789"[..]));
+    star("bytes 8-9/*");
+    assert_eq!(get(&store, "a", ByteRange::Suffix(2)).expect("get").as_deref(), Some(&b"89"[..]));
+    assert_eq!(server.counts().gets, 2);
+    // Only all of it says how large it is.
+    star("bytes 2-4/*");
+    assert_eq!(get(&store, "a", ByteRange::Range(2..5)).expect("get").as_deref(), Some(&b"234"[..]));
+    assert_eq!((server.counts().gets, server.faults_left()), (4, 0));
+}
+
+#[test]
+fn a_server_without_ranges_from_the_end() {
+    for status in [501, 500, 400] {
+        let (server, store) = setup();
+        let is_suffix =
+            |logged: &zarr_testserver::Logged| logged.range.as_ref().is_some_and(|range| range.starts_with("bytes=-"));
+        server.fault(Fault::new(FaultKind::status(status)).when(is_suffix).always());
+        let start = Instant::now();
+        for _ in 0..4 {
+            assert_eq!(get(&store, "a", ByteRange::Suffix(2)).expect("get").as_deref(), Some(&b"89"[..]), "{status}");
+        }
+        assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+        let asked: Vec<_> = ranges(&server, "/a").into_iter().flatten().collect();
+        assert_eq!(asked[..3], ["bytes=-2", "bytes=0-0", "bytes=8-9"]);
+        assert_eq!(asked.last().map(String::as_str), Some("bytes=8-9"));
+        // It is not asked again and again.
+        assert!(asked.iter().filter(|range| *range == "bytes=-2").count() <= 2, "{asked:?}");
+    }
 }

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 use zarr_store::{
-    AsyncAsSync, AsyncStore, Error, ErrorKind, Key, Precondition, Prefix, Result, SetOptions,
+    AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, Key, Precondition, Prefix, Result, SetOptions,
     Store, StoreExt, Version, block_on, for_each,
 };
 use zarr_store_object::BucketStore;
@@ -188,4 +188,27 @@ fn refused_features_name_their_option() {
         blocking.erase(&key("a")).expect("erased");
         assert!(!server.keys("data").contains(&"a".to_owned()));
     }
+}
+
+/// `{"zarr_format": 3}`.
+const GZIPPED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\xaa\x4a\x2c\x2a\x8a\x4f\xcb\x2f\xca\x4d\x2c\x51\xb2\x52\x30\xae\x05\x00\xfb\x79\x2c\x90\x12\x00\x00\x00";
+
+#[test]
+fn values_that_are_stored_compressed_are_decoded_as_a_whole() {
+    let server = TestServer::start().expect("a server");
+    server.put_encoded("data", "zarr.json", GZIPPED, "gzip");
+    server.put_encoded("data", "broken", &GZIPPED[..30], "gzip");
+    let store = s3(&server, "s3://data", &[("deadline", "2")]);
+    let get = |name: &str, range: ByteRange| {
+        block_on(store.get_ranges(&key(name), &[range])).map(|fetched| fetched.expect("there").part(0).to_vec())
+    };
+    for range in [ByteRange::Full, ByteRange::First(16 << 20), ByteRange::From(0)] {
+        assert_eq!(get("zarr.json", range).expect("get"), br#"{"zarr_format": 3}"#);
+    }
+    for range in [ByteRange::Range(2..5), ByteRange::Suffix(3)] {
+        let error = get("zarr.json", range).expect_err("a part");
+        assert!(reason(&error).contains("encoded as gzip"), "{}", reason(&error));
+    }
+    let error = get("broken", ByteRange::Full).expect_err("cut");
+    assert!(reason(&error).contains("cannot be decoded"), "{}", reason(&error));
 }

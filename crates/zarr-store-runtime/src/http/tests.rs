@@ -95,6 +95,19 @@ fn failures_show_no_url() {
 }
 
 #[test]
+fn gzip() {
+    // `{"zarr_format": 3}`.
+    let bytes = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xab\x56\xaa\x4a\x2c\x2a\x8a\x4f\xcb\x2f\xca\x4d\x2c\x51\xb2\x52\x30\xae\x05\x00\xfb\x79\x2c\x90\x12\x00\x00\x00";
+    assert_eq!(gunzip(bytes, 18).expect("whole"), &br#"{"zarr_format": 3}"#[..]);
+    assert_eq!(gunzip(&[&bytes[..], &bytes[..]].concat(), 36).expect("two members").len(), 36);
+    assert_eq!(gunzip(bytes, 17).expect_err("larger").kind, ErrorKind::Limit);
+    for cut in [0, 5, 20, bytes.len() - 1] {
+        assert_eq!(gunzip(&bytes[..cut], 100).expect_err("cut").kind, ErrorKind::Io, "{cut}");
+    }
+    assert!(is_gzip(" GZIP") && !is_gzip("gzip, gzip") && !is_gzip("br"));
+}
+
+#[test]
 fn a_proxy_that_refuses_is_named() {
     let runtime = crate::IoRuntime::new();
     let options =

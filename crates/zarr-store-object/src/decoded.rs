@@ -1,0 +1,97 @@
+//! Values that are stored compressed, as static files of web sites are: decoded where all of one comes.
+
+use bytes::Bytes;
+use object_store::client::{HttpRequest, HttpResponse};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderValue, RANGE};
+use reqwest::{Response, StatusCode};
+use zarr_store::ErrorKind;
+use zarr_store_runtime::http::{ContentRange, Failure, encoding, gunzip, is_gzip};
+use zarr_store_runtime::{Attempts, RangeRequest};
+
+use crate::connector::{answer, read_page};
+use crate::exchange::{Exchange, Problem};
+
+/// Bytes that a value has at most when it is decoded: documents are.
+const MOST: u64 = 256 << 20;
+
+/// The encoding that a value is stored with, where its bytes are not those of the value: in Google Cloud Storage also where the service
+/// has decoded it.
+pub(crate) fn stored_encoding(headers: &HeaderMap) -> Option<String> {
+    let stored = headers.get("x-goog-stored-content-encoding").and_then(|value| value.to_str().ok());
+    let stored = stored.filter(|stored| !matches!(*stored, "identity" | ""));
+    encoding(headers).or_else(|| stored.map(str::to_owned))
+}
+
+/// Whether an answer has all bytes of a value that is stored with this encoding, so that it can be decoded.
+pub(crate) fn is_decodable(response: &Response, encoding: &str) -> bool {
+    let whole = match response.status() {
+        StatusCode::OK => true,
+        StatusCode::PARTIAL_CONTENT => {
+            let found =
+                response.headers().get(CONTENT_RANGE).and_then(|range| ContentRange::parse(range.to_str().ok()?));
+            found.is_some_and(|found| found.at.is_some() && found.at == found.size.map(|size| 0..size))
+        }
+        _ => false,
+    };
+    whole && is_gzip(encoding)
+}
+
+/// The answer with the value decoded, or the range of it that is asked for.
+pub(crate) async fn decoded(
+    exchange: &Exchange,
+    request: &HttpRequest,
+    response: Response,
+    attempts: &mut Attempts,
+) -> Result<HttpResponse, Failure> {
+    let comes_encoded = encoding(response.headers()).is_some();
+    let (_, mut headers, body) = read_page(response, attempts, std::time::Duration::MAX).await?;
+    let value = if comes_encoded { gunzip(&body, MOST)? } else { Bytes::from(body) };
+    let size = value.len() as u64;
+    headers.remove(CONTENT_ENCODING);
+    let mut set = |name, text: &str| HeaderValue::from_str(text).map(|value| drop(headers.insert(name, value)));
+    let asked = request.headers().get(RANGE).and_then(|range| parse(range.to_str().ok()?));
+    let (status, text, body) = match asked.map(|asked| asked.resolve(size)) {
+        None => (StatusCode::OK, None, value),
+        Some(None) => (StatusCode::RANGE_NOT_SATISFIABLE, Some(format!("bytes */{size}")), Bytes::new()),
+        Some(Some(at)) => {
+            let text = format!("bytes {}-{}/{size}", at.start, at.end.saturating_sub(1));
+            let cut = usize::try_from(at.start).ok().zip(usize::try_from(at.end).ok());
+            let cut = cut.map(|(start, end)| value.slice(start..end));
+            let unfit = || Failure::new(ErrorKind::Internal, "a range of a value that was decoded is not in it");
+            (StatusCode::PARTIAL_CONTENT, Some(text), cut.ok_or_else(unfit)?)
+        }
+    };
+    let texts = [(CONTENT_RANGE, text), (CONTENT_LENGTH, Some(body.len().to_string()))];
+    for (name, text) in texts.into_iter().filter_map(|(name, text)| Some((name, text?))) {
+        set(name, &text).map_err(|_| Failure::new(ErrorKind::Internal, "a number is no header"))?;
+    }
+    if status == StatusCode::RANGE_NOT_SATISFIABLE {
+        exchange.seen().problem = Some(Problem::new(status, &headers, b""));
+    }
+    Ok(answer(status, headers, body))
+}
+
+/// The range that a header asks for.
+fn parse(header: &str) -> Option<RangeRequest> {
+    let (start, end) = header.strip_prefix("bytes=")?.split_once('-')?;
+    Some(match (start, end) {
+        ("", len) => RangeRequest::Last(len.parse().ok()?),
+        (start, "") => RangeRequest::From(start.parse().ok()?),
+        (start, last) => RangeRequest::Bounds(start.parse().ok()?..last.parse::<u64>().ok()?.checked_add(1)?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_are_those_of_requests() {
+        for range in
+            [RangeRequest::Bounds(0..1), RangeRequest::Bounds(5..90), RangeRequest::From(7), RangeRequest::Last(3)]
+        {
+            assert_eq!(range.header().as_deref().and_then(parse), Some(range));
+        }
+        assert_eq!(parse("bytes=a-b"), None);
+    }
+}
