@@ -8,7 +8,8 @@ use std::time::Duration;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use tokio::runtime::Handle;
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Fetched, GetOptions, Key, Operation, Result,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key, Listing,
+    Operation, Prefix, Result,
 };
 use zarr_store_runtime::http::{Client, ClientOptions};
 use zarr_store_runtime::{
@@ -136,6 +137,16 @@ impl HttpStore {
     }
 }
 
+impl HttpStore {
+    /// The error of a listing.
+    fn no_list(&self, prefix: &Prefix) -> Error {
+        let text = "the web lists nothing: name an array by its path, or write consolidated metadata (zarr consolidate) where the data \
+                    come from, which names all";
+        let prefix = if prefix.is_root() { "/" } else { prefix.as_str() };
+        Error::failed(&self.inner.requests.base, Operation::List, prefix, ErrorKind::Unsupported, text)
+    }
+}
+
 impl fmt::Display for HttpStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.inner.requests.base.fmt(f)
@@ -194,6 +205,14 @@ impl AsyncStore for HttpStore {
 
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE.concurrency(self.inner.concurrency)
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        Box::pin(async { Err(self.no_list(prefix)) })
+    }
+
+    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
+        Box::pin(async { Err(self.no_list(prefix)) })
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
