@@ -1,9 +1,11 @@
 //! Erasures. One key is a request of its own. Those that are erased at the same time are one request, where the service erases several.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::future::Either;
 use futures::{StreamExt, TryStreamExt, future, stream};
 use object_store::ObjectStore;
 use object_store::path::Path;
@@ -95,23 +97,31 @@ async fn gathered(inner: Arc<Bucket>) {
     }
 }
 
-/// Erases the keys of a group by one request, or each by its own.
-async fn erase_group(inner: Arc<Bucket>, group: Vec<Waiting>) {
+/// Erases the keys of a group by one request, or each by its own, as long as somebody waits for it: an erasure that was given up takes no
+/// effect later.
+async fn erase_group(inner: Arc<Bucket>, mut group: Vec<Waiting>) {
     let shown = group.first().map(|waiting| waiting.key.to_string()).unwrap_or_default();
     if group.len() > 1 && !inner.erases_singly() {
         let names: Vec<_> = group.iter().map(|waiting| Ok(waiting.path.clone())).collect();
-        match erase_together(&inner, &shown, stream::iter(names).boxed()).await {
-            Ok(Together::Done) => {
+        let together = erase_together(&inner, &shown, stream::iter(names).boxed());
+        let given_up = async {
+            for waiting in &mut group {
+                waiting.done.closed().await;
+            }
+        };
+        match awaited(together, given_up).await {
+            None => return,
+            Some(Ok(Together::Done)) => {
                 group.into_iter().for_each(|waiting| drop(waiting.done.send(Ok(()))));
                 return;
             }
             // Each key gets its own answer.
-            Ok(Together::Refused) | Err(Failed { is_of_key: true, .. }) => {}
-            Err(Failed { error, .. }) => {
+            Some(Ok(Together::Refused) | Err(Failed { is_of_key: true, .. })) => {}
+            Some(Err(Failed { error, .. })) => {
                 for Waiting { key, done, .. } in group {
                     let text = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-                    let error =
-                        Error::failed(&inner.subject.address, Operation::Erase, key.as_str(), error.kind(), text);
+                    let address = &inner.subject.address;
+                    let error = Error::failed(address, Operation::Erase, key.as_str(), error.kind(), text);
                     drop(done.send(Err(error)));
                 }
                 return;
@@ -119,11 +129,23 @@ async fn erase_group(inner: Arc<Bucket>, group: Vec<Waiting>) {
         }
     }
     let concurrency = inner.common.concurrency;
-    let each = stream::iter(group).for_each_concurrent(concurrency, |Waiting { key, path, done }| {
+    let each = stream::iter(group).for_each_concurrent(concurrency, |Waiting { key, path, mut done }| {
         let inner = &inner;
-        async move { drop(done.send(erase_one(inner, key.as_str(), path).await)) }
+        async move {
+            if let Some(outcome) = awaited(erase_one(inner, key.as_str(), path), done.closed()).await {
+                drop(done.send(outcome));
+            }
+        }
     });
     each.await;
+}
+
+/// The output of a future, unless another one ends before.
+async fn awaited<T>(future: impl Future<Output = T>, given_up: impl Future<Output = ()>) -> Option<T> {
+    match future::select(pin!(future), pin!(given_up)).await {
+        Either::Left((output, _)) => Some(output),
+        Either::Right(_) => None,
+    }
 }
 
 /// Erases all keys under a prefix.

@@ -80,6 +80,27 @@ fn a_service_that_does_not_remove_several_removes_each() {
 }
 
 #[test]
+fn erasures_that_are_given_up_take_no_effect_later() {
+    let server = TestServer::builder().latency(Duration::from_millis(300)).start().expect("a server");
+    let store = s3(&server, "s3://data", &[]);
+    let keys = keys(20);
+    keys.iter().for_each(|key| drop(server.put("data", key.as_str(), "1")));
+    server.fault(Fault::new(FaultKind::status(503)).on(Operation::Delete));
+    let mut erasures: Vec<_> = keys.iter().map(|key| store.erase(key)).collect();
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(erasures.iter_mut().all(|erasure| erasure.as_mut().poll(&mut context).is_pending()));
+    let start = Instant::now();
+    while server.faults_left() > 0 {
+        assert!(start.elapsed() < Duration::from_secs(10), "no request");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // The request is refused later, and would be made again.
+    drop(erasures);
+    std::thread::sleep(Duration::from_millis(1000));
+    assert_eq!(server.keys("data").len(), 20);
+}
+
+#[test]
 fn each_key_has_its_own_answer() {
     let server = TestServer::start().expect("a server");
     let store = s3(&server, "s3://data", &[("deadline", "2")]);
