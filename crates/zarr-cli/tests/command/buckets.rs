@@ -316,3 +316,24 @@ fn strict_writers_refuse_changes_that_may_lose_those_of_others() {
     folder.ok(&all(&one, &options));
     folder.ok(&all(&attribute, &options));
 }
+
+/// Services with the protocol of S3 that have only a part of it.
+#[test]
+fn services_without_some_requests_are_written() {
+    let (folder, server) =
+        (Folder::new(), TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap());
+    server.bucket("loose", Bucket::s3().public().ignoring_conditions());
+    let options = options(&server);
+    let several = |logged: &zarr_testserver::Logged| logged.method == "POST" && logged.query.contains("delete");
+    server.fault(Fault::new(FaultKind::status(501)).when(several).always());
+    let new = ["--shape", "40", "--dtype", "int8", "--chunks", "1", "--fill", "7"];
+    folder.ok(&all(&[&["create", "s3://data/x.zarr", "g/a"], &new[..]].concat(), &options));
+    folder.ok(&all(&["convert", "s3://data/x.zarr", "s3://data/y.zarr"], &options));
+    folder.ok(&all(&["rm", "s3://data/x.zarr/g", "--recursive"], &options));
+    let keys = server.keys("data");
+    assert!(keys.iter().all(|key| !key.contains(".zconversion")), "{keys:?}");
+    assert!(keys.contains(&"y.zarr/g/a/zarr.json".to_owned()) && !keys.contains(&"x.zarr/g/zarr.json".to_owned()));
+
+    let ran = folder.run(&all(&[&["create", "s3://loose/x.zarr", "g/a"], &new[..]].concat(), &options));
+    assert!(ran.code == Some(0) && ran.err.contains("ignores the conditions of puts"), "{}", ran.err);
+}
