@@ -11,7 +11,7 @@ use zarr_store_runtime::{Attempts, Remembered, Sizes};
 
 use crate::address::Protocol;
 use crate::conditions::Conditions;
-use crate::erase::Erasures;
+use crate::erasures::Erasures;
 use crate::exchange::Exchange;
 use crate::fault::Subject;
 use crate::listing::is_key;

@@ -144,7 +144,7 @@ impl Connector {
         let checked = match purpose {
             Purpose::Get => match stored_encoding(response.headers()) {
                 Some(encoding) if is_decodable(&response, &encoding) => {
-                    let decoded = decoded(exchange, request, response, attempts).await;
+                    let decoded = decoded_value(exchange, request, response, attempts).await;
                     drop(permit);
                     decoded
                 }
@@ -276,7 +276,7 @@ fn put_done(response: Response, permit: Permit) -> Result<HttpResponse, Failure>
     Ok(response)
 }
 
-pub(crate) fn answer(status: StatusCode, headers: HeaderMap, body: impl Into<HttpResponseBody>) -> HttpResponse {
+fn answer(status: StatusCode, headers: HeaderMap, body: impl Into<HttpResponseBody>) -> HttpResponse {
     let mut answer = HttpResponse::new(body.into());
     *answer.status_mut() = status;
     *answer.headers_mut() = headers;
@@ -377,6 +377,21 @@ fn check_value(exchange: &Exchange, response: Response, permit: Permit, ranged: 
     refuse(format!("the service answered {} to a request for a range, expected 206 with this range", response.status()))
 }
 
+/// The answer with a value decoded that is stored encoded.
+async fn decoded_value(
+    exchange: &Exchange,
+    request: &HttpRequest,
+    response: Response,
+    attempts: &mut Attempts,
+) -> Result<HttpResponse, Failure> {
+    let (_, headers, body) = read_page(response, attempts, Duration::MAX).await?;
+    let (status, headers, body) = decoded(headers, body, request.headers().get(RANGE))?;
+    if status == StatusCode::RANGE_NOT_SATISFIABLE {
+        exchange.seen().problem = Some(Problem::new(status, &headers, b""));
+    }
+    Ok(answer(status, headers, body))
+}
+
 fn page_for_people() -> String {
     "found a page for people (text/html), expected a value: something else than the service answers at this address, such as the \
      sign-in page of a network"
@@ -384,7 +399,7 @@ fn page_for_people() -> String {
 }
 
 /// Reads the body of an answer that has no value.
-pub(crate) async fn read_page(
+async fn read_page(
     mut response: Response,
     attempts: &mut Attempts,
     patience: Duration,

@@ -1,15 +1,11 @@
 //! Values that are stored compressed, as static files of web sites are: decoded where all of one comes.
 
 use bytes::Bytes;
-use object_store::client::{HttpRequest, HttpResponse};
-use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderValue, RANGE};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderValue};
 use reqwest::{Response, StatusCode};
 use zarr_store::ErrorKind;
+use zarr_store_runtime::RangeRequest;
 use zarr_store_runtime::http::{ContentRange, Failure, encoding, gunzip, is_gzip};
-use zarr_store_runtime::{Attempts, RangeRequest};
-
-use crate::connector::{answer, read_page};
-use crate::exchange::{Exchange, Problem};
 
 /// Bytes that a value has at most when it is decoded: documents are.
 const MOST: u64 = 256 << 20;
@@ -36,21 +32,17 @@ pub(crate) fn is_decodable(response: &Response, encoding: &str) -> bool {
     whole && is_gzip(encoding)
 }
 
-/// The answer with the value decoded, or the range of it that is asked for.
-pub(crate) async fn decoded(
-    exchange: &Exchange,
-    request: &HttpRequest,
-    response: Response,
-    attempts: &mut Attempts,
-) -> Result<HttpResponse, Failure> {
-    let comes_encoded = encoding(response.headers()).is_some();
-    let (_, mut headers, body) = read_page(response, attempts, std::time::Duration::MAX).await?;
-    let value = if comes_encoded { gunzip(&body, MOST)? } else { Bytes::from(body) };
+/// The answer with the value decoded, or the range of it that is asked for, of the headers and the body of one with all of it.
+pub(crate) fn decoded(
+    mut headers: HeaderMap,
+    body: Vec<u8>,
+    asked: Option<&HeaderValue>,
+) -> Result<(StatusCode, HeaderMap, Bytes), Failure> {
+    let value = if encoding(&headers).is_some() { gunzip(&body, MOST)? } else { Bytes::from(body) };
     let size = value.len() as u64;
     headers.remove(CONTENT_ENCODING);
-    let mut set = |name, text: &str| HeaderValue::from_str(text).map(|value| drop(headers.insert(name, value)));
-    let asked = request.headers().get(RANGE).and_then(|range| parse(range.to_str().ok()?));
-    let (status, text, body) = match asked.map(|asked| asked.resolve(size)) {
+    let asked = asked.and_then(|range| parse(range.to_str().ok()?));
+    let (status, range, body) = match asked.map(|asked| asked.resolve(size)) {
         None => (StatusCode::OK, None, value),
         Some(None) => (StatusCode::RANGE_NOT_SATISFIABLE, Some(format!("bytes */{size}")), Bytes::new()),
         Some(Some(at)) => {
@@ -61,14 +53,12 @@ pub(crate) async fn decoded(
             (StatusCode::PARTIAL_CONTENT, Some(text), cut.ok_or_else(unfit)?)
         }
     };
-    let texts = [(CONTENT_RANGE, text), (CONTENT_LENGTH, Some(body.len().to_string()))];
-    for (name, text) in texts.into_iter().filter_map(|(name, text)| Some((name, text?))) {
-        set(name, &text).map_err(|_| Failure::new(ErrorKind::Internal, "a number is no header"))?;
+    headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
+    if let Some(range) = range {
+        let unfit = |_| Failure::new(ErrorKind::Internal, "a range is no header");
+        headers.insert(CONTENT_RANGE, HeaderValue::try_from(range).map_err(unfit)?);
     }
-    if status == StatusCode::RANGE_NOT_SATISFIABLE {
-        exchange.seen().problem = Some(Problem::new(status, &headers, b""));
-    }
-    Ok(answer(status, headers, body))
+    Ok((status, headers, body))
 }
 
 /// The range that a header asks for.

@@ -1,8 +1,7 @@
 //! Erasures. One key is a request of its own. Those that are erased at the same time are one request, where the service erases several.
 
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::Either;
@@ -14,6 +13,7 @@ use zarr_store::{Error, ErrorKind, Key, Operation, Prefix, Result};
 use zarr_store_runtime::Attempts;
 
 use crate::bucket::Bucket;
+use crate::erasures::Waiting;
 use crate::exchange::{Exchange, Left};
 
 /// How many keys a request of S3 names at most.
@@ -27,31 +27,10 @@ const TURNS: usize = 20;
 
 type Names = stream::BoxStream<'static, object_store::Result<Path>>;
 
-/// Keys that are to be erased, of operations that were called at the same time.
-#[derive(Debug, Default)]
-pub(crate) struct Erasures {
-    waiting: Mutex<Vec<Waiting>>,
-    /// The service refuses requests that name several keys.
-    refused: AtomicBool,
-}
-
-#[derive(Debug)]
-struct Waiting {
-    key: Key,
-    path: Path,
-    done: oneshot::Sender<Result<()>>,
-}
-
-impl Erasures {
-    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Bucket {
     /// Whether each key is a request of its own.
     fn erases_singly(&self) -> bool {
-        self.singly.is_none() || self.erasures.refused.load(Ordering::Relaxed)
+        self.singly.is_none() || self.erasures.are_refused()
     }
 }
 
@@ -183,7 +162,7 @@ async fn erase_one(inner: &Bucket, shown: &str, path: Path) -> Result<()> {
     }
 }
 
-/// What became of a request that names several keys.
+/// The outcome of a request that names several keys.
 enum Together {
     Done,
     /// The service does not know such requests.
@@ -206,7 +185,7 @@ async fn erase_together(inner: &Arc<Bucket>, shown: &str, names: Names) -> Resul
     loop {
         let erased = exchange.during(erase_once(inner, &*inner.store, &exchange, shown, names)).await;
         if erased.is_err() && exchange.seen().refuses_several {
-            inner.erasures.refused.store(true, Ordering::Relaxed);
+            inner.erasures.refuse();
             return Ok(Together::Refused);
         }
         erased.map_err(of_all)?;

@@ -22,6 +22,7 @@ mod connector;
 mod copy;
 mod decoded;
 mod erase;
+mod erasures;
 mod exchange;
 mod fault;
 mod list;

@@ -16,7 +16,7 @@ use zarr_store_runtime::{IoRuntime, Remembered, Sizes};
 use crate::address::{Address, Protocol};
 use crate::bucket::Bucket;
 use crate::conditions::{Conditions, Kept};
-use crate::erase::Erasures;
+use crate::erasures::Erasures;
 use crate::fault::Subject;
 use crate::list::{list_dir, list_prefix, list_sizes};
 use crate::read::Values;
