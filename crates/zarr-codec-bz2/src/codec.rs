@@ -1,6 +1,6 @@
 //! The codec.
 
-use crate::stream::{NAME, compress, decompress};
+use crate::stream::{NAME, behind_empty_streams, compress, decompress};
 use std::sync::Arc;
 use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size};
 
@@ -60,13 +60,15 @@ impl BytesToBytes for Bz2 {
     fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
         let mut rest = bytes;
         loop {
-            let used = decompress(rest, out)?;
-            rest = match used {
-                Some(used) => rest.get(used..).unwrap_or_default(),
-                None => {
-                    let found = bytes.len() as u64;
-                    return Err(Error::Truncated { codec: NAME, found, expected: found + 1 });
-                }
+            rest = match behind_empty_streams(rest) {
+                Some(behind) => behind,
+                None => match decompress(rest, out)? {
+                    Some(used) => rest.get(used..).unwrap_or_default(),
+                    None => {
+                        let found = bytes.len() as u64;
+                        return Err(Error::Truncated { codec: NAME, found, expected: found + 1 });
+                    }
+                },
             };
             if rest.is_empty() {
                 return Ok(());

@@ -57,6 +57,23 @@ fn streams_in_a_row_are_one() {
     assert!(matches!(decode_bytes(&*codec("{}"), &[], Size::Exact(0)), Err(Error::Truncated { .. })));
 }
 
+/// Each took a decoder of its own, 100 microseconds of 14 bytes.
+#[test]
+fn empty_streams_take_no_time() {
+    let empties = encode(b"").repeat(1 << 20);
+    let begun = std::time::Instant::now();
+    assert!(decode_bytes(&*codec("{}"), &empties, Size::Exact(0)).unwrap().is_empty());
+    let row = [&empties[..], &encode(b"one"), &empties, &encode(b"two")].concat();
+    assert_eq!(decode_bytes(&*codec("{}"), &row, Size::Exact(6)).unwrap(), b"onetwo");
+    assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
+    for end in 1..14 {
+        let cut = &empties[..empties.len() - end];
+        assert!(matches!(decode_bytes(&*codec("{}"), cut, Size::Exact(0)), Err(Error::Truncated { .. })), "{end}");
+    }
+    let wrong = [&empties[..13], b"\x01"].concat();
+    assert!(matches!(decode_bytes(&*codec("{}"), &wrong, Size::Exact(0)), Err(Error::Corrupt { .. })));
+}
+
 #[test]
 fn bytes_left_over_are_an_error() {
     let good = encode(&[1; 300]);
