@@ -17,6 +17,9 @@ use zarr_store::Capabilities;
 /// that compressors and object stores work well.
 const CHUNK_SIZE: u64 = 1 << 20;
 
+/// Dimensions that a new array has at most, as in numpy: zarr-python could not open others. Arrays that are there may have more.
+const MAX_RANK: usize = 64;
+
 /// Describes an array to be created. Shape and data type are given, the rest has defaults.
 ///
 /// ```
@@ -188,9 +191,13 @@ impl NewArray {
     /// The metadata of the array, as it is to be in `dialect`.
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] if the settings do not fit together; [`ErrorKind::UnknownExtension`] for a data type or
-    /// codec that is not known.
+    /// [`ErrorKind::Argument`] if the settings do not fit together, and for more than 64 dimensions;
+    /// [`ErrorKind::UnknownExtension`] for a data type or codec that is not known.
     pub fn metadata(&self, dialect: Dialect, registry: &Registry) -> Result<ArrayMetadata> {
+        if self.shape.len() > MAX_RANK {
+            let error = Error::argument(format!("found {} dimensions, expected at most {MAX_RANK}", self.shape.len()));
+            return Err(error.at(|location| location.pointer = Some("/shape".to_owned())));
+        }
         let (data_type, order) = parse_data_type(&self.data_type, &registry.data_types)?;
         let is_null = match &self.fill {
             Some(fill) => fill.is_null(),

@@ -67,7 +67,7 @@ codes! {
     UnsafeName "unsafe-name" Error
         "A name leads out of the hierarchy, or no key can have it." "Take the name out of the document that has it.";
     TooLarge "too-large" Error
-        "A document is larger than a reader takes." "Move large attributes into an array.";
+        "A document is larger than a reader takes, or an array has more than 1,000 dimensions." "Move large attributes into an array.";
     UnknownExtension "unknown-extension" Warning
         "A codec, data type or other extension is not known here: the chunks of the array are not checked." "Check it with software that has the extension.";
     FallbackType "fallback-type" Warning

@@ -29,7 +29,7 @@ pub enum ErrorKind {
     Path,
     /// The node cannot be said in the dialect asked for.
     NotExpressible,
-    /// The document is larger than [`MAX_DOCUMENT_SIZE`].
+    /// The document is larger than [`MAX_DOCUMENT_SIZE`], or the array that it describes has more than 1,000 dimensions.
     Limit,
 }
 

@@ -4,6 +4,24 @@ use crate::error::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{NamedConfig, Value, json};
 
+/// Dimensions that an array has at most. numpy has 64, HDF5 32. A bound keeps documents from naming so many that work which goes by pairs
+/// of dimensions takes long.
+const MAX_RANK: usize = 1000;
+
+/// The member `shape` of the document of an array.
+///
+/// # Errors
+/// [`ErrorKind::InvalidMetadata`] if it is missing or no list of sizes, [`ErrorKind::Limit`] if it has too many.
+pub(crate) fn shape(document: &At<'_>) -> Result<Vec<u64>> {
+    let at = document.member("shape")?;
+    let shape = at.sizes()?;
+    if shape.len() > MAX_RANK {
+        let found = format!("{} dimensions", shape.len());
+        return Err(Error::new(ErrorKind::Limit, at.pointer(), found, format!("at most {MAX_RANK}")));
+    }
+    Ok(shape)
+}
+
 /// The letter at `at` as a codec: none for `C`, nor where the order makes no difference.
 pub(crate) fn to_model(at: &At<'_>, rank: usize) -> Result<Option<NamedConfig>> {
     match at.value().as_str() {
@@ -107,5 +125,21 @@ pub(crate) fn separator<'e>(encoding: &'e NamedConfig, name: &str) -> Result<&'e
             let expected = format!("the encoding {name} with the separator . or /");
             Err(Error::new(ErrorKind::NotExpressible, "/chunk_key_encoding", found, expected))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dimensions_have_a_bound() {
+        let read = |rank: usize| shape(&At::root(&json!({"shape": (vec![1_u64; rank])}))).map(|shape| shape.len());
+        assert_eq!((read(0).unwrap(), read(MAX_RANK).unwrap()), (0, MAX_RANK));
+        let error = read(MAX_RANK + 1).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.to_string().as_str()),
+            (ErrorKind::Limit, "/shape: found 1001 dimensions, expected at most 1000")
+        );
     }
 }

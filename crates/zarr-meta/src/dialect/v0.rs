@@ -132,7 +132,7 @@ fn key_encoding() -> NamedConfig {
 }
 
 fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<ArrayMetadata> {
-    let shape = at.member("shape")?.sizes()?;
+    let shape = layout::shape(at)?;
     let dtype_at = at.member("dtype")?;
     let (dtype, endian) = typestr::parse(&dtype_at)?;
     if dtype == NumpyType::Object {

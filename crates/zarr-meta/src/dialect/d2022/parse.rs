@@ -127,7 +127,7 @@ fn no_other_members_of_types(at: &At<'_>, entry: &Entry) -> Result<()> {
 }
 
 fn array(at: &At<'_>, entry: &Entry, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, Option<Error>)> {
-    let shape = at.member("shape")?.sizes()?;
+    let shape = layout::shape(at)?;
     let type_at = at.member("data_type")?;
     if type_at.value().as_object().is_some() {
         no_other_members_of_types(&type_at, entry)?;

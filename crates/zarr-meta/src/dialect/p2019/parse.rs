@@ -104,7 +104,7 @@ fn group(at: &At<'_>) -> Result<GroupMetadata> {
 }
 
 fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, Option<Error>)> {
-    let shape = at.member("shape")?.sizes()?;
+    let shape = layout::shape(at)?;
     let Elements { dtype, endian, fallback } = data_type::parse(&at.member("data_type")?, Accept::TypeStrings)?;
     let chunk_grid = members::regular_grid(&at.member("chunk_grid")?, &shape, dtype.size().unwrap_or(1))?;
     let stored = stored_codecs(at)?;

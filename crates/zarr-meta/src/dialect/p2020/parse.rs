@@ -104,7 +104,7 @@ fn group(at: &At<'_>) -> Result<Parsed> {
 
 fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
     let mut warnings = Vec::new();
-    let shape = at.member("shape")?.sizes()?;
+    let shape = layout::shape(at)?;
     let data_type_at = at.member("data_type")?;
     let elements = data_type::parse(&data_type_at)?;
     let (dtype, endian) = (&elements.dtype, &elements.endian);

@@ -65,7 +65,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     if format.value().as_u64() != Some(1) {
         return Err(Error::about(&format, ErrorKind::UnsupportedVersion, "1"));
     }
-    let shape = at.member("shape")?.sizes()?;
+    let shape = layout::shape(at)?;
     let dtype_at = at.member("dtype")?;
     let (dtype, endian) = typestr::parse(&dtype_at)?;
     if dtype == NumpyType::Object {

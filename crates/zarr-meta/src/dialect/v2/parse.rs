@@ -75,7 +75,7 @@ fn group(at: &At<'_>) -> Result<GroupMetadata> {
 
 fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, bool)> {
     check_format(at)?;
-    let shape = at.member("shape")?.sizes()?;
+    let shape = layout::shape(at)?;
     let stored_type = at.member("dtype")?;
     let (dtype, endian, unknown) = match typestr::parse(&stored_type) {
         Ok((dtype, endian)) => (dtype, endian, None),

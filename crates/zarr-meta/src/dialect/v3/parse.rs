@@ -3,7 +3,7 @@
 use crate::consolidated::Consolidated;
 use crate::dialect::provisional::ProvisionalV3;
 use crate::dialect::rules::Parsed;
-use crate::dialect::{Dialect, codecs, detect};
+use crate::dialect::{Dialect, codecs, detect, layout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter_types::of_other_order;
 use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning};
@@ -106,7 +106,7 @@ fn array(
     provisional: &mut ProvisionalV3,
     warnings: &mut Vec<Warning>,
 ) -> Result<ArrayMetadata> {
-    let shape = at.member("shape")?.sizes()?;
+    let shape = layout::shape(at)?;
     let data_type = at.member("data_type")?;
     if data_type.get("fallback").is_some() {
         provisional.note(data_type.pointer(), "`fallback` in a data type");
