@@ -24,6 +24,7 @@ mod inner_chunks;
 mod many;
 mod planning;
 mod requests;
+mod search;
 mod selection_batch;
 mod shard;
 mod shard_regions;
@@ -39,6 +40,7 @@ pub(crate) use execution::{ReadExecution, ReadPlan};
 use inner_chunks::{InnerChunkBatch, Start};
 use planning::Ahead;
 pub(crate) use planning::{PlanJob, RequestLog};
+use search::FindStored;
 use shard::Source;
 use shard_regions::ShardRegions;
 use span::ChunkSpan;
@@ -68,6 +70,8 @@ pub(crate) enum ReadJob<'a> {
     CacheMiss(CacheMiss<'a>),
     /// Regions of one shard.
     ShardRegions(Box<ShardRegions<'a>>),
+    /// Looks for stored chunks.
+    FindStored(Box<FindStored<'a>>),
     Done,
 }
 
@@ -212,6 +216,11 @@ impl Job for ReadJob<'_> {
                     Ok(next)
                 }
             },
+            Self::FindStored(mut search) => {
+                let next = search.step(replies)?;
+                *self = Self::FindStored(search);
+                Ok(next)
+            }
         }
     }
 

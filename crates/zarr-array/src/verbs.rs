@@ -73,12 +73,14 @@ impl<'a, D: Drive> Verbs<'a, D> {
     /// Reads into `out`, which has the output shape.
     async fn read_planned(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
         let plan = ReadPlan::new(self.core, &self.drive.access_profile(), resolved, out.size(), zeroed)?;
+        let plan = plan.searching(self.drive.capabilities());
         self.carry_out(plan.begin(out)?).await
     }
 
     /// Reads a region into `out`, which has its shape and is fresh memory.
     pub(crate) async fn read_region(&self, region: &Region, out: ViewMut<'_>) -> Result<()> {
         let plan = ReadPlan::region(self.core, &self.drive.access_profile(), region, out.size());
+        let plan = plan.searching(self.drive.capabilities());
         self.carry_out(plan.begin(out)?).await
     }
 

@@ -37,7 +37,12 @@ impl<'c> RetryPolicy<'c> {
 
     /// Whether a chunk was found not to be stored.
     fn found_missing(&self) -> bool {
-        [&self.first, &self.again].into_iter().any(ReadContext::found_missing)
+        [&self.first, &self.again].into_iter().any(|context| context.missing() > 0)
+    }
+
+    /// The context of the first attempt.
+    pub(super) fn first(&self) -> &ReadContext<'c> {
+        &self.first
     }
 
     /// The need of a look at the document at the end.

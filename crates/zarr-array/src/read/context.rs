@@ -3,7 +3,7 @@
 use super::cached_read::CachedRead;
 use crate::core::ArrayCore;
 use crate::{Checksums, Error, ErrorKind, MissingChunks, Result};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use zarr_codec::{Access, Pipeline, ViewMut};
 use zarr_grid::ChunkIndex;
@@ -34,8 +34,8 @@ pub(crate) struct ReadContext<'a> {
     pub(super) cached: Option<CachedRead<'a>>,
     /// Chunks that others replaced or erased after a part of them was read: to be read again.
     replaced: Mutex<Vec<ChunkIndex>>,
-    /// A chunk is not stored.
-    missing: AtomicBool,
+    /// How many chunks were found not to be stored.
+    missing: AtomicUsize,
     /// Not all was in the cache.
     asked: AtomicBool,
 }
@@ -53,7 +53,7 @@ impl<'a> ReadContext<'a> {
             is_plan: false,
             cached: None,
             replaced: Mutex::default(),
-            missing: AtomicBool::new(false),
+            missing: AtomicUsize::new(0),
             asked: AtomicBool::new(false),
         }
     }
@@ -95,8 +95,8 @@ impl<'a> ReadContext<'a> {
         replaced
     }
 
-    /// Whether a chunk was found not to be stored.
-    pub(crate) fn found_missing(&self) -> bool {
+    /// How many chunks were found not to be stored.
+    pub(crate) fn missing(&self) -> usize {
         self.missing.load(Ordering::Relaxed)
     }
 
@@ -158,7 +158,7 @@ impl<'a> ReadContext<'a> {
 
     /// Notes that a chunk is not stored.
     pub(super) fn note_missing(&self) {
-        self.missing.store(true, Ordering::Relaxed);
+        self.missing.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Does with a chunk that is not stored as the options say: nothing, a report, or an error.

@@ -6,6 +6,7 @@
 use super::ReadJob;
 use super::attempt::{Attempt, RetryPolicy};
 use super::many::{ManyRead, ManyRegions};
+use super::search::Search;
 use super::selection_batch::SelectionBatchRead;
 use crate::advanced_selection::{AdvancedSelection, SelectionBatches};
 use crate::core::ArrayCore;
@@ -14,7 +15,7 @@ use crate::tie::Need;
 use crate::{Error, Result};
 use zarr_codec::ViewMut;
 use zarr_grid::{ChunkIndex, Region, Resolved};
-use zarr_store::AccessProfile;
+use zarr_store::{AccessProfile, Capabilities};
 
 /// One job reads so many chunks at most that do not lie side by side: each takes memory.
 const MAX_INDIVIDUALLY: usize = 1024;
@@ -25,6 +26,7 @@ pub(crate) struct ReadPlan<'c> {
     core: &'c ArrayCore,
     policy: RetryPolicy<'c>,
     target: ReadTarget<'c>,
+    search: Search,
 }
 
 /// The elements that are read.
@@ -110,7 +112,13 @@ impl<'c> ReadPlan<'c> {
     }
 
     fn of(core: &'c ArrayCore, profile: &AccessProfile, target: ReadTarget<'c>, size: usize, zeroed: bool) -> Self {
-        Self { core, policy: RetryPolicy::new(core, profile, zeroed, size), target }
+        Self { core, policy: RetryPolicy::new(core, profile, zeroed, size), target, search: Search::default() }
+    }
+
+    /// The same, in a store that may be listed where very many chunks of a region are to be read and the first ones are not stored.
+    #[must_use]
+    pub(crate) fn searching(self, store: Capabilities) -> Self {
+        Self { search: Search::new(self.core, store), ..self }
     }
 
     /// Begins to read into `out`, which has the output shape.
@@ -118,11 +126,12 @@ impl<'c> ReadPlan<'c> {
         let state = match &self.target {
             ReadTarget::Region(region, flipped) => {
                 let out = selected_memory::flipped(out, flipped);
-                State::Region { region, out, attempt: Attempt::First, individually: None }
+                let search = self.search.first_chunks(self.core, region).map(Searching::First);
+                State::Region { region, out, attempt: Attempt::First, individually: None, search }
             }
             ReadTarget::Chunks(region, chunks) => {
                 let individually = Some(Individually { now: &[], later: chunks });
-                State::Region { region, out, attempt: Attempt::Done, individually }
+                State::Region { region, out, attempt: Attempt::Done, individually, search: None }
             }
             ReadTarget::Advanced(selection) => {
                 let out = ContiguousOutput::new(out)?;
@@ -149,14 +158,24 @@ struct Individually<'p> {
     later: &'p [ChunkIndex],
 }
 
+/// What a search for stored chunks is at.
+#[derive(Debug)]
+enum Searching {
+    /// Reads these chunks.
+    First(Vec<ChunkIndex>),
+    /// None of them is stored. Looks for those that are.
+    List,
+}
+
 #[derive(Debug)]
 enum State<'p> {
-    /// A region and its output; `individually` if not all of its chunks are read.
+    /// A region and its output; `individually` if not all of its chunks are read. A search comes before the first attempt.
     Region {
         region: &'p Region,
         out: ViewMut<'p>,
         attempt: Attempt,
         individually: Option<Individually<'p>>,
+        search: Option<Searching>,
     },
     Advanced {
         batches: SelectionBatches<'p>,
@@ -170,10 +189,16 @@ enum State<'p> {
 impl ReadExecution<'_> {
     /// The next job, whose result is to be given to [`ended`](Self::ended); `None` if all is read.
     pub(crate) fn job(&mut self) -> Result<Option<ReadJob<'_>>> {
-        let ReadPlan { core, policy, .. } = self.plan;
+        let ReadPlan { core, policy, search, .. } = self.plan;
         let job = match &mut self.state {
             State::Many(many) => many.job(policy)?,
-            State::Region { region, out, attempt, individually } => {
+            State::Region { region, out, search: Some(Searching::First(chunks)), .. } => {
+                Some(ReadJob::of_chunks(policy.first(), region, out.reborrow(), chunks)?)
+            }
+            State::Region { region, search: Some(Searching::List), .. } => {
+                Some(ReadJob::FindStored(Box::new(search.job(core, region))))
+            }
+            State::Region { region, out, attempt, individually, search: None } => {
                 if let (Some(chunks), Attempt::Done) = (&mut *individually, &*attempt)
                     && !chunks.later.is_empty()
                 {
@@ -220,7 +245,21 @@ impl ReadExecution<'_> {
     pub(crate) fn ended(&mut self, result: Result<()>) -> Result<()> {
         let policy = &self.plan.policy;
         match &mut self.state {
-            State::Region { attempt, .. } => attempt.ended_in_turn(policy, result)?,
+            State::Region { out, attempt, individually, search, .. } => match search.take() {
+                None => attempt.ended_in_turn(policy, result)?,
+                // An error of these chunks comes again in the read of all.
+                Some(Searching::First(chunks)) => {
+                    let none_stored = result.is_ok() && policy.first().missing() >= chunks.len();
+                    *search = none_stored.then_some(Searching::List);
+                }
+                // Where the store cannot be listed after all, it is asked for each chunk.
+                Some(Searching::List) => {
+                    if let Some(later) = self.plan.search.stored() {
+                        policy.first().fill(out)?;
+                        (*attempt, *individually) = (Attempt::Done, Some(Individually { now: &[], later }));
+                    }
+                }
+            },
             State::Many(many) => many.ended(policy, result)?,
             State::Advanced { batch, out, .. } => {
                 if let Some(current) = batch

@@ -1,0 +1,176 @@
+//! The search for stored chunks before a read of very many, of which the first ones are not stored: one listing answers for all.
+
+use crate::core::ArrayCore;
+use crate::{Error, MissingChunks, Result, jobs};
+use std::sync::OnceLock;
+use zarr_grid::{ChunkIndex, ChunkOverlaps, Region};
+use zarr_store::{Capabilities, Job, Next, Prefix, Reply, Request};
+
+/// A read of fewer chunks asks for each.
+const MANY: u64 = 1 << 16;
+/// So many chunks are asked for before anything is listed: an array whose first chunks are stored is not listed, however many it has.
+const FIRST: usize = 256;
+/// Stored chunks are read one by one if at most one of so many is stored. Else a read of the region as a whole takes no longer.
+const SPARSE: u64 = 8;
+
+/// Whether a read may look for stored chunks, and what it found.
+#[derive(Debug, Default)]
+pub(super) struct Search {
+    is_allowed: bool,
+    /// Of the region, sorted; not set if it is not known, or not worth anything.
+    stored: OnceLock<Vec<ChunkIndex>>,
+}
+
+impl Search {
+    /// A search, which a store that cannot list does not answer, and which does not find the chunks that are missing.
+    pub(super) fn new(core: &ArrayCore, store: Capabilities) -> Self {
+        let is_allowed = store.list && matches!(core.options.missing_chunks, MissingChunks::Fill);
+        Self { is_allowed, stored: OnceLock::new() }
+    }
+
+    /// The first chunks of a region that are read before the others; `None` if the region is not worth a search.
+    pub(super) fn first_chunks(&self, core: &ArrayCore, region: &Region) -> Option<Vec<ChunkIndex>> {
+        let overlaps = core.grid.intersect(region);
+        let is_worth_it = self.is_allowed && overlaps.len() >= MANY;
+        is_worth_it.then(|| overlaps.iter().take(FIRST).map(|overlap| overlap.index).collect())
+    }
+
+    /// The job that looks for the stored chunks of a region.
+    pub(super) fn job<'a>(&'a self, core: &'a ArrayCore, region: &Region) -> FindStored<'a> {
+        FindStored { core, overlaps: core.grid.intersect(region), found: &self.stored, asked: false }
+    }
+
+    /// The stored chunks, if the search found few.
+    pub(super) fn stored(&self) -> Option<&[ChunkIndex]> {
+        self.stored.get().map(Vec::as_slice)
+    }
+}
+
+/// Lists the chunks of an array, and notes those of a region if they are few.
+#[derive(Debug)]
+pub(crate) struct FindStored<'a> {
+    core: &'a ArrayCore,
+    overlaps: ChunkOverlaps,
+    found: &'a OnceLock<Vec<ChunkIndex>>,
+    asked: bool,
+}
+
+impl FindStored<'_> {
+    pub(super) fn step<J: Job<Output = ()>>(&mut self, replies: &[Reply]) -> Result<Next<J>> {
+        if !std::mem::replace(&mut self.asked, true) {
+            let mut prefixes: Vec<&str> = self.core.locations().map(|(_, prefix, _)| prefix).collect();
+            prefixes.dedup();
+            let list = |prefix: &str| Ok::<_, Error>(Request::ListAll { prefix: Prefix::new(prefix)? });
+            return Ok(Next::Ask(prefixes.into_iter().map(list).collect::<Result<_>>()?));
+        }
+        let mut stored = Vec::new();
+        for reply in replies {
+            let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
+            let chunks = keys.iter().filter_map(|key| self.core.parse_key(key.as_str()));
+            stored.extend(chunks.filter(|chunk| self.overlaps.position(chunk).is_some()));
+        }
+        stored.sort_unstable();
+        stored.dedup();
+        if stored.len() as u64 <= self.overlaps.len() / SPARSE {
+            // Nothing else sets it.
+            let _ = self.found.set(stored);
+        }
+        Ok(Next::Done(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Array, MissingChunks, MissingReport, NewArray, Options, Registry, Store};
+    use std::sync::Arc;
+    use zarr_store::{Counted, MemoryStore};
+
+    /// As many chunks as are worth a search, of one element each.
+    const CHUNKS: u64 = super::MANY;
+
+    fn array(options: Options) -> (Arc<Counted<MemoryStore>>, Array) {
+        let store = Arc::new(Counted::new(MemoryStore::new()));
+        let mut registry = Registry::default();
+        registry.codecs.add(zarr_codec_bytes::BYTES);
+        let new = NewArray::new(&[4, CHUNKS], "uint8").chunks(&[1, 1]).fill(7).options(options);
+        let new = new.codecs(r#"["bytes"]"#).unwrap();
+        let array = Array::create(&(Arc::clone(&store) as Arc<dyn Store>), "/a", new, &Arc::new(registry)).unwrap();
+        (store, array)
+    }
+
+    fn expected(stored: &[(u64, u8)]) -> Vec<u8> {
+        let mut elements = vec![7; CHUNKS as usize];
+        stored.iter().for_each(|&(at, element)| elements[at as usize] = element);
+        elements
+    }
+
+    #[test]
+    fn one_listing_answers_for_all_chunks() {
+        let (store, array) = array(Options::default());
+        let row = |row: u64| (row..row + 1, ..);
+        store.take();
+        assert_eq!(array.read::<u8>(row(0)).unwrap(), expected(&[]));
+        let counts = store.take();
+        assert!(counts.gets < 300 && counts.lists == 1, "{counts:?}");
+
+        let stored = [(1000, 1_u8), (1001, 2), (CHUNKS - 1, 3)];
+        for (at, element) in stored {
+            array.write((1..2, at..at + 1), &[element]).unwrap();
+            array.write((2..3, at..at + 1), &[9_u8]).unwrap();
+        }
+        store.take();
+        assert_eq!(array.read::<u8>(row(1)).unwrap(), expected(&stored));
+        let counts = store.take();
+        assert!(counts.gets < 300 && counts.lists == 1, "{counts:?}");
+        // Backwards.
+        let backwards: Vec<u8> = expected(&stored).into_iter().rev().collect();
+        assert_eq!(array.read::<u8>("1, ::-1").unwrap(), backwards);
+        assert!(store.take().gets < 300);
+        // Part of the chunks of the grid are stored, which are not of this row.
+        assert_eq!(array.read::<u8>(row(3)).unwrap(), expected(&[]));
+        assert_eq!(store.take().lists, 1);
+    }
+
+    #[test]
+    fn an_array_whose_first_chunks_are_stored_is_not_listed() {
+        let (store, array) = array(Options::default());
+        array.write((0..1, 200..201), &[1_u8]).unwrap();
+        store.take();
+        assert_eq!(array.read::<u8>((0..1, ..)).unwrap(), expected(&[(200, 1)]));
+        assert_eq!(store.take().lists, 0);
+        // Nor is a small part of it.
+        assert!(array.read::<u8>((1..2, ..CHUNKS - 1)).unwrap().iter().all(|&element| element == 7));
+        assert_eq!(store.take().lists, 0);
+    }
+
+    #[test]
+    fn many_stored_chunks_are_read_as_a_whole() {
+        let (store, array) = array(Options::default());
+        let half = CHUNKS / 2;
+        array.write((0..1, half..CHUNKS), &vec![3_u8; half as usize]).unwrap();
+        store.take();
+        let elements = array.read::<u8>((0..1, ..)).unwrap();
+        assert_eq!(elements.iter().filter(|&&element| element == 3).count() as u64, half);
+        assert_eq!(elements.iter().position(|&element| element == 3), usize::try_from(half).ok());
+        let counts = store.take();
+        assert!(counts.lists == 1 && counts.gets >= CHUNKS, "{counts:?}");
+    }
+
+    #[test]
+    fn missing_chunks_are_reported_each() {
+        let report = MissingReport::default();
+        let (store, array) = array(Options::default().missing_chunks(MissingChunks::Report(report.clone())));
+        store.take();
+        assert_eq!(array.read::<u8>((0..1, ..)).unwrap(), expected(&[]));
+        assert_eq!((report.take().len() as u64, store.take().lists), (CHUNKS, 0));
+    }
+
+    /// An array that was erased meanwhile is no array of fill values.
+    #[test]
+    fn an_array_that_is_gone_is_an_error() {
+        let (store, array) = array(Options::default());
+        store.erase_prefix(&zarr_store::Prefix::new("a/").unwrap()).unwrap();
+        let error = array.read::<u8>((0..1, ..)).unwrap_err();
+        assert!(error.is_not_found(), "{error}");
+    }
+}
