@@ -71,6 +71,9 @@ impl ArrayCore {
         let Node::Array(metadata) = &found.node else {
             return Err(Error::new(ErrorKind::NotFound, "found a group, expected an array"));
         };
+        if let Some(error) = &found.unknown {
+            return Err(error.clone().into());
+        }
         let stored = |error: Error| error.map_pointer(|pointer| found.document_pointer(pointer));
         let element = element_spec(metadata, found.dialect, &registry.data_types).map_err(stored)?;
         let (element, codecs) = match options.fallback_type.as_ref().filter(|_| found.fallback.is_some()) {
@@ -320,12 +323,14 @@ fn in_codecs(found: &StoredNode, error: zarr_codec::Error) -> Error {
     if let zarr_codec::Error::Metadata { pointer, .. } | zarr_codec::Error::Unknown { pointer, .. } = &mut error {
         *pointer = found.document_pointer(pointer);
     }
-    // Documents of older dialects have the id, which the name of version 3 is made of.
-    if let zarr_codec::Error::Unknown { name, .. } = &mut error
+    // Documents of older dialects have a URI, or the id that the name of version 3 is made of.
+    if let zarr_codec::Error::Unknown { name, pointer, .. } = &mut error
         && !found.dialect.is_v3()
-        && let Some(id) = codec_named(name).map_or_else(|| name.strip_prefix(NUMCODECS), |codec| codec.id)
     {
-        *name = id.to_owned();
+        let id = codec_named(name).map_or_else(|| name.strip_prefix(NUMCODECS), |codec| codec.id);
+        if let Some(stored) = found.codec_uri(pointer).or_else(|| id.map(str::to_owned)) {
+            *name = stored;
+        }
     }
     Error::from(error)
 }

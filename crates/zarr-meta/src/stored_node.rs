@@ -43,6 +43,9 @@ pub struct StoredNode {
     /// Why its data type is not known, if so, and the node has the fallback of its document: whoever does not want that
     /// has the error here.
     pub fallback: Option<Error>,
+    /// Why elements cannot be read, where the document of an array of a draft has an extension that is not known: a data type without a
+    /// fallback, a chunk grid, an order of elements, a storage transformer. The node can be listed, copied, changed and erased.
+    pub unknown: Option<Error>,
     /// The codecs for chunks in C order, where the document says F and that is in doubt; see
     /// [`v1_f_order_is_c`](Self::v1_f_order_is_c).
     pub codecs_if_c_order: Option<Vec<NamedConfig>>,
@@ -91,6 +94,7 @@ impl StoredNode {
             dimension_names_from: None,
             fallback_keys: Vec::new(),
             fallback: None,
+            unknown: None,
             codecs_if_c_order: None,
             beside: Beside::default(),
         }

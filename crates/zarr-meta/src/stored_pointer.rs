@@ -61,6 +61,16 @@ impl StoredNode {
         in_list(&codecs, &stored, members.as_ref(), list, rest)
     }
 
+    /// The URI that the document of this array names a codec by; `None` if it names it otherwise. `pointer` is that of the codec or of its
+    /// name, in the document.
+    pub fn codec_uri(&self, pointer: &str) -> Option<String> {
+        let key = self.document_key()?;
+        let (document, _) = parse_document(key, self.documents.get(key)?, ParseOptions::ALL, |_| true).ok()?;
+        let codec = document.pointer(pointer.strip_suffix("/name").unwrap_or(pointer))?;
+        let mut names = ["type", "codec"].into_iter().filter_map(|name| codec.get(name)?.as_str());
+        names.find(|name| name.contains("://")).map(str::to_owned)
+    }
+
     /// The pointer to a member that is none of the codecs, or to their list.
     fn member(&self, pointer: &str) -> String {
         let names = rules(self.dialect).members().names;

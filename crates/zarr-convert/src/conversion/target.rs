@@ -33,6 +33,11 @@ pub(super) fn target(
     options: &ConvertOptions,
     registry: &Registry,
 ) -> Result<Target> {
+    // What is not known means nothing in another dialect.
+    if let Some(error) = found.unknown.as_ref().filter(|_| found.dialect != dialect) {
+        let hint = "such an array can only be copied as it is stored: `zarr cp` does that";
+        return Err(Error::from(error.clone()).with_hint(hint));
+    }
     let mut node = found.node.clone();
     let (image, mut image_notes) = (hierarchy.images.step(found, dialect, options), Vec::new());
     let before = image.map(|step| step.before(&mut node, &mut image_notes)).unwrap_or_default();

@@ -3,6 +3,7 @@
 use super::{Note, define_fill_value, drop_extra};
 use crate::consolidated::Consolidation;
 use crate::conventions::{self, ARRAY_DIMENSIONS};
+use crate::dialect::draft::unknown;
 use crate::dialect::table::rules;
 use crate::dialect::{codecs, layout};
 use crate::error::{Error, ErrorKind, Result};
@@ -22,7 +23,9 @@ pub(super) fn group(group: &mut GroupMetadata, dialect: Dialect, notes: &mut Vec
 pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>) -> Result<()> {
     let rules = rules(dialect);
     drop_extra(&mut array.extra, |name, value| rules.may_have_member(true, name, value), notes);
-    if !array.storage_transformers.is_empty() {
+    // Those of the drafts themselves, which are not known.
+    let are_of_draft = rules.has_shards() && unknown::transformers(&array.storage_transformers).is_ok();
+    if !array.storage_transformers.is_empty() && !are_of_draft {
         array.storage_transformers.clear();
         notes.push(Note::loss("/storage_transformers", &format!("{dialect} has none of this name")));
     }

@@ -8,6 +8,7 @@ pub(crate) mod data_type;
 pub(crate) mod fill;
 pub(crate) mod members;
 pub(crate) mod sharding;
+pub(crate) mod unknown;
 
 /// Whether part of a URI is a version, as `1.0` is.
 pub(crate) fn is_version(part: &str) -> bool {

@@ -42,16 +42,18 @@ pub(crate) fn to_model(
     dtype: &NumpyType,
     endian: &ByteOrder,
 ) -> Result<(NamedConfig, Vec<NamedConfig>)> {
-    Chain::new(dtype, endian, Orders::OfTypes).through(codecs)
+    Chain::new(dtype, endian, Orders::OfTypes).through(codecs, 0)
 }
 
 /// As [`to_model`] for dialects in which the byte order is not part of a type: the types of codecs have that of the elements.
+/// Codecs that are not known are of arrays if they are among the first `of_arrays`.
 pub(crate) fn to_model_in_one_order(
     codecs: &[At<'_>],
+    of_arrays: usize,
     dtype: &NumpyType,
     endian: &ByteOrder,
 ) -> Result<(NamedConfig, Vec<NamedConfig>)> {
-    Chain::new(dtype, endian, Orders::One).through(codecs)
+    Chain::new(dtype, endian, Orders::One).through(codecs, of_arrays)
 }
 
 /// The filters and the compressor for codecs of the model, which begin behind a transpose; and the byte order.
@@ -96,7 +98,9 @@ pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &NumpyType
             typesize = size;
             continue;
         }
-        let kind = codecs::kind(&codec.name);
+        // A codec that is not known is of arrays if the array becomes bytes behind it.
+        let becomes_bytes = || chain.iter().skip(index).any(|codec| codec.name == "bytes");
+        let kind = codecs::kind(&codec.name).or_else(|| becomes_bytes().then_some(Kind::ArrayToArray));
         let mut map = stored_form(codec, typesize).ok_or_else(|| no("a codec that version 2 has"))?;
         complete(&mut map, elements.as_ref(), order, item_size);
         if kind == Some(Kind::ArrayToArray) {

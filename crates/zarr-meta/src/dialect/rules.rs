@@ -1,5 +1,6 @@
 //! The interface between a dialect and the model.
 
+use super::draft::unknown::NotKnown;
 use super::stored_members::Members;
 use super::{Dialect, fill};
 use crate::chunk_key_form::ChunkKeyForm;
@@ -198,6 +199,8 @@ pub(crate) struct Parsed {
     pub(crate) fallback_keys: Vec<ChunkKeyForm>,
     /// See [`StoredNode::fallback`](crate::StoredNode::fallback).
     pub(crate) fallback: Option<Error>,
+    /// See [`StoredNode::unknown`](crate::StoredNode::unknown).
+    pub(crate) unknown: Option<Error>,
     /// The codecs for elements in C order, where the order that the document says may not be the order that they are
     /// stored in.
     pub(crate) codecs_if_c_order: Option<Vec<NamedConfig>>,
@@ -221,6 +224,7 @@ impl Parsed {
             implicit: false,
             fallback_keys: Vec::new(),
             fallback: None,
+            unknown: None,
             codecs_if_c_order: None,
             odd_members: Vec::new(),
         }
@@ -237,6 +241,13 @@ impl Parsed {
             self.warnings.extend(deviation.map(|what| Warning::new(key, pointer, what)));
         }
         self
+    }
+
+    /// Takes note of extensions in the document at `key` that are not known.
+    pub(crate) fn note_not_known(&mut self, not_known: NotKnown, key: &str) {
+        let in_document = |error: Error| error.in_document(key);
+        self.fallback = not_known.fallback.map(in_document);
+        self.unknown = not_known.unknown.map(in_document);
     }
 
     /// Takes note of the members among `names` of the document at `key` that warnings are about.

@@ -40,6 +40,7 @@ impl Probe {
                 dimension_names_from: parsed.dimension_names_from,
                 fallback_keys: parsed.fallback_keys,
                 fallback: parsed.fallback,
+                unknown: parsed.unknown,
                 codecs_if_c_order: parsed.codecs_if_c_order,
                 beside: self.beside.clone(),
             };

@@ -258,10 +258,8 @@ fn wrong_documents_are_refused() {
         (r#"{"shape": [4]}"#, ErrorKind::InvalidMetadata, "/chunk_grid/chunk_shape"),
         (r#"{"fill_value": 2147483648}"#, ErrorKind::InvalidMetadata, "/fill_value"),
         (r#"{"data_type": "r16", "fill_value": "0x123"}"#, ErrorKind::InvalidMetadata, "/fill_value"),
-        (r#"{"data_type": "float80"}"#, ErrorKind::UnknownExtension, "/data_type"),
         (r#"{"data_type": {"type": "x"}}"#, ErrorKind::InvalidMetadata, "/data_type/extension"),
         (r#"{"chunk_memory_layout": "A"}"#, ErrorKind::InvalidMetadata, "/chunk_memory_layout"),
-        (r#"{"chunk_memory_layout": {"extension": "x"}}"#, ErrorKind::UnknownExtension, "/chunk_memory_layout"),
         (
             r#"{"chunk_grid": {"type": "regular", "chunk_shape": [2, 3], "separator": "-"}}"#,
             ErrorKind::InvalidMetadata,
@@ -272,14 +270,7 @@ fn wrong_documents_are_refused() {
             ErrorKind::UnknownMember,
             "/chunk_grid/new",
         ),
-        (r#"{"chunk_grid": {"extension": "x", "type": "y"}}"#, ErrorKind::UnknownExtension, "/chunk_grid"),
-        (r#"{"codecs": [{"type": "https://example.org/rot13/1.0"}]}"#, ErrorKind::UnknownExtension, "/codecs/0/type"),
         (r#"{"codecs": [{"type": "gzip"}]}"#, ErrorKind::UnknownExtension, "/codecs/0/type"),
-        (
-            r#"{"storage_transformers": [{"extension": "http://example.org/mirror", "type": "x"}]}"#,
-            ErrorKind::UnknownExtension,
-            "/storage_transformers/0/extension",
-        ),
         (
             r#"{"extensions": [{"extension": "http://example.org/x", "must_understand": true}]}"#,
             ErrorKind::UnknownExtension,
@@ -293,6 +284,27 @@ fn wrong_documents_are_refused() {
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::UnknownMember, "/extensions"));
     let bare = Store::with(&[("zarr.json", ENTRY), ("meta/a.array.json", &EXAMPLE.replace("\"NaN\"", "NaN"))]);
     assert_eq!(bare.probe("/a", None).unwrap_err().kind(), ErrorKind::InvalidJson);
+}
+
+/// What is not known keeps elements from being read, and nothing else.
+#[test]
+fn extensions_that_are_not_known() {
+    for (changes, pointer) in [
+        (r#"{"data_type": "float80"}"#, "/data_type"),
+        (r#"{"chunk_memory_layout": {"extension": "x"}}"#, "/chunk_memory_layout/extension"),
+        (r#"{"chunk_grid": {"extension": "x", "type": "y"}}"#, "/chunk_grid/extension"),
+        (
+            r#"{"storage_transformers": [{"extension": "http://example.org/mirror", "type": "x"}]}"#,
+            "/storage_transformers/0/extension",
+        ),
+    ] {
+        let error = found(changes).unknown.unwrap();
+        assert_eq!((error.kind(), error.key()), (ErrorKind::UnknownExtension, Some("meta/a.array.json")), "{error}");
+        assert_eq!(error.pointer(), pointer, "{error}");
+    }
+    let codec = found(r#"{"codecs": [{"type": "https://example.org/rot13/1.0"}]}"#);
+    assert!(codec.unknown.is_none());
+    assert_eq!(codec.node.as_array().unwrap().codecs.last().unwrap().name, "https://example.org/rot13/1.0");
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use super::{Entry, Kind};
 use crate::dialect::draft::data_type::{Accept, Elements};
-use crate::dialect::draft::{codec, data_type, fill, members, sharding};
+use crate::dialect::draft::unknown::NotKnown;
+use crate::dialect::draft::{codec, data_type, fill, members};
 use crate::dialect::rules::Parsed;
 use crate::dialect::typestr;
 use crate::dialect::{Dialect, codecs, layout, numcodecs};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::{ArrayMetadata, ChunkKeyForm, Documents, GroupMetadata, Node, NodePath, Warning};
 use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::{At, ValueError};
@@ -34,10 +35,11 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
         }
         let at = At::root(&value);
         let mut odd = missing_members(&at, &["extensions", "attributes"]);
-        let (array, fallback) = array(&at, entry, &mut odd).map_err(|error| error.in_document(&array_key))?;
+        let mut not_known = NotKnown::default();
+        let array = array(&at, entry, &mut odd, &mut not_known).map_err(|error| error.in_document(&array_key))?;
         warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(&array_key, pointer, what)));
         let mut warn = |pointer: &str, what: String| warnings.push(Warning::new(&array_key, pointer, what));
-        if let Some(error) = &fallback {
+        if let Some(error) = &not_known.fallback {
             let name = array.data_type.short_value().excerpt();
             warn("/data_type", format!("{} is not known, the fallback {name} is used", error.found()));
         }
@@ -48,7 +50,7 @@ pub(super) fn parse(path: &NodePath, entry: &Entry, documents: &Documents) -> Re
         let mut parsed = Parsed::new(Dialect::V3Draft2022, Node::Array(array), warnings)
             .spelled_in(&value)
             .with_odd_members(&array_key, &["fill_value", "codecs"]);
-        parsed.fallback = fallback.map(|error| error.in_document(&array_key));
+        parsed.note_not_known(not_known, &array_key);
         if is_scalar {
             parsed.fallback_keys.push(scalar_c0(format!("data/{}", path.key_prefix())));
         }
@@ -126,31 +128,37 @@ fn no_other_members_of_types(at: &At<'_>, entry: &Entry) -> Result<()> {
     }
 }
 
-fn array(at: &At<'_>, entry: &Entry, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, Option<Error>)> {
+fn array(
+    at: &At<'_>,
+    entry: &Entry,
+    odd: &mut Vec<(String, String)>,
+    not_known: &mut NotKnown,
+) -> Result<ArrayMetadata> {
     let shape = layout::shape(at)?;
     let type_at = at.member("data_type")?;
     if type_at.value().as_object().is_some() {
         no_other_members_of_types(&type_at, entry)?;
     }
-    let Elements { dtype, endian, fallback } = data_type::parse(&type_at, Accept::Names)?;
+    let parse_type = |at: &At<'_>| data_type::parse(at, Accept::Names);
+    let (Elements { dtype, endian, .. }, unknown_type) = not_known.data_type(&type_at, parse_type)?;
     let grid_at = at.member("chunk_grid")?;
-    let mut chunk_grid = members::regular_grid(&grid_at, &shape, dtype.size().unwrap_or(1))?;
-    entry.no_others(&grid_at, &["type", "chunk_shape", "separator"])?;
-    let separator = members::separator(&grid_at)?.unwrap_or("/");
-    odd.extend(missing_members(&grid_at, &["separator"]));
+    let mut chunk_grid = not_known.grid(&grid_at, &shape, dtype.size().unwrap_or(1))?;
+    let mut separator = "/";
+    if chunk_grid.name == "regular" {
+        entry.no_others(&grid_at, &["type", "chunk_shape", "separator"])?;
+        separator = members::separator(&grid_at)?.unwrap_or(separator);
+        odd.extend(missing_members(&grid_at, &["separator"]));
+    }
     let (data_type, endian, mut codecs) = match at.get("codecs") {
         None => chain(&[], entry, &dtype, endian, odd)?,
         Some(list) => chain(&list.items()?, entry, &dtype, endian, odd)?,
     };
-    let layout_at = at.member("chunk_memory_layout")?;
-    if layout_at.value().as_object().is_some() {
-        return Err(Error::about(&layout_at, ErrorKind::UnknownExtension, "\"C\" or \"F\""));
-    }
-    codecs.splice(0..0, layout::to_model(&layout_at, shape.len())?);
+    codecs.splice(0..0, not_known.layout(&at.member("chunk_memory_layout")?, shape.len())?);
+    let mut storage_transformers = Vec::new();
     if let Some(list) = at.get("storage_transformers") {
-        sharding::to_model(&list, &mut chunk_grid, &mut codecs)?;
-        for item in list.items()? {
-            entry.no_others(&item, &["extension", "storage_transformer", "type", "format", "configuration"])?;
+        storage_transformers = not_known.transformers(&list, &mut chunk_grid, &mut codecs)?;
+        for item in list.items()?.iter().filter(|_| storage_transformers.is_empty()) {
+            entry.no_others(item, &["extension", "storage_transformer", "type", "format", "configuration"])?;
             item.get("configuration").map_or(Ok(()), |it| entry.no_others(&it, &["chunks_per_shard"]))?;
         }
     }
@@ -158,23 +166,27 @@ fn array(at: &At<'_>, entry: &Entry, odd: &mut Vec<(String, String)>) -> Result<
         entry.no_others_in_extensions(&list)?;
     }
     let fill_at = at.member("fill_value")?;
-    let fill_value = fill::to_model(&fill_at, &dtype, &endian, &data_type.name, Accept::Names)?;
-    odd.extend(crate::dialect::fill::deviation(&fill_at, &dtype, fill_value.as_ref(), true));
+    let fill_value = match &unknown_type {
+        Some(_) => Some(fill_at.value().clone()).filter(|value| !value.is_null()),
+        None => fill::to_model(&fill_at, &dtype, &endian, &data_type.name, Accept::Names)?,
+    };
+    if unknown_type.is_none() {
+        odd.extend(crate::dialect::fill::deviation(&fill_at, &dtype, fill_value.as_ref(), true));
+    }
     let mut more = members::extensions(at)?;
     extra(at, entry, &ARRAY)?.iter().for_each(|(name, value)| drop(more.insert(name, value.clone())));
-    let array = ArrayMetadata {
+    Ok(ArrayMetadata {
         fill_value,
         shape,
-        data_type,
+        data_type: unknown_type.unwrap_or(data_type),
         chunk_grid,
         chunk_key_encoding: layout::keys("joined", separator),
         codecs,
-        storage_transformers: Vec::new(),
+        storage_transformers,
         dimension_names: None,
         attributes: attributes(at)?,
         extra: more,
-    };
-    Ok((array, fallback))
+    })
 }
 
 /// The codecs, and the byte order of elements, which the codec `endian` says or else the data type.
@@ -214,7 +226,9 @@ fn chain(
         Some((0, word, _)) => dtype.all_in(&typestr::order(word)),
         _ => endian,
     };
-    let (data_type, mut chain) = numcodecs::to_model_in_one_order(&stored, dtype, &endian)?;
+    let of_arrays = said.as_ref().map_or(0, |(index, ..)| *index);
+    let (data_type, mut chain) = numcodecs::to_model_in_one_order(&stored, of_arrays, dtype, &endian)?;
+    codec::name_by_uri(&mut chain);
     if let Some((index, word, item)) = said {
         let Some(bytes) = chain.get_mut(index).filter(|codec| codec.name == "bytes") else {
             return Err(item.invalid("a codec of arrays at this index").into());

@@ -1,12 +1,14 @@
 //! Codecs by URI, and the codecs of numcodecs.
 //!
 //! `https://purl.org/zarr/spec/codecs/gzip/1.0` is the usual form; `http`, `codec` and no version occur in the texts. The
-//! last name is the id that numcodecs has for it, and the configuration that of numcodecs.
+//! last name is the id that numcodecs has for it, and the configuration that of numcodecs. A codec of any other URI goes by that in the
+//! model.
 
 use super::spec_uri;
+use crate::codec_names::NUMCODECS;
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
-use zarr_json::{Map, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 /// The id of numcodecs in a URI, `gzip` in `https://purl.org/zarr/spec/codecs/gzip/1.0`.
 pub(crate) fn id_of(uri: &str) -> Option<&str> {
@@ -16,14 +18,43 @@ pub(crate) fn id_of(uri: &str) -> Option<&str> {
     }
 }
 
-/// The id of numcodecs in the URI at `at`.
+/// The id of numcodecs in the URI at `at`, or another URI as it is: codecs may be published anywhere.
 ///
 /// # Errors
-/// [`ErrorKind::UnknownExtension`] if it is no URI of a codec.
+/// [`ErrorKind::UnknownExtension`] if it is no URI.
 pub(crate) fn id_at<'v>(at: &At<'v>) -> Result<&'v str> {
     let uri = at.text()?;
-    let expected = "a codec that is known, such as https://purl.org/zarr/spec/codecs/gzip/1.0";
-    id_of(uri).ok_or_else(|| Error::about(at, ErrorKind::UnknownExtension, expected))
+    let expected = "the URI of a codec, such as https://purl.org/zarr/spec/codecs/gzip/1.0";
+    let own = Some(uri).filter(|uri| is_uri(uri));
+    id_of(uri).or(own).ok_or_else(|| Error::about(at, ErrorKind::UnknownExtension, expected))
+}
+
+/// Whether a codec goes by a URI of its own, and not by an id.
+pub(crate) fn is_uri(id: &str) -> bool {
+    id.contains("://")
+}
+
+/// The URI of the codec of an id, which begins as `spec` does: `https://purl.org/zarr/spec/codecs/gzip`.
+pub(crate) fn uri(spec: &str, id: &str, version: &str) -> String {
+    if is_uri(id) { id.to_owned() } else { format!("{spec}{id}{version}") }
+}
+
+/// Gives codecs that were read by a URI of their own that name in the model, in which codecs with an id have names made of it.
+pub(crate) fn name_by_uri(chain: &mut [NamedConfig]) {
+    for codec in chain {
+        if let Some(uri) = codec.name.strip_prefix(NUMCODECS).filter(|id| is_uri(id)) {
+            codec.name = uri.to_owned();
+        }
+    }
+}
+
+/// The inverse of [`name_by_uri`].
+pub(crate) fn name_by_id(chain: &[NamedConfig]) -> Vec<NamedConfig> {
+    let name = |codec: &NamedConfig| match is_uri(&codec.name) {
+        true => NamedConfig { name: format!("{NUMCODECS}{}", codec.name), ..codec.clone() },
+        false => codec.clone(),
+    };
+    chain.iter().map(name).collect()
 }
 
 /// A codec as numcodecs has it, `{"id": "gzip", "level": 1}`.
@@ -36,14 +67,15 @@ pub(crate) fn numcodecs_form<'c>(id: &str, configuration: impl IntoIterator<Item
     Value::Object(map)
 }
 
-/// A codec of numcodecs divided into its id and the rest.
+/// A codec of numcodecs divided into its id, or its URI, and the rest.
 ///
 /// # Errors
 /// [`ErrorKind::NotExpressible`] if the id cannot be part of a URI.
 pub(crate) fn id_and_configuration(codec: &Value) -> Result<(&str, Map)> {
     let id = codec.get("id").and_then(Value::as_str).unwrap_or_default();
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if id.is_empty() || !id.chars().all(fits) || id.bytes().all(|byte| byte.is_ascii_digit()) {
+    let is_name = !id.is_empty() && id.chars().all(fits) && !id.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_name && !is_uri(id) {
         let expected = "a name that can be part of a URI";
         return Err(Error::new(ErrorKind::NotExpressible, "/codecs", format!("codec {id:?}"), expected));
     }

@@ -101,6 +101,11 @@ pub(crate) struct Stored {
     pub(crate) chunks_per_shard: Vec<Vec<u64>>,
 }
 
+/// The members where there are no shards to be taken apart, in a grid that is not known.
+pub(crate) fn none(codecs: &[NamedConfig]) -> Stored {
+    Stored { chunk_shape: Value::Null, codecs: codecs.to_vec(), chunks_per_shard: Vec::new() }
+}
+
 /// The inverse of [`to_model`]: takes shards apart, as far as they are as storage transformers make them.
 pub(crate) fn from_model(chunk_shape: Value, codecs: &[NamedConfig]) -> Stored {
     let mut stored = Stored { chunk_shape, codecs: codecs.to_vec(), chunks_per_shard: Vec::new() };

@@ -50,12 +50,13 @@ impl Chain {
         }
     }
 
-    /// The data type and the chain with the codecs `stored`.
-    pub(super) fn through(mut self, stored: &[At<'_>]) -> Result<(NamedConfig, Vec<NamedConfig>)> {
-        for at in stored {
+    /// The data type and the chain with the codecs `stored`, of which the first `of_arrays` are of arrays if they are not known.
+    pub(super) fn through(mut self, stored: &[At<'_>], of_arrays: usize) -> Result<(NamedConfig, Vec<NamedConfig>)> {
+        for (index, at) in stored.iter().enumerate() {
             let id = at.member("id")?.text()?;
             match codecs::numcodecs_kind(id) {
                 kind if self.is_object() => self.object(at, id, kind)?,
+                None if index < of_arrays => self.array_to_array(at, id)?,
                 Some(Kind::ArrayToArray) => self.array_to_array(at, id)?,
                 Some(Kind::ArrayToBytes) => self.array_to_bytes(at, id)?,
                 Some(Kind::BytesToBytes) | None => self.bytes_to_bytes(at, id)?,

@@ -2,6 +2,7 @@
 
 use super::Keys;
 use crate::dialect::draft::data_type::{Accept, Elements};
+use crate::dialect::draft::unknown::NotKnown;
 use crate::dialect::draft::{codec, data_type, fill, members};
 use crate::dialect::rules::Parsed;
 use crate::dialect::{Dialect, detect, layout, numcodecs};
@@ -32,9 +33,10 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
         }
         let in_document = |error: Error| error.in_document(&keys.array);
         let mut odd = Vec::new();
-        let (mut array, fallback) = array(&At::root(&value), &mut odd).map_err(in_document)?;
+        let mut not_known = NotKnown::default();
+        let mut array = array(&At::root(&value), &mut odd, &mut not_known).map_err(in_document)?;
         warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(&keys.array, pointer, what)));
-        if let Some(error) = &fallback {
+        if let Some(error) = &not_known.fallback {
             let name = array.data_type.short_value().excerpt();
             let what = format!("{} is not known, the fallback {name} is used", error.found());
             warnings.push(Warning::new(&keys.array, "/data_type", what));
@@ -43,7 +45,7 @@ pub(super) fn parse(keys: &Keys, documents: &Documents) -> Result<Option<Parsed>
         let mut parsed = Parsed::new(Dialect::V3Protocol2019, Node::Array(array), warnings)
             .spelled_in(&value)
             .with_odd_members(&keys.array, &["fill_value"]);
-        parsed.fallback = fallback.map(in_document);
+        parsed.note_not_known(not_known, &keys.array);
         let is_inside = value.get("attributes").is_some();
         let place = if is_inside { (keys.array.as_str(), "/attributes") } else { (keys.array_attributes.as_str(), "") };
         return Ok(Some(parsed.with_names_by_convention(place)));
@@ -103,30 +105,29 @@ fn group(at: &At<'_>) -> Result<GroupMetadata> {
     Ok(GroupMetadata { extra, ..GroupMetadata::default() })
 }
 
-fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata, Option<Error>)> {
+fn array(at: &At<'_>, odd: &mut Vec<(String, String)>, not_known: &mut NotKnown) -> Result<ArrayMetadata> {
     let shape = layout::shape(at)?;
-    let Elements { dtype, endian, fallback } = data_type::parse(&at.member("data_type")?, Accept::TypeStrings)?;
-    let chunk_grid = members::regular_grid(&at.member("chunk_grid")?, &shape, dtype.size().unwrap_or(1))?;
+    let parse_type = |at: &At<'_>| data_type::parse(at, Accept::TypeStrings);
+    let (Elements { dtype, endian, .. }, unknown_type) = not_known.data_type(&at.member("data_type")?, parse_type)?;
+    let chunk_grid = not_known.grid(&at.member("chunk_grid")?, &shape, dtype.size().unwrap_or(1))?;
     let stored = stored_codecs(at)?;
     let stored: Vec<At<'_>> = stored.iter().map(|(value, pointer)| At::new(value, pointer)).collect();
     odd.extend(numcodecs::deviations(&stored));
     let (data_type, mut codecs) = numcodecs::to_model(&stored, &dtype, &endian)?;
-    let layout_at = at.member("chunk_memory_layout")?;
-    if layout_at.value().as_object().is_some() {
-        return Err(Error::about(&layout_at, ErrorKind::UnknownExtension, "\"C\" or \"F\""));
-    }
-    codecs.splice(0..0, layout::to_model(&layout_at, shape.len())?);
+    codec::name_by_uri(&mut codecs);
+    codecs.splice(0..0, not_known.layout(&at.member("chunk_memory_layout")?, shape.len())?);
     let fill_value = match at.get("fill_value") {
         None => None,
+        Some(value) if unknown_type.is_some() => Some(value.value().clone()).filter(|value| !value.is_null()),
         Some(value) => {
             let read = fill::to_model(&value, &dtype, &endian, &data_type.name, Accept::TypeStrings)?;
             odd.extend(crate::dialect::fill::deviation(&value, &dtype, read.as_ref(), true));
             read
         }
     };
-    let array = ArrayMetadata {
+    Ok(ArrayMetadata {
         shape,
-        data_type,
+        data_type: unknown_type.unwrap_or(data_type),
         chunk_grid,
         chunk_key_encoding: layout::keys("v2", "."),
         fill_value,
@@ -135,8 +136,7 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
         dimension_names: None,
         attributes: Map::new(),
         extra: extra(at, &ARRAY)?,
-    };
-    Ok((array, fallback))
+    })
 }
 
 /// The codecs in the form of numcodecs, with the pointers to them.

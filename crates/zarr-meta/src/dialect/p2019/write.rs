@@ -1,7 +1,7 @@
 //! Writing documents of the first protocol draft.
 
 use super::URI;
-use crate::dialect::draft::{codec, data_type, fill, members};
+use crate::dialect::draft::{codec, data_type, fill, members, unknown};
 use crate::dialect::typestr;
 use crate::dialect::{fill as numpy_fill, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
@@ -17,10 +17,14 @@ pub(super) fn group(group: &GroupMetadata) -> Map {
 }
 
 pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
-    let dtype = typestr::from_model_of_numpy(&array.data_type).map_err(|error| error.below("/data_type"))?;
-    let (order, transposes) = layout::from_model(&array.codecs, array.shape.len())?;
-    let behind = array.codecs.get(transposes..).unwrap_or_default();
-    let stored = numcodecs::from_model(behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
+    let unknown_type = unknown::data_type(&array.data_type);
+    let dtype = match &unknown_type {
+        Some(_) => NumpyType::Raw(1),
+        None => typestr::from_model_of_numpy(&array.data_type).map_err(|error| error.below("/data_type"))?,
+    };
+    let (order, transposes) = unknown::layout(&array.codecs, array.shape.len())?;
+    let behind = codec::name_by_id(array.codecs.get(transposes..).unwrap_or_default());
+    let stored = numcodecs::from_model(&behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
     if layout::separator(&array.chunk_key_encoding, "v2")? != "." {
         let found = "the separator /";
         return Err(Error::new(ErrorKind::NotExpressible, "/chunk_key_encoding", found, "the separator ."));
@@ -28,14 +32,17 @@ pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
     let mut map = Map::new();
     map.insert("zarr_format", URI);
     map.insert("shape", array.shape.clone());
-    map.insert("data_type", data_type::to_typestr(&dtype, &stored.endian));
-    map.insert("chunk_grid", json!({"type": "regular", "chunk_shape": (layout::chunk_shape(&array.chunk_grid)?)}));
+    map.insert("data_type", unknown_type.clone().unwrap_or_else(|| data_type::to_typestr(&dtype, &stored.endian)));
+    let regular =
+        || Ok::<_, Error>(json!({"type": "regular", "chunk_shape": (layout::chunk_shape(&array.chunk_grid)?)}));
+    map.insert("chunk_grid", unknown::grid(&array.chunk_grid).map_or_else(regular, Ok)?);
     map.insert("chunk_memory_layout", order);
     let codecs = stored.filters.iter().chain(&stored.compressor).map(inline);
     map.insert("chunk_codecs", codecs.collect::<Result<Vec<Value>>>()?);
     let fill_value = match &array.fill_value {
         // Bit patterns among them, which version 2 lacks.
-        Some(value) if matches!(dtype, NumpyType::Number(_)) => value.clone(),
+        Some(value) if matches!(dtype, NumpyType::Number(_)) || unknown_type.is_some() => value.clone(),
+        None if unknown_type.is_some() => Value::Null,
         value => numpy_fill::from_model(value.as_ref(), &dtype, &stored.endian, &array.data_type.name)?,
     };
     map.insert("fill_value", fill::with_sign(&fill_value, &dtype));
@@ -51,7 +58,7 @@ fn inline(codec: &Value) -> Result<Value> {
         return Err(Error::new(ErrorKind::NotExpressible, "/codecs", found, "parameters of other names"));
     }
     let mut map = Map::new();
-    map.insert("codec", format!("http://purl.org/zarr/spec/codec/{id}"));
+    map.insert("codec", codec::uri("http://purl.org/zarr/spec/codec/", id, ""));
     parameters.iter().for_each(|(name, value)| drop(map.insert(name, value.clone())));
     Ok(Value::Object(map))
 }

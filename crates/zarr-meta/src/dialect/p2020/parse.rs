@@ -3,6 +3,7 @@
 use super::data_type;
 use super::entry::{self, Form};
 use crate::dialect::draft::data_type::Accept;
+use crate::dialect::draft::unknown::NotKnown;
 use crate::dialect::draft::{self, codec, members};
 use crate::dialect::rules::Parsed;
 use crate::dialect::{Dialect, fill, layout, numcodecs};
@@ -106,47 +107,55 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
     let mut warnings = Vec::new();
     let shape = layout::shape(at)?;
     let data_type_at = at.member("data_type")?;
-    let elements = data_type::parse(&data_type_at)?;
+    let mut not_known = NotKnown::default();
+    let (elements, unknown_type) = not_known.data_type(&data_type_at, data_type::parse)?;
     let (dtype, endian) = (&elements.dtype, &elements.endian);
-    if let Some(error) = &elements.fallback {
+    if let Some(error) = &not_known.fallback {
         let what = format!("{error}; the fallback is taken");
         warnings.push(Warning::new("", data_type_at.pointer(), what));
     }
     let grid_at = at.member("chunk_grid")?;
-    let chunk_shape = grid_at.member("chunk_shape")?;
-    if chunk_shape.sizes()?.contains(&0) {
-        return Err(chunk_shape.invalid("lengths above 0").into());
+    let mut chunk_grid = not_known.grid(&grid_at, &shape, dtype.size().unwrap_or(1))?;
+    let mut separator = if form.is_first { "." } else { "/" };
+    if chunk_grid.name == "regular" {
+        let chunk_shape = grid_at.member("chunk_shape")?;
+        if chunk_shape.sizes()?.contains(&0) {
+            return Err(chunk_shape.invalid("lengths above 0").into());
+        }
+        separator = members::separator(&grid_at)?.unwrap_or(separator);
     }
-    let mut chunk_grid = members::regular_grid(&grid_at, &shape, dtype.size().unwrap_or(1))?;
-    let separator = members::separator(&grid_at)?.unwrap_or(if form.is_first { "." } else { "/" });
     let mut attributes = attributes(at)?;
     let (data_type, mut codecs) = codecs(at, &mut attributes, (dtype, endian), &mut warnings)?;
-    if let Some(transpose) = layout::to_model(&at.member("chunk_memory_layout")?, shape.len())? {
-        codecs.insert(0, transpose);
-    }
+    codecs.splice(0..0, not_known.layout(&at.member("chunk_memory_layout")?, shape.len())?);
     let fill_at = at.member("fill_value")?;
-    let fill_value = draft::fill::to_model(&fill_at, dtype, endian, &data_type.name, Accept::TypeStrings)?;
-    let odd = fill::deviation(&fill_at, dtype, fill_value.as_ref(), true);
-    warnings.extend(odd.map(|(pointer, what)| Warning::new("", pointer, what)));
-    if let Some(transformers) = at.get_non_null("storage_transformers") {
-        draft::sharding::to_model(&transformers, &mut chunk_grid, &mut codecs)?;
+    let fill_value = match &unknown_type {
+        Some(_) => Some(fill_at.value().clone()).filter(|value| !value.is_null()),
+        None => draft::fill::to_model(&fill_at, dtype, endian, &data_type.name, Accept::TypeStrings)?,
+    };
+    if unknown_type.is_none() {
+        let odd = fill::deviation(&fill_at, dtype, fill_value.as_ref(), true);
+        warnings.extend(odd.map(|(pointer, what)| Warning::new("", pointer, what)));
     }
+    let storage_transformers = match at.get_non_null("storage_transformers") {
+        Some(transformers) => not_known.transformers(&transformers, &mut chunk_grid, &mut codecs)?,
+        None => Vec::new(),
+    };
     let rank = shape.len();
     let array = ArrayMetadata {
         shape,
-        data_type,
+        data_type: unknown_type.unwrap_or(data_type),
         chunk_grid,
         chunk_key_encoding: key_encoding(form, rank, separator),
         fill_value,
         codecs,
-        storage_transformers: Vec::new(),
+        storage_transformers,
         dimension_names: None,
         attributes,
         extra: extra(at, &ARRAY, &mut warnings)?,
     };
     let mut parsed = Parsed::new(Dialect::V3Protocol2020, Node::Array(array), warnings).spelled_in(at.value());
     parsed.fallback_keys = fallback_keys(path, form, rank, separator);
-    parsed.fallback = elements.fallback;
+    parsed.note_not_known(not_known, form.array_key(path).as_str());
     Ok(parsed.with_names_by_convention(("", "/attributes")))
 }
 
@@ -172,7 +181,9 @@ fn codecs(
     chain.extend(compressor.as_ref().map(|(codec, pointer)| At::new(codec, pointer)));
     let odd = numcodecs::deviations(&chain);
     warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new("", pointer, what)));
-    numcodecs::to_model(&chain, dtype, endian)
+    let (data_type, mut codecs) = numcodecs::to_model(&chain, dtype, endian)?;
+    codec::name_by_uri(&mut codecs);
+    Ok((data_type, codecs))
 }
 
 /// Whether the attribute `filters` is the list of filters and no attribute of the user.

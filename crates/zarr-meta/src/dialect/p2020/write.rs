@@ -2,7 +2,7 @@
 
 use super::entry::Form;
 use super::{data_type, parse};
-use crate::dialect::draft::{self, codec, members};
+use crate::dialect::draft::{self, codec, members, unknown};
 use crate::dialect::typestr;
 use crate::dialect::{fill, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
@@ -33,15 +33,24 @@ pub(super) fn group(group: &GroupMetadata, form: &Form) -> Result<Map> {
 
 /// The members in the order of zarr-python 2, which sorts them.
 pub(super) fn array(array: &ArrayMetadata, form: &Form) -> Result<Map> {
-    let dtype = typestr::from_model(&array.data_type).map_err(|error| error.below("/data_type"))?;
-    let shards = draft::sharding::from_model(layout::chunk_shape(&array.chunk_grid)?, &array.codecs);
+    let unknown_type = unknown::data_type(&array.data_type);
+    let dtype = match &unknown_type {
+        Some(_) => NumpyType::Raw(1),
+        None => typestr::from_model(&array.data_type).map_err(|error| error.below("/data_type"))?,
+    };
+    let unknown_grid = unknown::grid(&array.chunk_grid);
+    let shards = match &unknown_grid {
+        Some(_) => draft::sharding::none(&array.codecs),
+        None => draft::sharding::from_model(layout::chunk_shape(&array.chunk_grid)?, &array.codecs),
+    };
     let rank = array.shape.len();
-    let (order, transposes) = layout::from_model(&shards.codecs, rank)?;
-    let behind = shards.codecs.get(transposes..).unwrap_or_default();
-    let stored = numcodecs::from_model(behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
+    let (order, transposes) = unknown::layout(&shards.codecs, rank)?;
+    let behind = codec::name_by_id(shards.codecs.get(transposes..).unwrap_or_default());
+    let stored = numcodecs::from_model(&behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
     let mut filters = stored.filters;
-    let is_compressor =
-        |codec: &Value| codec.get("id").and_then(Value::as_str).is_some_and(|id| COMPRESSORS.contains(&id));
+    let is_compressor = |codec: &Value| {
+        codec.get("id").and_then(Value::as_str).is_some_and(|id| COMPRESSORS.contains(&id) || codec::is_uri(id))
+    };
     let (compressor, other): (Option<Value>, Option<Value>) = if stored.compressor.as_ref().is_some_and(is_compressor) {
         (stored.compressor, None)
     } else {
@@ -58,20 +67,22 @@ pub(super) fn array(array: &ArrayMetadata, form: &Form) -> Result<Map> {
     }
     let mut map = Map::new();
     map.insert("attributes", attributes);
-    map.insert("chunk_grid", grid(array, shards.chunk_shape, form)?);
+    let grid = || grid(array, shards.chunk_shape, form).map(Value::Object);
+    map.insert("chunk_grid", unknown_grid.map_or_else(grid, Ok)?);
     map.insert("chunk_memory_layout", order);
     if let Some(compressor) = &compressor {
         let (id, configuration) = codec::id_and_configuration(compressor)?;
-        let codec = format!("https://purl.org/zarr/spec/codec/{id}/1.0");
+        let codec = codec::uri("https://purl.org/zarr/spec/codec/", id, "/1.0");
         map.insert("compressor", json!({"codec": codec, "configuration": configuration}));
     }
-    map.insert("data_type", data_type::write(&dtype, &stored.endian)?);
+    map.insert("data_type", unknown_type.clone().map_or_else(|| data_type::write(&dtype, &stored.endian), Ok)?);
     map.insert("extensions", members::extensions_of(&array.extra));
     map.insert(
         "fill_value",
         match &array.fill_value {
             // Bit patterns among them, which version 2 lacks.
-            Some(value) if matches!(dtype, NumpyType::Number(_)) => value.clone(),
+            Some(value) if matches!(dtype, NumpyType::Number(_)) || unknown_type.is_some() => value.clone(),
+            None if unknown_type.is_some() => Value::Null,
             value => fill::from_model(value.as_ref(), &dtype, &stored.endian, &array.data_type.name)?,
         },
     );
@@ -81,6 +92,8 @@ pub(super) fn array(array: &ArrayMetadata, form: &Form) -> Result<Map> {
         let transformer =
             |counts: &Vec<u64>| draft::sharding::transformer(SHARDING, if rank == 0 { &[1] } else { counts });
         map.insert("storage_transformers", Value::Array(shards.chunks_per_shard.iter().map(transformer).collect()));
+    } else if let Some(list) = unknown::transformers(&array.storage_transformers)? {
+        map.insert("storage_transformers", list);
     }
     array.extra.iter().for_each(|(name, value)| drop(map.insert(name, value.clone())));
     Ok(map)

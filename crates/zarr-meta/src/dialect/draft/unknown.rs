@@ -1,0 +1,303 @@
+//! Extensions of the drafts that are not known: a data type without a fallback, a chunk grid, an order of elements, storage transformers.
+//!
+//! They do not keep an array from being listed, described, copied, changed and erased. The model has each by the URI of its `extension`
+//! (by its `type` where there is none), with the object of the document as configuration. A data type that is a name has it as `type`.
+
+use super::data_type::Elements;
+use super::{members, sharding};
+use crate::dialect::layout;
+use crate::error::{Error, ErrorKind, Result};
+use zarr_dtype::{ByteOrder, NumpyType};
+use zarr_json::pointer::At;
+use zarr_json::{NamedConfig, Value};
+
+/// The codec of the model for an order of elements that is not known.
+const LAYOUT: &str = "chunk_memory_layout";
+
+/// The extensions of an array that are not known.
+#[derive(Debug, Default)]
+pub(crate) struct NotKnown {
+    /// Of a data type whose fallback was taken.
+    pub(crate) fallback: Option<Error>,
+    /// Of the first that keeps elements from being read.
+    pub(crate) unknown: Option<Error>,
+}
+
+impl NotKnown {
+    /// The data type at `at`, read by `parse`. The elements of one that is not known are taken for bytes, of which codecs show nothing.
+    pub(crate) fn data_type(
+        &mut self,
+        at: &At<'_>,
+        parse: impl Fn(&At<'_>) -> Result<Elements>,
+    ) -> Result<(Elements, Option<NamedConfig>)> {
+        let error = match parse(at) {
+            Ok(mut elements) => {
+                self.fallback = elements.fallback.take();
+                return Ok((elements, None));
+            }
+            Err(error) => error,
+        };
+        let named = match at.value().as_str() {
+            Some(name) => Some(NamedConfig::with(name, [("type".to_owned(), Value::from(name))].into_iter().collect())),
+            None => named(at),
+        };
+        let named = self.note(error, at, named)?;
+        Ok((Elements { dtype: NumpyType::Raw(1), endian: ByteOrder::Irrelevant, fallback: None }, Some(named)))
+    }
+
+    /// The chunk grid at `at`, of an array of `shape` with elements of `size` bytes.
+    pub(crate) fn grid(&mut self, at: &At<'_>, shape: &[u64], size: u64) -> Result<NamedConfig> {
+        members::regular_grid(at, shape, size).or_else(|error| self.note(error, at, named(at)))
+    }
+
+    /// The codec for the order of elements at `at`, in an array of `rank` dimensions.
+    pub(crate) fn layout(&mut self, at: &At<'_>, rank: usize) -> Result<Option<NamedConfig>> {
+        let Some(object) = at.value().as_object() else { return layout::to_model(at, rank) };
+        let error = Error::about(at, ErrorKind::UnknownExtension, "\"C\" or \"F\"");
+        self.note(error, at, Some(NamedConfig::with(LAYOUT, object.clone()))).map(Some)
+    }
+
+    /// Puts the shards that the storage transformers at `at` make into a grid and codecs, as [`sharding::to_model`]. All transformers are
+    /// returned, and nothing is changed, if one is not known or the grid is not.
+    pub(crate) fn transformers(
+        &mut self,
+        at: &At<'_>,
+        grid: &mut NamedConfig,
+        codecs: &mut Vec<NamedConfig>,
+    ) -> Result<Vec<NamedConfig>> {
+        let items = at.items()?;
+        if grid.name == "regular" {
+            let (mut sharded, mut shards) = (grid.clone(), codecs.clone());
+            match sharding::to_model(at, &mut sharded, &mut shards) {
+                Ok(()) => {
+                    (*grid, *codecs) = (sharded, shards);
+                    return Ok(Vec::new());
+                }
+                Err(error) if error.kind() == ErrorKind::UnknownExtension => {
+                    self.unknown.get_or_insert(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        items.iter().map(|item| named(item).ok_or_else(|| item.invalid("a storage transformer").into())).collect()
+    }
+
+    /// Takes note of an extension that is not known, and goes on with its form in the model.
+    ///
+    /// # Errors
+    /// Other errors, and of an extension that has no such form.
+    fn note(&mut self, error: Error, at: &At<'_>, named: Option<NamedConfig>) -> Result<NamedConfig> {
+        // An extension that calls itself as what is known would be taken for that.
+        let is_kept = |named: &NamedConfig| error.kind() == ErrorKind::UnknownExtension && named.name != "regular";
+        let Some(named) = named.filter(is_kept) else { return Err(error) };
+        let error = match at.get("extension").filter(|uri| uri.value().as_str().is_some()) {
+            Some(uri) => Error::about(&uri, ErrorKind::UnknownExtension, error.expected()),
+            None => error,
+        };
+        self.unknown.get_or_insert(error);
+        Ok(named)
+    }
+}
+
+/// An extension object in the model.
+fn named(at: &At<'_>) -> Option<NamedConfig> {
+    let object = at.value().as_object()?;
+    let name = ["extension", "storage_transformer", "type"].into_iter().find_map(|name| object.get(name)?.as_str())?;
+    Some(NamedConfig::with(name, object.clone()))
+}
+
+/// The object of an extension that is not known; `None` for what was not read from a draft.
+fn object(extension: &NamedConfig) -> Option<Value> {
+    let names = ["extension", "storage_transformer", "type"].into_iter();
+    let mut names = names.filter_map(|name| extension.configuration.get(name)?.as_str());
+    (names.next() == Some(extension.name.as_str())).then(|| Value::Object(extension.configuration.clone()))
+}
+
+/// The data type of a document if it is one that is not known.
+pub(crate) fn data_type(data_type: &NamedConfig) -> Option<Value> {
+    let object = object(data_type)?;
+    let is_name = object.as_object().is_some_and(|members| members.len() == 1);
+    Some(if is_name { Value::from(data_type.name.as_str()) } else { object })
+}
+
+/// The grid of a document if it is one that is not known.
+pub(crate) fn grid(grid: &NamedConfig) -> Option<Value> {
+    object(grid).filter(|_| grid.name != "regular")
+}
+
+/// The order of elements for a document, and how many codecs say it.
+///
+/// # Errors
+/// As [`layout::from_model`].
+pub(crate) fn layout(codecs: &[NamedConfig], rank: usize) -> Result<(Value, usize)> {
+    match codecs.first() {
+        Some(first) if first.name == LAYOUT => Ok((Value::Object(first.configuration.clone()), 1)),
+        _ => layout::from_model(codecs, rank).map(|(order, count)| (Value::from(order), count)),
+    }
+}
+
+/// The storage transformers of a document that are not known, each as it was read; `None` if there are none.
+///
+/// # Errors
+/// [`ErrorKind::NotExpressible`] for one of another dialect.
+pub(crate) fn transformers(transformers: &[NamedConfig]) -> Result<Option<Value>> {
+    let one = |transformer: &NamedConfig| {
+        object(transformer).ok_or_else(|| {
+            let found = transformer.to_value().excerpt();
+            Error::new(ErrorKind::NotExpressible, "/storage_transformers", found, "a storage transformer of a draft")
+        })
+    };
+    let list = transformers.iter().map(one).collect::<Result<Vec<_>>>()?;
+    Ok((!list.is_empty()).then_some(Value::Array(list)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ArrayMetadata, Dialect, Documents, NodePath, StoredNode, documents};
+    use zarr_json::json;
+
+    const OWN: &str = "https://example.org/own/1.0";
+
+    /// The document of an array in a draft, with members changed.
+    fn stored(dialect: Dialect, changes: &[(&str, Value)]) -> Documents {
+        let (entry, key, document) = match dialect {
+            Dialect::V3Draft2022 => (
+                Some(json!({"zarr_format": "https://purl.org/zarr/spec/core/3.0", "extensions": [],
+                    "metadata_encoding": {"type": "json", "metadata_key_suffix": ".json"}})),
+                "meta/a.array.json",
+                json!({"shape": [4], "data_type": "int32", "chunk_memory_layout": "C", "codecs": [], "fill_value": 0,
+                    "chunk_grid": {"type": "regular", "chunk_shape": [2], "separator": "/"}, "extensions": [], "attributes": {}}),
+            ),
+            Dialect::V3Protocol2020 => (
+                Some(json!({"zarr_format": "https://purl.org/zarr/spec/protocol/core/3.0", "extensions": [],
+                    "metadata_encoding": "https://purl.org/zarr/spec/protocol/core/3.0", "metadata_key_suffix": ".json"})),
+                "meta/root/a.array.json",
+                json!({"shape": [4], "data_type": "<i4", "chunk_memory_layout": "C", "fill_value": 0,
+                    "chunk_grid": {"type": "regular", "chunk_shape": [2], "separator": "/"}, "extensions": [], "attributes": {}}),
+            ),
+            _ => (
+                None,
+                "meta/a.a/array.json",
+                json!({"zarr_format": "http://purl.org/zarr/spec/protocol/core/3.0", "shape": [4], "data_type": "<i4",
+                    "chunk_memory_layout": "C", "chunk_codecs": [], "fill_value": 0,
+                    "chunk_grid": {"type": "regular", "chunk_shape": [2]}, "extensions": [], "attributes": {}}),
+            ),
+        };
+        let mut document = document.as_object().unwrap().clone();
+        changes.iter().for_each(|(name, value)| drop(document.insert(*name, value.clone())));
+        let entry = entry.map(|entry| ("zarr.json".to_owned(), entry.to_string().into_bytes()));
+        entry.into_iter().chain([(key.to_owned(), document.to_string().into_bytes())]).collect()
+    }
+
+    fn read(dialect: Dialect, documents: &Documents) -> StoredNode {
+        StoredNode::read(dialect, NodePath::parse("/a").unwrap(), documents).unwrap().unwrap()
+    }
+
+    fn array(found: &StoredNode) -> &ArrayMetadata {
+        found.node.as_array().unwrap()
+    }
+
+    /// Sets an attribute, and reads the documents again: nothing else may have changed.
+    fn check_changed(found: &StoredNode, stored: &Documents) {
+        let mut node = found.node.clone();
+        node.attributes_mut().insert("units", "K");
+        let changed = documents(found.dialect, &found.path, &node, Some(stored)).unwrap();
+        let mut after = stored.clone();
+        after.apply(&changed);
+        let again = read(found.dialect, &after);
+        assert_eq!(again.node, node);
+        let member = |documents: &Documents| {
+            let (document, _) =
+                documents.json(found.document_key().unwrap(), zarr_json::ParseOptions::ALL, |_| true).unwrap().unwrap();
+            let mut document = document.as_object().unwrap().clone();
+            document.remove("attributes");
+            document
+        };
+        assert_eq!(member(&after), member(stored));
+        // And in a new hierarchy of the dialect.
+        let mut after: Documents = stored
+            .iter()
+            .filter(|(key, _)| *key == "zarr.json")
+            .map(|(key, bytes)| (key.to_owned(), bytes.to_vec()))
+            .collect();
+        let fresh = documents(found.dialect, &found.path, &found.node, Some(&after)).unwrap();
+        after.apply(&fresh);
+        assert_eq!(read(found.dialect, &after).node, found.node);
+        // A conversion to the same dialect changes nothing.
+        let (same, notes) = crate::for_dialect_from(&found.node, found.dialect, found.dialect).unwrap();
+        assert_eq!((same, notes.len()), (found.node.clone(), 0));
+    }
+
+    const DRAFTS: [Dialect; 3] = [Dialect::V3Draft2022, Dialect::V3Protocol2020, Dialect::V3Protocol2019];
+
+    #[test]
+    fn nodes_are_read_and_changed() {
+        let mine = |kind: &str| json!({"extension": OWN, "type": kind, "configuration": {"a": 1}});
+        for dialect in DRAFTS {
+            let cases = [
+                ("data_type", json!({"extension": OWN, "type": "mine", "fallback": null}), "/data_type/extension"),
+                ("data_type", json!("mine"), "/data_type"),
+                ("chunk_grid", mine("hexagonal"), "/chunk_grid/extension"),
+                ("chunk_grid", json!({"type": "hexagonal", "chunk_shape": [2]}), "/chunk_grid/type"),
+                ("chunk_memory_layout", mine("hilbert"), "/chunk_memory_layout/extension"),
+                ("storage_transformers", json!([(mine("mine"))]), "/storage_transformers/0/extension"),
+            ];
+            for (member, value, pointer) in cases {
+                if dialect == Dialect::V3Protocol2019 && member == "storage_transformers" {
+                    continue;
+                }
+                let stored = stored(dialect, &[(member, value.clone())]);
+                let found = read(dialect, &stored);
+                let error = found.unknown.as_ref().unwrap_or_else(|| unreachable!("{dialect} {value}"));
+                assert_eq!(
+                    (error.kind(), error.pointer()),
+                    (ErrorKind::UnknownExtension, pointer),
+                    "{dialect} {value}"
+                );
+                assert_eq!(error.key(), found.document_key());
+                let name = value.get("extension").or_else(|| value.get("type")).unwrap_or(&value);
+                if member != "storage_transformers" {
+                    assert_eq!(error.found(), name.to_string(), "{dialect} {value}");
+                }
+                check_changed(&found, &stored);
+            }
+            assert!(read(dialect, &stored(dialect, &[])).unknown.is_none());
+        }
+    }
+
+    /// A codec may be published under any URI, which is its name.
+    #[test]
+    fn codecs_by_their_own_uri() {
+        for dialect in DRAFTS {
+            let (member, codec) = match dialect {
+                Dialect::V3Draft2022 => ("codecs", json!([{"type": OWN, "configuration": {"mask": 15}}])),
+                Dialect::V3Protocol2020 => ("compressor", json!({"codec": OWN, "configuration": {"mask": 15}})),
+                _ => ("chunk_codecs", json!([{"codec": OWN, "mask": 15}])),
+            };
+            let stored = stored(dialect, &[(member, codec)]);
+            let found = read(dialect, &stored);
+            assert!(found.unknown.is_none());
+            let last = array(&found).codecs.last().unwrap();
+            assert_eq!(last.to_value(), json!({"name": OWN, "configuration": {"mask": 15}}), "{dialect}");
+            let pointer = found.document_pointer(&format!("/codecs/{}", array(&found).codecs.len() - 1));
+            assert_eq!(found.codec_uri(&pointer).as_deref(), Some(OWN), "{dialect} {pointer}");
+            check_changed(&found, &stored);
+        }
+    }
+
+    /// In front of the codec that says the byte order, a codec that is not known is one of arrays.
+    #[test]
+    fn codecs_of_arrays_by_their_own_uri() {
+        let endian =
+            json!({"type": "https://purl.org/zarr/spec/codecs/endian/1.0", "configuration": {"endian": "little"}});
+        let stored = stored(
+            Dialect::V3Draft2022,
+            &[("codecs", json!([{"type": OWN}, endian, {"type": "https://example.org/bytes"}]))],
+        );
+        let found = read(Dialect::V3Draft2022, &stored);
+        let names: Vec<_> = array(&found).codecs.iter().map(|codec| codec.name.as_str()).collect();
+        assert_eq!(names, [OWN, "bytes", "https://example.org/bytes"]);
+        check_changed(&found, &stored);
+    }
+}
