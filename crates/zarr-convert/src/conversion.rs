@@ -37,6 +37,7 @@ mod target;
 mod tests;
 mod transfer;
 mod unfinished;
+mod unknown_grid;
 mod work;
 mod workers;
 
@@ -48,7 +49,7 @@ use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::readers::Unread;
 use zarr_meta::{Dialect, Node, NodePath, Note, StoredNode, conventions};
-use zarr_store::{Store, StoreExt};
+use zarr_store::{Key, Store, StoreExt};
 
 pub use copied_key::CopiedKey;
 pub use finish_move::finish_move;
@@ -287,12 +288,13 @@ impl Conversion {
         if matches!(node.how, Action::Group | Action::Keep) {
             return Ok(stored);
         }
-        let keys = ChunkKeys::new(&node.source)?;
-        let stored_chunks = match &node.region {
-            Some(region) => keys.stored_within(&*self.source, region)?,
-            None => keys.stored(&*self.source)?,
+        let of = |stored: Vec<(Key, ChunkIndex)>| stored.into_iter().map(|(key, _)| key).collect();
+        let stored_chunks: Vec<Key> = match &node.region {
+            _ if unknown_grid::is_of(&node.source) => unknown_grid::keys(&*self.source, &node.source)?,
+            Some(region) => of(ChunkKeys::new(&node.source)?.stored_within(&*self.source, region)?),
+            None => of(ChunkKeys::new(&node.source)?.stored(&*self.source)?),
         };
-        for (key, _) in stored_chunks {
+        for key in stored_chunks {
             if let Some(size) = self.source.size(&key)? {
                 stored.chunks += 1;
                 stored.bytes = stored.bytes.saturating_add(size);

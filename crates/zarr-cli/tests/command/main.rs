@@ -18,6 +18,7 @@ mod dataset;
 mod diff;
 mod digest;
 mod documents;
+mod drafts;
 mod du;
 mod elided;
 mod errors;

@@ -190,6 +190,37 @@ fn a_hierarchy_migrates_where_it_lies() {
     fails(&folder, &["migrate", "s"], 3, "no hierarchy of a dialect other than v3");
 }
 
+/// A chunk grid that is not known keeps an array from being converted, and not from being copied as it is stored.
+#[test]
+fn arrays_with_unknown_grids_are_copied_as_they_are() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "g/a", "--shape", "4", "--dtype", "int16", "--chunks", "2", "--codecs", "none"]);
+    folder.fill("s", "g/a", "<i2", "(4,)", &int16(1..5));
+    let document = std::fs::read_to_string(folder.path("s/g/a/zarr.json")).unwrap();
+    std::fs::write(folder.path("s/g/a/zarr.json"), document.replace("\"regular\"", "\"hexagonal\"")).unwrap();
+    // As the grid has it, which nobody knows.
+    std::fs::create_dir(folder.path("s/g/a/c/deep")).unwrap();
+    std::fs::write(folder.path("s/g/a/c/deep/chunk"), b"x").unwrap();
+    let content = |store: &str| -> Vec<(String, Vec<u8>)> {
+        let read = |file: String| (file.clone(), std::fs::read(folder.path(&format!("{store}/{file}"))).unwrap());
+        folder.files(store).into_iter().filter(|file| file.starts_with("g/a/")).map(read).collect()
+    };
+    let before = content("s");
+    assert_eq!(before.len(), 4);
+    folder.ok(&["cp", "s", "t"]);
+    assert_eq!(content("t"), before);
+    folder.ok(&["convert", "s", "u", "--dialect", "v3"]);
+    assert_eq!(content("u"), before);
+    folder.ok(&["convert", "s", "v", "--dry-run"]);
+    for more in [&["--dialect", "v2"][..], &["--codecs", "gzip"], &["--chunks", "1"]] {
+        let ran = folder.run(&[&["convert", "s", "w"], more].concat());
+        assert_ne!(ran.code, Some(0), "{more:?}");
+        assert!(ran.err.contains("hexagonal") && !folder.path("w").exists(), "{more:?}: {}", ran.err);
+    }
+    folder.ok(&["mv", "s::/g/a", "s::/b"]);
+    assert!(folder.files("s").contains(&"b/c/deep/chunk".to_owned()));
+}
+
 /// `--undo` removes the documents that the migration wrote, of any dialect: the store has a record.
 #[test]
 fn a_migration_to_version_2_is_undone_and_finished_as_such() {

@@ -3,7 +3,7 @@
 
 use super::run::in_store;
 use super::work::Work;
-use super::{Action, Conversion, PlannedNode, copy, reencode};
+use super::{Action, Conversion, PlannedNode, copy, reencode, unknown_grid};
 use std::sync::Arc;
 use zarr_hierarchy::node::{StillThere, pin};
 use zarr_hierarchy::{Error, ErrorKind, Result};
@@ -23,6 +23,12 @@ impl Conversion {
         let pinned = pin(&*self.source, &planned.source).map_err(in_source)?;
         let source = pinned.as_ref().unwrap_or(&self.source);
         let done = match planned.how {
+            Action::CopyChunks if unknown_grid::is_of(&planned.source) => {
+                unknown_grid::copy(self, planned, &**source, written, &**target, work).map_err(|error| {
+                    let (store, path) = (source.to_string(), planned.source.path.to_string());
+                    error.at(|location| (location.store, location.path) = (Some(store), Some(path)))
+                })
+            }
             Action::CopyChunks => copy::copy(self, planned, source, written, target, work),
             Action::Reencode => reencode::reencode(self, planned, source, written, target, work),
             Action::Group | Action::Keep => return Ok(()),

@@ -209,7 +209,7 @@ impl MissingChunks<'_> {
 }
 
 /// A value that may be held in memory, by one request.
-fn value_within(store: &dyn Store, key: &Key, memory: u64) -> Result<Option<Bytes>> {
+pub(super) fn value_within(store: &dyn Store, key: &Key, memory: u64) -> Result<Option<Bytes>> {
     let Some(fetched) = store.get_ranges(key, &[ByteRange::First(memory.saturating_add(1))])? else { return Ok(None) };
     let found = fetched.size.unwrap_or(0).max(fetched.part(0).len() as u64);
     if found > memory {

@@ -6,7 +6,8 @@ use super::source::Source as SourceArray;
 use super::strings::Strings;
 use super::target::Target;
 use super::{
-    Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, rechunk, reencode, region, strings, target,
+    Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, rechunk, reencode, region, strings,
+    target, unknown_grid,
 };
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
@@ -310,6 +311,10 @@ pub(super) fn planned(
                         size,
                     };
                     return reencoded(array, planned, options);
+                }
+                Err(error) if unknown_grid::is_of(&found) => {
+                    unknown_grid::check(&found, to, dialect, region.is_some() || !copied, error)?;
+                    (Action::CopyChunks, 0)
                 }
                 // Chunks that stay as they are need no codecs.
                 Err(error) if copied && error.kind() == ErrorKind::UnknownExtension => (Action::CopyChunks, 0),
