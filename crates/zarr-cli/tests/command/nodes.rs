@@ -190,6 +190,26 @@ fn a_hierarchy_migrates_where_it_lies() {
     fails(&folder, &["migrate", "s"], 3, "no hierarchy of a dialect other than v3");
 }
 
+/// Where a document of the old dialect has the name of a directory of the new one, nothing is begun.
+#[test]
+fn a_migration_whose_keys_are_taken_is_refused_before_it_begins() {
+    for dialect in ["p2019", "p2020", "d2022"] {
+        let folder = Folder::new();
+        folder.ok(&["create", "s", "/", "--shape", "4", "--dtype", "int16", "--dialect", "v1"]);
+        folder.fill("s", "/", "<i2", "(4,)", &int16(0..4));
+        let before = folder.files("s");
+        for more in [&["--dry-run"][..], &[]] {
+            let ran = folder.run(&[&["migrate", "s", "--dialect", dialect], more].concat());
+            assert_ne!(ran.code, Some(0), "{dialect}");
+            let words = "the key meta, a document of dialect v1, is in the way of the key meta/";
+            assert!(ran.err.contains(words), "{dialect}: {}", ran.err);
+            assert_eq!(folder.files("s"), before, "{dialect}");
+        }
+        folder.ok(&["convert", "s", "t", "--dialect", dialect]);
+        assert_eq!(folder.raw("t", "/"), int16(0..4));
+    }
+}
+
 /// A chunk grid that is not known keeps an array from being converted, and not from being copied as it is stored.
 #[test]
 fn arrays_with_unknown_grids_are_copied_as_they_are() {

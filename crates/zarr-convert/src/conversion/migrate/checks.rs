@@ -37,6 +37,19 @@ pub(super) fn check_keys(
         let error = Error::new(ErrorKind::NotExpressible, message).at(|location| location.key = Some(key.to_owned()));
         return Err(error.with_hint("convert it into another store instead"));
     }
+    // A value cannot be a directory, too.
+    let is_below = |key: &str| {
+        taken.iter().find(|taken| key.strip_prefix(taken.as_str()).is_some_and(|rest| rest.starts_with('/')))
+    };
+    if let Some((key, above)) = new.documents.iter().find_map(|(key, _)| Some((key, is_below(key)?))) {
+        let dialect = planned.source.dialect;
+        let message = format!(
+            "the key {above}, a document of dialect {dialect}, is in the way of the key {key} of dialect {}",
+            planned.dialect
+        );
+        let error = Error::new(ErrorKind::NotExpressible, message).at(|location| location.key = Some(above.clone()));
+        return Err(error.with_hint("convert it into another store instead"));
+    }
     if !matches!(planned.how, Action::CopyChunks | Action::Reencode) {
         return Ok(());
     }
