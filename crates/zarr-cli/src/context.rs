@@ -443,7 +443,11 @@ impl NodeLocation {
         if !is_missing || failure.hint.is_some() {
             return failure;
         }
-        match self.other().or_else(|| self.near().map(|near| question(&near))) {
+        let unlisted = || {
+            let hint = "the store cannot list: a group that has no document, only nodes below it, is not found";
+            (!self.path.is_root() && !self.store.capabilities().list).then(|| hint.to_owned())
+        };
+        match self.other().or_else(|| self.near().map(|near| question(&near))).or_else(unlisted) {
             Some(hint) => failure.with_hint(hint),
             None => failure,
         }

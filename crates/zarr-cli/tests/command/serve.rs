@@ -61,6 +61,21 @@ fn store() -> Folder {
     folder
 }
 
+/// A group that nodes below it imply shows only in a listing, which the web does not have.
+#[test]
+fn errors_say_that_a_store_cannot_list() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "foo/a", "--shape", "4", "--dtype", "int8", "--dialect", "d2022"]);
+    let serving = Serving::start(&folder, &[], 2);
+    let url = serving.raw().trim_end_matches('/');
+    assert!(folder.ok(&["info", url, "/foo/a"]).starts_with("Type "));
+    for verb in ["info", "ls", "attrs"] {
+        let ran = folder.run(&[verb, url, "/foo"]);
+        let hint = "hint: the store cannot list: a group that has no document, only nodes below it, is not found";
+        assert!(ran.code == Some(3) && ran.err.contains(hint), "{verb}: {:?} {}", ran.code, ran.err);
+    }
+}
+
 #[test]
 fn values_are_served_until_the_server_is_ended() {
     let folder = store();
