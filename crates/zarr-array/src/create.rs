@@ -324,6 +324,9 @@ impl NewArray {
         let data_type = if stays { data_type } else { &current.data_type };
         if let Some(serializer) = defaults.serializer.map(|serializer| serializer(data_type, order)) {
             codecs.insert(position, serializer);
+            if let Some(entry) = registry.codecs.get(&codec.name) {
+                codec.name = entry.written(&codec.name, has_ids && !dialect.precedes_v3()).to_owned();
+            }
         }
         Ok(codecs)
     }
@@ -464,3 +467,6 @@ impl NewArray {
         create(path, self, dialect, (String::new(), Capabilities::default()), registry).map(drop)
     }
 }
+
+#[cfg(test)]
+mod tests;

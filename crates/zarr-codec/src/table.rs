@@ -53,8 +53,10 @@ pub struct CodecEntry {
     pub aliases: &'static [&'static str],
     /// Names in Zarr v3 that are read; [`name`](Self::name) is written instead.
     pub only_read: &'static [&'static str],
-    /// The `id` in documents up to Zarr v2 and of the drafts: that of numcodecs.
+    /// The `id` in documents up to Zarr v2: that of numcodecs. The drafts of Zarr v3 have it in a URI, `https://purl.org/zarr/spec/codecs/ID/1.0`.
     pub id: Option<&'static str>,
+    /// The URI in the drafts of Zarr v3, where it is the codec's own.
+    pub uri: Option<&'static str>,
     /// The members of the configuration that users give behind the name, in this order, with the JSON that is written without them.
     pub arguments: &'static [(&'static str, Option<&'static str>)],
     /// A member that takes all values that users give behind the name, as a list: the axes of `transpose(1,0)`.
@@ -88,6 +90,7 @@ impl CodecEntry {
             aliases: &[],
             only_read: &[],
             id: None,
+            uri: None,
             arguments: &[],
             list_argument: None,
             example: "{}",
@@ -113,6 +116,12 @@ impl CodecEntry {
     #[must_use]
     pub const fn id(self, id: &'static str) -> Self {
         Self { id: Some(id), ..self }
+    }
+
+    /// With a URI of its own, by which the drafts of Zarr v3 name it.
+    #[must_use]
+    pub const fn uri(self, uri: &'static str) -> Self {
+        Self { uri: Some(uri), ..self }
     }
 
     /// With the name that users give, where it is not the one in Zarr v3 without `numcodecs.`.
@@ -148,7 +157,7 @@ impl CodecEntry {
     /// The same codec under another name alone.
     #[must_use]
     pub const fn renamed(self, name: &'static str) -> Self {
-        Self { name, aliases: &[], only_read: &[], id: None, ..self }
+        Self { name, aliases: &[], only_read: &[], id: None, uri: None, ..self }
     }
 
     /// The kind of the codec: its input and its output.
@@ -172,9 +181,18 @@ impl CodecEntry {
         [self.name].into_iter().chain(self.aliases.iter().copied()).chain(self.only_read.iter().copied())
     }
 
-    /// Whether a document of Zarr v3 may call it so.
+    /// Whether a document of Zarr v3, or of a draft of it, may call it so.
     pub fn is_called(&self, name: &str) -> bool {
-        self.names().any(|known| known == name)
+        self.names().chain(self.uri).any(|known| known == name)
+    }
+
+    /// The name that is written for `name`, one of this codec: in the drafts of Zarr v3 the URI if it has one, elsewhere not the URI.
+    pub fn written<'n>(&self, name: &'n str, is_draft: bool) -> &'n str {
+        match self.uri {
+            Some(uri) if is_draft => uri,
+            Some(uri) if uri == name => self.name,
+            _ => name,
+        }
     }
 
     /// Adds to a configuration the members that the specification demands and that are missing, for elements of `data_type`: not all

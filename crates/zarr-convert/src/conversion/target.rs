@@ -65,6 +65,9 @@ pub(super) fn target(
                 separator.insert("separator", "/");
                 array.chunk_key_encoding = NamedConfig::with("default", separator);
             }
+            if found.dialect != dialect {
+                name_codecs(&mut array.codecs, dialect, registry);
+            }
             if let (Conventions::Assume(convention), false) = (options.conventions, found.dialect.is_v3()) {
                 conventions::refresh_by(array, convention);
             }
@@ -151,6 +154,25 @@ pub(super) fn with_known_members(
         note
     };
     (found, different.into_iter().map(note).collect())
+}
+
+/// Gives codecs that have a URI of their own that name in the drafts, and no such name elsewhere.
+fn name_codecs(codecs: &mut [NamedConfig], dialect: Dialect, registry: &Registry) {
+    let is_draft = !dialect.is_v3() && !dialect.precedes_v3();
+    for codec in codecs {
+        if let Some(entry) = registry.codecs.get(&codec.name) {
+            codec.name = entry.written(&codec.name, is_draft).to_owned();
+        }
+        let Some(Value::Array(inner)) = codec.configuration.get_mut("codecs") else { continue };
+        let Some(mut chain) = inner.iter().map(NamedConfig::from_value).collect::<Option<Vec<_>>>() else { continue };
+        let before = chain.clone();
+        name_codecs(&mut chain, dialect, registry);
+        for ((value, before), after) in inner.iter_mut().zip(before).zip(chain) {
+            if before != after {
+                *value = after.to_value();
+            }
+        }
+    }
 }
 
 /// Makes the count of it of a fill value that is a date. Only in version 2 may it be a text.
