@@ -51,7 +51,7 @@ pub struct NewArray {
 
 impl NewArray {
     /// An array of `shape`, whose elements are of a type given by its name in Zarr v3 (`"float32"`), by its JSON
-    /// (`{"name": "numpy.datetime64", "configuration": {..}}`) or as numpy spells it (`"f4"`, `"<M8[s]"`, `"datetime64[s]"`,
+    /// (`{"name": "numpy.datetime64", "configuration": {..}}`), by the object of a draft (`{"extension": .., "type": .., "fallback": ..}`) or as numpy spells it (`"f4"`, `"<M8[s]"`, `"datetime64[s]"`,
     /// structs as `[["a", "<i4"], ["b", "<f8", [3]]]`).
     pub fn new(shape: &[u64], data_type: impl Into<String>) -> Self {
         Self {
@@ -199,6 +199,11 @@ impl NewArray {
             return Err(error.at(|location| location.pointer = Some("/shape".to_owned())));
         }
         let (data_type, order) = parse_data_type(&self.data_type, &registry.data_types)?;
+        let given = with_fallback(&self.data_type);
+        if given.is_some() && (dialect.is_v3() || dialect.precedes_v3()) {
+            let error = Error::argument(format!("a fallback of the data type, which dialect {dialect} does not have"));
+            return Err(error.at(|location| location.pointer = Some("/data_type/fallback".to_owned())));
+        }
         let is_null = match &self.fill {
             Some(fill) => fill.is_null(),
             None => dialect.fill_value_marks_missing() && self.follows_convention(),
@@ -246,6 +251,10 @@ impl NewArray {
             metadata.dimension_names.get_or_insert_default();
         }
         metadata.attributes.clone_from(&self.attributes);
+        if let Some(given) = given {
+            // The document has it as it is given.
+            metadata.extra.insert("data_type", given);
+        }
         Ok(metadata)
     }
 
@@ -315,6 +324,9 @@ impl NewArray {
                 }
                 None => {}
             }
+            if let Some(entry) = registry.codecs.get(&codec.name) {
+                codec.name = entry.written(&codec.name, has_ids && !dialect.precedes_v3()).to_owned();
+            }
             codecs.push(codec);
         }
         if is_bytes {
@@ -324,9 +336,6 @@ impl NewArray {
         let data_type = if stays { data_type } else { &current.data_type };
         if let Some(serializer) = defaults.serializer.map(|serializer| serializer(data_type, order)) {
             codecs.insert(position, serializer);
-            if let Some(entry) = registry.codecs.get(&codec.name) {
-                codec.name = entry.written(&codec.name, has_ids && !dialect.precedes_v3()).to_owned();
-            }
         }
         Ok(codecs)
     }
@@ -374,13 +383,26 @@ const PYTHON_TYPES: [(&str, &str); 8] = [
 ];
 
 /// A data type by name, JSON or numpy's spelling, and the byte order that the latter says.
+/// The object of a draft that names a data type, if it has types to fall back to.
+fn with_fallback(text: &str) -> Option<Value> {
+    let value =
+        Some(text).filter(|text| text.trim_start().starts_with('{')).and_then(|text| Value::from_json(text).ok())?;
+    let has_fallback = value.get("fallback").is_some_and(|fallback| !fallback.is_null());
+    (value.get("name").is_none() && has_fallback).then_some(value)
+}
+
 fn parse_data_type(text: &str, types: &DataTypes) -> Result<(DataType, ByteOrder)> {
     let in_type =
         |error: zarr_dtype::Error| Error::from(error).at(|location| location.pointer = Some("/data_type".to_owned()));
     if text.trim_start().starts_with('{') {
         let value = Value::from_json(text).map_err(|error| Error::argument(format!("data type: {error}")))?;
+        if value.get("name").is_none() && value.get("extension").is_some() {
+            let (config, order) = zarr_meta::data_type_of_extension(&value)
+                .map_err(|error| Error::from(error).at(|location| location.pointer = Some("/data_type".to_owned())))?;
+            return Ok((types.from_config(&config).map_err(in_type)?, order));
+        }
         let config = NamedConfig::from_value(&value)
-            .ok_or_else(|| Error::argument("data type: expected an object with a name"))?;
+            .ok_or_else(|| Error::argument("data type: expected an object with a name, or an extension and a type"))?;
         return Ok((types.from_config(&config).map_err(in_type)?, ByteOrder::Little));
     }
     if text.trim_start().starts_with('[') {

@@ -1,12 +1,16 @@
 //! Codecs on the command line: `gzip`, `zstd(3)`, `transpose(1,0),blosc(lz4,5,shuffle)`, as `tree` prints them, or JSON.
 
 use crate::failure::{Exit, Failure, Result};
-use zarr::codec::CodecList;
+use zarr::codec::{CodecList, IntoCodecs};
+use zarr::meta::json::{NamedConfig, Value};
 use zarr::registry::Registry;
 
 /// The codecs that `text` stands for, if `registry` has them.
 pub(crate) fn parse(text: &str, registry: &Registry) -> Result<CodecList> {
-    let codecs = CodecList::parse(text);
+    let codecs = match of_document(text)? {
+        Some(codecs) => codecs.into_codecs(),
+        None => CodecList::parse(text),
+    };
     codecs.and_then(|codecs| codecs.to_configs(&registry.codecs).map(|_| codecs)).map_err(|error| {
         let mut failure = Failure::from(zarr::Error::from(error));
         failure.exit = Exit::Usage;
@@ -14,6 +18,21 @@ pub(crate) fn parse(text: &str, registry: &Registry) -> Result<CodecList> {
             Some(meant) => failure.with_hint(format!("is {meant} meant?")),
             None => failure,
         }
+    })
+}
+
+/// Codecs as a document of an older dialect has them; `None` for all other texts.
+fn of_document(text: &str) -> Result<Option<Vec<NamedConfig>>> {
+    let Ok(list) = Value::from_json(text) else { return Ok(None) };
+    // A document of version 3 keeps the pointers of its errors.
+    let is_older = |item: &Value| item.as_object().is_some() && item.get("name").is_none();
+    if !list.as_array().is_some_and(|items| items.iter().any(is_older)) {
+        return Ok(None);
+    }
+    zarr::meta::codecs_of_document(&list).map_err(|error| {
+        let mut failure = Failure::from(error);
+        failure.exit = Exit::Usage;
+        failure
     })
 }
 
@@ -79,6 +98,10 @@ mod tests {
             r#"{"name":"numcodecs.delta"},{"name":"numcodecs.shuffle","configuration":{"elementsize":4}},{"name":"numcodecs.adler32"}"#,
         );
         check(r#" ["mine"] "#, r#"{"name":"mine"}"#);
+        let gzip = r#"{"name":"gzip","configuration":{"level":1}}"#;
+        check(r#"[{"id": "gzip", "level": 1}]"#, gzip);
+        check(r#"[{"type": "https://purl.org/zarr/spec/codecs/gzip/1.0", "configuration": {"level": 1}}]"#, gzip);
+        check(r#"[{"type": "https://example.org/x"}]"#, r#"{"name":"https://example.org/x"}"#);
         for text in ["gzip(1", "gzip(1,2)", "crc32c(1)"] {
             let failure = parse(text, &registry).unwrap_err();
             assert_eq!((failure.kind, failure.exit), ("argument", Exit::Usage), "{text}");

@@ -110,3 +110,32 @@ fn dimensions_have_a_bound() {
     assert_eq!((error.kind(), error.location().pointer.as_deref()), (ErrorKind::Argument, Some("/shape")));
     assert!(error.to_string().contains("found 65 dimensions, expected at most 64"), "{error}");
 }
+
+/// Data types as the drafts have them, with the types to fall back to as they are given.
+#[test]
+fn data_types_of_drafts() {
+    let given = json!({"extension": "https://purl.org/zarr/spec/extensions/data-types/datetime/1.0", "type": "<M8[ns]",
+        "fallback": ["mine", "uint64"]});
+    let create = |given: &Value, dialect: Dialect| {
+        let store = Arc::new(MemoryStore::new());
+        let new = NewArray::new(&[3], given.to_string()).codecs(r#"["bytes"]"#).unwrap().dialect(dialect);
+        let array = Array::create(&(Arc::clone(&store) as Arc<dyn Store>), "/a", new, &registry(&[]))?;
+        Ok::<_, crate::Error>((store, array))
+    };
+    let (store, mut array) = create(&given, Dialect::V3Draft2022).unwrap();
+    assert_eq!(document(&store, "meta/a.array.json").get("data_type"), Some(&given));
+    assert_eq!(array.data_type().to_config().name, "numpy.datetime64");
+    // Attributes are changed without a loss of the fallback.
+    array.set_attributes(json!({"units": "K"}).as_object().unwrap().clone()).unwrap();
+    assert_eq!(document(&store, "meta/a.array.json").get("data_type"), Some(&given));
+
+    let error = create(&given, Dialect::V3).unwrap_err().to_string();
+    assert!(error.contains("a fallback of the data type, which dialect v3 does not have"), "{error}");
+    let mut plain = given.as_object().unwrap().clone();
+    plain.remove("fallback");
+    assert!(create(&Value::Object(plain), Dialect::V3).is_ok());
+    let unknown = json!({"extension": "https://example.org/mine", "type": "mine", "fallback": "int8"});
+    let error = create(&unknown, Dialect::V3Draft2022).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnknownExtension);
+    assert!(error.to_string().contains("https://example.org/mine"), "{error}");
+}

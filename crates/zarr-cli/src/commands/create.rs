@@ -36,7 +36,7 @@ pub(crate) struct Create {
     /// Elements along each dimension: 365,180,360. An empty string means no dimensions.
     #[arg(long, value_name = "SHAPE", value_parser = number::shape, required_unless_present = "group", help_heading = ARRAY)]
     shape: Option<number::Lengths>,
-    /// The data type: float32, f4 or '>f4' as in numpy, or the JSON of a data type of Zarr v3.
+    /// The data type: float32, f4 or '>f4' as in numpy, or the JSON of a data type of Zarr v3, or of an extension of a draft of it.
     #[arg(long, value_name = "TYPE", required_unless_present = "group", help_heading = ARRAY)]
     dtype: Option<String>,
     /// The shape of chunks (with --shards: of inner chunks); by default about 1 MiB.
@@ -45,8 +45,8 @@ pub(crate) struct Create {
     /// The shape of shards, a multiple of that of chunks.
     #[arg(long, value_name = "SHAPE", value_parser = number::shape, help_heading = STORED)]
     shards: Option<number::Lengths>,
-    /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, zfp(mode=reversible), `none`, or JSON of a Zarr v3
-    /// document.
+    /// The codecs of chunks: gzip, zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, zfp(mode=reversible), `none`, or the JSON of
+    /// a document of any dialect.
     #[arg(long, value_name = "CODECS", help_heading = STORED)]
     codecs: Option<String>,
     /// The fill value, as in a Zarr v3 document: 0, NaN, 0x7fc00001, "text", or a date: 2000-01-01. Where the dialect allows it,

@@ -117,3 +117,50 @@ fn arrays_with_unknown_extensions_are_nodes() {
         }
     }
 }
+
+/// Codecs and data types as the document of the dialect has them.
+#[test]
+fn arrays_are_created_by_objects_of_documents() {
+    for (dialect, document, member, codecs) in [
+        (
+            "d2022",
+            "meta/a.array.json",
+            "codecs",
+            r#"[{"type":"https://purl.org/zarr/spec/codecs/gzip/1.0","configuration":{"level":3}}]"#,
+        ),
+        (
+            "p2019",
+            "meta/a.a/array.json",
+            "chunk_codecs",
+            r#"[{"codec":"http://purl.org/zarr/spec/codec/gzip","level":3}]"#,
+        ),
+        ("v2", "a/.zarray", "filters", r#"[{"id":"delta","dtype":"<i4"}]"#),
+    ] {
+        let folder = Folder::new();
+        folder.ok(&["create", "s", "a", "--shape", "4", "--dtype", "int32", "--dialect", dialect, "--codecs", codecs]);
+        let text = fs::read_to_string(folder.path(&format!("s/{document}"))).unwrap();
+        assert_eq!(Value::from_json(&text).unwrap().get(member), Some(&Value::from_json(codecs).unwrap()));
+        let items: Vec<u8> = (0..4_i32).flat_map(i32::to_le_bytes).collect();
+        folder.fill("s", "a", "<i4", "(4,)", &items);
+        assert_eq!(folder.raw("s", "a"), items);
+    }
+    let folder = Folder::new();
+    let time = r#"{"extension":"https://purl.org/zarr/spec/extensions/data-types/datetime/1.0","type":"<M8[ns]","fallback":["mine","uint64"]}"#;
+    let create =
+        |name: &'static str, more: &[&'static str]| [&["create", "s", name, "--shape", "2", "--dtype"], more].concat();
+    folder.ok(&create("t", &[time, "--dialect", "d2022"]));
+    let text = fs::read_to_string(folder.path("s/meta/t.array.json")).unwrap();
+    assert_eq!(Value::from_json(&text).unwrap().get("data_type"), Some(&Value::from_json(time).unwrap()));
+    let fails = |args: &[&str], words: &str| {
+        let ran = folder.run(args);
+        assert_eq!(ran.code, Some(2), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(words), "{args:?}: {}", ran.err);
+    };
+    fails(
+        &["create", "v", "t", "--shape", "2", "--dtype", time],
+        "a fallback of the data type, which dialect v3 does not have",
+    );
+    let own = r#"{"extension":"https://example.org/own/1.0","type":"mine","fallback":"int8"}"#;
+    fails(&create("u", &[own]), OWN);
+    fails(&create("u", &["int8", "--codecs", r#"[{"type":"https://example.org/own/1.0"}]"#]), OWN);
+}

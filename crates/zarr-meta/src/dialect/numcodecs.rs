@@ -56,6 +56,24 @@ pub(crate) fn to_model_in_one_order(
     Chain::new(dtype, endian, Orders::One).through(codecs, of_arrays)
 }
 
+/// A codec in the form of the model that is given for elements that are not known: without the members that follow from these.
+pub(crate) fn given(id: &str, parameters: &Map) -> Result<NamedConfig> {
+    let mut map = parameters.clone();
+    // The default of numcodecs depends on the elements.
+    if id == "blosc" && map.get("shuffle").and_then(Value::as_i64) == Some(-1) {
+        map.remove("shuffle");
+    }
+    let mut codec = form::of_model(&At::root(&Value::Object(map)), id, 1, 1)?;
+    let is_known = codec_named(&codec.name).is_some();
+    if !is_known && crate::dialect::draft::codec::is_uri(id) {
+        codec.name = id.to_owned();
+    }
+    if id == "blosc" && !parameters.contains_key("typesize") {
+        codec.configuration.remove("typesize");
+    }
+    Ok(codec)
+}
+
 /// The filters and the compressor for codecs of the model, which begin behind a transpose; and the byte order.
 pub(crate) struct Stored {
     pub(crate) filters: Vec<Value>,

@@ -9,7 +9,7 @@ use crate::dialect::typestr;
 use crate::error::{Error, ErrorKind, Result};
 use zarr_dtype::{ByteOrder, Class, NumpyType};
 use zarr_json::pointer::At;
-use zarr_json::{Map, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 /// The spellings of a data type that are accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,26 @@ pub(crate) fn parse(at: &At<'_>, accept: Accept) -> Result<Elements> {
     };
     let fallback = Error::about(at, ErrorKind::UnknownExtension, "a data type that is known");
     Ok(Elements { dtype, endian, fallback: Some(fallback) })
+}
+
+/// The data type that an extension object of a draft says, and the byte order of its elements.
+///
+/// ```json
+/// {"extension": "https://purl.org/zarr/spec/extensions/data-types/datetime/1.0", "type": "<M8[ns]", "fallback": "int64"}
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::UnknownExtension`] if the type itself is not known, whatever its fallback; [`ErrorKind::InvalidMetadata`] for no such object.
+pub fn data_type_of_extension(object: &Value) -> Result<(NamedConfig, ByteOrder)> {
+    let at = At::root(object);
+    at.member("extension")?.text()?;
+    at.member("type")?;
+    let found = extension(&at, Accept::Names).or_else(|| extension(&at, Accept::TypeStrings));
+    let Some((dtype, endian)) = found else {
+        let uri = at.member("extension")?;
+        return Err(Error::about(&uri, ErrorKind::UnknownExtension, "a data type that is known"));
+    };
+    Ok((dtype.to_config(), endian))
 }
 
 /// A type that is no object.
