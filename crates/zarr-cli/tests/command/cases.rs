@@ -1,5 +1,6 @@
 //! Stores as other software left them, in `tests/cases`: what the command makes of each.
 
+mod bounded;
 mod changed;
 mod looked_at;
 mod read;
