@@ -222,3 +222,21 @@ def test_a_region_of_a_data_set(tmp_path: Path) -> None:
         zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "d.zarr", isel={"time": [0, 1, 3]})
     with pytest.raises(ValueError, match="no dimension tme"):
         zarr_rust.convert(tmp_path / "a.zarr", tmp_path / "d.zarr", sel={"tme": "2020"})
+
+
+def test_regions_of_dimensions_that_netcdf_c_defines_in_several_groups(tmp_path: Path) -> None:
+    netcdf = pytest.importorskip("netCDF4")
+
+    def opened(name: str, mode: str) -> Any:
+        return netcdf.Dataset(f"file://{tmp_path}/{name}#mode=nczarr,file", mode)
+
+    with opened("n", "w") as root:
+        group = root.createGroup("g")
+        for node, length in ((root, 6), (group, 3)):
+            node.createDimension("x", length)
+            node.createVariable("a", "i4", ("x",))[:] = np.arange(length)
+    zarr_rust.convert(tmp_path / "n", tmp_path / "half", isel={"x": slice(None, None, 2)})
+    with opened("half", "r") as root:
+        group = root["g"]
+        assert (len(root.dimensions["x"]), len(group.dimensions["x"])) == (3, 2)
+        assert root["a"][:].tolist() == [0, 2, 4] and group["a"][:].tolist() == [0, 2]

@@ -94,19 +94,29 @@ fn names_of(attribute: &Value, rank: usize) -> Result<Vec<String>, String> {
 /// The dimension that netCDF-C gives the one element of a scalar, where it names dimensions for xarray as well.
 const SCALAR: &str = "_scalar_";
 
+/// The paths of the dimensions that NCZarr names for an array, such as `/group/x`: of dimension `x` of the group `/group`. `None` if it names
+/// none, or not one for each dimension.
+pub fn dimension_references(attributes: &Map, extra: &Map, rank: usize) -> Option<Vec<String>> {
+    let (_, references) = referred(attributes, extra)?;
+    texts(references).filter(|references| references.len() == rank)
+}
+
 /// The last names in the dimension references of NCZarr.
 fn references(attributes: &Map, extra: &Map, rank: usize) -> Option<Vec<String>> {
-    let members = [(attributes, "_nczarr_array"), (extra, "_nczarr_array"), (extra, "_NCZARR_ARRAY")];
-    let (array, references) = members
-        .into_iter()
-        .filter_map(|(map, name)| map.get(name))
-        .find_map(|array| Some((array, array.get("dimension_references").or_else(|| array.get("dimrefs"))?)))?;
+    let (array, references) = referred(attributes, extra)?;
     let references = texts(references)?;
     if references.is_empty() && rank == 1 && is_scalar(array) {
         return Some(vec![SCALAR.to_owned()]);
     }
     let last = |path: String| path.rsplit('/').next().unwrap_or_default().to_owned();
     (references.len() == rank).then(|| references.into_iter().map(last).collect())
+}
+
+/// The member of NCZarr of an array, and its dimension references.
+fn referred<'m>(attributes: &'m Map, extra: &'m Map) -> Option<(&'m Value, &'m Value)> {
+    let members = [(attributes, "_nczarr_array"), (extra, "_nczarr_array"), (extra, "_NCZARR_ARRAY")];
+    let mut found = members.into_iter().filter_map(|(map, name)| map.get(name));
+    found.find_map(|array| Some((array, array.get("dimension_references").or_else(|| array.get("dimrefs"))?)))
 }
 
 /// Whether a member of NCZarr says that its array is a scalar.
@@ -210,6 +220,14 @@ pub fn resize_dimension(group: &mut GroupMetadata, name: &str, before: u64, now:
     changed
 }
 
+/// Whether NCZarr lists a dimension of this name and length in a group.
+pub fn lists_dimension(group: &GroupMetadata, name: &str, len: u64) -> bool {
+    let maps = [group.attributes.get("_nczarr_group"), group.extra.get("_NCZARR_GROUP")];
+    let lists = maps.into_iter().flatten().flat_map(|lists| [lists.get("dimensions"), lists.get("dims")]);
+    let mut known = lists.flatten().filter_map(|dimensions| dimensions.get(name));
+    known.any(|dimension| dimension.as_u64().or_else(|| dimension.get("size")?.as_u64()) == Some(len))
+}
+
 /// The lists that NCZarr keeps of the nodes in a group: each of arrays or (if not `is_array`) of groups, with the names in it.
 pub fn child_lists(group: &GroupMetadata) -> Vec<(bool, Vec<&str>)> {
     let maps = [group.attributes.get("_nczarr_group"), group.extra.get("_NCZARR_GROUP")];
@@ -249,6 +267,8 @@ mod tests {
             ..GroupMetadata::default()
         };
         assert!(!resize_dimension(&mut group, "x", 5, 2) && !resize_dimension(&mut group, "z", 4, 2));
+        let listed = [("x", 4), ("x", 5), ("y", 4), ("z", 4)].map(|(name, len)| lists_dimension(&group, name, len));
+        assert_eq!(listed, [true, false, true, false]);
         assert!(resize_dimension(&mut group, "x", 4, 2));
         let expected =
             json!({"_nczarr_group": {"dimensions": {"x": {"size": 2, "unlimited": 1}, "y": 4}, "arrays": []}});
@@ -286,6 +306,10 @@ mod tests {
         assert_eq!(names(new, json!({}), 2), Some((yx(), Convention::NcZarr)));
         let old = json!({"_NCZARR_ARRAY": {"dimrefs": ["/y", "/x"], "storage": "chunked"}});
         assert_eq!(names(json!({}), old, 2), Some((yx(), Convention::NcZarr)));
+        let paths = |attributes: Value| dimension_references(attributes.as_object().unwrap(), &Map::new(), 2);
+        let new = json!({"_nczarr_array": {"dimension_references": ["/g/y", "/x"]}});
+        assert_eq!(paths(new), Some(vec!["/g/y".to_owned(), "/x".to_owned()]));
+        assert_eq!(paths(json!({"_nczarr_array": {"dimension_references": ["/x"]}})), None);
         assert_eq!(names(json!({"_ARRAY_DIMENSIONS": ["y", 1]}), json!({}), 2), None);
         assert_eq!(names(json!({}), json!({}), 0), None);
     }

@@ -230,3 +230,53 @@ fn groups_inherit_the_coordinates_above_them() {
     folder.ok(&["create", "tree", "other/v", "--shape", "2", "--dims", "time", "--dtype", "int8"]);
     assert_eq!(folder.ok(&["read", "tree", "other/v", "--decode"]).lines().count(), 3);
 }
+
+/// Groups within each other that each define a dimension x, as netCDF-C stores them.
+#[test]
+fn dimensions_of_one_name_in_several_groups_keep_their_lengths() {
+    let folder = Folder::new();
+    let group = |path: &str, len: u64, groups: &str| {
+        let lists = format!(
+            r#"{{"_nczarr_group": {{"dimensions": {{"x": {{"size": {len}}}}}, "arrays": ["a", "b"], "groups": [{groups}]}}}}"#
+        );
+        folder.ok(&["create", "n", path, "--group", "--dialect", "v2", "--attributes", &lists]);
+    };
+    let array = |path: &str, len: u64, reference: &str| {
+        let refers = format!(
+            r#"{{"_nczarr_array": {{"dimension_references": ["{reference}"], "storage": "chunked"}}, "_ARRAY_DIMENSIONS": ["x"]}}"#
+        );
+        let len = len.to_string();
+        folder.ok(&[
+            "create",
+            "n",
+            path,
+            "--shape",
+            &len,
+            "--dtype",
+            "int32",
+            "--attributes",
+            &refers,
+            "--chunks",
+            "2",
+        ]);
+    };
+    group("/", 6, "\"g\", \"h\"");
+    group("/g", 3, "");
+    group("/h", 6, "");
+    array("/a", 6, "/x");
+    array("/b", 6, "/x");
+    array("/g/a", 3, "/g/x");
+    array("/g/b", 6, "/x");
+    array("/h/a", 6, "/h/x");
+    array("/h/b", 6, "/x");
+    folder.ok(&["convert", "n", "half", "--isel", "x=::2"]);
+    let listed = |store: &str, path: &str| {
+        let text = folder.ok(&["attrs", store, path]);
+        let size = Value::from_json(&text).unwrap().pointer("/_nczarr_group/dimensions/x/size").unwrap().to_string();
+        size.parse::<u64>().unwrap()
+    };
+    assert_eq!(["/", "/g", "/h"].map(|path| listed("half", path)), [3, 2, 3]);
+    // Of /h and of the root, other arrays are left.
+    folder.ok(&["convert", "n", "one", "--isel", "x=0:4", "--exclude", "/a", "--exclude", "/b", "--exclude", "/h/a"]);
+    assert_eq!(["/", "/g", "/h"].map(|path| listed("one", path)), [4, 3, 6]);
+}

@@ -168,19 +168,31 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Gives the dimensions that NCZarr lists in groups their new lengths.
+/// Gives the dimensions that NCZarr lists in groups their new lengths. Groups within each other may have dimensions of one name: that of an
+/// array is the one that it refers to, or else that of the nearest group.
 pub(super) fn resize_dimensions(found: &mut [StoredNode], options: &ConvertOptions) {
-    let mut lengths = Vec::new();
+    let mut resized: Vec<(NodePath, String, u64, u64)> = Vec::new();
     for node in found.iter() {
         let (Some(region), Node::Array(array)) = (options.regions.get(&node.path), &node.node) else { continue };
+        let lists = |path: &NodePath, name: &str, len: u64| {
+            let group = found.iter().find(|node| node.path == *path).and_then(|node| node.node.as_group());
+            group.is_some_and(|group| conventions::lists_dimension(group, name, len))
+        };
+        let referred = conventions::dimension_references(&array.attributes, &array.extra, array.shape.len());
+        let referred = referred.unwrap_or_default();
         let names = array.dimension_names.iter().flatten().map(Option::as_deref);
-        for ((name, &before), range) in names.zip(&array.shape).zip(region.axes()) {
-            lengths.extend(name.map(|name| (node.path.clone(), name.to_owned(), before, range.len)));
+        for (axis, ((name, &before), range)) in names.zip(&array.shape).zip(region.axes()).enumerate() {
+            let Some(name) = name else { continue };
+            let referred = referred.get(axis).and_then(|path| NodePath::parse(path).ok()?.parent());
+            let mut groups = referred.into_iter().chain(node.path.ancestors().collect::<Vec<_>>());
+            if let Some(group) = groups.find(|group| lists(group, name, before)) {
+                resized.push((group, name.to_owned(), before, range.len));
+            }
         }
     }
     for node in found.iter_mut() {
         let Node::Group(group) = &mut node.node else { continue };
-        for (_, name, before, now) in lengths.iter().filter(|(path, ..)| path.is_within(&node.path)) {
+        for (_, name, before, now) in resized.iter().filter(|(path, ..)| *path == node.path) {
             conventions::resize_dimension(group, name, *before, *now);
         }
     }
