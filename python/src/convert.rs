@@ -286,6 +286,7 @@ pub(crate) fn convert(
         let within = options.node.clone().unwrap_or_else(NodePath::root);
         let ignore = source.capabilities().list;
         let dataset_options = DatasetOptions::default().ignore_consolidated(ignore);
+        let region = region.clone().exclude(options.exclude.clone()).arrays(options.arrays.clone());
         let options = options.regions(region.regions(&source, &within, &registry, &dataset_options)?);
         if settings.dry_run {
             let examined = Conversion::examine(&source, &registry, options)?;

@@ -39,6 +39,8 @@ use zarr_meta::{NodePath, StoredNode};
 pub struct DimensionSelection {
     along: Vec<(String, Along)>,
     above: Vec<Group>,
+    exclude: Vec<NodePath>,
+    arrays: Option<Vec<NodePath>>,
 }
 
 #[derive(Clone, Debug)]
@@ -69,12 +71,39 @@ impl DimensionSelection {
         self
     }
 
+    /// Leaves out nodes, with everything below them: whatever is wrong with them, the others have regions.
+    #[must_use]
+    pub fn exclude(mut self, nodes: Vec<NodePath>) -> Self {
+        self.exclude = nodes;
+        self
+    }
+
+    /// Takes regions of these arrays alone; `None` for all.
+    #[must_use]
+    pub fn arrays(mut self, arrays: Option<Vec<NodePath>>) -> Self {
+        self.arrays = arrays;
+        self
+    }
+
+    /// Whether a region of an array is taken.
+    fn is_taken(&self, path: &NodePath) -> bool {
+        let is_left = self.exclude.iter().any(|above| path.is_within(above));
+        !is_left && self.arrays.as_ref().is_none_or(|arrays| arrays.contains(path))
+    }
+
+    /// Whether labels of a coordinate of this name are selected.
+    fn has_labels(&self, path: &NodePath) -> bool {
+        let is_label = |(name, along): &(String, Along)| matches!(along, Along::Labels(_)) && path.name() == Some(name);
+        self.along.iter().any(is_label)
+    }
+
     /// Whether nothing is selected.
     pub fn is_empty(&self) -> bool {
         self.along.is_empty()
     }
 
-    /// The region of each array at and below a node that has one of the dimensions, by path.
+    /// The region of each array at and below a node that has one of the dimensions, by path: also of arrays whose codecs or other
+    /// extensions are not known.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for a dimension that no array has or that is given twice, a label that is not there, a dimension without a
@@ -122,7 +151,7 @@ impl DimensionSelection {
     ) -> Result<Vec<(Dataset, Option<String>)>> {
         if found.node.as_array().is_none() {
             let group = Group::from_found(store, found, registry)?;
-            let tree = DataTree::open_with(&group, options)?;
+            let tree = DataTree::open_some(&group, options, |path| self.is_taken(path) || self.has_labels(path))?;
             let datasets = tree.iter().map(|(_, dataset)| Ok((self.inheriting(dataset)?, None)));
             return datasets.collect();
         }
@@ -142,21 +171,16 @@ impl DimensionSelection {
     /// Adds the regions of the variables of a data set that are its own, or of one of them.
     fn take(&self, dataset: Dataset, only: Option<&str>, taken: &mut Taken) -> Result<()> {
         let path = dataset.group().path().clone();
-        // What is no variable, since its codecs are not known here, would be copied whole.
-        let unknown = |error: &&Error| error.kind() == ErrorKind::UnknownExtension;
-        if let Some(error) = dataset.broken().iter().find(unknown).filter(|_| only.is_none()) {
-            let (message, location) = (format!("no region of it can be taken: {}", error.message()), error.location());
-            let error = Error::new(error.kind(), message).at(|known| *known = location.clone());
-            return Err(error);
-        }
         let inherited: BTreeSet<String> = dataset.inherited().map(|it| it.name().to_owned()).collect();
         let is_own = |variable: &&Variable| {
             !inherited.contains(variable.name()) && only.is_none_or(|name| name == variable.name())
         };
-        taken.known.extend(dataset.variables().filter(is_own).flat_map(Variable::dimensions).map(str::to_owned));
-        let mut selected = dataset.clone();
+        let is_taken = |variable: &&Variable| is_own(variable) && self.is_taken(variable.stored().path());
+        taken.known.extend(dataset.variables().filter(is_taken).flat_map(Variable::dimensions).map(str::to_owned));
+        let (mut selected, mut narrowed) = (dataset.clone(), BTreeSet::new());
         for (name, along) in &self.along {
-            if !dataset.variables().filter(is_own).any(|variable| variable.dimensions().any(|known| known == name)) {
+            let has = |variable: &Variable| variable.dimensions().any(|known| known == name);
+            if !dataset.variables().filter(is_own).any(has) {
                 continue;
             }
             let done = match along {
@@ -167,12 +191,51 @@ impl DimensionSelection {
                 true => error.at_path(&path),
                 false => error,
             })?;
-            taken.used.insert(name.clone());
+            narrowed.insert(name);
+            if dataset.variables().filter(is_taken).any(has) {
+                taken.used.insert(name.clone());
+            }
         }
-        for variable in selected.variables().filter(is_own) {
+        for variable in selected.variables().filter(is_taken) {
             let axes = variable.axes_of_stored().map(|(name, indexer)| range(name, indexer));
             let axes = axes.collect::<Result<Vec<_>>>().map_err(|error| error.at_path(variable.stored().path()))?;
             taken.add(variable.stored().path(), variable.stored().shape(), Region::new(axes)?);
+        }
+        self.take_unknown(&dataset, (&selected, &narrowed), taken)
+    }
+
+    /// Adds the regions of arrays that are no variables, since extensions are not known here: by the names of their dimensions.
+    /// `narrowed` are the dimensions along which the data set is selected.
+    fn take_unknown(
+        &self,
+        dataset: &Dataset,
+        (selected, narrowed): (&Dataset, &BTreeSet<&String>),
+        taken: &mut Taken,
+    ) -> Result<()> {
+        let unknown = dataset.broken().iter().filter(|error| error.kind() == ErrorKind::UnknownExtension);
+        for error in unknown {
+            let path = error.location().path.as_deref().and_then(|path| NodePath::parse(path).ok());
+            let Some(path) = path.filter(|path| self.is_taken(path)) else { continue };
+            let found = open(dataset.group().store(), &path)?;
+            let Some(array) = found.node.as_array() else { continue };
+            let names: Vec<Option<&str>> = array.dimension_names.iter().flatten().map(Option::as_deref).collect();
+            let named = names.iter().copied().chain(std::iter::repeat(None));
+            let axis = |(name, &len): (Option<&str>, &u64)| {
+                let along = self.along.iter().find(|(known, _)| Some(known.as_str()) == name);
+                let Some((name, along)) = along else { return Ok(AxisRange::new(0, len)) };
+                match along {
+                    Along::Indices(indices) => range(Some(name), &Indexer::all(len).select(name, indices)?),
+                    Along::Labels(_) => {
+                        let selected = Some(selected).filter(|_| narrowed.contains(name));
+                        range(Some(name), &labelled(dataset, selected, (name, len), error)?)
+                    }
+                }
+            };
+            let axes = named.zip(&array.shape).map(axis).collect::<Result<Vec<_>>>();
+            let region = Region::new(axes.map_err(|error| error.at_path(&path))?)?;
+            taken.known.extend(names.iter().flatten().map(|name| (*name).to_owned()));
+            taken.used.extend(names.iter().flatten().map(|name| (*name).to_owned()));
+            taken.add(&path, &array.shape, region);
         }
         Ok(())
     }
@@ -180,7 +243,7 @@ impl DimensionSelection {
     /// Adds the regions of arrays by the names of their dimensions alone.
     fn take_arrays(&self, nodes: &[StoredNode], taken: &mut Taken) -> Result<()> {
         for found in nodes {
-            let Some(array) = found.node.as_array() else { continue };
+            let Some(array) = found.node.as_array().filter(|_| self.is_taken(&found.path)) else { continue };
             let names: Vec<Option<&str>> = array.dimension_names.iter().flatten().map(Option::as_deref).collect();
             taken.known.extend(names.iter().flatten().map(|name| (*name).to_owned()));
             let named = names.iter().copied().chain(std::iter::repeat(None));
@@ -222,6 +285,29 @@ impl Taken {
 fn open(store: &Arc<dyn Store>, path: &NodePath) -> Result<StoredNode> {
     let path = path.to_string();
     open_node(&**store, &path, None).map_err(|error| with_location(error, &**store, &path))
+}
+
+/// What a selection has of a dimension of `len` elements, of an array that cannot be opened for this reason.
+fn labelled(
+    dataset: &Dataset,
+    selected: Option<&Dataset>,
+    (name, len): (&str, u64),
+    reason: &Error,
+) -> Result<Indexer> {
+    let size = dataset.dimensions().iter().find(|known| known.name == name).map(|known| known.size);
+    let axes = selected.into_iter().flat_map(Dataset::variables).flat_map(Variable::axes_of_stored);
+    let mut indexers = axes.filter(|(known, _)| *known == Some(name)).map(|(_, indexer)| indexer.clone());
+    match (size, indexers.next()) {
+        (Some(size), Some(indexer)) if size == len => Ok(indexer),
+        (Some(size), Some(_)) => {
+            let message = format!("dimension {name} has {len} elements here, but {size} in the data set");
+            Err(Error::new(ErrorKind::InvalidMetadata, message))
+        }
+        _ => {
+            let message = format!("no region of it can be taken: {}", reason.message());
+            Err(Error::new(reason.kind(), message).with_hint("no variable has labels of its dimension"))
+        }
+    }
 }
 
 /// The range that indices are.
@@ -313,6 +399,57 @@ mod tests {
         assert_eq!(regions(&both, "/ocean").unwrap(), ["/ocean/depth [2:3]", "/ocean/s [2:3, 1:3]"]);
         let one = DimensionSelection::default().sel("time", 40);
         assert_eq!(regions(&one, "/t").unwrap(), ["/t [3:4]"]);
+    }
+
+    /// The store with an array of a codec that is not known here.
+    fn with_unknown(path: &str, shape: &str, names: &str) -> Arc<dyn Store> {
+        let store = tree();
+        let document = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": {shape}, "data_type": "int32", "fill_value": 0,
+            "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": {shape}}}}}, "dimension_names": {names},
+            "chunk_key_encoding": {{"name": "default"}}, "codecs": [{{"name": "bytes"}}, {{"name": "nobody.knows"}}]}}"#
+        );
+        let key = zarr_store::Key::new(&format!("{path}/zarr.json")).unwrap();
+        zarr_store::StoreExt::set_all(&*store, &key, document.as_bytes()).unwrap();
+        store
+    }
+
+    #[test]
+    fn arrays_of_unknown_codecs_have_regions() {
+        let store = with_unknown("ocean/w", "[3, 4]", r#"["depth", "time"]"#);
+        let regions = |selection: &DimensionSelection, path: &str| {
+            let path = NodePath::parse(path).unwrap();
+            selection.regions(&store, &path, &registry(), &DatasetOptions::default())
+        };
+        let selection = DimensionSelection::default().sel("time", Labels::between(20, 30)).isel("depth", 1);
+        let region = Region::from_ranges(&[1..2, 1..3]);
+        let whole = regions(&selection, "/").unwrap();
+        assert_eq!(whole[&NodePath::parse("/ocean/w").unwrap()], region);
+        assert_eq!(whole[&NodePath::parse("/ocean/s").unwrap()], region);
+        let alone = regions(&DimensionSelection::default().isel("depth", 2), "/ocean/w").unwrap();
+        assert_eq!(alone[&NodePath::parse("/ocean/w").unwrap()], Region::from_ranges(&[2..3, 0..4]));
+        assert!(regions(&DimensionSelection::default().isel("depht", 2), "/ocean/w").is_err());
+    }
+
+    #[test]
+    fn what_is_wrong_with_arrays_that_are_left_out_does_not_count() {
+        // Another size of a dimension: no data set.
+        let store = with_unknown("ocean/w", "[9]", r#"["depth"]"#);
+        create(&Group::open(&store, "/ocean", &registry()).unwrap(), "v", &[9], &["depth"]);
+        let selection = DimensionSelection::default().sel("depth", 50);
+        let regions = |selection: DimensionSelection| {
+            let regions = selection.regions(&store, &NodePath::root(), &registry(), &DatasetOptions::default());
+            regions.map(|regions| regions.keys().map(ToString::to_string).collect::<Vec<_>>())
+        };
+        assert!(regions(selection.clone()).is_err());
+        let left = ["/ocean/v", "/ocean/w"].map(|path| NodePath::parse(path).unwrap()).to_vec();
+        assert!(regions(selection.clone().exclude(vec![left[0].clone()])).is_err());
+        assert_eq!(regions(selection.clone().exclude(left.clone())).unwrap(), ["/ocean/depth", "/ocean/s"]);
+        let chosen = vec![NodePath::parse("/ocean/s").unwrap()];
+        assert_eq!(regions(selection.clone().arrays(Some(chosen))).unwrap(), ["/ocean/s"]);
+        // Labels are looked up in a coordinate that is left out.
+        let both = [left, vec![NodePath::parse("/ocean/depth").unwrap()]].concat();
+        assert_eq!(regions(selection.exclude(both)).unwrap(), ["/ocean/s"]);
     }
 
     #[test]

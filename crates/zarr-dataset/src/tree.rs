@@ -62,7 +62,13 @@ impl DataTree {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(group: &Group, options: &DatasetOptions) -> Result<Self> {
-        let walk = if options.ignore_consolidated { group.walk()? } else { group.consolidated_walk()? };
+        Self::open_some(group, options, |_| true)
+    }
+
+    /// As [`open_with`](Self::open_with), of some of the arrays.
+    pub(crate) fn open_some(group: &Group, options: &DatasetOptions, has: impl Fn(&NodePath) -> bool) -> Result<Self> {
+        let mut walk = if options.ignore_consolidated { group.walk()? } else { group.consolidated_walk()? };
+        walk.nodes.retain(|node| node.node.as_array().is_none() || has(&node.path));
         let registry = decoded::registry(group.registry());
         let found = by_group(group, walk.nodes, walk.broken);
         let root = group.path().names().count();

@@ -1,11 +1,14 @@
-//! The region of a data set that a copy takes: `--sel` and `--isel`.
+//! The region of a data set that a verb takes: `--sel` and `--isel`.
 
 use super::read::groups_above;
 use super::read::select::ByDimension;
 use crate::context::{Context, NodeLocation};
 use crate::failure::Result;
+use std::collections::BTreeMap;
 use zarr::convert::{ConvertOptions, PlannedNode};
-use zarr::dataset::DatasetOptions;
+use zarr::dataset::{DatasetOptions, DimensionSelection};
+use zarr::grid::Region;
+use zarr::meta::NodePath;
 
 /// The same options for the region that is chosen of a node, with all below it.
 pub(crate) fn taken(
@@ -17,12 +20,29 @@ pub(crate) fn taken(
     if chosen.is_empty() {
         return Ok(options);
     }
-    let selection = chosen.selection()?.above(groups_above(context, &source.address));
-    // A node is copied as it is there, not as a copy of its metadata says.
+    // What is not copied is not looked at.
+    let selection = chosen.selection()?.exclude(options.exclude.clone()).arrays(options.arrays.clone());
+    let regions = regions(context, source, selection)?;
+    Ok(options.regions(regions))
+}
+
+fn regions(
+    context: &Context,
+    source: &NodeLocation,
+    selection: DimensionSelection,
+) -> Result<BTreeMap<NodePath, Region>> {
+    if selection.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let selection = selection.above(groups_above(context, &source.address));
+    // A node is read as it is there, not as a copy of its metadata says.
     let ignore = source.store.capabilities().list;
-    let dataset_options = DatasetOptions::default().arrays(context.options()).ignore_consolidated(ignore);
-    let regions = selection.regions(&source.store, &source.path, &context.registry, &dataset_options);
-    Ok(options.regions(regions.map_err(|error| source.with_near(error))?))
+    let options = DatasetOptions::default().arrays(context.options()).ignore_consolidated(ignore);
+    let regions = selection.regions(&source.store, &source.path, &context.registry, &options);
+    // Verbs that take regions of two stores say of which one it is.
+    let store = || source.store.to_string();
+    let located = |error: zarr::Error| error.at(|location| _ = location.store.get_or_insert_with(store));
+    regions.map_err(|error| source.with_near(located(error)))
 }
 
 /// The region in a line at the end: `, the region time=2020, lat=30..60`; nothing for all.

@@ -231,6 +231,51 @@ fn groups_inherit_the_coordinates_above_them() {
     assert_eq!(folder.ok(&["read", "tree", "other/v", "--decode"]).lines().count(), 3);
 }
 
+/// A codec that nobody knows, in an array along time, and an array without names of dimensions.
+fn with_faults(folder: &Folder) {
+    tree(folder);
+    let create = |name: &str, chunks: &str| {
+        folder.ok(&["create", "tree", name, "--shape", "4", "--dims", "time", "--dtype", "int32", "--chunks", chunks]);
+        let file = folder.path("tree").join(name).join("zarr.json");
+        let document = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, document.replace("\"zstd\"", "\"nobody.knows\"")).unwrap();
+    };
+    create("odd", "4");
+    create("even", "2");
+}
+
+#[test]
+fn what_is_wrong_with_other_arrays_stops_no_region() {
+    let folder = Folder::new();
+    with_faults(&folder);
+    let region = ["--sel", "time=2020-02"];
+    let convert = |target: &str, more: &[&str]| folder.run(&[&["convert", "tree", target], &region[..], more].concat());
+    // The region has a part of a chunk of one of the arrays: without its codec there is none.
+    let ran = convert("all", &[]);
+    assert!(ran.code == Some(4) && ran.err.contains("/odd") && ran.err.contains("nobody.knows"), "{}", ran.err);
+    let has_t = |target: &str| folder.ok(&["read", target, "t", "--as", "json"]) == "[3, 4]\n";
+    let ran = convert("without", &["--exclude", "/odd"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(has_t("without"));
+    // Whole chunks are copied, of the region alone.
+    let document = std::fs::read_to_string(folder.path("without/even/zarr.json")).unwrap();
+    assert_eq!(Value::from_json(&document).unwrap().pointer("/shape").unwrap().to_string(), "[2]");
+    assert_eq!(convert("chosen", &["--variables", "t"]).code, Some(0));
+    assert!(has_t("chosen"));
+    let ran = convert("going", &["--keep-going"]);
+    assert!(ran.code == Some(1) && ran.err.contains("/odd"), "{:?} {}", ran.code, ran.err);
+    assert!(has_t("going") && !folder.path("going/odd").exists());
+    let ran = folder.run(&["cp", "tree", "copy", "--keep-going", region[0], region[1]]);
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert!(has_t("copy"));
+    // An array of another size of the dimension makes no data set, unless it is left out.
+    folder.ok(&["create", "tree", "wrong", "--shape", "9", "--dims", "time", "--dtype", "int8"]);
+    assert_ne!(convert("none", &["--exclude", "/odd"]).code, Some(0));
+    let ran = convert("two", &["--exclude", "/odd", "--exclude", "/wrong"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(has_t("two"));
+}
+
 /// Groups within each other that each define a dimension x, as netCDF-C stores them.
 #[test]
 fn dimensions_of_one_name_in_several_groups_keep_their_lengths() {
