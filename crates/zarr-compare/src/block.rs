@@ -1,5 +1,6 @@
 //! A region of an array in memory, whose buffers are used again for the next one.
 
+use crate::selected::Selected;
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zarr_array::{Array, ArrayData, View, ViewMut};
@@ -51,8 +52,9 @@ impl Stored {
         self.0.as_ref()
     }
 
-    /// Reads a region of the array. Where most chunks are not stored, the store is asked for the others alone.
-    pub(crate) fn read<'p>(&self, array: &Array, region: &Region, buffers: &'p Buffers) -> Result<Block<'p>> {
+    /// Reads a region of the elements of an array. Where most chunks are not stored, the store is asked for the others alone.
+    pub(crate) fn read<'p>(&self, selected: &Selected, region: &Region, buffers: &'p Buffers) -> Result<Block<'p>> {
+        let (array, region) = (selected.array(), &selected.within(region)?);
         if let Some(stored) = &self.0 {
             let met = array.chunk_grid().intersect(region);
             let chunks: Vec<ChunkIndex> =

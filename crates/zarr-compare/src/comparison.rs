@@ -16,15 +16,17 @@ pub use options::{CompareOptions, Tolerance};
 pub use others::{OtherDifference, OtherKeyDiffers};
 pub use values::{DifferentElement, NotCompared, ValueDifferences, Values};
 
+use crate::Progress;
 use crate::digest::below;
 use crate::merge::{Pair, merge};
 use crate::progress::Reporter;
-use crate::{Progress, memory};
+use crate::selected::{self, Selected};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
+use zarr_grid::Region;
 use zarr_hierarchy::{ErrorKind, IntoFlow, Result};
-use zarr_meta::{Dialect, NodePath, StoredNode};
+use zarr_meta::{Dialect, Node, NodePath, StoredNode};
 use zarr_store::{Key, Store};
 
 /// One of the two sides of a comparison: a node in a store.
@@ -36,12 +38,26 @@ pub struct Side {
     pub path: NodePath,
     /// See only nodes of this dialect, if the store has several.
     pub dialect: Option<Dialect>,
+    /// The elements of arrays that are compared, by path: as many along each axis as on the other side. Of an array without a region all
+    /// are.
+    pub regions: BTreeMap<NodePath, Region>,
 }
 
 impl Side {
     /// The node at a path, of whatever dialect.
     pub fn new(store: &Arc<dyn Store>, path: NodePath) -> Self {
-        Self { store: Arc::clone(store), path, dialect: None }
+        Self { store: Arc::clone(store), path, dialect: None, regions: BTreeMap::new() }
+    }
+}
+
+impl Side {
+    /// The document of an array as if the elements that are compared were all.
+    fn as_selected(&self, found: &StoredNode) -> StoredNode {
+        let mut found = found.clone();
+        if let (Node::Array(array), Some(region)) = (&mut found.node, self.regions.get(&found.path)) {
+            array.shape = region.shape().to_vec();
+        }
+        found
     }
 }
 
@@ -121,7 +137,8 @@ impl Comparison {
     ///
     /// # Errors
     /// If there is no such node, a node below is broken, or a chunk cannot be read; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if
-    /// chunks are larger than the memory allows; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled).
+    /// chunks are larger than the memory allows, or a region reaches beyond its array; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) for
+    /// a region of no array; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled).
     pub fn of<F: IntoFlow>(
         first: &Side,
         second: &Side,
@@ -188,6 +205,7 @@ fn nodes_of(side: &Side, options: &CompareOptions, with_others: bool) -> Result<
     let as_read = |node: StoredNode| (below(&side.path, &node.path), options.options.as_read(node));
     let mut nodes: Vec<Found> = walk.nodes.into_iter().map(as_read).collect();
     nodes.sort_by(|a, b| a.0.cmp(&b.0));
+    selected::check(&side.regions, nodes.iter().map(|(_, node)| node))?;
     Ok((nodes, others))
 }
 
@@ -213,7 +231,7 @@ fn pair(first: Vec<Found>, second: Vec<Found>) -> (Comparison, Vec<(String, Stor
 /// Two nodes that are to be compared, their documents compared already.
 struct Planned {
     comparison: NodeComparison,
-    arrays: Option<(Array, Array)>,
+    arrays: Option<(Selected, Selected)>,
 }
 
 impl Planned {
@@ -225,7 +243,8 @@ impl Planned {
         options: &CompareOptions,
     ) -> Result<Self> {
         let open = |side: &Side, node: &StoredNode| match node.node.as_array() {
-            Some(_) => Array::from_found(&side.store, node.clone(), registry, options.options.clone()).map(Some),
+            Some(_) => Array::from_found(&side.store, node.clone(), registry, options.options.clone())
+                .and_then(|array| Selected::new(array, &side.regions).map(Some)),
             None => Ok(None),
         };
         let mut is_unknown = false;
@@ -240,7 +259,10 @@ impl Planned {
             false => None,
         };
         let facts = match options.metadata {
-            true => documents::facts(&a, &b, &registry.data_types, options.equal_nan),
+            true => {
+                let (a, b) = (first.as_selected(&a), second.as_selected(&b));
+                documents::facts(&a, &b, &registry.data_types, options.equal_nan)
+            }
             false => Vec::new(),
         };
         let attributes = match options.attributes {
@@ -258,7 +280,9 @@ impl Planned {
             }
             // Elements that cannot be decoded are the same where the bytes are.
             None if is_unknown => {
-                Values::NotCompared(match stored::are_alike((first, &a), (second, &b), &registry.data_types)? {
+                let is_same_region = first.regions.get(&a.path) == second.regions.get(&b.path);
+                let are_alike = is_same_region && stored::are_alike((first, &a), (second, &b), &registry.data_types)?;
+                Values::NotCompared(match are_alike {
                     true => NotCompared::StoredAlike,
                     false => NotCompared::Unknown,
                 })
@@ -272,7 +296,7 @@ impl Planned {
 
     /// Bytes of the elements of both that are to be read.
     fn size(&self) -> u128 {
-        self.arrays.as_ref().map_or(0, |(a, b)| memory::size(a).saturating_add(memory::size(b)))
+        self.arrays.as_ref().map_or(0, |(a, b)| a.size().saturating_add(b.size()))
     }
 
     fn compare(
@@ -284,7 +308,7 @@ impl Planned {
         if let Some((a, b)) = &self.arrays {
             reporter.report(Progress::Begin(&self.comparison.path))?;
             let mut found = values::compare(a, b, options, reporter)?;
-            coordinates::add(a, registry, &mut found.first);
+            coordinates::add(a.array(), registry, &mut found.first);
             self.comparison.values = Values::Compared(found);
         }
         Ok(self.comparison)

@@ -9,7 +9,9 @@ use crate::encoding::encode;
 use crate::fold::Fold;
 use crate::hash::finished;
 use crate::progress::Reporter;
+use crate::selected::{self, Selected};
 use crate::{Hash, Progress, attributes, boxes, data_type, leaves, memory};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::{Array, Options, Registry};
 use zarr_dtype::DataType;
@@ -32,13 +34,22 @@ pub struct DigestOptions {
     pub memory: u64,
     /// See only nodes of this dialect, if the store has several.
     pub dialect: Option<Dialect>,
+    /// The elements of arrays that count, by path: a region is hashed as an array of its own. Arrays without a region count as a whole.
+    pub regions: BTreeMap<NodePath, Region>,
     /// How arrays are read.
     pub options: Options,
 }
 
 impl Default for DigestOptions {
     fn default() -> Self {
-        Self { ieee: false, attributes: false, memory: 1 << 30, dialect: None, options: Options::default() }
+        Self {
+            ieee: false,
+            attributes: false,
+            memory: 1 << 30,
+            dialect: None,
+            regions: BTreeMap::new(),
+            options: Options::default(),
+        }
     }
 }
 
@@ -68,6 +79,13 @@ impl DigestOptions {
     #[must_use]
     pub fn dialect(mut self, dialect: impl Into<Option<Dialect>>) -> Self {
         self.dialect = dialect.into();
+        self
+    }
+
+    /// Sets [`regions`](Self#structfield.regions).
+    #[must_use]
+    pub fn regions(mut self, regions: BTreeMap<NodePath, Region>) -> Self {
+        self.regions = regions;
         self
     }
 
@@ -142,7 +160,7 @@ pub struct ArrayDigest {
     pub hash: Hash,
     /// The data type as JSON, the same in all dialects.
     pub data_type: Value,
-    /// Elements along each axis.
+    /// Elements along each axis; of a region, of it.
     pub shape: Vec<u64>,
     /// The lengths of a box along each axis, see [`box_shape`](crate::box_shape).
     pub box_shape: Vec<u64>,
@@ -156,7 +174,8 @@ impl Digest {
     ///
     /// # Errors
     /// If there is no such node, a node below is broken, or a chunk cannot be read; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if
-    /// chunks are larger than the memory allows; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled).
+    /// chunks are larger than the memory allows, or a region reaches beyond its array; [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) for a
+    /// region of no array; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled).
     pub fn of<F: IntoFlow>(
         store: &Arc<dyn Store>,
         path: &str,
@@ -179,6 +198,7 @@ impl Digest {
         options: &DigestOptions,
         reporter: &Reporter<'_>,
     ) -> Result<Self> {
+        selected::check(&options.regions, nodes.iter())?;
         let root = nodes.first().map_or_else(NodePath::root, |node| node.path.clone());
         let mut opened = Vec::new();
         for found in nodes {
@@ -190,21 +210,24 @@ impl Digest {
                 false => None,
             };
             let array = match &found.node {
-                Node::Array(_) => Some(Array::from_found(store, found.clone(), registry, options.options.clone())?),
+                Node::Array(_) => {
+                    let array = Array::from_found(store, found.clone(), registry, options.options.clone())?;
+                    Some(Selected::new(array, &options.regions)?)
+                }
                 Node::Group(_) if options.attributes => None,
                 Node::Group(_) => continue,
             };
             opened.push((path, array, attributes));
         }
         opened.sort_by(|a, b| a.0.cmp(&b.0));
-        let sizes = opened.iter().filter_map(|(_, array, _)| array.as_ref().map(memory::size));
+        let sizes = opened.iter().filter_map(|(_, array, _)| array.as_ref().map(Selected::size));
         reporter.report(Progress::Total(sizes.fold(0, u128::saturating_add)))?;
         let mut nodes = Vec::new();
         for (path, array, attributes) in opened {
             let array = match array {
                 Some(array) => {
                     reporter.report(Progress::Begin(&path))?;
-                    Some(ArrayDigest::of_array(&array, options, reporter)?)
+                    Some(ArrayDigest::of_selected(&array, options, reporter)?)
                 }
                 None => None,
             };
@@ -227,16 +250,18 @@ impl ArrayDigest {
     ) -> Result<Self> {
         let progress = |event: Progress<'_>| progress(event).into_flow();
         let reporter = Reporter::new(&progress);
-        reporter.report(Progress::Total(memory::size(array)))?;
-        Self::of_array(array, options, &reporter)
+        let selected = Selected::new(array.clone(), &options.regions)?;
+        reporter.report(Progress::Total(selected.size()))?;
+        Self::of_selected(&selected, options, &reporter)
     }
 
-    fn of_array(array: &Array, options: &DigestOptions, reporter: &Reporter<'_>) -> Result<Self> {
+    fn of_selected(selected: &Selected, options: &DigestOptions, reporter: &Reporter<'_>) -> Result<Self> {
+        let (array, shape) = (selected.array(), selected.shape());
         let located = |error: Error| memory::at(array, error);
-        let boxes = boxes::boxes(array.shape(), array.data_type()).map_err(|error| located(error.into()))?;
+        let boxes = boxes::boxes(&shape, array.data_type()).map_err(|error| located(error.into()))?;
         let advance = |bytes: u128| reporter.report(Progress::Done(bytes));
-        let parts = leaves::leaves(array, &boxes, options.fold(), options.memory, &advance).map_err(located)?;
-        Ok(Self::new(data_type::canonical(array.data_type()), array.shape(), &boxes, parts, options.ieee))
+        let parts = leaves::leaves(selected, &boxes, options.fold(), options.memory, &advance).map_err(located)?;
+        Ok(Self::new(data_type::canonical(array.data_type()), &shape, &boxes, parts, options.ieee))
     }
 
     fn new(data_type: Value, shape: &[u64], boxes: &ChunkGrid, parts: Vec<Hash>, ieee: bool) -> Self {

@@ -11,6 +11,7 @@ use crate::element_hasher::ElementHasher;
 use crate::fold::Fold;
 use crate::hash::finished;
 use crate::memory::{self, Share, is_once, too_large};
+use crate::selected::Selected;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use zarr_array::{Array, View};
@@ -21,7 +22,7 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 
 /// The hashes of all boxes, in C order. Tells of bytes of elements that are done.
 pub(crate) fn leaves(
-    array: &Array,
+    selected: &Selected,
     boxes: &ChunkGrid,
     fold: Fold,
     memory: u64,
@@ -35,11 +36,13 @@ pub(crate) fn leaves(
     }
     let count = memory::count(count)?;
     let memory = memory - 32 * count as u64;
-    let (array, plan) = HashPlan::new(array, boxes, memory)?;
-    let stored = Stored::of(&array)?;
-    let met = Met::new(&array, &stored, boxes, &counts);
+    let (selected, plan) = HashPlan::new(selected, boxes, memory)?;
+    let stored = Stored::of(selected.array())?;
+    let met = Met::new(&selected, &stored, boxes, &counts);
+    let array = selected.array();
     let hashing = Hashing {
-        array: &array,
+        array,
+        selected: &selected,
         boxes,
         counts,
         stored,
@@ -69,15 +72,16 @@ struct HashPlan {
 
 impl HashPlan {
     /// The plan, and the array with the threads for which memory suffices.
-    fn new(array: &Array, boxes: &ChunkGrid, memory: u64) -> Result<(Array, Self)> {
+    fn new(selected: &Selected, boxes: &ChunkGrid, memory: u64) -> Result<(Selected, Self)> {
+        let array = selected.array();
         let item = usual_item_size(array)?;
         let share = Share::new(&[(array, item)], array.options(), memory);
-        let array = array.with(share.options(array.options()))?;
-        let parts = array.part_shape();
+        let selected = selected.with(share.options(array.options()))?;
+        let parts = selected.part_shape();
         let whole = match share.for_each_thread(boxes, &parts, item) {
             Some(slabs) if is_once(&slabs, &parts) => {
                 let workers = share.threads.min(memory::count(zarr_grid::total_size(slabs.counts(), 1))?).max(1);
-                return Ok((array, Self { slabs, cut: None, workers }));
+                return Ok((selected, Self { slabs, cut: None, workers }));
             }
             others => others,
         };
@@ -94,9 +98,9 @@ impl HashPlan {
             }
             (_, Some(cut)) => Self { slabs: cut, cut: Some(axis), workers: 1 },
             (Some(whole), None) => Self { slabs: whole, cut: None, workers: share.threads },
-            (None, None) => return Err(too_large(&array, memory)),
+            (None, None) => return Err(too_large(array, memory)),
         };
-        Ok((array, plan))
+        Ok((selected, plan))
     }
 }
 
@@ -110,10 +114,10 @@ fn columns(slabs: &Slabs, axis: usize) -> impl Iterator<Item = ChunkIndex> {
 struct Met(Option<HashSet<u64>>);
 
 impl Met {
-    fn new(array: &Array, stored: &Stored, boxes: &ChunkGrid, counts: &[u64]) -> Self {
+    fn new(selected: &Selected, stored: &Stored, boxes: &ChunkGrid, counts: &[u64]) -> Self {
         let of_chunk = |chunk: &ChunkIndex| {
-            let met = boxes.intersect(&array.chunk_grid().chunk_region(chunk));
-            met.iter().map(|overlap| number(counts, &overlap.index)).collect::<Vec<_>>()
+            let met = selected.of_chunk(chunk).map(|part| boxes.intersect(&part));
+            met.iter().flat_map(|met| met.iter()).map(|overlap| number(counts, &overlap.index)).collect::<Vec<_>>()
         };
         Self(stored.chunks().map(|chunks| chunks.iter().flat_map(of_chunk).collect()))
     }
@@ -136,6 +140,7 @@ struct Piece {
 
 struct Hashing<'a> {
     array: &'a Array,
+    selected: &'a Selected,
     boxes: &'a ChunkGrid,
     /// Boxes along each axis.
     counts: Shape,
@@ -156,7 +161,7 @@ impl Hashing<'_> {
         let (read, fill) = self.pieces(region)?;
         self.set_fills(&fill)?;
         if !read.is_empty() {
-            let block = self.stored.read(self.array, region, &self.buffers)?;
+            let block = self.stored.read(self.selected, region, &self.buffers)?;
             let view = block.view()?;
             let leaf = |piece: &Piece| {
                 let mut hasher = blake3::Hasher::new();
@@ -182,7 +187,7 @@ impl Hashing<'_> {
             let (read, fill) = self.pieces(&region)?;
             self.set_fills(&fill)?;
             if !read.is_empty() {
-                let block = self.stored.read(self.array, &region, &self.buffers)?;
+                let block = self.stored.read(self.selected, &region, &self.buffers)?;
                 let view = block.view()?;
                 let begun = read.into_iter().map(|piece| {
                     let hasher = states.remove(&piece.number).unwrap_or_default();

@@ -39,6 +39,7 @@ mod leaves;
 mod memory;
 mod merge;
 mod progress;
+mod selected;
 #[cfg(test)]
 mod tests;
 

@@ -78,11 +78,6 @@ pub(crate) fn at(array: &Array, error: Error) -> Error {
     })
 }
 
-/// Bytes of all elements of an array, those of variable length as 16 each.
-pub(crate) fn size(array: &Array) -> u128 {
-    zarr_grid::total_size(array.shape(), array.data_type().item_size() as u64)
-}
-
 /// Checks that the system can count so many.
 pub(crate) fn count(count: u128) -> Result<usize> {
     usize::try_from(count).map_err(|_| Error::internal("more parts than memory has bytes"))

@@ -4,6 +4,7 @@ mod decoding;
 mod differences;
 mod digests;
 mod laws;
+mod regions;
 mod vectors;
 
 use crate::{Digest, DigestOptions};

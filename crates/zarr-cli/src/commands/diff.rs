@@ -1,13 +1,16 @@
 //! `zarr diff`: where two nodes, and all below them, differ.
 
 use super::bar::Bar;
+use super::read::select::ByDimension;
+use super::region;
 use crate::args::dialect;
-use crate::context::{Context, node_path};
+use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::{Failure, Result};
 use crate::format::shorten_times;
 use crate::{escape, number};
 use clap::{Args, ValueEnum};
 use std::fmt::Write;
+use std::sync::Arc;
 use zarr::Dialect;
 use zarr::compare::{
     CompareOptions, Comparison, DifferentElement, Fact, NodeComparison, NotCompared, OtherKeyDiffers, Side,
@@ -25,6 +28,9 @@ const WIDTH: usize = 80;
 /// Other dialects, chunks and codecs of the same data are no difference: the last line counts the nodes that have others, and --layout shows
 /// and counts them. The exit code is 0 if the data are the same, and 1 if they differ, or elements cannot be compared: those of other
 /// shapes, or of types that are not both numbers. With --quiet there is the exit code alone.
+///
+/// With --sel and --isel only the elements of the region are compared, of each side by its own labels, and of arrays without the
+/// dimensions all; indices are those of A.
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
     /// A node, as URL::PATH; URL alone is the root.
@@ -43,6 +49,8 @@ pub(crate) struct Diff {
     /// Take all NaNs for equal. By default a NaN equals only one of the same bits.
     #[arg(long)]
     equal_nan: bool,
+    #[command(flatten)]
+    region: ByDimension,
     /// What not to compare.
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     skip: Vec<Skip>,
@@ -81,7 +89,9 @@ pub(crate) fn run(context: &Context, args: &Diff) -> Result<()> {
     context.share_options(&[&a, &b])?;
     let side = |address, path: Option<String>, dialect| {
         let path = node_path(path.as_deref().unwrap_or("/"))?;
-        let mut side = Side::new(&context.open_store(address)?, path);
+        let mut side = Side::new(&context.open_store(address)?, path.clone());
+        let location = NodeLocation { store: Arc::clone(&side.store), address: address.clone(), path, dialect };
+        side.regions = region::of_node(context, &location, &args.region)?;
         side.dialect = dialect;
         Ok::<Side, Failure>(side)
     };
@@ -161,6 +171,7 @@ fn text(comparison: &Comparison, args: &Diff) -> String {
         (false, _) => "not comparable",
     };
     let mut end = format!("{summary}: {} compared", number::counted(comparison.nodes.len() as u64, "node"));
+    end.push_str(&region::told(&args.region));
     for part in Skip::value_variants().iter().filter(|part| args.skip.contains(part)) {
         let name = part.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
         // Writing to a string does not fail.

@@ -1,6 +1,8 @@
 //! `zarr digest`: a hash of data that depends on shapes, data types and values alone.
 
 use super::bar::Bar;
+use super::read::select::ByDimension;
+use super::region;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -18,11 +20,14 @@ const MOST_REGIONS: usize = 20;
 /// Print a hash of data that depends on shapes, data types and values alone.
 ///
 /// It is the same for all copies of the same data, whatever their format, chunks, compression and byte order, and whether chunks of fill
-/// values are stored. Of a group, the hash of each array comes first, and then that of all.
+/// values are stored. Of a group, the hash of each array comes first, and then that of all. With --sel and --isel it is that of the region:
+/// the one of a copy of it, as `zarr cp` and `zarr convert` make with the same options.
 #[derive(Debug, Args)]
 pub(crate) struct Digest {
     #[command(flatten)]
     node: NodeArgs,
+    #[command(flatten)]
+    region: ByDimension,
     /// Take all NaNs for the same, and both zeros. By default values are their bits.
     #[arg(long, conflicts_with = "compare")]
     ieee: bool,
@@ -45,6 +50,7 @@ pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
     let location = context.locate(&args.node)?;
     // Finds what other verbs find, with the same errors.
     context.node_with_warnings(&location)?;
+    let regions = region::of_node(context, &location, &args.region)?;
     // A file that cannot be written is an error before the work.
     let file = args.parts.as_deref().map(|file| Output::open(Some(file), false)).transpose()?;
     let (ieee, attributes) =
@@ -54,6 +60,7 @@ pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
         .attributes(attributes)
         .memory(args.memory)
         .dialect(location.dialect)
+        .regions(regions)
         .options(context.options());
     let (bar, path) = (Bar::of_elements(context.global.quiet), location.path.to_string());
     let digest = DataDigest::of(&location.store, &path, &context.registry, &options, |event| bar.show_elements(event));

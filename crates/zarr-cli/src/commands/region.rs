@@ -26,6 +26,15 @@ pub(crate) fn taken(
     Ok(options.regions(regions))
 }
 
+/// The regions of the arrays of a node, with all below it.
+pub(crate) fn of_node(
+    context: &Context,
+    source: &NodeLocation,
+    chosen: &ByDimension,
+) -> Result<BTreeMap<NodePath, Region>> {
+    regions(context, source, chosen.selection()?)
+}
+
 fn regions(
     context: &Context,
     source: &NodeLocation,

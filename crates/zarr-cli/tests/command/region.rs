@@ -231,6 +231,60 @@ fn groups_inherit_the_coordinates_above_them() {
     assert_eq!(folder.ok(&["read", "tree", "other/v", "--decode"]).lines().count(), 3);
 }
 
+#[test]
+fn regions_are_compared_by_the_labels_of_each_side() {
+    let folder = Folder::new();
+    tree(&folder);
+    // The same data from the second time on, in another dialect and other chunks.
+    folder.ok(&["convert", "tree", "later", "--isel", "time=1:", "--dialect", "v2", "--chunks", "time=2,depth=2"]);
+    folder.ok(&["convert", "tree", "region", "--sel", "time=2020-02"]);
+    let diff = |a: &str, b: &str, more: &[&str]| {
+        let ran = folder.run(&[&["diff", a, b], more].concat());
+        (ran.code, String::from_utf8(ran.out).unwrap())
+    };
+    assert_eq!(diff("tree", "later", &["--skip", "metadata,attributes"]).0, Some(1));
+    let february = ["--sel", "time=2020-02"];
+    let (code, text) = diff("tree", "later", &february);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("equal: 8 nodes compared, the region time=2020-02"), "{text}");
+    // By index, other elements are compared; indices and labels are those of the first.
+    let (code, text) = diff("tree", "later", &["--isel", "time=1:3"]);
+    assert!(code == Some(1) && text.contains("[1] (time 2020-01-02): 2 -> 3"), "{text}");
+    let (code, text) = diff("tree", "later", &["--sel", "time=..2020-01"]);
+    assert!(code == Some(1) && text.contains("/shape: [2] -> [1]"), "{text}");
+    assert!(text.contains("elements not compared: shapes differ"), "{text}");
+    let ran = folder.run(&["diff", "tree", "later", "--sel", "time=2020-01-01"]);
+    assert!(ran.code == Some(2) && ran.err.contains("later") && ran.err.contains("no label"), "{}", ran.err);
+    let ran = folder.run(&["diff", "tree", "later", "--isel", "tme=0"]);
+    assert!(ran.code == Some(2) && ran.err.contains("is \"time\" meant?"), "{}", ran.err);
+    // A change outside of the region is none.
+    folder.ok(&["write", "later", "t", "--value", "9", "--isel", "time=0"]);
+    assert_eq!(diff("tree", "later", &february).0, Some(0));
+    folder.ok(&["write", "later", "ocean/s", "--value", "9", "--isel", "time=1", "--isel", "depth=0"]);
+    let (code, text) = diff("tree", "later", &february);
+    assert!(code == Some(1) && text.contains("1 of 6 elements differ, by at most 7"), "{text}");
+    assert!(text.contains("[0, 2] (depth 5): 2 -> 9"), "{text}");
+}
+
+#[test]
+fn a_digest_of_a_region_is_that_of_its_copy() {
+    let folder = Folder::new();
+    tree(&folder);
+    for region in [&["--sel", "time=2020-02"][..], &["--isel", "time=::3", "--sel", "depth=50.."]] {
+        folder.ok(&[&["convert", "tree", "copy", "--dialect", "v2", "--overwrite"], region].concat());
+        let copy = folder.ok(&["digest", "copy"]);
+        assert_eq!(folder.ok(&[&["digest", "tree"], region].concat()), copy);
+        assert_ne!(folder.ok(&["digest", "tree"]), copy);
+        let array = folder.ok(&[&["digest", "tree", "ocean/s"], region].concat());
+        assert_eq!(array, folder.ok(&["digest", "copy", "ocean/s"]));
+        folder.ok(&["digest", "copy", "--parts", "parts.json"]);
+        assert_eq!(folder.ok(&[&["digest", "tree", "--compare", "parts.json"], region].concat()), "equal\n");
+    }
+    folder.ok(&[&["convert", CLIMATE, "winter", "--dialect", "v3"], &["--sel", "time=2006-12..2007-02"][..]].concat());
+    let region = ["digest", CLIMATE, "--sel", "time=2006-12..2007-02"];
+    assert_eq!(folder.ok(&region), folder.ok(&["digest", "winter"]));
+}
+
 /// A codec that nobody knows, in an array along time, and an array without names of dimensions.
 fn with_faults(folder: &Folder) {
     tree(folder);

@@ -7,6 +7,7 @@ use crate::Progress;
 use crate::block::{Buffers, Stored, lock};
 use crate::memory::{Share, is_once, too_large};
 use crate::progress::Reporter;
+use crate::selected::Selected;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -63,7 +64,7 @@ pub struct ValueDifferences {
     /// The largest difference of two numbers, as float64 (of complex ones: its magnitude); `None` if no numbers differ, or by no finite
     /// number.
     pub max_abs: Option<f64>,
-    /// The smallest box that has all elements that differ, as a range along each axis; `None` if none differ.
+    /// The smallest box of the first array that has all elements that differ, as a range along each axis; `None` if none differ.
     pub bounds: Option<Vec<Range<u64>>>,
     /// The first elements that differ, in C order.
     pub first: Vec<DifferentElement>,
@@ -73,7 +74,7 @@ pub struct ValueDifferences {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DifferentElement {
-    /// Its index along each axis.
+    /// Its index along each axis, in the first array.
     pub index: Vec<u64>,
     /// The names of the dimensions that have a coordinate, and the label of the element there, if the first array is a variable of a data
     /// set. Times are in the notation of ISO 8601.
@@ -95,27 +96,28 @@ impl Values {
 }
 
 /// Whether the elements of two arrays can be compared: if so, as compared with none compared yet.
-pub(super) fn comparable(a: &Array, b: &Array) -> Values {
+pub(super) fn comparable(a: &Selected, b: &Selected) -> Values {
     if a.shape() != b.shape() {
         return Values::NotCompared(NotCompared::Shapes);
     }
-    match Elements::are_comparable(a.data_type(), b.data_type()) {
+    match Elements::are_comparable(a.array().data_type(), b.array().data_type()) {
         true => Values::Compared(ValueDifferences::default()),
         false => Values::NotCompared(NotCompared::DataTypes),
     }
 }
 
-/// Compares the elements of two arrays of one shape.
+/// Compares the elements of two arrays that are as many along each axis.
 pub(super) fn compare(
-    a: &Array,
-    b: &Array,
+    a: &Selected,
+    b: &Selected,
     options: &CompareOptions,
     reporter: &Reporter<'_>,
 ) -> Result<ValueDifferences> {
-    let (a_item, b_item) = (usual_item_size(a)?, usual_item_size(b)?);
-    let share = Share::new(&[(a, a_item), (b, b_item)], &options.options, options.memory);
-    let (a, b) = (a.with(share.options(a.options()))?, b.with(share.options(b.options()))?);
-    let grid = ChunkGrid::regular(a.shape(), &a.part_shape().iter().map(|&len| len.max(1)).collect::<Vec<_>>())?;
+    let (a_item, b_item) = (usual_item_size(a.array())?, usual_item_size(b.array())?);
+    let share = Share::new(&[(a.array(), a_item), (b.array(), b_item)], &options.options, options.memory);
+    let with_share = |one: &Selected| one.with(share.options(one.array().options()));
+    let (a, b, shape) = (with_share(a)?, with_share(b)?, a.shape());
+    let grid = ChunkGrid::regular(&shape, &a.part_shape().iter().map(|&len| len.max(1)).collect::<Vec<_>>())?;
     let (parts, item) = (b.part_shape(), a_item.saturating_add(b_item));
     let small = share.for_each_thread(&grid, &parts, item);
     let (slabs, workers) = match small {
@@ -124,24 +126,26 @@ pub(super) fn compare(
             (Some(small), Some(large)) if small.decoding(&parts) <= large.decoding(&parts) => (small, share.threads),
             (_, Some(large)) => (large, 1),
             (Some(small), None) => (small, share.threads),
-            (None, None) => return Err(too_large(&a, options.memory)),
+            (None, None) => return Err(too_large(a.array(), options.memory)),
         },
     };
-    let compared = zarr_grid::total_size(a.shape(), 1);
-    let (a_stored, b_stored) = (Stored::of(&a)?, Stored::of(&b)?);
+    let compared = zarr_grid::total_size(&shape, 1);
+    let (a_stored, b_stored) = (Stored::of(a.array())?, Stored::of(b.array())?);
     let met = met((&a, &a_stored), (&b, &b_stored), &slabs);
     let comparing = Comparing {
-        elements: Elements::new(&a, &b, options),
+        elements: Elements::new(a.array(), b.array(), options),
         stored: [a_stored, b_stored],
         found: Mutex::new(ValueDifferences { compared, ..ValueDifferences::default() }),
         buffers: Buffers::default(),
         first: options.first,
-        a: &a,
-        b: &b,
+        a: a.array(),
+        b: b.array(),
+        selected: [&a, &b],
     };
     let item = |array: &Array| array.data_type().item_size() as u128;
-    let done =
-        |elements: u128| reporter.report(Progress::Done(elements.saturating_mul(item(&a).saturating_add(item(&b)))));
+    let done = |elements: u128| {
+        reporter.report(Progress::Done(elements.saturating_mul(item(a.array()).saturating_add(item(b.array())))))
+    };
     let slab = |slab: ChunkIndex| {
         let region = slabs.region(&slab);
         comparing.slab(&region)?;
@@ -150,21 +154,22 @@ pub(super) fn compare(
     match &met {
         None => in_parallel(workers, slabs.all(), &slab)?,
         Some(met) => {
-            let missing = Missing::new(&slabs, met, a.shape());
+            let missing = Missing::new(&slabs, met, &shape);
             comparing.missing(&missing)?;
             done(missing.count())?;
             in_parallel(workers, met.iter().cloned(), &slab)?;
         }
     }
-    Ok(comparing.found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+    let found = comparing.found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Ok(found.within(&a))
 }
 
 /// The slabs with elements of stored chunks; `None`: all, as far as is known.
-fn met(first: (&Array, &Stored), second: (&Array, &Stored), slabs: &Slabs) -> Option<BTreeSet<ChunkIndex>> {
+fn met(first: (&Selected, &Stored), second: (&Selected, &Stored), slabs: &Slabs) -> Option<BTreeSet<ChunkIndex>> {
     let mut met = BTreeSet::new();
-    for (array, stored) in [first, second] {
-        for chunk in stored.chunks()? {
-            met.extend(slabs.meeting(&array.chunk_grid().chunk_region(chunk)));
+    for (selected, stored) in [first, second] {
+        for part in stored.chunks()?.iter().filter_map(|chunk| selected.of_chunk(chunk)) {
+            met.extend(slabs.meeting(&part));
         }
     }
     Some(met)
@@ -173,6 +178,8 @@ fn met(first: (&Array, &Stored), second: (&Array, &Stored), slabs: &Slabs) -> Op
 struct Comparing<'a> {
     a: &'a Array,
     b: &'a Array,
+    /// The elements of both.
+    selected: [&'a Selected; 2],
     elements: Elements,
     stored: [Stored; 2],
     buffers: Buffers,
@@ -183,8 +190,9 @@ struct Comparing<'a> {
 impl Comparing<'_> {
     fn slab(&self, region: &Region) -> Result<()> {
         let [a_stored, b_stored] = &self.stored;
-        let a = a_stored.read(self.a, region, &self.buffers)?;
-        let b = b_stored.read(self.b, region, &self.buffers)?;
+        let [a_selected, b_selected] = self.selected;
+        let a = a_stored.read(a_selected, region, &self.buffers)?;
+        let b = b_stored.read(b_selected, region, &self.buffers)?;
         self.differences(region, &a.view()?, &b.view()?)
     }
 
@@ -288,6 +296,19 @@ fn larger(a: Option<f64>, b: Option<f64>) -> Option<f64> {
 }
 
 impl ValueDifferences {
+    /// The same by indices of the array that has the elements.
+    fn within(mut self, selected: &Selected) -> Self {
+        for element in &mut self.first {
+            element.index = selected.index(&element.index);
+        }
+        if let Some(bounds) = &mut self.bounds {
+            let starts = selected.index(&bounds.iter().map(|range| range.start).collect::<Vec<_>>());
+            let lasts = selected.index(&bounds.iter().map(|range| range.end.saturating_sub(1)).collect::<Vec<_>>());
+            *bounds = starts.into_iter().zip(lasts).map(|(start, last)| start..last + 1).collect();
+        }
+        self
+    }
+
     /// Counts an element that differs.
     fn note(&mut self, index: &[u64], distance: Option<f64>) {
         self.different += 1;

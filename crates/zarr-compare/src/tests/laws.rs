@@ -4,8 +4,10 @@ use super::{array, registry};
 use crate::boxes::number;
 use crate::fold::Fold;
 use crate::leaves::leaves;
+use crate::selected::Selected;
 use crate::{CompareOptions, Comparison, Hash, Side, Values};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use zarr_array::{Array, ArrayData, NewArray, NodePath};
 use zarr_dtype::DataType;
 use zarr_grid::{ChunkGrid, Region};
@@ -76,6 +78,7 @@ proptest! {
             }
             expected
         };
+        let stored = Selected::new(stored, &BTreeMap::new()).unwrap();
         match leaves(&stored, &boxes, Fold::default(), memory, &|_| Ok(())) {
             Ok(found) => prop_assert_eq!(found, model(&expected, &shape, &boxes)),
             Err(error) => prop_assert!(memory < 1 << 20 && error.to_string().contains("memory"), "{}", error),
