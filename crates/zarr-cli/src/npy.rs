@@ -6,6 +6,7 @@ mod literal;
 
 use crate::failure::{Failure, Result};
 use crate::number;
+use crate::pieces::Order;
 use literal::Literal;
 use std::io::Read;
 use zarr::dtype::{ByteOrder, DataType, from_npy_value};
@@ -85,6 +86,11 @@ impl Header {
             _ => text.iter().copied().map(char::from).collect(),
         };
         Self::parse(&text).map_err(|message| broken(&message))
+    }
+
+    /// The order in which the elements lie.
+    pub(crate) fn order_of_axes(&self) -> Order {
+        if self.fortran { Order::Fortran } else { Order::C }
     }
 
     fn parse(text: &str) -> Result<Self, String> {

@@ -1,7 +1,7 @@
 //! A selection in pieces that fit into memory, in the order of the result.
 
 use crate::failure::{Failure, Result};
-use zarr::grid::{AxisRange, AxisSelection, BoxSelection, Resolved, Selection, element_count};
+use zarr::grid::{AxisRange, AxisSelection, Resolved, Selection, element_count};
 
 /// A part of a selection.
 #[derive(Debug)]
@@ -11,15 +11,35 @@ pub(crate) struct Piece {
     pub(crate) shape: Vec<u64>,
 }
 
-/// A selection in pieces, in the C order of the result.
+/// A selection in pieces, in the order of the result.
 #[derive(Debug)]
 pub(crate) struct Pieces(State);
 
+/// Which axis of elements varies fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// The last.
+    C,
+    /// The first.
+    Fortran,
+}
+
+impl Order {
+    /// Axes in the order in which they vary, the slowest first; or back.
+    pub(crate) fn of<T>(self, mut axes: Vec<T>) -> Vec<T> {
+        if self == Self::Fortran {
+            axes.reverse();
+        }
+        axes
+    }
+}
+
 #[derive(Debug)]
 enum State {
-    /// A box, cut along `axis`; along the axes before it one index is taken at a time.
+    /// A box, cut along `axis`; along the axes before it one index is taken at a time. Axes are in the order in which they vary.
     Box {
-        part: BoxSelection,
+        axes: Vec<(AxisRange, bool)>,
+        order: Order,
         axis: usize,
         step: u64,
         alignment: u64,
@@ -29,9 +49,21 @@ enum State {
 }
 
 impl Pieces {
-    /// Pieces of at most `budget` bytes, and at least one row along one axis. Where it costs no more, overlaps lie at multiples
+    /// Pieces of at most `budget` bytes in C order, and at least one row along one axis. Where it costs no more, overlaps lie at multiples
     /// of `parts`, the shape of chunks that are decoded at once.
     pub(crate) fn new(selection: &Selection, resolved: &Resolved, item: u64, parts: &[u64], budget: u64) -> Self {
+        Self::in_order(Order::C, selection, resolved, item, parts, budget)
+    }
+
+    /// The same, one after another in an order.
+    pub(crate) fn in_order(
+        order: Order,
+        selection: &Selection,
+        resolved: &Resolved,
+        item: u64,
+        parts: &[u64],
+        budget: u64,
+    ) -> Self {
         let whole = || {
             let shape = resolved.output_shape().to_vec();
             let empty = shape.contains(&0);
@@ -39,7 +71,9 @@ impl Pieces {
         };
         // Index lists are read as a whole: the arguments that hold them are in memory anyway.
         let Resolved::Box(part) = resolved else { return whole() };
-        let shape = part.region.shape();
+        let axes = part.region.axes().iter().copied().zip(part.flipped.iter().copied());
+        let (axes, parts) = (order.of(axes.collect()), order.of(parts.to_vec()));
+        let shape: Vec<u64> = axes.iter().map(|(range, _)| range.len).collect();
         let size = |from: usize| {
             let inner = shape.get(from..).unwrap_or_default();
             element_count(inner).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX)
@@ -50,28 +84,27 @@ impl Pieces {
         let fits = |&axis: &usize| size(axis + 1) <= budget;
         let axis = (0..shape.len()).find(fits).unwrap_or(shape.len() - 1);
         let rows = (budget / size(axis + 1).max(1)).max(1);
-        let range = part.region.axes().get(axis);
-        let plain = range.is_some_and(|range| range.step == 1) && part.flipped.get(axis) == Some(&false);
+        let plain = axes.get(axis).is_some_and(|(range, flipped)| range.step == 1 && !flipped);
         let part_len = parts.get(axis).copied().unwrap_or(1);
         let alignment = if plain && part_len <= rows { part_len.max(1) } else { 1 };
         let step = rows - rows % alignment;
-        Self(State::Box { part: part.clone(), axis, step, alignment, at: vec![0; shape.len()] })
+        Self(State::Box { at: vec![0; shape.len()], axes, order, axis, step, alignment })
     }
 
     /// The next piece.
     pub(crate) fn next(&mut self) -> Result<Option<Piece>> {
-        let (part, axis, step, alignment, at) = match &mut self.0 {
+        let (ranges, order, axis, step, alignment, at) = match &mut self.0 {
             State::Whole(piece) => return Ok(piece.take()),
-            State::Box { part, axis, step, alignment, at } => (part, *axis, *step, *alignment, at),
+            State::Box { axes, order, axis, step, alignment, at } => (axes, *order, *axis, *step, *alignment, at),
         };
-        let shape = part.region.shape();
+        let shape: Vec<u64> = ranges.iter().map(|(range, _)| range.len).collect();
         if at.first() >= shape.first() {
             return Ok(None);
         }
         let mut axes = Vec::with_capacity(shape.len());
         let mut piece = Vec::with_capacity(shape.len());
         let mut taken = 1;
-        for (dim, (range, &flipped)) in part.region.axes().iter().zip(&part.flipped).enumerate() {
+        for (dim, (range, flipped)) in ranges.iter().enumerate() {
             let from = at.get(dim).copied().unwrap_or(0);
             let len = match dim.cmp(&axis) {
                 std::cmp::Ordering::Less => 1,
@@ -84,11 +117,11 @@ impl Pieces {
                     taken
                 }
             };
-            axes.push(axis_selection(range, flipped, from, len)?);
+            axes.push(axis_selection(range, *flipped, from, len)?);
             piece.push(len);
         }
         advance(at, axis, taken, &shape);
-        Ok(Some(Piece { selection: Selection::Axes(axes), shape: piece }))
+        Ok(Some(Piece { selection: Selection::Axes(order.of(axes)), shape: order.of(piece) }))
     }
 }
 
@@ -129,17 +162,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The linear positions that a selection takes, in the order of the result.
-    fn positions(selection: &Selection, shape: &[u64]) -> Vec<u64> {
+    /// The linear positions that a selection takes, in an order of the result.
+    fn positions(order: Order, selection: &Selection, shape: &[u64]) -> Vec<u64> {
         let resolved = selection.resolve(shape).unwrap();
         let Resolved::Box(part) = resolved else { unreachable!("only boxes are tested") };
         let mut all = vec![0];
-        for ((range, &flipped), &len) in part.region.axes().iter().zip(&part.flipped).zip(shape) {
+        let strides = (0..shape.len()).map(|axis| shape[axis + 1..].iter().product::<u64>());
+        let axes = part.region.axes().iter().copied().zip(part.flipped.iter().copied()).zip(strides);
+        for ((range, flipped), stride) in order.of(axes.collect()) {
             let mut steps: Vec<u64> = (0..range.len).map(|i| range.start + i * range.step).collect();
             if flipped {
                 steps.reverse();
             }
-            all = all.iter().flat_map(|&base| steps.iter().map(move |&step| base * len + step)).collect();
+            all = all.iter().flat_map(|&base| steps.iter().map(move |&step| base + step * stride)).collect();
         }
         all
     }
@@ -159,18 +194,19 @@ mod tests {
             }),
             budget in 1_u64..80,
             part in 1_u64..5,
+            order in prop_oneof![Just(Order::C), Just(Order::Fortran)],
         ) {
             let selection = Selection::Axes(axes);
             let resolved = selection.resolve(&shape).unwrap();
-            let mut pieces = Pieces::new(&selection, &resolved, 2, &vec![part; shape.len()], budget);
+            let mut pieces = Pieces::in_order(order, &selection, &resolved, 2, &vec![part; shape.len()], budget);
             let mut all = Vec::new();
             while let Some(piece) = pieces.next().unwrap() {
-                let taken = positions(&piece.selection, &shape);
+                let taken = positions(order, &piece.selection, &shape);
                 prop_assert_eq!(element_count(&piece.shape), Some(taken.len() as u64));
                 prop_assert!(taken.len() as u64 * 2 <= budget.max(2) || taken.len() == 1);
                 all.extend(taken);
             }
-            prop_assert_eq!(all, positions(&selection, &shape));
+            prop_assert_eq!(all, positions(order, &selection, &shape));
         }
     }
 

@@ -21,7 +21,8 @@ const PIECE: u64 = 64 << 20;
 ///
 /// To a data set (a group whose arrays have names of dimensions) all variables of the dimension are appended, from another data set:
 /// values are encoded as the variables are. To an array that shares no dimension with others, elements are appended from an array, a
-/// file of numpy or JSON.
+/// file of numpy or JSON, which is checked as a whole before; elements of more than 16 MiB are kept in a temporary file meanwhile, in the
+/// folder that TMPDIR names.
 #[derive(Debug, Args)]
 pub(crate) struct Append {
     #[command(flatten)]

@@ -3,6 +3,7 @@
 mod casting;
 mod decoded;
 mod elements;
+mod spool;
 mod values;
 
 use super::read::select::Chosen;
@@ -13,11 +14,11 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::npy::Header;
 use crate::number;
-use crate::pieces::{Piece, Pieces};
+use crate::pieces::{Order, Pieces};
 pub(crate) use casting::Casting;
 use clap::{Args, ValueEnum};
 use elements::Elements;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use zarr::convert::Migration;
@@ -25,6 +26,9 @@ use zarr::{Array, Selection};
 
 /// At most so many bytes of elements are in memory at once.
 const PIECE: u64 = 128 << 20;
+/// The same of elements that are appended, beside those that fill no chunk yet.
+const APPENDED: u64 = 16 << 20;
+const KEPT: u64 = 64 << 20;
 
 /// The forms of files that elements are written from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -50,6 +54,9 @@ impl Source {
 }
 
 /// Write elements to an array.
+///
+/// JSON and CSV are checked as a whole before the first element is written; elements of more than 16 MiB are kept in a temporary file
+/// meanwhile, in the folder that TMPDIR names.
 #[derive(Debug, Args)]
 pub(crate) struct Write {
     #[command(flatten)]
@@ -114,10 +121,7 @@ fn elements_of(
         return Err(Failure::usage("--cast is for elements of numpy: values in text become those of the array's type"));
     }
     let shape = selection.resolve_on(array.chunk_grid())?.result_shape();
-    let values = values::read(form, array.data_type(), &shape, source)?;
-    values::write(array, selection, &shape, &values)?;
-    progress.add(usize::try_from(zarr::grid::element_count(&shape).unwrap_or(u64::MAX)).unwrap_or(usize::MAX));
-    Ok(())
+    values::write(array, &selection, &mut values::read(form, array.data_type(), &shape, source)?, progress)
 }
 
 /// Writes the elements of a file of numpy.
@@ -138,24 +142,24 @@ fn from_npy(
             .with_hint("--select, --isel and --sel choose the elements to write, by default all"));
     }
     let elements = Elements::of_file(&source.name, &header.data_type, array.data_type(), cast)?;
-    if header.fortran && header.shape.len() > 1 {
-        // The elements of every row are spread over the whole file.
-        let piece = Piece { selection, shape: header.shape.clone() };
-        return write_piece(array, &elements, &header, (source, 0), piece, progress);
-    }
-    let item = (header.data_type.item_size() as u64).max(1);
-    let mut pieces = Pieces::new(&selection, &resolved, item, &array.chunk_grid().largest_chunk_shape(), PIECE);
+    source.check_size(&header)?;
+    let (order, item) = (header.order_of_axes(), elements.item_size(&header.data_type, array.data_type()));
+    let chunk = array.chunk_grid().largest_chunk_shape();
+    let mut pieces = Pieces::in_order(order, &selection, &resolved, item, &chunk, PIECE);
     let mut before = 0_u64;
     while let Some(piece) = pieces.next()? {
         let count = zarr::grid::element_count(&piece.shape).unwrap_or(0);
+        let block = elements.read(&header, source, (before, count))?;
         // If one piece is the whole selection, it has the shape of the result; others keep all dimensions.
-        write_piece(array, &elements, &header, (source, before), piece, progress)?;
+        let shape = array.selected_shape(&piece.selection)?;
+        array.write(piece.selection, block.view_in(order, array.data_type(), &shape)?)?;
+        progress.add(usize::try_from(count).unwrap_or(usize::MAX));
         before = before.saturating_add(count);
     }
     source.expect_end()
 }
 
-/// Appends the elements of a file to an array.
+/// Appends the elements of a file to an array. All of them are read before the first is appended.
 pub(super) fn appended(
     array: &mut Array,
     axis: usize,
@@ -164,44 +168,60 @@ pub(super) fn appended(
     source: &mut Input,
 ) -> Result<()> {
     let form = form.or_else(|| Source::by_name(Path::new(name))).unwrap_or(Source::Npy);
-    if form != Source::Npy {
-        return values::append(array, axis, form, source);
-    }
-    let header = Header::read(&source.name, &mut source.input)?;
-    let elements = Elements::of_file(&source.name, &header.data_type, array.data_type(), cast)?;
-    let count = zarr::grid::element_count(&header.shape).unwrap_or(u64::MAX);
-    let mut items = source.items(count.saturating_mul(header.data_type.item_size() as u64))?;
-    source.expect_end()?;
-    header.data_type.layout().swap(&header.order, &mut items);
-    let fortran = header.fortran && header.shape.len() > 1;
-    let shape: Vec<usize> = header.shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
     let data_type = array.data_type().clone();
-    elements.with_view(&data_type, &shape, (items, 0), fortran, |view| array.append(axis, view))
-}
-
-fn write_piece(
-    array: &Array,
-    elements: &Elements,
-    header: &Header,
-    (source, before): (&mut Input, u64),
-    piece: Piece,
-    progress: &Transfer,
-) -> Result<()> {
-    let count = zarr::grid::element_count(&piece.shape).unwrap_or(u64::MAX);
-    let mut items = source.items(count.saturating_mul(header.data_type.item_size() as u64))?;
-    header.data_type.layout().swap(&header.order, &mut items);
-    let shape = array.selected_shape(&piece.selection)?;
-    let fortran = header.fortran && header.shape.len() > 1;
-    let at = piece.selection;
-    elements.with_view(array.data_type(), &shape, (items, before), fortran, |view| array.write(at, view))?;
-    progress.add(usize::try_from(count).unwrap_or(usize::MAX));
-    Ok(())
+    let mut shape = array.shape().to_vec();
+    let (mut spooled, order) = if form == Source::Npy {
+        let header = Header::read(&source.name, &mut source.input)?;
+        let elements = Elements::of_file(&source.name, &header.data_type, &data_type, cast)?;
+        let is_alike = |(at, (found, expected)): (usize, (&u64, &u64))| at == axis || found == expected;
+        if header.shape.len() != shape.len() || !header.shape.iter().zip(&shape).enumerate().all(is_alike) {
+            let (found, expected) = (number::tuple(&header.shape), number::tuple(&shape));
+            let message =
+                format!("{}: elements of shape {found}, expected {expected} but along axis {axis}", source.name);
+            return Err(Failure::usage(message));
+        }
+        source.check_size(&header)?;
+        let spooled = elements.spool(&header, source, &data_type)?;
+        source.expect_end()?;
+        shape.clone_from(&header.shape);
+        (spooled, header.order_of_axes())
+    } else {
+        (values::appended(form, &data_type, (&mut shape, axis), source)?, Order::C)
+    };
+    // Rows along the axis, and where each of them lies.
+    let lengths = order.of(shape.clone());
+    let at = match order {
+        Order::C => axis,
+        Order::Fortran => lengths.len() - 1 - axis,
+    };
+    let len = |axes: &[u64]| zarr::grid::element_count(axes).unwrap_or(u64::MAX);
+    let outer = len(lengths.get(..at).unwrap_or_default());
+    let inner = len(lengths.get(at + 1..).unwrap_or_default());
+    let added = shape.get(axis).copied().unwrap_or(0);
+    let row = outer.saturating_mul(inner).saturating_mul(spooled.item_size());
+    let step = (APPENDED / row.max(1)).max(1);
+    // So many are kept until they fill chunks.
+    let mut appender = array.appender(axis)?.buffer_size(row.saturating_mul(added).min(KEPT));
+    let mut start = 0;
+    while start < added {
+        let rows = step.min(added - start);
+        let run = |index: u64| ((index * added + start) * inner, rows * inner);
+        let block = spooled.runs((0..outer).map(run))?;
+        let dims =
+            |(at, &len): (usize, &u64)| usize::try_from(if at == axis { rows } else { len }).unwrap_or(usize::MAX);
+        let dims: Vec<usize> = shape.iter().enumerate().map(dims).collect();
+        appender.append(block.view_in(order, &data_type, &dims)?)?;
+        start += rows;
+    }
+    Ok(appender.finish()?)
 }
 
 /// A file, or standard input.
 pub(super) struct Input {
     input: Counted,
     name: String,
+    /// Bytes of a file, where that is known.
+    size: Option<u64>,
 }
 
 /// Counts the bytes that are read.
@@ -227,41 +247,50 @@ impl Read for Counted {
 impl Input {
     pub(super) fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
-            return Ok(Self { input: Counted::new(io::stdin().lock()), name: "standard input".to_owned() });
+            let name = "standard input".to_owned();
+            return Ok(Self { input: Counted::new(io::stdin().lock()), name, size: None });
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Failure::input(&name, &error))?;
-        Ok(Self { input: Counted::new(BufReader::with_capacity(1 << 20, file)), name })
+        let size = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
+        Ok(Self { input: Counted::new(BufReader::with_capacity(1 << 20, file)), name, size })
     }
 
-    /// The whole input as a string.
-    fn text(&mut self) -> Result<String> {
-        let mut bytes = Vec::new();
-        self.input.read_to_end(&mut bytes).map_err(|error| Failure::input(&self.name, &error))?;
-        let broken = |_| Failure::data("invalid-metadata", format!("{}: the file is not UTF-8", self.name));
-        String::from_utf8(bytes).map_err(broken)
+    /// Checks that a file of numpy has the bytes of all elements, where its size is known.
+    fn check_size(&self, header: &Header) -> Result<()> {
+        let Some(left) = self.size.map(|size| size.saturating_sub(self.input.bytes)) else { return Ok(()) };
+        let expected = zarr::grid::total_size(&header.shape, header.data_type.item_size() as u64);
+        match expected.checked_sub(left.into()) {
+            Some(0) => Ok(()),
+            Some(missing) => Err(self.ends_early(u64::try_from(missing).unwrap_or(u64::MAX))),
+            None => Err(self.goes_on()),
+        }
     }
 
-    /// The next `size` bytes. Memory grows only with bytes that the file has.
-    fn items(&mut self, size: u64) -> Result<Vec<u8>> {
+    /// The next `size` bytes, behind which `behind` are expected. Memory grows only with bytes that the file has.
+    fn items(&mut self, size: u64, behind: u64) -> Result<Vec<u8>> {
         let mut items = Vec::new();
         self.input.by_ref().take(size).read_to_end(&mut items).map_err(|error| Failure::input(&self.name, &error))?;
-        if items.len() as u64 == size {
-            return Ok(items);
+        match size - items.len() as u64 {
+            0 => Ok(items),
+            missing => Err(self.ends_early(missing.saturating_add(behind))),
         }
-        let missing = size - items.len() as u64;
+    }
+
+    fn ends_early(&self, missing: u64) -> Failure {
         let message = format!("{}: the file ends {} bytes too early", self.name, number::grouped(missing));
-        Err(Failure::data("invalid-metadata", message))
+        Failure::data("invalid-metadata", message)
+    }
+
+    fn goes_on(&self) -> Failure {
+        Failure::data("invalid-metadata", format!("{}: the file continues after the last element", self.name))
     }
 
     fn expect_end(&mut self) -> Result<()> {
         let mut byte = [0];
         match self.input.read(&mut byte).map_err(|error| Failure::input(&self.name, &error))? {
             0 => Ok(()),
-            _ => Err(Failure::data(
-                "invalid-metadata",
-                format!("{}: the file continues after the last element", self.name),
-            )),
+            _ => Err(self.goes_on()),
         }
     }
 }

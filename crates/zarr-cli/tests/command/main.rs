@@ -24,6 +24,7 @@ mod elided;
 mod errors;
 mod folder;
 mod hostile;
+mod input;
 mod json;
 mod kept;
 mod labels;

@@ -6,7 +6,7 @@ use crate::context::{Context, NodeLocation};
 use crate::failure::{Exit, Failure, Result};
 use crate::format::{AxisLabels, Cells, Form, Format, Record, Table, Tidy, format, shorten, without_fraction};
 use crate::object::object;
-use crate::pieces::{Piece, Pieces};
+use crate::pieces::{Order, Piece, Pieces};
 use std::cell::{Cell, RefCell};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::dtype::DataType;
@@ -16,6 +16,9 @@ use zarr::meta::NodePath;
 use zarr::meta::json::{Map, Value};
 use zarr::store::StoreAddress;
 use zarr::{Array, Group, Options, Selection, Store};
+
+/// At most so many bytes of values are written at once: they are packed, and encoded, from one memory to another.
+const WRITTEN: u64 = 32 << 20;
 
 /// A variable of a data set, with a selection.
 pub(crate) struct Labelled<'c> {
@@ -224,9 +227,21 @@ impl<'c> Labelled<'c> {
         Ok(Pieces::new(&all, &all.resolve(&shape)?, item, &parts, budget))
     }
 
-    /// Calls a function with each piece of the variable, in C order.
-    pub(crate) fn each_piece(&self, mut each: impl FnMut(&Variable) -> Result<()>) -> Result<()> {
-        let mut pieces = self.pieces(true, false)?;
+    /// Calls a function with each piece of the variable that has `item` bytes or less for each value, in an order. Where it costs no more,
+    /// pieces have whole chunks.
+    pub(crate) fn each_piece(
+        &self,
+        order: Order,
+        item: u64,
+        mut each: impl FnMut(&Variable) -> Result<()>,
+    ) -> Result<()> {
+        let variable = self.variable()?;
+        let (shape, all) = (variable.shape(), Selection::all());
+        let parts = match shape == variable.stored().shape() {
+            true => variable.stored().chunk_grid().largest_chunk_shape().to_vec(),
+            false => vec![1; shape.len()],
+        };
+        let mut pieces = Pieces::in_order(order, &all, &all.resolve(&shape)?, item.max(1), &parts, WRITTEN);
         while let Some(piece) = pieces.next()? {
             each(self.piece(Some(&piece))?.variable(&self.name)?)?;
         }

@@ -1,10 +1,15 @@
 //! Elements of numpy as elements of arrays.
 
+use super::Input;
 use super::casting::{self, Casting};
+use super::spool::{Block, Spool, Spooled, in_heap};
 use crate::failure::{Failure, Result};
+use crate::npy::Header;
 use std::sync::Arc;
-use zarr::codec::View;
-use zarr::dtype::{DataType, Heap, HeapRef, npy_literal};
+use zarr::dtype::{DataType, Heap, npy_literal};
+
+/// As many bytes are converted at once: what comes of them may take several times as many.
+const BLOCK: u64 = 1 << 20;
 
 /// How elements of a file become elements of an array.
 #[derive(Debug, PartialEq)]
@@ -59,37 +64,80 @@ impl Elements {
         }
     }
 
-    /// Hands `items`, converted to elements of `data_type`, to `f` in this shape. `fortran`: the first dimension varies fastest. `before` are
-    /// the elements of the file that came before.
-    pub(super) fn with_view(
-        &self,
-        data_type: &DataType,
-        shape: &[usize],
-        (items, before): (Vec<u8>, u64),
-        fortran: bool,
-        f: impl FnOnce(View<'_>) -> zarr::Result<()>,
-    ) -> Result<()> {
-        let heap = matches!(self, Self::Strings { .. } | Self::Bytes { .. }).then(|| Arc::new(Heap::new()));
-        let items = self.convert(items, before, heap.as_deref())?;
-        let view = |shape: &[usize]| {
-            let view = View::new(&items, data_type.item_size(), shape);
-            view.map(|view| view.with_heap(heap.clone())).map_err(zarr::Error::from)
-        };
-        let view = if fortran {
-            let turned: Vec<usize> = shape.iter().rev().copied().collect();
-            view(&turned)?.permuted(&(0..shape.len()).rev().collect::<Vec<_>>())
-        } else {
-            view(shape)?
-        };
-        Ok(f(view)?)
+    /// The bytes of an element on its way: in the file or in memory, whichever are more.
+    pub(super) fn item_size(&self, from: &DataType, to: &DataType) -> u64 {
+        (from.item_size().max(to.item_size()) as u64).max(1)
     }
 
-    fn convert(&self, items: Vec<u8>, before: u64, heap: Option<&Heap>) -> Result<Vec<u8>> {
+    /// Reads the next elements of a file of numpy, of which `before` came before, and hands blocks of them to `each`: converted, but
+    /// those that become texts or bytes of any length.
+    ///
+    /// # Errors
+    /// If the file ends before, or an element does not fit.
+    fn blocks(
+        &self,
+        header: &Header,
+        input: &mut Input,
+        (before, count): (u64, u64),
+        mut each: impl FnMut(Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        let item = header.data_type.item_size() as u64;
+        let most = (BLOCK / item.max(1)).max(1);
+        let mut done = 0;
+        while done < count {
+            let now = most.min(count - done);
+            let (size, behind) = (now.saturating_mul(item), (count - done - now).saturating_mul(item));
+            let mut items = input.items(size, behind)?;
+            header.data_type.layout().swap(&header.order, &mut items);
+            each(self.convert(items, before.saturating_add(done))?)?;
+            done += now;
+        }
+        Ok(())
+    }
+
+    /// The next elements of a file of numpy, of which `before` came before.
+    ///
+    /// # Errors
+    /// As [`blocks`](Self::blocks).
+    pub(super) fn read(&self, header: &Header, input: &mut Input, (before, count): (u64, u64)) -> Result<Block> {
+        let mut items = Vec::new();
+        let heap = self.is_variable().then(|| Arc::new(Heap::new()));
+        self.blocks(header, input, (before, count), |block| {
+            match heap.as_deref() {
+                Some(heap) => items.extend(in_heap(self.contents(&block), Some(heap))?),
+                None => items.extend_from_slice(&block),
+            }
+            Ok(())
+        })?;
+        Ok(Block { items, heap })
+    }
+
+    /// Reads the next elements of a file of numpy.
+    ///
+    /// # Errors
+    /// As [`blocks`](Self::blocks).
+    pub(super) fn spool(&self, header: &Header, input: &mut Input, data_type: &DataType) -> Result<Spooled> {
+        let mut spool = Spool::new(data_type);
+        let count = zarr::grid::element_count(&header.shape).unwrap_or(u64::MAX);
+        self.blocks(header, input, (0, count), |block| match self.is_variable() {
+            true => self.contents(&block).try_for_each(|content| spool.push(&content?)),
+            false => spool.extend(&block),
+        })?;
+        spool.finish()
+    }
+
+    /// Whether elements become those of variable length.
+    fn is_variable(&self) -> bool {
+        matches!(self, Self::Strings { .. } | Self::Bytes { .. })
+    }
+
+    /// Elements of fixed size as those of the array; those that become elements of variable length stay.
+    fn convert(&self, items: Vec<u8>, before: u64) -> Result<Vec<u8>> {
         match *self {
             Self::Cast { ref from, ref to } => {
                 casting::cast(from, &items, to, before).map_err(|message| Failure::data("invalid-metadata", message))
             }
-            Self::Same { .. } => Ok(items),
+            Self::Same { .. } | Self::Strings { .. } | Self::Bytes { .. } => Ok(items),
             Self::Longer { from, to } => {
                 let mut longer = Vec::with_capacity(items.len() / from.max(1) * to);
                 for item in items.chunks_exact(from) {
@@ -98,18 +146,23 @@ impl Elements {
                 }
                 Ok(longer)
             }
-            Self::Strings { from } => {
-                let text = |item: &[u8]| text(item).map(String::into_bytes);
-                in_heap(items.chunks_exact(from).map(text), heap)
-            }
-            Self::Bytes { from } => {
-                let bytes = |item: &[u8]| {
-                    let len = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
-                    Ok(item.get(..len).unwrap_or_default().to_vec())
-                };
-                in_heap(items.chunks_exact(from).map(bytes), heap)
-            }
         }
+    }
+
+    /// The contents of elements that become texts or bytes of any length.
+    fn contents<'a>(&self, items: &'a [u8]) -> impl Iterator<Item = Result<Vec<u8>>> + use<'a> {
+        let (from, is_text) = match *self {
+            Self::Strings { from } => (from, true),
+            Self::Bytes { from } => (from, false),
+            _ => (1, false),
+        };
+        items.chunks_exact(from.max(1)).map(move |item| match is_text {
+            true => text(item).map(String::into_bytes),
+            false => {
+                let len = item.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+                Ok(item.get(..len).unwrap_or_default().to_vec())
+            }
+        })
     }
 }
 
@@ -123,24 +176,6 @@ fn text(item: &[u8]) -> Result<String> {
     }
     text.truncate(text.trim_end_matches('\0').len());
     Ok(text)
-}
-
-/// All elements in one block of a heap, and the references to them.
-pub(super) fn in_heap(elements: impl Iterator<Item = Result<Vec<u8>>>, heap: Option<&Heap>) -> Result<Vec<u8>> {
-    let Some(heap) = heap else { return Ok(Vec::new()) };
-    let (mut block, mut spans) = (Vec::new(), Vec::new());
-    for element in elements {
-        let element = element?;
-        let len = u32::try_from(element.len()).map_err(|_| Failure::usage("an element is longer than 4 GiB"))?;
-        spans.push((block.len() as u64, len));
-        block.extend(element);
-    }
-    let block = heap.add(block);
-    let reference = |&(offset, len): &(u64, u32)| match len {
-        0 => HeapRef::default().to_bytes(),
-        len => HeapRef { block, len, offset }.to_bytes(),
-    };
-    Ok(spans.iter().flat_map(reference).collect())
 }
 
 #[cfg(test)]
@@ -163,12 +198,11 @@ mod tests {
 
     #[test]
     fn strings_lose_their_padding() {
-        let heap = Heap::new();
         let items: Vec<u8> = [0x61_u32, 0x6771, 0, 0].map(u32::to_ne_bytes).concat();
-        let converted = Elements::Strings { from: 8 }.convert(items, 0, Some(&heap)).unwrap();
-        let texts: Vec<&[u8]> =
-            converted.chunks(16).map(|item| heap.get(HeapRef::from_item(item).unwrap()).unwrap()).collect();
-        assert_eq!(texts, ["a東".as_bytes(), b""]);
-        assert!(Elements::Strings { from: 4 }.convert(vec![0xff; 4], 0, Some(&heap)).is_err());
+        let contents: Result<Vec<Vec<u8>>> = Elements::Strings { from: 8 }.contents(&items).collect();
+        assert_eq!(contents.unwrap(), ["a東".as_bytes(), b""]);
+        assert!(Elements::Strings { from: 4 }.contents(&[0xff; 4]).next().unwrap().is_err());
+        let contents: Result<Vec<Vec<u8>>> = Elements::Bytes { from: 3 }.contents(b"a\0bc\0\0").collect();
+        assert_eq!(contents.unwrap(), [&b"a\0b"[..], b"c"]);
     }
 }

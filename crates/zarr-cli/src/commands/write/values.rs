@@ -1,18 +1,26 @@
 //! Elements from JSON and from CSV.
 
 mod csv;
+mod json;
+mod scan;
 
-use super::elements::in_heap;
+use super::spool::{Spool, Spooled, in_heap};
 use super::{Input, PIECE, Source, Write};
 use crate::commands::transfer::Transfer;
+use crate::escape;
 use crate::failure::{Failure, Result};
-use crate::pieces::Pieces;
-use crate::{escape, number};
+use crate::pieces::{Order, Pieces};
+use scan::Scanner;
 use std::sync::Arc;
 use zarr::codec::View;
 use zarr::dtype::{Class, DataType, Heap, Unit, print};
-use zarr::meta::json::{self, Number, ParseOptions, Value};
+use zarr::meta::json::{Number, Value};
 use zarr::{Array, Selection};
+
+/// At most so many bytes of elements from text are in memory at once.
+const TEXT_PIECE: u64 = 64 << 20;
+/// The longest text of an element of variable length, in bytes: chunks have lengths of 4 bytes.
+const LONGEST: usize = u32::MAX as usize;
 
 /// The form of a file, unless it is that of numpy.
 pub(super) fn form(args: &Write) -> Option<Source> {
@@ -20,77 +28,62 @@ pub(super) fn form(args: &Write) -> Option<Source> {
     Some(form).filter(|form| *form != Source::Npy)
 }
 
-/// Appends the values in a file to an array.
-pub(super) fn append(array: &mut Array, axis: usize, form: Source, input: &mut Input) -> Result<()> {
+/// The elements in a file of JSON that are appended along an axis to elements of this shape; it becomes their shape.
+pub(super) fn appended(
+    form: Source,
+    data_type: &DataType,
+    (shape, axis): (&mut [u64], usize),
+    input: &mut Input,
+) -> Result<Spooled> {
     if form == Source::Csv {
         return Err(Failure::usage(
             "CSV does not tell how many indices are appended, expected JSON or a file of numpy",
         ));
     }
-    let text = input.text()?;
-    let broken = |message: String| Failure::data("invalid-metadata", format!("{}: {message}", input.name));
-    let options = ParseOptions::default().nan_literals(true);
-    let value = json::parse(text.as_bytes(), options).map_err(|error| broken(error.to_string()))?;
-    let value = value.value.without_nan_literals();
-    let mut shape = array.shape().to_vec();
-    // The first of the arrays at each depth tells how many there are.
-    let mut inner = Some(&value);
-    for _ in 0..axis {
-        inner = inner.and_then(Value::as_array).and_then(|items| items.first());
-    }
-    let added = inner.and_then(Value::as_array).map_or(0, |items| items.len() as u64);
-    shape.get_mut(axis).into_iter().for_each(|len| *len = added);
-    let mut values = Vec::new();
-    flatten(value, &shape, &mut values).map_err(broken)?;
-    with_view(&array.data_type().clone(), &shape, &values, |view| array.append(axis, view))
+    let mut lengths: Vec<Option<u64>> = shape.iter().copied().map(Some).collect();
+    lengths.get_mut(axis).into_iter().for_each(|len| *len = None);
+    let mut spool = Spool::new(data_type);
+    let mut scanner = Scanner::new(&input.name, &mut input.input);
+    json::read(&mut scanner, data_type, &mut lengths, &mut spool)?;
+    shape.iter_mut().zip(lengths).for_each(|(len, found)| *len = found.unwrap_or(0));
+    spool.finish()
 }
 
-/// The values in a file, in C order of `shape`.
-pub(super) fn read(form: Source, data_type: &DataType, shape: &[u64], input: &mut Input) -> Result<Vec<Value>> {
-    let text = input.text()?;
-    let broken = |message: String| Failure::data("invalid-metadata", format!("{}: {message}", input.name));
-    if form == Source::Csv {
-        return csv::values(data_type, shape, &text).map_err(broken);
-    }
-    // Python's NaN literal becomes a string.
-    let options = ParseOptions::default().nan_literals(true);
-    let value = json::parse(text.as_bytes(), options).map_err(|error| broken(error.to_string()))?;
-    let mut values = Vec::new();
-    flatten(value.value.without_nan_literals(), shape, &mut values).map_err(broken)?;
-    Ok(values)
-}
-
-/// The values in nested arrays.
-fn flatten(value: Value, shape: &[u64], into: &mut Vec<Value>) -> std::result::Result<(), String> {
-    let Some((&len, inner)) = shape.split_first() else {
-        into.push(value);
-        return Ok(());
-    };
-    match value {
-        Value::Array(items) if items.len() as u64 == len => {
-            items.into_iter().try_for_each(|item| flatten(item, inner, into))
+/// The elements in a file, in C order of `shape`. All of them are read, and the first one too many is an error.
+pub(super) fn read(form: Source, data_type: &DataType, shape: &[u64], input: &mut Input) -> Result<Spooled> {
+    let mut spool = Spool::new(data_type);
+    let mut scanner = Scanner::new(&input.name, &mut input.input);
+    match form {
+        Source::Csv => csv::read(&mut scanner, data_type, shape, &mut spool)?,
+        _ => {
+            let mut lengths: Vec<Option<u64>> = shape.iter().copied().map(Some).collect();
+            json::read(&mut scanner, data_type, &mut lengths, &mut spool)?;
         }
-        Value::Array(items) => Err(format!("an array of {}, expected {len}", number::grouped(items.len() as u64))),
-        other => Err(format!("{}, expected an array of {len}", other.excerpt())),
+    }
+    spool.finish()
+}
+
+/// The longest text that an element may have, in bytes. Of an element of fixed size it is many times what any has.
+fn longest_text(data_type: &DataType) -> usize {
+    match data_type.is_variable() {
+        true => LONGEST,
+        false => data_type.item_size().saturating_mul(32).saturating_add(64 << 10),
     }
 }
 
-/// Writes values to a selection of `shape`.
-pub(super) fn write(array: &Array, at: Selection, shape: &[u64], values: &[Value]) -> Result<()> {
-    with_view(array.data_type(), shape, values, |view| array.write(at, view))
-}
-
-/// Hands values, as elements of a data type, to `f` in this shape.
-fn with_view(
-    data_type: &DataType,
-    shape: &[u64],
-    values: &[Value],
-    f: impl FnOnce(View<'_>) -> zarr::Result<()>,
-) -> Result<()> {
-    let (items, heap) = items(data_type, values)?;
-    let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
-    let view = View::new(&items, data_type.item_size(), &dims).map_err(zarr::Error::from)?.with_heap(heap);
-    Ok(f(view)?)
+/// Writes elements to a selection, piece by piece.
+pub(super) fn write(array: &Array, selection: &Selection, spooled: &mut Spooled, progress: &Transfer) -> Result<()> {
+    let (item, resolved) = (spooled.item_size(), selection.resolve_on(array.chunk_grid())?);
+    let chunk = array.chunk_grid().largest_chunk_shape();
+    let mut pieces = Pieces::new(selection, &resolved, item, &chunk, TEXT_PIECE);
+    while let Some(piece) = pieces.next()? {
+        let count = zarr::grid::element_count(&piece.shape).unwrap_or(u64::MAX);
+        let block = spooled.take(count)?;
+        let shape = array.selected_shape(&piece.selection)?;
+        array.write(piece.selection, block.view_in(Order::C, array.data_type(), &shape)?)?;
+        progress.add(usize::try_from(count).unwrap_or(usize::MAX));
+    }
+    Ok(())
 }
 
 /// Writes one value to all elements of a selection.

@@ -1,140 +1,300 @@
-//! Comma-separated values.
+//! Comma-separated values, RFC 4180, one at a time.
+//!
+//! The crate csv takes a table that ends within quotes, as a file that was cut off does, drops quotes in the middle of a field, and
+//! ends a line at a carriage return alone. None of that is an error to it.
 
-use super::cell;
+use super::scan::{Scanner, add};
+use super::{cell, longest_text};
+use crate::commands::write::spool::Spool;
 use crate::escape;
-use zarr::dtype::DataType;
+use crate::failure::Result;
+use zarr::dtype::{DataType, Field, StructType, print};
 use zarr::meta::json::{Map, Value};
 
-/// The values in the rows of a table: a row for each element, or for each row of a shape of two dimensions. Before rows of structs,
-/// a header has the names of the fields, in any order.
-pub(super) fn values(data_type: &DataType, shape: &[u64], text: &str) -> Result<Vec<Value>, String> {
-    let mut records = records(text)?;
-    let DataType::Struct(fields) = data_type else {
-        let row = match shape {
-            [] | [_] => 1,
-            [_, row] => *row,
-            _ => return Err(format!("expected at most 2 dimensions for a table, found {}", shape.len())),
+/// Reads elements from the rows of a table: a row for each element, or for each row of a shape of two dimensions. Before rows of structs,
+/// a header has the names of the fields, in any order. The first value too many is an error.
+pub(super) fn read(scanner: &mut Scanner<'_>, data_type: &DataType, shape: &[u64], into: &mut Spool) -> Result<()> {
+    let most = match data_type {
+        DataType::Struct(_) => 1,
+        _ => 2,
+    };
+    if shape.len() > most {
+        let message = match most {
+            1 => format!("expected at most 1 dimension for a table of structs, found {}", shape.len()),
+            _ => format!("expected at most 2 dimensions for a table, found {}", shape.len()),
         };
-        check(records.len(), shape.first().copied().unwrap_or(1))?;
-        let mut values = Vec::new();
-        for (index, record) in records.iter().enumerate() {
-            if record.len() as u64 != row {
-                return Err(format!("row {}: {} values, expected {row}", index + 1, record.len()));
+        return Err(scanner.broken(&message));
+    }
+    let rows = shape.first().copied().unwrap_or(1);
+    let mut table = Table::new(scanner, longest_text(data_type));
+    match data_type {
+        DataType::Struct(fields) => structs(&mut table, data_type, fields, rows, into),
+        _ => numbers(&mut table, data_type, (rows, shape.get(1).copied().unwrap_or(1)), into),
+    }
+}
+
+fn numbers(table: &mut Table<'_, '_>, data_type: &DataType, (rows, row): (u64, u64), into: &mut Spool) -> Result<()> {
+    let (mut found, mut in_row) = (0, 0);
+    while let Some(is_last) = table.next()? {
+        check_room(table, found, rows)?;
+        if in_row == row {
+            return Err(table.error(&format!("more than {row} values, expected {row}")));
+        }
+        let value = cell(data_type, table.text()?);
+        push(table, data_type, &value, into)?;
+        in_row += 1;
+        if is_last {
+            if in_row != row {
+                return Err(table.error(&format!("{in_row} values, expected {row}")));
             }
-            values.extend(record.iter().map(|text| cell(data_type, text)));
-        }
-        return Ok(values);
-    };
-    if shape.len() > 1 {
-        return Err(format!("expected at most 1 dimension for a table of structs, found {}", shape.len()));
-    }
-    let mut names = if records.is_empty() { Vec::new() } else { records.remove(0) };
-    for name in &mut names {
-        if let Some(text) = escape::from_cell(name) {
-            *name = text;
+            (found, in_row) = (found + 1, 0);
+            table.row += 1;
         }
     }
-    let columns = fields.fields().iter().map(|field| {
-        let at = names.iter().position(|name| *name == field.name);
-        at.map(|at| (field, at)).ok_or_else(|| format!("no column {:?} in the header, found {names:?}", field.name))
-    });
-    let columns: Vec<_> = columns.collect::<Result<_, _>>()?;
-    if let Some((_, name)) = names.iter().enumerate().find(|(at, _)| !columns.iter().any(|(_, used)| used == at)) {
-        return Err(format!("the column {name:?} is not a field, or occurs twice"));
-    }
-    check(records.len(), shape.first().copied().unwrap_or(1))?;
-    let row = |(index, record): (usize, &Vec<String>)| {
-        if record.len() != names.len() {
-            return Err(format!("row {}: {} values, expected {}", index + 2, record.len(), names.len()));
+    check(table, found, rows)
+}
+
+fn structs(
+    table: &mut Table<'_, '_>,
+    data_type: &DataType,
+    fields: &StructType,
+    rows: u64,
+    into: &mut Spool,
+) -> Result<()> {
+    let fields = fields.fields();
+    let mut names: Vec<String> = Vec::new();
+    while let Some(is_last) = table.next()? {
+        let text = table.text()?;
+        names.push(escape::from_cell(text).unwrap_or_else(|| text.to_owned()));
+        if is_last || names.len() > fields.len() {
+            break;
         }
-        let value = |&(field, at): &(&zarr::dtype::Field, usize)| {
-            let text = record.get(at).map_or("", String::as_str);
-            // A field with a shape is an array, whatever its elements.
-            let value =
-                if field.shape.is_empty() { cell(&field.data_type, text) } else { cell(&DataType::Object, text) };
-            (field.name.clone(), value)
+    }
+    // The field of each column.
+    let column = |name: &String| fields.iter().find(|field| field.name == *name);
+    if let Some(field) = fields.iter().find(|field| !names.contains(&field.name)) {
+        let message = format!("no column {:?} in the header, found {names:?}", field.name);
+        return Err(table.scanner.broken(&message));
+    }
+    let is_used =
+        |(at, name): &(usize, &String)| column(name).is_some() && !names.iter().take(*at).any(|it| it == *name);
+    if let Some((_, name)) = names.iter().enumerate().find(|column| !is_used(column)) {
+        return Err(table.scanner.broken(&format!("the column {name:?} is not a field, or occurs twice")));
+    }
+    let columns: Vec<&Field> = names.iter().filter_map(column).collect();
+    table.row = 2;
+    let (mut found, mut values) = (0, Map::new());
+    while let Some(is_last) = table.next()? {
+        check_room(table, found, rows)?;
+        let Some(field) = columns.get(values.len()) else {
+            return Err(table.error(&format!("more than {0} values, expected {0}", columns.len())));
         };
-        Ok(Value::Object(columns.iter().map(value).collect::<Map>()))
-    };
-    records.iter().enumerate().map(row).collect()
+        // A field with a shape is an array, whatever its elements.
+        let of_field = if field.shape.is_empty() { &field.data_type } else { &DataType::Object };
+        let value = cell(of_field, table.text()?);
+        values.insert(field.name.clone(), value);
+        if is_last {
+            if values.len() != columns.len() {
+                return Err(table.error(&format!("{} values, expected {}", values.len(), columns.len())));
+            }
+            push(table, data_type, &Value::Object(std::mem::take(&mut values)), into)?;
+            found += 1;
+            table.row += 1;
+        }
+    }
+    check(table, found, rows)
 }
 
-fn check(found: usize, expected: u64) -> Result<(), String> {
-    if found as u64 == expected { Ok(()) } else { Err(format!("{found} rows, expected {expected}")) }
+fn push(table: &Table<'_, '_>, data_type: &DataType, value: &Value, into: &mut Spool) -> Result<()> {
+    let element = print::parse(data_type, value);
+    let element = element.map_err(|error| table.error(&format!("value {}: {error}", into.len())))?;
+    into.push(&element)
 }
 
-/// The rows of a table, RFC 4180, without empty lines.
-///
-/// The crate csv takes a table that ends within quotes, as a file that was cut off does, drops quotes in the middle of a field, and
-/// ends a line at a carriage return alone. None of that is an error to it.
-fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
-    let mut records = Vec::new();
-    let mut record = Vec::new();
-    let mut field = String::new();
-    // Whether the field has begun, and whether its closing quotes were read, after which it must end.
-    let (mut begun, mut closed) = (false, false);
-    let mut chars = text.strip_prefix('\u{feff}').unwrap_or(text).chars().peekable();
-    loop {
-        let next = chars.next();
-        match next {
-            Some('"') if !begun => {
-                (begun, closed) = (true, true);
-                loop {
-                    match chars.next() {
-                        Some('"') if chars.peek() == Some(&'"') => field.extend(chars.next()),
-                        Some('"') => break,
-                        Some(c) => field.push(c),
-                        None => return Err("the file ends within quotes".to_owned()),
+fn check_room(table: &Table<'_, '_>, found: u64, expected: u64) -> Result<()> {
+    if found < expected {
+        Ok(())
+    } else {
+        Err(table.scanner.broken(&format!("more than {expected} rows, expected {expected}")))
+    }
+}
+
+fn check(table: &Table<'_, '_>, found: u64, expected: u64) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(table.scanner.broken(&format!("{found} rows, expected {expected}"))) }
+}
+
+/// The fields of a table, without its empty lines.
+struct Table<'a, 's> {
+    scanner: &'a mut Scanner<'s>,
+    longest: usize,
+    /// The field that was read.
+    field: Vec<u8>,
+    /// Whether the line has fields before the next one.
+    is_within: bool,
+    /// The row that is read, from 1, for messages.
+    row: u64,
+}
+
+impl<'a, 's> Table<'a, 's> {
+    fn new(scanner: &'a mut Scanner<'s>, longest: usize) -> Self {
+        Self { scanner, longest, field: Vec::new(), is_within: false, row: 1 }
+    }
+
+    /// Reads the next field; `None` at the end of the table. Whether it is the last one of its row.
+    fn next(&mut self) -> Result<Option<bool>> {
+        self.skip_mark()?;
+        self.field.clear();
+        // Whether the field has begun, and whether its closing quotes were read, after which it must end.
+        let (mut begun, mut closed) = (false, false);
+        loop {
+            let next = self.scanner.next()?;
+            match next {
+                Some(b'"') if !begun => {
+                    (begun, closed) = (true, true);
+                    self.quoted()?;
+                }
+                Some(b',') => {
+                    self.is_within = true;
+                    return Ok(Some(false));
+                }
+                Some(b'\r') if self.scanner.peek()? == Some(b'\n') => {}
+                Some(b'\n') | None => {
+                    let is_field = begun || self.is_within;
+                    self.is_within = false;
+                    match (is_field, next) {
+                        (true, _) => return Ok(Some(true)),
+                        (false, None) => return Ok(None),
+                        (false, Some(_)) => {}
                     }
                 }
-            }
-            Some(',') => {
-                record.push(std::mem::take(&mut field));
-                (begun, closed) = (false, false);
-            }
-            Some('\r') if chars.peek() == Some(&'\n') => {}
-            Some('\n') | None => {
-                if begun || !record.is_empty() {
-                    record.push(std::mem::take(&mut field));
-                    records.push(std::mem::take(&mut record));
+                Some(byte) if closed => {
+                    let found = match byte.is_ascii() {
+                        true => format!("{:?}", char::from(byte)),
+                        false => "a character".to_owned(),
+                    };
+                    return Err(self.error(&format!("found {found} after closing quotes")));
                 }
-                (begun, closed) = (false, false);
-                if next.is_none() {
-                    return Ok(records);
+                Some(byte) => {
+                    begun = true;
+                    self.add(byte)?;
                 }
-            }
-            Some(c) if closed => return Err(format!("row {}: found {c:?} after closing quotes", records.len() + 1)),
-            Some(c) => {
-                begun = true;
-                field.push(c);
             }
         }
+    }
+
+    /// Reads on to the closing quotes.
+    fn quoted(&mut self) -> Result<()> {
+        loop {
+            match self.scanner.next()? {
+                Some(b'"') if self.scanner.peek()? == Some(b'"') => {
+                    self.scanner.pass();
+                    self.add(b'"')?;
+                }
+                Some(b'"') => return Ok(()),
+                Some(byte) => self.add(byte)?,
+                None => return Err(self.scanner.broken("the file ends within quotes")),
+            }
+        }
+    }
+
+    fn add(&mut self, byte: u8) -> Result<()> {
+        add(&mut self.field, byte, self.longest).map_err(|what| self.error(&what))
+    }
+
+    /// Passes a byte order mark at the beginning.
+    fn skip_mark(&mut self) -> Result<()> {
+        if self.scanner.offset() > 0 || self.scanner.peek()? != Some(0xef) {
+            return Ok(());
+        }
+        let mark = [self.scanner.next()?, self.scanner.next()?, self.scanner.next()?];
+        match mark {
+            [Some(0xef), Some(0xbb), Some(0xbf)] => Ok(()),
+            _ => Err(self.scanner.error("expected a table, found a character before it")),
+        }
+    }
+
+    /// The field that was read.
+    fn text(&self) -> Result<&str> {
+        std::str::from_utf8(&self.field).map_err(|_| self.error("the file is not UTF-8"))
+    }
+
+    fn error(&self, what: &str) -> crate::failure::Failure {
+        self.scanner.broken(&format!("row {}: {what}", self.row))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr::meta::json;
+
+    /// The rows of a table.
+    fn records(text: &str) -> Result<Vec<Vec<String>>, String> {
+        let mut input = text.as_bytes();
+        let mut scanner = Scanner::new("x.csv", &mut input);
+        let mut table = Table::new(&mut scanner, 100);
+        let (mut records, mut record) = (Vec::new(), Vec::new());
+        while let Some(is_last) = table.next().map_err(|failure| failure.line.clone())? {
+            record.push(table.text().map_err(|failure| failure.line.clone())?.to_owned());
+            if is_last {
+                records.push(std::mem::take(&mut record));
+            }
+        }
+        Ok(records)
+    }
+
+    /// The elements of a table as JSON.
+    fn values(data_type: DataType, shape: &[u64], text: &str) -> Result<Vec<String>, String> {
+        let mut spool = Spool::new(&data_type);
+        let mut input = text.as_bytes();
+        let mut scanner = Scanner::new("x.csv", &mut input);
+        read(&mut scanner, &data_type, shape, &mut spool).map_err(|failure| failure.line.clone())?;
+        let count = spool.len();
+        let block = spool.finish().unwrap().take(count).unwrap();
+        let print = |item: &[u8]| print::to_json(&data_type, item, block.heap.as_deref()).to_string();
+        Ok(block.items.chunks(data_type.item_size()).map(print).collect())
+    }
 
     #[test]
     fn tables_are_split() {
         let text = "\u{feff}a,\"b,\"\"\n\"\r\n\r\n,\n\"\"\n1,2";
         assert_eq!(records(text).unwrap(), [vec!["a", "b,\"\n"], vec!["", ""], vec![""], vec!["1", "2"]]);
         assert_eq!(records("").unwrap(), [[""; 0]; 0]);
-        assert!(records("\"a").is_err() && records("\"a\"b").is_err());
+        assert_eq!(records("\"a").unwrap_err(), "x.csv: the file ends within quotes");
+        assert_eq!(records("\"a\"b").unwrap_err(), "x.csv: row 1: found 'b' after closing quotes");
         assert_eq!(records("a\rb").unwrap(), [["a\rb"]]);
+        assert_eq!(records("東,京\n").unwrap(), [["東", "京"]]);
+        assert!(records(&"a".repeat(101)).unwrap_err().contains("more than 100 bytes of text"));
+        assert!(records(&format!("\"{}", "a".repeat(101))).unwrap_err().contains("more than 100 bytes of text"));
     }
 
     #[test]
     fn cells_are_values_of_the_type() {
-        let values = |data_type, shape: &[u64], text| values(&data_type, shape, text);
-        assert_eq!(values(DataType::Float64, &[3], "1\nNaN\n-2.5\n").unwrap(), [json!(1), json!("NaN"), json!(-2.5)]);
-        assert_eq!(values(DataType::Int8, &[1, 2], "1, 2").unwrap(), [json!(1), json!(2)]);
-        assert_eq!(values(DataType::String, &[2], "1\n x").unwrap(), [json!("1"), json!(" x")]);
-        assert_eq!(values(DataType::Complex64, &[], "\"[1,2]\"").unwrap(), [json!([1, 2])]);
-        assert_eq!(values(DataType::Int8, &[2], "1").unwrap_err(), "1 rows, expected 2");
-        assert_eq!(values(DataType::Int8, &[1, 2], "1").unwrap_err(), "row 1: 1 values, expected 2");
+        assert_eq!(values(DataType::Float64, &[3], "1\nNaN\n-2.5\n").unwrap(), ["1.0", "\"NaN\"", "-2.5"]);
+        assert_eq!(values(DataType::Int8, &[1, 2], "1, 2").unwrap(), ["1", "2"]);
+        assert_eq!(values(DataType::String, &[2], "1\n x").unwrap(), ["\"1\"", "\" x\""]);
+        assert_eq!(values(DataType::Complex64, &[], "\"[1,2]\"").unwrap(), ["[1.0,2.0]"]);
+        let error = |shape: &[u64], text| values(DataType::Int8, shape, text).unwrap_err();
+        assert_eq!(error(&[2], "1"), "x.csv: 1 rows, expected 2");
+        assert_eq!(error(&[2], "1\n2\n3"), "x.csv: more than 2 rows, expected 2");
+        assert_eq!(error(&[1, 2], "1"), "x.csv: row 1: 1 values, expected 2");
+        assert_eq!(error(&[2, 2], "1,2\n3,4,5"), "x.csv: row 2: more than 2 values, expected 2");
+        assert!(error(&[2], "1\nx").starts_with("x.csv: row 2: value 1: "));
         assert!(values(DataType::Int8, &[1, 1, 1], "1").is_err());
+    }
+
+    #[test]
+    fn a_header_names_the_fields_of_structs() {
+        let field = |name: &str| Field::new(name.to_owned(), DataType::Int8);
+        let both = DataType::Struct(StructType::new(vec![field("a"), field("b")]).unwrap());
+        let rows = |text: &str| values(both.clone(), &[2], text);
+        assert_eq!(rows("b,a\n1,2\n3,4\n").unwrap(), [r#"{"a":2,"b":1}"#, r#"{"a":4,"b":3}"#]);
+        assert!(rows("b\n1\n2\n").unwrap_err().contains("no column \"a\" in the header, found [\"b\"]"));
+        for header in ["a,b,c", "a,b,a", "b,a,b"] {
+            let error = rows(&format!("{header}\n1,2,3\n4,5,6\n")).unwrap_err();
+            assert!(error.contains("is not a field, or occurs twice"), "{error}");
+        }
+        assert_eq!(rows("a,b\n1,2\n3,4,5\n").unwrap_err(), "x.csv: row 3: more than 2 values, expected 2");
+        assert_eq!(rows("a,b\n1,2\n3\n").unwrap_err(), "x.csv: row 3: 1 values, expected 2");
+        assert_eq!(rows("").unwrap_err(), "x.csv: no column \"a\" in the header, found []");
     }
 }

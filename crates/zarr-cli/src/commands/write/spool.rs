@@ -1,0 +1,252 @@
+//! Elements that are read as a whole before the first is written: in memory while they are few, else in a temporary file.
+
+use crate::failure::{Failure, Result};
+use crate::pieces::Order;
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::sync::Arc;
+use tempfile::SpooledTempFile;
+use zarr::codec::View;
+use zarr::dtype::{DataType, Heap, HeapRef};
+
+/// As many bytes are kept in memory.
+const IN_MEMORY: usize = 16 << 20;
+/// The buffer between elements and the file.
+const BUFFER: usize = 64 << 10;
+
+/// Elements of one data type on their way to an array. A temporary file of the system is erased with the process, whatever ends it.
+pub(super) struct Spool {
+    file: BufWriter<SpooledTempFile>,
+    kind: Kind,
+    count: u64,
+    /// Bytes of the elements.
+    size: u64,
+}
+
+/// Elements as they lie in the file.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// Each has so many bytes.
+    Fixed(usize),
+    /// Each has its length before it, in 4 bytes.
+    Variable,
+}
+
+impl Spool {
+    pub(super) fn new(data_type: &DataType) -> Self {
+        let kind = if data_type.is_variable() { Kind::Variable } else { Kind::Fixed(data_type.item_size()) };
+        let file = BufWriter::with_capacity(BUFFER, tempfile::spooled_tempfile(IN_MEMORY));
+        Self { file, kind, count: 0, size: 0 }
+    }
+
+    /// How many elements were added.
+    pub(super) fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Adds an element: as it lies in memory, or its content if it is of variable length.
+    pub(super) fn push(&mut self, element: &[u8]) -> Result<()> {
+        if matches!(self.kind, Kind::Variable) {
+            let len = u32::try_from(element.len()).map_err(|_| Failure::usage("an element is longer than 4 GiB"))?;
+            self.file.write_all(&len.to_ne_bytes()).map_err(|error| broken(&error))?;
+        }
+        self.count += 1;
+        self.size += element.len() as u64;
+        self.file.write_all(element).map_err(|error| broken(&error))
+    }
+
+    /// Adds elements of fixed size.
+    pub(super) fn extend(&mut self, items: &[u8]) -> Result<()> {
+        if let Kind::Fixed(size) = self.kind {
+            self.count += (items.len() / size.max(1)) as u64;
+        }
+        self.size += items.len() as u64;
+        self.file.write_all(items).map_err(|error| broken(&error))
+    }
+
+    /// Ends the elements, to take them.
+    pub(super) fn finish(self) -> Result<Spooled> {
+        let mut file = self.file.into_inner().map_err(|error| broken(error.error()))?;
+        file.rewind().map_err(|error| broken(&error))?;
+        let file = BufReader::with_capacity(BUFFER, file);
+        Ok(Spooled { file, kind: self.kind, count: self.count, size: self.size, at: 0 })
+    }
+}
+
+/// Elements that were all read.
+pub(super) struct Spooled {
+    file: BufReader<SpooledTempFile>,
+    kind: Kind,
+    count: u64,
+    size: u64,
+    /// How many were passed.
+    at: u64,
+}
+
+/// A block of elements in memory.
+pub(super) struct Block {
+    pub(super) items: Vec<u8>,
+    pub(super) heap: Option<Arc<Heap>>,
+}
+
+impl Block {
+    /// The elements, which are in an order, in this shape.
+    pub(super) fn view_in(&self, order: Order, data_type: &DataType, shape: &[usize]) -> Result<View<'_>> {
+        let in_memory = order.of(shape.to_vec());
+        let view = View::new(&self.items, data_type.item_size(), &in_memory).map_err(zarr::Error::from)?;
+        Ok(view.with_heap(self.heap.clone()).permuted(&order.of((0..shape.len()).collect())))
+    }
+}
+
+impl Spooled {
+    /// The bytes of an element in memory; the mean of those of variable length.
+    pub(super) fn item_size(&self) -> u64 {
+        match self.kind {
+            Kind::Fixed(size) => (size as u64).max(1),
+            Kind::Variable => (self.size / self.count.max(1)).saturating_add(32),
+        }
+    }
+
+    /// The next elements.
+    pub(super) fn take(&mut self, count: u64) -> Result<Block> {
+        self.runs(std::iter::once((self.at, count)))
+    }
+
+    /// The elements of these runs, each by its start and its length, in ascending order.
+    pub(super) fn runs(&mut self, runs: impl Iterator<Item = (u64, u64)>) -> Result<Block> {
+        match self.kind {
+            Kind::Fixed(size) => {
+                let mut items = Vec::new();
+                for (start, count) in runs {
+                    self.seek(start)?;
+                    let bytes = count.saturating_mul(size as u64);
+                    let read =
+                        self.file.by_ref().take(bytes).read_to_end(&mut items).map_err(|error| broken(&error))?;
+                    if read as u64 != bytes {
+                        return Err(broken(&io::ErrorKind::UnexpectedEof.into()));
+                    }
+                    self.at = start.saturating_add(count);
+                }
+                Ok(Block { items, heap: None })
+            }
+            Kind::Variable => {
+                let heap = Arc::new(Heap::new());
+                let mut runs = runs;
+                let (mut start, mut left) = (0, 0);
+                let elements = std::iter::from_fn(|| {
+                    while left == 0 {
+                        (start, left) = runs.next()?;
+                    }
+                    left -= 1;
+                    let element = self.seek(start).and_then(|()| self.content());
+                    start += 1;
+                    Some(element)
+                });
+                Ok(Block { items: in_heap(elements, Some(&heap))?, heap: Some(heap) })
+            }
+        }
+    }
+
+    /// Goes on with an element; those of variable length are passed one by one.
+    fn seek(&mut self, to: u64) -> Result<()> {
+        if to == self.at {
+            return Ok(());
+        }
+        match self.kind {
+            Kind::Fixed(size) => {
+                let at = |index: u64| i64::try_from(index.saturating_mul(size as u64)).unwrap_or(i64::MAX);
+                self.file.seek_relative(at(to) - at(self.at)).map_err(|error| broken(&error))?;
+                self.at = to;
+            }
+            Kind::Variable => {
+                if to < self.at {
+                    self.file.seek(SeekFrom::Start(0)).map_err(|error| broken(&error))?;
+                    self.at = 0;
+                }
+                while self.at < to {
+                    let len = self.length()?;
+                    self.file.seek_relative(len.into()).map_err(|error| broken(&error))?;
+                    self.at += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn content(&mut self) -> Result<Vec<u8>> {
+        let len = self.length()?;
+        let mut content = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+        self.file.read_exact(&mut content).map_err(|error| broken(&error))?;
+        self.at += 1;
+        Ok(content)
+    }
+
+    fn length(&mut self) -> Result<u32> {
+        let mut len = [0; 4];
+        self.file.read_exact(&mut len).map_err(|error| broken(&error))?;
+        Ok(u32::from_ne_bytes(len))
+    }
+}
+
+/// All elements in one block of a heap, and the references to them.
+pub(super) fn in_heap(elements: impl Iterator<Item = Result<Vec<u8>>>, heap: Option<&Heap>) -> Result<Vec<u8>> {
+    let Some(heap) = heap else { return Ok(Vec::new()) };
+    let (mut block, mut spans) = (Vec::new(), Vec::new());
+    for element in elements {
+        let element = element?;
+        let len = u32::try_from(element.len()).map_err(|_| Failure::usage("an element is longer than 4 GiB"))?;
+        spans.push((block.len() as u64, len));
+        block.extend(element);
+    }
+    let block = heap.add(block);
+    let reference = |&(offset, len): &(u64, u32)| match len {
+        0 => HeapRef::default().to_bytes(),
+        len => HeapRef { block, len, offset }.to_bytes(),
+    };
+    Ok(spans.iter().flat_map(reference).collect())
+}
+
+fn broken(error: &io::Error) -> Failure {
+    let folder = std::env::temp_dir();
+    Failure::input("a temporary file", error)
+        .with_hint(format!("elements are kept in {} until all are read; TMPDIR names another folder", folder.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_elements_come_back() {
+        // More than is kept in memory.
+        let count = (IN_MEMORY as u64 + (1 << 20)) / 8;
+        let mut spool = Spool::new(&DataType::UInt64);
+        (0..count).for_each(|number| spool.push(&number.to_ne_bytes()).unwrap());
+        assert_eq!(spool.len(), count);
+        let mut spooled = spool.finish().unwrap();
+        assert_eq!(spooled.item_size(), 8);
+        let numbers = |block: Block| -> Vec<u64> {
+            block.items.as_chunks().0.iter().map(|item| u64::from_ne_bytes(*item)).collect()
+        };
+        assert_eq!(numbers(spooled.take(2).unwrap()), [0, 1]);
+        let runs = [(5, 2), (count - 1, 1)];
+        assert_eq!(numbers(spooled.runs(runs.into_iter()).unwrap()), [5, 6, count - 1]);
+        assert_eq!(numbers(spooled.runs(std::iter::once((3, 1))).unwrap()), [3]);
+        assert!(spooled.runs(std::iter::once((count, 1))).is_err());
+    }
+
+    #[test]
+    fn texts_come_back() {
+        let mut spool = Spool::new(&DataType::String);
+        ["a", "", "東京", "d"].iter().for_each(|text| spool.push(text.as_bytes()).unwrap());
+        let mut spooled = spool.finish().unwrap();
+        let texts = |block: Block| -> Vec<String> {
+            let heap = block.heap.unwrap();
+            let text = |item: &[u8]| heap.get(HeapRef::from_item(item).unwrap()).unwrap().to_vec();
+            block.items.chunks(16).map(|item| String::from_utf8(text(item)).unwrap()).collect()
+        };
+        assert_eq!(texts(spooled.take(2).unwrap()), ["a", ""]);
+        assert_eq!(texts(spooled.take(1).unwrap()), ["東京"]);
+        assert_eq!(texts(spooled.runs([(0, 1), (3, 1)].into_iter()).unwrap()), ["a", "d"]);
+        assert!(spooled.take(1).is_err());
+    }
+}
