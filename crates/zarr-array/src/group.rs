@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_hierarchy::node::{self, FindDialect};
 use zarr_hierarchy::{
-    Erasure, WalkJob, check_strict_writers, in_store, open_group, open_node, with_copied_above, with_location,
+    CopiedAbove, Erasure, WalkJob, check_strict_writers, in_store, open_group, open_node, with_location,
 };
 use zarr_json::{Map, Value};
 use zarr_meta::{Copies, Dialect, GroupMetadata, Node, StoredNode};
@@ -212,9 +212,11 @@ impl Group {
     fn run_walk(&self, depth: Option<usize>, trusting: bool) -> Result<Walk> {
         let found = self.found.clone();
         let found = if self.created.0.load(Ordering::Acquire) { found.without_copies() } else { found };
-        let job = WalkJob::new(found, depth, self.store.capabilities().list);
+        let can_list = self.store.capabilities().list;
+        let job = WalkJob::new(found, depth, can_list);
         let walked = run(&*self.store, if trusting { job.trusting() } else { job });
-        let walked = with_copied_above(&*self.store, walked, &self.found, depth);
+        let kind = self.store.access_profile().kind;
+        let walked = run(&*self.store, CopiedAbove::new(walked, &self.found, depth, can_list, kind));
         walked.map_err(|error| self.with_location(error)).map(|walk| walk.in_store(&self.store))
     }
 

@@ -6,12 +6,13 @@ mod other_keys;
 mod walk;
 mod walked;
 
-pub use copied::{with_copied_above, with_copied_above_async};
+pub use copied::CopiedAbove;
 pub(crate) use other_keys::document_names;
 pub use other_keys::{OtherKey, have_equal_bytes, is_temporary, other_keys, other_keys_async};
 pub use walk::WalkJob;
 pub use walked::Walk;
 
+use copied::OpenCopied;
 use mixed::MixedWalkJob;
 
 use crate::execute;
@@ -33,7 +34,8 @@ use zarr_store::{AccessProfile, AsyncStore, Capabilities, Store, StoreKind, run,
 pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
     let path = parse_path(path).map_err(|error| in_store(store, error))?;
     let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&store.access_profile());
-    run(store, job).or_else(|error| copied::open(store, &path, dialect, error)).map_err(|error| in_store(store, error))
+    let copied = |error| run(store, OpenCopied::new(&path, dialect, error, store.capabilities().list));
+    run(store, job).or_else(copied).map_err(|error| in_store(store, error))
 }
 
 /// As [`open_node`], but only if its own documents are stored.
@@ -62,7 +64,8 @@ pub fn open_group(store: &dyn Store, path: &str, dialect: Option<Dialect>, copie
     let profile = store.access_profile();
     let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&profile);
     let opened = run(store, job.expecting_group(copies, &profile));
-    opened.or_else(|error| copied::open(store, &path, dialect, error)).map_err(|error| in_store(store, error))
+    let copied = |error| run(store, OpenCopied::new(&path, dialect, error, store.capabilities().list));
+    opened.or_else(copied).map_err(|error| in_store(store, error))
 }
 
 /// As [`open_group`], on a store that does not block.
@@ -79,7 +82,7 @@ pub async fn open_group_async(
     let profile = store.access_profile();
     let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&profile);
     let opened = match run_async(store, job.expecting_group(copies, &profile)).await {
-        Err(error) => copied::open_async(store, &path, dialect, error).await,
+        Err(error) => run_async(store, OpenCopied::new(&path, dialect, error, store.capabilities().list)).await,
         opened => opened,
     };
     opened.map_err(|error| in_store(store, error))
@@ -130,7 +133,7 @@ pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option
     let path = parse_path(path).map_err(|error| in_store(store, error))?;
     let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&store.access_profile());
     let opened = match run_async(store, job).await {
-        Err(error) => copied::open_async(store, &path, dialect, error).await,
+        Err(error) => run_async(store, OpenCopied::new(&path, dialect, error, store.capabilities().list)).await,
         opened => opened,
     };
     opened.map_err(|error| in_store(store, error))
@@ -158,8 +161,18 @@ fn walk_down(store: &dyn Store, path: &str, dialect: Option<Dialect>, depth: Opt
         None if can_list => execute::run_free(store, MixedWalkJob::new(root.clone(), depth)),
         _ => execute::run_free(store, WalkJob::new(root.clone(), depth, can_list)),
     };
-    let walked = with_copied_above(store, walked, &root, depth);
+    let walked = run(store, copied_above(walked, &root, depth, store.capabilities(), &store.access_profile()));
     walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
+}
+
+fn copied_above(
+    walked: Result<Walk>,
+    root: &StoredNode,
+    depth: Option<usize>,
+    capabilities: Capabilities,
+    profile: &AccessProfile,
+) -> CopiedAbove {
+    CopiedAbove::new(walked, root, depth, capabilities.list, profile.kind)
 }
 
 async fn walk_down_async(
@@ -174,7 +187,8 @@ async fn walk_down_async(
         None if can_list => run_async(store, MixedWalkJob::new(root.clone(), depth)).await,
         _ => run_async(store, WalkJob::new(root.clone(), depth, can_list)).await,
     };
-    let walked = with_copied_above_async(store, walked, &root, depth).await;
+    let copied = copied_above(walked, &root, depth, store.capabilities(), &store.access_profile());
+    let walked = run_async(store, copied).await;
     walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
 }
 
@@ -194,9 +208,8 @@ pub fn walk_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>
 /// As [`walk`].
 pub fn consolidated_below(store: &dyn Store, root: &StoredNode, depth: Option<usize>) -> Result<Walk> {
     let walked = execute::run_free(store, WalkJob::new(root.clone(), depth, store.capabilities().list).trusting());
-    with_copied_above(store, walked, root, depth)
-        .map_err(|error| in_store(store, error))
-        .map(|walk| walk.in_store(store))
+    let walked = run(store, copied_above(walked, root, depth, store.capabilities(), &store.access_profile()));
+    walked.map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
 }
 
 /// As [`walk_consolidated`], on a store that does not block.
@@ -206,7 +219,8 @@ pub fn consolidated_below(store: &dyn Store, root: &StoredNode, depth: Option<us
 pub async fn walk_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let root = open_group_async(store, path, dialect, Copies::Trusted).await?;
     let walked = run_async(store, WalkJob::new(root.clone(), None, store.capabilities().list).trusting()).await;
-    let walked = with_copied_above_async(store, walked, &root, None).await;
+    let copied = copied_above(walked, &root, None, store.capabilities(), &store.access_profile());
+    let walked = run_async(store, copied).await;
     walked.map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
 }
 

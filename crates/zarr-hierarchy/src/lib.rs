@@ -45,11 +45,11 @@ pub use consolidate::{
 pub use erasure::{EraseProgress, Erasure, erase_node, erase_node_async};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use hierarchy::{
-    OtherKey, Walk, WalkJob, check_dimension_names, children, children_async, consolidated_below, have_equal_bytes,
-    in_store, is_temporary, node_exists, node_exists_async, open_group, open_group_async, open_node,
+    CopiedAbove, OtherKey, Walk, WalkJob, check_dimension_names, children, children_async, consolidated_below,
+    have_equal_bytes, in_store, is_temporary, node_exists, node_exists_async, open_group, open_group_async, open_node,
     open_node_and_others, open_node_and_others_async, open_node_async, open_stored_node, other_keys, other_keys_async,
     set_attributes, set_attributes_async, set_dimension_names, set_dimension_names_async, walk, walk_async,
-    walk_consolidated, walk_consolidated_async, walk_stored, with_copied_above, with_copied_above_async,
+    walk_consolidated, walk_consolidated_async, walk_stored,
 };
 pub use node::with_location;
 pub use progress::IntoFlow;

@@ -4,94 +4,162 @@
 //! either: else the metadata are a stale copy of a node that was erased.
 
 use super::{Walk, WalkJob};
-use crate::jobs::{get_document, unfit};
+use crate::jobs::{get_document, unfit, went_on};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
-use zarr_store::{AsyncStore, Job, Key, Listing, Next, Prefix, Reply, Request, Store, StoreKind, run, run_async};
+use zarr_store::{Job, Key, Listing, Next, Prefix, Reply, Request, StoreKind};
 
-/// Finds a node at `path` in the consolidated metadata of a group there or above, after it was looked for in vain.
-pub(super) fn open(store: &dyn Store, path: &NodePath, dialect: Option<Dialect>, error: Error) -> Result<StoredNode> {
-    if !error.is_not_found() {
-        return Err(error);
-    }
-    let copies = run(store, ReadCopies::of(path.clone(), dialect, true))?;
-    let Some((node, is_sure)) = nearest(&copies, path) else { return Err(error) };
-    let is_there = is_sure || !store.capabilities().list || !run(store, Stored::of(vec![node.clone()]))?.is_empty();
-    if is_there { Ok(node) } else { Err(error) }
+/// Looks for a node in the consolidated metadata of a group at its path or above, after it was looked for in vain.
+#[derive(Debug)]
+pub(super) struct OpenCopied {
+    path: NodePath,
+    /// The error of the search before.
+    error: Option<Error>,
+    can_list: bool,
+    state: Opening,
 }
 
-/// As [`open`], on a store that does not block.
-pub(super) async fn open_async(
-    store: &dyn AsyncStore,
-    path: &NodePath,
-    dialect: Option<Dialect>,
-    error: Error,
-) -> Result<StoredNode> {
-    if !error.is_not_found() {
-        return Err(error);
-    }
-    let copies = run_async(store, ReadCopies::of(path.clone(), dialect, true)).await?;
-    let Some((node, is_sure)) = nearest(&copies, path) else { return Err(error) };
-    let is_there =
-        is_sure || !store.capabilities().list || !run_async(store, Stored::of(vec![node.clone()])).await?.is_empty();
-    if is_there { Ok(node) } else { Err(error) }
+#[derive(Debug)]
+enum Opening {
+    Read(ReadCopies),
+    Stored(Stored),
 }
 
-/// The walk of `depth` levels below `root` with the nodes that only the consolidated metadata of groups above have, as
+impl OpenCopied {
+    pub(super) fn new(path: &NodePath, dialect: Option<Dialect>, error: Error, can_list: bool) -> Self {
+        let state = Opening::Read(ReadCopies::of(path.clone(), dialect, true));
+        Self { path: path.clone(), error: Some(error), can_list, state }
+    }
+
+    fn not_found(&mut self) -> Error {
+        self.error.take().unwrap_or_else(went_on)
+    }
+}
+
+impl Job for OpenCopied {
+    type Output = StoredNode;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        if self.error.as_ref().is_none_or(|error| !error.is_not_found()) {
+            return Err(self.not_found());
+        }
+        match &mut self.state {
+            Opening::Read(read) => match part(read, replies)? {
+                Part::Asks(requests) => Ok(Next::Ask(requests)),
+                Part::Done(copies) => match nearest(&copies, &self.path) {
+                    None => Err(self.not_found()),
+                    Some((node, is_sure)) if is_sure || !self.can_list => Ok(Next::Done(node)),
+                    Some((node, _)) => {
+                        self.state = Opening::Stored(Stored::of(vec![node]));
+                        self.step(&[])
+                    }
+                },
+            },
+            Opening::Stored(stored) => match part(stored, replies)? {
+                Part::Asks(requests) => Ok(Next::Ask(requests)),
+                Part::Done(stored) => stored.into_iter().next().map(Next::Done).ok_or_else(|| self.not_found()),
+            },
+        }
+    }
+}
+
+/// Completes the walk of some levels below a group with the nodes that only the consolidated metadata of groups above have, as
 /// [`walk`](crate::walk) has them. Where each request takes long, these are looked at only if the store cannot list; then there may be no
 /// walk without them.
 ///
 /// Where the store refuses to list, the walk has the nodes that the consolidated metadata of `root` have, and the refusal
 /// ([`Walk::unlisted`]).
 ///
-/// # Errors
-/// The errors of the walk, unless the nodes are found all the same; [`ErrorKind::Store`](crate::ErrorKind::Store).
-pub fn with_copied_above(
-    store: &dyn Store,
+/// It ends with the error of the walk, unless the nodes are found all the same.
+#[derive(Debug)]
+pub struct CopiedAbove {
     walked: Result<Walk>,
-    root: &StoredNode,
+    root: StoredNode,
     depth: Option<usize>,
-) -> Result<Walk> {
-    let walked = match walked {
-        Err(error) if is_refused(&error) => unlisted(error, run(store, WalkJob::new(root.clone(), depth, false))),
-        walked => walked,
-    };
-    let can_list = store.capabilities().list;
-    if !is_looked_at(&walked, root, can_list, store.access_profile().kind) {
-        return walked;
-    }
-    let copies = run(store, ReadCopies::of(root.path.clone(), Some(root.dialect), false))?;
-    let found = Found::of(&copies, &walked, root, depth);
-    let stored = if can_list { run(store, Stored::of(found.unsure))? } else { found.unsure };
-    with(walked, root, found.sure.into_iter().chain(stored).collect())
+    can_list: bool,
+    sure: Vec<StoredNode>,
+    state: Completing,
 }
 
-/// As [`with_copied_above`], on a store that does not block.
-///
-/// # Errors
-/// As there.
-pub async fn with_copied_above_async(
-    store: &dyn AsyncStore,
-    walked: Result<Walk>,
-    root: &StoredNode,
-    depth: Option<usize>,
-) -> Result<Walk> {
-    let walked = match walked {
-        Err(error) if is_refused(&error) => {
-            unlisted(error, run_async(store, WalkJob::new(root.clone(), depth, false)).await)
-        }
-        walked => walked,
-    };
-    let can_list = store.capabilities().list;
-    if !is_looked_at(&walked, root, can_list, store.access_profile().kind) {
-        return walked;
+#[derive(Debug)]
+enum Completing {
+    /// The store refused to list.
+    Unlisted(Box<WalkJob>),
+    /// They need not be looked at.
+    Complete,
+    Read(ReadCopies),
+    Stored(Stored),
+}
+
+impl CopiedAbove {
+    /// Begins with a walk of `depth` levels below `root`, in a store that can list or not and is of such a kind.
+    pub fn new(walked: Result<Walk>, root: &StoredNode, depth: Option<usize>, can_list: bool, kind: StoreKind) -> Self {
+        let state = match is_looked_at(&walked, root, can_list, kind) {
+            _ if walked.as_ref().is_err_and(is_refused) => {
+                Completing::Unlisted(Box::new(WalkJob::new(root.clone(), depth, false)))
+            }
+            true => Completing::Read(ReadCopies::of(root.path.clone(), Some(root.dialect), false)),
+            false => Completing::Complete,
+        };
+        Self { walked, root: root.clone(), depth, can_list, sure: Vec::new(), state }
     }
-    let copies = run_async(store, ReadCopies::of(root.path.clone(), Some(root.dialect), false)).await?;
-    let found = Found::of(&copies, &walked, root, depth);
-    let stored = if can_list { run_async(store, Stored::of(found.unsure)).await? } else { found.unsure };
-    with(walked, root, found.sure.into_iter().chain(stored).collect())
+
+    fn end(&mut self, stored: Vec<StoredNode>) -> Result<Next<Self>> {
+        let more = std::mem::take(&mut self.sure).into_iter().chain(stored).collect();
+        let walked = std::mem::replace(&mut self.walked, Err(went_on()));
+        with(walked, &self.root, more).map(Next::Done)
+    }
+}
+
+impl Job for CopiedAbove {
+    type Output = Walk;
+    type Error = Error;
+
+    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        match &mut self.state {
+            Completing::Unlisted(walk) => match part(&mut **walk, replies)? {
+                Part::Asks(requests) => Ok(Next::Ask(requests)),
+                Part::Done(walk) => {
+                    self.walked = unlisted(std::mem::replace(&mut self.walked, Err(went_on())), walk);
+                    self.end(Vec::new())
+                }
+            },
+            Completing::Complete => self.end(Vec::new()),
+            Completing::Read(read) => match part(read, replies)? {
+                Part::Asks(requests) => Ok(Next::Ask(requests)),
+                Part::Done(copies) => {
+                    let found = Found::of(&copies, &self.walked, &self.root, self.depth);
+                    self.sure = found.sure;
+                    if !self.can_list {
+                        return self.end(found.unsure);
+                    }
+                    self.state = Completing::Stored(Stored::of(found.unsure));
+                    self.step(&[])
+                }
+            },
+            Completing::Stored(stored) => match part(stored, replies)? {
+                Part::Asks(requests) => Ok(Next::Ask(requests)),
+                Part::Done(stored) => self.end(stored),
+            },
+        }
+    }
+}
+
+/// How far a part of these jobs got.
+enum Part<T> {
+    Asks(Vec<Request>),
+    Done(T),
+}
+
+fn part<J: Job<Error = Error>>(job: &mut J, replies: &[Reply]) -> Result<Part<J::Output>> {
+    match job.step(replies)? {
+        Next::Ask(requests) | Next::FetchInto(requests) => Ok(Part::Asks(requests)),
+        Next::Done(output) => Ok(Part::Done(output)),
+        Next::Fork(_) => Err(unfit()),
+    }
 }
 
 /// Whether the store lists nothing for this caller, who may get values all the same.
@@ -100,10 +168,10 @@ fn is_refused(error: &Error) -> bool {
 }
 
 /// A walk by consolidated metadata after a store refused to list; without some, the refusal.
-fn unlisted(refusal: Error, walked: Result<Walk>) -> Result<Walk> {
-    match walked {
-        Ok(walk) if walk.consolidated.is_some() => Ok(Walk { unlisted: Some(refusal), ..walk }),
-        _ => Err(refusal),
+fn unlisted(refused: Result<Walk>, walk: Walk) -> Result<Walk> {
+    match refused {
+        Err(refusal) if walk.consolidated.is_some() => Ok(Walk { unlisted: Some(refusal), ..walk }),
+        refused => refused,
     }
 }
 
