@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_grid::{ChunkGrid, ChunkIndex, Region, Resolved, Shape};
-use zarr_hierarchy::node::{Edit, Newest, ReadNewest, ReplaceNode, check_same_chunks, order};
+use zarr_hierarchy::node::{Ancestors, Edit, Newest, ReadNewest, ReplaceNode, check_same_chunks, order};
 use zarr_meta::{ArrayMetadata, Node};
 use zarr_store::{Durability, Key, Lock};
 
@@ -31,6 +31,7 @@ const BATCH: usize = 1024;
 pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Result<Arc<ArrayCore>> {
     resized(core, shape)?;
     core.check_writers(drive.capabilities(), "another shape")?;
+    check_documents(drive, core).await?;
     let _lock = lock(drive, core).await?;
     let held = Held::new(drive, core)?;
     let done = resize_held(&held, core, shape).await;
@@ -79,6 +80,7 @@ pub(crate) async fn append<D: Drive>(
     data: View<'_>,
 ) -> Result<Arc<ArrayCore>> {
     core.check_writers(drive.capabilities(), "an append")?;
+    check_documents(drive, core).await?;
     let lock = lock(drive, core).await?;
     if drive.capabilities().conditional && !lock.excludes_processes() {
         return claimed::append(drive, core, axis, data).await;
@@ -127,6 +129,14 @@ impl<'d> Appended<'d> {
         };
         Ok(Self { metadata, grown, region, data })
     }
+}
+
+/// Looks, before anything is written, whether the new shape would drop the only documents of nodes, where the array is known from a copy.
+async fn check_documents<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
+    if core.found.documents.are_copies() {
+        drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking()).await?;
+    }
+    Ok(())
 }
 
 /// Excludes others who change the shape.

@@ -1,11 +1,12 @@
 //! Consolidated metadata: written, looked at, and dropped.
 
 use crate::hierarchy::{WalkJob, in_store};
-use crate::node::{Edit, Revise, parse_path};
+use crate::node::{Edit, OnlyCopied, Revise, parse_path};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use zarr_json::{Map, Value};
-use zarr_meta::{Consolidated, Dialect, Documents, NodePath, StoredNode, consolidated};
+use zarr_meta::consolidated::{self, FoundCopy};
+use zarr_meta::{Consolidated, Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{
     AsyncStore, Capabilities, Job, Key, Next, Precondition, Reply, Request, Store, StoreExt, backoff, run, run_async,
 };
@@ -91,7 +92,8 @@ pub async fn staleness_async(
 /// Drops the consolidated metadata of the group at `path`, if it has any.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; [`ErrorKind::Store`](crate::ErrorKind::Store).
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; [`ErrorKind::Argument`](crate::ErrorKind::Argument) if it has
+/// the only documents of nodes; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn drop_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<()> {
     run_on(store, open_node(store, path, dialect)?, Verb::Drop).map(drop)
 }
@@ -172,9 +174,10 @@ struct Outcome {
 
 /// Walks the nodes, and then writes, compares or drops.
 ///
-/// Begin ── a document of its own is to be written ──► Before ──► Walk ──► Set ──► done, or replaced meanwhile: Pause, Before ...
-///   ├─────────────────────────────────────────────────────────► Walk ──► Revise ──► done, or compared
-///   └── to be dropped ──► Revise or Set ──► done
+/// Begin ── a document of its own ──► Before ── to be written ──► Walk ──► Set ──► done, or replaced meanwhile: Pause, Before ...
+///   │                                  └── to be dropped ──► Check ──► Set ──► done
+///   ├── to be written or compared ──► Walk ──► Revise ──► done, or compared
+///   └── to be dropped ──► Check ──► Revise ──► done
 #[derive(Debug)]
 struct ConsolidateJob {
     group: StoredNode,
@@ -190,8 +193,10 @@ struct ConsolidateJob {
 #[derive(Debug)]
 enum State {
     Begin,
+    /// The document is read.
     Before,
     Walk(Box<WalkJob>),
+    Check(Box<OnlyCopied>),
     Set,
     Pause,
     Revise(Box<Revise>),
@@ -209,20 +214,68 @@ impl ConsolidateJob {
         }
         let key = consolidated::document_key(&self.group).map(|key| Key::new(&key)).transpose()?;
         match (self.verb, key) {
-            (Verb::Write, Some(key)) if self.capabilities.conditional => {
+            (Verb::Write, Some(_)) if !self.capabilities.conditional => self.begin_walk(),
+            (_, Some(key)) => {
                 self.state = State::Before;
                 Ok(Next::Ask(vec![jobs::get_document(key)]))
             }
-            (Verb::Write | Verb::Compare, _) => self.begin_walk(),
-            (Verb::Drop, Some(key)) => {
-                self.state = State::Set;
-                Ok(Next::Ask(vec![Request::Erase { key }]))
-            }
-            (Verb::Drop, None) if self.group.node.as_group().is_none_or(|group| group.consolidated.is_none()) => {
-                Ok(self.end())
-            }
-            (Verb::Drop, None) => self.revise(Edit::Consolidated(None)),
+            (Verb::Write, None) => self.begin_walk(),
+            (Verb::Compare | Verb::Drop, None) => match self.inside().cloned() {
+                None => Ok(self.end()),
+                Some(_) if self.verb == Verb::Compare => self.begin_walk(),
+                Some(copy) => self.begin_check(Some(copy)),
+            },
         }
+    }
+
+    /// The consolidated metadata in the group's own document.
+    fn inside(&self) -> Option<&Consolidated> {
+        self.group.node.as_group()?.consolidated.as_ref()
+    }
+
+    /// The document of consolidated metadata was read.
+    fn before(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let Some(Reply::Got(fetched)) = replies.first() else { return Err(jobs::unfit()) };
+        match (self.verb, fetched) {
+            (Verb::Write, Some(fetched)) => {
+                self.when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
+                self.begin_walk()
+            }
+            (Verb::Write, None) => {
+                self.when = Precondition::NotExists;
+                self.begin_walk()
+            }
+            (Verb::Compare, Some(_)) => self.begin_walk(),
+            (Verb::Compare | Verb::Drop, None) => Ok(self.end()),
+            (Verb::Drop, Some(fetched)) => {
+                let key = consolidated::document_key(&self.group).unwrap_or_default();
+                // Of a document that cannot be read nobody has the nodes.
+                let copy = Consolidated::parse_document(self.group.dialect, &key, fetched.part(0));
+                self.begin_check(copy.ok().flatten())
+            }
+        }
+    }
+
+    /// Looks whether documents would be lost.
+    fn begin_check(&mut self, copy: Option<Consolidated>) -> Result<Next<Self>> {
+        let copies: Vec<_> = copy.map(|copy| self.found_copy(copy)).into_iter().collect();
+        self.check(Box::new(OnlyCopied::new(&copies, None, self.capabilities)), &[])
+    }
+
+    fn found_copy(&self, copy: Consolidated) -> FoundCopy {
+        let has_document = !self.group.implicit && !self.group.documents.are_copies();
+        FoundCopy::new(self.group.dialect, self.group.path.clone(), has_document, copy)
+    }
+
+    fn check(&mut self, check: Box<OnlyCopied>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, check| job.state = State::Check(check);
+        jobs::within(self, check, replies, wait, |job, ()| match consolidated::document_key(&job.group) {
+            Some(key) => {
+                job.state = State::Set;
+                Ok(Next::Ask(vec![Request::Erase { key: Key::new(&key)? }]))
+            }
+            None => job.revise(Edit::Consolidated(None)),
+        })
     }
 
     fn begin_walk(&mut self) -> Result<Next<Self>> {
@@ -248,9 +301,12 @@ impl ConsolidateJob {
     }
 
     /// The writes, or the result.
-    fn walked(&mut self, walk: Walk) -> Result<Next<Self>> {
+    fn walked(&mut self, mut walk: Walk) -> Result<Next<Self>> {
         if let Some(error) = walk.broken.into_iter().next() {
             return Err(error);
+        }
+        if self.verb == Verb::Write && walk.nodes.iter().any(|node| node.documents.are_copies()) {
+            self.keep_copied(&mut walk.nodes, walk.consolidated.clone());
         }
         let group = &self.group;
         let collected = Consolidated::collect(group.dialect, &group.path, &walk.nodes)?;
@@ -274,6 +330,17 @@ impl ConsolidateJob {
         }
     }
 
+    /// Takes the other nodes of the copy along, where some are nowhere else: those without a value may be as well as those that were erased.
+    fn keep_copied(&self, nodes: &mut Vec<StoredNode>, copy: Option<Consolidated>) {
+        let copied = copy.map(|copy| self.found_copy(copy).nodes_below(&self.group.path)).unwrap_or_default();
+        let known: BTreeSet<NodePath> =
+            nodes.iter().filter(|node| !node.implicit).map(|node| node.path.clone()).collect();
+        let more: Vec<StoredNode> = copied.into_iter().filter(|node| !known.contains(&node.path)).collect();
+        nodes.retain(|node| more.iter().all(|copied| copied.path != node.path));
+        nodes.extend(more);
+        nodes.sort_by(|a, b| a.path.cmp(&b.path));
+    }
+
     /// Others replaced the copy while this one was made.
     fn again(&mut self) -> Result<Next<Self>> {
         self.tries += 1;
@@ -293,16 +360,9 @@ impl Job for ConsolidateJob {
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match std::mem::replace(&mut self.state, State::Begin) {
             State::Begin | State::Pause => self.begin(),
-            State::Before => {
-                self.when = match replies.first() {
-                    Some(Reply::Got(Some(fetched))) => {
-                        fetched.version.clone().map_or(Precondition::None, Precondition::Version)
-                    }
-                    _ => Precondition::NotExists,
-                };
-                self.begin_walk()
-            }
+            State::Before => self.before(replies),
             State::Walk(walk) => self.walk(walk, replies),
+            State::Check(check) => self.check(check, replies),
             State::Set if matches!(replies.first(), Some(Reply::Conflict)) => self.again(),
             State::Set => Ok(self.end()),
             State::Revise(revise) => self.go_on(revise, replies),

@@ -1,10 +1,14 @@
 //! Nodes that only consolidated metadata have are read, listed and converted as any others.
 
 use std::sync::Arc;
+use zarr::convert::Transfer;
 use zarr::convert::{Conversion, ConvertOptions};
-use zarr::hierarchy::{consolidate, open_node, open_node_async, staleness, walk, walk_async};
+use zarr::hierarchy::{
+    consolidate, drop_consolidated, drop_consolidated_async, erase_node, open_node, open_node_async, set_attributes,
+    staleness, walk, walk_async,
+};
 use zarr::store::{Key, MemoryStore, Prefix, Store, StoreExt, SyncAsAsync, block_on};
-use zarr_array::{Array, Group, NewArray, NewGroup, Options};
+use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup, Options};
 use zarr_json::json;
 use zarr_meta::Dialect;
 
@@ -98,4 +102,89 @@ fn a_copy_of_an_erased_node_is_no_node() {
     // A value of it is enough.
     store.set_all(&Key::new("a/c/0").unwrap(), b"").unwrap();
     assert_eq!(paths(&walk(&*store, "/", None).unwrap().nodes), ["/", "/a", "/b"]);
+}
+
+/// Whether the change is refused, and nothing is another value.
+fn refused<T: std::fmt::Debug>(store: &Arc<dyn Store>, what: &str, change: impl FnOnce() -> zarr::Result<T>) {
+    let values = || {
+        let keys = store.list_prefix(&Prefix::root()).unwrap();
+        keys.into_iter().map(|key| (store.get_all(&key).unwrap().map(|value| value.to_vec()), key)).collect::<Vec<_>>()
+    };
+    let before = values();
+    let error = change().expect_err(what);
+    let message = error.to_string();
+    assert_eq!(error.kind(), ErrorKind::Argument, "{what}: {message}");
+    assert!(message.contains("nowhere but in the consolidated metadata"), "{what}: {message}");
+    assert!(values() == before, "{what} changed something");
+}
+
+#[test]
+fn changes_that_would_lose_documents_are_refused() {
+    let registry = zarr::registry::default();
+    for dialect in [Dialect::V2, Dialect::V3] {
+        let store = write(dialect);
+        let new = || NewArray::new(&[1], "int8").dialect(dialect);
+        let open = |path: &str| open_node(&*store, path, None).unwrap();
+        let attributes = || [("x".to_owned(), json!(1))].into_iter().collect();
+        refused(&store, "create", || Array::create(&store, "/new", new(), &registry));
+        refused(&store, "create where only a copy is", || Array::create(&store, "/a", new(), &registry));
+        refused(&store, "overwrite", || Array::create(&store, "/a", new().overwrite(true), &registry));
+        refused(&store, "attributes", || set_attributes(&*store, &open("/a"), attributes()));
+        refused(&store, "attributes of the root", || set_attributes(&*store, &open("/g"), attributes()));
+        refused(&store, "append", || Array::open(&store, "/a", &registry).unwrap().append(0, &[1_i32]));
+        refused(&store, "resize", || Array::open(&store, "/a", &registry).unwrap().resize(&[9]));
+        refused(&store, "erase", || erase_node(&*store, &open("/a")));
+        refused(&store, "move", || Transfer::of(&store, "/a").to("/c").move_all(&registry));
+        refused(&store, "drop", || drop_consolidated(&*store, "/", None));
+        let later = SyncAsAsync::new(Arc::clone(&store));
+        refused(&store, "drop later", || block_on(drop_consolidated_async(&later, "/", None)));
+
+        // One document more does not save the others.
+        let key = if dialect.is_v3() { "b/zarr.json" } else { "b/.zgroup" };
+        let text = if dialect.is_v3() { r#"{"zarr_format":3,"node_type":"group"}"# } else { r#"{"zarr_format":2}"# };
+        store.set_all(&Key::new(key).unwrap(), text.as_bytes()).unwrap();
+        refused(&store, "attributes of another", || set_attributes(&*store, &open("/b"), attributes()));
+    }
+}
+
+/// Another change of a hierarchy whose nodes have documents drops the copies, and the copy of an erased node does not stop it.
+#[test]
+fn copies_of_erased_nodes_stop_no_change() {
+    let registry = zarr::registry::default();
+    for dialect in [Dialect::V2, Dialect::V3] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        Group::create(&store, "/", NewGroup::default().dialect(dialect), &registry).unwrap();
+        for path in ["/a", "/b"] {
+            Array::create(&store, path, NewArray::new(&[2], "int8").dialect(dialect), &registry).unwrap();
+        }
+        consolidate(&*store, "/", None).unwrap();
+        for key in store.list_prefix(&Prefix::new("a/").unwrap()).unwrap() {
+            store.erase(&key).unwrap();
+        }
+        let attributes = [("x".to_owned(), json!(1))].into_iter().collect();
+        set_attributes(&*store, &open_node(&*store, "/b", None).unwrap(), attributes).unwrap();
+        assert_eq!(staleness(&*store, "/", None).unwrap(), None, "{dialect}");
+    }
+}
+
+/// An array of fill values has no chunk that tells that it is there; one beside it has.
+#[test]
+fn copies_of_arrays_without_chunks_stay() {
+    let registry = zarr::registry::default();
+    for dialect in [Dialect::V2, Dialect::V3] {
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        Group::create(&store, "/", NewGroup::default().dialect(dialect), &registry).unwrap();
+        for path in ["/a", "/empty"] {
+            Array::create(&store, path, NewArray::new(&[2], "int8").dialect(dialect), &registry).unwrap();
+        }
+        Array::open(&store, "/a", &registry).unwrap().write(.., &[1_i8, 2]).unwrap();
+        consolidate(&*store, "/", None).unwrap();
+        let document = if dialect.is_v3() { "zarr.json" } else { ".zarray" };
+        for path in ["a", "empty"] {
+            store.erase(&Key::new(&format!("{path}/{document}")).unwrap()).unwrap();
+        }
+        assert_eq!(consolidate(&*store, "/", None).unwrap(), 3, "{dialect}");
+        assert_eq!(staleness(&*store, "/", None).unwrap().unwrap().gone.len(), 2, "{dialect}");
+        assert_eq!(Array::open(&store, "/a", &registry).unwrap().read::<i8>(..).unwrap(), [1, 2]);
+    }
 }

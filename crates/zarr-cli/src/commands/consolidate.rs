@@ -36,11 +36,6 @@ pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
         context.check_all(&location)?;
     }
     if args.drop {
-        match super::consolidated::check_documents(&*location.store, &path) {
-            // What is near is told below.
-            Err(failure) if failure.kind == "not-found" => {}
-            checked => checked?,
-        }
         let dropped = zarr::hierarchy::drop_consolidated(&*location.store, &path, location.dialect);
         dropped.map_err(|error| location.with_near(error))?;
         let line = || format!("{}: consolidated metadata dropped\n", escape::line(&location.to_string()));

@@ -2,12 +2,9 @@
 //! it, so that it is written again, from all nodes below the group.
 
 use crate::context::Context;
-use crate::failure::{Failure, Result};
+use crate::failure::Result;
 use std::sync::Arc;
-use zarr::hierarchy::{
-    consolidate, consolidated_above, drop_consolidated, node_exists, open_node, open_stored_node, staleness,
-    walk_consolidated,
-};
+use zarr::hierarchy::{consolidate, consolidated_above, drop_consolidated, node_exists, staleness};
 use zarr::meta::NodePath;
 use zarr::store::Store;
 
@@ -23,7 +20,7 @@ pub(crate) fn keeping<T>(
     verb: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
     let above = || {
-        let mut groups: Vec<(&Arc<dyn Store>, NodePath)> = Vec::new();
+        let mut groups: Vec<Group<'_>> = Vec::new();
         for (store, path) in places {
             let Some(path) = path else { continue };
             for group in consolidated_above(&***store, &path.to_string())? {
@@ -34,17 +31,17 @@ pub(crate) fn keeping<T>(
         }
         Ok::<_, zarr::Error>(groups)
     };
-    let mut groups = above()?;
-    for (store, group) in &groups {
-        check_documents(&***store, &group.to_string())?;
-    }
+    let before = above()?;
     let done = verb();
-    // Others may have written copies meanwhile that do not know this change.
-    for (store, group) in above().unwrap_or_default() {
-        if !groups.iter().any(|(other, known)| Arc::ptr_eq(other, store) && *known == group) {
-            groups.push((store, group));
-        }
-    }
+    let after = above().unwrap_or_default();
+    let is_among = |groups: &[Group<'_>], (store, group): &Group<'_>| {
+        groups.iter().any(|(other, known)| Arc::ptr_eq(other, store) && known == group)
+    };
+    // Others may have written copies meanwhile that do not know this change. A verb that fails before it changes anything leaves them.
+    let mut groups: Vec<Group<'_>> = match done.is_ok() {
+        true => before.iter().chain(after.iter().filter(|group| !is_among(&before, group))).cloned().collect(),
+        false => before.iter().filter(|group| !is_among(&after, group)).cloned().collect(),
+    };
     // A group above has copies of the documents of the groups below it.
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.names().count()));
     for (store, group) in groups {
@@ -52,10 +49,10 @@ pub(crate) fn keeping<T>(
         if !node_exists(&**store, &path, None).unwrap_or(false) {
             continue;
         }
-        let told = match (renew(&**store, &path, done.is_ok()), &done) {
-            (Ok(true), _) => continue,
-            (Ok(false), _) => String::new(),
-            (Err(error), _) => format!(": {error}"),
+        let told = match done.as_ref().map(|_| renew(&**store, &path)) {
+            Ok(Ok(true)) => continue,
+            Ok(Ok(false)) | Err(_) => String::new(),
+            Ok(Err(error)) => format!(": {error}"),
         };
         let hint = format!("`zarr consolidate {store} {path}` writes it again");
         context.warnings(&[format!("{store}: {path}: consolidated metadata was dropped{told}; {hint}")]);
@@ -63,36 +60,16 @@ pub(crate) fn keeping<T>(
     done
 }
 
-/// Refuses a change that would drop the only documents of nodes: those in the consolidated metadata of a group. Software that writes such
-/// metadata alone writes no document of any node, so that the first node tells that is there.
-///
-/// # Errors
-/// A failure of usage if documents would be lost; the errors of the group.
-pub(super) fn check_documents(store: &dyn Store, group: &str) -> Result<()> {
-    let copied = walk_consolidated(store, group, None)?;
-    for node in copied.nodes.iter().filter(|node| node.path.to_string() != group) {
-        let (path, dialect) = (node.path.to_string(), Some(node.dialect));
-        match open_stored_node(store, &path, dialect) {
-            Err(error) if error.is_not_found() => {}
-            _ => return Ok(()),
-        }
-        // Else it is a stale copy of a node that was erased.
-        if open_node(store, &path, dialect).is_ok() {
-            let message = format!(
-                "{store}: {group}: the document of {path} is nowhere but in the consolidated metadata, which a change makes stale and drops"
-            );
-            return Err(Failure::usage(message).with_hint("`zarr convert` makes a hierarchy that has all documents"));
-        }
-    }
-    Ok(())
-}
+/// A group that has consolidated metadata.
+type Group<'s> = (&'s Arc<dyn Store>, NodePath);
 
-/// Makes the consolidated metadata of a group true; if not `writes`, only looks whether it is there. False if it is gone.
-fn renew(store: &dyn Store, path: &str, writes: bool) -> zarr::Result<bool> {
-    for _ in 0..MAX_TRIES {
+/// Makes the consolidated metadata of a group true. False if it is gone.
+fn renew(store: &dyn Store, path: &str) -> zarr::Result<bool> {
+    for attempt in 0..MAX_TRIES {
         match staleness(store, path, None)? {
-            Some(found) if !found.is_stale() || !writes => return Ok(true),
-            None if !writes => return Ok(false),
+            Some(found) if !found.is_stale() => return Ok(true),
+            // It keeps the documents that are nowhere else.
+            Some(found) if attempt > 0 && found.missing.is_empty() && found.changed.is_empty() => return Ok(true),
             _ => consolidate(store, path, None)?,
         };
     }

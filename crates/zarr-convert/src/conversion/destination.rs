@@ -73,10 +73,12 @@ pub(super) fn prepare(
         }
         existing.kept.push(above);
     }
+    let above = || Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities());
+    let is_replaced = matches!(in_the_way, InTheWay::Erase | InTheWay::Replace);
     clear(target, &path, dialect, from.name(), in_the_way)?;
     if in_the_way != InTheWay::Replace {
         // A copy of all metadata would not know the new node.
-        run(&**target, Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities()))?;
+        run(&**target, if is_replaced { above().replaced() } else { above() })?;
     }
     if let Some(name) = zarr_meta::entry_point_key(dialect)
         && let Some(entry) = target.get_ranges(&Key::new(name)?, &[DOCUMENT])?
@@ -84,6 +86,14 @@ pub(super) fn prepare(
         existing.entry.insert(name, entry.part(0));
     }
     Ok(existing)
+}
+
+/// Checks, before anything is changed, that a node may be replaced: consolidated metadata of the groups above goes with it.
+pub(super) fn check_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<()> {
+    let (_, path) = conversion.paths();
+    let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(()) };
+    let above = Ancestors::new(&StoredNode::implicit(dialect, path), target.capabilities());
+    run(&**target, above.replaced().only_checking()).map(drop)
 }
 
 /// Creates the groups above a node that goes to a path of its own, which are no part of the conversion.

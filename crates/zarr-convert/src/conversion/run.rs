@@ -154,6 +154,7 @@ impl Conversion {
                 self.go_on(target, found)
             }
             found if self.options.overwrite => {
+                destination::check_above(target, self)?;
                 if let Some(found) = &found {
                     found.check_parts_idle(&**target, &path)?;
                 }

@@ -212,6 +212,11 @@ impl Conversion {
             return Err(Error::argument("a move leaves no elements out").with_hint("copy the region"));
         }
         self.check_whole(&**target, &to).map_err(in_target)?;
+        if let Some(first) = self.nodes.first() {
+            // Before anything is copied.
+            let above = Ancestors::of_erased(&first.source, self.source.capabilities()).only_checking();
+            run(&*self.source, above).map_err(|error| in_store(&self.source, error))?;
+        }
         let check_links = || match self.nodes.first() {
             Some(first) => check_links(&*self.source, &first.source).map_err(|error| in_store(&self.source, error)),
             None => Ok(()),
@@ -344,7 +349,8 @@ impl Conversion {
         let Some(root) = self.nodes.first() else { return false };
         let lies_below = |path: &NodePath| is_one_prefix(root.dialect, path);
         let stays = |planned: &PlannedNode| {
-            planned.dialect == planned.source.dialect && matches!(planned.how, Action::Group | Action::CopyChunks)
+            let is_same = planned.dialect == planned.source.dialect && !planned.source.documents.are_copies();
+            is_same && matches!(planned.how, Action::Group | Action::CopyChunks)
         };
         root.dialect.check_path(to).is_ok() && lies_below(from) && lies_below(to) && self.nodes.iter().all(stays)
     }
@@ -356,6 +362,7 @@ impl Conversion {
         // What journals say of chunks is true no longer when these are erased or renamed.
         let drop_unfinished = |path| run(&**store, DropUnfinished::new(path, store.capabilities()));
         if self.options.overwrite {
+            destination::check_above(store, self)?;
             // Nothing is erased that a run is at work on.
             if let Some(found) = Found::read_idle(&**store, &journal)? {
                 found.check_parts_idle(&**store, &to)?;

@@ -153,7 +153,8 @@ impl Unfinished {
         let (_, path) = conversion.paths();
         let Some(PlannedNode { dialect, .. }) = conversion.nodes.first() else { return Ok(()) };
         // A copy of all metadata would be of the old node.
-        run(&**target, Ancestors::new(&StoredNode::implicit(*dialect, path.clone()), target.capabilities()))?;
+        let old = StoredNode::implicit(*dialect, path.clone());
+        run(&**target, Ancestors::new(&old, target.capabilities()).replaced())?;
         target.barrier()?;
         // Who erases the node, or converts to it as well, begins with the journal.
         is_ours()?;

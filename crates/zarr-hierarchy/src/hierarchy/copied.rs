@@ -238,7 +238,7 @@ pub(super) fn only_in(
 }
 
 /// Asks whether anything is stored at or below the path of a node.
-pub(super) fn list_below(node: &StoredNode) -> Result<Request> {
+pub(crate) fn list_below(node: &StoredNode) -> Result<Request> {
     let prefix = match node.node.as_array() {
         Some(_) => node.chunk_prefix(),
         None => node.own_prefixes().into_iter().next().unwrap_or_default(),
@@ -247,7 +247,7 @@ pub(super) fn list_below(node: &StoredNode) -> Result<Request> {
 }
 
 /// Whether the reply to that is that something is.
-pub(super) fn is_stored(reply: &Reply) -> Result<bool> {
+pub(crate) fn is_stored(reply: &Reply) -> Result<bool> {
     match reply {
         Reply::Listing(Listing { keys, prefixes, .. }) => Ok(!keys.is_empty() || !prefixes.is_empty()),
         _ => Err(unfit()),

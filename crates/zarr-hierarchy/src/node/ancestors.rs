@@ -1,9 +1,11 @@
 //! The groups above a node.
 
+use super::only_copied::OnlyCopied;
 use super::revise::{Edit, Revise};
 use super::{OpenNode, Probed};
 use crate::{Error, ErrorKind, Result, jobs};
-use zarr_meta::{Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, consolidated, conventions};
+use zarr_meta::consolidated::{self, FoundCopy};
+use zarr_meta::{Consolidated, Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, conventions};
 use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request};
 
 /// The groups above a node.
@@ -17,7 +19,10 @@ pub struct Above {
 }
 
 /// Looks at the groups above a node, from the nearest to the root, and then drops the consolidated metadata in them,
-/// which a change makes stale: no copy is better than a wrong one.
+/// which a change makes stale: no copy is better than a wrong one. Where it has the only documents of nodes, that is an error, and nothing
+/// is changed.
+///
+/// Look ── copies that are documents of their own ──► Read ──► Check ──► Erase ──► Revise ──► done
 #[derive(Debug)]
 pub struct Ancestors {
     node: NodePath,
@@ -25,17 +30,39 @@ pub struct Ancestors {
     /// Documents of the node, among them the documents of the whole hierarchy.
     known: Documents,
     capabilities: Capabilities,
-    open: Option<OpenNode>,
     /// Whether ancestors that are not groups are ignored: for erasing.
     lenient: bool,
+    /// Whether the node goes with all that is below it.
+    goes: bool,
+    /// Whether nothing is dropped.
+    only_checks: bool,
     /// Whether one of the groups was found: the groups above it stay as they are.
     is_below_group: bool,
     above: Above,
     /// Groups that have consolidated metadata in their own document.
     stale: Vec<StoredNode>,
-    /// Consolidated metadata that is a document of its own.
-    stale_keys: Vec<Key>,
-    dropping: Option<Box<Revise>>,
+    /// Consolidated metadata that may be a document of its own.
+    beside: Vec<Beside>,
+    state: State,
+}
+
+/// Consolidated metadata of a group under a key of its own.
+#[derive(Debug)]
+struct Beside {
+    group: NodePath,
+    /// Whether the group has a document of its own as well.
+    has_document: bool,
+    key: Key,
+}
+
+#[derive(Debug)]
+enum State {
+    Look(Option<Box<OpenNode>>),
+    Read,
+    Check(Box<OnlyCopied>),
+    Erase,
+    Revise(Box<Revise>),
+    Done,
 }
 
 impl Ancestors {
@@ -44,93 +71,158 @@ impl Ancestors {
     pub fn new(found: &StoredNode, capabilities: Capabilities) -> Self {
         let (node, dialect) = (found.path.clone(), found.dialect);
         let known = found.documents.clone();
-        let open = node.parent().map(|path| OpenNode::new(path, Some(dialect), false).knowing(&known));
+        let open = node.parent().map(|path| Box::new(OpenNode::new(path, Some(dialect), false).knowing(&known)));
         Self {
             node,
             dialect,
             known,
             capabilities,
-            open,
             lenient: false,
+            goes: false,
+            only_checks: false,
             is_below_group: false,
             above: Above::default(),
             stale: Vec::new(),
-            stale_keys: Vec::new(),
-            dropping: None,
+            beside: Vec::new(),
+            state: State::Look(open),
         }
     }
 
     /// Of a node that is erased, whatever is above it.
     #[must_use]
     pub fn of_erased(found: &StoredNode, capabilities: Capabilities) -> Self {
-        Self { lenient: true, ..Self::new(found, capabilities) }
+        Self { lenient: true, ..Self::new(found, capabilities) }.replaced()
+    }
+
+    /// Says that the node at the path goes with all that is below it: documents of these may be lost.
+    #[must_use]
+    pub fn replaced(self) -> Self {
+        Self { goes: true, ..self }
+    }
+
+    /// Drops nothing: to know before a longer change that no document would be lost.
+    #[must_use]
+    pub fn only_checking(self) -> Self {
+        Self { only_checks: true, ..self }
     }
 
     /// The copy in the node itself becomes stale, too: one that is a document of its own has an entry for this group.
     pub(crate) fn with_own_copy(mut self, found: &StoredNode) -> Self {
-        let key = consolidated::document_key(found).map(|key| Key::new(&key));
-        self.stale_keys.extend(key.and_then(std::result::Result::ok));
+        if found.node.as_group().is_some() {
+            let has_document = !found.implicit && !found.documents.are_copies();
+            self.beside.extend(Beside::of(found.dialect, &found.path, has_document));
+        }
         self
     }
 
-    fn look(&mut self, mut replies: &[Reply]) -> Result<Option<Vec<Request>>> {
-        while let Some(open) = &mut self.open {
+    /// Looks at one group after another.
+    fn look(&mut self, open: Option<Box<OpenNode>>, replies: &[Reply]) -> Result<Next<Self>> {
+        let (mut next, mut replies) = (open, replies);
+        while let Some(mut open) = next {
             let path = open.path().clone();
             match open.go_on(std::mem::take(&mut replies)) {
-                Ok(Probed::Asks(requests)) => return Ok(Some(requests)),
-                Ok(Probed::NotFound(_)) if self.is_below_group => {}
-                Ok(Probed::NotFound(_)) => self.above.missing.push(path.clone()),
+                Ok(Probed::Asks(requests)) => {
+                    self.state = State::Look(Some(open));
+                    return Ok(Next::Ask(requests));
+                }
+                Ok(Probed::NotFound(_)) => {
+                    if !self.is_below_group {
+                        self.above.missing.push(path.clone());
+                    }
+                    self.beside.extend(Beside::of(self.dialect, &path, false));
+                }
                 Ok(Probed::Found(found)) if found.node.as_array().is_some() => {
                     if !self.lenient {
                         let message = format!("{path} is an array, expected a group");
                         return Err(Error::argument(message).at_path(&self.node));
                     }
                 }
-                Ok(Probed::Found(found)) => {
-                    if !self.is_below_group && !found.implicit {
-                        let group = found.node.as_group();
-                        self.above.has_lists = group.is_some_and(|group| !conventions::child_lists(group).is_empty());
-                        self.is_below_group = true;
-                    }
-                    match consolidated::document_key(&found) {
-                        Some(key) => self.stale_keys.push(Key::new(&key)?),
-                        None if found.node.as_group().is_some_and(|group| group.consolidated.is_some()) => {
-                            self.stale.push(*found);
-                        }
-                        None => {}
-                    }
-                }
+                Ok(Probed::Found(found)) => self.found(*found),
                 Err(error) if self.lenient && error.kind() != ErrorKind::Store => {}
                 Err(error) => return Err(error),
             }
-            let open = |path| OpenNode::new(path, Some(self.dialect), false).knowing(&self.known);
-            self.open = path.parent().map(open);
+            let open = |path| Box::new(OpenNode::new(path, Some(self.dialect), false).knowing(&self.known));
+            next = path.parent().map(open);
         }
-        Ok(None)
+        if self.beside.is_empty() {
+            return self.check_copies(&[]);
+        }
+        self.state = State::Read;
+        Ok(Next::Ask(self.beside.iter().map(|beside| jobs::get_document(beside.key.clone())).collect()))
     }
 
-    fn drop_stale(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if !self.stale_keys.is_empty() {
-            let keys = std::mem::take(&mut self.stale_keys);
-            return Ok(Next::Ask(keys.into_iter().map(|key| Request::Erase { key }).collect()));
+    fn found(&mut self, found: StoredNode) {
+        if !self.is_below_group && !found.implicit {
+            let group = found.node.as_group();
+            self.above.has_lists = group.is_some_and(|group| !conventions::child_lists(group).is_empty());
+            self.is_below_group = true;
         }
-        let next = |job: &mut Self| {
-            let group = job.stale.pop()?;
-            Some(Box::new(Revise::new(&group, Edit::Consolidated(None), job.capabilities)))
-        };
-        match self.dropping.take() {
-            Some(revise) => {
-                let wait = |job: &mut Self, revise| job.dropping = Some(revise);
-                jobs::within(self, revise, replies, wait, |job, _| job.drop_stale(&[]))
+        match Beside::of(found.dialect, &found.path, !found.implicit) {
+            Some(beside) => self.beside.push(beside),
+            None if found.node.as_group().is_some_and(|group| group.consolidated.is_some()) => self.stale.push(found),
+            None => {}
+        }
+    }
+
+    /// Looks whether documents would be lost, by what was read under the keys.
+    fn check_copies(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let mut copies = Vec::new();
+        for group in &self.stale {
+            let copy = group.node.as_group().and_then(|group| group.consolidated.clone());
+            copies.extend(copy.map(|copy| FoundCopy::new(group.dialect, group.path.clone(), true, copy)));
+        }
+        let mut there = Vec::new();
+        for (beside, reply) in std::mem::take(&mut self.beside).into_iter().zip(replies) {
+            let Reply::Got(fetched) = reply else { return Err(jobs::unfit()) };
+            let Some(fetched) = fetched else { continue };
+            // Of a document that cannot be read nobody has the nodes.
+            let copy = Consolidated::parse_document(self.dialect, beside.key.as_str(), fetched.part(0)).ok().flatten();
+            let (group, has_document) = (beside.group.clone(), beside.has_document);
+            copies.extend(copy.map(|copy| FoundCopy::new(self.dialect, group, has_document, copy)));
+            there.push(beside);
+        }
+        self.beside = there;
+        let gone = Some(&self.node).filter(|_| self.goes);
+        self.check(Box::new(OnlyCopied::new(&copies, gone, self.capabilities)), &[])
+    }
+
+    fn check(&mut self, check: Box<OnlyCopied>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, check| job.state = State::Check(check);
+        jobs::within(self, check, replies, wait, |job, ()| {
+            let keys = std::mem::take(&mut job.beside).into_iter().map(|beside| beside.key);
+            if job.only_checks {
+                return Ok(job.end());
             }
-            None => match next(self) {
-                Some(revise) => {
-                    self.dropping = Some(revise);
-                    self.drop_stale(&[])
-                }
-                None => Ok(Next::Done(std::mem::take(&mut self.above))),
-            },
+            let erase: Vec<Request> = keys.map(|key| Request::Erase { key }).collect();
+            if erase.is_empty() {
+                return job.drop_next();
+            }
+            job.state = State::Erase;
+            Ok(Next::Ask(erase))
+        })
+    }
+
+    fn drop_next(&mut self) -> Result<Next<Self>> {
+        match self.stale.pop() {
+            Some(group) => self.revise(Box::new(Revise::new(&group, Edit::Consolidated(None), self.capabilities)), &[]),
+            None => Ok(self.end()),
         }
+    }
+
+    fn revise(&mut self, revise: Box<Revise>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, revise| job.state = State::Revise(revise);
+        jobs::within(self, revise, replies, wait, |job, _| job.drop_next())
+    }
+
+    fn end(&mut self) -> Next<Self> {
+        Next::Done(std::mem::take(&mut self.above))
+    }
+}
+
+impl Beside {
+    fn of(dialect: Dialect, group: &NodePath, has_document: bool) -> Option<Self> {
+        let key = consolidated::document_key(&StoredNode::implicit(dialect, group.clone()))?;
+        Some(Self { group: group.clone(), has_document, key: Key::new(&key).ok()? })
     }
 }
 
@@ -139,17 +231,17 @@ impl Job for Ancestors {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if self.open.is_some() {
-            if let Some(requests) = self.look(replies)? {
-                return Ok(Next::Ask(requests));
+        match std::mem::replace(&mut self.state, State::Done) {
+            State::Look(open) => self.look(open, replies),
+            State::Read => self.check_copies(replies),
+            State::Check(check) => self.check(check, replies),
+            State::Erase => {
+                jobs::any_conflict(replies)?;
+                self.drop_next()
             }
-            return self.drop_stale(&[]);
+            State::Revise(revise) => self.revise(revise, replies),
+            State::Done => Err(jobs::went_on()),
         }
-        if self.dropping.is_none() {
-            // Documents that are dropped by erasing them.
-            jobs::any_conflict(replies)?;
-        }
-        self.drop_stale(replies)
     }
 }
 

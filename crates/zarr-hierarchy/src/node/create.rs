@@ -1,13 +1,16 @@
 //! Creating a node.
 
+mod documents;
+
 use super::ancestors::{Above, Ancestors, create_missing};
 use super::exchange::ExchangeNode;
 use super::hints::in_the_way;
 use super::leftovers::Leftovers;
-use super::{DropUnfinished, EraseBroken, EraseNode, ListNode, OpenNode, Probed, is_one_prefix, order, reread};
+use super::{DropUnfinished, EraseBroken, EraseNode, ListNode, OpenNode, Probed, is_one_prefix, order};
 use crate::hierarchy::WalkJob;
 use crate::jobs::{InSteps, Made, TakeLock};
 use crate::{Error, ErrorKind, Result, jobs};
+use documents::Changes;
 use std::collections::BTreeSet;
 use zarr_meta::{Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Capabilities, Job, Key, Lock, Next, Precondition, Reply, Request, backoff};
@@ -30,7 +33,7 @@ pub fn create(
     capabilities: Capabilities,
 ) -> Result<CreateNode> {
     dialect.check_path(&path)?;
-    let (written, found) = new_documents(dialect, &path, node, &Documents::new())?;
+    let (written, found) = documents::of_new(dialect, &path, node, &Documents::new())?;
     // If the store can list, no node is put in an implicit group whose nodes would not be found again: below an array,
     // or by documents of another dialect.
     let open = OpenNode::new(path, None, capabilities.list);
@@ -51,29 +54,17 @@ pub fn create(
     })
 }
 
-type Changes = Vec<(String, Option<Vec<u8>>)>;
-
-/// The documents of a new node in a hierarchy that has the document `entry` for all of them, and the node as it will be found.
-fn new_documents(dialect: Dialect, path: &NodePath, node: &Node, entry: &Documents) -> Result<(Changes, StoredNode)> {
-    let written = zarr_meta::documents(dialect, path, node, Some(entry).filter(|entry| !entry.is_empty()))?;
-    let mut documents = entry.clone();
-    documents.apply(&written);
-    // A node that cannot be read back is not written.
-    let found = reread(dialect, path, &documents)?;
-    Ok((written, found))
-}
-
 /// Writes the documents of a new node, after the node in the way is erased and the groups above were looked at. The
 /// document that decides is written last, and only if there is none: of two that create the same node, one gets the
 /// error that it exists.
 ///
-/// Here ── to be replaced ──► Unfinished ── something ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write ──► List
+/// Here ── to be replaced ──► Above ──► Unfinished ── something ──► Erase or EraseBroken, Barrier ──► Entry ──► Ancestors ──► Groups ──► Lock ──► Leftovers ──► Look ──► Write ──► List
 ///   ├──── not ───────────────────┴──────── nothing ──────────────────────────────────────────┘
 ///   └──── not, an array at a root without documents ──► Below ── nothing ──► Entry
 ///
 /// Where the store exchanges prefixes, and the old node and the new one lie under the path:
 ///
-/// Here ──► Unfinished ──► Ancestors ──► Groups ──► Exchange ── declined ──► Erase, and so on
+/// Here ──► Above ──► Unfinished ──► Ancestors ──► Groups ──► Exchange ── declined ──► Erase, and so on
 ///
 /// Where another is faster, or a document of another node is there: Pause, and then again from Entry.
 ///
@@ -115,6 +106,8 @@ enum Change {
     Here(Box<OpenNode>),
     /// Whether there are nodes below a root that is to become an array.
     Below(Box<WalkJob>),
+    /// Whether consolidated metadata of the groups above may be dropped.
+    Above(Box<Ancestors>),
     Unfinished(Box<DropUnfinished>),
     Exchange(Box<ExchangeNode>),
     Erase(Box<EraseNode>),
@@ -154,7 +147,13 @@ impl CreateNode {
     }
 
     fn begin_ancestors(&mut self) -> Result<Next<Self>> {
-        self.ancestors(Box::new(Ancestors::new(&self.found, self.capabilities)), &[])
+        let ancestors = self.groups_above();
+        self.ancestors(ancestors, &[])
+    }
+
+    fn groups_above(&self) -> Box<Ancestors> {
+        let ancestors = Ancestors::new(&self.found, self.capabilities);
+        Box::new(if self.overwrite { ancestors.replaced() } else { ancestors })
     }
 
     /// Goes on where a node is there that is not to be replaced. If it is implicit it may get the documents of this one: a group, or
@@ -183,7 +182,7 @@ impl CreateNode {
             return Err(error.with_hint("change its attributes instead").at_path(&there.path));
         }
         attributes.clone_into(self.node.attributes_mut());
-        (self.written, self.found) = new_documents(self.found.dialect, &there.path, &self.node, &there.documents)?;
+        (self.written, self.found) = documents::of_new(self.found.dialect, &there.path, &self.node, &there.documents)?;
         self.entry()
     }
 
@@ -266,7 +265,18 @@ impl CreateNode {
             There::Erased(found) if self.may_exchange(&found) => There::Exchanged(found),
             there => there,
         });
-        self.drop_unfinished()
+        match self.there {
+            Some(There::Erased(_) | There::Broken) => {
+                let above = Box::new(self.groups_above().only_checking());
+                self.above(above, &[])
+            }
+            _ => self.drop_unfinished(),
+        }
+    }
+
+    fn above(&mut self, above: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, above| job.state = Change::Above(above);
+        jobs::within(self, above, replies, wait, |job, _| job.drop_unfinished())
     }
 
     fn drop_unfinished(&mut self) -> Result<Next<Self>> {
@@ -352,7 +362,7 @@ impl CreateNode {
         if let Some((key, entry)) = zarr_meta::entry_point_key(dialect).zip(entry) {
             let entry = [(key.to_owned(), entry.part(0).to_vec())].into_iter().collect();
             zarr_meta::fit_in(&mut self.node, dialect, &entry);
-            let (written, found) = new_documents(dialect, &path, &self.node, &entry)?;
+            let (written, found) = documents::of_new(dialect, &path, &self.node, &entry)?;
             (self.written, self.found) = (written, found);
         }
         self.begin_ancestors()
@@ -361,16 +371,7 @@ impl CreateNode {
     /// Writes the documents, one after another: each if it is not there, or is as it was `seen`. Documents that the new
     /// node does not have are erased before.
     fn begin_write(&mut self, seen: &[(&Key, Precondition)]) -> Result<Next<Self>> {
-        let StoredNode { dialect, path, documents, .. } = &self.found;
-        let is_new = |key: &Key| self.written.iter().any(|(new, _)| new == key.as_str());
-        let others = seen.iter().filter(|(key, _)| !is_new(key)).map(|(key, _)| Request::Erase { key: (*key).clone() });
-        let mut steps = vec![others.collect::<Vec<_>>()];
-        let when = |key: &Key, _| match seen.iter().find(|(seen, _)| *seen == key) {
-            _ if !self.capabilities.conditional => Precondition::None,
-            Some((_, when)) => when.clone(),
-            None => Precondition::NotExists,
-        };
-        steps.extend(order::requests(*dialect, path, documents, self.written.clone(), when)?);
+        let steps = documents::steps(&self.found, &self.written, seen, self.capabilities)?;
         self.write(Box::new(InSteps::new(steps)), &[])
     }
 
@@ -472,6 +473,7 @@ impl Job for CreateNode {
                 Err(error) => Err(error),
             },
             Change::Below(walk) => self.below(walk, replies),
+            Change::Above(above) => self.above(above, replies),
             Change::Unfinished(drop) => self.unfinished(drop, replies),
             Change::Exchange(exchange) => self.exchange(exchange, replies),
             Change::Erase(job) => self.erase(job, Change::Erase, replies),

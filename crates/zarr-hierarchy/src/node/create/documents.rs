@@ -1,0 +1,44 @@
+//! The documents of a node that is created.
+
+use crate::Result;
+use crate::node::{order, reread};
+use zarr_meta::{Dialect, Documents, Node, NodePath, StoredNode};
+use zarr_store::{Capabilities, Key, Precondition, Request};
+
+/// Keys of documents with their new bytes; none to erase one.
+pub(super) type Changes = Vec<(String, Option<Vec<u8>>)>;
+
+/// The documents of a new node in a hierarchy that has the document `entry` for all of them, and the node as it will be found.
+pub(super) fn of_new(
+    dialect: Dialect,
+    path: &NodePath,
+    node: &Node,
+    entry: &Documents,
+) -> Result<(Changes, StoredNode)> {
+    let written = zarr_meta::documents(dialect, path, node, Some(entry).filter(|entry| !entry.is_empty()))?;
+    let mut documents = entry.clone();
+    documents.apply(&written);
+    // A node that cannot be read back is not written.
+    let found = reread(dialect, path, &documents)?;
+    Ok((written, found))
+}
+
+/// The writes of documents, one after another: each if it is not there, or is as it was `seen`. Documents that the new node does not have
+/// are erased before.
+pub(super) fn steps(
+    found: &StoredNode,
+    written: &Changes,
+    seen: &[(&Key, Precondition)],
+    capabilities: Capabilities,
+) -> Result<Vec<Vec<Request>>> {
+    let is_new = |key: &Key| written.iter().any(|(new, _)| new == key.as_str());
+    let others = seen.iter().filter(|(key, _)| !is_new(key)).map(|(key, _)| Request::Erase { key: (*key).clone() });
+    let mut steps = vec![others.collect::<Vec<_>>()];
+    let when = |key: &Key, _| match seen.iter().find(|(seen, _)| *seen == key) {
+        _ if !capabilities.conditional => Precondition::None,
+        Some((_, when)) => when.clone(),
+        None => Precondition::NotExists,
+    };
+    steps.extend(order::requests(found.dialect, &found.path, &found.documents, written.clone(), when)?);
+    Ok(steps)
+}
