@@ -144,7 +144,7 @@ impl Store for Interruptible<Arc<dyn Store>> {
         self.store.get(key, ranges, options)
     }
 
-    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<zarr::store::Leftover>> {
         self.store.leftovers(prefix, remove)
     }
 

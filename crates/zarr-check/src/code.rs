@@ -109,7 +109,7 @@ codes! {
     KeyIsPrefix "key-is-prefix" Warning
         "A key is also the beginning of others: no directory can hold both." "Rename one of them.";
     TemporaryFile "temporary-file" Warning
-        "A temporary file was left behind by a writer that was killed." "Remove it; `--repair` removes those of this library.";
+        "A temporary file or directory was left behind by a writer that was killed." "Remove it; `--repair` removes those of this library.";
     EmptyFolder "empty-folder" Note
         "A directory has nothing in it." "Remove it; `--repair` does.";
     UnfinishedConversion "unfinished-conversion" Warning

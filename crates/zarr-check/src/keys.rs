@@ -112,13 +112,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         if listing.keys.is_empty() && listing.prefixes.is_empty() && !prefix.is_root() {
             self.sink.find(Finding::new(Code::EmptyFolder, "an empty directory").at_key(prefix));
         }
-        match self.store.leftovers(prefix, false) {
-            Ok(left) => left.into_iter().for_each(|path| {
-                let message = "a temporary file of a writer that was killed";
-                self.sink.find(Finding::new(Code::TemporaryFile, message).at_key(path));
-            }),
-            Err(error) => self.sink.find(Finding::of(Code::Unreadable, &Error::from(error)).at_key(prefix)),
-        }
+        unfinished::leftovers(self.store, prefix, self.sink);
         let mut folders: BTreeSet<&str> =
             listing.prefixes.iter().map(|below| below.as_str().trim_end_matches('/')).collect();
         // Where the keys of an array are listed together, they name the directories below.

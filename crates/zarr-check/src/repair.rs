@@ -204,7 +204,7 @@ impl Repair {
             .collect();
         for folder in folders {
             match Prefix::new(folder).and_then(|prefix| store.leftovers(&prefix, !dry_run)) {
-                Ok(removed) => report.done.extend(removed.into_iter().map(Repaired::Temporary)),
+                Ok(removed) => report.done.extend(removed.into_iter().map(|left| Repaired::Temporary(left.path))),
                 Err(error) => report.note(Err(error.into()), Repaired::Temporary(folder.to_owned())),
             }
         }
@@ -236,7 +236,8 @@ impl Repair {
             return Ok(());
         }
         if !dry_run {
-            done.extend(store.leftovers(&prefix, true)?.into_iter().map(Repaired::Temporary));
+            let removed = store.leftovers(&prefix, true)?;
+            done.extend(removed.into_iter().map(|left| Repaired::Temporary(left.path)));
         }
         while !prefix.is_root() {
             let above = above(&prefix)?;
@@ -260,7 +261,7 @@ impl Repair {
         let left = store.leftovers(prefix, false)?;
         Ok(listing.keys.is_empty()
             && listing.prefixes.iter().all(|below| gone.contains(below.as_str()))
-            && left.iter().all(|left| self.temporary.contains(left)))
+            && left.iter().all(|left| self.temporary.contains(&left.path)))
     }
 }
 

@@ -79,11 +79,24 @@ pub(crate) fn replacing(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
     for key in &listing.keys {
         sink.find(Finding::new(Code::StrayKey, "among nodes that were to replace others").at_key(key));
     }
+    leftovers(store, prefix, sink);
     listing.prefixes.iter().for_each(|prefix| one_replacing(store, prefix, sink));
+}
+
+/// Looks for what writers that were killed have left directly under a prefix.
+pub(crate) fn leftovers(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
+    match store.leftovers(prefix, false) {
+        Ok(left) => left.into_iter().for_each(|left| {
+            let message = format!("{} bytes that a writer left which was killed", left.bytes);
+            sink.find(Finding::new(Code::TemporaryFile, message).at_key(left.path));
+        }),
+        Err(error) => sink.find(Finding::of(Code::Unreadable, &Error::from(error)).at_key(prefix)),
+    }
 }
 
 /// Looks at the nodes that are to replace one node: each lies under a number of its own.
 fn one_replacing(store: &dyn Store, prefix: &Prefix, sink: &Sink<'_>) {
+    leftovers(store, prefix, sink);
     let finding = match store.list_dir(prefix) {
         Ok(listing) if listing.keys.is_empty() && listing.prefixes.is_empty() => {
             Finding::new(Code::EmptyFolder, "an empty directory")
@@ -124,6 +137,8 @@ pub(crate) fn beside(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) 
         let listing = store.list_dir(&prefix)?;
         if !listing.keys.is_empty() || !listing.prefixes.is_empty() {
             one_replacing(store, &prefix, sink);
+        } else {
+            leftovers(store, &prefix, sink);
         }
     }
     Ok(())

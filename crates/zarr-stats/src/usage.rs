@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zarr_array::{NodePath, Registry, Result, StoredNode, element_spec};
 use zarr_grid::total_size;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
-use zarr_store::{Key, Prefix, SizeVisitor, Store};
+use zarr_hierarchy::node::REPLACEMENTS;
+use zarr_store::{Key, Prefix, SizeVisitor, Store, StoreKind};
 
 /// How much of a store a node takes, without the nodes below it.
 #[derive(Clone, Debug)]
@@ -18,7 +19,8 @@ pub struct NodeUsage {
     pub array: Option<ArrayUsage>,
     /// Bytes of its metadata documents, copies in consolidated metadata included.
     pub metadata: u64,
-    /// Bytes of other keys that lie below it and below no node further down, such as chunks that are none of its grid.
+    /// Bytes of other keys that lie below it and below no node further down, such as chunks that are none of its grid; and what writers
+    /// that were killed have left in a group.
     pub other: u64,
     /// The number of these keys.
     pub other_keys: u64,
@@ -218,6 +220,12 @@ impl Usage {
             let list = || store.list_sizes(&Prefix::new(&prefix)?, &visitor);
             list().map_err(|error| locate(error.into()))?;
         }
+        for (node, usage) in nodes.iter().zip(&mut tally.lock().unwrap_or_else(PoisonError::into_inner).nodes) {
+            if node.node.as_group().is_some() && store.access_profile().kind != StoreKind::Remote {
+                let left = left_in_group(store, node).map_err(|error| locate(error.into()))?;
+                usage.other = usage.other.saturating_add(left);
+            }
+        }
         let mut tally = std::mem::take(&mut *tally.lock().unwrap_or_else(PoisonError::into_inner));
         for (number, others) in std::mem::take(&mut tally.others) {
             let keys = node_keys.chunks.get(number).and_then(Option::as_ref);
@@ -230,6 +238,19 @@ impl Usage {
         }
         Ok(Self { nodes: tally.nodes, outside: tally.outside, outside_keys: tally.outside_keys })
     }
+}
+
+/// Bytes that writers which were killed have left in a group, and where nodes are replaced in it.
+fn left_in_group(store: &dyn Store, group: &StoredNode) -> zarr_store::Result<u64> {
+    let own = Prefix::new(&group.path.key_prefix())?;
+    let replacing = own.join_prefix(&Prefix::new(&format!("{REPLACEMENTS}/"))?);
+    let mut places = vec![own];
+    places.extend(store.list_dir(&replacing)?.prefixes);
+    places.push(replacing);
+    places.iter().try_fold(0_u64, |all, place| {
+        let left = store.leftovers(place, false)?;
+        Ok(left.iter().fold(all, |all, left| all.saturating_add(left.bytes)))
+    })
 }
 
 /// The prefixes below which all is that belongs to nodes, none within another.

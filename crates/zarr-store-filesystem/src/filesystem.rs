@@ -39,8 +39,8 @@ use std::sync::Arc;
 pub use leftovers::LookedThrough;
 use vfs::{Escapes, Vfs};
 use zarr_store::{
-    AccessProfile, ByteRange, Bytes, Capabilities, Durability, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
-    Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
+    AccessProfile, ByteRange, Bytes, Capabilities, Durability, Error, Fetched, GetInto, GetOptions, Key, Leftover,
+    Listing, Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
 };
 
 /// A store of files in a directory: the key `g/a/0.0` is the file `g/a/0.0`.
@@ -342,7 +342,7 @@ impl Store for FilesystemStore {
         self.first_link(path).map_err(|error| self.fail(Operation::List, path, error))
     }
 
-    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<Leftover>> {
         self.find_leftovers(prefix, remove)
     }
 

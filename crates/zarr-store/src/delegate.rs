@@ -76,7 +76,7 @@ macro_rules! delegate {
     (@find_link |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         find_link(prefix: &$crate::Prefix) -> $crate::Result<Option<String>> } };
     (@leftovers |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
-        leftovers(prefix: &$crate::Prefix, remove: bool) -> $crate::Result<Vec<String>> } };
+        leftovers(prefix: &$crate::Prefix, remove: bool) -> $crate::Result<Vec<$crate::Leftover>> } };
     (@as_async |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         as_async() -> Option<std::sync::Arc<dyn $crate::AsyncStore>> } };
     (@parent |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

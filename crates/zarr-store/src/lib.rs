@@ -83,7 +83,7 @@ pub use get_plan::DriverGet;
 pub use job::{Job, Next, Reply, Request};
 pub use key::Key;
 pub use limits::Limits;
-pub use listing::{Listing, SizeVisitor};
+pub use listing::{Leftover, Listing, SizeVisitor};
 pub use lock::{Lock, backoff};
 pub use memory::MemoryStore;
 pub use prefix::Prefix;

@@ -8,6 +8,15 @@ use crate::{Key, Prefix};
 /// What [`Store::list_sizes`](crate::Store::list_sizes) gives each key to, with the bytes of its value. It may be called on another thread.
 pub type SizeVisitor = Arc<dyn Fn(Key, u64) + Send + Sync>;
 
+/// A temporary file or directory that a writer left behind which was killed: see [`Store::leftovers`](crate::Store::leftovers).
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Leftover {
+    /// Its path from the root.
+    pub path: String,
+    /// The bytes in it.
+    pub bytes: u64,
+}
+
 /// The keys and prefixes directly under a prefix, both sorted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

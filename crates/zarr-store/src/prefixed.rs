@@ -7,8 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::{
-    AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing, Lock,
-    Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
+    AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Leftover, Listing,
+    Lock, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
 };
 
 /// The keys under a prefix of another store, as a store of their own, or in place of those under another prefix of it.
@@ -196,9 +196,12 @@ impl<S: Store> Store for Prefixed<S> {
         self.store.find_link(&self.down_prefix(prefix)?)
     }
 
-    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<Leftover>> {
         let found = self.store.leftovers(&self.down_prefix(prefix)?, remove)?;
-        let up = |path: String| path.strip_prefix(self.prefix.as_str()).map(str::to_owned);
+        let up = |left: Leftover| {
+            let path = left.path.strip_prefix(self.prefix.as_str())?.to_owned();
+            Some(Leftover { path, ..left })
+        };
         Ok(found.into_iter().filter_map(up).collect())
     }
 

@@ -71,7 +71,7 @@ impl<S: Store> Store for ReadOnly<S> {
         refuse(self, Operation::Set)
     }
 
-    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<crate::Leftover>> {
         if remove { refuse(self, Operation::Erase) } else { self.0.leftovers(prefix, false) }
     }
 

@@ -11,8 +11,8 @@ use crate::pieces::join_pieces;
 use crate::set_stream::Collected;
 use crate::splice::splice_and_set;
 use crate::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Listing,
-    Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version,
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Leftover,
+    Listing, Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
@@ -269,13 +269,13 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         Ok(None)
     }
 
-    /// The temporary files directly under `prefix` that a writer left behind which was killed, by their paths from the root, sorted: no
+    /// The temporary files and directories directly under `prefix` that a writer left behind which was killed, sorted by their paths: no
     /// value lies in them, and no listing shows them. With `remove` they are removed, and then the directory itself, if nothing is in it.
     /// None in stores that need no such files, which is the default.
     ///
     /// # Errors
     /// [`crate::Error::Failed`] if the directory cannot be looked through.
-    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+    fn leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<Leftover>> {
         let _ = (prefix, remove);
         Ok(Vec::new())
     }

@@ -46,6 +46,9 @@ impl Store for Interrupted {
     }
 
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
+        if self.at_once && self.store.list_prefix(prefix)?.is_empty() {
+            return Ok(());
+        }
         if self.at_once {
             self.change()?;
             return self.store.erase_prefix(prefix);
@@ -353,12 +356,10 @@ fn growing_after_an_append_that_died_shows_the_fill_value() {
 
 #[test]
 fn where_a_prefix_vanishes_at_once_nothing_is_erased_one_by_one() {
-    for (dialect, calls) in [(Dialect::V2, 2), (Dialect::V3, 1), (Dialect::V3Draft2022, 4)] {
+    for (dialect, calls) in [(Dialect::V2, 1), (Dialect::V3, 1), (Dialect::V3Draft2022, 4)] {
         let inner: Arc<dyn Store> = Arc::new(MemoryStore::new());
         create(&inner, "/g/a", dialect, &[1; 127]).unwrap();
         let found = zarr::hierarchy::open_node(&*inner, "/g/a", None).unwrap();
-        // In v2 the groups above are read, to drop consolidated metadata.
-        let calls = calls + u64::from(dialect == Dialect::V2);
         let store = Interrupted { store: Arc::clone(&inner), left: AtomicU64::new(calls), at_once: true };
         zarr::hierarchy::erase_node(&store, &found).unwrap();
         assert_eq!(

@@ -55,6 +55,7 @@ mod regions;
 mod remote_writers;
 mod replaced;
 mod replaced_beside;
+mod replaced_leftovers;
 mod requests;
 mod resumed;
 mod same_verbs;

@@ -14,7 +14,7 @@ use zarr::{Dialect, Error, ErrorKind};
 use zarr_store::testing::Altered;
 
 /// Stores that exchange prefixes: memory, and a directory that is kept.
-fn stores() -> [(Arc<dyn Store>, Option<TempDir>); 2] {
+pub(crate) fn stores() -> [(Arc<dyn Store>, Option<TempDir>); 2] {
     let folder = tempfile::tempdir().unwrap();
     let files = FilesystemStore::create(folder.path()).unwrap();
     [(Arc::new(MemoryStore::new()), None), (Arc::new(files), Some(folder))]
@@ -44,10 +44,10 @@ fn nodes(store: &Arc<dyn Store>, path: &str) -> Option<BTreeMap<String, (Vec<i8>
     Some(arrays.collect())
 }
 
-type Verb<'v> = (&'v str, &'v dyn Fn(&Arc<dyn Store>, bool) -> Result<(), Error>);
+pub(crate) type Verb<'v> = (&'v str, &'v dyn Fn(&Arc<dyn Store>, bool) -> Result<(), Error>);
 
 /// Verbs that replace the node at /g/a; with `true` those that can go on where they were interrupted.
-fn verbs() -> Vec<Verb<'static>> {
+pub(crate) fn verbs() -> Vec<Verb<'static>> {
     fn options(dialect: Dialect, resume: bool) -> ConvertOptions {
         let (node, to) = ("/new".parse_path(), "/g/a".parse_path());
         ConvertOptions::default().node(node).to(to).dialect(dialect).overwrite(true).resume(resume)
@@ -87,7 +87,7 @@ impl ParsePath for str {
     }
 }
 
-fn prepare(store: &Arc<dyn Store>, dialect: Dialect) {
+pub(crate) fn prepare(store: &Arc<dyn Store>, dialect: Dialect) {
     for (path, elements) in [
         ("/g/a/x", &[1, 2, 3, 4, 5][..]),
         ("/g/a/deep/y", &[6, 7]),

@@ -27,6 +27,7 @@ mod hostile;
 mod input;
 mod json;
 mod kept;
+mod killed;
 mod labels;
 mod look;
 mod metadata;

@@ -134,6 +134,11 @@ impl Unfinished {
         let Some(all) = self.replacements.as_ref().filter(|_| capabilities.exchanges && capabilities.list) else {
             return Ok(());
         };
+        // What processes that were killed have left, in this directory and in the one that it lies in.
+        let above = all.as_str().trim_end_matches('/').rfind('/').map_or("", |at| &all.as_str()[..=at]);
+        for place in [&Prefix::new(above)?, all] {
+            target.leftovers(place, true)?;
+        }
         let others = target.list_dir(all)?.prefixes;
         others
             .iter()

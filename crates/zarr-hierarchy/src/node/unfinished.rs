@@ -138,6 +138,8 @@ pub struct DropUnfinished {
     capabilities: Capabilities,
     journals: Vec<Key>,
     replacements: Option<Prefix>,
+    /// Whether something is listed there.
+    is_replacing: bool,
     state: State,
 }
 
@@ -154,7 +156,8 @@ impl DropUnfinished {
     #[must_use]
     pub fn new(path: &NodePath, capabilities: Capabilities) -> Self {
         let paths = std::iter::once(path.clone()).chain(path.ancestors()).collect();
-        Self { paths, capabilities, journals: Vec::new(), replacements: None, state: State::Begin }
+        let (journals, replacements) = (Vec::new(), None);
+        Self { paths, capabilities, journals, replacements, is_replacing: false, state: State::Begin }
     }
 
     fn look(&mut self) -> Result<Next<Self>> {
@@ -188,10 +191,9 @@ impl DropUnfinished {
         }
         if self.replacements.is_some() {
             match replies.next() {
-                Some(Reply::Listing(listing)) if listing.keys.is_empty() && listing.prefixes.is_empty() => {
-                    self.replacements = None;
+                Some(Reply::Listing(listing)) => {
+                    self.is_replacing = !listing.keys.is_empty() || !listing.prefixes.is_empty();
                 }
-                Some(Reply::Listing(_)) => {}
                 _ => return Err(jobs::unfit()),
             }
         }
@@ -216,10 +218,14 @@ impl DropUnfinished {
     fn begin_steps(&mut self, parts: Vec<Key>) -> Result<Next<Self>> {
         let erase = |keys: Vec<Key>| keys.into_iter().map(|key| Request::Erase { key }).collect::<Vec<_>>();
         let mut steps = vec![erase(parts), erase(std::mem::take(&mut self.journals))];
-        steps.push(self.replacements.take().into_iter().map(|prefix| Request::ErasePrefix { prefix }).collect());
+        let replacements = self.replacements.take().into_iter().map(|prefix| Request::ErasePrefix { prefix }).collect();
+        // Where nothing is listed there may be what an erase that was killed has left.
+        let (listed, hidden) = if self.is_replacing { (replacements, Vec::new()) } else { (Vec::new(), replacements) };
+        steps.push(listed);
         if self.capabilities.durable && steps.iter().any(|step| !step.is_empty()) {
             steps.push(vec![Request::Barrier]);
         }
+        steps.push(hidden);
         self.steps(Box::new(InSteps::new(steps)), &[])
     }
 

@@ -114,12 +114,14 @@ impl FilesystemStore {
         }
         let (above, name) = split(path);
         let Some(parent) = self.existing(above, Operation::Erase)? else { return Ok(()) };
+        self.remove_leftovers(&parent, above);
         match self.vfs.stat_name(&parent, name).map(|stat| stat.kind) {
             // A link to a file is a value, and so nothing that is under the prefix.
             Ok(Kind::Unknown) if !self.leads_to_directory(path) => return Ok(()),
             Ok(kind @ (Kind::Directory | Kind::Unknown)) => self.remove_entry(&parent, above, name, kind)?,
             Ok(_) => return Ok(()),
-            Err(error) if is_absent(&error) => return Ok(()),
+            // What was left there may have been all that was in the directory above.
+            Err(error) if is_absent(&error) => {}
             Err(error) => return Err(self.fail(Operation::Erase, path, error)),
         }
         prune(&*self.vfs, above);

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use zarr_store::{Operation, Prefix, Result};
+use zarr_store::{Leftover, Operation, Prefix, Result};
 
 use super::erase::prune;
+use super::install::split;
 use super::locks::is_refused;
 use super::names::is_temporary_name;
 use super::vfs::{Directory, Kind};
@@ -72,7 +73,7 @@ impl FilesystemStore {
 
     /// The temporary files directly under a prefix whose owners are dead, as [`Store::leftovers`](zarr_store::Store::leftovers) gives and
     /// removes them.
-    pub(super) fn find_leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<String>> {
+    pub(super) fn find_leftovers(&self, prefix: &Prefix, remove: bool) -> Result<Vec<Leftover>> {
         let path = prefix.as_str().trim_end_matches('/');
         let fail = |error| self.fail(Operation::List, path, error);
         let directory = match self.vfs.directory(path) {
@@ -83,8 +84,10 @@ impl FilesystemStore {
         let mut found = Vec::new();
         let names = self.vfs.list(path, &is_temporary_name).map_err(fail)?;
         for (name, kind) in names.into_iter().filter(|(_, kind)| *kind != Kind::NotUtf8) {
+            let path = format!("{prefix}{name}");
+            let bytes = self.bytes_below(&directory, &path, kind);
             match self.leftover(&directory, &name, kind, remove) {
-                Ok(true) => found.push(format!("{prefix}{name}")),
+                Ok(true) => found.push(Leftover { path, bytes }),
                 Ok(false) => {}
                 // Its owner has given it a name meanwhile, or removed it.
                 Err(error) if is_absent(&error) => {}
@@ -97,6 +100,28 @@ impl FilesystemStore {
         }
         found.sort_unstable();
         Ok(found)
+    }
+
+    /// The bytes of a temporary file, or of all files in a temporary directory, as far as they can be seen.
+    fn bytes_below(&self, parent: &Directory, path: &str, kind: Kind) -> u64 {
+        let size =
+            |parent: &Directory, path: &str| self.vfs.stat_name(parent, split(path).1).map_or(0, |stat| stat.len);
+        if kind != Kind::Directory {
+            return size(parent, path);
+        }
+        let (mut bytes, mut todo) = (0_u64, vec![path.to_owned()]);
+        while let Some(path) = todo.pop() {
+            let Ok(directory) = self.vfs.directory(&path) else { continue };
+            for (name, kind) in self.vfs.list(&path, &|_| true).unwrap_or_default() {
+                let below = format!("{path}/{name}");
+                match kind {
+                    Kind::Directory => todo.push(below),
+                    Kind::NotUtf8 => {}
+                    _ => bytes = bytes.saturating_add(size(&directory, &below)),
+                }
+            }
+        }
+        bytes
     }
 
     /// Whether the owner of a temporary file or directory is dead: one that lives holds its lock. It is then removed, if so asked.

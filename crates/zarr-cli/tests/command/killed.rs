@@ -1,0 +1,115 @@
+//! Verbs that are killed, and verbs that several processes run at once.
+
+use crate::folder::Folder;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+fn spawn(folder: &Folder, args: &[&str]) -> std::process::Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_zarr"));
+    command.args(args).current_dir(folder.path("")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().unwrap()
+}
+
+/// All files of a directory, values or not.
+fn all_files(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
+        match entry.file_type().unwrap().is_dir() {
+            true => files.extend(all_files(&entry.path())),
+            false => files.push(entry.path().display().to_string()),
+        }
+    }
+    files.sort_unstable();
+    files
+}
+
+#[test]
+fn an_overwrite_that_is_killed_leaves_nothing_that_the_next_does_not_remove() {
+    let folder = Folder::new();
+    let old = ["create", "base", "g/a", "--shape", "1500", "--dtype", "int8", "--chunks", "1", "--codecs", "none"];
+    folder.ok(&old);
+    folder.ok(&["create", "base", "other", "--shape", "1", "--dtype", "int8"]);
+    for chunk in 0..1500 {
+        fs::create_dir_all(folder.path("base/g/a/c")).unwrap();
+        fs::write(folder.path(&format!("base/g/a/c/{chunk}")), [7]).unwrap();
+    }
+    let replace = ["create", "s", "g/a", "--shape", "10", "--dtype", "int8", "--overwrite"];
+    let prepare = || {
+        let _ = fs::remove_dir_all(folder.path("s"));
+        let copied = Command::new("cp").args(["-r", "base", "s"]).current_dir(folder.path("")).status().unwrap();
+        assert!(copied.success());
+    };
+    prepare();
+    let begun = Instant::now();
+    folder.ok(&replace);
+    let (took, expected) = (begun.elapsed(), all_files(&folder.path("s")));
+    assert!(expected.len() < 10, "{expected:?}");
+    let mut left = 0;
+    for part in 0..9 {
+        prepare();
+        let mut child = spawn(&folder, &replace);
+        std::thread::sleep(took * part / 9 + Duration::from_millis(1));
+        let _ = child.kill();
+        child.wait().unwrap();
+        let hidden = all_files(&folder.path("s/g/.zreplacement")).len();
+        if hidden > 0 {
+            left += 1;
+            let checked = folder.run(&["check", "s", "--json"]);
+            let found = String::from_utf8(checked.out).unwrap();
+            assert!(found.contains("temporary-file") || found.contains("unfinished-replacement"), "{found}");
+        }
+        match part % 3 {
+            0 => drop(folder.ok(&replace)),
+            1 => {
+                folder.ok(&["rm", "s", "g/a"]);
+                assert!(!folder.path("s/g/.zreplacement").exists());
+                continue;
+            }
+            _ => {
+                folder.run(&["check", "s", "--repair"]);
+                folder.ok(&replace);
+            }
+        }
+        assert_eq!(all_files(&folder.path("s")), expected, "{part}");
+    }
+    println!("{left} of 9 killed runs have left files of the old node");
+}
+
+/// Without a process that is killed at the right moment: what such a one leaves.
+#[test]
+fn files_of_an_old_node_are_found_counted_and_removed() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "g/a", "--shape", "3", "--dtype", "int8"]);
+    let before = all_files(&folder.path("s"));
+    let leave = || {
+        for place in [
+            "s/g/.zreplacement/a/.0123456789abcdef0123456789abcdef.zarr-tmp/c",
+            "s/g/.zreplacement/.0123456789abcdef0123456789abcde0.zarr-tmp",
+        ] {
+            fs::create_dir_all(folder.path(place)).unwrap();
+            fs::write(folder.path(place).join("0"), [7; 5000]).unwrap();
+        }
+    };
+    let stored = || {
+        let usage = folder.ok(&["du", "s", "--json"]);
+        let all = usage.split("\"stored_bytes\":").nth(1).unwrap();
+        all.trim_start().split([',', '\n']).next().unwrap().parse::<u64>().unwrap()
+    };
+    let own = stored();
+    leave();
+    assert_eq!(stored(), own + 10_000);
+    let found = String::from_utf8(folder.run(&["check", "s"]).out).unwrap();
+    assert_eq!(found.matches("temporary-file").count(), 2, "{found}");
+    assert!(found.contains("5000 bytes"), "{found}");
+    folder.ok(&["check", "s", "--repair"]);
+    assert_eq!(all_files(&folder.path("s")), before);
+    assert!(!folder.path("s/g/.zreplacement").exists());
+    leave();
+    folder.ok(&["create", "s", "g/a", "--shape", "3", "--dtype", "int8", "--overwrite"]);
+    assert_eq!(all_files(&folder.path("s")), before);
+    leave();
+    folder.ok(&["rm", "s", "g/a"]);
+    assert!(!folder.path("s/g/.zreplacement").exists());
+}
