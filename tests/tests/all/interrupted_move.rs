@@ -1,8 +1,12 @@
 //! Moves that end in the middle, and are run again.
 
 use crate::interrupted::{DIALECTS, OLD, at_each_call, create, interrupted, is_whole, open};
-use std::sync::Arc;
-use zarr::store::{Counted, FilesystemStore, Key, MemoryStore, Store, StoreExt};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
+use zarr::store::{
+    Capabilities, Counted, FilesystemStore, Key, MemoryStore, Prefix, SetOptions, Store, StoreExt, Version,
+};
 use zarr_array::{Dialect, ErrorKind};
 
 #[test]
@@ -176,5 +180,158 @@ fn a_node_in_the_way_stays_where_a_move_is_refused() {
         assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
         assert_eq!(store.list().unwrap(), keys);
         assert!(is_whole(&store, "/h"));
+    }
+}
+
+/// Consolidated metadata of the group itself has the documents that are gone already: what is left is whole, or no node.
+#[test]
+fn a_move_of_a_group_with_consolidated_metadata_leaves_it_whole_at_one_path() {
+    for dialect in [Dialect::V2, Dialect::V3] {
+        let prepare = |store: &Arc<dyn Store>| {
+            create(store, "/g/a", dialect, &OLD)?;
+            create(store, "/g/h/c", dialect, &OLD)?;
+            zarr::hierarchy::consolidate(&**store, "/g/h", None)?;
+            zarr::hierarchy::consolidate(&**store, "/g", None).map(drop)
+        };
+        let moved = |store: &Arc<dyn Store>| {
+            let done = zarr::convert::Transfer::of(store, "/g").to("/k").move_all(&zarr::registry::default());
+            match done {
+                Err(error) if error.kind() == ErrorKind::Exists => zarr::convert::Transfer::of(store, "/g")
+                    .to("/k")
+                    .overwrite(true)
+                    .move_all(&zarr::registry::default()),
+                done => done,
+            }
+        };
+        let check = |store: &Arc<dyn Store>| {
+            let whole = |group: &str| ["a", "h/c"].map(|name| is_whole(store, &format!("{group}/{name}")));
+            let (old, new) = (whole("/g"), whole("/k"));
+            assert!(old == [true; 2] || new == [true; 2], "{dialect}: {old:?} {new:?}");
+        };
+        let ended = |store: &Arc<dyn Store>| {
+            assert_eq!(["a", "h/c"].map(|name| is_whole(store, &format!("/k/{name}"))), [true; 2], "{dialect}");
+            assert!(open(store, "/g/a").is_none() && open(store, "/g/h/c").is_none(), "{dialect}");
+            let keys = store.list().unwrap();
+            assert!(keys.iter().all(|key| !key.as_str().starts_with("g/")), "{dialect}: {keys:?}");
+        };
+        at_each_call(&prepare, &moved, &check, &ended);
+    }
+}
+
+/// A store in which others do something before one of the calls that change something.
+pub(crate) struct Beside {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) left: AtomicU64,
+    pub(crate) renames: bool,
+    pub(crate) others: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Beside {
+    fn change(&self) {
+        if self.left.fetch_sub(1, SeqCst) == 0
+            && let Some(others) = self.others.lock().unwrap().take()
+        {
+            others();
+        }
+    }
+}
+
+impl fmt::Display for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl fmt::Debug for Beside {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl Store for Beside {
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
+        self.change();
+        self.store.set(key, value, options)
+    }
+
+    fn erase(&self, key: &Key) -> zarr_store::Result<()> {
+        self.change();
+        self.store.erase(key)
+    }
+
+    fn erase_prefix(&self, prefix: &Prefix) -> zarr_store::Result<()> {
+        self.change();
+        self.store.erase_prefix(prefix)
+    }
+
+    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> zarr_store::Result<bool> {
+        self.change();
+        Ok(self.renames && self.store.rename_prefix(from, to)?)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities().erases_at_once(self.renames).exchanges(self.renames)
+    }
+
+    zarr_store::delegate! { |this| this.store;
+        get, list_dir, list_prefix, exchange_prefixes, try_lock, access_profile
+    }
+}
+
+/// Others move the same node to another path, at each call of a move. Where a store renames, one of the two has done it; and none that
+/// says that it has left a copy without the chunks that the other took away.
+#[test]
+fn of_several_moves_of_one_node_one_says_that_it_did_it() {
+    let registry = zarr::registry::default();
+    for (kind, renames) in [(0, false), (1, true)] {
+        for from in ["/g/a", "/g"] {
+            let (mut lost, mut won) = (0, 0);
+            for left in 0.. {
+                let folder = tempfile::tempdir().unwrap();
+                let store: Arc<dyn Store> = match kind {
+                    0 => Arc::new(MemoryStore::new()),
+                    _ => Arc::new(FilesystemStore::create(folder.path()).unwrap()),
+                };
+                create(&store, "/g/a", Dialect::V3, &OLD).unwrap();
+                create(&store, "/k", Dialect::V3, &OLD).unwrap();
+                let (inner, path, others) = (Arc::clone(&store), from.to_owned(), Arc::new(Mutex::new(None)));
+                let told = Arc::clone(&others);
+                let other_move = move || {
+                    let moved = zarr::convert::Transfer::of(&inner, &path).to("/other");
+                    *told.lock().unwrap() = Some(moved.move_all(&zarr::registry::default()));
+                };
+                let beside: Arc<dyn Store> = Arc::new(Beside {
+                    store: Arc::clone(&store),
+                    left: AtomicU64::new(left),
+                    renames,
+                    others: Mutex::new(Some(Box::new(other_move))),
+                });
+                let done = zarr::convert::Transfer::of(&beside, from).to("/h/b").move_all(&registry);
+                let other = others.lock().unwrap().take();
+                let below = if from == "/g" { "/a" } else { "" };
+                let at = format!("{kind} {renames} {from}, after {left} calls: {done:?}, {other:?}");
+                let Some(other) = other else {
+                    assert!(done.is_ok() && is_whole(&store, &format!("/h/b{below}")), "{at}");
+                    break;
+                };
+                if other.is_ok() {
+                    assert!(is_whole(&store, &format!("/other{below}")), "{at}");
+                }
+                match &done {
+                    Ok(()) => {
+                        assert!(is_whole(&store, &format!("/h/b{below}")), "{at}");
+                        assert!(!renames || other.is_err(), "{at}");
+                        won += 1;
+                    }
+                    Err(error) => {
+                        assert!(matches!(error.kind(), ErrorKind::Conflict | ErrorKind::NotFound), "{at}");
+                        assert!(other.is_ok(), "{at}");
+                        lost += 1;
+                    }
+                }
+            }
+            println!("{kind} {renames} {from}: lost {lost}, won {won}");
+            assert!(lost > 0, "{kind} {renames} {from}");
+        }
     }
 }

@@ -113,3 +113,21 @@ fn files_of_an_old_node_are_found_counted_and_removed() {
     folder.ok(&["rm", "s", "g/a"]);
     assert!(!folder.path("s/g/.zreplacement").exists());
 }
+
+#[test]
+fn of_several_moves_of_one_node_by_processes_one_says_that_it_did_it() {
+    for (store, round) in [("s", 0), ("s", 1), ("s", 2), ("s", 3), ("s.sqlite", 0), ("s.sqlite", 1)] {
+        let folder = Folder::new();
+        folder.ok(&["create", store, "a", "--shape", "200", "--dtype", "int8", "--chunks", "1", "--codecs", "none"]);
+        folder.fill(store, "/a", "|i1", "(200,)", &[5; 200]);
+        let places = ["b", "c", "d/e"];
+        let targets = places.map(|place| format!("{store}::/{place}"));
+        let source = format!("{store}::/a");
+        let children = targets.each_ref().map(|target| spawn(&folder, &["mv", &source, target]));
+        let done = children.map(|mut child| child.wait().unwrap().success());
+        let there = places.map(|place| folder.run(&["read", store, place, "--raw", "--as", "raw"]));
+        let there = there.map(|ran| ran.code == Some(0) && ran.out == [5; 200]);
+        assert_eq!(done.iter().filter(|done| **done).count(), 1, "{store} {round}: {done:?} {there:?}");
+        assert_eq!(done, there, "{store} {round}");
+    }
+}

@@ -120,6 +120,10 @@ impl Conversion {
             let ended = journal.record().and_then(|()| finished.create()).map_err(in_target);
             written.and(ended)?;
             unfinished.put_in_place(target, self, || journal.record()).map_err(in_target)?;
+            if is_move {
+                // Else the end of the move would be taken for done.
+                self.check_there()?;
+            }
             // Documents of groups that have consolidated metadata are others than those that were written.
             if is_move || !self.consolidate.is_empty() || unfinished.is_marked() {
                 journal.enter(State::Ending).map_err(in_target)?;

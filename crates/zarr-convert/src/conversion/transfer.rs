@@ -241,6 +241,7 @@ impl Conversion {
             let _ = self.nodes.iter().try_for_each(report);
             return Ok(());
         }
+        self.check_there()?;
         check_links()?;
         self.check_complete().map_err(|error| in_store(&self.source, error))?;
         let journal = self.write(target, reporter, true)?;
@@ -273,6 +274,16 @@ impl Conversion {
         }
         self.erase_moved_keys().map_err(in_source)?;
         source.flush().map_err(|error| in_source(error.into()))
+    }
+
+    /// Checks that the node is still at its old path: others may have moved or erased it since it was found.
+    pub(super) fn check_there(&self) -> Result<()> {
+        let (from, _) = self.paths();
+        let Some(root) = self.nodes.first() else { return Ok(()) };
+        match open_node(&*self.source, &from.to_string(), Some(root.source.dialect)) {
+            Err(error) if error.is_not_found() => Err(in_store(&self.source, gone(&from))),
+            found => found.map(drop),
+        }
     }
 
     /// Checks that all that there is in the source is copied, and can be erased as one hierarchy.
@@ -327,7 +338,8 @@ impl Conversion {
             let message = "the source was changed while it was copied; nothing was erased";
             Error::new(ErrorKind::Conflict, message).at_path(path)
         };
-        let mut walk = zarr_hierarchy::walk(&*self.source, &from.to_string(), None)?;
+        let mut walk = zarr_hierarchy::walk(&*self.source, &from.to_string(), None)
+            .map_err(|error| if error.is_not_found() { gone(from) } else { error })?;
         if !walk.broken.is_empty() {
             return Err(walk.broken.swap_remove(0).with_hint("nothing was erased"));
         }
@@ -358,6 +370,7 @@ impl Conversion {
     /// Renames the node, after the node in the way is erased; false if the store does not rename.
     fn rename(&self, store: &Arc<dyn Store>) -> Result<bool> {
         let (from, to) = self.paths();
+        self.check_there()?;
         let journal = journal::key(&to, None)?;
         // What journals say of chunks is true no longer when these are erased or renamed.
         let drop_unfinished = |path| run(&**store, DropUnfinished::new(path, store.capabilities()));
@@ -410,4 +423,10 @@ impl Conversion {
             }
         }
     }
+}
+
+/// The error of a move whose source others have taken away.
+fn gone(path: &NodePath) -> Error {
+    let message = "the node was moved or erased meanwhile, and is not moved here";
+    Error::new(ErrorKind::Conflict, message).at_path(path)
 }
