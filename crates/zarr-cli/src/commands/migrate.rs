@@ -34,7 +34,8 @@ pub(crate) struct Migrate {
     /// Drop the old documents, and old chunks that the new arrays do not use.
     #[arg(long, conflicts_with = "undo")]
     finish: bool,
-    /// Drop the new documents, and new chunks that the old arrays do not use.
+    /// Drop the new documents, and new chunks that the old arrays do not use. Refused where that would drop what was written to the new
+    /// hierarchy since.
     #[arg(long)]
     undo: bool,
     /// How much memory may be used for data.
@@ -46,8 +47,9 @@ pub(crate) struct Migrate {
     #[arg(long, conflicts_with_all = ["finish", "undo"], help_heading = AS_ZARR_PYTHON)]
     overwrite: bool,
     /// With --overwrite, drop also documents beside which there is none of an old dialect, documents that were changed since, and the
-    /// chunks of the new arrays that the old ones do not use, with all data that were written to them.
-    #[arg(long, requires = "overwrite", help_heading = AS_ZARR_PYTHON)]
+    /// chunks of the new arrays that the old ones do not use, with all data that were written to them. With --undo, drop also what was
+    /// written to the new hierarchy since.
+    #[arg(long, help_heading = AS_ZARR_PYTHON)]
     force: bool,
     /// Afterwards, drop the old documents, as --finish does.
     #[arg(long, conflicts_with_all = ["finish", "undo"], help_heading = AS_ZARR_PYTHON)]
@@ -90,6 +92,11 @@ impl Migrate {
 
 pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
     let names = args.names()?;
+    if args.force && !args.overwrite && !args.undo {
+        return Err(Failure::usage(
+            "found --force without --overwrite and --undo, of which it says what they may drop",
+        ));
+    }
     let address = context.store_address(names.source)?;
     if args.finish || args.undo {
         if let Some(output) = names.output {
@@ -99,7 +106,10 @@ pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
         let store = context.open_store(&address)?;
         let done = match args.finish {
             true => Migration::finish(&store, names.dialect).map(|()| ("finished", "the old documents are dropped")),
-            false => Migration::undo(&store, names.dialect).map(|()| ("undone", "the new documents are dropped")),
+            false => {
+                let undo = if args.force { Migration::undo_with_changes } else { Migration::undo };
+                undo(&store, names.dialect).map(|()| ("undone", "the new documents are dropped"))
+            }
         };
         let (state, text) = done?;
         let line = || format!("{}: {text}\n", escape::line(names.source));

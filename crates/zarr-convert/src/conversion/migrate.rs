@@ -2,6 +2,7 @@
 
 mod checks;
 mod end;
+mod found;
 mod record;
 mod removal;
 
@@ -9,6 +10,7 @@ pub use record::MigrationState;
 pub use removal::DocumentRemoval;
 
 use self::checks::{check_keys, check_unused, dropped};
+use self::found::{nodes, old_root};
 use self::record::{Entry, Record, Side};
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
@@ -24,8 +26,7 @@ use std::sync::Arc;
 use zarr_array::Registry;
 use zarr_hierarchy::chunk_keys::{ChunkKeys, ChunkLocation, other_locations};
 use zarr_hierarchy::jobs::document_options;
-use zarr_hierarchy::node::same_hierarchy;
-use zarr_hierarchy::{Error, ErrorKind, Result, Walk, consolidate, open_stored_node, walk, walk_stored};
+use zarr_hierarchy::{Error, ErrorKind, Result, consolidate, open_stored_node};
 use zarr_json::NamedConfig;
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 use zarr_store::{Key, Precondition, Store};
@@ -280,6 +281,11 @@ impl Migration {
         replaced.as_ref().map_or(Ok(()), DocumentRemoval::run)?;
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
         let _lock = end::lock(&**store).map_err(in_store)?;
+        let sources = conversion.nodes().iter().map(|planned| &planned.source);
+        let _arrays = end::lock_arrays(&**store, sources).map_err(in_store)?;
+        // Somebody may have appended since it was planned.
+        let old = open_stored_node(&**store, "/", Some(record.from)).map_err(in_store)?;
+        end::check_unchanged(&**store, &old, record).map_err(in_store)?;
         let mut record = record.clone();
         if let Some(before) = interrupted {
             // Whoever completed it meanwhile has changed the record, which makes this fail before anything is erased.
@@ -365,16 +371,26 @@ impl Migration {
 
     /// Drops the new documents of a migration, done or not, and new chunks that are no chunks of the old arrays, after each old
     /// node was found to be there. `dialect` is the new one: the record says it, except for a migration without a
-    /// record.
+    /// record. What was written to the new hierarchy since the migration was done is kept, by an error, as far as documents and chunks of other
+    /// keys show it: [`undo_with_changes`](Self::undo_with_changes) drops it.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] if no migration is recorded and no dialect given, or an old node is gone;
-    /// [`ErrorKind::Exists`] if the migration is being finished; [`ErrorKind::Argument`] if `dialect` is not the one recorded:
-    /// nothing is erased then. [`ErrorKind::Conflict`] if somebody else migrates the store right now. [`ErrorKind::Store`]: to undo
-    /// again drops the rest.
+    /// [`ErrorKind::Exists`] if the migration is being finished, or naming an array that has got chunks since; [`ErrorKind::Argument`] if
+    /// `dialect` is not the one recorded: nothing is erased then. [`ErrorKind::Conflict`] naming a document that was changed since, or if
+    /// somebody else migrates the store right now. [`ErrorKind::Store`]: to undo again drops the rest.
     pub fn undo(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
-        end::undo(&**store, dialect).map_err(in_store)
+        end::undo(&**store, dialect, true).map_err(in_store)
+    }
+
+    /// As [`undo`](Self::undo), with all that was written to the new hierarchy since.
+    ///
+    /// # Errors
+    /// As [`undo`](Self::undo), but those of changes.
+    pub fn undo_with_changes(store: &Arc<dyn Store>, dialect: Option<Dialect>) -> Result<()> {
+        let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
+        end::undo(&**store, dialect, false).map_err(in_store)
     }
 }
 
@@ -385,45 +401,9 @@ fn write_entry(entry: Option<(&str, Vec<u8>)>, store: &dyn Store) -> Result<()> 
     Ok(())
 }
 
-/// The root of the hierarchy that is of another dialect.
-fn old_root(store: &dyn Store, new: Dialect) -> Result<StoredNode> {
-    let same = |dialect| same_hierarchy(dialect, new);
-    // Dialects with a `zarr.json` are detected by it; others may lie beside them.
-    let beside = Dialect::beside_entry_point().filter(|dialect| !same(*dialect)).map(Some);
-    for dialect in std::iter::once(None).chain(beside) {
-        match open_stored_node(store, "/", dialect) {
-            Ok(found) if !same(found.dialect) => return Ok(found),
-            Ok(_) => {}
-            Err(error) if error.is_not_found() => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let message = format!("no hierarchy of a dialect other than {new} here");
-    Err(Error::new(ErrorKind::NotFound, message).at_path(&NodePath::root()))
-}
-
 /// Whether the chunks of an array are written again.
 fn has_new_chunks(planned: &PlannedNode) -> bool {
     matches!(planned.how, Action::CopyChunks | Action::Reencode)
-}
-
-/// Finds the nodes of the hierarchy, none of them broken, and none that only consolidated metadata have, which an end of the migration erases.
-fn nodes(store: &dyn Store, root: &StoredNode) -> Result<Vec<StoredNode>> {
-    let Walk { nodes, broken, below_arrays, .. } = walk_stored(store, "/", Some(root.dialect))?;
-    let all = walk(store, "/", Some(root.dialect))?.nodes;
-    if let Some(copied) = all.iter().find(|node| nodes.iter().all(|stored| stored.path != node.path)) {
-        let message = "the document of the node is nowhere but in consolidated metadata: it would be lost";
-        let hint = "nothing was changed; `zarr convert` makes a hierarchy that has all documents";
-        return Err(Error::argument(message).with_hint(hint).at_path(&copied.path));
-    }
-    match (broken.into_iter().next(), below_arrays.first()) {
-        (None, None) => Ok(nodes),
-        (Some(error), _) => Err(error.with_hint("nothing was changed")),
-        (None, Some(node)) => {
-            let message = "the node lies below an array, which cannot have nodes: it would be lost";
-            Err(Error::argument(message).with_hint("nothing was changed; move or erase it").at_path(&node.path))
-        }
-    }
 }
 
 /// The node that an old one is migrated to.

@@ -1,15 +1,22 @@
 //! The end of a migration: the old hierarchy or the new one is dropped.
 
+use super::found::{nodes, old_root};
 use super::record::{Entry, KEY, MigrationState, Record, Side};
-use super::{nodes, old_root};
+use super::removal;
+use std::collections::BTreeSet;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
+use zarr_hierarchy::jobs::TakeLock;
+use zarr_hierarchy::node::order;
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, StoredNode};
-use zarr_store::{Key, Lock, Prefix, Store, backoff};
+use zarr_store::{Key, Lock, Prefix, Store, backoff, run};
 
 /// A hint for an old node without a new one, although the migration is done.
-const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which drops all writes \
-    to the new hierarchy, and migrate again";
+const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which is refused where it would \
+    drop what was written to the new hierarchy, and migrate again";
+
+/// How many arrays are locked at most: each lock keeps a file open.
+const MAX_LOCKS: usize = 256;
 
 /// How often the lock is asked for. Who creates a node holds it for a moment, a migration for longer.
 const MAX_TRIES: u32 = 50;
@@ -24,6 +31,30 @@ pub(super) fn lock(store: &dyn Store) -> Result<Lock> {
     }
     let message = "another process or thread holds the lock of the root: it migrates the store, or finishes or undoes a migration";
     Err(Error::new(ErrorKind::Conflict, message).with_hint("wait until it has ended"))
+}
+
+/// Excludes others who change the shapes of arrays, on both sides, until the locks are dropped: of up to [`MAX_LOCKS`] of them. The lock of
+/// the root is held.
+pub(super) fn lock_arrays<'n>(store: &dyn Store, nodes: impl IntoIterator<Item = &'n StoredNode>) -> Result<Vec<Lock>> {
+    let arrays = nodes.into_iter().filter(|node| node.node.as_array().is_some());
+    let prefixes = arrays.map(order::lock_prefix).collect::<Result<BTreeSet<Prefix>>>()?;
+    // In one order, so that none waits for another that waits for it.
+    let taken = prefixes.into_iter().filter(|prefix| !prefix.is_root()).take(MAX_LOCKS);
+    taken.map(|prefix| run(store, TakeLock::new(prefix))).collect()
+}
+
+/// The arrays of a recorded migration, of both sides, as far as they are there.
+fn arrays_of(store: &dyn Store, record: &Record) -> Result<Vec<StoredNode>> {
+    let mut arrays = Vec::new();
+    for (entry, dialect) in record.nodes().iter().flat_map(|entry| [(entry, record.from), (entry, record.to)]) {
+        match open_stored_node(store, &entry.path().to_string(), Some(dialect)) {
+            Ok(found) => arrays.push(found),
+            Err(error) if error.kind() == ErrorKind::Store => return Err(error),
+            // Of one that is gone or broken nobody changes the shape.
+            Err(_) => {}
+        }
+    }
+    Ok(arrays)
 }
 
 /// See [`Migration::finish`](super::Migration::finish).
@@ -52,13 +83,24 @@ pub(super) fn to_finish(store: &dyn Store, to: Option<Dialect>) -> Result<Record
 }
 
 /// See [`Migration::undo`](super::Migration::undo).
-pub(super) fn undo(store: &dyn Store, to: Option<Dialect>) -> Result<()> {
-    end(store, Side::New, || to_undo(store, to))
+pub(super) fn undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) -> Result<()> {
+    end(store, Side::New, || {
+        let record = to_undo(store, to)?;
+        if is_careful && record.state == MigrationState::Done {
+            removal::check_no_changes(store, &record)?;
+            if let Some(before) = Record::read(store)? {
+                removal::check_shared_chunks(store, &before, &record)?;
+            }
+        }
+        Ok(record)
+    })
 }
 
-/// Ends the migration that `find` finds by dropping one side. Nobody else migrates the store from before that on.
-pub(super) fn end(store: &dyn Store, side: Side, find: impl FnOnce() -> Result<Record>) -> Result<()> {
+/// Ends the migration that `find` finds by dropping one side. Nobody else migrates the store, or appends to its arrays, from before that on:
+/// a chunk that both sides have got by then is no chunk of one of them alone.
+pub(super) fn end(store: &dyn Store, side: Side, find: impl Fn() -> Result<Record>) -> Result<()> {
     let _lock = lock(store)?;
+    let _arrays = lock_arrays(store, &arrays_of(store, &find()?)?)?;
     let state = if side == Side::Old { MigrationState::Finishing } else { MigrationState::Undoing };
     let record = match find()? {
         record if record.state == state => record,
@@ -118,13 +160,14 @@ fn missing(to: Dialect, hint: &str) -> Error {
 }
 
 /// Checks that the old nodes are as they were when they were migrated: later changes are not in the new ones.
-fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Record) -> Result<()> {
+pub(super) fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Record) -> Result<()> {
     for old in nodes(store, root)? {
         let entry = record.nodes().iter().find(|entry| *entry.path() == old.path);
         if let Some(key) = entry.and_then(|entry| entry.changed(Side::Old, &old)) {
             let message =
                 "the document was changed since it was migrated, and the new node is without that; nothing was dropped";
-            let hint = "put the document back; or undo, which drops the new hierarchy, and migrate again";
+            let hint = "make the same change in the new node, and put the old document back; or undo, which is refused where it would \
+                drop what was written to the new hierarchy, and migrate again";
             let error = Error::new(ErrorKind::Conflict, message).with_hint(hint).at_path(&old.path);
             return Err(error.at(|location| location.key = Some(key)));
         }
