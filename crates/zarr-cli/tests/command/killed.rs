@@ -131,3 +131,43 @@ fn of_several_moves_of_one_node_by_processes_one_says_that_it_did_it() {
         assert_eq!(done, there, "{store} {round}");
     }
 }
+
+/// A chunk that is a pipe, a socket, a loop of links or a link to nothing is an error, and no fill value.
+#[cfg(unix)]
+#[test]
+fn chunks_that_are_no_files_are_errors_in_every_verb() {
+    for kind in ["loop", "pipe", "socket", "nothing"] {
+        let folder = Folder::new();
+        folder.ok(&["create", "s", "a", "--shape", "9", "--dtype", "int8", "--chunks", "3", "--codecs", "none"]);
+        folder.fill("s", "/a", "|i1", "(9,)", &[5; 9]);
+        let chunk = folder.path("s/a/c/1");
+        fs::remove_file(&chunk).unwrap();
+        let mut socket = None;
+        match kind {
+            "loop" => std::os::unix::fs::symlink("1", &chunk).unwrap(),
+            "nothing" => std::os::unix::fs::symlink("nowhere", &chunk).unwrap(),
+            "socket" => socket = Some(std::os::unix::net::UnixListener::bind(&chunk).unwrap()),
+            _ => assert!(Command::new("mkfifo").arg(&chunk).status().unwrap().success()),
+        }
+        for args in [
+            &["read", "s", "a"][..],
+            &["stats", "s", "a"],
+            &["digest", "s"],
+            &["cp", "s", "copied"],
+            &["convert", "s", "converted", "--chunks", "2"],
+            &["convert", "s", "chunks_kept"],
+        ] {
+            let ran = folder.run(args);
+            assert!(ran.code.is_some_and(|code| code != 0), "{kind} {args:?}: {:?}", String::from_utf8(ran.out));
+            assert!(ran.err.contains("c/1"), "{kind} {args:?}: {}", ran.err);
+        }
+        let checked = folder.run(&["check", "s"]);
+        let found = String::from_utf8(checked.out).unwrap();
+        assert!(checked.code != Some(0) && found.contains("unreadable"), "{kind}: {found}");
+        // A move within a directory takes it along.
+        let moved = folder.run(&["mv", "s::/a", "s::/b"]);
+        let is_there = fs::symlink_metadata(folder.path("s/b/c/1")).is_ok();
+        assert!(moved.code != Some(0) || is_there, "{kind}: {}", moved.err);
+        drop(socket);
+    }
+}

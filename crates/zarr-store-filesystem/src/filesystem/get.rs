@@ -41,7 +41,7 @@ impl FilesystemStore {
             return self.read_newest(key, &file, ranges);
         }
         let stat = self.vfs.stat_file(&file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
-        if stat.kind == Kind::Directory {
+        if !self.is_value(key, &stat)? {
             return Ok(None);
         }
         let found = version(&stat);
@@ -59,13 +59,25 @@ impl FilesystemStore {
         Ok(Some(fetched))
     }
 
+    /// Whether what is at a key is a value. A directory is none; a pipe, a device or a socket is an error, since somebody put it there.
+    fn is_value(&self, key: &Key, stat: &Stat) -> Result<bool> {
+        match stat.kind {
+            Kind::File => Ok(true),
+            Kind::Other => {
+                let error = io::Error::other("found a pipe, a device or a socket, expected a file");
+                Err(self.fail(Operation::Get, key.as_str(), error))
+            }
+            _ => Ok(false),
+        }
+    }
+
     /// Looks up the size and the version of a value without opening its file.
     fn look_up(&self, key: &Key, options: &GetOptions) -> Result<Option<Fetched>> {
         if is_temporary(key) {
             return Ok(None);
         }
         let stat = match self.vfs.stat(key.as_str()) {
-            Ok(stat) if stat.kind == Kind::File => stat,
+            Ok(stat) if self.is_value(key, &stat)? => stat,
             Ok(_) => return Ok(None),
             Err(error) if is_absent(&error) => return self.no_link_to_nothing(key).map(|()| None),
             Err(error) => return Err(self.fail(Operation::Get, key.as_str(), error)),
@@ -100,7 +112,7 @@ impl FilesystemStore {
         let mut known = None;
         if bounded(ranges).is_none_or(|total| total > TRUSTED.max(fetched.spare() as u64)) {
             let stat = self.vfs.stat_file(file).map_err(|error| self.fail(Operation::Get, key.as_str(), error))?;
-            if stat.kind == Kind::Directory {
+            if !self.is_value(key, &stat)? {
                 return Ok(None);
             }
             known = Some(stat);

@@ -229,8 +229,8 @@ fn pipes_do_not_hang() {
     )
     .expect("made");
     assert!(store.get_ranges(&key("pipe"), &[ByteRange::Range(0..1)]).is_err());
-    assert_eq!(store.list().expect("list"), []);
-    assert_eq!(store.size(&key("pipe")).expect("size"), None);
+    assert_eq!(store.list().expect("list"), [key("pipe")]);
+    assert!(store.size(&key("pipe")).is_err());
 }
 
 #[test]
@@ -244,5 +244,38 @@ fn a_prefix_with_links_in_it_is_not_renamed() {
         assert_eq!(store.list().expect("list"), [key("a/b/c"), key("a/b/link"), key("data/x")]);
         store.erase(&key("a/b/link")).expect("erase");
         assert!(store.rename_prefix(&prefix("a/"), &prefix("deep/er/a/")).expect("renamed"));
+    });
+}
+
+/// They are listed and are errors, so that nobody takes them for values that were never written, or leaves them out of a copy.
+#[test]
+fn what_is_neither_a_file_nor_a_directory_is_listed_and_is_an_error() {
+    each(|store| {
+        store.set_all(&key("a/file"), b"1").expect("set");
+        let _socket = std::os::unix::net::UnixListener::bind(store.path().join("a/socket")).expect("bound");
+        let made = std::process::Command::new("mkfifo").arg(store.path().join("a/pipe")).status();
+        let mut names = vec!["a/link", "a/socket"];
+        if made.is_ok_and(|status| status.success()) {
+            names.push("a/pipe");
+        }
+        names.sort_unstable();
+        symlink("socket", store.path().join("a/link")).expect("linked");
+        let listed: Vec<String> = store.list().expect("list").iter().map(ToString::to_string).collect();
+        let expected: Vec<&str> = std::iter::once("a/file").chain(names.iter().copied()).collect();
+        assert_eq!(listed, expected);
+        testing::check_sizes(store, &Prefix::root());
+        for name in names {
+            for result in [
+                store.get_all(&key(name)).map(drop),
+                store.get_ranges(&key(name), &[ByteRange::Range(0..1)]).map(drop),
+                store.size(&key(name)).map(drop),
+            ] {
+                assert!(result.is_err(), "{name}");
+            }
+            store.set_all(&key(name), b"2").expect("replaced");
+            assert_eq!(store.get_all(&key(name)).expect("a file").as_deref(), Some(&b"2"[..]), "{name}");
+        }
+        store.erase_prefix(&Prefix::new("a/").expect("a prefix")).expect("erased");
+        assert!(store.list().expect("list").is_empty());
     });
 }

@@ -181,9 +181,10 @@ impl FilesystemStore {
                 kind => kind,
             };
             match kind {
-                Kind::File => entries.push(Entry { name, is_directory: false, is_link }),
+                // A pipe, a device or a socket is listed, so that a get of it is an error.
+                Kind::File | Kind::Other => entries.push(Entry { name, is_directory: false, is_link }),
                 Kind::Directory => entries.push(Entry { name, is_directory: true, is_link }),
-                Kind::Unknown | Kind::Other | Kind::NotUtf8 => {}
+                Kind::Unknown | Kind::NotUtf8 => {}
             }
         }
         Ok(entries)

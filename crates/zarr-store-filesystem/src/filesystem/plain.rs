@@ -71,7 +71,13 @@ fn remove_tree(path: &Path) -> io::Result<()> {
 
 impl Vfs for Plain {
     fn open(&self, path: &str) -> io::Result<File> {
-        File::open(self.resolve(path)?)
+        let path = self.resolve(path)?;
+        // To open a pipe would be to wait for a writer.
+        #[cfg(unix)]
+        if std::os::unix::fs::FileTypeExt::is_fifo(&fs::metadata(&path)?.file_type()) {
+            return Err(io::Error::other("found a pipe, expected a file"));
+        }
+        File::open(path)
     }
 
     fn stat(&self, path: &str) -> io::Result<Stat> {
