@@ -75,6 +75,8 @@ struct Writer {
     arrangement: Option<ZipArrangement>,
     /// Whether keys were erased that are at the path still.
     has_erased: bool,
+    /// Whether what follows the publication of a file is still to be done.
+    is_unsettled: bool,
     /// Whether no entry of the file at the path is needed any more.
     starts_over: bool,
     /// Bytes of replaced and erased values since the last flush.
@@ -99,6 +101,7 @@ impl Writer {
             options: ZipOptions::default(),
             arrangement: None,
             has_erased: false,
+            is_unsettled: false,
             starts_over: false,
             left: 0,
             target: None,

@@ -234,3 +234,35 @@ fn arranged_files_begin_with_what_is_read_first() {
     );
     assert_eq!(store.get_all(&key("zarr.json")).expect("get").as_deref(), Some(&b"none"[..]));
 }
+
+/// The file that the comment of the next test takes away once, while entries are put in order.
+static TAKEN: std::sync::Mutex<Option<std::path::PathBuf>> = std::sync::Mutex::new(None);
+
+#[test]
+fn a_flush_that_fails_while_it_puts_entries_in_order_is_made_again() {
+    fn comment(_: &[u8]) -> Option<Vec<u8>> {
+        if let Some(path) = TAKEN.lock().expect("no panic").take() {
+            fs::rename(&path, path.with_extension("aside")).expect("renamed");
+        }
+        Some(b"the comment".to_vec())
+    }
+    let (_folder, path) = folder();
+    let arrangement = ZipArrangement { first: "zarr.json", comment };
+    let store = ZipStore::create(&path).expect("created").arranged(arrangement);
+    for name in ["a", "zarr.json"] {
+        store.set_all(&key(name), name.as_bytes()).expect("set");
+    }
+    let canonical = fs::canonicalize(path.parent().expect("a folder")).expect("there");
+    *TAKEN.lock().expect("no panic") = Some(canonical.join(path.file_name().expect("a name")));
+    store.flush().expect_err("the file is gone");
+    fs::rename(path.with_extension("aside"), &path).expect("renamed");
+    let first = |bytes: &[u8]| bytes.get(30..39) == Some(b"zarr.json");
+    assert!(!first(&fs::read(&path).expect("read")));
+    store.flush().expect("flushed");
+    let bytes = fs::read(&path).expect("read");
+    assert!(first(&bytes) && bytes.ends_with(b"the comment"));
+    is_sound(&path);
+    // There is nothing to be done any more.
+    store.flush().expect("flushed");
+    assert!(fs::read(&path).expect("read") == bytes);
+}

@@ -36,7 +36,8 @@ impl Session {
     pub(super) fn publish(&self, writer: &mut Writer) -> Result<()> {
         let fail = |source| self.fail(Fault::Io(source), Operation::Flush, "/");
         if writer.target.is_none() && !writer.has_erased {
-            return Ok(());
+            // A flush before may have failed after the file was published.
+            return if writer.is_unsettled { self.settle(writer) } else { Ok(()) };
         }
         self.target(writer).map_err(fail)?;
         let Some(mut target) = writer.target.take() else { return Ok(()) };
@@ -46,9 +47,15 @@ impl Session {
             writer.target = Some(target);
             return Err(error);
         }
-        (writer.has_erased, writer.starts_over) = (false, false);
-        target::sync_name(&self.path).map_err(fail)?;
+        (writer.has_erased, writer.starts_over, writer.is_unsettled) = (false, false, true);
+        self.settle(writer)
+    }
+
+    /// Makes the file that was published last, and is as the index says, what it is to be.
+    fn settle(&self, writer: &mut Writer) -> Result<()> {
+        target::sync_name(&self.path).map_err(|source| self.fail(Fault::Io(source), Operation::Flush, "/"))?;
         self.put_in_order(writer)?;
+        writer.is_unsettled = false;
         // A document that was written twice in a large file is nobody's concern; what is little now is counted on.
         let size = fs::metadata(&self.path).map_or(0, |file| file.len());
         if writer.left.saturating_mul(WORTH_TELLING) > size {
@@ -78,9 +85,13 @@ impl Session {
         if *comment == *writer.comment && self.index().is_in_order(&arrangement) {
             return Ok(());
         }
-        writer.comment = comment.into();
+        let before = std::mem::replace(&mut writer.comment, comment.into());
+        if let Err(error) = self.rewrite(writer) {
+            writer.comment = before;
+            return Err(error);
+        }
         writer.left = 0;
-        self.rewrite(writer).map(drop)
+        Ok(())
     }
 
     /// Gives a file with a directory and an end of these bytes the name of the zip file.
