@@ -329,7 +329,9 @@ impl Migration {
         }
         store.flush().map_err(|error| in_store(error.into()))?;
         let record = end::with_new_hashes(&**store, record).map_err(in_store)?;
-        record.write(&**store, MigrationState::Done).map(drop).map_err(in_store)
+        record.write(&**store, MigrationState::Done).map_err(in_store)?;
+        // Where values appear at a flush, as in a zip file, the record has to appear as well.
+        store.flush().map_err(|error| in_store(error.into()))
     }
 
     /// How far the migration of a store has come; `None` if none is recorded there.
