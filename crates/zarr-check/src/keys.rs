@@ -2,6 +2,7 @@
 
 use crate::chunks::Chunks;
 use crate::documents;
+use crate::grown::Grown;
 use crate::hierarchy::Hierarchy;
 use crate::names::{is_chunk_like, is_temporary, of_other_software};
 use crate::sink::Sink;
@@ -21,6 +22,7 @@ pub(crate) struct Keys<'c, 'e> {
     chunks: Chunks<'c, 'e>,
     /// The paths below arrays that findings name.
     below_arrays: HashSet<NodePath>,
+    grown: Grown,
 }
 
 /// The nodes that the keys below a prefix may be of.
@@ -41,7 +43,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         sink: &'c Sink<'e>,
         chunks: Chunks<'c, 'e>,
     ) -> Self {
-        Self { store, hierarchy, sink, chunks, below_arrays: HashSet::new() }
+        Self { store, hierarchy, sink, chunks, below_arrays: HashSet::new(), grown: Grown::default() }
     }
 
     /// Goes through all directories, each below the one that it is in before those beside it. Behind a network the keys of an array are
@@ -185,10 +187,16 @@ impl<'c, 'e> Keys<'c, 'e> {
                 None => Finding::new(Code::StrayKey, "belongs to no node"),
             });
         };
-        let arrays = self.hierarchy.arrays_at(prefix).unwrap_or_default();
+        let hierarchy = self.hierarchy;
+        let arrays = hierarchy.arrays_at(prefix).unwrap_or_default();
         let (number, _) = arrays.first()?;
         let rest = key.as_str().strip_prefix(prefix.as_str()).unwrap_or_default();
-        let finding = if arrays.iter().any(|(_, keys)| keys.has_form(key)) {
+        let formed: Vec<usize> =
+            arrays.iter().filter(|(_, keys)| keys.has_form(key)).map(|(number, _)| *number).collect();
+        if formed.iter().any(|number| self.grown.has(self.store, hierarchy, *number, key)) {
+            return None;
+        }
+        let finding = if !formed.is_empty() {
             Finding::new(Code::ChunkOutsideGrid, self.outside(*number))
         } else if is_chunk_like(rest) {
             Finding::new(Code::ForeignChunk, "has the form of a chunk, but not that of chunks of this array")

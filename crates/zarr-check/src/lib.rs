@@ -37,6 +37,7 @@ mod code;
 mod conventions;
 mod documents;
 mod finding;
+mod grown;
 mod hierarchy;
 mod keys;
 mod names;

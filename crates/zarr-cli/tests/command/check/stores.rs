@@ -245,3 +245,74 @@ fn many_findings_in_one_document_take_little_time() {
     assert_eq!(findings.iter().filter(|finding| finding.code == Code::MissingLevel).count(), LEVELS);
     assert!(took.as_secs() < 60, "{took:?}");
 }
+
+/// A store in which another process appends between the look at the documents and that at the keys.
+struct Appending {
+    inner: Arc<dyn Store>,
+    append: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl fmt::Display for Appending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("appending")
+    }
+}
+
+impl fmt::Debug for Appending {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl Store for Appending {
+    fn list_dir(&self, prefix: &Prefix) -> Result<zarr::store::Listing> {
+        if prefix.as_str() == "a/c/"
+            && let Some(append) = self.append.lock().unwrap().take()
+        {
+            append();
+        }
+        self.inner.list_dir(prefix)
+    }
+
+    zarr::store::delegate! { |this| this.inner;
+        get, set, erase, list_prefix, try_lock, capabilities, access_profile
+    }
+}
+
+/// The append may also have written its chunks and not the shape yet: the check waits for the lock that it holds.
+#[test]
+fn a_chunk_that_another_process_appends_is_not_outside_of_the_grid() {
+    for is_slow in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let inner: Arc<dyn Store> = Arc::new(zarr::store::FilesystemStore::create(folder.path()).unwrap());
+        put(&*inner, &[("zarr.json", GROUP)]);
+        let new = NewArray::new(&[4], "int8").chunks(&[2]).codecs("bytes").unwrap();
+        let array = zarr::create((&inner, "/a")).array(new).unwrap();
+        array.write(.., &[1_i8; 4]).unwrap();
+        let (behind, place) = (Arc::clone(&inner), folder.path().to_owned());
+        let append = move || {
+            let lock = behind.try_lock(&Prefix::new("a/").unwrap()).unwrap().expect("nobody has it");
+            put(&*behind, &[("a/c/2", "22")]);
+            let publish = move || {
+                let document = std::fs::read_to_string(place.join("a/zarr.json")).unwrap();
+                let longer = zarr::meta::json::Value::from_json(&document).unwrap().to_string().replace("[4]", "[6]");
+                put(&*behind, &[("a/zarr.json", longer)]);
+                drop(lock);
+            };
+            match is_slow {
+                true => drop(std::thread::spawn(move || {
+                    std::thread::sleep(std::time::Duration::from_millis(200));
+                    publish();
+                })),
+                false => publish(),
+            }
+        };
+        let store: Arc<dyn Store> = Arc::new(Appending { inner, append: Mutex::new(Some(Box::new(append))) });
+        let (findings, _) = checked_with(&store, "/", &CheckOptions::default()).unwrap();
+        assert_eq!(places(&findings), [], "{is_slow}");
+        // One that stays outside is found.
+        put(&*store, &[("a/c/9", "99")]);
+        let (findings, _) = checked_with(&store, "/", &CheckOptions::default()).unwrap();
+        assert_eq!(places(&findings), [(Code::ChunkOutsideGrid, "a/c/9".to_owned())]);
+    }
+}
