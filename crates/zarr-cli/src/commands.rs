@@ -43,6 +43,7 @@ use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::near::near;
+use clap::error::{ContextKind, ContextValue};
 use clap::{FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 
@@ -130,8 +131,17 @@ verbs! {
 /// The command line that these arguments are.
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let mut command = help::command();
-    let matches = command.try_get_matches_from_mut(args)?;
+    let matches = command.try_get_matches_from_mut(args).map_err(without_secret)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+/// The error without the text that was given for an option of a store: where only a value is given, it may be a token.
+fn without_secret(mut error: clap::Error) -> clap::Error {
+    let argument = error.get(ContextKind::InvalidArg);
+    if matches!(argument, Some(ContextValue::String(argument)) if argument.starts_with("--store-option")) {
+        error.insert(ContextKind::InvalidValue, ContextValue::String("...".to_owned()));
+    }
+    error
 }
 
 /// The verb whose name is near one that is not known.

@@ -94,6 +94,13 @@ fn options_of_stores() {
     );
     fails(&folder, &["ls", "sqlite:s.sqlite", "--store-option", "journal=no"], 2, "expected rollback or wal");
     fails(&folder, &["ls", "sqlite:s.sqlite", "--store-option", "journal"], 2, "expected NAME=VALUE");
+    // It may be a token.
+    for args in
+        [&["ls", "sqlite:s.sqlite", "--store-option", "hush"][..], &["--store-option=hush", "ls", "sqlite:s.sqlite"]]
+    {
+        let ran = folder.run(args);
+        assert!(ran.err.contains("--store-option") && !ran.err.contains("hush"), "{}", ran.err);
+    }
     let read_only = ["--store-option", "read_only=true"];
     fails(&folder, &[&["rm", "sqlite:s.sqlite", "a"][..], &read_only].concat(), 5, "read-only");
     // Each store takes what it knows; what none knows is an error.
