@@ -16,6 +16,7 @@ mod codec_names;
 mod concurrent;
 mod conformance;
 mod consolidated_only;
+mod created_beside;
 mod creating;
 mod dates;
 mod dead_space;

@@ -481,11 +481,11 @@ impl Job for CreateNode {
             Change::Barrier => self.entry(),
             Change::Entry => self.fit_in(replies),
             Change::Ancestors(ancestors) => self.ancestors(ancestors, replies),
-            // Where a group is there by now, somebody else was faster.
-            Change::Groups(steps) => {
-                jobs::any_conflict(replies)?;
-                self.groups(steps)
-            }
+            Change::Groups(steps) => match jobs::any_conflict(replies)? {
+                false => self.groups(steps),
+                // Somebody else was faster, and may have made an array.
+                true => self.wait(),
+            },
             Change::Lock(take) => self.take_lock(take, replies),
             Change::Leftovers(leftovers) => self.leftovers(leftovers, replies),
             Change::Look(keys) => self.looked(&keys, replies),

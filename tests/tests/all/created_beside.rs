@@ -1,0 +1,34 @@
+//! Nodes that others create at the same time.
+
+use crate::interrupted_move::Beside;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use zarr::NewArray;
+use zarr::store::{MemoryStore, Store};
+
+/// At each call of one of two that create an array and one below it, the other creates its own: one of them is there.
+#[test]
+fn an_array_and_a_node_below_it_are_not_both_created() {
+    for (first, second) in [("/x", "/x/y"), ("/x/y", "/x"), ("/x/y/z", "/x")] {
+        for left in 0.. {
+            let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            let (inner, told) = (Arc::clone(&store), Arc::new(Mutex::new(None)));
+            let tell = Arc::clone(&told);
+            let others = move || {
+                *tell.lock().unwrap() = Some(zarr::create((&inner, second)).array(NewArray::new(&[2], "int8")).is_ok());
+            };
+            let beside: Arc<dyn Store> = Arc::new(Beside {
+                store: Arc::clone(&store),
+                left: AtomicU64::new(left),
+                renames: false,
+                others: Mutex::new(Some(Box::new(others))),
+            });
+            let done = zarr::create((&beside, first)).array(NewArray::new(&[2], "int8"));
+            let Some(other) = told.lock().unwrap().take() else {
+                assert!(done.is_ok() && left > 0, "{first} {left}");
+                break;
+            };
+            assert!(!(done.is_ok() && other), "{first} and {second}, after {left} calls");
+        }
+    }
+}
