@@ -368,30 +368,32 @@ impl ArrayHandle {
         let memory = Memory::new(value, &self.numpy_type(py, &array)?)?;
         let view = memory.view()?;
         let shape: Vec<u64> = view.shape().iter().map(|&len| len as u64).collect();
-        self.current.change(py, is_long(&array, count(&shape)), |array| Written::new(array, view)?.append(array, axis))
+        self.current.change(py, &self.origin, is_long(&array, count(&shape)), |array| {
+            Written::new(array, view)?.append(array, axis)
+        })
     }
 
     fn append_variable(&self, py: Python<'_>, axis: usize, shape: Vec<u64>, elements: Given<'_>) -> PyResult<()> {
         let array = self.array(py)?;
         let data = variable::from_python(py, array.data_type(), &shape, &elements, Absent::Refused)?;
-        self.current.change(py, is_long(&array, count(&shape)), |array| array.append(axis, &data))
+        self.current.change(py, &self.origin, is_long(&array, count(&shape)), |array| array.append(axis, &data))
     }
 
     fn resize(&self, py: Python<'_>, shape: Vec<u64>) -> PyResult<()> {
         self.array(py)?;
-        self.current.change(py, true, |array| array.resize(&shape))
+        self.current.change(py, &self.origin, true, |array| array.resize(&shape))
     }
 
     fn set_attributes(&self, py: Python<'_>, attributes: &str) -> PyResult<()> {
         let attributes = members(attributes).or_exception(py)?;
         self.array(py)?;
-        self.current.change(py, false, |array| array.set_attributes(attributes))
+        self.current.change(py, &self.origin, false, |array| array.set_attributes(attributes))
     }
 
     fn change_attributes(&self, py: Python<'_>, set: &str, remove: Vec<String>) -> PyResult<bool> {
         let set = members(set).or_exception(py)?;
         self.array(py)?;
-        self.current.change(py, false, |array| {
+        self.current.change(py, &self.origin, false, |array| {
             let Some(attributes) = changed(array.attributes()?.clone(), set, &remove) else { return Ok(false) };
             array.set_attributes(attributes)?;
             Ok(true)

@@ -2,6 +2,7 @@
 
 use crate::consolidated::watching;
 use crate::errors::OrException;
+use crate::location::Origin;
 use crate::runtime;
 use pyo3::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -87,14 +88,15 @@ impl<T: InStore> Current<T> {
         *self.node.write().unwrap_or_else(PoisonError::into_inner) = node;
     }
 
-    /// Changes the node, without the lock of the interpreter, and warns of consolidated metadata that is dropped by it. Signals are looked
-    /// for, if it may be long.
+    /// Changes the node, which lies in the store of `origin`, without the lock of the interpreter, and warns of consolidated metadata that is
+    /// dropped by it. Signals are looked for, if it may be long.
     ///
     /// # Errors
     /// Those of the change; the node stays as it was then.
     pub(crate) fn change<R: Send>(
         &self,
         py: Python<'_>,
+        origin: &Origin,
         is_long: bool,
         change: impl FnOnce(&mut T) -> Result<R> + Send,
     ) -> PyResult<R> {
@@ -111,7 +113,7 @@ impl<T: InStore> Current<T> {
         };
         let store = Arc::clone(self.get().store());
         let (result, dropped) = runtime::run_in_if(py, &store, is_long, work, |(result, _)| result.is_ok())?;
-        dropped.warn(py)?;
+        dropped.warn(py, &origin.again())?;
         result.or_exception(py)
     }
 }

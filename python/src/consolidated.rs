@@ -1,5 +1,6 @@
 //! Consolidated metadata of the groups above a node that is changed. The change makes it stale, so that it is dropped: Python is told.
 
+use crate::location::Again;
 use pyo3::prelude::*;
 use std::sync::Arc;
 use zarr::Store;
@@ -23,16 +24,23 @@ impl Dropped {
         self
     }
 
-    /// Warns of each group, which tells how its consolidated metadata is written again.
+    /// Warns of each group, which tells how its consolidated metadata is written again in the store that `again` names.
     ///
     /// # Errors
     /// The warning, where the program makes warnings exceptions.
-    pub(crate) fn warn(&self, py: Python<'_>) -> PyResult<()> {
+    pub(crate) fn warn(&self, py: Python<'_>, again: &Again) -> PyResult<()> {
         if self.groups.is_empty() {
             return Ok(());
         }
         let groups: Vec<String> = self.groups.iter().map(ToString::to_string).collect();
-        py.import("zarr_rust._warnings")?.call_method1("consolidated_was_dropped", (&self.store, groups))?;
+        let (address, how) = match again {
+            Again::Address(address) => (Some(address), "address"),
+            Again::WithOptions(address) => (Some(address), "options"),
+            Again::Object => (None, "object"),
+            Again::Group => (None, "group"),
+        };
+        let told = (&self.store, groups, address, how);
+        py.import("zarr_rust._warnings")?.call_method1("consolidated_was_dropped", told)?;
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use crate::errors::OrException;
 use crate::group::GroupHandle;
 use crate::interrupt::Interrupt;
 use crate::labels::{GivenLabel, labels_of};
-use crate::location::{Access, Located, Named, Origin, address_and_path, open_asked};
+use crate::location::{Access, Again, Located, Named, Origin, address_and_path, open_asked};
 use crate::runtime;
 use crate::selection;
 use pyo3::exceptions::PyValueError;
@@ -45,6 +45,14 @@ impl Target {
             }
             Named::Asked(asked) => (Self::Store(open_asked(&asked, false)?), path),
         })
+    }
+
+    /// How a program names the store once more.
+    fn again(&self) -> Again {
+        match self {
+            Self::Address(address, options) => Again::of_address(address, options),
+            Self::Store(_) => Again::Object,
+        }
     }
 
     fn open(self) -> Result<Arc<dyn Store>> {
@@ -263,6 +271,7 @@ pub(crate) fn convert(
     };
     let Located { store, path, dialect, .. } = source.open(py)?;
     let (target, to) = Target::find(py, target)?;
+    let again = target.again();
     let work = || {
         // Chunks that cannot be read are left out by `keep_going`: an interruption must not look like one.
         let source = if settings.keep_going { store } else { interrupt.over(&store) };
@@ -325,7 +334,7 @@ pub(crate) fn convert(
         Ok((Ok(outcome), dropped))
     };
     let (outcome, dropped) = runtime::run_watched(py, &interrupt, &mut tell, work)?;
-    dropped.warn(py)?;
+    dropped.warn(py, &again)?;
     let outcome = outcome.or_exception(py)?;
     tell(py)?;
     Ok(outcome)

@@ -1,6 +1,7 @@
 //! Handles of data sets.
 
 use crate::change::InStore;
+use crate::consolidated::{watching, watching_above};
 use crate::convert::Source;
 use crate::data_type::{self, Form};
 use crate::errors::OrException;
@@ -89,9 +90,12 @@ pub(crate) fn create_dataset(
 ) -> PyResult<DatasetHandle> {
     let new = of_dataset(py, &new)?;
     let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create)?;
-    let dataset =
-        runtime::run_in(py, &store, true, |store| Dataset::create(store, &path, new, &zarr::registry::default()))?;
-    DatasetHandle::new(py, &origin, &dataset)
+    let create = |store: &Arc<dyn Store>| {
+        Ok(watching_above(store, &path, || Dataset::create(store, &path, new, &zarr::registry::default())))
+    };
+    let (dataset, dropped) = runtime::run_in_if(py, &store, true, create, |(made, _)| made.is_ok())?;
+    dropped.warn(py, &origin.again())?;
+    DatasetHandle::new(py, &origin, &dataset.or_exception(py)?)
 }
 
 impl DatasetHandle {
@@ -118,6 +122,20 @@ impl DatasetHandle {
         let store = self.origin.store(py)?;
         let dataset = self.get();
         runtime::run_in(py, &store, true, move |store| work(&dataset.through(store)?))
+    }
+
+    /// Changes metadata, in a store of this process, and warns of consolidated metadata that is dropped by it.
+    fn change(&self, py: Python<'_>, change: impl FnOnce(&Dataset) -> Result<Dataset> + Send) -> PyResult<Self> {
+        let store = self.origin.store(py)?;
+        let dataset = self.get();
+        let path = dataset.path();
+        let work = |store: &Arc<dyn Store>| {
+            let dataset = dataset.through(store)?;
+            Ok(watching(store, &path, || change(&dataset)))
+        };
+        let (done, dropped) = runtime::run_in_if(py, &store, true, work, |(done, _)| done.is_ok())?;
+        dropped.warn(py, &self.origin.again())?;
+        Self::new(py, &self.origin, &done.or_exception(py)?)
     }
 }
 
@@ -196,14 +214,12 @@ impl DatasetHandle {
 
     fn append(&self, py: Python<'_>, dimension: &str, new: GivenDataset<'_>) -> PyResult<Self> {
         let new = of_dataset(py, &new)?;
-        let grown = self.run(py, |dataset| dataset.append(dimension, &new))?;
-        Self::new(py, &self.origin, &grown)
+        self.change(py, |dataset| dataset.append(dimension, &new))
     }
 
     fn update(&self, py: Python<'_>, new: GivenDataset<'_>) -> PyResult<Self> {
         let new = of_dataset(py, &new)?;
-        let changed = self.run(py, |dataset| dataset.update(&new))?;
-        Self::new(py, &self.origin, &changed)
+        self.change(py, |dataset| dataset.update(&new))
     }
 
     fn write(&self, py: Python<'_>, new: GivenDataset<'_>, by_labels: bool) -> PyResult<()> {

@@ -126,7 +126,7 @@ impl GroupHandle {
             Ok((done, one.and(other)))
         };
         let (done, dropped) = runtime::run_in_if(py, group.store(), is_long, change, |(done, _)| done.is_ok())?;
-        dropped.warn(py)?;
+        dropped.warn(py, &self.origin.again())?;
         done.or_exception(py)
     }
 }
@@ -261,13 +261,13 @@ impl GroupHandle {
     fn set_attributes(&self, py: Python<'_>, attributes: &str) -> PyResult<()> {
         let attributes = members(attributes).or_exception(py)?;
         self.group(py)?;
-        self.current.change(py, false, |group| group.set_attributes(attributes))
+        self.current.change(py, &self.origin, false, |group| group.set_attributes(attributes))
     }
 
     fn change_attributes(&self, py: Python<'_>, set: &str, remove: Vec<String>) -> PyResult<bool> {
         let set = members(set).or_exception(py)?;
         self.group(py)?;
-        self.current.change(py, false, |group| {
+        self.current.change(py, &self.origin, false, |group| {
             let Some(attributes) = changed(group.attributes()?.clone(), set, &remove) else { return Ok(false) };
             group.set_attributes(attributes)?;
             Ok(true)

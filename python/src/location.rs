@@ -17,6 +17,28 @@ pub(crate) enum Named<'py> {
     Asked(Bound<'py, PyAny>),
 }
 
+/// How a program names a store once more.
+pub(crate) enum Again {
+    Address(String),
+    /// By an address, and with options, which may be secrets.
+    WithOptions(String),
+    /// By an object of Python.
+    Object,
+    /// Not at all: it is in the memory of this process, and a group of it has to be open.
+    Group,
+}
+
+impl Again {
+    /// The store at an address, with options.
+    pub(crate) fn of_address(address: &StoreAddress, options: &StoreOptions) -> Self {
+        match reachable_text(address) {
+            Some(text) if options.pairs().is_empty() => Self::Address(text),
+            Some(text) => Self::WithOptions(text),
+            None => Self::Group,
+        }
+    }
+}
+
 /// Where a store is.
 enum Place {
     Address(StoreAddress, StoreOptions),
@@ -113,8 +135,16 @@ impl Origin {
     /// The address, for other processes; `None` if the store is in the memory of this one.
     pub(crate) fn address_text(&self) -> Option<String> {
         match &self.place {
-            Place::Address(address, _) if address.scheme() != Some("memory") => absolute_text(address),
-            _ => None,
+            Place::Address(address, _) => reachable_text(address),
+            Place::Asked(_) => None,
+        }
+    }
+
+    /// How a program names the store once more.
+    pub(crate) fn again(&self) -> Again {
+        match &self.place {
+            Place::Address(address, options) => Again::of_address(address, options),
+            Place::Asked(_) => Again::Object,
         }
     }
 
@@ -192,6 +222,11 @@ pub(crate) fn open_asked(asked: &Bound<'_, PyAny>, read_only: bool) -> PyResult<
 /// Whether opening it may wait for a network, as that of a zip file in a remote store does.
 fn is_remote(address: &StoreAddress) -> bool {
     address.inner().map_or_else(|| address.url().is_some(), is_remote)
+}
+
+/// An address by which others find the store; `None` if it is in the memory of this process, or its path is no text.
+fn reachable_text(address: &StoreAddress) -> Option<String> {
+    if address.scheme() == Some("memory") { None } else { absolute_text(address) }
 }
 
 /// An address that means the same in any working directory; `None` for paths that are no text.

@@ -107,7 +107,7 @@ pub(crate) fn create_array(
         Ok(watching_above(store, &path, create))
     };
     let (array, dropped) = runtime::run_in_if(py, &store, is_long, create, |(made, _)| made.is_ok())?;
-    dropped.warn(py)?;
+    dropped.warn(py, &origin.again())?;
     let array = array.or_exception(py)?;
     Ok(ArrayHandle::new(&origin, array.through(&store)))
 }
@@ -132,7 +132,7 @@ pub(crate) fn create_group(
         Ok(watching_above(store, &path, create))
     };
     let (group, dropped) = runtime::run_in_if(py, &store, is_long, create, |(made, _)| made.is_ok())?;
-    dropped.warn(py)?;
+    dropped.warn(py, &origin.again())?;
     let group = group.or_exception(py)?;
     Ok(GroupHandle::new(&origin, InStore::through(&group, &store).or_exception(py)?))
 }

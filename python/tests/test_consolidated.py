@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -48,6 +49,13 @@ def test_it_is_what_zarr_python_reads(tmp_path: Path, dialect: str) -> None:
         zarr_rust.consolidate_metadata(url, "none")
 
 
+def how_again(message: str) -> str:
+    """The call that a warning names."""
+    found = re.search(r"; (zarr_rust\.consolidate_metadata\(.*?\)).* writes it again$", message)
+    assert found is not None, message
+    return found[1]
+
+
 CHANGES: dict[str, Callable[[Path], Any]] = {
     "attribute of a group": lambda url: zarr_rust.open_group(url, "a", "r+").attrs.update(x=1),
     "attributes of an array": lambda url: zarr_rust.open_array(url, "a/b", "r+").attrs.put({"x": 1}),
@@ -77,10 +85,9 @@ def test_a_change_that_drops_it_is_told(tmp_path: Path, dialect: str, change: st
     told = [warning for warning in caught if "was dropped" in str(warning.message)]
     assert len(told) == 1 and told[0].filename == __file__
     # As it says.
-    call = str(told[0].message).split("; ")[1].removesuffix(" writes it again")
     with pytest.raises(ValueError):
         zarr_rust.open_consolidated(changed)
-    eval(call, {"zarr_rust": zarr_rust})
+    eval(how_again(str(told[0].message)), {"zarr_rust": zarr_rust})
     found = dict(zarr_rust.open_consolidated(changed).members(None))
     fresh = dict(zarr_rust.open_group(changed).members(None, use_consolidated_for_children=False))
     assert {path: node.attrs.asdict() for path, node in found.items()} == {path: node.attrs.asdict() for path, node in fresh.items()}
@@ -125,6 +132,58 @@ def test_each_group_is_told(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         array.attrs["x"] = 2
+
+
+DATA_SETS: dict[str, Callable[[Path], Any]] = {
+    "append": lambda url: zarr_rust.dataset(url, "a", "r+").append("x", {"t": ("x", [3.0])}),
+    "update": lambda url: zarr_rust.dataset(url, "a", "r+").update({"t": ("x", [3.0, 4.0])}, attrs={"title": "t"}),
+    "another variable": lambda url: zarr_rust.dataset(url, "a", "r+").update({"u": ("x", [3.0, 4.0])}),
+    "below": lambda url: zarr_rust.create_dataset(url, "a/b", variables={"t": ("x", [1.0])}),
+    "beside, which consolidates nothing": lambda url: zarr_rust.create_dataset(url, "d", variables={"t": ("x", [1.0])}, consolidated=False),
+}
+
+
+@pytest.mark.parametrize("change", DATA_SETS)
+def test_a_write_of_a_data_set_that_drops_it_is_told(tmp_path: Path, change: str) -> None:
+    url = tmp_path / "x.zarr"
+    zarr_rust.create_group(url, dialect="v2")
+    zarr_rust.create_dataset(url, "a", variables={"t": ("x", [1.0, 2.0])})
+    # The root has it by now, which data sets write again.
+    zarr_rust.consolidate_metadata(url, "a")
+    group = "/" if "nothing" in change else "/a"
+    assert zarr_rust.open_consolidated(url, group).path == group.strip("/")
+    with pytest.warns(ZarrWarning, match=f"x.zarr: {group}: consolidated metadata was dropped") as caught:
+        DATA_SETS[change](url)
+    assert len(caught) == 1 and caught[0].filename == __file__
+    with pytest.raises(ValueError):
+        zarr_rust.open_consolidated(url, group)
+    eval(how_again(str(caught[0].message)), {"zarr_rust": zarr_rust})
+    assert len(zarr_rust.open_consolidated(url, group)) > 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # Elements are not in it.
+        zarr_rust.dataset(url, "a", "r+").write({"t": ("x", [5.0] * zarr_rust.dataset(url, "a").dims["x"])})
+
+
+def test_the_store_is_named_as_it_is_found_again(tmp_path: Path) -> None:
+    store = zarr.storage.LoggingStore(zarr.storage.MemoryStore(), log_level="CRITICAL")
+    stores: list[Any] = ["memory:", {}, zarr.storage.MemoryStore(), store, zarr.storage.LocalStore(tmp_path / "y.zarr")]
+    for store in stores:
+        root = zarr_rust.create_group(store)
+        group = root.create_group("g")
+        group["a"] = [1]
+        zarr_rust.consolidate_metadata(group)
+        with pytest.warns(ZarrWarning, match="/g: consolidated metadata was dropped") as caught:
+            group["a"].attrs["x"] = 1
+        assert len(caught) == 1 and not root["g"]._core.is_consolidated()
+        eval(how_again(str(caught[0].message)), {"zarr_rust": zarr_rust, "group": group, "store": store})
+        assert root["g"]._core.is_consolidated()
+    url = tmp_path / "x.zarr"
+    # Options may be secrets.
+    zarr_rust.create_group(url, storage_options={"durability": "none"})["a"] = [1]
+    zarr_rust.consolidate_metadata(url)
+    with pytest.warns(ZarrWarning, match=r"x.zarr', storage_options=\.\.\.\), with those of this store, writes it again"):
+        zarr_rust.open_array(url, "a", "r+", storage_options={"durability": "none"}).attrs["x"] = 1
 
 
 def test_a_warning_that_is_an_error_comes_after_the_change(tmp_path: Path) -> None:

@@ -20,8 +20,17 @@ def warn(message: str) -> None:
     warnings.warn(message, ZarrWarning, stacklevel=level)
 
 
-def consolidated_was_dropped(store: str, groups: Iterable[str]) -> None:
-    """Warns of groups whose consolidated metadata a change has dropped, since it would be stale; the compiled part calls this."""
+def consolidated_was_dropped(store: str, groups: Iterable[str], address: str | None, how: str) -> None:
+    """Warns of groups whose consolidated metadata a change has dropped, since it would be stale; the compiled part calls this.
+
+    ``how`` says what names the store: an ``"address"``, one with ``"options"``, an ``"object"`` of Python, or a ``"group"`` that is open.
+    """
     for group in groups:
-        again = f"zarr_rust.consolidate_metadata({store!r}" + (")" if group == "/" else f", {group!r})")
+        below = "" if group == "/" else f", {group!r}"
+        again = {
+            "address": f"zarr_rust.consolidate_metadata({address!r}{below})",
+            "options": f"zarr_rust.consolidate_metadata({address!r}{below}, storage_options=...), with those of this store,",
+            "object": f"zarr_rust.consolidate_metadata(store{below}), of this object,",
+            "group": "zarr_rust.consolidate_metadata(group), of this group as it is open,",
+        }[how]
         warn(f"{store}: {group}: consolidated metadata was dropped, since a node below has changed; {again} writes it again")
