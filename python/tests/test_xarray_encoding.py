@@ -17,7 +17,6 @@ import zarr
 import zarr.codecs as codecs
 import zarr_rust
 from zarr.abc.codec import Codec
-from zarr_rust import _xarray_encoding
 from zarr_rust.xarray import ZarrRustBackend
 
 FLOATS = np.round(np.random.default_rng(0).normal(size=(20, 30)), 2)
@@ -197,10 +196,10 @@ def test_codecs_that_zarr_python_does_not_have_are_left_out(tmp_path: Path, monk
         assert (found.t.values == (values > 2 if name == "a" else values)).all()
         found.to_zarr(tmp_path / f"{name}-copy.zarr", zarr_format=3)
     path = stored(tmp_path / "c", 3, "gzip")
-    _xarray_encoding._made.cache_clear()
     with monkeypatch.context() as patched:
         # zarr-python is not installed.
         patched.setitem(sys.modules, "zarr", None)
+        patched.setitem(sys.modules, "zarr.registry", None)
         found = xarray.open_dataset(path, engine=ZarrRustBackend)
         assert "compressors" not in found.t.encoding
         assert (found.t.values == FLOATS).all()

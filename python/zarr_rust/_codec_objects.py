@@ -29,6 +29,11 @@ def serializer(core: _core.Array) -> Any:
     return next(iter(_of_kind(core, "serializer")), None) if _document(core) is None else None
 
 
+def is_object(codec: Any) -> bool:
+    """Whether a codec is one of zarr-python or numcodecs, and not what the document has."""
+    return not isinstance(codec, (str, dict))
+
+
 def order(core: _core.Array) -> str:
     """The order of elements in a chunk."""
     document = _document(core)
