@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use zarr::store::{
     AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key,
-    Listing, Operation, Prefix, Result, SetOptions, Version,
+    Listing, Operation, Prefix, Result, SetOptions, Snapshot, Version,
 };
 
 /// The answer of a store of Python.
@@ -20,6 +20,8 @@ enum Reply {
     Bytes(Option<Bytes>),
     /// Keys, and prefixes of others.
     Names(Vec<String>, Vec<String>),
+    /// The store takes no ranges of bytes, or not this one.
+    NoRanges,
     /// An exception, as text.
     Failed(String),
 }
@@ -59,6 +61,11 @@ impl Answer {
     /// Keys, and prefixes of others.
     fn names(&self, keys: Vec<String>, prefixes: Vec<String>) {
         self.put(Reply::Names(keys, prefixes));
+    }
+
+    /// That the store takes no ranges: it is asked for all bytes instead.
+    fn refuse_range(&self) {
+        self.put(Reply::NoRanges);
     }
 
     /// An exception, as text.
@@ -149,8 +156,33 @@ impl PythonStore {
     async fn bytes(&self, operation: Operation, key: &Key, ask: Ask<'_>) -> Result<Option<Bytes>> {
         match self.reply(operation, key.as_str(), ask).await? {
             Reply::Bytes(bytes) => Ok(bytes),
-            Reply::Names(..) | Reply::Failed(_) => Ok(None),
+            Reply::Names(..) | Reply::NoRanges | Reply::Failed(_) => {
+                let message = "the store of Python answered another request";
+                Err(Error::failed(self, operation, key.as_str(), ErrorKind::Internal, message))
+            }
         }
+    }
+
+    /// Asks for each range; no result if the store takes none.
+    async fn get_ranges(
+        &self,
+        key: &Key,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+    ) -> Result<Option<Option<Fetched>>> {
+        let mut fetched = Fetched::new();
+        for range in ranges {
+            let bytes = match self.reply(Operation::Get, key.as_str(), Ask::Get(key, range)).await? {
+                Reply::Bytes(Some(bytes)) => bytes,
+                Reply::NoRanges => return Ok(None),
+                Reply::Bytes(None) | Reply::Names(..) | Reply::Failed(_) => return Ok(Some(None)),
+            };
+            check_len(self, key, range, bytes.len() as u64)?;
+            fetched.size = fetched.size.or_else(|| range.whole_size(&bytes));
+            fetched.push(bytes);
+        }
+        options.check(self, key, &mut fetched)?;
+        Ok(Some(Some(fetched)))
     }
 
     /// Keys and prefixes. Names that cannot be keys here belong to others.
@@ -160,7 +192,7 @@ impl PythonStore {
                 keys.iter().filter_map(|key| Key::new(key).ok()).collect(),
                 prefixes.iter().filter_map(|prefix| Prefix::new(prefix).ok()).collect(),
             )),
-            Reply::Bytes(_) | Reply::Failed(_) => Ok((Vec::new(), Vec::new())),
+            Reply::Bytes(_) | Reply::NoRanges | Reply::Failed(_) => Ok((Vec::new(), Vec::new())),
         }
     }
 }
@@ -188,21 +220,15 @@ impl AsyncStore for PythonStore {
         options: &'a GetOptions,
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
-            let whole = [ByteRange::Full];
-            let asked = if ranges.is_empty() { &whole } else { ranges };
-            let mut fetched = Fetched::new();
-            for range in asked {
-                let Some(bytes) = self.bytes(Operation::Get, key, Ask::Get(key, range)).await? else {
-                    return Ok(None);
-                };
-                check_len(self, key, range, bytes.len() as u64)?;
-                fetched.size = fetched.size.or_else(|| range.whole_size(&bytes));
-                if !ranges.is_empty() {
-                    fetched.push(bytes);
-                }
+            if let Some(kept) = of_kept(self, key, ranges, options) {
+                return kept.map(Some);
             }
-            options.check(self, key, &mut fetched)?;
-            Ok(Some(fetched))
+            let is_whole = ranges.is_empty() || *ranges == [ByteRange::Full];
+            if !is_whole && let Some(found) = self.get_ranges(key, ranges, options).await? {
+                return Ok(found);
+            }
+            let found = self.bytes(Operation::Get, key, Ask::Get(key, &ByteRange::Full)).await?;
+            found.map(|bytes| of_whole(self, key, bytes, ranges, options)).transpose()
         })
     }
 
@@ -233,6 +259,34 @@ impl AsyncStore for PythonStore {
     fn access_profile(&self) -> AccessProfile {
         AccessProfile::REMOTE.concurrency(self.concurrency).part_size(None)
     }
+}
+
+/// The ranges of a value that came as a whole. Its state, where it is asked for, keeps the value until all of its parts are read: a store
+/// that takes no ranges would be asked for all of it again.
+///
+/// # Errors
+/// As [`Fetched::of_value`].
+pub(crate) fn of_whole(
+    store: &dyn fmt::Display,
+    key: &Key,
+    value: Bytes,
+    ranges: &[ByteRange],
+    options: &GetOptions,
+) -> Result<Fetched> {
+    let mut fetched = Fetched::of_value(store, key, value.clone(), None, ranges, options)?;
+    fetched.snapshot = options.snapshot.then(|| Snapshot::of_handle(None, Arc::new(value)));
+    Ok(fetched)
+}
+
+/// The ranges of the value that the required state keeps; `None` if it keeps none.
+pub(crate) fn of_kept(
+    store: &dyn fmt::Display,
+    key: &Key,
+    ranges: &[ByteRange],
+    options: &GetOptions,
+) -> Option<Result<Fetched>> {
+    let kept = options.if_match.as_ref()?.handle::<Bytes>()?;
+    Some(of_whole(store, key, kept.clone(), ranges, options))
 }
 
 /// Checks the length of what a store of Python answered for a range of a value.

@@ -84,6 +84,19 @@ def test_shards_of_stores_without_ranges_of_a_kind() -> None:
         assert (array[:] == DATA).all()
 
 
+def test_a_shard_is_asked_for_once() -> None:
+    store = NoRanges()
+    with zarr_rust.enable():
+        array = stored(store, shards=(128, 128), chunks=(32, 32))
+        # By now it is known to take no ranges.
+        assert (array[10:20, 100:140] == DATA[10:20, 100:140]).all()
+        store.asked.clear()
+        assert (array[10:20, 100:140] == DATA[10:20, 100:140]).all()
+        assert store.asked == {"whole": 2}
+        assert array[200, 200] == DATA[200, 200]
+        assert store.asked == {"whole": 3}
+
+
 def test_what_a_store_raises_for_whole_values_is_raised() -> None:
     class Broken(NoRanges):
         async def get(self, key: str, prototype: Any = None, byte_range: ByteRequest | None = None) -> Any:

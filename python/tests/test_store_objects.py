@@ -7,6 +7,7 @@ import multiprocessing
 import pickle
 import sys
 import warnings
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -163,6 +164,32 @@ def test_what_a_store_raises_is_told() -> None:
     with pytest.raises(zarr_rust.ZarrError, match="RuntimeError: the disk is on fire") as caught:
         array[2:4]
     assert isinstance(caught.value, OSError) and caught.value.key == "c/1"
+
+
+@pytest.mark.parametrize("refusal", [NotImplementedError, ValueError])
+def test_a_store_without_ranges_is_asked_for_a_shard_once(refusal: type[Exception]) -> None:
+    class Counting(WrapperStore[MemoryStore]):
+        async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
+            asked["whole" if byte_range is None else "range"] += 1
+            if byte_range is not None:
+                raise refusal(f"byte_range={byte_range!r} not supported")
+            return await self._store.get(key, prototype)
+
+    asked: Counter[str] = Counter()
+    inner = MemoryStore()
+    data = np.arange(400, dtype="i4").reshape(20, 20)
+    zarr_rust.create_array(inner, data=data, shards=(10, 10), chunks=(2, 5), codecs="zstd(1)")
+    array = zarr_rust.open_array(Counting(inner))
+    for selection, shards in [((3, 3), 1), ((slice(2, 9), slice(1, 7)), 1), ((slice(8, 12), slice(8, 12)), 4), (3, 2)]:
+        asked.clear()
+        assert (array[selection] == data[selection]).all()
+        # A store that refuses all ranges is known by now; of one range a refusal may be of it alone.
+        assert asked == ({"whole": shards} if refusal is NotImplementedError else {"whole": shards, "range": shards})
+    # What others write between two reads is seen.
+    zarr_rust.open_array(inner, mode="r+")[3, 3] = -1
+    assert array[3, 3] == -1
+    zarr_rust.open_array(Counting(inner), mode="r+")[3, 4] = -2
+    assert array[3].tolist() == [*data[3, :3], -1, -2, *data[3, 5:]]
 
 
 def test_stores_that_take_no_writes(tmp_path: Path) -> None:

@@ -12,8 +12,7 @@ from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByt
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 
-from zarr_rust import _core
-from zarr_rust._pipeline_answers import REFUSALS
+from zarr_rust import _core, _refusals
 
 #: The documents of nodes, which are keys wherever stores list a name that may be a prefix as well.
 _DOCUMENTS = {"zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"}
@@ -30,10 +29,18 @@ class Asked:
         bound = zarr.config.get("async.concurrency")
         self.concurrency = 1 << 12 if bound is None else int(bound)
         self._prototype = default_buffer_prototype()
+        #: Whether it refused a range as a store does that takes none.
+        self._refused = False
 
     def begin_get(self, answer: _core.Answer, key: str, how: str, one: int, other: int) -> None:
-        """Begins to get bytes: all (``"get"``), those from one to another, those from one on, or so many at the end."""
-        self._begin(answer, self._get(answer, key, how, one, other))
+        """Begins to get bytes: all (``"get"``), those from one to another, those from one on, or so many at the end. Of a store that takes
+        no ranges the answer is that, and it is asked for all of them.
+        """
+        is_empty = how == "range" and one == other
+        if how != "get" and not is_empty and _refusals.refuses_ranges(self.store):
+            answer.refuse_range()
+        else:
+            self._begin(answer, self._get(answer, key, how, one, other))
 
     def begin_set(self, answer: _core.Answer, key: str, value: bytes) -> None:
         """Begins to set a value."""
@@ -64,14 +71,14 @@ class Asked:
             byte_range = SuffixByteRequest(one)
         try:
             value = await self.store.get(key, self._prototype, byte_range)
-        except REFUSALS:
-            # It has no ranges, and is asked for the whole value.
+        except _refusals.REFUSALS as error:
             if byte_range is None:
                 raise
-            value = await self.store.get(key, self._prototype)
-            data = None if value is None else value.to_bytes()
-            answer.bytes(None if data is None else _part(data, how, one, other))
+            self._refused = self._refused or _refusals.is_lasting(error)
+            answer.refuse_range()
             return
+        if byte_range is None and self._refused and value is not None:
+            _refusals.note(self.store)
         answer.bytes(None if value is None else value.to_bytes())
 
     async def _set(self, answer: _core.Answer, key: str, value: bytes) -> None:
@@ -102,12 +109,6 @@ class Asked:
         async for _ in self.store.list_dir(path):
             return True
         return False
-
-
-def _part(data: bytes, how: str, one: int, other: int) -> bytes:
-    if how == "suffix":
-        return data[max(0, len(data) - one) :]
-    return data[one:other] if how == "range" else data[one:]
 
 
 async def _answered(answer: _core.Answer, request: Coroutine[Any, Any, None]) -> None:

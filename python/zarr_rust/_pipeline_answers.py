@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-import io
-import weakref
 from collections.abc import Sequence
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -15,21 +12,12 @@ import zarr
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, SuffixByteRequest
 from zarr.storage import StorePath
 
-from zarr_rust import _core
+from zarr_rust import _core, _refusals
 from zarr_rust._async import ended
 
 
 #: What asks for a part of a value.
 _RANGES = ("range", "from", "suffix")
-
-#: What stores raise that take no ranges, or not of this kind. If the whole value cannot be had either, that is what is raised.
-REFUSALS = (NotImplementedError, TypeError, ValueError)
-
-#: Those that say so of each range. A ``ValueError`` may be of the one.
-_LASTING = (NotImplementedError, TypeError, io.UnsupportedOperation)
-
-#: Stores that refused a range so and gave the whole value, by their ids: they need not be hashable.
-_without_ranges: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 
 class Answers:
@@ -46,8 +34,7 @@ class Answers:
         self._store = getters[0].store if type(getters[0]) is StorePath else getters[0]
         self._refused = False
         wake = partial(self._loop.call_soon_threadsafe, self._begin)
-        without_ranges = _without_ranges.get(id(self._store)) is self._store
-        self.requests = _core.Requests(str(self._store), concurrency(), wake, without_ranges)
+        self.requests = _core.Requests(str(self._store), concurrency(), wake, _refusals.refuses_ranges(self._store))
 
     def _begin(self) -> None:
         for number, chunk, ask, *arguments in self.requests.take():
@@ -65,9 +52,9 @@ class Answers:
     async def _answer(self, number: int, chunk: int, ask: str, arguments: list[Any]) -> None:
         try:
             self.requests.answer(number, await self._do(self._getters[chunk], ask, arguments))
-        except REFUSALS as error:
+        except _refusals.REFUSALS as error:
             if ask in _RANGES:
-                self._refused = self._refused or isinstance(error, _LASTING)
+                self._refused = self._refused or _refusals.is_lasting(error)
                 self.requests.refuse_range(number)
             else:
                 self.requests.fail(number, error)
@@ -86,8 +73,7 @@ class Answers:
     async def end(self) -> None:
         """Ends requests that nobody waits for any more. Those that write are waited for, so that they overwrite nothing that is written later."""
         if self._refused and self.requests.without_ranges:
-            with suppress(TypeError):
-                _without_ranges[id(self._store)] = self._store
+            _refusals.note(self._store)
         self.requests.close()
         writing = []
         for task, writes in self._tasks.items():

@@ -4,7 +4,7 @@
 //! loop, which takes all that are there and starts a coroutine for each (`zarr_rust/_pipeline_stores.py`). No thread of Rust waits for the
 //! interpreter's lock while it holds another one.
 
-use crate::python_store::check_len;
+use crate::python_store::{check_len, of_kept, of_whole};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
@@ -304,7 +304,7 @@ impl PythonStore {
     async fn get_whole(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
         let answer = self.ask(key, Operation::Get, Ask::Get(ByteRange::Full))?;
         let Some(bytes) = self.answered(key, Operation::Get, answer).await?.flatten() else { return Ok(None) };
-        let fetched = Fetched::of_value(self, key, bytes, None, ranges, options)?;
+        let fetched = of_whole(self, key, bytes, ranges, options)?;
         self.requests.get().without_ranges.store(true, Ordering::Relaxed);
         Ok(Some(fetched))
     }
@@ -324,6 +324,9 @@ impl AsyncStore for PythonStore {
         options: &'a GetOptions,
     ) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
+            if let Some(kept) = of_kept(self, key, ranges, options) {
+                return kept.map(Some);
+            }
             if !self.requests.get().without_ranges()
                 && let Some(found) = self.get_ranges(key, ranges, options).await?
             {
