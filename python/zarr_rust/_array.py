@@ -369,7 +369,7 @@ class Array(Selecting, Node[_core.Array]):
             raise IndexError(f"axis {axis} is out of bounds for an array of {len(shape)} dimensions")
         axis %= len(shape)
         if core.form in ("fixed", "absent"):
-            core.append(axis, np.asarray(data, dtype=core.dtype))
+            core.append(axis, _values.cast(np.asarray(data, dtype=core.dtype), core.dtype))
         else:
             value = _values.objects(core.form, data, False)
             inner = core.dtype if core.form == "list" else None
@@ -425,7 +425,7 @@ class Array(Selecting, Node[_core.Array]):
         if target is None:
             target = tuple(core.selected_shape(chosen.kind, chosen.parts))
         if form in ("fixed", "absent"):
-            fitted = _values.fit(np.asarray(value, dtype=core.dtype), target)
+            fitted = _values.fit(_values.cast(np.asarray(value, dtype=core.dtype), core.dtype), target)
             if chosen.shape is not None:
                 fitted = fitted.reshape(-1)
             core.write(chosen.kind, chosen.parts, fitted)

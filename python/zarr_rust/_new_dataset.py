@@ -66,7 +66,7 @@ def _variable(name: str, value: Any, is_coordinate: bool) -> dict[str, Any]:
         array = values
     else:
         data_type, fixed = _values.name_of(values.dtype)
-        array = values.astype(fixed.newbyteorder("=") if fixed is not None else values.dtype, copy=False)
+        array = _values.cast(values, fixed.newbyteorder("=") if fixed is not None else values.dtype)
     return {
         "name": name,
         "dimensions": [dims] if isinstance(dims, str) else list(dims),

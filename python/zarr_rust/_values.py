@@ -26,6 +26,16 @@ def dtype_of(literal: str | None, name: str) -> np.dtype[Any]:
     return found
 
 
+def cast(elements: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Elements of a data type of numpy; the same ones if they are of it."""
+    if dtype.kind not in "mM" or elements.dtype.kind != dtype.kind or np.datetime_data(dtype)[0] != "generic" or elements.dtype == dtype:
+        return elements.astype(dtype, copy=False)
+    # astype takes a unit that is generic for any, and leaves the byte order and the scale of the counts as they are.
+    made = np.empty(elements.shape, dtype)
+    made[...] = elements
+    return made
+
+
 def dtype_of_form(form: str, fixed: np.dtype[Any] | None) -> np.dtype[Any]:
     """The data type of arrays that elements of this form are read into."""
     if form == "string":

@@ -274,7 +274,7 @@ class RustCodecPipeline(CodecPipeline):
             batch = _core.Batch.regular(chosen, list(drop_axes), list(shape))
             if engine.form == "fixed" and whole.ndim == 0:
                 # It is one element in memory, however many are written.
-                whole = whole.astype(engine.dtype, copy=False)
+                whole = _values.cast(whole, engine.dtype)
             if batch is not None and (whole.ndim == 0 or whole.shape == tuple(batch.shape)):
                 elements = np.broadcast_to(whole, batch.shape)
             elif are_boxes(chosen):
@@ -289,7 +289,7 @@ class RustCodecPipeline(CodecPipeline):
                 parts = [part_of(whole, item, indices, drop_axes) for item, indices in zip(chosen, points)]
                 elements = np.concatenate(parts)
             if engine.form == "fixed":
-                elements = elements.astype(engine.dtype, copy=False)
+                elements = _values.cast(elements, engine.dtype)
                 await on_thread(batch, chosen, native, True, engine.write, elements, write_empty_chunks)
             else:
                 inner = engine.dtype if engine.form == "list" else None
