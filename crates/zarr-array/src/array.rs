@@ -187,6 +187,7 @@ impl Array {
     /// - Of files, an uncompressed chunk that the plan has whole is read in pieces where the output does not lie side by side in memory,
     ///   or begins at an unfavourable address.
     /// - The plan is one without the [cache](Options::cache) of the array. Reads through a cache get chunks whole, and not what it has.
+    ///   Of a remote store it has the indexes of shards that the array keeps of earlier reads too.
     ///
     /// # Errors
     /// [`crate::ErrorKind::Argument`] if the selection lies outside of the array, [`crate::ErrorKind::Limit`] if it has more bytes than

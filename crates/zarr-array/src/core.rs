@@ -2,6 +2,7 @@
 
 use crate::cache::{ArrayCache, DecodeIdentity, InvalidationGuard, StoreId};
 use crate::element::{element_spec, instead_of_fallback};
+use crate::kept_indexes::KeptIndexes;
 use crate::tie::Seen;
 use crate::{Error, ErrorKind, Options, Registry, Result, Warning};
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub(crate) struct ArrayCore {
     pub(crate) seen: Seen,
     location: FoundLocation,
     cache: Option<ArrayCache>,
+    kept_indexes: KeptIndexes,
     #[cfg(feature = "parallel")]
     pool: std::sync::OnceLock<Arc<rayon::ThreadPool>>,
 }
@@ -128,6 +130,7 @@ impl ArrayCore {
             seen: Seen::now(),
             location,
             cache: None,
+            kept_indexes: KeptIndexes::default(),
             #[cfg(feature = "parallel")]
             pool: std::sync::OnceLock::new(),
         })
@@ -266,8 +269,14 @@ impl ArrayCore {
         self.cache.as_ref()
     }
 
+    /// The indexes of shards that are kept.
+    pub(crate) fn kept_indexes(&self) -> &KeptIndexes {
+        &self.kept_indexes
+    }
+
     /// A guard to be held while a chunk (all if `None`) is changed, so that no cache keeps an older state of it.
     pub(crate) fn invalidation(&self, chunk: Option<&[u64]>) -> Option<InvalidationGuard> {
+        self.kept_indexes.forget(chunk);
         self.cache.as_ref().map(|cache| cache.invalidation(chunk))
     }
 

@@ -45,6 +45,7 @@ mod field;
 mod group;
 mod jobs;
 mod kept_chunk;
+mod kept_indexes;
 #[cfg(feature = "ndarray")]
 mod nd;
 mod options;

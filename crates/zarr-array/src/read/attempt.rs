@@ -22,7 +22,7 @@ impl<'c> RetryPolicy<'c> {
     /// For `size` bytes that are read for the user, with the cache at first. Outputs that are `zeroed` are fresh memory then.
     pub(super) fn new(core: &'c ArrayCore, profile: &AccessProfile, zeroed: bool, size: usize) -> Self {
         let first = ReadContext::with_cache(core, profile, zeroed, size);
-        Self { first, again: ReadContext::new(core, profile, false) }
+        Self { first, again: ReadContext::again(core, profile, false) }
     }
 
     /// For a plan of a read.

@@ -54,6 +54,11 @@ impl<'a> ChunkBatch<'a> {
             if chunk.start_whole(self.context, &mut requests)? {
                 continue;
             }
+            if let Some(kept) = chunk.kept(self.context, []) {
+                let split = chunk.split_by(&kept, self.context)?;
+                self.shards.push(chunk.split(split, kept.size, None, self.context)?);
+                continue;
+            }
             let partial = chunk.partial(self.context);
             let size = if partial.is_none() { chunk.buffered_size(self.context) } else { None };
             match size.and_then(|size| self.buffer_size.checked_add(size)) {
@@ -112,6 +117,9 @@ impl<'a> ChunkBatch<'a> {
                 Advance::Bytes(bytes, _) => chunk.decode(bytes)?,
                 Advance::Waiting => self.chunks.push(chunk),
                 Advance::Index(split, fetched) => {
+                    if chunk.byte_range.is_none() {
+                        self.context.keep_index(&chunk.chunk, &split, fetched);
+                    }
                     self.shards.push(chunk.split(*split, fetched.size, None, self.context)?);
                 }
                 Advance::NotStored => self.missing(chunk, &mut requests)?,

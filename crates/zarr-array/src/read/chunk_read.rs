@@ -4,13 +4,14 @@ use super::context::{LOCAL_GROUP, ReadContext};
 use super::requests::{Requests, needed};
 use super::shard::{Shard, ShardGeneration, Source};
 use super::span::ChunkSpan;
+use crate::kept_indexes::KeptIndex;
 use crate::{Error, Result, jobs};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Decode, Error as CodecError, Pipeline, Split, Step, ViewMut};
 use zarr_grid::{ChunkIndex, ChunkOverlap, Region, Shape};
-use zarr_store::{ByteRange, Fetched, GetOptions, Key, Reply, Snapshot};
+use zarr_store::{ByteRange, Fetched, GetOptions, Key, Reply, Snapshot, Version};
 
 /// One chunk or inner chunk that is being read.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(super) struct ChunkRead<'a> {
     pub(super) byte_range: Option<Range<u64>>,
     /// The state of the value that was read so far, if the store tells.
     pub(super) snapshot: Option<Snapshot>,
+    /// The version that the value must have, until a reply says that it has it.
+    due: Option<Version>,
     /// How many bytes the value has at most, about, where requests take long.
     expected_size: Option<u64>,
     pub(super) codecs: Arc<Pipeline>,
@@ -115,7 +118,8 @@ impl Source {
             return Ok(None);
         };
         let read = ChunkRead::new(shard.key.clone(), shard.chunk.clone(), &shard.codecs, overlap, out);
-        Ok(Some(read.within(byte_range, shard.snapshot.clone())))
+        let due = shard.due.clone();
+        Ok(Some(ChunkRead { due, ..read.within(byte_range, shard.snapshot.clone()) }))
     }
 }
 
@@ -134,6 +138,7 @@ impl<'a> ChunkRead<'a> {
             chunk,
             byte_range: None,
             snapshot: None,
+            due: None,
             expected_size: None,
             codecs: Arc::clone(codecs),
             shape: overlap.shape.clone(),
@@ -237,7 +242,8 @@ impl<'a> ChunkRead<'a> {
         let shared = self.byte_range.is_some() && self.destination.is_none();
         let options = match &self.snapshot {
             Some(snapshot) => GetOptions::if_match(Some(snapshot.clone())),
-            None if self.decode.is_some() => GetOptions::snapshot(),
+            // The newest state, of which the reply says what it is: of an older version a store may still have bytes.
+            None if self.decode.is_some() || self.due.is_some() => GetOptions::snapshot(),
             None => GetOptions::default(),
         };
         let options = options.expecting(self.expected_size);
@@ -283,6 +289,12 @@ impl<'a> ChunkRead<'a> {
             _ => return Err(self.locate(jobs::unfit())),
         };
         context.core.note_location(self.location);
+        if let Some(due) = self.due.take()
+            && fetched.version.as_ref() != Some(&due)
+        {
+            context.note_replaced(&self.chunk);
+            return Ok(Advance::Replaced);
+        }
         if self.snapshot.is_none() {
             self.snapshot.clone_from(&fetched.snapshot);
         }
@@ -339,6 +351,7 @@ impl<'a> ChunkRead<'a> {
             start,
             size,
             snapshot: self.snapshot.take(),
+            due: self.due.take(),
             index: split.index,
             codecs: split.codecs,
             generation,
@@ -351,6 +364,25 @@ impl<'a> ChunkRead<'a> {
             source: Source::Shard(Arc::new(shard)),
             chunk_size,
         })
+    }
+
+    /// The inner chunks of a shard, by the index that is kept of it; `None` if none is, or it lacks one of those that are read here or in
+    /// `others`, further regions.
+    pub(super) fn kept<'r>(
+        &'r self,
+        context: &ReadContext<'_>,
+        others: impl IntoIterator<Item = &'r Region>,
+    ) -> Option<Arc<KeptIndex>> {
+        let is_value = self.byte_range.is_none() && self.snapshot.is_none();
+        let regions = std::iter::once(&self.region).chain(others);
+        is_value.then(|| context.kept_index(&self.chunk, &self.codecs, &self.shape, regions)).flatten()
+    }
+
+    /// The split by a kept index. What is read of the shard must have the version of the index.
+    pub(super) fn split_by(&mut self, kept: &KeptIndex, context: &ReadContext<'_>) -> Result<Split> {
+        self.due = Some(kept.version.clone());
+        let split = self.partial(context).and_then(|decode| decode.split_by(&kept.index));
+        split.ok_or_else(|| self.locate(Error::internal("the kept index of the shard is of another grid")))
     }
 
     /// Writes the fill value: nothing is stored under its key.

@@ -2,12 +2,13 @@
 
 use super::cached_read::CachedRead;
 use crate::core::ArrayCore;
+use crate::kept_indexes::{KeptIndex, KeptIndexes};
 use crate::{Checksums, Error, ErrorKind, MissingChunks, Result};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use zarr_codec::{Access, Pipeline, ViewMut};
-use zarr_grid::ChunkIndex;
-use zarr_store::{AccessProfile, StoreKind};
+use std::sync::{Arc, Mutex, PoisonError};
+use zarr_codec::{Access, Pipeline, Split, ViewMut};
+use zarr_grid::{ChunkIndex, Region};
+use zarr_store::{AccessProfile, Fetched, StoreKind};
 
 /// A work item decodes to about so many bytes at least: less is not worth the overhead of handing it to a thread.
 pub(super) const LOCAL_GROUP: u64 = 256 << 10;
@@ -32,6 +33,12 @@ pub(crate) struct ReadContext<'a> {
     is_plan: bool,
     /// The cache that the read goes through.
     pub(super) cached: Option<CachedRead<'a>>,
+    /// Where indexes of shards are kept.
+    kept: Option<&'a KeptIndexes>,
+    /// Whether kept indexes are used, and not only replaced.
+    uses_kept: bool,
+    /// Whether one was used.
+    used_kept: AtomicBool,
     /// Chunks that others replaced or erased after a part of them was read: to be read again.
     replaced: Mutex<Vec<ChunkIndex>>,
     /// How many chunks were found not to be stored.
@@ -52,6 +59,9 @@ impl<'a> ReadContext<'a> {
             zeroed,
             is_plan: false,
             cached: None,
+            kept: None,
+            uses_kept: false,
+            used_kept: AtomicBool::new(false),
             replaced: Mutex::default(),
             missing: AtomicUsize::new(0),
             asked: AtomicBool::new(false),
@@ -61,7 +71,37 @@ impl<'a> ReadContext<'a> {
     /// A read of `size` bytes for the user, through the cache if the array has one.
     pub(crate) fn with_cache(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool, size: usize) -> Self {
         let cached = core.cache().and_then(|cache| CachedRead::new(cache, size));
-        Self { cached, ..Self::new(core, profile, zeroed) }
+        let uses_kept = core.cache().is_none();
+        Self { cached, uses_kept, ..Self::again(core, profile, zeroed) }
+    }
+
+    /// The same where nothing that was kept from earlier reads is used.
+    pub(crate) fn again(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool) -> Self {
+        // Other stores give an index in less time than it takes to decode it.
+        let is_kept = core.cache().is_none() && profile.kind == StoreKind::Remote;
+        Self { kept: is_kept.then(|| core.kept_indexes()), ..Self::new(core, profile, zeroed) }
+    }
+
+    /// The kept index of a shard of this shape, if it has all inner chunks that regions meet.
+    pub(super) fn kept_index<'r>(
+        &self,
+        chunk: &[u64],
+        codecs: &Pipeline,
+        shape: &[u64],
+        regions: impl IntoIterator<Item = &'r Region>,
+    ) -> Option<Arc<KeptIndex>> {
+        let kept = self.kept.filter(|_| self.uses_kept)?.find(chunk)?;
+        kept.has_all(codecs, shape, &self.access, regions).then(|| {
+            self.used_kept.store(true, Ordering::Relaxed);
+            kept
+        })
+    }
+
+    /// Keeps the index of a shard that has come in a reply.
+    pub(super) fn keep_index(&self, chunk: &ChunkIndex, split: &Split, fetched: &Fetched) {
+        if let Some(kept) = self.kept {
+            kept.keep(chunk, &split.index, fetched);
+        }
     }
 
     /// As a read without a cache, of which only the requests are wanted.
@@ -76,13 +116,16 @@ impl<'a> ReadContext<'a> {
 
     /// Whether a failure may come from outdated content of the cache, so that the same read without it may succeed.
     pub(crate) fn is_doubtful(&self) -> bool {
-        self.cached.as_ref().is_some_and(CachedRead::is_doubtful)
+        self.used_kept.load(Ordering::Relaxed) || self.cached.as_ref().is_some_and(CachedRead::is_doubtful)
     }
 
     /// Notes that a chunk changed after a part of it was read. All of it is read again when the rest of the read is done.
     pub(super) fn note_replaced(&self, chunk: &ChunkIndex) {
         if let Some(cached) = &self.cached {
             cached.forget(chunk);
+        }
+        if let Some(kept) = self.kept {
+            kept.forget(Some(chunk));
         }
         self.replaced.lock().unwrap_or_else(PoisonError::into_inner).push(chunk.clone());
     }

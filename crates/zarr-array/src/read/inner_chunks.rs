@@ -81,7 +81,10 @@ impl<'a> InnerChunkBatch<'a> {
         let request = (!ranges.is_empty()).then(|| Request::Get {
             key: shard.key.clone(),
             ranges,
-            options: GetOptions::if_match(shard.snapshot.clone()),
+            options: match &shard.due {
+                Some(_) => GetOptions::snapshot(),
+                None => GetOptions::if_match(shard.snapshot.clone()),
+            },
         });
         let ChunkSpan { context, overlaps, windows, .. } = span;
         Ok(Start::Together(Self { context, overlaps, windows, shard, stored }, request))
@@ -112,6 +115,10 @@ impl<'a> InnerChunkBatch<'a> {
             }
             _ => return Err(shard.locate(jobs::unfit())),
         };
+        if shard.due.is_some() && fetched.is_some_and(|fetched| fetched.version != shard.due) {
+            context.note_replaced(&shard.chunk);
+            return Ok(());
+        }
         let mut parts = fetched.into_iter().flat_map(|fetched| fetched.parts());
         let mut part: &[u8] = &[];
         let mut cursor = overlaps.cursor_at(windows.position() as u64);

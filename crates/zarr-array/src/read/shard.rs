@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Error as CodecError, InnerChunkIndex, Pipeline, Split};
 use zarr_grid::ChunkIndex;
-use zarr_store::{Key, Snapshot};
+use zarr_store::{Key, Snapshot, Version};
 
 /// Where chunks are stored.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub(super) struct Shard {
     pub(super) size: Option<u64>,
     /// The state of the value that its index was read from, if the store tells.
     pub(super) snapshot: Option<Snapshot>,
+    /// The version that the value must have, of which its index was kept: each reply is to say so.
+    pub(super) due: Option<Version>,
     pub(super) index: Arc<InnerChunkIndex>,
     /// The codecs of its inner chunks.
     pub(super) codecs: Arc<Pipeline>,

@@ -120,6 +120,10 @@ impl<'a> ShardRegions<'a> {
             return self.split(read, split, Some(&entry), entry.size());
         }
         self.context.note_asked();
+        if let Some(kept) = read.kept(self.context, self.others.iter().map(|(region, _)| region)) {
+            let split = read.split_by(&kept, self.context)?;
+            return self.split(read, split, None, kept.size);
+        }
         read.start(partial, requests)?;
         read.check_waits()?;
         self.first = First::Reading(Box::new(read));
@@ -134,6 +138,9 @@ impl<'a> ShardRegions<'a> {
     ) -> Result<Vec<ReadJob<'a>>> {
         match read.advance(replies, self.context, requests)? {
             Advance::Index(split, fetched) => {
+                if read.byte_range.is_none() {
+                    self.context.keep_index(&read.chunk, &split, fetched);
+                }
                 let cached = self.context.cached.as_ref().zip(self.key.take());
                 let entry = cached.map(|(cached, key)| cached.keep_index(key, &split, fetched));
                 return self.split(read, *split, entry.as_deref(), fetched.size);
