@@ -395,3 +395,18 @@ def test_the_engine_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.Mon
     finally:
         monkeypatch.undo()
         refresh_engines()
+
+
+def test_stores_that_support_no_consolidated_metadata_have_none() -> None:
+    class Plain(zarr.storage.WrapperStore[zarr.storage.MemoryStore]):
+        supports_consolidated_metadata = False
+
+    store = Plain(zarr.storage.MemoryStore())
+    data = xarray.Dataset({"t": (("x",), np.arange(3.0))})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data.to_zarr(store, consolidated=True)
+    for consolidated in (None, True, False):
+        xarray.testing.assert_identical(xarray.open_dataset(store, engine=ZarrRustBackend, consolidated=consolidated).load(), data)
+    with pytest.raises(ValueError, match="no consolidated metadata"):
+        xarray.open_dataset(store._store, engine=ZarrRustBackend, consolidated=True)

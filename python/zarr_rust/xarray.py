@@ -112,7 +112,7 @@ class ZarrRustBackend(BackendEntrypoint):
 
     - ``group``: the path of the group; the root without it.
     - ``consolidated``: ``None`` takes consolidated metadata where there is some, ``True`` makes it an error that there is none, ``False``
-      reads the documents of all arrays.
+      reads the documents of all arrays, as all do for a store object that says that it supports none.
     - ``storage_options``: options of the store, as for :func:`zarr_rust.open`, whose stores it takes, such as ``{"region": "eu-central-1"}``.
     - ``use_zarr_fill_value_as_mask``: whether elements that are the fill value are missing values; without it they are in version 2 of
       Zarr and before, as in xarray's own engine, and in the drafts of version 3 that have null as a fill value.
@@ -216,6 +216,9 @@ def _found(
 ) -> _Found:
     """The group at a path below the source, with its arrays and, if asked for, all groups below."""
     path = (path or "").strip("/")
+    if not getattr(source, "supports_consolidated_metadata", True):
+        # As in xarray's own engine, whatever is asked for: zarr-python writes none there.
+        consolidated = False
     if isinstance(source, Group):
         if options:
             raise ValueError("storage_options go with an address, and not with a group that is open already")
