@@ -22,6 +22,7 @@ TESTS = [
     "test_array.py",
     "test_codec_pipeline.py",
     "test_codecs",
+    "test_dtype",
     "test_indexing.py",
     "test_properties.py",
     "test_rust_pipeline.py",
