@@ -20,8 +20,9 @@ impl NumpyType {
             (Self::Time { is_span, unit: TimeUnit { unit, scale } }, _) => {
                 let letter = if *is_span { 'm' } else { 'M' };
                 let count = if *scale == 1 { String::new() } else { scale.to_string() };
-                // numpy writes the generic unit without brackets.
-                let unit = if *unit == Unit::Generic { String::new() } else { format!("[{count}{unit}]") };
+                // numpy writes the generic unit without brackets, and so without its scale, which zarr-python adds.
+                let is_bare = *unit == Unit::Generic && *scale == 1;
+                let unit = if is_bare { String::new() } else { format!("[{count}{unit}]") };
                 Value::from(format!("{order}{letter}8{unit}"))
             }
             (Self::Bytes(size), _) => Value::from(format!("|S{size}")),
@@ -43,6 +44,20 @@ impl NumpyType {
                 };
                 Value::Array(fields.iter().enumerate().map(item).collect())
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_json::pointer::At;
+
+    #[test]
+    fn the_scale_of_times_without_a_unit_is_kept() {
+        for text in ["<M8", "<m8", ">m8[2generic]", "<M8[2147483647generic]", "<M8[25s]"] {
+            let (numpy, order) = NumpyType::parse(&At::root(&Value::from(text))).unwrap();
+            assert_eq!(numpy.to_value(&order), Value::from(text));
         }
     }
 }
