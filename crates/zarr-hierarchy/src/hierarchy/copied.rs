@@ -3,13 +3,14 @@
 //! Where the store can list, such a node is there if values are stored at or below its path, or if the group has no document of its own
 //! either: else the metadata are a stale copy of a node that was erased.
 
+use super::only_copied::{is_stored, list_below, only_in};
 use super::{Walk, WalkJob};
 use crate::jobs::{get_document, unfit, went_on};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
-use zarr_store::{Job, Key, Listing, Next, Prefix, Reply, Request, StoreKind};
+use zarr_store::{Job, Key, Next, Reply, Request, StoreKind};
 
 /// Looks for a node in the consolidated metadata of a group at its path or above, after it was looked for in vain.
 #[derive(Debug)]
@@ -213,45 +214,6 @@ fn with(walked: Result<Walk>, root: &StoredNode, more: Vec<StoredNode>) -> Resul
 /// The node at `path` in the nearest consolidated metadata that have it, and whether it is there whatever is stored.
 fn nearest(copies: &[FoundCopy], path: &NodePath) -> Option<(StoredNode, bool)> {
     copies.iter().find_map(|copy| Some((copy.node(path)?, !copy.has_document)))
-}
-
-/// The nodes below `path` that consolidated metadata have and a walk has not, up to `depth` levels, each with whether it is there whatever
-/// is stored.
-pub(super) fn only_in(
-    copies: &[FoundCopy],
-    walk: &Walk,
-    path: &NodePath,
-    depth: Option<usize>,
-) -> Vec<(StoredNode, bool)> {
-    let broken = walk.broken.iter().filter_map(|error| NodePath::parse(error.location().path.as_deref()?).ok());
-    let mut known: BTreeSet<NodePath> = walk.nodes.iter().map(|node| node.path.clone()).chain(broken).collect();
-    let level = |below: &NodePath| below.names().count().saturating_sub(path.names().count());
-    let mut only = Vec::new();
-    for copy in copies {
-        for node in copy.nodes_below(path) {
-            if depth.is_none_or(|most| level(&node.path) <= most) && known.insert(node.path.clone()) {
-                only.push((node, !copy.has_document));
-            }
-        }
-    }
-    only
-}
-
-/// Asks whether anything is stored at or below the path of a node.
-pub(crate) fn list_below(node: &StoredNode) -> Result<Request> {
-    let prefix = match node.node.as_array() {
-        Some(_) => node.chunk_prefix(),
-        None => node.own_prefixes().into_iter().next().unwrap_or_default(),
-    };
-    Ok(Request::List { prefix: Prefix::new(&prefix)? })
-}
-
-/// Whether the reply to that is that something is.
-pub(crate) fn is_stored(reply: &Reply) -> Result<bool> {
-    match reply {
-        Reply::Listing(Listing { keys, prefixes, .. }) => Ok(!keys.is_empty() || !prefixes.is_empty()),
-        _ => Err(unfit()),
-    }
 }
 
 /// Reads the consolidated metadata of the groups above a path, the nearest first.

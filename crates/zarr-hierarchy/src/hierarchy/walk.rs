@@ -1,7 +1,7 @@
 //! The nodes below a group, found level by level.
 
 use super::Walk;
-use super::copied;
+use super::only_copied::{is_stored, list_below, only_in};
 use crate::execute;
 use crate::jobs::{get_document, unfit};
 use crate::node::{OpenNode, Probed, REPLACEMENTS, reread};
@@ -297,20 +297,20 @@ impl WalkJob {
         }
         let (dialect, group) = (root.dialect, root.path.clone());
         let copy = FoundCopy::new(dialect, group.clone(), has_document, consolidated);
-        let only = copied::only_in(&[copy], &self.walk, &group, self.levels);
+        let only = only_in(&[copy], &self.walk, &group, self.levels);
         if !has_document || only.is_empty() {
             self.take_copied(only.into_iter().map(|(node, _)| node));
             return Ok(Next::Done(self.finish()));
         }
         self.copied = only.into_iter().map(|(node, _)| node).collect();
-        Ok(Next::Ask(self.copied.iter().map(copied::list_below).collect::<Result<_>>()?))
+        Ok(Next::Ask(self.copied.iter().map(list_below).collect::<Result<_>>()?))
     }
 
     /// Takes the nodes that have values.
     fn looked_for_copied(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let mut stored = Vec::new();
         for (node, reply) in std::mem::take(&mut self.copied).into_iter().zip(replies) {
-            stored.extend(copied::is_stored(reply)?.then_some(node));
+            stored.extend(is_stored(reply)?.then_some(node));
         }
         self.take_copied(stored);
         Ok(Next::Done(self.finish()))

@@ -1,0 +1,48 @@
+//! Nodes that consolidated metadata have and a walk has not, and whether anything is stored at them.
+
+use super::Walk;
+use crate::Result;
+use crate::jobs::unfit;
+use std::collections::BTreeSet;
+use zarr_meta::consolidated::FoundCopy;
+use zarr_meta::{NodePath, StoredNode};
+use zarr_store::{Listing, Prefix, Reply, Request};
+
+/// The nodes below `path` that consolidated metadata have and a walk has not, up to `depth` levels, each with whether it is there whatever
+/// is stored.
+pub(super) fn only_in(
+    copies: &[FoundCopy],
+    walk: &Walk,
+    path: &NodePath,
+    depth: Option<usize>,
+) -> Vec<(StoredNode, bool)> {
+    let broken = walk.broken.iter().filter_map(|error| NodePath::parse(error.location().path.as_deref()?).ok());
+    let mut known: BTreeSet<NodePath> = walk.nodes.iter().map(|node| node.path.clone()).chain(broken).collect();
+    let level = |below: &NodePath| below.names().count().saturating_sub(path.names().count());
+    let mut only = Vec::new();
+    for copy in copies {
+        for node in copy.nodes_below(path) {
+            if depth.is_none_or(|most| level(&node.path) <= most) && known.insert(node.path.clone()) {
+                only.push((node, !copy.has_document));
+            }
+        }
+    }
+    only
+}
+
+/// Asks whether anything is stored at or below the path of a node.
+pub(crate) fn list_below(node: &StoredNode) -> Result<Request> {
+    let prefix = match node.node.as_array() {
+        Some(_) => node.chunk_prefix(),
+        None => node.own_prefixes().into_iter().next().unwrap_or_default(),
+    };
+    Ok(Request::List { prefix: Prefix::new(&prefix)? })
+}
+
+/// Whether the reply to that is that something is.
+pub(crate) fn is_stored(reply: &Reply) -> Result<bool> {
+    match reply {
+        Reply::Listing(Listing { keys, prefixes, .. }) => Ok(!keys.is_empty() || !prefixes.is_empty()),
+        _ => Err(unfit()),
+    }
+}
