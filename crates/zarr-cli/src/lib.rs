@@ -22,5 +22,6 @@ mod pieces;
 mod report;
 mod run;
 mod table;
+mod walks;
 
 pub use run::run;
