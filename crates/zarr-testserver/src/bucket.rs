@@ -62,6 +62,7 @@ pub struct Bucket {
     pub(crate) conflict_is_409: bool,
     pub(crate) part_at_least: u64,
     pub(crate) ignores_conditions: bool,
+    pub(crate) ignores_if_match: bool,
     pub(crate) etags: Etags,
 }
 
@@ -115,6 +116,11 @@ impl Bucket {
     /// Ignores conditions of writes, as by services that do not know them.
     pub fn ignoring_conditions(self) -> Self {
         Self { ignores_conditions: true, ..self }
+    }
+
+    /// Ignores `If-Match` of writes and keeps `If-None-Match`.
+    pub fn ignoring_if_match(self) -> Self {
+        Self { ignores_if_match: true, ..self }
     }
 
     /// Gives answers ETags of this kind.

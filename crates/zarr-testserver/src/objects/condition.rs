@@ -45,7 +45,8 @@ impl Condition {
 
     /// Checks the condition for a key of a bucket, which has to stay locked until the write is done.
     pub(super) fn check(&self, contents: &Contents, key: &str) -> Result<(), Refusal> {
-        if contents.options.ignores_conditions {
+        let options = contents.options;
+        if options.ignores_conditions || (options.ignores_if_match && matches!(self, Self::Etag(_))) {
             return Ok(());
         }
         let object: Option<&Object> = contents.objects.get(key);
