@@ -4,6 +4,8 @@ use std::fmt;
 
 use zarr_store::{Error, Key, Prefix, Result};
 
+use crate::probe::is_temporary;
+
 /// The kinds of addresses, for messages.
 const EXPECTED: &str = "s3://, gs://, gcs://, az://, abfs:// or abfss://, with the name of a bucket behind it";
 
@@ -91,9 +93,10 @@ impl Address {
         format!("{}{key}", self.prefix)
     }
 
-    /// The key of an object; `None` if it is outside of the prefix, or its name is no key.
+    /// The key of an object; `None` if it is outside of the prefix, or its name is no key or that of a temporary one.
     pub(crate) fn key(&self, object: &str) -> Option<Key> {
-        Key::new(object.strip_prefix(self.prefix.as_str())?).ok()
+        let key = Key::new(object.strip_prefix(self.prefix.as_str())?).ok();
+        key.filter(|key| !is_temporary(key))
     }
 }
 
@@ -175,5 +178,6 @@ mod tests {
         assert_eq!(address.key("q/a/c"), None);
         assert_eq!(address.key("p/"), None);
         assert_eq!(address.key("p/a//b"), None);
+        assert_eq!(address.key("p/a/.0123456789abcdef0123456789abcdef.zarr-tmp"), None);
     }
 }

@@ -150,7 +150,7 @@ pub(crate) async fn erase_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<(
 }
 
 /// Erases an object by a request of its own.
-async fn erase_one(inner: &Bucket, shown: &str, path: Path) -> Result<()> {
+pub(crate) async fn erase_one(inner: &Bucket, shown: &str, path: Path) -> Result<()> {
     let exchange = inner.exchange(0);
     let store = inner.singly.as_ref().unwrap_or(&inner.store);
     let name = stream::once(future::ready(Ok(path))).boxed();

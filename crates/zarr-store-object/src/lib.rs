@@ -27,6 +27,7 @@ mod exchange;
 mod fault;
 mod list;
 mod listing;
+mod probe;
 mod purpose;
 mod read;
 mod service;

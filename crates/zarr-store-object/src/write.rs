@@ -9,8 +9,8 @@ use zarr_store_runtime::Again;
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
-use crate::conditions::Kept;
 use crate::exchange::Exchange;
+use crate::probe;
 use crate::purpose::OfValue;
 use crate::read::{There, look};
 use crate::writes::{self, Fate};
@@ -34,7 +34,7 @@ pub(crate) async fn set(
     }
 }
 
-fn options(key: &Key, mode: PutMode) -> PutOptions {
+pub(crate) fn options(key: &Key, mode: PutMode) -> PutOptions {
     let mut options = PutOptions { mode, ..PutOptions::default() };
     options.extensions.insert(OfValue);
     if is_document(key) {
@@ -49,9 +49,6 @@ fn is_document(key: &Key) -> bool {
     let name = key.name();
     name.ends_with(".json") || matches!(name, ".zarray" | ".zattrs" | ".zgroup" | ".zmetadata")
 }
-
-/// Values up to this size are put a second time to find out whether the service keeps conditions.
-const PROBED: usize = 1 << 20;
 
 /// A put on a condition, which may have to find out what became of an earlier attempt.
 struct Conditional {
@@ -105,7 +102,12 @@ impl Conditional {
                         return Err(self.failed(ErrorKind::Io, text));
                     };
                     inner.writes.insert(key, version.clone(), ids.as_str().to_owned());
-                    return Ok(Some(self.probed(&ids).await.unwrap_or(version)));
+                    if inner.conditions.begin_asking() {
+                        let asked = probe::ask(Arc::clone(inner), key.clone(), exchange.attempts());
+                        // It goes on if the set is given up, so that its key does not stay.
+                        drop(tokio::spawn(asked).await);
+                    }
+                    return Ok(Some(version));
                 }
                 Err(error) => error,
             };
@@ -172,34 +174,6 @@ impl Conditional {
         }
     }
 
-    /// Finds out whether the service keeps conditions, where it may be one that does not: the value that was just set is put again on the
-    /// condition that it has a version which no value has. The version that it has then, if it was set.
-    async fn probed(&self, ids: &writes::Put) -> Option<Version> {
-        let Self { inner, key, path, value, .. } = self;
-        if inner.conditions.kept() != Kept::Unknown || value.content_length() > PROBED {
-            return None;
-        }
-        let exchange = inner.exchange(value.content_length() as u64);
-        let never = UpdateVersion { e_tag: Some(format!("\"never-{}\"", ids.own())), version: None };
-        let mut options = options(key, PutMode::Update(never));
-        options.attributes.insert(Attribute::Metadata(writes::NAME.into()), ids.as_str().to_owned().into());
-        match exchange.during(inner.store.put_opts(path, value.clone(), options)).await {
-            Ok(put) => {
-                inner.conditions.are_ignored();
-                inner.version(put.e_tag.as_deref(), put.version.as_deref())
-            }
-            Err(_) => {
-                let seen = exchange.seen();
-                // One that does not know the condition says so each time.
-                if seen.problem.as_ref().is_some_and(|problem| matches!(problem.status.as_u16(), 404 | 409 | 412 | 501))
-                {
-                    inner.conditions.are_kept();
-                }
-                None
-            }
-        }
-    }
-
     /// What is to be done after an attempt that has not set the value, as far as its answer says.
     fn refused(&self, exchange: &Exchange) -> Refused {
         let seen = exchange.seen();
@@ -216,7 +190,10 @@ impl Conditional {
         match status {
             // What a proxy has repeated may be refused for what it has done before.
             412 | 304 => {
-                self.inner.conditions.are_kept();
+                // That another value is there says nothing of versions: services know one condition without the other.
+                if of_version {
+                    self.inner.conditions.are_kept();
+                }
                 Refused { unmet: true, ..refused }
             }
             // There is no such key, so that it does not have the version.

@@ -160,20 +160,31 @@ fn a_cache_is_no_other_writer() {
     assert!(set(&store, "zarr.json", "3", Precondition::Version(first)).expect_err("refused").is_precondition());
 }
 
+/// The puts of keys that show whether conditions are kept.
+fn questions(server: &TestServer) -> usize {
+    server.log().iter().filter(|logged| is_question(logged)).count()
+}
+
+fn is_question(logged: &Logged) -> bool {
+    logged.operation == Operation::Put && logged.path.ends_with(".zarr-tmp")
+}
+
 #[test]
 fn conditions_that_are_ignored_are_found_out_once() {
     let server = TestServer::builder().bucket("data", Bucket::s3().ignoring_conditions()).start().expect("a server");
     server.bucket("kept", Bucket::s3());
     let store = s3(&server, "s3://data", &[]);
     assert!(store.capabilities().conditional);
-    set(&store, "zarr.json", "1", Precondition::NotExists).expect("set");
+    set(&store, "g/zarr.json", "1", Precondition::NotExists).expect("set");
     assert!(!store.capabilities().conditional);
     let warnings = store.take_warnings();
     assert!(warnings.len() == 1 && warnings[0].contains("ignores the conditions"), "{warnings:?}");
-    assert_eq!(server.counts().puts, 2);
-    set(&store, "zarr.json", "2", Precondition::NotExists).expect("set");
-    assert_eq!((server.counts().puts, store.take_warnings().len()), (3, 0));
-    assert_eq!(server.get("data", "zarr.json").as_deref(), Some(&b"2"[..]));
+    // The value itself is put once: others may have replaced it since.
+    assert_eq!((server.counts().puts, questions(&server)), (3, 2));
+    assert_eq!(server.keys("data"), ["g/zarr.json"]);
+    set(&store, "g/zarr.json", "2", Precondition::NotExists).expect("set");
+    assert_eq!((server.counts().puts, store.take_warnings().len()), (4, 0));
+    assert_eq!(server.get("data", "g/zarr.json").as_deref(), Some(&b"2"[..]));
 
     // One that keeps them is asked once as well.
     for (more, puts) in [(None, 2), (Some(("conditional_put", "etag")), 1)] {
@@ -182,11 +193,77 @@ fn conditions_that_are_ignored_are_found_out_once() {
         server.reset_counts();
         let version = set(&store, "zarr.json", "1", Precondition::NotExists).expect("set").expect("a version");
         assert_eq!(server.etag("kept", "zarr.json").as_deref(), Some(version.as_str()));
-        assert_eq!(server.counts().puts, puts);
+        assert_eq!((server.counts().puts, server.keys("kept").len()), (puts, 1));
         set(&store, "zarr.json", "2", Precondition::Version(version)).expect("set");
         assert_eq!((server.counts().puts, store.take_warnings().len()), (puts + 1, 0));
         assert!(store.capabilities().conditional);
     }
+}
+
+#[test]
+fn one_condition_that_is_kept_says_nothing_of_the_other() {
+    let server = TestServer::builder().bucket("data", Bucket::s3().ignoring_if_match()).start().expect("a server");
+    server.put("data", "zarr.json", "1");
+    let store = s3(&server, "s3://data", &[]);
+    assert!(set(&store, "zarr.json", "2", Precondition::NotExists).expect_err("there").is_precondition());
+    assert!(store.capabilities().conditional);
+    set(&store, "a/zarr.json", "2", Precondition::NotExists).expect("set");
+    assert!(!store.capabilities().conditional && store.take_warnings().len() == 1);
+    assert_eq!(server.keys("data"), ["a/zarr.json", "zarr.json"]);
+}
+
+#[test]
+fn one_operation_asks_for_all() {
+    let latency = Duration::from_millis(30);
+    let server = TestServer::builder().latency(latency).bucket("data", Bucket::s3()).start().expect("a server");
+    let store = s3(&server, "s3://data", &[]);
+    let all = for_each(keys(20).into_iter(), 20, |key| {
+        let store = &store;
+        Box::pin(async move {
+            store.set(&key, "1".into(), &SetOptions::when(Precondition::NotExists)).await?;
+            Ok::<(), Error>(())
+        })
+    });
+    block_on(all).expect("set");
+    assert_eq!((questions(&server), server.keys("data").len()), (1, 20));
+}
+
+#[test]
+fn a_service_that_does_not_say_is_not_asked_for_ever() {
+    // How often it refuses to say, how, how often it was asked in the end, and whether it is then known.
+    let page = || FaultKind::Html;
+    for (kind, times, asked, is_known) in [
+        (FaultKind::status(403), 100, 1, false),
+        (FaultKind::status(400), 100, 1, false),
+        (FaultKind::status(500), 100, 3, false),
+        (FaultKind::DropBefore, 100, 3, false),
+        (FaultKind::status(503), 1, 3, true),
+        (page(), 2, 4, true),
+    ] {
+        let server =
+            TestServer::builder().bucket("data", Bucket::s3().ignoring_conditions()).start().expect("a server");
+        let store = s3(&server, "s3://data", &[("deadline", "2")]);
+        let shown = format!("{kind:?}");
+        server.fault(Fault::new(kind).when(is_question).times(times));
+        for key in keys(6) {
+            set(&store, key.as_str(), "1", Precondition::NotExists).expect("set");
+        }
+        assert_eq!((questions(&server), store.capabilities().conditional), (asked, !is_known), "{shown}");
+        assert_eq!((server.keys("data").len(), store.take_warnings().len()), (6, usize::from(is_known)), "{shown}");
+    }
+}
+
+#[test]
+fn temporary_keys_are_not_listed() {
+    let server = TestServer::start().expect("a server");
+    server.put("data", "a/.0123456789abcdef0123456789abcdef.zarr-tmp", "1");
+    server.put("data", "a/zarr.json", "1");
+    let store = AsyncAsSync::new(s3(&server, "s3://data", &[]));
+    let prefix = Prefix::new("a/").expect("a prefix");
+    assert_eq!(store.list_prefix(&prefix).expect("listed"), [key("a/zarr.json")]);
+    assert_eq!(store.list_dir(&prefix).expect("listed").keys, [key("a/zarr.json")]);
+    store.erase_prefix(&prefix).expect("erased");
+    assert!(server.keys("data").is_empty());
 }
 
 #[test]
