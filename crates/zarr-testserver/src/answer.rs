@@ -184,7 +184,13 @@ fn response(
         };
         is_short = sent < promised;
         reply.body.truncate(sent);
-        reply.set(CONTENT_LENGTH, &promised.to_string());
+        if let Some(FaultKind::Excess(more)) = fault {
+            reply.body = vec![b'#'; length + more].into();
+            // So that hyper does not say the length either.
+            is_short = true;
+        } else {
+            reply.set(CONTENT_LENGTH, &promised.to_string());
+        }
     }
     tracker.answered(reply.status.as_u16());
     let body = ReplyBody::new(reply.body, is_short, bandwidth, tracker);

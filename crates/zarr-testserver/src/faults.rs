@@ -59,6 +59,8 @@ pub enum FaultKind {
     /// The header `Content-Length` has this number, and the body as many bytes as there are up to it. If it has fewer
     /// than promised the connection is closed after them.
     ContentLength(usize),
+    /// The body has other bytes, so many more than it should, and the headers do not say how many.
+    Excess(usize),
     /// The header `Range` is ignored: the whole value, with status 200.
     IgnoreRange,
     /// The header `Content-Range` has this value.
