@@ -208,8 +208,11 @@ async fn read(
     while body.len() < expected {
         let failure = match in_time(&exchange.attempts(), exchange.during(stream.next())).await {
             Ok(Some(Ok(chunk))) if body.len() + chunk.len() as u64 > expected => {
+                // Which of its bytes are the right ones, nothing says.
+                *body = Body::new(expected)?;
+                exchange.seen().attempts.thrown_away();
                 let text = format!("the body has more than the expected {expected} bytes");
-                Failure::new(ErrorKind::Transient, text)
+                return Err(Failure::new(ErrorKind::Transient, text));
             }
             Ok(Some(Ok(chunk))) => {
                 body.push(chunk)?;

@@ -321,7 +321,8 @@ pub fn validator(headers: &HeaderMap) -> Option<String> {
 /// until then.
 ///
 /// # Errors
-/// If it is shorter or longer, the connection ends, or there is no memory for it. `body` has what came, which may be gone on with.
+/// If it is shorter or longer, the connection ends, or there is no memory for it. `body` has what came, which may be gone on with: nothing of
+/// one that is longer.
 pub async fn read_body(
     mut response: Response,
     permit: Permit,
@@ -334,7 +335,11 @@ pub async fn read_body(
     loop {
         match in_time(attempts, response.chunk()).await.and_then(|chunk| chunk.map_err(failure)) {
             Ok(Some(chunk)) if body.len() + chunk.len() as u64 > expected => {
-                return Err(wrong(format!("more than {}", body.len())));
+                let found = body.len() + chunk.len() as u64;
+                // Which of its bytes are the right ones, nothing says.
+                *body = Body::new(expected)?;
+                attempts.thrown_away();
+                return Err(wrong(format!("at least {found}")));
             }
             Ok(Some(chunk)) => {
                 permit.moved();

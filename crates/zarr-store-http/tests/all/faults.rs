@@ -393,3 +393,20 @@ fn a_server_without_ranges_from_the_end() {
         assert!(asked.iter().filter(|range| *range == "bytes=-2").count() <= 2, "{asked:?}");
     }
 }
+
+/// A body that has more than it should is wrong from its first byte on.
+#[test]
+fn nothing_is_kept_of_a_body_that_is_too_long() {
+    let (server, _) = setup();
+    let store = open(&format!("{}/data", server.url()), &[]);
+    let value: Vec<u8> = (0..600_000_u32).map(|index| (index % 31) as u8).collect();
+    server.put("data", "a", value.clone());
+    for range in [ByteRange::Range(0..590_000), ByteRange::Range(10..600_000)] {
+        server.fault(Fault::new(FaultKind::Excess(100_000)).times(2));
+        let at = range.resolve(600_000).expect("inside");
+        let due = &value[at.start as usize..at.end as usize];
+        let found = get(&store, "a", range.clone()).expect("get").expect("there");
+        assert!(found == due, "{range:?}: {:?}", &found[..10]);
+        assert_eq!(server.faults_left(), 0);
+    }
+}
