@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use futures::future::Either;
@@ -16,13 +17,13 @@ use crate::bucket::Bucket;
 use crate::erasures::Waiting;
 use crate::exchange::{Exchange, Left};
 
-/// How many keys a request of S3 names at most.
+/// The most keys that a request of S3 names.
 const SEVERAL: usize = 1000;
 
-/// As long as others are asked for within such a time, they are gathered.
+/// Time within which others are asked for, so that they are gathered.
 const TURN: Duration = Duration::from_millis(1);
 
-/// How many of these times at most.
+/// The most of these times.
 const TURNS: usize = 20;
 
 type Names = stream::BoxStream<'static, object_store::Result<Path>>;
@@ -80,28 +81,30 @@ async fn gathered(inner: Arc<Bucket>) {
 /// effect later.
 async fn erase_group(inner: Arc<Bucket>, mut group: Vec<Waiting>) {
     let shown = group.first().map(|waiting| waiting.key.to_string()).unwrap_or_default();
+    let mut is_unknown = false;
     if group.len() > 1 && !inner.erases_singly() {
         let names: Vec<_> = group.iter().map(|waiting| Ok(waiting.path.clone())).collect();
         let together = erase_together(&inner, &shown, stream::iter(names).boxed());
-        let given_up = async {
-            for waiting in &mut group {
-                waiting.done.closed().await;
-            }
-        };
+        // One of them may be set again as soon as nobody waits for it.
+        let given_up = future::poll_fn(|context| {
+            let is_given_up = group.iter_mut().any(|waiting| waiting.done.poll_closed(context).is_ready());
+            if is_given_up { Poll::Ready(()) } else { Poll::Pending }
+        });
         match awaited(together, given_up).await {
-            None => return,
             Some(Ok(Together::Done)) => {
                 group.into_iter().for_each(|waiting| drop(waiting.done.send(Ok(()))));
                 return;
             }
             // Each key gets its own answer.
-            Some(Ok(Together::Refused) | Err(Failed { is_of_key: true, .. })) => {}
-            Some(Err(Failed { error, .. })) => {
-                for Waiting { key, done, .. } in group {
+            None | Some(Err(Failed { is_of_key: true, .. })) => {}
+            Some(Ok(Together::Unknown)) => is_unknown = true,
+            Some(Err(Failed { error, left, .. })) => {
+                for Waiting { key, path, done } in group {
+                    let is_left = left.as_ref().is_none_or(|left| left.iter().any(|left| left.name == path.as_ref()));
                     let text = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
                     let address = &inner.subject.address;
-                    let error = Error::failed(address, Operation::Erase, key.as_str(), error.kind(), text);
-                    drop(done.send(Err(error)));
+                    let error = || Error::failed(address, Operation::Erase, key.as_str(), error.kind(), text);
+                    drop(done.send(if is_left { Err(error()) } else { Ok(()) }));
                 }
                 return;
             }
@@ -111,7 +114,13 @@ async fn erase_group(inner: Arc<Bucket>, mut group: Vec<Waiting>) {
     let each = stream::iter(group).for_each_concurrent(concurrency, |Waiting { key, path, mut done }| {
         let inner = &inner;
         async move {
+            if done.is_closed() {
+                return;
+            }
             if let Some(outcome) = awaited(erase_one(inner, key.as_str(), path), done.closed()).await {
+                if is_unknown && outcome.is_ok() {
+                    inner.erasures.refuse();
+                }
                 drop(done.send(outcome));
             }
         }
@@ -132,10 +141,12 @@ pub(crate) async fn erase_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<(
     let above = crate::list::path(&inner, Operation::Erase, &prefix)?;
     let names = || inner.store.list(above.as_ref()).map_ok(|object| object.location).boxed();
     let shown = if prefix.is_root() { "/" } else { prefix.as_str() };
-    if !inner.erases_singly() {
+    let mut is_unknown = false;
+    // A service without another way erases as many together as it can, as Azure does.
+    if !inner.erasures.are_refused() {
         match erase_together(&inner, shown, names()).await {
             Ok(Together::Done) => return Ok(()),
-            Ok(Together::Refused) => {}
+            Ok(Together::Unknown) => is_unknown = true,
             Err(Failed { error, .. }) => return Err(error),
         }
     }
@@ -144,7 +155,11 @@ pub(crate) async fn erase_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<(
     let listed = names().map_err(|error| inner.error(exchange, Operation::Erase, shown, &error));
     let erased = listed.try_for_each_concurrent(inner.common.concurrency, |path| async move {
         let key = inner.subject.address.key(path.as_ref());
-        erase_one(inner, key.as_ref().map_or(shown, Key::as_str), path).await
+        erase_one(inner, key.as_ref().map_or(shown, Key::as_str), path).await?;
+        if is_unknown {
+            inner.erasures.refuse();
+        }
+        Ok(())
     });
     exchange.during(erased).await
 }
@@ -165,30 +180,33 @@ pub(crate) async fn erase_one(inner: &Bucket, shown: &str, path: Path) -> Result
 /// The outcome of a request that names several keys.
 enum Together {
     Done,
-    /// The service does not know such requests.
-    Refused,
+    /// The service seems not to know such requests: it does not if it erases one key.
+    Unknown,
 }
 
 struct Failed {
     error: Error,
+    /// The objects that are not erased, if it is known.
+    left: Option<Vec<Left>>,
     /// The service answered, and refused some of the keys.
     is_of_key: bool,
 }
 
 /// Erases what a stream names, in as few requests as the service allows. What is not there is erased already.
 async fn erase_together(inner: &Arc<Bucket>, shown: &str, names: Names) -> Result<Together, Failed> {
-    let of_all = |error| Failed { error, is_of_key: false };
     let exchange = inner.exchange(0);
     let mut names = names;
     // How many were left, and the attempts since there are no fewer.
     let mut stuck: Option<(usize, Attempts)> = None;
+    let mut known: Option<Vec<Left>> = None;
     loop {
         let erased = exchange.during(erase_once(inner, &*inner.store, &exchange, shown, names)).await;
         if erased.is_err() && exchange.seen().refuses_several {
-            inner.erasures.refuse();
-            return Ok(Together::Refused);
+            return Ok(Together::Unknown);
         }
-        erased.map_err(of_all)?;
+        if let Err(error) = erased {
+            return Err(Failed { error, left: known, is_of_key: false });
+        }
         // The service may erase some of those that a request names, and refuse others.
         let left = std::mem::take(&mut exchange.seen().left);
         let lasting = left.iter().find(|left| left.problem.again().is_none());
@@ -206,12 +224,17 @@ async fn erase_together(inner: &Arc<Bucket>, shown: &str, names: Names) -> Resul
             let key = inner.subject.address.key(name);
             let key = key.as_ref().map_or(shown, Key::as_str);
             let error = inner.subject.refused(problem, &format!(" ({attempts})"), Operation::Erase, key);
-            return Err(Failed { error, is_of_key: problem.again().is_none() });
+            let is_of_key = problem.again().is_none();
+            return Err(Failed { error, left: Some(left), is_of_key });
         }
         stuck = Some((left.len(), attempts));
         let again: Vec<_> = left.iter().map(|left| inner.object(Operation::Erase, &left.name, &left.name)).collect();
-        let again = again.into_iter().collect::<Result<Vec<_>>>().map_err(of_all)?;
-        names = stream::iter(again).map(Ok).boxed();
+        let again = again.into_iter().collect::<Result<Vec<_>>>();
+        known = Some(left);
+        match again {
+            Ok(again) => names = stream::iter(again).map(Ok).boxed(),
+            Err(error) => return Err(Failed { error, left: known, is_of_key: false }),
+        }
     }
 }
 

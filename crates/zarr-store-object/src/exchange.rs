@@ -224,8 +224,12 @@ impl Problem {
 
     /// Whether it says that the service does not know such requests, as far as its status tells.
     pub(crate) fn is_unknown(&self) -> bool {
+        /// Codes of 400 that say something of the credentials or of one request.
+        const OTHERS: &[&str] =
+            &["AuthorizationHeaderMalformed", "ExpiredToken", "InvalidToken", "MalformedXML", "TokenRefreshRequired"];
         matches!(self.status.as_u16(), 400 | 405 | 501)
             && !self.foreign
+            && !self.is(OTHERS)
             && self.region.is_none()
             && self.again().is_none()
     }

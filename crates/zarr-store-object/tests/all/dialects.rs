@@ -100,6 +100,88 @@ fn erasures_that_are_given_up_take_no_effect_later() {
     assert_eq!(server.keys("data").len(), 20);
 }
 
+/// The outcomes of erasures of these keys at once, in their order.
+fn outcomes(store: &BucketStore, keys: &[Key]) -> Vec<(Key, Result<()>)> {
+    let outcomes = std::sync::Mutex::new(Vec::new());
+    let all = for_each(keys.iter(), 512, |key| {
+        let outcomes = &outcomes;
+        Box::pin(async move {
+            let outcome = store.erase(key).await;
+            outcomes.lock().expect("a lock").push((key.clone(), outcome));
+            Ok::<(), Error>(())
+        })
+    });
+    block_on(all).expect("done");
+    let mut outcomes = outcomes.into_inner().expect("a lock");
+    outcomes.sort_by(|(a, _), (b, _)| a.cmp(b));
+    outcomes
+}
+
+#[test]
+fn an_erasure_that_one_gave_up_goes_on_for_the_others() {
+    let server = TestServer::builder().latency(Duration::from_millis(300)).start().expect("a server");
+    let store = s3(&server, "s3://data", &[]);
+    let keys = keys(20);
+    keys.iter().for_each(|key| drop(server.put("data", key.as_str(), "1")));
+    server.fault(Fault::new(FaultKind::status(503)).on(Operation::Delete));
+    let mut erasures: Vec<_> = keys.iter().map(|key| store.erase(key)).collect();
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(erasures.iter_mut().all(|erasure| erasure.as_mut().poll(&mut context).is_pending()));
+    let start = Instant::now();
+    while server.faults_left() > 0 {
+        assert!(start.elapsed() < Duration::from_secs(10), "no request");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    drop(erasures.remove(7));
+    erasures.into_iter().for_each(|erasure| block_on(erasure).expect("erased"));
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(server.keys("data"), ["a/c/0007"]);
+}
+
+#[test]
+fn keys_that_were_erased_have_no_error_of_others() {
+    let server = TestServer::start().expect("a server");
+    let store = s3(&server, "s3://data", &[("deadline", "1")]);
+    let keys = keys(20);
+    keys.iter().for_each(|key| drop(server.put("data", key.as_str(), "1")));
+    let leave = FaultKind::Leave { count: 1, code: "SlowDown".to_owned() };
+    server.fault(Fault::new(leave).when(|logged| logged.method == "POST").always());
+    // Where a key is erased alone nothing fails.
+    let outcomes = outcomes(&store, &keys);
+    let left = server.keys("data");
+    assert!((1..10).contains(&left.len()), "{left:?}");
+    for (key, outcome) in outcomes {
+        assert_eq!(outcome.is_err(), left.contains(&key.to_string()), "{key}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_refusal_of_one_request_is_not_one_of_all() {
+    let several = |logged: &Logged| logged.method == "POST" && logged.query.contains("delete");
+    let keys = keys(30);
+    let erased_later = |server: &TestServer, store: &BucketStore| {
+        server.clear_faults();
+        keys.iter().for_each(|key| drop(server.put("data", key.as_str(), "1")));
+        server.reset_counts();
+        erase_at_once(store, &keys).expect("erased");
+        removals(server).1
+    };
+    for code in ["ExpiredToken", "InvalidToken", "MalformedXML"] {
+        let server = TestServer::start().expect("a server");
+        let store = s3(&server, "s3://data", &[("deadline", "2")]);
+        let body = format!("<Error><Code>{code}</Code></Error>").into();
+        server.fault(Fault::new(FaultKind::Status { status: 400, headers: Vec::new(), body }).when(several).always());
+        assert!(outcomes(&store, &keys).iter().any(|(_, outcome)| outcome.is_err()), "{code}");
+        assert!(erased_later(&server, &store) > 0, "{code}");
+    }
+    // Nor is one that each key is refused with, too.
+    let server = TestServer::start().expect("a server");
+    let store = s3(&server, "s3://data", &[("deadline", "2")]);
+    server.fault(Fault::new(FaultKind::status(400)).on(Operation::Delete).always());
+    assert!(outcomes(&store, &keys).iter().all(|(_, outcome)| outcome.is_err()));
+    assert!(erased_later(&server, &store) > 0);
+}
+
 #[test]
 fn each_key_has_its_own_answer() {
     let server = TestServer::start().expect("a server");
@@ -109,21 +191,9 @@ fn each_key_has_its_own_answer() {
     let leave = FaultKind::Leave { count: 1000, code: "AccessDenied".to_owned() };
     server.fault(Fault::new(leave).when(|logged| logged.method == "POST").always());
     server.fault(Fault::new(FaultKind::status(403)).method("DELETE").path("/0007").always());
-    let outcomes: Vec<Result<()>> = {
-        let outcomes = std::sync::Mutex::new(Vec::new());
-        let all = for_each(keys.iter(), 512, |key| {
-            let (store, outcomes) = (&store, &outcomes);
-            Box::pin(async move {
-                let outcome = store.erase(key).await;
-                outcomes.lock().expect("a lock").push(outcome);
-                Ok::<(), Error>(())
-            })
-        });
-        block_on(all).expect("done");
-        outcomes.into_inner().expect("a lock")
-    };
+    let outcomes = outcomes(&store, &keys);
     assert_eq!(server.keys("data"), ["a/c/0007"]);
-    let errors: Vec<_> = outcomes.into_iter().filter_map(Result::err).collect();
+    let errors: Vec<_> = outcomes.into_iter().filter_map(|(_, outcome)| outcome.err()).collect();
     assert_eq!((errors.len(), errors[0].key()), (1, Some("a/c/0007")));
 }
 
