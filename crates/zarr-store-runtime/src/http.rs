@@ -5,11 +5,12 @@ mod proxy;
 use std::error::Error as _;
 use std::io::Read;
 use std::ops::Range;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::header::{
     ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, DATE, ETAG, HeaderMap, HeaderValue, LAST_MODIFIED, RETRY_AFTER,
 };
@@ -60,6 +61,8 @@ pub struct Client {
     timeout: Duration,
     /// The proxy of the options, for messages.
     proxy: Option<String>,
+    /// The proxies of the environment, for messages.
+    of_environment: Arc<Matcher>,
 }
 
 impl Client {
@@ -79,6 +82,7 @@ impl Client {
             writes: build(builder(options)?)?,
             timeout: options.timeout,
             proxy: options.proxy.as_deref().map(proxy::shown),
+            of_environment: Arc::new(Matcher::from_system()),
         })
     }
 
@@ -103,7 +107,8 @@ impl Client {
         sent.map_err(|error| {
             let mut failure = failure(error);
             if failure.unsent {
-                let of_environment = || proxy::of_environment(&url, &|name| std::env::var(name).ok());
+                let variable = |name: &str| std::env::var(name).ok();
+                let of_environment = || proxy::of_environment(&self.of_environment, &url, &variable);
                 if let Some(proxy) = self.proxy.clone().or_else(of_environment) {
                     if failure.text.contains("refused") || failure.text.contains("dns error") {
                         failure.kind = ErrorKind::Io;

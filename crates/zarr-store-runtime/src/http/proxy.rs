@@ -1,31 +1,24 @@
-//! The proxy that the environment names for an address, for messages: the client goes through it by itself.
+//! Messages that name the proxy of the environment: the client goes through it by itself.
 
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::Url;
 
 /// The proxy for requests to an address, without a name and password in it, and the variable that names it.
-pub(super) fn of_environment(url: &Url, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-    let given = |names: &[&'static str]| {
-        names.iter().find_map(|name| Some((*name, variable(name).filter(|value| !value.trim().is_empty())?)))
-    };
-    if given(&["no_proxy", "NO_PROXY"]).is_some_and(|(_, hosts)| is_among(url.host_str().unwrap_or_default(), &hosts)) {
-        return None;
-    }
-    let of_scheme: &[&'static str] = if url.scheme() == "https" {
-        &["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+pub(super) fn of_environment(
+    matcher: &Matcher,
+    url: &Url,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> Option<String> {
+    // The client decides by the same matcher.
+    let proxy = shown(&matcher.intercept(&url.as_str().parse().ok()?)?.uri().to_string());
+    let names: [&str; 4] = if url.scheme() == "https" {
+        ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"]
     } else {
-        &["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
+        ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
     };
-    let (name, value) = given(of_scheme)?;
-    Some(format!("{} of the environment ({name})", shown(&value)))
-}
-
-/// Whether a host is among those of `no_proxy`: by its name, or as one below it.
-fn is_among(host: &str, hosts: &str) -> bool {
-    hosts.split(',').map(|name| name.trim().trim_start_matches('.')).filter(|name| !name.is_empty()).any(|name| {
-        name == "*"
-            || host.eq_ignore_ascii_case(name)
-            || host.to_ascii_lowercase().ends_with(&format!(".{}", name.to_ascii_lowercase()))
-    })
+    let name = names.into_iter().find(|name| variable(name).is_some_and(|value| shown(&value) == proxy));
+    let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
+    Some(format!("{proxy} of the environment{name}"))
 }
 
 /// The address of a proxy without what may be secret in it.
@@ -46,23 +39,23 @@ mod tests {
 
     #[test]
     fn variables() {
-        let of = |url: &str, variables: &[(&str, &str)]| {
-            let variable =
-                |name: &str| variables.iter().find(|(given, _)| *given == name).map(|(_, value)| (*value).to_owned());
-            of_environment(&url.parse().expect("a URL"), &variable)
+        let proxy = "http://me:SENTINEL@proxy:3128/";
+        let of = |url: &str, no: &str, name: &str| {
+            let variable = |asked: &str| (asked == name).then(|| proxy.to_owned());
+            of_environment(&Matcher::builder().http(proxy).no(no).build(), &url.parse().expect("a URL"), &variable)
         };
-        let proxy = ("http_proxy", "http://me:SENTINEL@proxy:3128/");
-        assert_eq!(of("http://h/x", &[proxy]).as_deref(), Some("http://proxy:3128 of the environment (http_proxy)"));
-        assert_eq!(of("https://h/x", &[proxy]), None);
-        assert_eq!(
-            of("https://h/x", &[("ALL_PROXY", "proxy:1")]).as_deref(),
-            Some("http://proxy:1 of the environment (ALL_PROXY)")
-        );
-        for hosts in ["*", "h.org", "a, .org", "ORG"] {
-            assert_eq!(of("http://h.org/x", &[proxy, ("no_proxy", hosts)]), None, "{hosts}");
+        let shown = "http://proxy:3128 of the environment";
+        assert_eq!(of("http://h/x", "", "http_proxy"), Some(format!("{shown} (http_proxy)")));
+        assert_eq!(of("http://h/x", "", "none"), Some(shown.to_owned()));
+        assert_eq!(of("https://h/x", "", "http_proxy"), None);
+        for hosts in ["*", "h.org", "a, .org"] {
+            assert_eq!(of("http://h.org/x", hosts, "http_proxy"), None, "{hosts}");
         }
-        for hosts in ["", "g.org", "h", "rg"] {
-            assert!(of("http://h.org/x", &[proxy, ("NO_PROXY", hosts)]).is_some(), "{hosts}");
+        for hosts in ["", "g.org", "rg"] {
+            assert!(of("http://h.org/x", hosts, "http_proxy").is_some(), "{hosts}");
         }
+        // Networks, as the client reads them.
+        assert_eq!(of("http://10.1.2.3/x", "10.0.0.0/8", "http_proxy"), None);
+        assert!(of("http://11.1.2.3/x", "10.0.0.0/8", "http_proxy").is_some());
     }
 }
