@@ -186,7 +186,8 @@ impl Streamed {
     async fn begin(&self, store: &Arc<dyn MultipartStore>) -> Result<Upload> {
         let exchange = self.bucket.exchange(0);
         let ids = writes::Put::new(&Precondition::None, None);
-        let mut options = PutMultipartOptions::default();
+        let mut options =
+            PutMultipartOptions { attributes: write::attributes(&self.key), ..PutMultipartOptions::default() };
         options.attributes.insert(Attribute::Metadata(writes::NAME.into()), ids.as_str().to_owned().into());
         let begun = exchange.during(store.create_multipart_opts(&self.path, options)).await;
         let id = begun.map_err(|error| self.bucket.error(&exchange, Operation::Set, self.key.as_str(), &error))?;

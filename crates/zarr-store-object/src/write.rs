@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use object_store::path::Path;
-use object_store::{Attribute, PutMode, PutOptions, PutPayload, UpdateVersion};
+use object_store::{Attribute, Attributes, PutMode, PutOptions, PutPayload, UpdateVersion};
 use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Result, Version};
 use zarr_store_runtime::Again;
 
@@ -35,13 +35,19 @@ pub(crate) async fn set(
 }
 
 pub(crate) fn options(key: &Key, mode: PutMode) -> PutOptions {
-    let mut options = PutOptions { mode, ..PutOptions::default() };
+    let mut options = PutOptions { mode, attributes: attributes(key), ..PutOptions::default() };
     options.extensions.insert(OfValue);
+    options
+}
+
+/// The attributes of the object of a key.
+pub(crate) fn attributes(key: &Key) -> Attributes {
+    let mut attributes = Attributes::new();
     if is_document(key) {
         // Google Cloud Storage lets public objects be cached for an hour if they do not say otherwise.
-        options.attributes.insert(Attribute::CacheControl, "no-cache".into());
+        attributes.insert(Attribute::CacheControl, "no-cache".into());
     }
-    options
+    attributes
 }
 
 /// Whether a key is one of a metadata document, which is replaced in place.

@@ -53,7 +53,6 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     let has_keys = given.iter().any(|(key, _)| *key == Key::AccessKeyId);
     let is_anonymous =
         build.common.anonymous || given.iter().any(|(key, value)| *key == Key::SkipSignature && value == "true");
-    let says_conditions = given.iter().any(|(key, _)| *key == Key::ConditionalPut);
     let has_endpoint = given.iter().any(|(key, _)| *key == Key::Endpoint);
     let mut builder = of_environment(profile.is_none() && !has_keys);
     let in_environment = CREDENTIALS.iter().any(|key| builder.get_config_value(key).is_some());
@@ -87,6 +86,8 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     let region = value(Key::Region).or_else(|| value(Key::DefaultRegion)).unwrap_or_else(|| "us-east-1".to_owned());
     build.secrets.extend([Key::SecretAccessKey, Key::Token].into_iter().filter_map(value));
     let anonymous = value(Key::SkipSignature).as_deref() == Some("true");
+    // Also of the environment.
+    let says_conditions = value(Key::ConditionalPut).is_some();
     let conditional = value(Key::ConditionalPut).is_none_or(|text| text != "disabled");
     let erases_singly = value(Key::DisableBulkDelete).as_deref() == Some("true");
     let builder = builder
