@@ -2,14 +2,15 @@
 
 use crate::hierarchy::Hierarchy;
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::node::order;
 use zarr_hierarchy::open_stored_node;
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Store, backoff};
 
-/// How often the lock of an array is asked for, which an append holds until the shape shows what it has written.
-const MAX_TRIES: u32 = 40;
+/// For so long the lock of an array is waited for, which an append holds until the shape shows what it has written.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// After so many chunks of an array that are outside all the same, its shape is not looked at again.
 const MAX_IN_VAIN: u32 = 64;
 
@@ -21,6 +22,8 @@ pub(crate) struct Grown(HashMap<usize, Looked>);
 struct Looked {
     keys: Option<ChunkKeys>,
     in_vain: u32,
+    /// Whether the lock was waited for in vain: it is not waited for again.
+    is_held: bool,
 }
 
 impl Grown {
@@ -31,7 +34,7 @@ impl Grown {
         if has(looked) || looked.in_vain >= MAX_IN_VAIN {
             return has(looked);
         }
-        looked.keys = hierarchy.nodes.get(number).and_then(|node| keys_now(store, node));
+        looked.keys = hierarchy.nodes.get(number).and_then(|node| keys_now(store, node, &mut looked.is_held));
         let is_there = has(looked);
         looked.in_vain += u32::from(!is_there);
         is_there
@@ -39,13 +42,13 @@ impl Grown {
 }
 
 /// The keys of an array once no append is at work, as far as the locks of the store reach.
-fn keys_now(store: &dyn Store, node: &StoredNode) -> Option<ChunkKeys> {
+fn keys_now(store: &dyn Store, node: &StoredNode, is_held: &mut bool) -> Option<ChunkKeys> {
     let prefix = order::lock_prefix(node).ok()?;
-    for attempt in 1..=MAX_TRIES {
-        // A store that refuses locks has none to wait for.
-        if !matches!(store.try_lock(&prefix), Ok(None)) {
-            break;
-        }
+    let (begun, mut attempt) = (Instant::now(), 0);
+    // A store that refuses locks has none to wait for.
+    while !*is_held && matches!(store.try_lock(&prefix), Ok(None)) {
+        *is_held = begun.elapsed() > PATIENCE;
+        attempt += 1;
         std::thread::sleep(backoff(attempt));
     }
     let now = open_stored_node(store, &node.path.to_string(), Some(node.dialect)).ok()?;

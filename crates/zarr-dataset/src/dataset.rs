@@ -155,7 +155,8 @@ impl Dataset {
     /// let through: Arc<dyn Store> = counted.clone();
     /// let dataset = Dataset::open(&group)?.through(&through)?;
     /// assert_eq!(dataset.variable("a")?.read()?.to_vec::<u8>()?, [1, 2, 3]);
-    /// assert_eq!(counted.counts().gets, 1);
+    /// // The chunk, and then the document of the array, whether it is still there.
+    /// assert_eq!(counted.counts().gets, 2);
     /// # Ok::<(), zarr_array::Error>(())
     /// ```
     ///

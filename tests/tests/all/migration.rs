@@ -170,6 +170,13 @@ fn consolidated_metadata_stays() {
     let names = |paths: &[zarr::meta::NodePath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
     assert_eq!((names(&stale.missing), names(&stale.gone)), (vec!["/new".to_owned()], vec!["/b".to_owned()]));
     assert_eq!(names(&stale.changed), ["/g/a"]);
+    // Elements of /b are still there, and nothing else has its metadata.
+    let refused = zarr::hierarchy::drop_consolidated(&*store, "/", None).unwrap_err();
+    assert!(
+        refused.to_string().contains("the document of /b is nowhere but in the consolidated metadata"),
+        "{refused}"
+    );
+    store.erase_prefix(&Prefix::new("b/").unwrap()).unwrap();
     zarr::hierarchy::drop_consolidated(&*store, "/", None).unwrap();
     assert_eq!(zarr::hierarchy::staleness(&*store, "/", None).unwrap(), None);
 }

@@ -152,7 +152,9 @@ fn an_array_that_is_resized_alone_is_all_that_is_read() {
     let server = TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap();
     let folder = table("v3");
     let endpoint = format!("endpoint={}", server.url());
-    let options = ["--store-option", "anonymous=true", "--store-option", &endpoint];
+    // Without it the first change asks what the service keeps.
+    let conditions = ["--store-option", "conditional_put=etag"];
+    let options = [&["--store-option", "anonymous=true", "--store-option", &endpoint][..], &conditions].concat();
     let gets = |args: &[&str]| {
         folder.ok(&[&["cp", "s", "s3://data/s.zarr", "--overwrite"][..], &options].concat());
         server.reset_counts();

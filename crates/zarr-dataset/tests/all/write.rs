@@ -247,7 +247,7 @@ fn faults_of_a_new_data_set_erase_nothing() {
         assert!(Dataset::create(&store, "/a/b", fault.clone().overwrite(true), &registry()).is_err(), "{fault:?}");
         assert!(exists(), "{fault:?}");
     }
-    assert!(Dataset::create(&store, "/a/b", old.overwrite(true), &registry()).is_ok());
+    Dataset::create(&store, "/a/b", old.overwrite(true), &registry()).unwrap();
 }
 
 #[test]
