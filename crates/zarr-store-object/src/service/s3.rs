@@ -54,6 +54,9 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     let is_anonymous =
         build.common.anonymous || given.iter().any(|(key, value)| *key == Key::SkipSignature && value == "true");
     let has_endpoint = given.iter().any(|(key, _)| *key == Key::Endpoint);
+    // The builder has a value for it in any case.
+    let says_conditions =
+        given.iter().any(|(key, _)| *key == Key::ConditionalPut) || std::env::var_os("AWS_CONDITIONAL_PUT").is_some();
     let mut builder = of_environment(profile.is_none() && !has_keys);
     let in_environment = CREDENTIALS.iter().any(|key| builder.get_config_value(key).is_some());
     let found = match Shared::new(&|name| std::env::var(name).ok()).profile(profile) {
@@ -87,7 +90,6 @@ pub(super) fn open(mut build: Build<'_>) -> Result<Service> {
     build.secrets.extend([Key::SecretAccessKey, Key::Token].into_iter().filter_map(value));
     let anonymous = value(Key::SkipSignature).as_deref() == Some("true");
     // Also of the environment.
-    let says_conditions = value(Key::ConditionalPut).is_some();
     let conditional = value(Key::ConditionalPut).is_none_or(|text| text != "disabled");
     let erases_singly = value(Key::DisableBulkDelete).as_deref() == Some("true");
     let builder = builder
