@@ -259,7 +259,7 @@ impl ConsolidateJob {
     /// Looks whether documents would be lost.
     fn begin_check(&mut self, copy: Option<Consolidated>) -> Result<Next<Self>> {
         let copies: Vec<_> = copy.map(|copy| self.found_copy(copy)).into_iter().collect();
-        self.check(Box::new(OnlyCopied::new(&copies, None, self.capabilities)), &[])
+        self.check(Box::new(OnlyCopied::new(&copies, None, &[], self.capabilities)), &[])
     }
 
     fn found_copy(&self, copy: Consolidated) -> FoundCopy {

@@ -34,6 +34,8 @@ pub struct Ancestors {
     lenient: bool,
     /// Whether the node goes with all that is below it.
     goes: bool,
+    /// Whether the groups that are missing are made.
+    makes_groups: bool,
     /// Whether nothing is dropped.
     only_checks: bool,
     /// Whether one of the groups was found: the groups above it stay as they are.
@@ -79,6 +81,7 @@ impl Ancestors {
             capabilities,
             lenient: false,
             goes: false,
+            makes_groups: false,
             only_checks: false,
             is_below_group: false,
             above: Above::default(),
@@ -98,6 +101,11 @@ impl Ancestors {
     #[must_use]
     pub fn replaced(self) -> Self {
         Self { goes: true, ..self }
+    }
+
+    /// Says that the groups that are missing are made, without attributes.
+    pub(super) fn making_groups(self) -> Self {
+        Self { makes_groups: true, ..self }
     }
 
     /// Drops nothing: to know before a longer change that no document would be lost.
@@ -183,7 +191,8 @@ impl Ancestors {
         }
         self.beside = there;
         let gone = Some(&self.node).filter(|_| self.goes);
-        self.check(Box::new(OnlyCopied::new(&copies, gone, self.capabilities)), &[])
+        let made = if self.makes_groups { &self.above.missing[..] } else { &[] };
+        self.check(Box::new(OnlyCopied::new(&copies, gone, made, self.capabilities)), &[])
     }
 
     fn check(&mut self, check: Box<OnlyCopied>, replies: &[Reply]) -> Result<Next<Self>> {

@@ -152,7 +152,7 @@ impl CreateNode {
     }
 
     fn groups_above(&self) -> Box<Ancestors> {
-        let ancestors = Ancestors::new(&self.found, self.capabilities);
+        let ancestors = Ancestors::new(&self.found, self.capabilities).making_groups();
         Box::new(if self.overwrite { ancestors.replaced() } else { ancestors })
     }
 

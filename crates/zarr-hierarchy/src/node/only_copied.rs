@@ -37,13 +37,23 @@ enum State {
 }
 
 impl OnlyCopied {
-    /// Looks for the documents of all nodes of these copies, but those of a node that goes with all below it.
-    pub(crate) fn new(copies: &[FoundCopy], but: Option<&NodePath>, capabilities: Capabilities) -> Self {
+    /// Looks for the documents of all nodes of these copies, but those of a node that goes with all below it, and of groups that are `made`
+    /// again as they are: without attributes.
+    pub(crate) fn new(
+        copies: &[FoundCopy],
+        but: Option<&NodePath>,
+        made: &[NodePath],
+        capabilities: Capabilities,
+    ) -> Self {
+        let is_made = |node: &StoredNode| {
+            let group = node.node.as_group().filter(|_| made.contains(&node.path));
+            group.is_some_and(|group| group.attributes.is_empty() && group.extra.is_empty())
+        };
         let mut nodes = Vec::new();
         for copy in copies {
             let own = (!copy.has_document).then(|| copy.node(&copy.group)).flatten();
             let all = own.into_iter().chain(copy.nodes_below(&copy.group));
-            let stays = all.filter(|node| but.is_none_or(|gone| !node.path.is_within(gone)));
+            let stays = all.filter(|node| but.is_none_or(|gone| !node.path.is_within(gone)) && !is_made(node));
             nodes.extend(stays.map(|node| Copied { node, group: copy.group.clone(), is_sure: !copy.has_document }));
         }
         // Without a key there is nothing to lose.
