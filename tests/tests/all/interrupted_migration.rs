@@ -242,11 +242,12 @@ fn the_direction_is_that_of_the_record() {
         }
         interrupted(
             &unrecorded,
-            |store| Migration::undo(store, Some(to)),
+            |store| Migration::undo_with_changes(store, Some(to)),
             |store| {
                 let recorded = contents(&**store).contains_key(RECORD);
                 if recorded || contents(&**store) != before {
-                    Migration::undo(store, Some(to).filter(|_| !recorded)).unwrap();
+                    let undo = if recorded { Migration::undo } else { Migration::undo_with_changes };
+                    undo(store, Some(to).filter(|_| !recorded)).unwrap();
                 }
                 assert!(contents(&**store) == before);
             },
@@ -280,6 +281,59 @@ fn undoing_drops_changes_only_if_it_is_asked_for() {
     let error = Migration::undo(&store, None).unwrap_err();
     assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::NotFound, Some("/g/a")));
     assert!(error.hint().unwrap().contains("nothing was dropped") && contents(&*store) == half);
+}
+
+/// Where no record says what the migration wrote, all chunks of the new arrays alone may have been written since.
+#[test]
+fn undoing_without_a_record_drops_no_chunks_unless_it_is_asked_for() {
+    let store = source(Dialect::V3);
+    let before = contents(&*store);
+    migrate(&store, Dialect::V2).unwrap();
+    store.erase(&Key::new(RECORD).unwrap()).unwrap();
+    let found = zarr::hierarchy::open_node(&*store, "/g/a", Some(Dialect::V2)).unwrap();
+    let array = Array::from_found(&store, found, &zarr::registry::default(), zarr::Options::default()).unwrap();
+    array.write((0..1, ..), &[5_i16; 6]).unwrap();
+    let changed = contents(&*store);
+    let error = Migration::undo(&store, Some(Dialect::V2)).unwrap_err();
+    assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::Exists, Some("/b")), "{error}");
+    assert!(contents(&*store) == changed);
+    Migration::undo_with_changes(&store, Some(Dialect::V2)).unwrap();
+    assert!(contents(&*store) == before);
+}
+
+/// Nodes that only the new hierarchy has would be left behind in it, be there a record or not.
+#[test]
+fn undoing_leaves_no_node_behind_that_was_created_since() {
+    for is_recorded in [true, false] {
+        let store = source(Dialect::V2);
+        migrate(&store, Dialect::V3).unwrap();
+        let new = NewArray::new(&[2], "int8").dialect(Dialect::V3);
+        // In a group that has no other document of v2.
+        Array::create(&store, "/new/c", new, &zarr::registry::default()).unwrap().write(.., &[1_i8, 2]).unwrap();
+        if !is_recorded {
+            store.erase(&Key::new(RECORD).unwrap()).unwrap();
+        }
+        let changed = contents(&*store);
+        let error = Migration::undo(&store, Some(Dialect::V3)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound, "{is_recorded} {error}");
+        assert!(error.location().path.as_deref().is_some_and(|path| path.starts_with("/new")), "{error}");
+        assert!(contents(&*store) == changed, "{is_recorded}");
+        Migration::undo_with_changes(&store, Some(Dialect::V3)).unwrap();
+    }
+}
+
+/// A removed attribute is a change as well as one that was set.
+#[test]
+fn undoing_notices_attributes_that_were_removed_from_groups() {
+    let store = source(Dialect::V2);
+    migrate(&store, Dialect::V3).unwrap();
+    let group = zarr::hierarchy::open_node(&*store, "/g", Some(Dialect::V3)).unwrap();
+    zarr::hierarchy::set_attributes(&*store, &group, zarr::json::Map::new()).unwrap();
+    let changed = contents(&*store);
+    let error = Migration::undo(&store, None).unwrap_err();
+    assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::Conflict, Some("/g")), "{error}");
+    assert!(error.to_string().contains("the removal of the attributes x"), "{error}");
+    assert!(contents(&*store) == changed);
 }
 
 /// Appends to both sides while the migration is undone: no chunk is erased that the old array has by then.

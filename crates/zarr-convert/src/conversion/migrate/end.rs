@@ -15,8 +15,12 @@ use zarr_store::{Key, Lock, Prefix, Store, backoff, run};
 const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which is refused where it would \
     drop what was written to the new hierarchy, and migrate again";
 
-/// How many arrays are locked at most: each lock keeps a file open.
-const MAX_LOCKS: usize = 256;
+/// A hint for a new node without an old one.
+const LEFT: &str =
+    "erase it if it is not wanted; --force drops the documents of the others nevertheless, and leaves it behind";
+
+/// How many arrays are locked at most: each lock keeps a file open, and a process may have no more than 256 in all.
+const MAX_LOCKS: usize = 64;
 
 /// How often the lock is asked for. Who creates a node holds it for a moment, a migration for longer.
 const MAX_TRIES: u32 = 50;
@@ -86,10 +90,18 @@ pub(super) fn to_finish(store: &dyn Store, to: Option<Dialect>) -> Result<Record
 pub(super) fn undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) -> Result<()> {
     end(store, Side::New, || {
         let record = to_undo(store, to)?;
-        if is_careful && record.state == MigrationState::Done {
-            removal::check_no_changes(store, &record)?;
-            if let Some(before) = Record::read(store)? {
+        match Record::read(store)? {
+            _ if !is_careful => {}
+            Some(before) if before.state == MigrationState::Done => {
+                removal::check_no_others(store, &record, LEFT)?;
+                removal::check_no_changes(store, &record)?;
                 removal::check_shared_chunks(store, &before, &record)?;
+            }
+            // What an interrupted migration has written can be written again.
+            Some(_) => {}
+            None => {
+                removal::check_no_others(store, &record, LEFT)?;
+                removal::check_chunks(store, Side::New, &record)?;
             }
         }
         Ok(record)

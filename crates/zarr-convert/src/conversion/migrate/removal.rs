@@ -58,7 +58,7 @@ pub struct DocumentRemoval {
 enum Way {
     /// By finishing the migration that is recorded, which drops the old side, or by undoing it.
     End(Side, Record),
-    /// Alone, those of the old side of the first; the record of a migration that has lost one of its sides is erased with them.
+    /// Without a migration, those of the old side of the first; the record of a migration that has lost one of its sides is erased with them.
     Alone(Record, Option<Record>),
 }
 
@@ -138,7 +138,7 @@ impl DocumentRemoval {
     }
 }
 
-/// What has to be done, with all checks.
+/// Finds what has to be done, with all checks.
 fn find(store: &dyn Store, dialect: Dialect, force: bool, is_careful: bool) -> Result<Way> {
     let is_side = |side: Dialect| same_hierarchy(side, dialect);
     let record = Record::read(store)?;
@@ -188,7 +188,7 @@ fn ended(store: &dyn Store, side: Side, is_careful: bool) -> Result<Record> {
         Side::New => end::to_undo(store, None)?,
     };
     if side == Side::New {
-        check_recorded(store, &record)?;
+        check_no_others(store, &record, FORCE)?;
     }
     if is_careful {
         if side == Side::New {
@@ -200,7 +200,7 @@ fn ended(store: &dyn Store, side: Side, is_careful: bool) -> Result<Record> {
 }
 
 /// Checks that all documents of the new hierarchy go with the migration: a node that was created since has no old one.
-fn check_recorded(store: &dyn Store, record: &Record) -> Result<()> {
+pub(super) fn check_no_others(store: &dyn Store, record: &Record, hint: &str) -> Result<()> {
     let root = match open_stored_node(store, "/", Some(record.to)) {
         Err(error) if error.is_not_found() => return Ok(()),
         root => root?,
@@ -214,7 +214,7 @@ fn check_recorded(store: &dyn Store, record: &Record) -> Result<()> {
                 "the node was created since the store was migrated, and has none of dialect {}; nothing was dropped",
                 record.from
             );
-            Err(Error::new(ErrorKind::NotFound, message).with_hint(FORCE).at_path(&node.path))
+            Err(Error::new(ErrorKind::NotFound, message).with_hint(hint).at_path(&node.path))
         }
     }
 }
@@ -229,7 +229,7 @@ fn check_unchanged(store: &dyn Store, record: &Record) -> Result<()> {
     check_changes(store, record, false)
 }
 
-/// `is_lenient`: about changes by which nothing is lost.
+/// Checks that the new nodes have no changes; `is_lenient` about those by which nothing is lost.
 fn check_changes(store: &dyn Store, record: &Record, is_lenient: bool) -> Result<()> {
     if !record.has_new_hashes() {
         return Ok(());
@@ -259,7 +259,7 @@ fn check_changes(store: &dyn Store, record: &Record, is_lenient: bool) -> Result
     Ok(())
 }
 
-/// The difference by which something would be lost: a new node has it, and the old one at its path has not.
+/// The difference by which something would be lost: between a new node and the old one at its path.
 enum Lost {
     Nothing,
     Some(String),
@@ -286,6 +286,10 @@ fn lost_with(store: &dyn Store, entry: &Entry, record: &Record) -> Result<Lost> 
     if !names.is_empty() {
         lost.push(format!("the attributes {}", names.join(", ")));
     }
+    let removed: Vec<&str> = before.iter().map(|(name, _)| name).filter(|name| after.get(name).is_none()).collect();
+    if !removed.is_empty() {
+        lost.push(format!("the removal of the attributes {}", removed.join(", ")));
+    }
     if let (Some(old), Some(new)) = (old.node.as_array(), new.node.as_array())
         && old.shape != new.shape
     {
@@ -308,7 +312,7 @@ pub(super) fn check_shared_chunks(store: &dyn Store, before: &Record, record: &R
 }
 
 /// Checks that no chunks go with the documents.
-fn check_chunks(store: &dyn Store, side: Side, record: &Record) -> Result<()> {
+pub(super) fn check_chunks(store: &dyn Store, side: Side, record: &Record) -> Result<()> {
     let (own, other) = if side == Side::Old { (record.from, record.to) } else { (record.to, record.from) };
     for entry in record.nodes() {
         let count = end::own_chunks(store, record, entry, side)?.len();
