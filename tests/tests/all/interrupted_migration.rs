@@ -336,6 +336,22 @@ fn undoing_notices_attributes_that_were_removed_from_groups() {
     assert!(contents(&*store) == changed);
 }
 
+/// Nodes are replaced only where the old ones are still as the plan found them.
+#[test]
+fn a_migration_that_replaces_erases_nothing_if_the_old_nodes_were_changed() {
+    let store = source(Dialect::V2);
+    migrate(&store, Dialect::V3).unwrap();
+    let (registry, options) = (zarr::registry::default(), zarr::convert::ConvertOptions::default());
+    let migration = Migration::plan_replacing(&store, &registry, Dialect::V3, options, true).unwrap();
+    let group = zarr::hierarchy::open_node(&*store, "/g", Some(Dialect::V2)).unwrap();
+    zarr::hierarchy::set_attributes(&*store, &group, zarr::json::Map::new()).unwrap();
+    let changed = contents(&*store);
+    let error = migration.run(|_| {}).unwrap_err();
+    assert_eq!((error.kind(), error.location().path.as_deref()), (ErrorKind::Conflict, Some("/g")), "{error}");
+    assert!(error.to_string().contains("changed since the migration was planned; nothing was dropped"), "{error}");
+    assert!(contents(&*store) == changed);
+}
+
 /// Appends to both sides while the migration is undone: no chunk is erased that the old array has by then.
 #[test]
 fn no_chunk_of_an_append_to_the_old_side_goes_with_the_new_one() {

@@ -278,14 +278,16 @@ impl Migration {
     fn run_reporting(&self, reporter: &Reporter<'_>) -> Result<()> {
         let Self { conversion, record, interrupted, replaced, .. } = self;
         let store = &conversion.source;
-        replaced.as_ref().map_or(Ok(()), DocumentRemoval::run)?;
         let in_store = |error: Error| error.at(|location| location.store = Some(store.to_string()));
+        if let Some(replaced) = replaced {
+            end::check_as_planned(&**store, record, false).map_err(in_store)?;
+            replaced.run()?;
+        }
         let _lock = end::lock(&**store).map_err(in_store)?;
         let sources = conversion.nodes().iter().map(|planned| &planned.source);
         let _arrays = end::lock_arrays(&**store, sources).map_err(in_store)?;
         // Somebody may have appended since it was planned.
-        let old = open_stored_node(&**store, "/", Some(record.from)).map_err(in_store)?;
-        end::check_unchanged(&**store, &old, record).map_err(in_store)?;
+        end::check_as_planned(&**store, record, replaced.is_some()).map_err(in_store)?;
         let mut record = record.clone();
         if let Some(before) = interrupted {
             // Whoever completed it meanwhile has changed the record, which makes this fail before anything is erased.

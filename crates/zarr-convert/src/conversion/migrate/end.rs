@@ -173,6 +173,27 @@ fn missing(to: Dialect, hint: &str) -> Error {
 
 /// Checks that the old nodes are as they were when they were migrated: later changes are not in the new ones.
 pub(super) fn check_unchanged(store: &dyn Store, root: &StoredNode, record: &Record) -> Result<()> {
+    let message =
+        "the document was changed since it was migrated, and the new node is without that; nothing was dropped";
+    let hint = "make the same change in the new node, and put the old document back; or undo, which is refused where it would \
+        drop what was written to the new hierarchy, and migrate again";
+    check_as_recorded(store, root, record, message, hint)
+}
+
+/// Checks that the old nodes are as they were when the migration of `record` was planned. `is_begun`: nodes that it replaces were dropped.
+pub(super) fn check_as_planned(store: &dyn Store, record: &Record, is_begun: bool) -> Result<()> {
+    let old = open_stored_node(store, "/", Some(record.from))?;
+    let (message, hint) = match is_begun {
+        false => ("the document was changed since the migration was planned; nothing was dropped", "migrate again"),
+        true => (
+            "the document was changed since the migration was planned; the nodes that it replaces were dropped, and no others written",
+            "migrate again",
+        ),
+    };
+    check_as_recorded(store, &old, record, message, hint)
+}
+
+fn check_as_recorded(store: &dyn Store, root: &StoredNode, record: &Record, message: &str, hint: &str) -> Result<()> {
     for old in nodes(store, root)? {
         let entry = record.nodes().iter().find(|entry| *entry.path() == old.path);
         if let Some(key) = entry.and_then(|entry| entry.changed(Side::Old, &old)) {
