@@ -135,6 +135,14 @@ fn changes_that_would_lose_documents_are_refused() {
         refused(&store, "resize", || Array::open(&store, "/a", &registry).unwrap().resize(&[9]));
         refused(&store, "erase", || erase_node(&*store, &open("/a")));
         refused(&store, "move", || Transfer::of(&store, "/a").to("/c").move_all(&registry));
+        // What unfinished changes have left stays as well.
+        for left in [".zconversion-a", ".zconversion-new", ".zreplacement/a/0000000000000001/c/0"] {
+            store.set_all(&Key::new(left).unwrap(), b"{}").unwrap();
+        }
+        refused(&store, "erase with a journal", || erase_node(&*store, &open("/a")));
+        for path in ["/a", "/new"] {
+            refused(&store, path, || Array::create(&store, path, new().overwrite(true), &registry));
+        }
         refused(&store, "drop", || drop_consolidated(&*store, "/", None));
         let later = SyncAsAsync::new(Arc::clone(&store));
         refused(&store, "drop later", || block_on(drop_consolidated_async(&later, "/", None)));

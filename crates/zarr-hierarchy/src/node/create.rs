@@ -265,13 +265,8 @@ impl CreateNode {
             There::Erased(found) if self.may_exchange(&found) => There::Exchanged(found),
             there => there,
         });
-        match self.there {
-            Some(There::Erased(_) | There::Broken) => {
-                let above = Box::new(self.groups_above().only_checking());
-                self.above(above, &[])
-            }
-            _ => self.drop_unfinished(),
-        }
+        let above = Box::new(self.groups_above().only_checking());
+        self.above(above, &[])
     }
 
     fn above(&mut self, above: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {

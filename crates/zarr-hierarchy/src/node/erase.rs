@@ -19,7 +19,7 @@ use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
 /// documents of the nodes below, so that it can be repeated as long as there are any; but they come first where the
 /// node was moved, so that no reader takes the rest of it for the whole.
 ///
-/// Unfinished ─► Ancestors ─► Walk ── the root: the keys of its nodes ──► List ── keys ──► Steps: documents, then chunks ──► Done
+/// Check ─► Unfinished ─► Ancestors ─► Walk ── the root: the keys of its nodes ──► List ── keys ──► Steps: documents, then chunks ──► Done
 ///                         (other nodes begin at List, or need no listing where a prefix vanishes at once)
 ///
 /// All that lies under the path of a node is the node's. The root is the folder that the store lies in, which may hold
@@ -41,6 +41,8 @@ pub struct EraseNode {
 #[derive(Debug)]
 enum State {
     Begin,
+    /// Whether consolidated metadata of the groups above may be dropped.
+    Check(Box<Ancestors>),
     Unfinished(Box<DropUnfinished>),
     Ancestors(Box<Ancestors>),
     Own,
@@ -83,6 +85,15 @@ impl EraseNode {
     /// long as nothing is erased.
     pub(crate) fn keys(&self) -> Option<u64> {
         self.keys
+    }
+
+    /// Looks, before anything is erased, whether the node may be.
+    fn check(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
+        let wait = |job: &mut Self, ancestors| job.state = State::Check(ancestors);
+        jobs::within(self, ancestors, replies, wait, |job, _| {
+            let drop = DropUnfinished::new(&job.found.path, job.capabilities);
+            job.unfinished(Box::new(drop), &[])
+        })
     }
 
     /// Erases what unfinished changes have left: before chunks go that a journal says are there.
@@ -308,9 +319,10 @@ impl Job for EraseNode {
         match std::mem::replace(&mut self.state, State::Begin) {
             State::Begin if self.keeps_journals => self.begin_above(),
             State::Begin => {
-                let drop = DropUnfinished::new(&self.found.path, self.capabilities);
-                self.unfinished(Box::new(drop), &[])
+                let ancestors = Ancestors::of_erased(&self.found, self.capabilities).only_checking();
+                self.check(Box::new(ancestors), &[])
             }
+            State::Check(ancestors) => self.check(ancestors, replies),
             State::Unfinished(drop) => self.unfinished(drop, replies),
             State::Ancestors(ancestors) => self.above(ancestors, replies),
             State::Own => self.own(),
