@@ -131,12 +131,9 @@ impl<'d> Appended<'d> {
     }
 }
 
-/// Looks, before anything is written, whether the new shape would drop the only documents of nodes, where the array is known from a copy.
+/// Looks, before anything is written, whether the new shape would drop the only documents of nodes: of this array, or of others beside it.
 async fn check_documents<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
-    if core.found.documents.are_copies() {
-        drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking()).await?;
-    }
-    Ok(())
+    drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking()).await.map(drop)
 }
 
 /// Excludes others who change the shape.

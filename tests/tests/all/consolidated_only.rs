@@ -155,6 +155,28 @@ fn changes_that_would_lose_documents_are_refused() {
     }
 }
 
+/// An array that has a document, beside nodes that have none: no chunk is written or erased before the change of its shape is refused.
+#[test]
+fn another_shape_that_would_lose_documents_of_others_changes_no_chunk() {
+    let registry = zarr::registry::default();
+    for dialect in [Dialect::V2, Dialect::V3] {
+        let store = write(dialect);
+        let other: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let new = NewArray::new(&[3], "int8").chunks(&[2]).dialect(dialect);
+        Array::create(&other, "/s", new, &registry).unwrap().write(.., &[1_i8; 3]).unwrap();
+        // Beyond the shape, as an append that died leaves it.
+        let chunk = if dialect.is_v3() { "s/c/2" } else { "s/2" };
+        other.set_all(&Key::new(chunk).unwrap(), b"left").unwrap();
+        for key in other.list_prefix(&Prefix::new("s/").unwrap()).unwrap() {
+            store.set_all(&key, &other.get_all(&key).unwrap().unwrap()).unwrap();
+        }
+        let open = || Array::open(&store, "/s", &registry).unwrap();
+        refused(&store, "append", || open().append(0, &[1_i8; 3]));
+        refused(&store, "larger", || open().resize(&[9]));
+        refused(&store, "smaller", || open().resize(&[1]));
+    }
+}
+
 /// Another change of a hierarchy whose nodes have documents drops the copies, and the copy of an erased node does not stop it.
 #[test]
 fn copies_of_erased_nodes_stop_no_change() {
