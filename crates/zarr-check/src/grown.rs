@@ -1,56 +1,105 @@
 //! Arrays that have become larger since the check found them: chunks outside of the grids that it found may be theirs.
 
-use crate::hierarchy::Hierarchy;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::node::order;
 use zarr_hierarchy::open_stored_node;
 use zarr_meta::StoredNode;
-use zarr_store::{Key, Store, backoff};
+use zarr_store::{Key, Store};
 
 /// For so long the lock of an array is waited for, which an append holds until the shape shows what it has written.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// After so many chunks of an array that are outside all the same, its shape is not looked at again.
 const MAX_IN_VAIN: u32 = 64;
 
+/// How long a lock that another holds is left alone.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// The grids of such arrays, by their numbers.
-#[derive(Debug, Default)]
-pub(crate) struct Grown(HashMap<usize, Looked>);
+#[derive(Debug)]
+pub(crate) struct Grown {
+    arrays: HashMap<usize, Looked>,
+    patience: Duration,
+}
 
 #[derive(Debug, Default)]
 struct Looked {
     keys: Option<ChunkKeys>,
     in_vain: u32,
-    /// Whether the lock was waited for in vain: it is not waited for again.
+    /// Whether the lock was waited for in vain: it is not waited for again, and any chunk may be one of the append that holds it.
     is_held: bool,
 }
 
+impl Default for Grown {
+    fn default() -> Self {
+        Self { arrays: HashMap::new(), patience: PATIENCE }
+    }
+}
+
 impl Grown {
-    /// Whether the key of a chunk that was listed is one of the array as it is by now.
-    pub(crate) fn has(&mut self, store: &dyn Store, hierarchy: &Hierarchy, number: usize, key: &Key) -> bool {
-        let looked = self.0.entry(number).or_default();
-        let has = |looked: &Looked| looked.keys.as_ref().is_some_and(|keys| keys.chunk_at(key).is_some());
+    /// Whether the key of a chunk that was listed is one of the array `node`, whose number this is, as it is by now, or may become one.
+    pub(crate) fn has(&mut self, store: &dyn Store, number: usize, node: Option<&StoredNode>, key: &Key) -> bool {
+        let looked = self.arrays.entry(number).or_default();
+        let has = |looked: &Looked| looked.is_held || looked.keys.as_ref().is_some_and(|it| it.chunk_at(key).is_some());
         if has(looked) || looked.in_vain >= MAX_IN_VAIN {
             return has(looked);
         }
-        looked.keys = hierarchy.nodes.get(number).and_then(|node| keys_now(store, node, &mut looked.is_held));
+        looked.is_held = node.is_some_and(|node| is_held(store, node, self.patience));
+        looked.keys = node.and_then(|node| keys_now(store, node));
         let is_there = has(looked);
         looked.in_vain += u32::from(!is_there);
         is_there
     }
 }
 
-/// The keys of an array once no append is at work, as far as the locks of the store reach.
-fn keys_now(store: &dyn Store, node: &StoredNode, is_held: &mut bool) -> Option<ChunkKeys> {
-    let prefix = order::lock_prefix(node).ok()?;
-    let (begun, mut attempt) = (Instant::now(), 0);
+/// Whether the lock of an array is still held after so long, as far as the locks of the store reach.
+fn is_held(store: &dyn Store, node: &StoredNode, patience: Duration) -> bool {
+    let Ok(prefix) = order::lock_prefix(node) else { return false };
+    let begun = Instant::now();
     // A store that refuses locks has none to wait for.
-    while !*is_held && matches!(store.try_lock(&prefix), Ok(None)) {
-        *is_held = begun.elapsed() > PATIENCE;
-        attempt += 1;
-        std::thread::sleep(backoff(attempt));
+    while matches!(store.try_lock(&prefix), Ok(None)) {
+        if begun.elapsed() >= patience {
+            return true;
+        }
+        std::thread::sleep(PAUSE);
     }
+    false
+}
+
+/// The keys of an array as it is now.
+fn keys_now(store: &dyn Store, node: &StoredNode) -> Option<ChunkKeys> {
     let now = open_stored_node(store, &node.path.to_string(), Some(node.dialect)).ok()?;
     ChunkKeys::new(&now).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use zarr_array::{Array, NewArray, Registry};
+    use zarr_store::{MemoryStore, Prefix};
+
+    #[test]
+    fn no_chunk_is_outside_while_an_append_holds_the_lock() {
+        let mut registry = Registry::default();
+        registry.codecs.add(zarr_codec_bytes::BYTES);
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let new = NewArray::new(&[4], "int8").chunks(&[2]).codecs("bytes").unwrap();
+        Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
+        let node = open_stored_node(&*store, "/a", None).unwrap();
+        let (inside, outside) = (Key::new("a/c/1").unwrap(), Key::new("a/c/2").unwrap());
+        let grown = || Grown { patience: Duration::from_millis(50), ..Grown::default() };
+        let has = |grown: &mut Grown, key| grown.has(&*store, 0, Some(&node), key);
+        let lock = store.try_lock(&Prefix::new("a/").unwrap()).unwrap().expect("nobody has it");
+        let mut held = grown();
+        let begun = Instant::now();
+        assert!(has(&mut held, &outside) && has(&mut held, &inside));
+        assert!(begun.elapsed() >= Duration::from_millis(50));
+        drop(lock);
+        // The check that has waited in vain waits no more.
+        assert!(has(&mut held, &outside));
+        let mut free = grown();
+        assert!(!has(&mut free, &outside) && has(&mut free, &inside));
+    }
 }

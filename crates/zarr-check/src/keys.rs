@@ -193,7 +193,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         let rest = key.as_str().strip_prefix(prefix.as_str()).unwrap_or_default();
         let formed: Vec<usize> =
             arrays.iter().filter(|(_, keys)| keys.has_form(key)).map(|(number, _)| *number).collect();
-        if formed.iter().any(|number| self.grown.has(self.store, hierarchy, *number, key)) {
+        if formed.iter().any(|number| self.grown.has(self.store, *number, hierarchy.nodes.get(*number), key)) {
             return None;
         }
         let finding = if !formed.is_empty() {
