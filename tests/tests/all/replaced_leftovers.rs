@@ -1,14 +1,16 @@
 //! Leftovers on the disk of writers that were killed while they replaced a node.
 
 use crate::replaced::{prepare, stores, verbs};
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use zarr::Dialect;
 use zarr::hierarchy::{erase_node, open_node, walk};
 use zarr::prelude::*;
-use zarr::store::FilesystemStore;
+use zarr::store::{FilesystemStore, MemoryStore, Operation, Prefix, Store};
+use zarr_store::Leftover;
 
-/// All bytes in the files of a directory, whether they are values or not.
+/// Bytes in all files of a directory, whether they are values or not.
 fn bytes_on_disk(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).map(|entries| entries.map(Result::unwrap).collect::<Vec<_>>());
     entries.unwrap_or_default().iter().fold(0, |all, entry| {
@@ -59,5 +61,34 @@ fn what_a_killed_writer_has_left_of_an_old_node_goes_with_the_next_overwrite_and
             erase_node(&*store, &open_node(&*store, "/", None).unwrap()).unwrap();
             assert_eq!(bytes_on_disk(folder), 0, "{name} {places:?}");
         }
+    }
+}
+
+/// A store in which leftovers cannot be removed, as those of another user.
+#[derive(Debug)]
+struct Stuck(MemoryStore);
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Store for Stuck {
+    fn leftovers(&self, prefix: &Prefix, _: bool) -> zarr_store::Result<Vec<Leftover>> {
+        Err(zarr_store::Error::io(self, Operation::Erase, prefix.as_str(), std::io::Error::other("not permitted")))
+    }
+
+    zarr_store::delegate! { |this| this.0;
+        get, set, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, try_lock, capabilities, access_profile
+    }
+}
+
+#[test]
+fn a_leftover_that_cannot_be_removed_keeps_no_node_from_being_replaced() {
+    for (name, verb) in verbs() {
+        let store: Arc<dyn Store> = Arc::new(Stuck(MemoryStore::new()));
+        prepare(&store, Dialect::V3);
+        verb(&store, false).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
 }
