@@ -197,10 +197,6 @@ fn check_as_recorded(store: &dyn Store, root: &StoredNode, record: &Record, mess
     for old in nodes(store, root)? {
         let entry = record.nodes().iter().find(|entry| *entry.path() == old.path);
         if let Some(key) = entry.and_then(|entry| entry.changed(Side::Old, &old)) {
-            let message =
-                "the document was changed since it was migrated, and the new node is without that; nothing was dropped";
-            let hint = "make the same change in the new node, and put the old document back; or undo, which is refused where it would \
-                drop what was written to the new hierarchy, and migrate again";
             let error = Error::new(ErrorKind::Conflict, message).with_hint(hint).at_path(&old.path);
             return Err(error.at(|location| location.key = Some(key)));
         }
