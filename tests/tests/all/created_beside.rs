@@ -28,7 +28,7 @@ fn an_array_and_a_node_below_it_are_not_both_created() {
                 assert!(done.is_ok() && left > 0, "{first} {left}");
                 break;
             };
-            assert!(!(done.is_ok() && other), "{first} and {second}, after {left} calls");
+            assert_ne!(done.is_ok(), other, "{first} and {second}, after {left} calls: {done:?}");
         }
     }
 }
