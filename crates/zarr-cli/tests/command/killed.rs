@@ -12,7 +12,7 @@ fn spawn(folder: &Folder, args: &[&str]) -> std::process::Child {
     command.spawn().unwrap()
 }
 
-/// All files of a directory, values or not.
+/// Files of a directory, and of those in it, values or not.
 fn all_files(folder: &Path) -> Vec<String> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().map(Result::unwrap) {
@@ -77,7 +77,7 @@ fn an_overwrite_that_is_killed_leaves_nothing_that_the_next_does_not_remove() {
     println!("{left} of 9 killed runs have left files of the old node");
 }
 
-/// Without a process that is killed at the right moment: what such a one leaves.
+/// Leaves what a process leaves that is killed at the right moment, without one.
 #[test]
 fn files_of_an_old_node_are_found_counted_and_removed() {
     let folder = Folder::new();
@@ -132,7 +132,7 @@ fn of_several_moves_of_one_node_by_processes_one_says_that_it_did_it() {
     }
 }
 
-/// A chunk that is a pipe, a socket, a loop of links or a link to nothing is an error, and no fill value.
+/// Chunks that are a pipe, a socket, a loop of links or a link to nothing are errors, and no fill value.
 #[cfg(unix)]
 #[test]
 fn chunks_that_are_no_files_are_errors_in_every_verb() {

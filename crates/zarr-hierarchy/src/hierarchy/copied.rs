@@ -89,7 +89,7 @@ pub struct CopiedAbove {
 enum Completing {
     /// The store refused to list.
     Unlisted(Box<WalkJob>),
-    /// They need not be looked at.
+    /// No copies, which need not be looked at.
     Complete,
     Read(ReadCopies),
     Stored(Stored),
