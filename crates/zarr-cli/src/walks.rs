@@ -39,7 +39,7 @@ impl Context {
         Ok(self.checked(location, walk))
     }
 
-    /// As [`walk_to_show`](Self::walk_to_show), of a group that was opened, up to so many levels below it.
+    /// A group that was opened and the nodes up to so many levels below it, to be shown as [`walk_to_show`](Self::walk_to_show) has them.
     pub(crate) fn below_to_show(
         &self,
         location: &NodeLocation,
@@ -48,7 +48,7 @@ impl Context {
     ) -> Result<Walk> {
         match (self.believes_copies(&*location.store), depth) {
             (true, _) => {
-                let walk = zarr::hierarchy::consolidated_below(&*location.store, group, depth)?;
+                let walk = zarr::hierarchy::consolidated_below(&*location.store, group, location.dialect, depth)?;
                 Ok(self.checked(location, walk))
             }
             (false, Some(1)) => self.children(location),

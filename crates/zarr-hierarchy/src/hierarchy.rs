@@ -157,14 +157,46 @@ pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<W
 }
 
 fn walk_down(store: &dyn Store, path: &str, dialect: Option<Dialect>, depth: Option<usize>) -> Result<Walk> {
-    let root = open_node(store, path, dialect)?;
-    let can_list = store.capabilities().list;
-    let walked = match dialect {
-        None if can_list => execute::run_free(store, MixedWalkJob::new(root.clone(), depth)),
-        _ => execute::run_free(store, WalkJob::new(root.clone(), depth, can_list)),
+    walk_from(store, &open_node(store, path, dialect)?, dialect, depth, Copies::Read)
+}
+
+/// The walk from a node that was found in this dialect, or in any.
+fn walk_from(
+    store: &dyn Store,
+    root: &StoredNode,
+    dialect: Option<Dialect>,
+    depth: Option<usize>,
+    copies: Copies,
+) -> Result<Walk> {
+    let walked = match WalkFrom::new(root, dialect, depth, store.capabilities(), copies) {
+        WalkFrom::Mixed(job) => execute::run_free(store, *job),
+        WalkFrom::One(job) => execute::run_free(store, *job),
     };
-    let walked = run(store, copied_above(walked, &root, depth, store.capabilities(), &store.access_profile()));
+    let walked = run(store, copied_above(walked, root, depth, store.capabilities(), &store.access_profile()));
     walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
+}
+
+/// The job of a walk.
+enum WalkFrom {
+    Mixed(Box<MixedWalkJob>),
+    One(Box<WalkJob>),
+}
+
+impl WalkFrom {
+    fn new(
+        root: &StoredNode,
+        dialect: Option<Dialect>,
+        depth: Option<usize>,
+        capabilities: Capabilities,
+        copies: Copies,
+    ) -> Self {
+        let (root, trusts) = (root.clone(), copies == Copies::Trusted);
+        if dialect.is_none() && capabilities.list {
+            return Self::Mixed(Box::new(MixedWalkJob::new(root, depth).trusting(trusts)));
+        }
+        let job = WalkJob::new(root, depth, capabilities.list);
+        Self::One(Box::new(if trusts { job.trusting() } else { job }))
+    }
 }
 
 fn copied_above(
@@ -184,34 +216,47 @@ async fn walk_down_async(
     depth: Option<usize>,
 ) -> Result<Walk> {
     let root = open_node_async(store, path, dialect).await?;
-    let can_list = store.capabilities().list;
-    let walked = match dialect {
-        None if can_list => run_async(store, MixedWalkJob::new(root.clone(), depth)).await,
-        _ => run_async(store, WalkJob::new(root.clone(), depth, can_list)).await,
+    walk_from_async(store, &root, dialect, depth, Copies::Read).await
+}
+
+async fn walk_from_async(
+    store: &dyn AsyncStore,
+    root: &StoredNode,
+    dialect: Option<Dialect>,
+    depth: Option<usize>,
+    copies: Copies,
+) -> Result<Walk> {
+    let walked = match WalkFrom::new(root, dialect, depth, store.capabilities(), copies) {
+        WalkFrom::Mixed(job) => run_async(store, *job).await,
+        WalkFrom::One(job) => run_async(store, *job).await,
     };
-    let copied = copied_above(walked, &root, depth, store.capabilities(), &store.access_profile());
+    let copied = copied_above(walked, root, depth, store.capabilities(), &store.access_profile());
     let walked = run_async(store, copied).await;
     walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
 }
 
 /// As [`walk`], but believes consolidated metadata of the group at `path` if it has some: one document is read instead of one
-/// for each node. It is a copy, which is stale if a node below was changed since by software that leaves it so; see
-/// [`staleness`](crate::staleness).
+/// for each node, and the nodes are those of its dialect. It is a copy, which is stale if a node below was changed since by software that
+/// leaves it so; see [`staleness`](crate::staleness).
 ///
 /// # Errors
 /// As [`walk`].
 pub fn walk_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    consolidated_below(store, &open_group(store, path, dialect, Copies::Trusted)?, None)
+    consolidated_below(store, &open_group(store, path, dialect, Copies::Trusted)?, dialect, None)
 }
 
-/// The node `root`, which was opened before, and the nodes up to `depth` levels below it, as [`walk_consolidated`] finds them.
+/// The node `root`, which was opened before in this dialect or in any, and the nodes up to `depth` levels below it, as
+/// [`walk_consolidated`] finds them.
 ///
 /// # Errors
 /// As [`walk`].
-pub fn consolidated_below(store: &dyn Store, root: &StoredNode, depth: Option<usize>) -> Result<Walk> {
-    let walked = execute::run_free(store, WalkJob::new(root.clone(), depth, store.capabilities().list).trusting());
-    let walked = run(store, copied_above(walked, root, depth, store.capabilities(), &store.access_profile()));
-    walked.map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
+pub fn consolidated_below(
+    store: &dyn Store,
+    root: &StoredNode,
+    dialect: Option<Dialect>,
+    depth: Option<usize>,
+) -> Result<Walk> {
+    walk_from(store, root, dialect, depth, Copies::Trusted)
 }
 
 /// As [`walk_consolidated`], on a store that does not block.
@@ -220,10 +265,7 @@ pub fn consolidated_below(store: &dyn Store, root: &StoredNode, depth: Option<us
 /// As [`walk`].
 pub async fn walk_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let root = open_group_async(store, path, dialect, Copies::Trusted).await?;
-    let walked = run_async(store, WalkJob::new(root.clone(), None, store.capabilities().list).trusting()).await;
-    let copied = copied_above(walked, &root, None, store.capabilities(), &store.access_profile());
-    let walked = run_async(store, copied).await;
-    walked.map_err(|error| in_store(store, error)).map(|walk| walk.in_store(store))
+    walk_from_async(store, &root, dialect, None, Copies::Trusted).await
 }
 
 /// As [`walk`], without the nodes that only consolidated metadata have, where the store can list: the nodes whose documents are stored.

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use zarr::hierarchy::{Copies, Warning, open_group, walk_consolidated};
+use zarr::hierarchy::{
+    Copies, Walk, Warning, consolidated_below, open_group, walk, walk_consolidated, walk_consolidated_async,
+};
 use zarr::prelude::*;
 use zarr::store::{
     AccessProfile, AsyncAsSync, BoxFuture, ByteRange, Bytes, Capabilities, Counted, Fetched, GetOptions, Key, Listing,
@@ -192,6 +194,32 @@ fn a_node_of_v2_without_consolidated_metadata_is_four_requests_in_two_rounds() {
 }
 
 #[test]
+fn without_consolidated_metadata_nodes_of_every_dialect_are_found() {
+    let (values, old) = (values(Dialect::V3, false), values(Dialect::V2, false));
+    for key in old.list().unwrap() {
+        let value = old.get_all(&key).unwrap().unwrap();
+        values.set_all(&Key::new(&format!("old/{key}")).unwrap(), &value).unwrap();
+    }
+    let (rounds, store) = opened(&values);
+    let paths = |walk: zarr::Result<Walk>| {
+        walk.unwrap().nodes.iter().map(|node| format!("{} {}", node.path, node.dialect)).collect::<Vec<_>>()
+    };
+    let all = ["/ v3", "/a v3", "/old v2", "/old/a v2"];
+    assert_eq!(paths(walk(&*store, "/", None)), all);
+    let looked = rounds.take();
+    assert_eq!(paths(walk_consolidated(&*store, "/", None)), all);
+    assert_eq!(rounds.take(), looked);
+    let waiting: Arc<dyn AsyncStore> = Arc::clone(&rounds) as _;
+    assert_eq!(paths(block_on(walk_consolidated_async(&*waiting, "/", None))), all);
+    assert_eq!(rounds.take(), looked);
+    let root = open_group(&*store, "/", None, Copies::Trusted).unwrap();
+    assert_eq!(paths(consolidated_below(&*store, &root, None, Some(1))), all[..3]);
+    assert_eq!(paths(consolidated_below(&*store, &root, Some(Dialect::V3), None)), all[..2]);
+    zarr::hierarchy::consolidate(&*store, "/", Some(Dialect::V3)).unwrap();
+    assert_eq!(paths(walk_consolidated(&*store, "/", None)), all[..2]);
+}
+
+#[test]
 fn a_node_of_v3_is_one_request() {
     let (rounds, store) = opened(&values(Dialect::V3, false));
     zarr::open(&store).group().unwrap();
@@ -290,7 +318,7 @@ fn groups_that_other_software_wrote_are_found_by_either_order_of_requests() {
     for archive in zarr_tests::ARCHIVES {
         for case in zarr_tests::cases(archive).unwrap() {
             let Ok(values) = zarr::store::open(&case.url()) else { continue };
-            let Ok(walk) = zarr::hierarchy::walk(&*values, "/", None) else { continue };
+            let Ok(walk) = walk(&*values, "/", None) else { continue };
             let store = AsyncAsSync::new(Rounds::new(values, Duration::ZERO));
             for node in walk.nodes {
                 let path = node.path.to_string();

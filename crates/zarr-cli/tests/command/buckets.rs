@@ -79,6 +79,40 @@ fn consolidated_hierarchies_in_a_bucket_are_shown_by_few_requests() {
 }
 
 #[test]
+fn nodes_of_every_dialect_in_a_bucket_are_shown() {
+    let (folder, server) =
+        (crate::mixed::mixed(), TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap());
+    let options = options(&server);
+    folder.ok(&["create", "hidden", "new", "--shape", "4", "--dtype", "int16", "--dialect", "v2"]);
+    std::fs::copy(folder.path("hidden/new/.zarray"), folder.path("s/new/.zarray")).unwrap();
+    server.load("data", folder.path("")).unwrap();
+    let run = |verb: &str, more: &[&str]| {
+        server.reset_counts();
+        let ran = folder.run(&all(&[&[verb, "s3://data/s"], more].concat(), &options));
+        assert_eq!(ran.code, Some(0), "{verb} {more:?}: {}", ran.err);
+        (String::from_utf8(ran.out).unwrap(), ran.err, server.counts())
+    };
+    for verb in ["tree", "ls", "info"] {
+        let local = folder.run(&[verb, "s"]);
+        let (shown, warnings, counts) = run(verb, &[]);
+        let rest = |text: &str| text.lines().skip(1).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(rest(&shown), rest(std::str::from_utf8(&local.out).unwrap()), "{verb}");
+        let hidden = "warning: /new: new/.zarray: ignored, since there is a document of v3 as well\n";
+        assert!(local.err.contains(hidden), "{}", local.err);
+        assert_eq!(warnings, local.err, "{verb}");
+        // Nothing is asked for twice.
+        let most = run(verb, &["--no-consolidated"]).2;
+        assert!(counts.requests() <= most.requests() && counts.lists == most.lists, "{verb}: {counts:?} {most:?}");
+        let (one, warnings, _) = run(verb, &["--dialect", "v3"]);
+        assert_eq!(rest(&one), rest(&folder.ok(&[verb, "s", "--dialect", "v3"])), "{verb}");
+        assert_eq!(warnings, "", "{verb}");
+    }
+    // A copy has nodes of its dialect.
+    folder.ok(&all(&["consolidate", "s3://data/s"], &options));
+    assert!(!run("tree", &[]).0.contains("old/") && run("tree", &["--no-consolidated"]).0.contains("old/"));
+}
+
+#[test]
 fn a_bucket_that_refuses_to_list_is_shown_by_consolidated_metadata() {
     let (folder, server) =
         (Folder::new(), TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap());

@@ -4,7 +4,7 @@ use crate::folder::{Folder, int16};
 use zarr::meta::json::Value;
 
 /// A hierarchy of v3 with an array, and in it one of another dialect.
-fn mixed() -> Folder {
+pub(crate) fn mixed() -> Folder {
     let folder = Folder::new();
     let create = |store: &str, path: &str, dialect: &str| {
         folder.ok(&["create", store, path, "--shape", "4", "--dtype", "int16", "--chunks", "2", "--dialect", dialect]);

@@ -18,11 +18,17 @@ use zarr_store::{Job, Key, Next, Reply};
 /// ```text
 /// Look ──► Open ──► Walk ──► Open ──► Walk ──► ... ──► done
 /// ```
+///
+/// If consolidated metadata is to be trusted, and the group has some, the nodes are those that it has: of one dialect.
 #[derive(Debug)]
 pub(crate) struct MixedWalkJob {
     root: StoredNode,
     depth: Option<usize>,
     is_stored_only: bool,
+    /// Whether consolidated metadata of the root is believed, where there is some.
+    trusts_copy: bool,
+    /// Whether it is known that the root has none.
+    has_no_copy: bool,
     state: State,
     /// The dialects by which the store is still to be walked.
     families: Vec<Family>,
@@ -34,6 +40,7 @@ pub(crate) struct MixedWalkJob {
 #[derive(Debug)]
 enum State {
     Begin,
+    Copy(Box<WalkJob>),
     Look,
     Open(Box<OpenNode>, Family),
     Walk(Box<WalkJob>),
@@ -59,6 +66,8 @@ impl MixedWalkJob {
             root,
             depth,
             is_stored_only: false,
+            trusts_copy: false,
+            has_no_copy: false,
             state: State::Begin,
             families: Vec::new(),
             skipped: Vec::new(),
@@ -70,6 +79,32 @@ impl MixedWalkJob {
     /// Leaves out nodes that only consolidated metadata have.
     pub(crate) fn stored_only(self, is_stored_only: bool) -> Self {
         Self { is_stored_only, ..self }
+    }
+
+    /// Believes consolidated metadata of the root, where there is some.
+    pub(crate) fn trusting(self, trusts_copy: bool) -> Self {
+        Self { trusts_copy, ..self }
+    }
+
+    fn begin(&mut self) -> Result<Next<Self>> {
+        if !self.trusts_copy {
+            return self.look();
+        }
+        let walk = WalkJob::new(self.root.clone(), self.depth, true).copy_only();
+        self.copy(Box::new(walk), &[])
+    }
+
+    fn copy(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
+        within(self, walk, replies, |job, walk| job.state = State::Copy(walk), Self::copied)
+    }
+
+    fn copied(&mut self, walk: Walk) -> Result<Next<Self>> {
+        if walk.consolidated.is_some() {
+            return Ok(Next::Done(walk));
+        }
+        self.walk.bad_copies = walk.bad_copies;
+        self.has_no_copy = true;
+        self.look()
     }
 
     /// Asks for the documents by which dialects are detected.
@@ -150,6 +185,9 @@ impl MixedWalkJob {
 
     fn begin_walk(&mut self, root: StoredNode, family: Family) -> Result<Next<Self>> {
         let mut walk = WalkJob::new(root, self.depth, true).stored_only(self.is_stored_only);
+        if self.has_no_copy && family == Family::of(self.root.dialect) {
+            walk = walk.without_copy();
+        }
         if family == Family::SelfContained {
             walk = walk.mixed(self.skipped.clone());
         }
@@ -203,7 +241,8 @@ impl Job for MixedWalkJob {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match std::mem::replace(&mut self.state, State::Begin) {
-            State::Begin => self.look(),
+            State::Begin => self.begin(),
+            State::Copy(walk) => self.copy(walk, replies),
             State::Look => self.looked(replies),
             State::Open(open, family) => self.open(open, family, replies),
             State::Walk(walk) => self.go_on(walk, replies),

@@ -46,6 +46,8 @@ pub struct WalkJob {
     trust_consolidated: bool,
     /// Whether the document of consolidated metadata that lies beside the group was asked for.
     asked_consolidated: bool,
+    /// Whether nothing is looked for without consolidated metadata.
+    is_copy_only: bool,
     /// Whether nodes that only consolidated metadata have are left out.
     is_stored_only: bool,
     /// Nodes that only consolidated metadata have, while it is looked up whether values are stored below them.
@@ -93,6 +95,7 @@ impl WalkJob {
             skipped: Vec::new(),
             trust_consolidated: false,
             asked_consolidated: false,
+            is_copy_only: false,
             is_stored_only: false,
             copied: Vec::new(),
         }
@@ -102,6 +105,16 @@ impl WalkJob {
     #[must_use]
     pub fn trusting(self) -> Self {
         Self { trust_consolidated: true, ..self }
+    }
+
+    /// Believes consolidated metadata; where there is none, the walk has the group alone.
+    pub(crate) fn copy_only(self) -> Self {
+        Self { is_copy_only: true, ..self.trusting() }
+    }
+
+    /// Does not look at consolidated metadata: it is known that there is none.
+    pub(crate) fn without_copy(self) -> Self {
+        Self { asked_consolidated: true, ..self }
     }
 
     /// Leaves out nodes that only consolidated metadata have, unless the group itself is one.
@@ -157,7 +170,7 @@ impl WalkJob {
                 }
             }
         }
-        self.list_next_level()
+        if self.is_copy_only { Ok(Next::Done(self.finish())) } else { self.list_next_level() }
     }
 
     /// Takes the nodes from consolidated metadata.
