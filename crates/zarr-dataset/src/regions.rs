@@ -7,12 +7,15 @@ use std::sync::Arc;
 use zarr_array::{Group, Registry, Store};
 use zarr_grid::{AxisRange, AxisSelection, Region};
 use zarr_hierarchy::{open_node, walk, with_location};
-use zarr_meta::{NodePath, StoredNode};
+use zarr_meta::{Dialect, NodePath, StoredNode};
 
 /// Selections along named dimensions, and the regions that they are of the arrays of a hierarchy: what a conversion takes of a data set.
 ///
 /// Labels are those of the coordinates of each group, or of the groups above it. Dimensions stay, also where one index is selected, so that
 /// the arrays of the regions are a data set again. What no box has, such as lists of indices that are not evenly apart, is an error.
+///
+/// A data set has arrays of one dialect. Of arrays in other dialects than that of the node, indices are taken by the names of their
+/// dimensions; labels of them are an error.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -41,6 +44,7 @@ pub struct DimensionSelection {
     above: Vec<Group>,
     exclude: Vec<NodePath>,
     arrays: Option<Vec<NodePath>>,
+    dialect: Option<Dialect>,
 }
 
 #[derive(Clone, Debug)]
@@ -85,6 +89,14 @@ impl DimensionSelection {
         self
     }
 
+    /// Takes regions of the nodes of this dialect alone, where the store has several; `None` for the nodes that
+    /// [`walk`](zarr_hierarchy::walk) finds.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Option<Dialect>) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
     /// Whether a region of an array is taken.
     fn is_taken(&self, path: &NodePath) -> bool {
         let is_left = self.exclude.iter().any(|above| path.is_within(above));
@@ -103,11 +115,12 @@ impl DimensionSelection {
     }
 
     /// The region of each array at and below a node that has one of the dimensions, by path: also of arrays whose codecs or other
-    /// extensions are not known.
+    /// extensions are not known. The nodes are those that are stored, as a conversion or a comparison finds them: consolidated metadata is
+    /// not believed where the store can list.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for a dimension that no array has or that is given twice, a label that is not there, a dimension without a
-    /// coordinate, and for elements that no box has; as [`DataTree::open`].
+    /// coordinate, labels of an array of another dialect, and for elements that no box has; as [`DataTree::open`].
     pub fn regions(
         &self,
         store: &Arc<dyn Store>,
@@ -123,9 +136,13 @@ impl DimensionSelection {
                 return Err(Error::argument(format!("dimension {name} is selected more than once")));
             }
         }
-        let found = open(store, path)?;
+        let text = path.to_string();
+        let walk = walk(&**store, &text, self.dialect).map_err(|error| with_location(error, &**store, &text))?;
+        let Some(found) = walk.nodes.first().cloned() else { return Ok(BTreeMap::new()) };
+        let (own, others): (Vec<_>, Vec<_>) = walk.nodes.into_iter().partition(|node| node.dialect == found.dialect);
         let mut taken = Taken::default();
-        match self.datasets(store, found, registry, options) {
+        self.take_others(&others, found.dialect, &mut taken)?;
+        match self.datasets(found, (&own, walk.broken), store, registry, options) {
             Ok(datasets) => {
                 for (dataset, name) in datasets {
                     self.take(dataset, name.as_deref(), &mut taken)?;
@@ -133,7 +150,7 @@ impl DimensionSelection {
             }
             // Indices need no data set.
             Err(error) if self.along.iter().any(|(_, along)| matches!(along, Along::Labels(_))) => return Err(error),
-            Err(_) => self.take_arrays(&walk(&**store, &path.to_string(), None)?.nodes, &mut taken)?,
+            Err(_) => self.take_arrays(&own, &mut taken)?,
         }
         match self.along.iter().find(|(name, _)| !taken.used.contains(name)) {
             None => Ok(taken.regions),
@@ -144,21 +161,24 @@ impl DimensionSelection {
     /// The data sets of a node and of the groups below it; of an array that of its group, with its name.
     fn datasets(
         &self,
-        store: &Arc<dyn Store>,
         found: StoredNode,
+        (nodes, broken): (&[StoredNode], Vec<Error>),
+        store: &Arc<dyn Store>,
         registry: &Arc<Registry>,
         options: &DatasetOptions,
     ) -> Result<Vec<(Dataset, Option<String>)>> {
         if found.node.as_array().is_none() {
             let group = Group::from_found(store, found, registry)?;
-            let tree = DataTree::open_some(&group, options, |path| self.is_taken(path) || self.has_labels(path))?;
+            let has = |path: &NodePath| self.is_taken(path) || self.has_labels(path);
+            let nodes = nodes.iter().filter(|node| node.node.as_array().is_none() || has(&node.path));
+            let tree = DataTree::of_nodes(&group, nodes.cloned().collect(), broken, options)?;
             let datasets = tree.iter().map(|(_, dataset)| Ok((self.inheriting(dataset)?, None)));
             return datasets.collect();
         }
         let (Some(above), Some(name)) = (found.path.parent(), found.path.name()) else {
             return Err(Error::argument("the array lies in no group that is a data set").at_path(&found.path));
         };
-        let group = Group::from_found(store, open(store, &above)?, registry)?;
+        let group = Group::from_found(store, open(store, &above, found.dialect)?, registry)?;
         let dataset = Dataset::open_variables(&group, &[name], options)?;
         Ok(vec![(self.inheriting(dataset)?, Some(name.to_owned()))])
     }
@@ -216,7 +236,11 @@ impl DimensionSelection {
         for error in unknown {
             let path = error.location().path.as_deref().and_then(|path| NodePath::parse(path).ok());
             let Some(path) = path.filter(|path| self.is_taken(path)) else { continue };
-            let found = open(dataset.group().store(), &path)?;
+            let found = match open(dataset.group().store(), &path, dataset.group().dialect()) {
+                // A node of another dialect that cannot be read.
+                Err(error) if error.is_not_found() => continue,
+                found => found?,
+            };
             let Some(array) = found.node.as_array() else { continue };
             let names: Vec<Option<&str>> = array.dimension_names.iter().flatten().map(Option::as_deref).collect();
             let named = names.iter().copied().chain(std::iter::repeat(None));
@@ -238,6 +262,24 @@ impl DimensionSelection {
             taken.add(&path, &array.shape, region);
         }
         Ok(())
+    }
+
+    /// Adds the regions of arrays that are of no data set of `dialect`, since they have others.
+    fn take_others(&self, nodes: &[StoredNode], dialect: Dialect, taken: &mut Taken) -> Result<()> {
+        for found in nodes.iter().filter(|found| self.is_taken(&found.path)) {
+            let Some(array) = found.node.as_array() else { continue };
+            let has = |name: &str| array.dimension_names.iter().flatten().any(|known| known.as_deref() == Some(name));
+            let labelled = self.along.iter().find(|(name, along)| matches!(along, Along::Labels(_)) && has(name));
+            if let Some((name, _)) = labelled {
+                let other = found.dialect;
+                let message = format!(
+                    "dimension {name}: found an array of {other}, expected one of {dialect}, whose data sets have the labels"
+                );
+                let hint = format!("take a node of {other} alone, select indices of {name}, or leave the array out");
+                return Err(Error::argument(message).at_path(&found.path).with_hint(hint));
+            }
+        }
+        self.take_arrays(nodes, taken)
     }
 
     /// Adds the regions of arrays by the names of their dimensions alone.
@@ -282,9 +324,9 @@ impl Taken {
     }
 }
 
-fn open(store: &Arc<dyn Store>, path: &NodePath) -> Result<StoredNode> {
+fn open(store: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Result<StoredNode> {
     let path = path.to_string();
-    open_node(&**store, &path, None).map_err(|error| with_location(error, &**store, &path))
+    open_node(&**store, &path, Some(dialect)).map_err(|error| with_location(error, &**store, &path))
 }
 
 /// What a selection has of a dimension of `len` elements, of an array that cannot be opened for this reason.

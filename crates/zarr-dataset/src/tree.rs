@@ -62,15 +62,19 @@ impl DataTree {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_with(group: &Group, options: &DatasetOptions) -> Result<Self> {
-        Self::open_some(group, options, |_| true)
+        let walk = if options.ignore_consolidated { group.walk()? } else { group.consolidated_walk()? };
+        Self::of_nodes(group, walk.nodes, walk.broken, options)
     }
 
-    /// As [`open_with`](Self::open_with), of some of the arrays.
-    pub(crate) fn open_some(group: &Group, options: &DatasetOptions, has: impl Fn(&NodePath) -> bool) -> Result<Self> {
-        let mut walk = if options.ignore_consolidated { group.walk()? } else { group.consolidated_walk()? };
-        walk.nodes.retain(|node| node.node.as_array().is_none() || has(&node.path));
+    /// The data sets of a group and of these nodes below it; `broken` ones cannot be read.
+    pub(crate) fn of_nodes(
+        group: &Group,
+        nodes: Vec<StoredNode>,
+        broken: Vec<Error>,
+        options: &DatasetOptions,
+    ) -> Result<Self> {
         let registry = decoded::registry(group.registry());
-        let found = by_group(group, walk.nodes, walk.broken);
+        let found = by_group(group, nodes, broken);
         let root = group.path().names().count();
         let mut groups: Vec<Node> = Vec::with_capacity(found.len());
         let mut sizes = Sizes::default();

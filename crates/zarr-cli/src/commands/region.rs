@@ -43,7 +43,7 @@ fn regions(
     if selection.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let selection = selection.above(groups_above(context, &source.address));
+    let selection = selection.dialect(source.dialect).above(groups_above(context, &source.address));
     // A node is read as it is there, not as a copy of its metadata says.
     let ignore = source.store.capabilities().list;
     let options = DatasetOptions::default().arrays(context.options()).ignore_consolidated(ignore);

@@ -17,7 +17,7 @@ pub(crate) fn mixed() -> Folder {
 }
 
 /// Copies all files of a store into another.
-fn overlay(folder: &Folder, from: &str, to: &str) {
+pub(crate) fn overlay(folder: &Folder, from: &str, to: &str) {
     for file in folder.files(from) {
         let target = folder.path(to).join(&file);
         std::fs::create_dir_all(target.parent().unwrap()).unwrap();

@@ -1,6 +1,7 @@
 //! Regions: `--sel` and `--isel` of `convert`, `cp` and `view`, and coordinates of groups above.
 
-use crate::folder::Folder;
+use crate::folder::{Folder, int16};
+use crate::mixed::overlay;
 use zarr::meta::json::Value;
 
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
@@ -80,7 +81,7 @@ fn a_plan_says_the_region_and_chunks_in_it_are_copied() {
     create("x", &["--shape", "25", "--dims", "x", "--chunks", "10"]);
     create("a", &["--shape", "25,6", "--dims", "x,y", "--chunks", "10,4"]);
     create("b", &["--shape", "6", "--dims", "y"]);
-    folder.fill("s", "a", "<i2", "(25, 6)", &crate::folder::int16(0..150));
+    folder.fill("s", "a", "<i2", "(25, 6)", &int16(0..150));
     let plan = folder.ok(&["convert", "s", "d", "--isel", "x=10:25", "--dry-run"]);
     let line = |path: &str| plan.lines().find(|line| line.starts_with(path)).unwrap().to_owned();
     assert!(
@@ -283,6 +284,80 @@ fn a_digest_of_a_region_is_that_of_its_copy() {
     folder.ok(&[&["convert", CLIMATE, "winter", "--dialect", "v3"], &["--sel", "time=2006-12..2007-02"][..]].concat());
     let region = ["digest", CLIMATE, "--sel", "time=2006-12..2007-02"];
     assert_eq!(folder.ok(&region), folder.ok(&["digest", "winter"]));
+}
+
+#[test]
+fn regions_are_of_arrays_of_every_dialect() {
+    let folder = Folder::new();
+    let fill = |store: &str, path: &str, dialect: &str, first: i16| {
+        let new = ["--shape", "4", "--dims", "x", "--dtype", "int16", "--chunks", "2", "--dialect", dialect];
+        folder.ok(&[&["create", store, path], &new[..]].concat());
+        folder.fill(store, path, "<i2", "(4,)", &int16((0..4).map(|number| first + 10 * number)));
+    };
+    fill("s", "a", "v3", 1);
+    fill("s", "x", "v3", 0);
+    fill("t", "a", "v2", 2);
+    fill("t", "x", "v2", 5);
+    std::fs::rename(folder.path("t"), folder.path("s/old")).unwrap();
+    // The same in one dialect.
+    folder.ok(&["convert", "s", "one", "--dialect", "v3"]);
+    let region = ["--isel", "x=1:3"];
+    let with = |args: &[&'static str]| [args, &region].concat();
+    assert_eq!(folder.ok(&with(&["digest", "s"])), folder.ok(&with(&["digest", "one"])));
+    folder.ok(&["write", "one", "old/a", "--value", "99", "--select", "3"]);
+    assert!(folder.ok(&with(&["diff", "s", "one"])).starts_with("equal: 6 nodes compared"));
+    assert!(folder.ok(&with(&["diff", "one", "s"])).starts_with("equal: 6 nodes compared"));
+    for (target, verb) in [("converted", "convert"), ("copied", "cp")] {
+        folder.ok(&with(&[verb, "s", target]));
+        assert_eq!(folder.raw(target, "a"), int16([11, 21]), "{verb}");
+        assert_eq!(folder.raw(target, "old/a"), int16([12, 22]), "{verb}");
+    }
+    assert_eq!(folder.ok(&with(&["digest", "s", "old/a"])), folder.ok(&with(&["digest", "one", "old/a"])));
+    // Labels are those of one data set.
+    for args in [&["digest", "s"][..], &["convert", "s", "labels"], &["cp", "s", "labels"]] {
+        let message = fails(&folder, &[args, &["--sel", "x=10..20"]].concat());
+        assert!(message.contains("/old/a: dimension x: found an array of v2, expected one of v3"), "{message}");
+        assert!(message.contains("hint: take a node of v2 alone"), "{message}");
+    }
+    folder.ok(&["convert", "s", "labels", "--sel", "x=10..20", "--exclude", "/old"]);
+    assert_eq!(folder.raw("labels", "a"), int16([11, 21]));
+    folder.ok(&["convert", "s", "below", "--node", "old", "--sel", "x=15..25"]);
+    assert_eq!(folder.raw("below", "old/a"), int16([12, 22]));
+}
+
+#[test]
+fn regions_are_of_the_dialect_that_is_asked_for() {
+    for (of_v2, of_v3) in [(200, 100), (100, 200)] {
+        let folder = Folder::new();
+        for (store, dialect, len) in [("two", "v2", of_v2), ("three", "v3", of_v3)] {
+            let shape = len.to_string();
+            for path in ["a", store] {
+                let new = ["--shape", &shape, "--dims", "x", "--dtype", "int16", "--dialect", dialect];
+                folder.ok(&[&["create", store, path], &new[..]].concat());
+                folder.fill(store, path, "<i2", &format!("({len},)"), &int16(of_v2 - 100..of_v2 - 100 + len));
+            }
+            // Implicit groups hide nothing.
+            folder.ok(&["attrs", store, "/", "--set", "title=x"]);
+            overlay(&folder, store, "s");
+        }
+        let region = ["--isel", "x=-10:"];
+        for (store, dialect) in [("two", "v2"), ("three", "v3")] {
+            let digest = |args: &[&str]| folder.ok(&[&["digest"], args, &region].concat());
+            assert_eq!(digest(&["s", "--dialect", dialect]), digest(&[store]), "{of_v2} {of_v3}");
+            assert_eq!(digest(&["s", "a", "--dialect", dialect]), digest(&[store, "a"]), "{of_v2} {of_v3}");
+            folder.ok(&["diff", "s", store, "--dialect-a", dialect, region[0], region[1]]);
+            folder.ok(&["diff", store, "s", "--dialect-b", dialect, region[0], region[1]]);
+        }
+        // Where none is asked for, all arrays that are seen have regions, also those of the dialect that is hidden elsewhere.
+        let lines = folder.ok(&["digest", "s", region[0], region[1]]);
+        let hash = |store: &str| {
+            let digest = folder.ok(&["digest", store, store, region[0], region[1]]);
+            digest.split(' ').next().unwrap().to_owned()
+        };
+        for store in ["two", "three"] {
+            assert!(lines.contains(&format!("{}  /{store}\n", hash(store))), "{store}: {lines}");
+        }
+    }
 }
 
 /// A codec that nobody knows, in an array along time, and an array without names of dimensions.
