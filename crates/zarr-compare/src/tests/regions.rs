@@ -101,10 +101,12 @@ proptest! {
         // Indices are those of the whole array.
         let indices: Vec<&Vec<u64>> = found.first.iter().map(|element| &element.index).collect();
         prop_assert_eq!(indices, expected.keys().take(10).collect::<Vec<_>>());
-        if let Some(bounds) = &found.bounds {
-            let inside = |position: &Vec<u64>| position.iter().zip(bounds).all(|(at, range)| range.contains(at));
-            prop_assert!(expected.keys().all(inside));
-        }
+        // The smallest box that has them all.
+        let bound = |axis: usize| {
+            let positions = || expected.keys().map(|position| position[axis]);
+            Some(positions().min()?..positions().max()? + 1)
+        };
+        prop_assert_eq!(found.bounds, (0..shape.len()).map(bound).collect::<Option<Vec<_>>>());
     }
 }
 
