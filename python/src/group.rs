@@ -78,11 +78,20 @@ impl GroupHandle {
         if !self.origin.is_read_only() || group.store().access_profile().kind != StoreKind::Remote {
             return None;
         }
+        if let Some(known) = self.copies.get() {
+            return known.as_ref();
+        }
         let read = || {
-            let walk = is_consolidated(group).ok()?.then(|| group.consolidated_walk().ok())??;
-            Some(walk.nodes.into_iter().map(|node| (node.path.to_string(), node)).collect())
+            if !is_consolidated(group)? {
+                return Ok(None);
+            }
+            let nodes = group.consolidated_walk()?.nodes;
+            Ok(Some(nodes.into_iter().map(|node| (node.path.to_string(), node)).collect()))
         };
-        self.copies.get_or_init(read).as_ref()
+        // An error may pass: it is no answer that is kept, and the nodes are looked at for now.
+        let copies: Result<Option<BTreeMap<_, _>>> = read();
+        let copies = copies.ok()?;
+        self.copies.get_or_init(|| copies).as_ref()
     }
 
     /// The array or group at a path below the group.

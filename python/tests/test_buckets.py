@@ -40,3 +40,22 @@ def test_nodes_of_consolidated_groups_cost_no_requests(tmp_path: Path, dialect: 
             writer.create_array("later", shape=(2,), dtype="i2")
         assert "later" in writer.keys() and writer["later"].shape == (2,)
         assert "later" in zarr_rust.open("s3://bucket/x.zarr", storage_options=options).keys()
+
+
+def test_an_error_that_passes_loses_no_consolidated_metadata(tmp_path: Path) -> None:
+    root = zarr_rust.create_group(tmp_path / "x.zarr", dialect="v2")
+    names = [f"a{number}" for number in range(20)]
+    for name in names:
+        root.create_array(name, shape=(3,), dtype="i2")
+    zarr_rust.consolidate_metadata(tmp_path / "x.zarr")
+    with serving() as server:
+        upload(tmp_path / "x.zarr", server)
+        options = {"endpoint": server.url, "anonymous": "true", "region": "eu-west-3"}
+        group = zarr_rust.open("s3://bucket/x.zarr", storage_options=options)
+        server.refused.add("/bucket/x.zarr/.zmetadata")
+        assert "a1" in group
+        assert any(path.endswith("/.zmetadata") for _, path, _ in server.requests), server.requests
+        server.refused.clear()
+        server.requests.clear()
+        assert [group[name].shape for name in names] == [(3,)] * 20
+        assert len(server.requests) <= 2, server.requests
