@@ -58,15 +58,16 @@ impl Edit {
     /// [`ErrorKind::Conflict`] if another writer changed the same member in another way; the errors of writing
     /// metadata.
     pub fn last_key(&self, newest: &Newest) -> Result<Option<Key>> {
-        let (steps, _) = changes(&newest.found, &self.apply(&newest.found.node)?, true, |_, _| Precondition::None)?;
+        let (steps, _) = changes(&newest.found, &self.apply(&newest.found)?, true, |_, _| Precondition::None)?;
         Ok(steps.into_iter().flatten().next_back().and_then(|request| match request {
             Request::Set { key, .. } => Some(key),
             _ => None,
         }))
     }
 
-    /// The node as it is to be, of one that is stored as `theirs`.
-    fn apply(&self, theirs: &Node) -> Result<Node> {
+    /// The node as it is to be, of one that is stored as `newest`.
+    fn apply(&self, newest: &StoredNode) -> Result<Node> {
+        let theirs = &newest.node;
         match self {
             Self::Merge { base, ours } => merge(base, ours, theirs),
             Self::Reshape { base, ours } => {
@@ -79,7 +80,7 @@ impl Edit {
                         ));
                     }
                     // Chunks were written or erased for the one that was read.
-                    if !same_chunks(base, theirs) {
+                    if !same_chunks(newest.dialect, base, theirs) {
                         let message = "another writer replaced the array by one with other chunks";
                         return Err(Error::new(ErrorKind::Conflict, message).with_hint("open the node again"));
                     }
@@ -165,7 +166,7 @@ impl Revise {
         if self.claim.as_ref().is_some_and(|claim| !claim.holds(newest)) {
             return Err(claim::void());
         }
-        let node = self.edit.apply(&newest.found.node)?;
+        let node = self.edit.apply(&newest.found)?;
         let when = |key: &Key, _| if self.conditional { newest.unchanged(key) } else { Precondition::None };
         let (steps, revised) = changes(&newest.found, &node, self.conditional, when)?;
         self.revised = Some(Box::new(revised));

@@ -4,13 +4,14 @@ use super::reread;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::sync::Arc;
 use zarr_grid::ChunkGrid;
-use zarr_meta::{ArrayMetadata, Node, StoredNode};
+use zarr_meta::{ArrayMetadata, Dialect, Node, StoredNode};
 use zarr_store::{Job, Key, Next, Prefix, Reply, Store};
 
 /// Gets the document of an array and compares it with the one that it was opened from.
 ///
 /// The same bytes are the same array. With other bytes it is the same as long as its chunks are read and written in the same way: but for the
-/// attributes, names of dimensions, and a shape that has grown, which others change while an array is open, the metadata are equal.
+/// attributes, names of dimensions, and a shape that has grown, which others change while an array is open, the metadata
+/// [mean the same](Node::to_canonical_value).
 #[derive(Debug)]
 pub struct StillThere<'a> {
     found: &'a StoredNode,
@@ -98,12 +99,13 @@ fn still_reads(found: &StoredNode, key: &Key, bytes: &[u8]) -> bool {
         return false;
     };
     let covers = old.shape.len() == new.shape.len() && old.shape.iter().zip(&new.shape).all(|(old, new)| old <= new);
-    covers && same_chunks(&old, &new)
+    covers && same_chunks(found.dialect, &old, &new)
 }
 
-/// Whether the chunks of two arrays are read and written in the same way, as far as both have them: all is equal but for shape, attributes
-/// and names of dimensions.
-pub(super) fn same_chunks(old: &ArrayMetadata, new: &ArrayMetadata) -> bool {
+/// Whether the chunks of two arrays are read and written in the same way, as far as both have them: all means the same but for shape,
+/// attributes and names of dimensions. Other software writes documents from its own model, in which numbers and fill values have other
+/// spellings, members another order, and codecs and chunk keys their defaults.
+pub(super) fn same_chunks(dialect: Dialect, old: &ArrayMetadata, new: &ArrayMetadata) -> bool {
     let layout = |array: &ArrayMetadata| {
         let mut array = array.clone();
         (array.shape, array.dimension_names) = (Vec::new(), None);
@@ -119,8 +121,8 @@ pub(super) fn same_chunks(old: &ArrayMetadata, new: &ArrayMetadata) -> bool {
             layout_of_old.chunk_grid.clone_from(&layout_of_new.chunk_grid);
         }
     }
-    // NaN differs from itself as a number, not as the text that fill values are.
-    layout_of_old == layout_of_new
+    let canonical = |layout: ArrayMetadata| Node::Array(layout).to_canonical_value(dialect);
+    layout_of_old == layout_of_new || canonical(layout_of_old).semantically_eq(&canonical(layout_of_new))
 }
 
 /// Checks that an array that is stored now has its chunks as the one that was found before.
@@ -130,7 +132,7 @@ pub(super) fn same_chunks(old: &ArrayMetadata, new: &ArrayMetadata) -> bool {
 pub fn check_same_chunks(found: &StoredNode, newest: &StoredNode) -> Result<()> {
     let stored = |found: &StoredNode| reread(found.dialect, &found.path, &found.documents).ok().map(|found| found.node);
     match (stored(found), stored(newest)) {
-        (Some(Node::Array(old)), Some(Node::Array(new))) if same_chunks(&old, &new) => Ok(()),
+        (Some(Node::Array(old)), Some(Node::Array(new))) if same_chunks(found.dialect, &old, &new) => Ok(()),
         _ => Err(gone(found, "another array is there now")),
     }
 }
@@ -138,7 +140,7 @@ pub fn check_same_chunks(found: &StoredNode, newest: &StoredNode) -> Result<()> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr_meta::{Dialect, Documents, NodePath};
+    use zarr_meta::{Documents, NodePath};
 
     fn found(document: &str) -> StoredNode {
         let mut documents = Documents::default();
@@ -182,6 +184,79 @@ mod tests {
         ] {
             assert!(!reads(from, to), "{to}");
         }
+    }
+
+    /// As zarr-python writes a document anew when it changes an attribute.
+    #[test]
+    fn other_spellings_of_a_document_are_the_same_array() {
+        let zstd = r#"{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "zstd", "configuration": {"level": 0}}"#;
+        let shard = format!(
+            r#"{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [1], "codecs": [{zstd}], "index_codecs": [{{"name": "bytes"}}]}}}}"#
+        );
+        let bytes = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+        let key = Key::new("a/zarr.json").expect("a key");
+        let float = |fill: &str, codecs: &str| {
+            let fill = format!("\"fill_value\": {fill}");
+            document(|text| text.replace("int32", "float32").replace("\"fill_value\": 0", &fill).replace(bytes, codecs))
+        };
+        let reads = |fill: &str, codecs: &str, (from, to): (&str, &str)| {
+            let (old, new) = (float(fill, codecs), float(fill, codecs).replace(from, to));
+            assert!(from == to || old != new, "{from} is not there");
+            still_reads(&found(&old), &key, new.as_bytes())
+        };
+        let default = r#"{"name": "default", "configuration": {"separator": "/"}}"#;
+        for (fill, codecs, change) in [
+            ("0", zstd, ("\"fill_value\": 0", "\"fill_value\": 0.0")),
+            ("1e2", zstd, ("1e2", "100.0")),
+            ("\"NaN\"", zstd, ("\"NaN\"", "\"0x7fc00000\"")),
+            ("0", zstd, (r#"{"name": "default"}"#, default)),
+            ("0", zstd, (r#"{"name": "default"}"#, "\"default\"")),
+            (
+                "0",
+                zstd,
+                (
+                    r#""name": "zstd", "configuration": {"level": 0}"#,
+                    r#""configuration": {"level": 0}, "name": "zstd""#,
+                ),
+            ),
+            ("0", zstd, ("\"level\": 0", "\"checksum\": false, \"level\": 0")),
+            ("0", &shard, ("\"chunk_shape\": [1], ", "\"chunk_shape\": [1], \"index_location\": \"end\", ")),
+            ("0", &shard, ("{\"level\": 0}", "{\"level\": 0, \"checksum\": false}")),
+            ("0", &shard, ("[{\"name\": \"bytes\"}]", &format!("[{bytes}]"))),
+            ("0", zstd, ("[2]", "[2.0]")),
+        ] {
+            assert!(reads(fill, codecs, change), "{change:?}");
+        }
+        for (fill, codecs, change) in [
+            ("0.0", zstd, ("\"fill_value\": 0.0", "\"fill_value\": -0.0")),
+            ("0", zstd, ("\"fill_value\": 0", "\"fill_value\": \"NaN\"")),
+            ("0", zstd, (r#"{"name": "default"}"#, r#"{"name": "default", "configuration": {"separator": "."}}"#)),
+            ("0", zstd, ("\"level\": 0", "\"checksum\": true, \"level\": 0")),
+            ("0", zstd, ("little", "big")),
+            ("0", &shard, ("\"chunk_shape\": [1], ", "\"chunk_shape\": [1], \"index_location\": \"start\", ")),
+            ("0", &shard, ("\"chunk_shape\": [1], ", "\"chunk_shape\": [2], ")),
+        ] {
+            assert!(!reads(fill, codecs, change), "{change:?}");
+        }
+    }
+
+    /// As zarr-python writes the document of version 2.
+    #[test]
+    fn other_spellings_of_version_2_are_the_same_array() {
+        let of = |more: &str, fill: &str| {
+            format!(
+                r#"{{"zarr_format": 2, "shape": [4], "chunks": [2], "dtype": "<f4", "fill_value": {fill}, "order": "C",
+                "compressor": {{"id": "zlib"{more}}}, "filters": null}}"#
+            )
+        };
+        let mut documents = Documents::default();
+        documents.insert("a/.zarray", of("", "0").as_bytes());
+        let path = NodePath::parse("/a").expect("a path");
+        let old = StoredNode::read(Dialect::V2, path, &documents).expect("valid").expect("an array");
+        let key = Key::new("a/.zarray").expect("a key");
+        let reads = |text: String| still_reads(&old, &key, text.as_bytes());
+        assert!(reads(of(", \"level\": 1", "0.0").replace("null", "[]")) && reads(of("", "0.0")));
+        assert!(!reads(of("", "1.0")) && !reads(of("", "null")) && !reads(of("", "0").replace("[2]", "[1]")));
     }
 
     #[test]
