@@ -12,6 +12,8 @@ const MANY: u64 = 1 << 16;
 const FIRST: usize = 256;
 /// Stored chunks are read one by one if at most one of so many is stored. Else a read of the region as a whole takes no longer.
 const SPARSE: u64 = 8;
+/// A listing names the chunks of all the array: it is made if the region has at least one of so many of its grid.
+const LISTED: u64 = 8;
 
 /// Whether a read may look for stored chunks, and what it found.
 #[derive(Debug, Default)]
@@ -31,8 +33,11 @@ impl Search {
     /// The first chunks of a region that are read before the others; `None` if the region is not worth a search.
     pub(super) fn first_chunks(&self, core: &ArrayCore, region: &Region) -> Option<Vec<ChunkIndex>> {
         let overlaps = core.grid.intersect(region);
-        let is_worth_it = self.is_allowed && overlaps.len() >= MANY;
-        is_worth_it.then(|| overlaps.iter().take(FIRST).map(|overlap| overlap.index).collect())
+        let is_worth_it = || {
+            let all = core.grid.grid_shape().iter().fold(1, |all: u64, count| all.saturating_mul(*count));
+            self.is_allowed && overlaps.len() >= MANY && all / LISTED <= overlaps.len()
+        };
+        is_worth_it().then(|| overlaps.iter().take(FIRST).map(|overlap| overlap.index).collect())
     }
 
     /// The job that looks for the stored chunks of a region.
@@ -89,10 +94,14 @@ mod tests {
     const CHUNKS: u64 = super::MANY;
 
     fn array(options: Options) -> (Arc<Counted<MemoryStore>>, Array) {
+        array_of(&[4, CHUNKS], options)
+    }
+
+    fn array_of(shape: &[u64], options: Options) -> (Arc<Counted<MemoryStore>>, Array) {
         let store = Arc::new(Counted::new(MemoryStore::new()));
         let mut registry = Registry::default();
         registry.codecs.add(zarr_codec_bytes::BYTES);
-        let new = NewArray::new(&[4, CHUNKS], "uint8").chunks(&[1, 1]).fill(7).options(options);
+        let new = NewArray::new(shape, "uint8").chunks(&[1, 1]).fill(7).options(options);
         let new = new.codecs(r#"["bytes"]"#).unwrap();
         let array = Array::create(&(Arc::clone(&store) as Arc<dyn Store>), "/a", new, &Arc::new(registry)).unwrap();
         (store, array)
@@ -141,6 +150,16 @@ mod tests {
         // Nor is a small part of it.
         assert!(array.read::<u8>((1..2, ..CHUNKS - 1)).unwrap().iter().all(|&element| element == 7));
         assert_eq!(store.take().lists, 0);
+    }
+
+    /// Or the listing would name many more chunks than are read.
+    #[test]
+    fn a_small_part_of_a_far_larger_grid_is_not_searched() {
+        let (store, array) = array_of(&[4 * super::LISTED, CHUNKS], Options::default());
+        store.take();
+        assert_eq!(array.read::<u8>((0..1, ..)).unwrap(), expected(&[]));
+        let counts = store.take();
+        assert!(counts.lists == 0 && counts.gets > CHUNKS, "{counts:?}");
     }
 
     #[test]
