@@ -187,9 +187,10 @@ impl<'a> UncachedChunk<'a> {
             job.cached.cache.found_outdated();
         }
         match found {
+            // Be it as before or not: the array may not be there any more.
+            None => self.not_stored(job).map(|()| None),
             _ if is_same => self.serve(&entry, job.cached, job.context, &mut job.jobs).map(|()| None),
             Some(_) => Ok(Some(self)),
-            None => self.not_stored(job).map(|()| None),
         }
     }
 
@@ -244,7 +245,10 @@ impl<'a> UncachedChunk<'a> {
     ) -> Result<()> {
         cached.doubt();
         match &entry.content {
-            Content::Missing => self.read.fill_missing(context),
+            Content::Missing => {
+                context.note_cached_missing();
+                self.read.fill_missing(context)
+            }
             Content::Elements(data) => copy_elements(&data.view().window(&self.read.region), &mut self.read.out),
             Content::Index(index) => {
                 let split = self.read.partial(context).and_then(|decode| decode.split_by(&index.index));

@@ -43,6 +43,8 @@ pub(crate) struct ReadContext<'a> {
     replaced: Mutex<Vec<ChunkIndex>>,
     /// How many chunks were found not to be stored.
     missing: AtomicUsize,
+    /// How many chunks the cache has as such that are not stored.
+    cached_missing: AtomicUsize,
     /// Not all was in the cache.
     asked: AtomicBool,
 }
@@ -64,6 +66,7 @@ impl<'a> ReadContext<'a> {
             used_kept: AtomicBool::new(false),
             replaced: Mutex::default(),
             missing: AtomicUsize::new(0),
+            cached_missing: AtomicUsize::new(0),
             asked: AtomicBool::new(false),
         }
     }
@@ -143,6 +146,11 @@ impl<'a> ReadContext<'a> {
         self.missing.load(Ordering::Relaxed)
     }
 
+    /// The same, and those that are known from the cache.
+    pub(crate) fn known_missing(&self) -> usize {
+        self.missing().saturating_add(self.cached_missing.load(Ordering::Relaxed))
+    }
+
     /// Whether the store was asked for chunks.
     pub(crate) fn has_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
@@ -202,6 +210,11 @@ impl<'a> ReadContext<'a> {
     /// Notes that a chunk is not stored.
     pub(super) fn note_missing(&self) {
         self.missing.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes that the cache has a chunk as one that is not stored.
+    pub(super) fn note_cached_missing(&self) {
+        self.cached_missing.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Does with a chunk that is not stored as the options say: nothing, a report, or an error.

@@ -249,12 +249,14 @@ impl ReadExecution<'_> {
                 None => attempt.ended_in_turn(policy, result)?,
                 // An error of these chunks comes again in the read of all.
                 Some(Searching::First(chunks)) => {
-                    let none_stored = result.is_ok() && policy.first().missing() >= chunks.len();
+                    let none_stored = result.is_ok() && policy.first().known_missing() >= chunks.len();
                     *search = none_stored.then_some(Searching::List);
                 }
                 // Where the store cannot be listed after all, it is asked for each chunk.
                 Some(Searching::List) => {
                     if let Some(later) = self.plan.search.stored() {
+                        // The others are not: also where only the cache said so of the first ones.
+                        policy.first().note_missing();
                         policy.first().fill(out)?;
                         (*attempt, *individually) = (Attempt::Done, Some(Individually { now: &[], later }));
                     }

@@ -86,7 +86,7 @@ impl FindStored<'_> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Array, MissingChunks, MissingReport, NewArray, Options, Registry, Store};
+    use crate::{Array, ChunkCache, MissingChunks, MissingReport, NewArray, Options, Registry, Store};
     use std::sync::Arc;
     use zarr_store::{Counted, MemoryStore};
 
@@ -182,6 +182,23 @@ mod tests {
         store.take();
         assert_eq!(array.read::<u8>((0..1, ..)).unwrap(), expected(&[]));
         assert_eq!((report.take().len() as u64, store.take().lists), (CHUNKS, 0));
+    }
+
+    /// The cache has the first chunks as missing, and no others.
+    #[test]
+    fn a_sparse_read_is_searched_again_with_a_cache() {
+        let (store, array) = array(Options::default());
+        array.write((1..2, 1000..1001), &[1_u8]).unwrap();
+        let array = array.with(array.options().clone().cache(ChunkCache::new(1 << 24))).unwrap();
+        for _ in 0..3 {
+            store.take();
+            assert_eq!(array.read::<u8>((1..2, ..)).unwrap(), expected(&[(1000, 1)]));
+            let counts = store.take();
+            assert!(counts.gets < 300 && counts.lists == 1, "{counts:?}");
+        }
+        // What the listing says is that of the array which is there.
+        store.erase_prefix(&zarr_store::Prefix::new("a/").unwrap()).unwrap();
+        assert!(array.read::<u8>((1..2, ..)).unwrap_err().is_not_found());
     }
 
     /// An array that was erased meanwhile is no array of fill values.
