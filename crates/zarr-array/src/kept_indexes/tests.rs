@@ -2,7 +2,7 @@ use super::*;
 use crate::{Array, NewArray, Registry};
 use proptest::prelude::*;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use zarr_grid::Selection;
 use zarr_store::{
     AccessProfile, ByteRange, Capabilities, Error, ErrorKind, GetOptions, Key, MemoryStore, Operation, Store, StoreExt,
@@ -15,6 +15,7 @@ struct Far {
     newest: MemoryStore,
     older: Mutex<HashMap<(String, Version), Vec<u8>>>,
     gets: AtomicU64,
+    is_down: AtomicBool,
 }
 
 impl fmt::Display for Far {
@@ -37,6 +38,10 @@ impl Store for Far {
     fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
         if key.as_str().contains("c/") {
             self.gets.fetch_add(1, Ordering::Relaxed);
+        }
+        if self.is_down.load(Ordering::Relaxed) {
+            let why = "no answer within the deadline";
+            return Err(Error::failed(self, Operation::Get, key.as_str(), ErrorKind::TimedOut, why));
         }
         let newest = self.version(key);
         if let Some(due) =
@@ -136,6 +141,22 @@ fn a_further_element_of_a_shard_is_one_request() {
         assert_eq!(far.take_gets(), indexes);
         assert_eq!((element(&array, (20, 3)), far.take_gets()), (643, indexes + 1));
         assert_eq!((element(&array, (17, 9)), far.take_gets()), (553, indexes));
+    }
+}
+
+/// An index that is kept is not why a server is down.
+#[test]
+fn a_store_that_fails_is_asked_once() {
+    for is_nested in [false, true] {
+        let (far, array, _) = arrays(is_nested);
+        array.write(.., &[1_i16; 1024]).unwrap();
+        assert_eq!(element(&array, (3, 5)), 1);
+        far.is_down.store(true, Ordering::Relaxed);
+        far.take_gets();
+        assert_eq!(array.read::<i16>((3, 4)).unwrap_err().kind(), crate::ErrorKind::Store);
+        assert_eq!(far.take_gets(), 1);
+        far.is_down.store(false, Ordering::Relaxed);
+        assert_eq!(element(&array, (3, 4)), 1);
     }
 }
 

@@ -101,7 +101,9 @@ impl Attempt {
                 }));
             }
             Ok(()) => Self::Replaced(replaced, tries),
-            Err(_) if *self == Self::First && policy.first.is_doubtful() => Self::WithoutCache,
+            Err(error) if *self == Self::First && policy.first.is_doubtful() && may_be_of_cache(&error) => {
+                Self::WithoutCache
+            }
             Err(error) => return Err(error),
         };
         Ok(())
@@ -118,4 +120,9 @@ impl Attempt {
         };
         Ok(())
     }
+}
+
+/// Whether an error may come from what was kept. A store that fails would fail again, after its deadline.
+fn may_be_of_cache(error: &Error) -> bool {
+    !matches!(error.kind(), ErrorKind::Store | ErrorKind::Cancelled)
 }
