@@ -217,3 +217,6 @@ fn decide<T>(done: Result<T>, looked: Result<()>) -> Result<T> {
         _ => done,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -223,22 +223,30 @@ impl<'a, D: Drive> Verbs<'a, D> {
         self.find_chunk_location().await?;
         let tie = self.tie()?;
         let sizes = self.run_tied(&tie, jobs::sizes_below(self.core.chunk_prefix())?).await;
-        let sizes = self.end_read(&tie, sizes, Need::Usual).await?;
-        Ok(sizes.into_iter().filter_map(|(key, size)| Some((self.core.parse_key(key.as_str())?, size))).collect())
+        let chunk = |(key, size): (Key, u64)| Some((self.core.parse_key(key.as_str())?, size));
+        let chunks: Result<Vec<_>> = sizes.map(|sizes| sizes.into_iter().filter_map(chunk).collect());
+        let need = need_of_list(&chunks);
+        self.end_read(&tie, chunks, need).await
     }
 
     async fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
         self.find_chunk_location().await?;
         let tie = self.tie()?;
         let keys = self.run_tied(&tie, jobs::keys_below(self.core.chunk_prefix())?).await;
-        let keys = self.end_read(&tie, keys, Need::Usual).await?;
-        Ok(chunk_keys::parse_in_grid(self.core, keys))
+        let chunks = keys.map(|keys| chunk_keys::parse_in_grid(self.core, keys));
+        let need = need_of_list(&chunks);
+        self.end_read(&tie, chunks, need).await
     }
 
     /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
     pub(crate) async fn find_chunk_location(&self) -> Result<()> {
         if self.core.is_location_unknown() { find_chunk_location(&self.drive, self.core).await } else { Ok(()) }
     }
+}
+
+/// The need of a look after a list of chunks: an array that is gone has none.
+fn need_of_list<T>(listed: &Result<Vec<T>>) -> Need {
+    if listed.as_ref().is_ok_and(Vec::is_empty) { Need::Missing } else { Need::Usual }
 }
 
 /// Creates the array of `new` at a path. Returns its node, and the options to open it with.
