@@ -4,6 +4,7 @@ use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::create::NewArray;
 use crate::drive::{Blocking, now};
+use crate::tie::Seen;
 use crate::verbs::{self, Verbs};
 use crate::{
     ArrayData, EraseProgress, IntoFlow, Options, Plan, ReadInto, Registry, Result, WriteFrom, execute, reshape,
@@ -57,10 +58,10 @@ impl Array {
     pub fn open(store: &Arc<dyn Store>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
         let found = zarr_hierarchy::open_node(&**store, path, None)
             .map_err(|error| zarr_hierarchy::with_location(error, &**store, path))?;
-        Self::from_found(store, found, registry, Options::default())
+        Self::from_found_now(store, found, registry, Options::default())
     }
 
-    /// An array whose metadata was read before.
+    /// An array whose metadata was read before. The first operation on it looks whether it is still there.
     ///
     /// # Errors
     /// As [`open`](Self::open), but for the store.
@@ -70,8 +71,32 @@ impl Array {
         registry: &Arc<Registry>,
         options: Options,
     ) -> Result<Self> {
+        Self::seen(store, found, registry, options, Seen::default())
+    }
+
+    /// As [`from_found`](Self::from_found), with metadata that were read a moment ago: that counts as a look
+    /// ([`Options::look_interval`]).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn from_found_now(
+        store: &Arc<dyn Store>,
+        found: StoredNode,
+        registry: &Arc<Registry>,
+        options: Options,
+    ) -> Result<Self> {
+        Self::seen(store, found, registry, options, Seen::now())
+    }
+
+    fn seen(
+        store: &Arc<dyn Store>,
+        found: StoredNode,
+        registry: &Arc<Registry>,
+        options: Options,
+        seen: Seen,
+    ) -> Result<Self> {
         let core = ArrayCore::new(found, store.to_string(), Arc::clone(registry), options)?;
-        let core = core.cached(StoreId::blocking(store));
+        let core = core.cached(StoreId::blocking(store)).seen(seen);
         Ok(Self { store: Arc::clone(store), core: Arc::new(core) })
     }
 
@@ -86,7 +111,7 @@ impl Array {
     /// [`crate::ErrorKind::UnknownExtension`] or [`crate::ErrorKind::NotExpressible`] if `new` cannot be; [`crate::ErrorKind::Store`].
     pub fn create(store: &Arc<dyn Store>, path: &str, new: NewArray, registry: &Arc<Registry>) -> Result<Self> {
         let (found, options) = now(verbs::create(&Blocking(&**store), &store.to_string(), path, new, registry))?;
-        let array = Self::from_found(store, found, registry, options)?;
+        let array = Self::from_found_now(store, found, registry, options)?;
         // There may have been another one before.
         drop(array.core.invalidation(None));
         Ok(array)
@@ -97,7 +122,8 @@ impl Array {
     /// # Errors
     /// If limits no longer allow its chunks.
     pub fn with(&self, options: Options) -> Result<Self> {
-        Self::from_found(&self.store, self.core.found.clone(), &self.core.registry, options)
+        let core = &self.core;
+        Self::seen(&self.store, core.found.clone(), &core.registry, options, core.seen.same())
     }
 
     /// The same array, read and written through another store that has the same values, such as one that counts requests, or ends them.

@@ -3,6 +3,7 @@
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::drive::{Waiting, now};
+use crate::tie::Seen;
 use crate::verbs::{self, Verbs};
 use crate::{
     Array, ArrayData, ArraySizes, EraseProgress, IntoFlow, NewArray, Options, Plan, ReadInto, Registry, Result,
@@ -44,10 +45,10 @@ impl AsyncArray {
     /// As there.
     pub async fn open(store: &Arc<dyn AsyncStore>, path: &str, registry: &Arc<Registry>) -> Result<Self> {
         let found = zarr_hierarchy::open_node_async(&**store, path, None).await?;
-        Self::from_found(store, found, registry, Options::default())
+        Self::from_found_now(store, found, registry, Options::default())
     }
 
-    /// An array whose metadata was read before.
+    /// An array whose metadata was read before. The first operation on it looks whether it is still there.
     ///
     /// # Errors
     /// As [`open`](Self::open), but for the store.
@@ -57,8 +58,32 @@ impl AsyncArray {
         registry: &Arc<Registry>,
         options: Options,
     ) -> Result<Self> {
+        Self::seen(store, found, registry, options, Seen::default())
+    }
+
+    /// As [`from_found`](Self::from_found), with metadata that were read a moment ago: that counts as a look
+    /// ([`Options::look_interval`]).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn from_found_now(
+        store: &Arc<dyn AsyncStore>,
+        found: StoredNode,
+        registry: &Arc<Registry>,
+        options: Options,
+    ) -> Result<Self> {
+        Self::seen(store, found, registry, options, Seen::now())
+    }
+
+    fn seen(
+        store: &Arc<dyn AsyncStore>,
+        found: StoredNode,
+        registry: &Arc<Registry>,
+        options: Options,
+        seen: Seen,
+    ) -> Result<Self> {
         let core = ArrayCore::new(found, store.to_string(), Arc::clone(registry), options)?;
-        let core = core.cached(StoreId::waiting(store));
+        let core = core.cached(StoreId::waiting(store)).seen(seen);
         Ok(Self { store: Arc::clone(store), core: Arc::new(core) })
     }
 
@@ -73,7 +98,7 @@ impl AsyncArray {
         registry: &Arc<Registry>,
     ) -> Result<Self> {
         let (found, options) = verbs::create(&Waiting(&**store), &store.to_string(), path, new, registry).await?;
-        let array = Self::from_found(store, found, registry, options)?;
+        let array = Self::from_found_now(store, found, registry, options)?;
         // There may have been another one before.
         drop(array.core.invalidation(None));
         Ok(array)
@@ -84,7 +109,8 @@ impl AsyncArray {
     /// # Errors
     /// As [`Array::with`](crate::Array::with).
     pub fn with(&self, options: Options) -> Result<Self> {
-        Self::from_found(&self.store, self.core.found.clone(), &self.core.registry, options)
+        let core = &self.core;
+        Self::seen(&self.store, core.found.clone(), &core.registry, options, core.seen.same())
     }
 
     /// The same array, read and written through another store that has the same values, such as one that counts requests, or ends them.

@@ -140,7 +140,7 @@ impl AsyncGroup {
     pub async fn array(&self, name: &str) -> Result<AsyncArray> {
         let found = open_node_async(&*self.store, &self.below(name)?, Some(self.found.dialect)).await?;
         let options = Options::default().strict_writers(self.strict_writers);
-        AsyncArray::from_found(&self.store, found, &self.registry, options)
+        AsyncArray::from_found_now(&self.store, found, &self.registry, options)
     }
 
     /// Opens a group below, by its path relative to this group.

@@ -127,7 +127,7 @@ impl ArrayCore {
             warnings: all_warnings,
             others,
             pin_prefix,
-            seen: Seen::now(),
+            seen: Seen::default(),
             location,
             cache: None,
             kept_indexes: KeptIndexes::default(),
@@ -243,6 +243,11 @@ impl ArrayCore {
         Ok(self.pool.get())
     }
 
+    /// The array, seen to be there at this time.
+    pub(crate) fn seen(self, seen: Seen) -> Self {
+        Self { seen, ..self }
+    }
+
     /// The array with the cache that its options name, as one of a store.
     pub(crate) fn cached(mut self, store: StoreId) -> Self {
         self.cache = self.options.cache.clone().map(|cache| {
@@ -312,9 +317,10 @@ impl ArrayCore {
         })
     }
 
-    /// The same array with other metadata, as found in `found`.
+    /// The same array with other metadata, as found in `found` now.
     pub(crate) fn with_found(&self, found: StoredNode) -> Result<Self> {
         let mut core = Self::new(found, self.store.clone(), Arc::clone(&self.registry), self.options.clone())?;
+        core.seen = Seen::now();
         if let Some(cache) = &self.cache {
             core = core.cached(cache.store().clone());
         }

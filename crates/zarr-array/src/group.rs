@@ -227,7 +227,7 @@ impl Group {
     pub fn array(&self, name: &str) -> Result<Array> {
         let found = open_node(&*self.store, &self.below(name)?, Some(self.found.dialect))?;
         let options = Options::default().strict_writers(self.strict_writers);
-        Array::from_found(&self.store, found, &self.registry, options)
+        Array::from_found_now(&self.store, found, &self.registry, options)
     }
 
     /// Opens a group below, by its path relative to this group.

@@ -31,9 +31,10 @@ pub struct Options {
     /// of other chunks, would be read for data that was there, or written where nobody finds them. Arrays opened from consolidated
     /// metadata are not looked at.
     pub trust_missing: bool,
-    /// How long ago the last such look, or the opening, may be in a store whose requests take long, such as a bucket, for another one to be
-    /// left out: a second if not set. With zero each operation looks, as it does in other stores. A read that met chunks that are not
-    /// stored looks in any case.
+    /// The time for which an array counts as still there after it was opened, or looked at, in a store whose requests take long, such as a
+    /// bucket: operations begun within it do not look. A second if not set; with zero each operation looks, as in other stores. A read that
+    /// met chunks that are not stored looks in any case, and so does the first operation on an array whose metadata were read some time
+    /// before ([`Array::from_found`](crate::Array::from_found)).
     pub look_interval: Option<Duration>,
     /// Whether chunks (not inner chunks of shards) of nothing but fill values are stored. By default a write of a whole chunk
     /// erases such a chunk instead; a write of a part of a chunk never does. They are always stored in arrays whose fill value is

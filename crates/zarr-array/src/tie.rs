@@ -23,15 +23,15 @@ use zarr_store::{AccessProfile, Capabilities, Job, Key, Prefix, Store, StoreKind
 /// How old a look may be where requests take long, if the options do not say.
 const OLD: Duration = Duration::from_secs(1);
 
-/// When the document of an array was last seen to be as it was opened.
-#[derive(Debug)]
+/// The time at which the document of an array was last seen to be as it was opened; 0 for never.
+#[derive(Debug, Default)]
 pub(crate) struct Seen(AtomicU64);
 
-/// Times are counted from here.
+/// Times are counted from here, and are not 0.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 fn since_start() -> u64 {
-    u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX).max(1)
 }
 
 impl Seen {
@@ -39,8 +39,14 @@ impl Seen {
         Self(AtomicU64::new(since_start()))
     }
 
-    fn age(&self) -> Duration {
-        Duration::from_nanos(since_start().saturating_sub(self.0.load(Ordering::Relaxed)))
+    /// The same time.
+    pub(crate) fn same(&self) -> Self {
+        Self(AtomicU64::new(self.0.load(Ordering::Relaxed)))
+    }
+
+    fn is_older_than(&self, interval: Duration) -> bool {
+        let seen = self.0.load(Ordering::Relaxed);
+        seen == 0 || Duration::from_nanos(since_start().saturating_sub(seen)) >= interval
     }
 }
 
@@ -125,7 +131,7 @@ impl<D: Drive> Verbs<'_, D> {
     /// Whether the last look is too old.
     fn is_due(&self) -> bool {
         let core = self.core;
-        !self.is_remote() || core.seen.age() >= core.options.look_interval.unwrap_or(OLD)
+        !self.is_remote() || core.seen.is_older_than(core.options.look_interval.unwrap_or(OLD))
     }
 
     fn is_remote(&self) -> bool {

@@ -180,7 +180,7 @@ impl Open {
     /// The errors of [`Array::open`] and of opening the store.
     pub fn array(self) -> Result<Array> {
         let (store, Bound { node, registry, options }) = self.find(None)?;
-        Array::from_found(&store, node, &registry, options)
+        Array::from_found_now(&store, node, &registry, options)
     }
 
     /// Opens the group. From a remote store its consolidated metadata comes with it: see [`open_group`].
@@ -213,7 +213,7 @@ impl Open {
     pub fn node(self) -> Result<Opened> {
         let (store, Bound { node, registry, options }) = self.find(None)?;
         match node.node.as_array() {
-            Some(_) => Array::from_found(&store, node, &registry, options).map(Opened::Array),
+            Some(_) => Array::from_found_now(&store, node, &registry, options).map(Opened::Array),
             None => {
                 let group = Group::from_found(&store, node, &registry)?;
                 Ok(Opened::Group(group.with_strict_writers(options.strict_writers)))
@@ -242,7 +242,7 @@ impl Open<dyn AsyncStore> {
     /// As [`AsyncArray::open`].
     pub async fn array(self) -> Result<AsyncArray> {
         let (store, Bound { node, registry, options }) = self.find(false).await?;
-        AsyncArray::from_found(&store, node, &registry, options)
+        AsyncArray::from_found_now(&store, node, &registry, options)
     }
 
     /// Opens the group.

@@ -31,6 +31,37 @@ fn seldom() -> Options {
     Options::default().look_interval(Duration::from_secs(3600))
 }
 
+fn gets(far: &Far, array: &Array) -> u64 {
+    far.take();
+    assert_eq!(array.read::<i16>(..2).unwrap(), [1; 2]);
+    far.take().gets
+}
+
+/// Metadata may have been read long before an array is made of them.
+#[test]
+fn metadata_that_were_read_before_are_looked_at_once() {
+    let (far, store, array) = far();
+    let found = |options| Array::from_found(&store, array.found().clone(), array.registry(), options).unwrap();
+    let before = found(seldom());
+    assert_eq!([gets(&far, &before), gets(&far, &before)], [2, 1]);
+    // Other options are no look.
+    let other = found(seldom()).with(seldom().threads(None)).unwrap();
+    assert_eq!([gets(&far, &other), gets(&far, &other)], [2, 1]);
+    assert_eq!(gets(&far, &before.with(seldom()).unwrap()), 1);
+    // To open, to create, and to read metadata just now are.
+    let now = Array::from_found_now(&store, array.found().clone(), array.registry(), seldom()).unwrap();
+    let opened = Array::open(&store, "/a", array.registry()).unwrap().with(seldom()).unwrap();
+    let group = crate::Group::open(&store, "/", array.registry()).unwrap();
+    let below = group.array("a").unwrap().with(seldom()).unwrap();
+    assert_eq!([&array, &now, &opened, &below].map(|array| gets(&far, array)), [1; 4]);
+    // An array that is replaced is noticed.
+    let before = found(seldom());
+    Array::create(&store, "/a", new(5).overwrite(true), array.registry()).unwrap().write(..2, &[9_i16; 2]).unwrap();
+    assert_eq!(before.read::<i16>(..2).unwrap_err().kind(), ErrorKind::NotFound);
+    let before = found(seldom());
+    assert_eq!(before.write(..2, &[3_i16; 2]).unwrap_err().kind(), ErrorKind::NotFound);
+}
+
 #[test]
 fn an_array_that_is_gone_has_no_list_of_chunks() {
     let (far, store, array) = far();
