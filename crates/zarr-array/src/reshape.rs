@@ -32,8 +32,10 @@ pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64])
     resized(core, shape)?;
     core.check_writers(drive.capabilities(), "another shape")?;
     check_documents(drive, core).await?;
-    let _lock = lock(drive, core).await?;
     let held = Held::new(drive, core)?;
+    let _lock = lock(drive, core).await?;
+    // The lock is of the directory that is held.
+    held.end(core, Ok(()))?;
     let done = resize_held(&held, core, shape).await;
     held.end(core, done)
 }
@@ -81,11 +83,13 @@ pub(crate) async fn append<D: Drive>(
 ) -> Result<Arc<ArrayCore>> {
     core.check_writers(drive.capabilities(), "an append")?;
     check_documents(drive, core).await?;
-    let lock = lock(drive, core).await?;
-    if drive.capabilities().conditional && !lock.excludes_processes() {
-        return claimed::append(drive, core, axis, data).await;
-    }
     let held = Held::new(drive, core)?;
+    let lock = lock(drive, core).await?;
+    held.end(core, Ok(()))?;
+    if drive.capabilities().conditional && !lock.excludes_processes() {
+        let done = claimed::append(&held, core, axis, data).await;
+        return held.end(core, done);
+    }
     let done = append_held(&held, core, axis, data).await;
     held.end(core, done)
 }

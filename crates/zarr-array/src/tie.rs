@@ -79,11 +79,7 @@ impl ArrayCore {
 impl<D: Drive> Verbs<'_, D> {
     /// Begins an operation.
     pub(crate) fn tie(&self) -> Result<Tie> {
-        let core = self.core;
-        match core.pin_prefix.as_ref().filter(|_| !core.options.trust_missing) {
-            Some(prefix) => self.drive.pin(prefix).map(Tie).map_err(|error| core.locate(error)),
-            None => Ok(Tie(None)),
-        }
+        hold(&self.drive, self.core).map(Tie)
     }
 
     /// Runs a job of it.
@@ -120,7 +116,7 @@ impl<D: Drive> Verbs<'_, D> {
             return done;
         }
         let looked = self.look_at(None).await.and_then(|()| match &tie.0 {
-            Some(pinned) if !pinned.is_in_place()? => {
+            Some(pinned) if !is_in_place(pinned, self.core)? => {
                 Err(self.core.locate(gone(&self.core.found, "another array with the same metadata is there now")))
             }
             _ => Ok(()),
@@ -166,14 +162,13 @@ pub(crate) struct Held<'d, D> {
 
 impl<'d, D: Drive> Held<'d, D> {
     pub(crate) fn new(drive: &'d D, core: &ArrayCore) -> Result<Self> {
-        let pinned = core.pin_prefix.as_ref().map_or(Ok(None), |prefix| drive.pin(prefix));
-        Ok(Self { drive, pinned: pinned.map_err(|error| core.locate(error))? })
+        Ok(Self { drive, pinned: hold(drive, core)? })
     }
 
     /// The result of the change, if the array is where it was.
     pub(crate) fn end<T>(&self, core: &ArrayCore, done: Result<T>) -> Result<T> {
         match &self.pinned {
-            Some(pinned) if !pinned.is_in_place()? => {
+            Some(pinned) if !is_in_place(pinned, core)? => {
                 Err(core.locate(gone(&core.found, "the array is not there any more")))
             }
             _ => done,
@@ -214,6 +209,17 @@ impl<D: Drive> Drive for Held<'_, D> {
     fn overlaps(&self) -> bool {
         self.drive.overlaps()
     }
+}
+
+/// Holds the directory of an array, where there is one, and where it is not to be trusted.
+fn hold<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Option<Arc<dyn Store>>> {
+    let prefix = core.pin_prefix.as_ref().filter(|_| !core.options.trust_missing);
+    prefix.map_or(Ok(None), |prefix| drive.pin(prefix)).map_err(|error| core.locate(error))
+}
+
+/// Whether the directory that is held still has the path of the array.
+fn is_in_place(pinned: &Arc<dyn Store>, core: &ArrayCore) -> Result<bool> {
+    pinned.is_in_place().map_err(|error| core.locate(error.into()))
 }
 
 /// The result of an operation after a look: that the array is another one is the cause of whatever else was wrong.

@@ -37,6 +37,7 @@ use super::Appended;
 use crate::core::ArrayCore;
 use crate::drive::Drive;
 use crate::jobs::too_few_chunks;
+use crate::tie::Held;
 use crate::write::{ChunkStates, WriteJob};
 use crate::{Error, ErrorKind, Result, jobs};
 use std::ops::Range;
@@ -64,7 +65,7 @@ const MAX_BATCH_SIZE: u64 = 256 << 20;
 
 /// Writes elements beyond the end of an array, and then gives it the shape that has them.
 pub(super) async fn append<D: Drive>(
-    drive: &D,
+    drive: &Held<'_, D>,
     core: &ArrayCore,
     axis: usize,
     data: View<'_>,
@@ -74,6 +75,8 @@ pub(super) async fn append<D: Drive>(
     loop {
         let newest = drive.run_alone(AwaitClaim::new(ReadNewest::new(&core.found), patience)).await;
         let newest = newest.map_err(|error| core.locate(error))?;
+        // They were read by the path: in the directory that is held.
+        drive.end(core, Ok(()))?;
         match append_to(drive, core, newest, axis, data.clone()).await {
             Err(error) if error.kind() == ErrorKind::Conflict && tries < MAX_TRIES => {
                 tries += 1;

@@ -83,3 +83,130 @@ fn a_missing_chunk_that_is_asked_for_again_is_looked_at() {
     store.erase_prefix(&Prefix::new("a/").unwrap()).unwrap();
     assert_eq!(cached.read::<i16>(2..6).unwrap_err().kind(), ErrorKind::NotFound);
 }
+
+/// Directories are held on Linux.
+#[cfg(target_os = "linux")]
+mod held {
+    use super::*;
+    use std::fmt;
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    use zarr_store::{Key, Lock, SetOptions, Version};
+    use zarr_store_filesystem::{FilesystemOptions, FilesystemStore};
+
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    enum When {
+        Locked,
+        ChunkSet,
+    }
+
+    /// A directory in which two arrays change places at a chosen call.
+    #[derive(Clone, Debug)]
+    struct Exchanging {
+        store: Arc<dyn Store>,
+        plain: Arc<dyn Store>,
+        when: Arc<Mutex<Option<When>>>,
+        pins: Arc<AtomicUsize>,
+    }
+
+    impl Exchanging {
+        fn called(&self, call: When) {
+            let mut when = self.when.lock().unwrap();
+            if *when == Some(call) {
+                *when = None;
+                let [a, b] = ["a/", "b/"].map(|prefix| Prefix::new(prefix).unwrap());
+                assert!(self.plain.exchange_prefixes(&a, &b).unwrap());
+            }
+        }
+    }
+
+    impl fmt::Display for Exchanging {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.store.fmt(f)
+        }
+    }
+
+    impl Store for Exchanging {
+        fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
+            if key.as_str().starts_with("a/c") {
+                self.called(When::ChunkSet);
+            }
+            self.store.set(key, value, options)
+        }
+
+        fn pin(&self, prefix: &Prefix) -> zarr_store::Result<Option<Arc<dyn Store>>> {
+            self.pins.fetch_add(1, Relaxed);
+            let pinned = self.store.pin(prefix)?;
+            Ok(pinned.map(|store| Arc::new(Self { store, ..self.clone() }) as Arc<dyn Store>))
+        }
+
+        fn try_lock(&self, prefix: &Prefix) -> zarr_store::Result<Option<Lock>> {
+            self.called(When::Locked);
+            self.store.try_lock(prefix)
+        }
+
+        zarr_store::delegate! { |this| this.store;
+            get, get_into, erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes,
+            find_link, leftovers, parent, is_in_place, take_warnings, flush, barrier, capabilities, access_profile
+        }
+    }
+
+    /// An array, and another one with the same metadata.
+    fn arrays(locks: bool) -> (tempfile::TempDir, Exchanging, [Array; 2]) {
+        let folder = tempfile::tempdir().unwrap();
+        let options = FilesystemOptions::default().locks(locks);
+        let plain: Arc<dyn Store> = Arc::new(FilesystemStore::open(folder.path()).unwrap().with(options));
+        let store = Exchanging { store: Arc::clone(&plain), plain, when: Arc::default(), pins: Arc::default() };
+        let through: Arc<dyn Store> = Arc::new(store.clone());
+        let arrays = [("/a", 1_i16), ("/b", 2)].map(|(path, element)| {
+            let array = Array::create(&through, path, new(0), &registry()).unwrap();
+            array.write(.., &[element; 8]).unwrap();
+            array
+        });
+        (folder, store, arrays)
+    }
+
+    fn elements(store: &Exchanging, path: &str) -> Vec<i16> {
+        Array::open(&store.plain, path, &registry()).unwrap().read(..).unwrap()
+    }
+
+    /// With locks between processes and without them: nothing is appended to the array that is there instead.
+    #[test]
+    fn an_append_goes_to_the_array_that_was_there_at_the_beginning() {
+        for locks in [true, false] {
+            for when in [When::Locked, When::ChunkSet] {
+                let (_folder, store, [mut array, _]) = arrays(locks);
+                *store.when.lock().unwrap() = Some(when);
+                let error = array.append(0, &[7_i16; 4]).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::NotFound, "{locks} {when:?}: {error}");
+                assert!(store.when.lock().unwrap().is_none());
+                assert_eq!(elements(&store, "/a"), [2; 8], "{locks} {when:?}");
+                assert_eq!(elements(&store, "/b")[..8], [1; 8], "{locks} {when:?}");
+                let chunks = store.plain.list_prefix(&Prefix::new("a/c/").unwrap()).unwrap();
+                assert_eq!(chunks.len(), 4, "{locks} {when:?}: {chunks:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_resize_changes_the_array_that_was_there_at_the_beginning() {
+        for locks in [true, false] {
+            let (_folder, store, [mut array, _]) = arrays(locks);
+            *store.when.lock().unwrap() = Some(When::Locked);
+            assert_eq!(array.resize(&[2]).unwrap_err().kind(), ErrorKind::NotFound);
+            assert_eq!((elements(&store, "/a"), elements(&store, "/b")), (vec![2; 8], vec![1; 8]));
+        }
+    }
+
+    #[test]
+    fn an_array_that_is_trusted_is_not_held() {
+        let (_folder, store, [array, _]) = arrays(true);
+        let mut array = array.with(Options::default().trust_missing(true)).unwrap();
+        store.pins.store(0, Relaxed);
+        array.append(0, &[7_i16; 4]).unwrap();
+        array.resize(&[10]).unwrap();
+        array.write(..2, &[7_i16; 2]).unwrap();
+        array.read::<i16>(..).unwrap();
+        assert_eq!(store.pins.load(Relaxed), 0);
+    }
+}
