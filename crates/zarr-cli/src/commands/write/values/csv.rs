@@ -11,6 +11,9 @@ use crate::failure::Result;
 use zarr::dtype::{DataType, Field, StructType, print};
 use zarr::meta::json::{Map, Value};
 
+/// The byte order mark, which other software writes before a table.
+const MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
+
 /// Reads elements from the rows of a table: a row for each element, or for each row of a shape of two dimensions. Before rows of structs,
 /// a header has the names of the fields, in any order. The first value too many is an error.
 pub(super) fn read(scanner: &mut Scanner<'_>, data_type: &DataType, shape: &[u64], into: &mut Spool) -> Result<()> {
@@ -142,10 +145,10 @@ impl<'a, 's> Table<'a, 's> {
 
     /// Reads the next field; `None` at the end of the table. Whether it is the last one of its row.
     fn next(&mut self) -> Result<Option<bool>> {
-        self.skip_mark()?;
         self.field.clear();
+        self.skip_mark()?;
         // Whether the field has begun, and whether its closing quotes were read, after which it must end.
-        let (mut begun, mut closed) = (false, false);
+        let (mut begun, mut closed) = (!self.field.is_empty(), false);
         loop {
             let next = self.scanner.next()?;
             match next {
@@ -201,16 +204,18 @@ impl<'a, 's> Table<'a, 's> {
         add(&mut self.field, byte, self.longest).map_err(|what| self.error(&what))
     }
 
-    /// Passes a byte order mark at the beginning.
+    /// Passes a byte order mark at the beginning. Bytes of another character, which may begin as the mark does, begin the field.
     fn skip_mark(&mut self) -> Result<()> {
-        if self.scanner.offset() > 0 || self.scanner.peek()? != Some(0xef) {
+        if self.scanner.offset() > 0 {
             return Ok(());
         }
-        let mark = [self.scanner.next()?, self.scanner.next()?, self.scanner.next()?];
-        match mark {
-            [Some(0xef), Some(0xbb), Some(0xbf)] => Ok(()),
-            _ => Err(self.scanner.error("expected a table, found a character before it")),
+        for (at, &byte) in MARK.iter().enumerate() {
+            if self.scanner.peek()? != Some(byte) {
+                return MARK.iter().take(at).try_for_each(|&byte| self.add(byte));
+            }
+            self.scanner.pass();
         }
+        Ok(())
     }
 
     /// The field that was read.
@@ -263,6 +268,12 @@ mod tests {
         assert_eq!(records("\"a\"b").unwrap_err(), "x.csv: row 1: found 'b' after closing quotes");
         assert_eq!(records("a\rb").unwrap(), [["a\rb"]]);
         assert_eq!(records("東,京\n").unwrap(), [["東", "京"]]);
+        // Characters that begin with the first bytes of a byte order mark.
+        for text in ["\u{ff71}", "\u{f000}x", "\u{fee0}", "\u{ffff}", "\u{feff}\u{feff}"] {
+            let expected = text.strip_prefix('\u{feff}').unwrap_or(text);
+            assert_eq!(records(&format!("{text},b\n")).unwrap(), [[expected, "b"]], "{text:?}");
+        }
+        assert_eq!(records("\u{feff}").unwrap(), [[""; 0]; 0]);
         assert!(records(&"a".repeat(101)).unwrap_err().contains("more than 100 bytes of text"));
         assert!(records(&format!("\"{}", "a".repeat(101))).unwrap_err().contains("more than 100 bytes of text"));
     }
