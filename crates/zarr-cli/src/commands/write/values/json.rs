@@ -21,14 +21,21 @@ pub(super) fn read(
     lengths: &mut [Option<u64>],
     into: &mut Spool,
 ) -> Result<()> {
-    Nested { scanner, data_type, longest: longest_text(data_type), text: Vec::new() }.read(lengths, into)
+    // Only elements of these types are arrays or objects of many items.
+    let is_nested = matches!(data_type, DataType::Object | DataType::VlenArray(_) | DataType::Struct(_));
+    let longest = longest_text(data_type);
+    let most_nested = if is_nested { longest } else { LONGEST_TOKEN };
+    Nested { scanner, data_type, longest, most_nested, text: Vec::new() }.read(lengths, into)
 }
 
 struct Nested<'a, 's> {
     scanner: &'a mut Scanner<'s>,
     data_type: &'a DataType,
+    /// The longest element, in bytes.
     longest: usize,
-    /// Of the element that is read.
+    /// The longest element that is an array or an object, in bytes.
+    most_nested: usize,
+    /// The text of the element that is read.
     text: Vec<u8>,
 }
 
@@ -101,7 +108,8 @@ impl Nested<'_, '_> {
             return Ok(());
         }
         let place = self.scanner.place();
-        let found = self.value()?.excerpt();
+        // The value is only shown.
+        let found = self.value(LONGEST_TOKEN, LONGEST_TOKEN)?.excerpt();
         let expected = len.map_or_else(|| "an array".to_owned(), |len| format!("an array of {len}"));
         Err(self.scanner.error_at(place, &format!("{found}, expected {expected}")))
     }
@@ -116,19 +124,20 @@ impl Nested<'_, '_> {
 
     fn element(&mut self, into: &mut Spool) -> Result<()> {
         let (place, index) = (self.scanner.place(), into.len());
-        let value = self.value()?;
+        let value = self.value(self.longest, self.most_nested)?;
         let element = print::parse(self.data_type, &value);
         let element = element.map_err(|error| self.scanner.error_at(place, &format!("value {index}: {error}")))?;
         into.push(&element)
     }
 
-    /// A value of any kind, with strings in place of Python's NaN literals.
-    fn value(&mut self) -> Result<Value> {
+    /// A value of any kind, with strings in place of Python's NaN literals. A string has at most `longest` bytes, an array or an object
+    /// `most_nested`.
+    fn value(&mut self, longest: usize, most_nested: usize) -> Result<Value> {
         let (place, offset) = (self.scanner.place(), self.scanner.offset());
         self.text.clear();
         match self.scanner.peek()? {
-            Some(b'"') => self.string()?,
-            Some(b'[' | b'{') => self.brackets()?,
+            Some(b'"') => self.string(longest)?,
+            Some(b'[' | b'{') => self.brackets(most_nested)?,
             _ => self.token()?,
         }
         let text = std::str::from_utf8(&self.text).ok();
@@ -150,11 +159,11 @@ impl Nested<'_, '_> {
     }
 
     /// Takes a string with its quotes.
-    fn string(&mut self) -> Result<()> {
-        self.take(self.longest)?;
+    fn string(&mut self, most: usize) -> Result<()> {
+        self.take(most)?;
         let mut is_escaped = false;
         while let Some(byte) = self.scanner.peek()? {
-            self.take(self.longest)?;
+            self.take(most)?;
             match byte {
                 _ if is_escaped => is_escaped = false,
                 b'\\' => is_escaped = true,
@@ -166,12 +175,12 @@ impl Nested<'_, '_> {
     }
 
     /// Takes an array or an object.
-    fn brackets(&mut self) -> Result<()> {
+    fn brackets(&mut self, most: usize) -> Result<()> {
         let mut depth = 0;
         while let Some(byte) = self.scanner.peek()? {
             match byte {
                 b'"' => {
-                    self.string()?;
+                    self.string(most)?;
                     continue;
                 }
                 b'[' | b'{' => depth += 1,
@@ -181,7 +190,7 @@ impl Nested<'_, '_> {
             if depth > MAX_DEPTH {
                 return Err(self.scanner.error(&format!("nested deeper than {MAX_DEPTH} levels")));
             }
-            self.take(self.longest)?;
+            self.take(most)?;
             if depth == 0 {
                 return Ok(());
             }
@@ -279,6 +288,33 @@ mod tests {
         assert_eq!((found, lengths), (vec![1, 2, 3, 4, 5, 6], vec![Some(2), Some(3)]));
         let error = elements("[[1, 2, 3], [4, 5]]", &[Some(2), None]).unwrap_err();
         assert_eq!(error, "x.json: line 1, column 18: an array of 2, expected 3");
+    }
+
+    /// Brackets where a string is expected, or a value where an array is, are not read as a whole.
+    #[test]
+    fn brackets_are_read_only_for_types_that_have_them() {
+        let many = format!("[{}1]", "1,".repeat(1 << 20));
+        let refused = |data_type: DataType, text: &str, lengths: &mut [Option<u64>]| {
+            let mut spool = Spool::new(&data_type);
+            let mut input = text.as_bytes();
+            let mut scanner = Scanner::new("x.json", &mut input);
+            let failure = read(&mut scanner, &data_type, lengths, &mut spool).unwrap_err();
+            assert!(failure.line.contains("more than 65_536 bytes of text for one element"), "{}", failure.line);
+            assert!(scanner.offset() <= 2 * LONGEST_TOKEN as u64, "{}", scanner.offset());
+        };
+        let object = format!("{{\"a\":{many}}}");
+        let text = format!("\"{}\"", "a".repeat(1 << 20));
+        for data_type in [DataType::String, DataType::FixedUtf32 { len: 100_000 }] {
+            refused(data_type.clone(), &format!("[{many}]"), &mut [Some(1)]);
+            refused(data_type.clone(), &format!("[{object}]"), &mut [Some(1)]);
+            refused(data_type.clone(), &object, &mut [Some(1)]);
+            refused(data_type, &text, &mut [Some(1)]);
+        }
+        let mut spool = Spool::new(&DataType::Object);
+        let mut input = many.as_bytes();
+        let mut scanner = Scanner::new("x.json", &mut input);
+        read(&mut scanner, &DataType::Object, &mut [], &mut spool).unwrap();
+        assert_eq!(spool.len(), 1);
     }
 
     proptest! {
