@@ -8,10 +8,13 @@ use tempfile::SpooledTempFile;
 use zarr::codec::View;
 use zarr::dtype::{DataType, Heap, HeapRef};
 
-/// As many bytes are kept in memory.
+/// The bytes that are kept in memory.
 const IN_MEMORY: usize = 16 << 20;
 /// The buffer between elements and the file.
 const BUFFER: usize = 64 << 10;
+
+/// Elements of variable length whose mean size is looked at together, and whose beginning in the file is known.
+const TOGETHER: u64 = 4096;
 
 /// Elements of one data type on their way to an array. A temporary file of the system is erased with the process, whatever ends it.
 pub(super) struct Spool {
@@ -20,6 +23,18 @@ pub(super) struct Spool {
     count: u64,
     /// Bytes of the elements.
     size: u64,
+    blocks: Blocks,
+}
+
+/// Blocks of [`TOGETHER`] elements of variable length.
+#[derive(Default)]
+struct Blocks {
+    /// The offset in the file of the first element of each.
+    starts: Vec<u64>,
+    /// Bytes of the elements of the last.
+    last: u64,
+    /// Bytes of the elements of the largest.
+    largest: u64,
 }
 
 /// Elements as they lie in the file.
@@ -35,7 +50,7 @@ impl Spool {
     pub(super) fn new(data_type: &DataType) -> Self {
         let kind = if data_type.is_variable() { Kind::Variable } else { Kind::Fixed(data_type.item_size()) };
         let file = BufWriter::with_capacity(BUFFER, tempfile::spooled_tempfile(IN_MEMORY));
-        Self { file, kind, count: 0, size: 0 }
+        Self { file, kind, count: 0, size: 0, blocks: Blocks::default() }
     }
 
     /// How many elements were added.
@@ -48,6 +63,13 @@ impl Spool {
         if matches!(self.kind, Kind::Variable) {
             let len = u32::try_from(element.len()).map_err(|_| Failure::usage("an element is longer than 4 GiB"))?;
             self.file.write_all(&len.to_ne_bytes()).map_err(|error| broken(&error))?;
+            if self.count.is_multiple_of(TOGETHER) {
+                // Each element has its length before it.
+                self.blocks.starts.push(self.size + self.count * size_of_val(&len) as u64);
+                self.blocks.last = 0;
+            }
+            self.blocks.last += u64::from(len);
+            self.blocks.largest = self.blocks.largest.max(self.blocks.last);
         }
         self.count += 1;
         self.size += element.len() as u64;
@@ -68,7 +90,7 @@ impl Spool {
         let mut file = self.file.into_inner().map_err(|error| broken(error.error()))?;
         file.rewind().map_err(|error| broken(&error))?;
         let file = BufReader::with_capacity(BUFFER, file);
-        Ok(Spooled { file, kind: self.kind, count: self.count, size: self.size, at: 0 })
+        Ok(Spooled { file, kind: self.kind, count: self.count, blocks: self.blocks, at: 0 })
     }
 }
 
@@ -77,7 +99,7 @@ pub(super) struct Spooled {
     file: BufReader<SpooledTempFile>,
     kind: Kind,
     count: u64,
-    size: u64,
+    blocks: Blocks,
     /// How many were passed.
     at: u64,
 }
@@ -98,11 +120,11 @@ impl Block {
 }
 
 impl Spooled {
-    /// The bytes of an element in memory; the mean of those of variable length.
+    /// The bytes of an element in memory; the greatest mean of neighbours of variable length.
     pub(super) fn item_size(&self) -> u64 {
         match self.kind {
             Kind::Fixed(size) => (size as u64).max(1),
-            Kind::Variable => (self.size / self.count.max(1)).saturating_add(32),
+            Kind::Variable => (self.blocks.largest / self.count.clamp(1, TOGETHER)).saturating_add(32),
         }
     }
 
@@ -146,7 +168,7 @@ impl Spooled {
         }
     }
 
-    /// Goes on with an element; those of variable length are passed one by one.
+    /// Goes on with an element; those of variable length are passed one by one from the beginning of their block.
     fn seek(&mut self, to: u64) -> Result<()> {
         if to == self.at {
             return Ok(());
@@ -158,9 +180,11 @@ impl Spooled {
                 self.at = to;
             }
             Kind::Variable => {
-                if to < self.at {
-                    self.file.seek(SeekFrom::Start(0)).map_err(|error| broken(&error))?;
-                    self.at = 0;
+                let (from, block) = (self.at / TOGETHER, to / TOGETHER);
+                let start = usize::try_from(block).ok().and_then(|block| self.blocks.starts.get(block));
+                if let Some(&start) = start.filter(|_| to < self.at || from < block) {
+                    self.file.seek(SeekFrom::Start(start)).map_err(|error| broken(&error))?;
+                    self.at = block * TOGETHER;
                 }
                 while self.at < to {
                     let len = self.length()?;
@@ -248,5 +272,36 @@ mod tests {
         assert_eq!(texts(spooled.take(1).unwrap()), ["東京"]);
         assert_eq!(texts(spooled.runs([(0, 1), (3, 1)].into_iter()).unwrap()), ["a", "d"]);
         assert!(spooled.take(1).is_err());
+    }
+
+    #[test]
+    fn items_are_as_large_as_the_largest_neighbours() {
+        let mut spool = Spool::new(&DataType::String);
+        (0..10 * TOGETHER).for_each(|_| spool.push(b"a").unwrap());
+        (0..TOGETHER).for_each(|_| spool.push(&[b'b'; 1000]).unwrap());
+        (0..10 * TOGETHER + 1).for_each(|_| spool.push(b"c").unwrap());
+        assert_eq!(spool.finish().unwrap().item_size(), 1032);
+        let mut few = Spool::new(&DataType::String);
+        (0..2).for_each(|_| few.push(&[b'b'; 1000]).unwrap());
+        assert_eq!(few.finish().unwrap().item_size(), 1032);
+        assert_eq!(Spool::new(&DataType::String).finish().unwrap().item_size(), 32);
+    }
+
+    /// Elements far before are not passed on the way to others.
+    #[test]
+    fn blocks_of_texts_are_found_by_their_offset() {
+        let mut spool = Spool::new(&DataType::String);
+        let count = 3 * TOGETHER;
+        (0..count).for_each(|number| spool.push(number.to_string().as_bytes()).unwrap());
+        let mut spooled = spool.finish().unwrap();
+        // No element can be passed from the beginning.
+        spooled.file.get_mut().write_all(&[0xff; 4]).unwrap();
+        spooled.file.rewind().unwrap();
+        for at in [TOGETHER, count - 1, TOGETHER + 1, 2 * TOGETHER, 2 * TOGETHER - 1, TOGETHER] {
+            let block = spooled.runs(std::iter::once((at, 1))).unwrap();
+            let reference = HeapRef::from_item(&block.items).unwrap();
+            assert_eq!(block.heap.unwrap().get(reference).unwrap().to_vec(), at.to_string().as_bytes());
+        }
+        assert!(spooled.runs(std::iter::once((count, 1))).is_err());
     }
 }
