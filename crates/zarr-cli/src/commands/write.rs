@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use zarr::convert::Migration;
 use zarr::{Array, Selection};
 
-/// At most so many bytes of elements are in memory at once.
+/// The most bytes of elements that are in memory at once.
 const PIECE: u64 = 128 << 20;
 /// The same of elements that are appended, beside those that fill no chunk yet.
 const APPENDED: u64 = 16 << 20;
@@ -117,11 +117,19 @@ fn elements_of(
     progress: &Transfer,
 ) -> Result<()> {
     let Some(form) = values::form(args) else { return from_npy(array, selection, source, args.cast, progress) };
-    if args.cast.is_some() {
-        return Err(Failure::usage("--cast is for elements of numpy: values in text become those of the array's type"));
-    }
+    check_no_cast(args.cast)?;
     let shape = selection.resolve_on(array.chunk_grid())?.result_shape();
     values::write(array, &selection, &mut values::read(form, array.data_type(), &shape, source)?, progress)
+}
+
+/// Checks that no cast is asked for, of values in text.
+fn check_no_cast(cast: Option<Casting>) -> Result<()> {
+    match cast {
+        None => Ok(()),
+        Some(_) => {
+            Err(Failure::usage("--cast is for elements of numpy: values in text become those of the array's type"))
+        }
+    }
 }
 
 /// Writes the elements of a file of numpy.
@@ -186,6 +194,7 @@ pub(super) fn appended(
         shape.clone_from(&header.shape);
         (spooled, header.order_of_axes())
     } else {
+        check_no_cast(cast)?;
         (values::appended(form, &data_type, (&mut shape, axis), source)?, Order::C)
     };
     // Rows along the axis, and where each of them lies.
@@ -199,7 +208,8 @@ pub(super) fn appended(
     let inner = len(lengths.get(at + 1..).unwrap_or_default());
     let added = shape.get(axis).copied().unwrap_or(0);
     let row = outer.saturating_mul(inner).saturating_mul(spooled.item_size());
-    let step = (APPENDED / row.max(1)).max(1);
+    // Rows without elements are appended at once.
+    let (outer, step) = if row == 0 { (0, added.max(1)) } else { (outer, (APPENDED / row).max(1)) };
     // So many are kept until they fill chunks.
     let mut appender = array.appender(axis)?.buffer_size(row.saturating_mul(added).min(KEPT));
     let mut start = 0;

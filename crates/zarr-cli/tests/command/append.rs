@@ -71,3 +71,19 @@ fn arrays_grow_by_arrays_and_files() {
     let ran = folder.run(&["append", "s", "a", "--from", "short.json"]);
     assert!(ran.err.contains("an array of 2, expected 4"), "{}", ran.err);
 }
+
+/// Rows of no elements are appended at once, however many there are; a cast is not asked of text.
+#[test]
+fn rows_without_elements_and_casts_of_text() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "5,0", "--dtype", "int16"]);
+    let input = crate::folder::npy("<i2", false, "(1152921504606846976, 0)", &[]);
+    let ran = folder.run_with(&["append", "s", "a", "--from", "-"], &input);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(zarr::open(folder.path("s/a")).array().unwrap().shape(), [1_152_921_504_606_846_981, 0]);
+    folder.ok(&["create", "s", "b", "--shape", "1", "--dtype", "int16"]);
+    let before = folder.files("s");
+    let ran = folder.run_with(&["append", "s", "b", "--from", "-", "--as", "json", "--cast"], b"[1]");
+    assert!(ran.code == Some(2) && ran.err.contains("--cast is for elements of numpy"), "{:?} {}", ran.code, ran.err);
+    assert_eq!(folder.files("s"), before);
+}

@@ -8,7 +8,7 @@ use crate::npy::Header;
 use std::sync::Arc;
 use zarr::dtype::{DataType, Heap, npy_literal};
 
-/// As many bytes are converted at once: what comes of them may take several times as many.
+/// The bytes that are converted at once: what comes of them may take several times as many.
 const BLOCK: u64 = 1 << 20;
 
 /// How elements of a file become elements of an array.

@@ -37,6 +37,8 @@ pub(super) fn read(scanner: &mut Scanner<'_>, data_type: &DataType, shape: &[u64
 }
 
 fn numbers(table: &mut Table<'_, '_>, data_type: &DataType, (rows, row): (u64, u64), into: &mut Spool) -> Result<()> {
+    // A row without values is no line.
+    let rows = if row == 0 { 0 } else { rows };
     let (mut found, mut in_row) = (0, 0);
     while let Some(is_last) = table.next()? {
         check_room(table, found, rows)?;
@@ -282,6 +284,8 @@ mod tests {
     fn cells_are_values_of_the_type() {
         assert_eq!(values(DataType::Float64, &[3], "1\nNaN\n-2.5\n").unwrap(), ["1.0", "\"NaN\"", "-2.5"]);
         assert_eq!(values(DataType::Int8, &[1, 2], "1, 2").unwrap(), ["1", "2"]);
+        assert_eq!(values(DataType::Int8, &[3, 0], "").unwrap(), [""; 0]);
+        assert_eq!(values(DataType::Int8, &[3, 0], "1").unwrap_err(), "x.csv: more than 0 rows, expected 0");
         assert_eq!(values(DataType::String, &[2], "1\n x").unwrap(), ["\"1\"", "\" x\""]);
         assert_eq!(values(DataType::Complex64, &[], "\"[1,2]\"").unwrap(), ["[1.0,2.0]"]);
         let error = |shape: &[u64], text| values(DataType::Int8, shape, text).unwrap_err();

@@ -4,7 +4,7 @@ use crate::failure::{Failure, Result};
 use crate::number;
 use std::io::{ErrorKind, Read};
 
-/// As many bytes are in memory.
+/// The bytes that are in memory.
 const BUFFER: usize = 64 << 10;
 
 /// A text that is read once, from its beginning.
