@@ -1,6 +1,8 @@
 //! Conversion of a hierarchy where it lies: new documents beside the old ones, which stay until they are dropped.
 
+mod changes;
 mod checks;
+mod chunks;
 mod end;
 mod found;
 mod record;
@@ -176,7 +178,7 @@ impl Migration {
             }
             check_keys(&**store, &node, documents.found(), &taken).map_err(at)?;
             if replaced.is_some() && has_new_chunks(&node) {
-                chunks.extend(end::chunks_without(&**store, documents.found(), &node.source).map_err(at)?);
+                chunks.extend(chunks::chunks_without(&**store, documents.found(), &node.source).map_err(at)?);
             }
             entries.push(Entry::new(&node.source, documents.found()));
             planned.push(node);
@@ -303,7 +305,7 @@ impl Migration {
             let work = Work::unrecorded(reporter);
             if has_new_chunks(planned) {
                 // Chunks of an array that is no more would be those of the new one where it has none.
-                for key in end::chunks_without(&**store, documents.found(), &planned.source).map_err(in_store)? {
+                for key in chunks::chunks_without(&**store, documents.found(), &planned.source).map_err(in_store)? {
                     store.erase(&key).map_err(|error| in_store(error.into()))?;
                 }
             }

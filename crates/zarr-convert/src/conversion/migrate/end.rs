@@ -1,10 +1,10 @@
 //! The end of a migration: the old hierarchy or the new one is dropped.
 
+use super::changes;
+use super::chunks::own_chunks;
 use super::found::{nodes, old_root};
 use super::record::{Entry, KEY, MigrationState, Record, Side};
-use super::removal;
 use std::collections::BTreeSet;
-use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::jobs::TakeLock;
 use zarr_hierarchy::node::order;
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
@@ -19,7 +19,7 @@ const ADDED: &str = "it was added since, or the new one erased: erase it if it i
 const LEFT: &str =
     "erase it if it is not wanted; --force drops the documents of the others nevertheless, and leaves it behind";
 
-/// How many arrays are locked at most: each lock keeps a file open, and a process may have no more than 256 in all.
+/// Bound of the arrays that are locked: each lock keeps a file open, and a process may have no more than 256 in all.
 const MAX_LOCKS: usize = 64;
 
 /// How often the lock is asked for. Who creates a node holds it for a moment, a migration for longer.
@@ -93,15 +93,15 @@ pub(super) fn undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) -> 
         match Record::read(store)? {
             _ if !is_careful => {}
             Some(before) if before.state == MigrationState::Done => {
-                removal::check_no_others(store, &record, LEFT)?;
-                removal::check_no_changes(store, &record)?;
-                removal::check_shared_chunks(store, &before, &record)?;
+                changes::check_no_others(store, &record, LEFT)?;
+                changes::check_no_changes(store, &record)?;
+                changes::check_shared_chunks(store, &before, &record)?;
             }
             // What an interrupted migration has written can be written again.
             Some(_) => {}
             None => {
-                removal::check_no_others(store, &record, LEFT)?;
-                removal::check_chunks(store, Side::New, &record)?;
+                changes::check_no_others(store, &record, LEFT)?;
+                changes::check_chunks(store, Side::New, &record)?;
             }
         }
         Ok(record)
@@ -250,13 +250,6 @@ pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Resu
     Ok(())
 }
 
-/// The keys of chunks that a node has on one side and not on the other.
-pub(super) fn own_chunks(store: &dyn Store, record: &Record, entry: &Entry, side: Side) -> Result<Vec<Key>> {
-    let at = |error: Error| error.at_path(entry.path());
-    let Some((array, other)) = entry.arrays(side, record.from, record.to).map_err(at)? else { return Ok(Vec::new()) };
-    chunks_without(store, &array, &other).map_err(at)
-}
-
 /// Erases the documents of one side, from the root on: from then on readers find the other hierarchy at the root.
 pub(super) fn erase_documents(store: &dyn Store, nodes: &[Entry], side: Side) -> Result<()> {
     let (root, others): (Vec<&Entry>, Vec<&Entry>) = nodes.iter().partition(|entry| entry.path().is_root());
@@ -273,13 +266,6 @@ pub(super) fn erase_documents(store: &dyn Store, nodes: &[Entry], side: Side) ->
         }
     }
     Ok(())
-}
-
-/// The keys of the chunks of an array except those that another array has, too.
-pub(super) fn chunks_without(store: &dyn Store, array: &StoredNode, other: &StoredNode) -> Result<Vec<Key>> {
-    let kept = ChunkKeys::new(other)?;
-    let stored = ChunkKeys::new(array)?.stored(store)?;
-    Ok(stored.into_iter().map(|(key, _)| key).filter(|key| kept.chunk_at(key).is_none()).collect())
 }
 
 /// The same migration with the hashes of the new documents as they are stored now.
