@@ -13,7 +13,7 @@ use zarr_store_runtime::http::{
     Body, ContentRange, Failure, begins_as_html, encoding, failure, gunzip, in_time, is_gzip, is_html, read_body,
     status_kind, validator,
 };
-use zarr_store_runtime::{Answer, Attempts, Condition, Opened, Permit, RangeRequest};
+use zarr_store_runtime::{Answer, Attempts, Condition, Opened, Permit, RangeRequest, is_document};
 
 use crate::requests::Reply;
 use crate::site::Site;
@@ -408,12 +408,6 @@ fn bounded(inner: &Site, key: &Key, size: u64) -> Result<()> {
         inner.max_value
     );
     Err(inner.requests.failed(key, ErrorKind::Limit, text))
-}
-
-/// Whether a key is one of a metadata document, which is JSON.
-fn is_document(key: &Key) -> bool {
-    let name = key.name();
-    name.ends_with(".json") || matches!(name, ".zarray" | ".zattrs" | ".zgroup" | ".zmetadata")
 }
 
 /// Refuses a page for people in the place of a value: what a network sends that wants its users to sign in, or a server that answers

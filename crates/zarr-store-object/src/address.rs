@@ -4,7 +4,7 @@ use std::fmt;
 
 use zarr_store::{Error, Key, Prefix, Result};
 
-use crate::probe::is_temporary;
+use crate::temporary::is_temporary;
 
 /// The kinds of addresses, for messages.
 const EXPECTED: &str = "s3://, gs://, gcs://, az://, abfs:// or abfss://, with the name of a bucket behind it";

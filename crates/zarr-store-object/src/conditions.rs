@@ -9,7 +9,7 @@ pub(crate) struct Conditions(Mutex<State>);
 #[derive(Debug)]
 struct State {
     kept: Kept,
-    /// How often the service was asked.
+    /// Number of times that the service was asked.
     asked: u32,
     warnings: Vec<String>,
 }
@@ -28,7 +28,7 @@ pub(crate) enum Kept {
     No,
 }
 
-/// The most often that a service is asked whose answers say to come later.
+/// Number of times that a service is asked at most whose answers say to come later.
 const MOST: u32 = 3;
 
 impl Conditions {

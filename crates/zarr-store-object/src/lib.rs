@@ -27,12 +27,14 @@ mod exchange;
 mod fault;
 mod list;
 mod listing;
+mod object;
 mod probe;
 mod purpose;
 mod read;
 mod service;
 mod store;
 mod stream;
+mod temporary;
 mod write;
 mod writes;
 

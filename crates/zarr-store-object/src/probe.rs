@@ -1,9 +1,6 @@
 //! Questions whether a service keeps the condition that a value has a version, by puts of a key that nobody else has.
 
-use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use object_store::{PutMode, PutPayload, UpdateVersion};
 use zarr_store::{Key, Operation};
@@ -12,27 +9,13 @@ use zarr_store_runtime::Attempts;
 use crate::bucket::Bucket;
 use crate::erase::erase_one;
 use crate::exchange::Exchange;
-use crate::write::options;
+use crate::object::options;
+use crate::temporary::temporary_name;
 
-/// The end of the names of temporary keys, as those of temporary files.
-const SUFFIX: &str = ".zarr-tmp";
-
-/// The value of such a key, for whoever finds one.
+/// The value of the key, for whoever finds one.
 const VALUE: &str = "This object shows whether the service keeps conditions of puts. It may be removed.\n";
 
-/// A name that no other call, process or machine uses.
-fn temporary_name() -> String {
-    let now = SystemTime::now();
-    format!(".{:016x}{:016x}{SUFFIX}", RandomState::new().hash_one(now), RandomState::new().hash_one(now))
-}
-
-/// Whether the last segment of a key is the name of a temporary one, which is not listed.
-pub(crate) fn is_temporary(key: &Key) -> bool {
-    let random = key.name().strip_prefix('.').and_then(|name| name.strip_suffix(SUFFIX));
-    random.is_some_and(|random| random.len() == 32 && random.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
-/// What a service says.
+/// Answer of a service.
 enum Answer {
     Kept,
     Ignored,
@@ -77,7 +60,7 @@ pub(crate) async fn ask(inner: Arc<Bucket>, beside: Key, attempts: Attempts) {
     }
 }
 
-/// What a put says that was not made.
+/// Finds the answer in a put that was not made.
 fn refused(exchange: &Exchange) -> Answer {
     let seen = exchange.seen();
     let Some(problem) = seen.problem.as_ref().filter(|problem| !problem.foreign) else { return Answer::Later };
@@ -86,21 +69,5 @@ fn refused(exchange: &Exchange) -> Answer {
         404 | 409 | 412 | 501 => Answer::Kept,
         _ if seen.again.is_some() => Answer::Later,
         _ => Answer::Unsaid,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names() {
-        let is = |name: &str| is_temporary(&Key::new(name).expect("a key"));
-        assert!(
-            is(&temporary_name()) && is(&format!("a/{}", temporary_name())) && temporary_name() != temporary_name()
-        );
-        for name in ["a", ".zarr-tmp", "a/.0123.zarr-tmp", ".zattrs", &format!("{}/a", temporary_name())] {
-            assert!(!is(name), "{name}");
-        }
     }
 }

@@ -13,8 +13,8 @@ use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Result, SetOpti
 
 use crate::bucket::Bucket;
 use crate::read::{There, look};
-use crate::write;
 use crate::writes::{self, Fate};
+use crate::{object, write};
 
 /// The bytes of a part but the last. All have as many, which some services want; the least that services take are 5 MiB.
 const PART: usize = 8 << 20;
@@ -187,7 +187,7 @@ impl Streamed {
         let exchange = self.bucket.exchange(0);
         let ids = writes::Put::new(&Precondition::None, None);
         let mut options =
-            PutMultipartOptions { attributes: write::attributes(&self.key), ..PutMultipartOptions::default() };
+            PutMultipartOptions { attributes: object::attributes(&self.key), ..PutMultipartOptions::default() };
         options.attributes.insert(Attribute::Metadata(writes::NAME.into()), ids.as_str().to_owned().into());
         let begun = exchange.during(store.create_multipart_opts(&self.path, options)).await;
         let id = begun.map_err(|error| self.bucket.error(&exchange, Operation::Set, self.key.as_str(), &error))?;

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use object_store::path::Path;
-use object_store::{Attribute, Attributes, PutMode, PutOptions, PutPayload, UpdateVersion};
+use object_store::{Attribute, PutMode, PutPayload, UpdateVersion};
 use zarr_store::{Error, ErrorKind, Key, Operation, Precondition, Result, Version};
 use zarr_store_runtime::Again;
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
 use crate::exchange::Exchange;
+use crate::object::options;
 use crate::probe;
-use crate::purpose::OfValue;
 use crate::read::{There, look};
 use crate::writes::{self, Fate};
 
@@ -32,28 +32,6 @@ pub(crate) async fn set(
         Ok(put) => Ok(inner.version(put.e_tag.as_deref(), put.version.as_deref())),
         Err(error) => Err(inner.error(&exchange, Operation::Set, key.as_str(), &error)),
     }
-}
-
-pub(crate) fn options(key: &Key, mode: PutMode) -> PutOptions {
-    let mut options = PutOptions { mode, attributes: attributes(key), ..PutOptions::default() };
-    options.extensions.insert(OfValue);
-    options
-}
-
-/// The attributes of the object of a key.
-pub(crate) fn attributes(key: &Key) -> Attributes {
-    let mut attributes = Attributes::new();
-    if is_document(key) {
-        // Google Cloud Storage lets public objects be cached for an hour if they do not say otherwise.
-        attributes.insert(Attribute::CacheControl, "no-cache".into());
-    }
-    attributes
-}
-
-/// Whether a key is one of a metadata document, which is replaced in place.
-fn is_document(key: &Key) -> bool {
-    let name = key.name();
-    name.ends_with(".json") || matches!(name, ".zarray" | ".zattrs" | ".zgroup" | ".zmetadata")
 }
 
 /// A put on a condition, which may have to find out what became of an earlier attempt.

@@ -6,7 +6,7 @@
 //! - [`http`]: a client, and the checks of an answer.
 //! - [`Retry`] and [`Attempts`]: attempts at a request within a deadline. [`Throttle`]: as many requests as a server can bear.
 //!   [`Hedge`]: second requests in the place of slow ones.
-//! - [`StoreOptions`]: options as texts.
+//! - [`StoreOptions`]: options as texts. [`is_document`]: which keys are those of documents.
 //!
 //! ```
 //! use zarr_store_runtime::IoRuntime;
@@ -19,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+mod document;
 mod get;
 mod hedge;
 pub mod http;
@@ -28,6 +29,7 @@ mod retry;
 mod runtime;
 mod throttle;
 
+pub use document::is_document;
 pub use get::{Answer, Condition, Opened, RangeRequest, Source, get};
 pub use hedge::Hedge;
 pub use options::StoreOptions;
