@@ -4,7 +4,7 @@ use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::create::NewArray;
 use crate::drive::{Blocking, now};
-use crate::tie::Seen;
+use crate::seen::Seen;
 use crate::verbs::{self, Verbs};
 use crate::{
     ArrayData, EraseProgress, IntoFlow, Options, Plan, ReadInto, Registry, Result, WriteFrom, execute, reshape,

@@ -3,7 +3,7 @@
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::drive::{Waiting, now};
-use crate::tie::Seen;
+use crate::seen::Seen;
 use crate::verbs::{self, Verbs};
 use crate::{
     Array, ArrayData, ArraySizes, EraseProgress, IntoFlow, NewArray, Options, Plan, ReadInto, Registry, Result,

@@ -3,7 +3,7 @@
 use crate::cache::{ArrayCache, DecodeIdentity, InvalidationGuard, StoreId};
 use crate::element::{element_spec, instead_of_fallback};
 use crate::kept_indexes::KeptIndexes;
-use crate::tie::Seen;
+use crate::seen::Seen;
 use crate::{Error, ErrorKind, Options, Registry, Result, Warning};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -21,7 +21,7 @@ const MAX_INNER_CHUNKS: u64 = 64;
 #[derive(Debug, Default)]
 pub(crate) struct KeptIndexes(Mutex<Generations>);
 
-/// Those that were used lately, and the ones from before, which go when there are enough of the former again.
+/// Indexes that were used lately, and the ones from before, which go when there are enough of the former again.
 #[derive(Debug, Default)]
 struct Generations {
     young: HashMap<ChunkIndex, Arc<KeptIndex>>,

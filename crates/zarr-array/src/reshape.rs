@@ -9,7 +9,7 @@ mod claimed;
 use crate::core::ArrayCore;
 use crate::drive::{Drive, find_chunk_location};
 use crate::jobs::{self, TakeLock};
-use crate::tie::Held;
+use crate::verbs::Held;
 use crate::write::WriteJob;
 use crate::{Error, ErrorKind, Result, chunk_keys, selected_memory};
 use std::ops::Range;

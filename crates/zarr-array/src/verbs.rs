@@ -1,15 +1,20 @@
 //! Reads and writes, written once for arrays over blocking stores and over stores that do not block.
 
+mod tie;
+
+pub(crate) use tie::Held;
+
 use crate::advanced_selection::AdvancedSelection;
 use crate::core::ArrayCore;
 use crate::drive::{Drive, find_chunk_location};
 use crate::kept_chunk::KeptChunk;
 use crate::read::{PlanJob, ReadContext, ReadExecution, ReadPlan, RequestLog};
-use crate::tie::{Need, Tie};
+use crate::seen::Need;
 use crate::write::WriteJob;
 use crate::{ArrayData, Error, NewArray, Plan, ReadInto, Registry, Result, WriteFrom};
 use crate::{chunk_keys, create, jobs, selected_memory};
 use std::sync::Arc;
+use tie::Tie;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{Cast, CastElement, Element, cast_items};
 use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};

@@ -3,7 +3,7 @@
 
 use super::context::ReadContext;
 use crate::core::ArrayCore;
-use crate::tie::Need;
+use crate::seen::Need;
 use crate::{Error, ErrorKind, Result};
 use zarr_grid::ChunkIndex;
 use zarr_store::AccessProfile;

@@ -33,7 +33,7 @@ pub(crate) struct ReadContext<'a> {
     is_plan: bool,
     /// The cache that the read goes through.
     pub(super) cached: Option<CachedRead<'a>>,
-    /// Where indexes of shards are kept.
+    /// Store of kept indexes of shards.
     kept: Option<&'a KeptIndexes>,
     /// Whether kept indexes are used, and not only replaced.
     uses_kept: bool,
@@ -41,7 +41,7 @@ pub(crate) struct ReadContext<'a> {
     used_kept: AtomicBool,
     /// Chunks that others replaced or erased after a part of them was read: to be read again.
     replaced: Mutex<Vec<ChunkIndex>>,
-    /// How many chunks were found not to be stored.
+    /// Number of chunks that were found not to be stored.
     missing: AtomicUsize,
     /// How many chunks the cache has as such that are not stored.
     cached_missing: AtomicUsize,
@@ -141,7 +141,7 @@ impl<'a> ReadContext<'a> {
         replaced
     }
 
-    /// How many chunks were found not to be stored.
+    /// Number of chunks that were found not to be stored.
     pub(crate) fn missing(&self) -> usize {
         self.missing.load(Ordering::Relaxed)
     }

@@ -10,8 +10,8 @@ use super::search::Search;
 use super::selection_batch::SelectionBatchRead;
 use crate::advanced_selection::{AdvancedSelection, SelectionBatches};
 use crate::core::ArrayCore;
+use crate::seen::Need;
 use crate::selected_memory::{self, ContiguousOutput};
-use crate::tie::Need;
 use crate::{Error, Result};
 use zarr_codec::ViewMut;
 use zarr_grid::{ChunkIndex, Region, Resolved};
@@ -158,7 +158,7 @@ struct Individually<'p> {
     later: &'p [ChunkIndex],
 }
 
-/// What a search for stored chunks is at.
+/// State of a search for stored chunks.
 #[derive(Debug)]
 enum Searching {
     /// Reads these chunks.

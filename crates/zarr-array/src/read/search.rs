@@ -19,7 +19,7 @@ const LISTED: u64 = 8;
 #[derive(Debug, Default)]
 pub(super) struct Search {
     is_allowed: bool,
-    /// Of the region, sorted; not set if it is not known, or not worth anything.
+    /// Chunks of the region, sorted; not set if it is not known, or not worth anything.
     stored: OnceLock<Vec<ChunkIndex>>,
 }
 

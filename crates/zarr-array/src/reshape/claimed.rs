@@ -37,7 +37,7 @@ use super::Appended;
 use crate::core::ArrayCore;
 use crate::drive::Drive;
 use crate::jobs::too_few_chunks;
-use crate::tie::Held;
+use crate::verbs::Held;
 use crate::write::{ChunkStates, WriteJob};
 use crate::{Error, ErrorKind, Result, jobs};
 use std::ops::Range;

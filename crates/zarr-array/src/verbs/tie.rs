@@ -11,57 +11,18 @@
 
 use crate::core::ArrayCore;
 use crate::drive::Drive;
+use crate::seen::Need;
 use crate::verbs::Verbs;
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
-use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use zarr_hierarchy::node::{StillThere, gone};
 use zarr_store::{AccessProfile, Capabilities, Job, Key, Prefix, Store, StoreKind};
 
-/// How old a look may be where requests take long, if the options do not say.
+/// Age that a look may have where requests take long, if the options do not say.
 const OLD: Duration = Duration::from_secs(1);
 
-/// The time at which the document of an array was last seen to be as it was opened; 0 for never.
-#[derive(Debug, Default)]
-pub(crate) struct Seen(AtomicU64);
-
-/// Times are counted from here, and are not 0.
-static START: LazyLock<Instant> = LazyLock::new(Instant::now);
-
-fn since_start() -> u64 {
-    u64::try_from(START.elapsed().as_nanos()).unwrap_or(u64::MAX).max(1)
-}
-
-impl Seen {
-    pub(crate) fn now() -> Self {
-        Self(AtomicU64::new(since_start()))
-    }
-
-    /// The same time.
-    pub(crate) fn same(&self) -> Self {
-        Self(AtomicU64::new(self.0.load(Ordering::Relaxed)))
-    }
-
-    fn is_older_than(&self, interval: Duration) -> bool {
-        let seen = self.0.load(Ordering::Relaxed);
-        seen == 0 || Duration::from_nanos(since_start().saturating_sub(seen)) >= interval
-    }
-}
-
-/// The need of a look at the end of a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// Nothing was read from the store.
-    None,
-    /// Chunks were read.
-    Usual,
-    /// Chunks were missing, or so it seems: they may be where the array is now.
-    Missing,
-}
-
-/// What is held for one operation: the directory of the array, where there is one.
+/// Holds for one operation: the directory of the array, where there is one.
 #[derive(Debug)]
 pub(crate) struct Tie(Option<Arc<dyn Store>>);
 
@@ -146,9 +107,9 @@ impl<D: Drive> Verbs<'_, D> {
     /// Looks at the document.
     async fn look_at(&self, pinned: Option<&Arc<dyn Store>>) -> Result<()> {
         let Some(look) = self.core.look()? else { return Ok(()) };
-        let begun = since_start();
+        let begun = Instant::now();
         self.drive.run_pinned(pinned, self.core, look).await?;
-        self.core.seen.0.fetch_max(begun, Ordering::Relaxed);
+        self.core.seen.set(begun);
         Ok(())
     }
 }

@@ -1,0 +1,48 @@
+//! Looks at the document of an array: when the last one was, and whether one is needed.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The time at which the document of an array was last seen to be as it was opened; 0 for never.
+#[derive(Debug, Default)]
+pub(crate) struct Seen(AtomicU64);
+
+/// Times are counted from here, and are not 0.
+static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+fn since_start(time: Instant) -> u64 {
+    u64::try_from(time.saturating_duration_since(*START).as_nanos()).unwrap_or(u64::MAX).max(1)
+}
+
+impl Seen {
+    pub(crate) fn now() -> Self {
+        Self(AtomicU64::new(since_start(Instant::now())))
+    }
+
+    /// The same time.
+    pub(crate) fn same(&self) -> Self {
+        Self(AtomicU64::new(self.0.load(Ordering::Relaxed)))
+    }
+
+    /// Notes a look that began at a time.
+    pub(crate) fn set(&self, begun: Instant) {
+        self.0.fetch_max(since_start(begun), Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_older_than(&self, interval: Duration) -> bool {
+        let seen = self.0.load(Ordering::Relaxed);
+        seen == 0 || Duration::from_nanos(since_start(Instant::now()).saturating_sub(seen)) >= interval
+    }
+}
+
+/// The need of a look at the end of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Nothing was read from the store.
+    None,
+    /// Chunks were read.
+    Usual,
+    /// Chunks were missing, or so it seems: they may be where the array is now.
+    Missing,
+}
