@@ -353,7 +353,7 @@ impl Store for FilesystemStore {
     }
 
     fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
-        Ok(self.pin_directory(prefix))
+        self.pin_directory(prefix)
     }
 
     fn is_in_place(&self) -> Result<bool> {

@@ -6,19 +6,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use zarr_store::{Prefix, Store};
+use zarr_store::{Operation, Prefix, Result, Store};
 
 use super::FilesystemStore;
 use super::vfs::{Directory, Kind, Stat, Vfs};
 
 impl FilesystemStore {
     /// The same store with the directory of a prefix held open; `None` if there is none, if it is the root, which is held open in any case,
-    /// or if the system has no such handles. So it is where no more files can be opened: whoever reads then says so.
-    pub(super) fn pin_directory(&self, prefix: &Prefix) -> Option<Arc<dyn Store>> {
+    /// or if the system has no such handles.
+    pub(super) fn pin_directory(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
         let path = prefix.as_str().trim_end_matches('/');
-        let held = self.vfs.hold(path).ok()??;
-        let pinned = Pinned { around: Arc::clone(&self.vfs), path: path.to_owned(), held };
-        Some(Arc::new(Self { vfs: Arc::new(pinned), ..self.clone() }))
+        let held = match self.vfs.hold(path) {
+            Err(error) if super::is_absent(&error) => None,
+            held => held.map_err(|error| self.fail(Operation::Get, path, error))?,
+        };
+        let pinned = |held| Pinned { around: Arc::clone(&self.vfs), path: path.to_owned(), held };
+        Ok(held.map(|held| Arc::new(Self { vfs: Arc::new(pinned(held)), ..self.clone() }) as Arc<dyn Store>))
     }
 }
 
@@ -33,7 +36,8 @@ struct Pinned {
 
 impl Pinned {
     /// Calls `below` with the path from the held directory on, or `around` with one that lies elsewhere. So it is with paths that a symbolic
-    /// link leads out of the directory: these go by the names of now.
+    /// link leads out of the directory: these go by the names of now, and what they lead to counts if the directory still had its name then.
+    /// A link that another directory of this name had would lead elsewhere.
     fn call<T>(
         &self,
         path: &str,
@@ -47,10 +51,21 @@ impl Pinned {
             None => return around(&*self.around),
         };
         match below(&*self.held, rest) {
-            Err(error) if error.kind() == ErrorKind::CrossesDevices => around(&*self.around),
+            Err(error) if error.kind() == ErrorKind::CrossesDevices => {
+                let called = around(&*self.around);
+                if self.is_in_place()? { called } else { Err(moved()) }
+            }
             called => called,
         }
     }
+}
+
+/// The error of a link whose directory has another name now.
+fn moved() -> io::Error {
+    io::Error::new(
+        ErrorKind::StaleNetworkFileHandle,
+        "the directory was moved, removed or replaced, and a symbolic link leads out of it",
+    )
 }
 
 #[deny(clippy::missing_trait_methods)]
@@ -287,5 +302,36 @@ mod tests {
         assert_eq!(get(&*pinned, "a/c/5").as_deref(), Some(&b"b/c/0"[..]));
         std::os::unix::fs::symlink("/etc/hostname", folder.path().join("a/c/6")).expect("linked");
         assert!(pinned.get_all(&key("a/c/6")).expect_err("leads out").is_path());
+    }
+
+    #[test]
+    fn links_of_a_directory_that_got_the_name_are_not_followed() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let (store, pinned) = store(&folder);
+        store.set_all(&key("data/of_a"), b"of a").expect("set");
+        store.set_all(&key("data/of_b"), b"of b").expect("set");
+        for name in ["a", "b"] {
+            let link = folder.path().join(name).join("c/5");
+            std::os::unix::fs::symlink(format!("../../data/of_{name}"), link).expect("linked");
+        }
+        assert_eq!(get(&*pinned, "a/c/5").as_deref(), Some(&b"of a"[..]));
+        assert!(store.exchange_prefixes(&prefix("a/"), &prefix("b/")).expect("exchanged"));
+        let error = pinned.get_all(&key("a/c/5")).expect_err("another link");
+        assert!(matches!(&error, Error::Failed { .. }) && !error.is_path(), "{error:?}");
+        assert_eq!(get(&*pinned, "a/c/0").as_deref(), Some(&b"a/c/0"[..]));
+        // Nor is it taken for a missing key where nothing is there now.
+        store.erase(&key("a/c/5")).expect("erased");
+        pinned.get_all(&key("a/c/5")).expect_err("no link");
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_held_is_an_error() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let (store, _) = store(&folder);
+        assert!(store.pin(&prefix("none/")).expect("no error").is_none());
+        assert!(store.pin(&prefix("a/zarr.json/")).expect("no error").is_none());
+        std::os::unix::fs::symlink("/etc", folder.path().join("out")).expect("linked");
+        let error = store.pin(&prefix("out/")).expect_err("leads out");
+        assert!(error.is_path() && error.to_string().contains("out"), "{error}");
     }
 }
