@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use zarr::Dialect;
 use zarr::hierarchy::{erase_node, open_node, walk};
-use zarr::prelude::*;
 use zarr::store::{FilesystemStore, MemoryStore, Operation, Prefix, Store};
 use zarr_store::Leftover;
 

@@ -77,7 +77,7 @@ impl Job for Indexed<'_> {
             }
             (count, _) => {
                 *left = 0;
-                Ok(Next::Fork((0..count).map(|_| Self(1, *begun, *most)).collect()))
+                Ok(Next::Fork((0..count).map(|_| Self(1, begun, most)).collect()))
             }
         }
     }
