@@ -47,7 +47,7 @@ impl Target {
         })
     }
 
-    /// How a program names the store once more.
+    /// Name by which a program opens the store once more.
     fn again(&self) -> Again {
         match self {
             Self::Address(address, options) => Again::of_address(address, options),

@@ -17,12 +17,12 @@ pub(crate) enum Named<'py> {
     Asked(Bound<'py, PyAny>),
 }
 
-/// How a program names a store once more.
+/// Name of a store by which a program opens it once more.
 pub(crate) enum Again {
     Address(String),
-    /// By an address, and with options, which may be secrets.
+    /// An address, with options, which may be secrets.
     WithOptions(String),
-    /// By an object of Python.
+    /// An object of Python.
     Object,
     /// Not at all: it is in the memory of this process, and a group of it has to be open.
     Group,
@@ -140,7 +140,7 @@ impl Origin {
         }
     }
 
-    /// How a program names the store once more.
+    /// Name by which a program opens the store once more.
     pub(crate) fn again(&self) -> Again {
         match &self.place {
             Place::Address(address, options) => Again::of_address(address, options),

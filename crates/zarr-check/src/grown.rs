@@ -8,12 +8,12 @@ use zarr_hierarchy::open_stored_node;
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Store};
 
-/// For so long the lock of an array is waited for, which an append holds until the shape shows what it has written.
+/// Time for which the lock of an array is waited for, which an append holds until the shape shows what it has written.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// After so many chunks of an array that are outside all the same, its shape is not looked at again.
 const MAX_IN_VAIN: u32 = 64;
 
-/// How long a lock that another holds is left alone.
+/// Pause between two tries of a lock that another holds.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The grids of such arrays, by their numbers.

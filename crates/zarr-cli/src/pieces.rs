@@ -15,7 +15,7 @@ pub(crate) struct Piece {
 #[derive(Debug)]
 pub(crate) struct Pieces(State);
 
-/// Which axis of elements varies fastest.
+/// Axis of elements that varies fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// The last.

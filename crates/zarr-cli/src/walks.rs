@@ -11,7 +11,7 @@ use zarr::meta::Dialect;
 use zarr::meta::text::type_in_short;
 use zarr::store::StoreKind;
 
-/// How many warnings of one kind are printed.
+/// Number of warnings of one kind that are printed.
 const MAX_WARNINGS: usize = 6;
 
 impl Context {

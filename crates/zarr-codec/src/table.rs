@@ -118,7 +118,7 @@ impl CodecEntry {
         Self { id: Some(id), ..self }
     }
 
-    /// With a URI of its own, by which the drafts of Zarr v3 name it.
+    /// Adds a URI of its own, by which the drafts of Zarr v3 name it.
     #[must_use]
     pub const fn uri(self, uri: &'static str) -> Self {
         Self { uri: Some(uri), ..self }

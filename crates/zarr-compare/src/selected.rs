@@ -38,7 +38,7 @@ impl Selected {
         self.region.as_ref().map_or_else(|| self.array.shape().into(), Region::shape)
     }
 
-    /// How many elements are decoded at once along each axis; of a region, as if it began with a chunk.
+    /// Number of elements that are decoded at once along each axis; of a region, as if it began with a chunk.
     pub(crate) fn part_shape(&self) -> Shape {
         let parts = self.array.part_shape();
         match &self.region {
@@ -68,7 +68,7 @@ impl Selected {
         }
     }
 
-    /// What these elements have of a chunk of the array.
+    /// Finds the part of a chunk of the array that these elements have.
     pub(crate) fn of_chunk(&self, chunk: &ChunkIndex) -> Option<Region> {
         let whole = self.array.chunk_grid().chunk_region(chunk);
         let Some(region) = &self.region else { return Some(whole) };

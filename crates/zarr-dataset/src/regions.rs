@@ -329,7 +329,7 @@ fn open(store: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Result<Sto
     open_node(&**store, &path, Some(dialect)).map_err(|error| with_location(error, &**store, &path))
 }
 
-/// What a selection has of a dimension of `len` elements, of an array that cannot be opened for this reason.
+/// Range that a selection has of a dimension of `len` elements, of an array that cannot be opened for this reason.
 fn labelled(
     dataset: &Dataset,
     selected: Option<&Dataset>,

@@ -16,7 +16,7 @@ pub(crate) struct Site {
     /// A request for a part was answered with all.
     pub(crate) whole_only: AtomicBool,
     pub(crate) cache: Cache,
-    /// How often in a row the server refused a range from the end of a value.
+    /// Number of times in a row that the server refused a range from the end of a value.
     pub(crate) suffix_refusals: AtomicU32,
     /// The sizes of values, where it does not know such ranges.
     pub(crate) sizes: Sizes,

@@ -58,7 +58,7 @@ impl Retry {
     }
 }
 
-/// How often a request is tried again at most: bytes that come give it more time, also those of answers that are cut after each further
+/// Number of times that a request is tried again at most: bytes that come give it more time, also those of answers that are cut after each further
 /// byte.
 const MOST: u32 = 100;
 
@@ -78,7 +78,7 @@ pub struct Attempts {
 /// The bytes of an answer that came.
 #[derive(Clone, Copy, Debug)]
 struct Came {
-    /// When the answer was asked for.
+    /// Time at which the answer was asked for.
     since: Instant,
     /// The most that an attempt has brought.
     most: u64,

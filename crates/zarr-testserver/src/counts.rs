@@ -82,9 +82,9 @@ pub struct Logged {
     pub signed: Option<String>,
     /// The status of the answer. `None` while there is none, and where the connection was closed without one.
     pub status: Option<u16>,
-    /// When the request came.
+    /// Time at which the request came.
     pub came: Instant,
-    /// When the last byte of the answer was made, or the client went away.
+    /// Time at which the last byte of the answer was made, or the client went away.
     pub ended: Option<Instant>,
 }
 

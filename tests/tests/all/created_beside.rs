@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use zarr::NewArray;
 use zarr::store::{MemoryStore, Store};
 
-/// At each call of one of two that create an array and one below it, the other creates its own: one of them is there.
+/// Lets the other of two that create an array and one below it create its own at each call of the first: one of them is there.
 #[test]
 fn an_array_and_a_node_below_it_are_not_both_created() {
     for (first, second) in [("/x", "/x/y"), ("/x/y", "/x"), ("/x/y/z", "/x")] {

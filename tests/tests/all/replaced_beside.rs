@@ -14,7 +14,7 @@ use zarr::store::{FilesystemStore, MemoryStore, Prefix, SqliteStore};
 use zarr::{Error, ErrorKind, Options};
 use zarr_store::{ByteRange, Fetched, GetInto, GetOptions, Key, SetOptions, Version};
 
-/// What is done to a store at a chosen request of another.
+/// Change of a store at a chosen request of another.
 type Act = Box<dyn FnOnce() + Send>;
 
 /// A request that has to come first, and what happens then.
@@ -121,7 +121,7 @@ fn registry() -> Arc<zarr_array::Registry> {
     zarr::registry::default()
 }
 
-/// What others do to the array.
+/// Changes that others make to the array.
 const REPLACING: [Verb; 5] = [
     ("rm", |store| erase_node(&**store, &open_node(&**store, "/a", None).unwrap()).unwrap()),
     ("mv", |store| Transfer::of(store, "/a").to("/moved").move_all(&registry()).unwrap()),
@@ -140,7 +140,7 @@ const REPLACING: [Verb; 5] = [
 /// An operation, which says whether it gave what the array had when it was opened.
 type Operation = (&'static str, fn(&Arc<dyn Store>, Array) -> Result<bool, Error>);
 
-/// What reads the array.
+/// Operations that read the array.
 const READING: [Operation; 6] = [
     ("read", |_, array| Ok(array.read::<i32>(..)? == OLD)),
     ("read of points", |_, array| Ok(array.read::<i32>("[0, 5, 9, 15]")? == [1; 4])),
@@ -162,7 +162,7 @@ const READING: [Operation; 6] = [
     }),
 ];
 
-/// What changes the array.
+/// Operations that change the array.
 const WRITING: [Operation; 5] = [
     ("write", |_, array| array.write(.., &WRITTEN).map(|()| true)),
     ("write of parts", |_, array| array.write("::2", &WRITTEN[..8]).map(|()| true)),

@@ -209,7 +209,7 @@ pub(super) fn appended(
     let added = shape.get(axis).copied().unwrap_or(0);
     let row = outer.saturating_mul(inner).saturating_mul(spooled.item_size());
     // Rows without elements are appended at once.
-    let (outer, step) = if row == 0 { (0, added.max(1)) } else { (outer, (APPENDED / row).max(1)) };
+    let (outer, step) = APPENDED.checked_div(row).map_or((0, added.max(1)), |rows| (outer, rows.max(1)));
     // So many are kept until they fill chunks.
     let mut appender = array.appender(axis)?.buffer_size(row.saturating_mul(added).min(KEPT));
     let mut start = 0;

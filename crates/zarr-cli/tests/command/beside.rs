@@ -11,7 +11,7 @@ use zarr::NewArray;
 const CHUNKS: usize = 600;
 /// The array that others replace.
 const OLD: u8 = 5;
-/// What is written to it.
+/// Elements that are written to it.
 const WRITTEN: u8 = 6;
 
 /// One for each kind of store: its name, and a file in it tells a directory.

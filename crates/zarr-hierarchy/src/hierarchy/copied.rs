@@ -149,7 +149,7 @@ impl Job for CopiedAbove {
     }
 }
 
-/// How far a part of these jobs got.
+/// State of a part of these jobs.
 enum Part<T> {
     Asks(Vec<Request>),
     Done(T),

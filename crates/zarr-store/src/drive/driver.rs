@@ -24,7 +24,7 @@ pub(super) struct Driver<'s, 'j> {
     /// Jobs that are not begun, the next one last.
     fresh: Vec<usize>,
     replied: VecDeque<(usize, Vec<Reply>)>,
-    /// How many replies `replied` has.
+    /// Number of replies that `replied` has.
     waiting: usize,
     /// Requests of jobs that wait until the bounds allow them.
     asking: VecDeque<(usize, Vec<Request>, Charge)>,

@@ -286,7 +286,7 @@ fn wrong_documents_are_refused() {
     assert_eq!(bare.probe("/a", None).unwrap_err().kind(), ErrorKind::InvalidJson);
 }
 
-/// What is not known keeps elements from being read, and nothing else.
+/// Members that are not known keep elements from being read, and nothing else.
 #[test]
 fn extensions_that_are_not_known() {
     for (changes, pointer) in [

@@ -17,7 +17,7 @@ use zarr::meta::json::{Map, Value};
 use zarr::store::StoreAddress;
 use zarr::{Array, Group, Options, Selection, Store};
 
-/// At most so many bytes of values are written at once: they are packed, and encoded, from one memory to another.
+/// Bound of the bytes of values that are written at once: they are packed, and encoded, from one memory to another.
 const WRITTEN: u64 = 32 << 20;
 
 /// A variable of a data set, with a selection.

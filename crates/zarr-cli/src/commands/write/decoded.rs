@@ -17,7 +17,7 @@ use zarr::dtype::DataType;
 enum Origin<'i> {
     /// All are this one.
     Constant(Block),
-    /// Those of a file of text, in C order.
+    /// Values of a file of text, in C order.
     Text(Spooled),
     /// The elements of a file of numpy, of which so many were read.
     File(&'i mut Input, Header, u64),

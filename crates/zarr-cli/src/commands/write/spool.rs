@@ -53,7 +53,7 @@ impl Spool {
         Self { file, kind, count: 0, size: 0, blocks: Blocks::default() }
     }
 
-    /// How many elements were added.
+    /// Number of elements that were added.
     pub(super) fn len(&self) -> u64 {
         self.count
     }
@@ -100,7 +100,7 @@ pub(super) struct Spooled {
     kind: Kind,
     count: u64,
     blocks: Blocks,
-    /// How many were passed.
+    /// Number of those that were passed.
     at: u64,
 }
 
@@ -211,7 +211,7 @@ impl Spooled {
     }
 }
 
-/// All elements in one block of a heap, and the references to them.
+/// Elements in one block of a heap, and the references to them.
 pub(super) fn in_heap(elements: impl Iterator<Item = Result<Vec<u8>>>, heap: Option<&Heap>) -> Result<Vec<u8>> {
     let Some(heap) = heap else { return Ok(Vec::new()) };
     let (mut block, mut spans) = (Vec::new(), Vec::new());

@@ -17,7 +17,7 @@ use zarr::dtype::{Class, DataType, Heap, Unit, print};
 use zarr::meta::json::{Number, Value};
 use zarr::{Array, Selection};
 
-/// At most so many bytes of elements from text are in memory at once.
+/// Bound of the bytes of elements from text that are in memory at once.
 const TEXT_PIECE: u64 = 64 << 20;
 /// The longest text of an element of variable length, in bytes: chunks have lengths of 4 bytes.
 const LONGEST: usize = u32::MAX as usize;

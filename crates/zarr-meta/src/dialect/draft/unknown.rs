@@ -17,9 +17,9 @@ const LAYOUT: &str = "chunk_memory_layout";
 /// The extensions of an array that are not known.
 #[derive(Debug, Default)]
 pub(crate) struct NotKnown {
-    /// Of a data type whose fallback was taken.
+    /// Name of a data type whose fallback was taken.
     pub(crate) fallback: Option<Error>,
-    /// Of the first that keeps elements from being read.
+    /// Name of the first that keeps elements from being read.
     pub(crate) unknown: Option<Error>,
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Scanner<'a> {
     name: &'a str,
     input: &'a mut dyn Read,
     buffer: Vec<u8>,
-    /// What is left of the buffer.
+    /// Rest of the buffer.
     at: usize,
     end: usize,
     /// Bytes before the buffer.
