@@ -28,9 +28,14 @@ def dtype_of(literal: str | None, name: str) -> np.dtype[Any]:
 
 def cast(elements: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     """Elements of a data type of numpy; the same ones if they are of it."""
-    if dtype.kind not in "mM" or elements.dtype.kind != dtype.kind or np.datetime_data(dtype)[0] != "generic" or elements.dtype == dtype:
+    times = dtype.kind in "mM" and elements.dtype.kind == dtype.kind
+    if not times or np.datetime_data(dtype)[0] != "generic" or elements.dtype == dtype:
         return elements.astype(dtype, copy=False)
     # astype takes a unit that is generic for any, and leaves the byte order and the scale of the counts as they are.
+    if np.datetime_data(elements.dtype)[0] == "generic":
+        # Some versions of numpy make no array of another scale than 1, but take memory for one.
+        counts = elements.view(np.dtype("i8").newbyteorder(elements.dtype.byteorder))
+        return counts.astype(np.dtype("i8").newbyteorder(dtype.byteorder), copy=False).view(dtype)
     made = np.empty(elements.shape, dtype)
     made[...] = elements
     return made
