@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import re
 import threading
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -28,8 +29,8 @@ class Server(ThreadingHTTPServer):
         self.requests: list[tuple[str, str, dict[str, str]]] = []
         #: Paths that answer with 403.
         self.refused: set[str] = set()
-        #: Values come with ``Content-Encoding: gzip`` to who accepts that, and to who does not.
-        self.encodes = False
+        #: Values come with this ``Content-Encoding``, ``gzip`` or ``deflate``, to who accepts that, and to who does not.
+        self.encodes: str | None = None
         self.lock = threading.Lock()
 
     @property
@@ -77,7 +78,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("If-Match", tag) != tag:
             return self._answer(412)
         if self.server.encodes:
-            return self._answer(200, gzip.compress(value), Content_Encoding="gzip", **known)
+            compress = {"gzip": gzip.compress, "deflate": zlib.compress}[self.server.encodes]
+            return self._answer(200, compress(value), Content_Encoding=self.server.encodes, **known)
         asked = self.headers.get("Range")
         if asked is None:
             return self._answer(200, value, **known, **({"Content_Length": str(len(value))} if self.command == "HEAD" else {}))
