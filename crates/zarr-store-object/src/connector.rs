@@ -436,7 +436,9 @@ async fn check_done(
     patience: Duration,
 ) -> Result<HttpResponse, Failure> {
     let (status, headers, page) = read_page(response, attempts, patience).await?;
-    if purpose == (Purpose::Erase { several: false }) && (is_html(&headers) || begins_as_html(&page)) {
+    // Some services name the type of a body that is none.
+    let is_page = !page.is_empty() && (is_html(&headers) || begins_as_html(&page));
+    if purpose == (Purpose::Erase { several: false }) && is_page {
         return Err(Failure::new(ErrorKind::Io, page_for_people()));
     }
     if !matches!(purpose, Purpose::Erase { several: true } | Purpose::Copy | Purpose::Complete) {
