@@ -352,7 +352,7 @@ class Array(Selecting, Node[_core.Array]):
         if core.form not in ("fixed", "absent"):
             raise TypeError(f"elements of type {core.data_type}: several regions at once are read of elements of fixed size")
         if out is None:
-            outputs = [np.empty(core.selected_shape(one.kind, one.parts), core.dtype) for one in chosen]
+            outputs = [_values.empty(core.selected_shape(one.kind, one.parts), core.dtype) for one in chosen]
         else:
             outputs = list(out)
         if len(outputs) != len(chosen):

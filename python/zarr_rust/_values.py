@@ -33,12 +33,18 @@ def cast(elements: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any
         return elements.astype(dtype, copy=False)
     # astype takes a unit that is generic for any, and leaves the byte order and the scale of the counts as they are.
     if np.datetime_data(elements.dtype)[0] == "generic":
-        # Some versions of numpy make no array of another scale than 1, but take memory for one.
         counts = elements.view(np.dtype("i8").newbyteorder(elements.dtype.byteorder))
         return counts.astype(np.dtype("i8").newbyteorder(dtype.byteorder), copy=False).view(dtype)
-    made = np.empty(elements.shape, dtype)
+    made = empty(elements.shape, dtype)
     made[...] = elements
     return made
+
+
+def empty(shape: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """An array of a data type, also of times whose unit is generic: numpy makes one of native order and of scale 1 instead."""
+    if dtype.kind in "mM" and np.datetime_data(dtype)[0] == "generic":
+        return np.empty(shape, np.dtype("i8").newbyteorder(dtype.byteorder)).view(dtype)
+    return np.empty(shape, dtype)
 
 
 def dtype_of_form(form: str, fixed: np.dtype[Any] | None) -> np.dtype[Any]:

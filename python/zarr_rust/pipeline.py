@@ -235,7 +235,7 @@ class RustCodecPipeline(CodecPipeline):
             and target.flags.writeable
         )
         if engine.form == "fixed":
-            found: Any = target if is_direct else np.empty(batch.shape, engine.dtype)
+            found: Any = target if is_direct else _values.empty(batch.shape, engine.dtype)
             missing = await on_thread(batch, items, native, False, engine.read, found)
         else:
             into = target if is_direct else None
