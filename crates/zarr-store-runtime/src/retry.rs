@@ -58,8 +58,8 @@ impl Retry {
     }
 }
 
-/// Number of times that a request is tried again at most: bytes that come give it more time, also those of answers that are cut after each further
-/// byte.
+/// The most often that a request is tried again: bytes that come give it more time, also those of answers that are cut after each
+/// further byte.
 const MOST: u32 = 100;
 
 /// The attempts at one request.

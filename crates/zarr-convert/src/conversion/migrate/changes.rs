@@ -1,4 +1,4 @@
-//! What was written since a migration, and would be lost with one side of it.
+//! Checks for changes that were made since a migration, and would be lost with one side of it.
 
 use super::chunks::own_chunks;
 use super::found::nodes;
