@@ -339,6 +339,17 @@ fn without_mark(bytes: &[u8]) -> &[u8] {
 
 /// `old` with the members in it changed that differ between `base`, which means the same as `old`, and `new`.
 fn merge(old: &Map, base: &Map, new: &Map) -> Map {
+    // Only an order that is the document's own is kept: whoever sets an attribute gives its members their order.
+    if old.len() == base.len() && old.iter().zip(base.iter()).all(|((old, _), (base, _))| old == base) {
+        let member = |(position, (name, value)): (usize, (&str, &Value))| {
+            let value = match (old.get_near(position, name), base.get_near(position, name)) {
+                (Some(old), Some(base)) => merge_value(old, base, value),
+                _ => value.clone(),
+            };
+            (name.to_owned(), value)
+        };
+        return new.iter().enumerate().map(member).collect();
+    }
     let mut merged = Vec::new();
     for (position, (name, value)) in old.iter().enumerate() {
         match (base.get_near(position, name), new.get_near(position, name)) {

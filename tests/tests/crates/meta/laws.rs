@@ -3,7 +3,7 @@
 use super::arbitrary::{attributes, node_v3, value, zarray};
 use super::store::Store;
 use proptest::prelude::*;
-use zarr_json::{Map, Value};
+use zarr_json::{Map, Value, json};
 use zarr_meta::{
     Dialect, Documents, Node, NodePath, Probe, ProbeStep, documents, for_dialect, for_dialect_from,
     without_filter_orders,
@@ -25,6 +25,28 @@ pub(crate) fn stored(dialect: Dialect, path: &NodePath, node: &Node) -> Document
 
 pub(crate) fn json_of(documents: &Documents, key: &str) -> Value {
     Value::from_json(std::str::from_utf8(documents.get(key).unwrap()).unwrap()).unwrap()
+}
+
+#[test]
+fn an_attribute_keeps_the_order_of_its_members() {
+    let path = NodePath::root();
+    let text = |attribute: &str| {
+        format!(
+            r#"{{"node_type": "group", "zarr_format": 3, "attributes": {{"c": {attribute}, "d": {{"z": 1.0, "y": 2}}}}}}"#
+        )
+    };
+    let mut first = Documents::new();
+    first.insert("zarr.json", text(r#"{"b": 0}"#));
+    let mut changed = parse(Dialect::V3, &path, &first);
+    for given in [json!({"a": 1, "b": 0}), json!({"b": 0, "a": 1})] {
+        changed.attributes_mut().insert("c", given.clone());
+        let mut second = first.clone();
+        second.apply(&documents(Dialect::V3, &path, &changed, Some(&first)).unwrap());
+        let expected = Value::from_json(&text(&given.to_string())).unwrap();
+        // The order of the document's own members stays, in which version 3 does not write them.
+        assert_eq!(json_of(&second, "zarr.json"), expected);
+        first = second;
+    }
 }
 
 proptest! {
