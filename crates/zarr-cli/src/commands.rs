@@ -33,6 +33,7 @@ mod resize;
 mod serve;
 mod skipped;
 mod stats;
+pub(crate) mod topics;
 mod transfer;
 mod tree;
 mod view;
@@ -60,10 +61,13 @@ Exit codes:
   141  The reader of standard output or the pager takes no more,
        which is not reported
 
-Control characters in names, attributes and elements are printed as escapes (\\u{1b}, in JSON \\u001b).";
+Control characters in names, attributes and elements are printed as escapes (\\u{1b}, in JSON \\u001b).
 
-const MORE: &str =
-    "`zarr --help` has more options, and the exit codes; `zarr VERB -h` describes a verb, `zarr VERB --help` in full.";
+`zarr help stores` has all options of stores, `zarr help selection` the forms of regions, `zarr help codecs` and `zarr help formats` all names.";
+
+const MORE: &str = "\
+`zarr --help` has more options, and the exit codes; `zarr VERB -h` describes a verb, `zarr VERB --help` in full; \
+`zarr help stores`, `selection`, `codecs` and `formats` what several verbs take.";
 
 /// Looks at, reads, writes and converts Zarr data of every version.
 ///
@@ -144,10 +148,11 @@ fn without_secret(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The verb whose name is near one that is not known.
+/// The verb, or the page of the help, whose name is near one that is not known.
 pub(crate) fn near_verb(name: &str) -> Option<String> {
     let command = help::command();
-    near(name, command.get_subcommands().map(|verb| verb.get_name())).map(str::to_owned)
+    let verbs = command.get_subcommands().map(|verb| verb.get_name());
+    near(name, verbs.chain(topics::TOPICS.map(|(topic, _)| topic))).map(str::to_owned)
 }
 
 /// Runs the command line.

@@ -1,6 +1,6 @@
 //! The command from its arguments to its exit code.
 
-use crate::{commands, report};
+use crate::{commands, output, report};
 use std::ffi::OsString;
 
 /// Runs the command with these arguments, the first of which is its name, and gives the exit code. It writes to the standard streams, and
@@ -12,6 +12,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     report::on_panic(wants_json);
     // Until the arguments say otherwise.
     anstream::ColorChoice::Never.write_global();
+    if let Some(topic) = commands::topics::asked(&args) {
+        return output::print(&topic.text()).map_or_else(|error| report::failure(&error, wants_json), |()| 0);
+    }
     let done = match commands::parse(args) {
         Ok(cli) => commands::run(cli).map(|()| 0),
         Err(error) => report::usage(&error, wants_json, commands::near_verb),

@@ -47,6 +47,7 @@ mod tables;
 #[cfg(target_os = "linux")]
 mod taken_over;
 mod times;
+mod topics;
 mod transcripts;
 mod unread;
 mod view;
