@@ -1,10 +1,11 @@
-"""The guide, docs/python.md: its programs are run."""
+"""The guide, docs/python.md, and the first page: their programs are run."""
 
 from __future__ import annotations
 
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -14,7 +15,8 @@ from pathlib import Path
 import pytest
 import zarr_rust
 
-GUIDE = Path(__file__).parents[2] / "docs" / "python.md"
+ROOT = Path(__file__).parents[2]
+GUIDE = ROOT / "docs" / "python.md"
 
 
 def blocks() -> list[tuple[int, str, str]]:
@@ -63,3 +65,16 @@ def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run >= 9 and len(started) == 2
     # Blocks that are not run need something that is not here, and say so.
     assert {kind for _, kind, _ in blocks()} == {"sh", "sh run", "python", "python untested"}
+
+
+def test_the_first_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples" / "data" / "climate.zarr", "climate.zarr")
+    text = (ROOT / "README.md").read_text()
+    (code,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    program: dict[str, object] = {}
+    exec(code, program)
+    sst, january = program["sst"], program["january"]
+    assert isinstance(sst, zarr_rust.Array) and sst.shape == (12, 18, 432)
+    assert getattr(january, "shape", None) == (1, 18, 432)
+    assert zarr_rust.open("new.zarr", "sst").shards == (6, 18, 432)

@@ -73,8 +73,8 @@ fn line(entry: &CodecEntry) -> String {
 #[test]
 fn the_documentation_has_the_codecs() {
     let dialects = include_str!("../../../docs/dialects.md");
-    let readme = include_str!("../../../README.md");
-    let codecs = readme.lines().find(|line| line.starts_with("| codecs |")).unwrap_or_default();
+    let formats = include_str!("../../../docs/formats.md");
+    let codecs = formats.lines().find(|line| line.starts_with("| codecs |")).unwrap_or_default();
     let words: BTreeSet<&str> = codecs
         .split(|c: char| !(c.is_ascii_alphanumeric() || "_-.".contains(c)))
         .map(|word| word.trim_end_matches('.'))
@@ -84,6 +84,6 @@ fn the_documentation_has_the_codecs() {
         assert!(dialects.contains(&line(entry)), "docs/dialects.md, Names of codecs: add\n{}", line(entry));
         let short = if entry.name == "sharding_indexed" { "sharding" } else { entry.short_name() };
         let is_there = short.starts_with("numcodecs.") || words.contains(short);
-        assert!(is_there, "README.md: add {short} to the row of codecs");
+        assert!(is_there, "docs/formats.md: add {short} to the row of codecs");
     }
 }

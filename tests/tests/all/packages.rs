@@ -78,6 +78,17 @@ fn the_example_of_a_readme_is_that_of_the_crate() {
     }
 }
 
+/// The file is what a test of `tests/src/guide.rs` runs.
+#[test]
+fn the_program_of_the_first_page_is_run() {
+    let readme = include_str!("../../../README.md");
+    let program = include_str!("../../src/readme.rs");
+    assert!(
+        readme.contains(&format!("```rust\n{program}```\n")),
+        "tests/src/readme.rs: has another program than README.md"
+    );
+}
+
 /// The names in the lines of `text` that begin with a number, line by line.
 fn order(text: &str) -> Vec<Vec<String>> {
     let mut lines: Vec<Vec<String>> = Vec::new();

@@ -81,6 +81,18 @@ fn the_readme_shows_what_its_first_command_prints() {
 }
 
 #[test]
+fn the_commands_of_the_readme_end_well() {
+    let readme = include_str!("../../../../README.md");
+    let folder = Folder::new();
+    folder.ok(&["cp", CLIMATE, "climate.zarr"]);
+    let commands: Vec<&str> = readme.lines().filter_map(|line| line.strip_prefix("zarr ")).collect();
+    assert!(commands.len() >= 3, "{commands:?}");
+    for command in commands {
+        folder.ok(&command.split(' ').collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn times_are_left_out() {
     assert_eq!(timeless("a in 12.5 s\nb in x s\n"), "a in 0.1 s\nb in x s\n");
 }
