@@ -61,7 +61,7 @@ mod derive_element {}
 /// The program of README.md, in a folder that has its data.
 #[doc = concat!(
     "```\n# fn main() -> Result<(), Box<dyn std::error::Error>> {\n# std::env::set_current_dir(\"../examples/data\")?;\n",
-    include_str!("readme.rs"),
+    include_str!("readme.txt"),
     "# assert_eq!((tenth.shape()[2], values.shape().len()), (44, 3));\n# Ok(())\n# }\n```",
 )]
 mod readme {}

@@ -19,6 +19,7 @@ mod diff;
 mod digest;
 mod dry_run;
 mod du;
+pub(crate) mod examples;
 mod help;
 mod info;
 mod list;
@@ -61,13 +62,7 @@ Exit codes:
   141  The reader of standard output or the pager takes no more,
        which is not reported
 
-Control characters in names, attributes and elements are printed as escapes (\\u{1b}, in JSON \\u001b).
-
-`zarr help stores` has all options of stores, `zarr help selection` the forms of regions, `zarr help codecs` and `zarr help formats` all names.";
-
-const MORE: &str = "\
-`zarr --help` has more options, and the exit codes; `zarr VERB -h` describes a verb, `zarr VERB --help` in full; \
-`zarr help stores`, `selection`, `codecs` and `formats` what several verbs take.";
+Control characters in names, attributes and elements are printed as escapes (\\u{1b}, in JSON \\u001b).";
 
 /// Looks at, reads, writes and converts Zarr data of every version.
 ///
@@ -75,7 +70,7 @@ const MORE: &str = "\
 /// (s3://BUCKET/KEY, gs://.., az://..) or a place on the web (https://..), and --store-option sets how it is reached: region, endpoint,
 /// anonymous, profile and others; an unknown name is answered with all of them. PATH is a node in it, such as /a/b.
 #[derive(Debug, Parser)]
-#[command(name = "zarr", version, arg_required_else_help = true, after_help = MORE, after_long_help = EXIT_CODES)]
+#[command(name = "zarr", version, arg_required_else_help = true, after_long_help = EXIT_CODES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     global: Global,

@@ -1,5 +1,6 @@
 //! The command from its arguments to its exit code.
 
+use crate::fitted::fitted;
 use crate::{commands, output, report};
 use std::ffi::OsString;
 
@@ -13,7 +14,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     // Until the arguments say otherwise.
     anstream::ColorChoice::Never.write_global();
     if let Some(topic) = commands::topics::asked(&args) {
-        return output::print(&topic.text()).map_or_else(|error| report::failure(&error, wants_json), |()| 0);
+        return output::print(&fitted(&topic.text())).map_or_else(|error| report::failure(&error, wants_json), |()| 0);
     }
     let done = match commands::parse(args) {
         Ok(cli) => commands::run(cli).map(|()| 0),

@@ -82,10 +82,10 @@ fn the_example_of_a_readme_is_that_of_the_crate() {
 #[test]
 fn the_program_of_the_first_page_is_run() {
     let readme = include_str!("../../../README.md");
-    let program = include_str!("../../src/readme.rs");
+    let program = include_str!("../../src/readme.txt");
     assert!(
         readme.contains(&format!("```rust\n{program}```\n")),
-        "tests/src/readme.rs: has another program than README.md"
+        "tests/src/readme.txt: has another program than README.md"
     );
 }
 

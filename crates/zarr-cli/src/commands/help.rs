@@ -1,48 +1,119 @@
-//! The help: verbs by purpose.
+//! The help of the command: verbs by purpose, on one screen.
 
-use super::Cli;
-use crate::columns::{padded, widest};
+use super::{Cli, EXIT_CODES, examples};
+use crate::columns::padded;
 use clap::{Command, CommandFactory};
 
+/// A purpose, and the verbs for it with a few words each.
+type Group = (&'static str, &'static [(&'static str, &'static str)]);
+
 /// Verbs by purpose.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("Look at data", &["tree", "ls", "info", "ds", "read", "stats", "view", "du", "digest", "diff", "check"]),
-    ("Create and change", &["create", "write", "append", "resize", "attrs", "rename-dims"]),
-    ("Convert", &["convert", "migrate", "remove-metadata", "consolidate", "bench-codecs"]),
-    ("Copy and erase", &["cp", "mv", "rm"]),
-    ("More", &["serve", "completions", "man", "help"]),
+const GROUPS: [Group; 4] = [
+    (
+        "Look at data",
+        &[
+            ("tree", "the hierarchy: shapes, data types, chunks, codecs"),
+            ("ls", "the nodes of a group, one per line"),
+            ("info", "all about one node, and how much of it is stored"),
+            ("ds", "a group as a data set: dimensions, coordinates, variables"),
+            ("read", "elements by index or label: text, JSON, CSV, npy, raw"),
+            ("stats", "extremes, mean, quantiles, histogram, missing values"),
+            ("view", "a picture of a plane: in the terminal, or as PNG"),
+            ("du", "stored and logical bytes of each node"),
+            ("digest", "a hash of shapes, types and values alone"),
+            ("diff", "where two nodes differ, with all below them"),
+            ("check", "what is broken, stale or stray; --repair mends it"),
+        ],
+    ),
+    (
+        "Create and change",
+        &[
+            ("create", "an array, or with --group a group"),
+            ("write", "elements, from a file or a value"),
+            ("append", "to a data set or an array along a dimension"),
+            ("resize", "change the shape of an array"),
+            ("attrs", "show and set attributes, name dimensions"),
+            ("rename-dims", "rename dimensions of an array or a group"),
+        ],
+    ),
+    (
+        "Convert",
+        &[
+            ("convert", "into another format, chunk shape, compression; or a region"),
+            ("migrate", "into another format in place, with --undo"),
+            ("remove-metadata", "erase the documents of one version"),
+            ("consolidate", "write, check or drop consolidated metadata"),
+            ("bench-codecs", "which codecs fit an array: size and speed"),
+        ],
+    ),
+    (
+        "Copy and erase",
+        &[
+            ("cp", "copy a node, with all below it, also to another store"),
+            ("mv", "move a node, with all below it, also to another store"),
+            ("rm", "erase a node"),
+        ],
+    ),
 ];
 
-/// The definition of the command, with its help.
+/// The verbs that stand in one line.
+const MORE: [(&str, &str); 4] =
+    [("serve", " (over HTTP)"), ("completions", " (of shells)"), ("man", ""), ("help", " VERB or TOPIC")];
+
+const BELOW: &str = "\
+URL: x.zarr, x.zip, s3://bucket/x.zarr, gs://.., az://.., https://.., sqlite:x
+PATH: a node in it, /a/b; also URL::/a/b, and x.zarr/a/b
+Topics: zarr help stores, selection, codecs, formats, options
+Exit codes: 0 done, 1 findings or differences, 2 arguments, 3 not there,
+            4 data invalid, 5 store failed, 130 interrupted
+";
+
+/// The definition of the command, with the examples of its verbs.
+pub(super) fn definition() -> Command {
+    let mut command = Cli::command();
+    let verbs: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    for name in verbs {
+        let Some(examples) = examples::of(&name) else { continue };
+        command = command.mut_subcommand(&name, |verb| {
+            let with = |text: Option<String>| text.map_or(examples.clone(), |text| format!("{text}\n\n{examples}"));
+            let short = verb.get_after_help().map(ToString::to_string);
+            let long = verb.get_after_long_help().map(ToString::to_string).or_else(|| short.clone());
+            verb.after_help(with(short)).after_long_help(with(long))
+        });
+    }
+    command
+}
+
+/// The definition, with the help of the command itself.
 pub(super) fn command() -> Command {
     // The verb `help` is there once the command is built.
-    let mut command = Cli::command();
+    let mut command = definition();
     command.build();
-    let verbs = groups(&command);
-    let template =
-        format!("{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}{{after-help}}");
-    command.help_template(template)
+    command.help_template(screen())
 }
 
-/// The verbs with what they do, a paragraph for each purpose.
-fn groups(command: &Command) -> String {
-    let verb = |name: &&str| command.find_subcommand(name).map(|verb| (verb.get_name(), about(verb)));
-    let column = widest(command.get_subcommands().map(Command::get_name)) + 4;
-    let mut text = String::new();
-    for (title, names) in GROUPS {
+/// The screen: all verbs with what they do, a paragraph for each purpose.
+fn screen() -> String {
+    let mut text =
+        "Looks at, reads, writes and converts Zarr data of every version.\n\n{usage-heading} zarr VERB URL [PATH] \
+                    [OPTIONS]; `zarr VERB -h` describes one\n\n"
+            .to_owned();
+    for (title, verbs) in GROUPS {
         text.push_str(&format!("{title}:\n"));
-        for (name, about) in names.iter().filter_map(verb) {
-            text.push_str(&format!("{}{about}\n", padded(&format!("  {name}"), column)));
+        for (name, about) in verbs {
+            text.push_str(&format!("{}{about}\n", padded(&format!("  {name}"), 19)));
         }
-        text.push('\n');
     }
-    // A template has braces for its parts.
-    debug_assert!(!text.contains(['{', '}']), "{text}");
-    text
+    let more: Vec<String> = MORE.iter().map(|(name, about)| format!("{name}{about}")).collect();
+    format!("{text}More: {}\n{BELOW}", more.join(", "))
 }
 
-fn about(verb: &Command) -> String {
-    verb.get_about().map(ToString::to_string).unwrap_or_default()
+/// The options of every command, and the exit codes.
+pub(super) fn options() -> String {
+    let mut command = definition();
+    command.build();
+    let options = command.help_template("{options}").render_long_help();
+    format!("Options of every command:\n{options}\n{EXIT_CODES}\n\nExamples:\n  zarr tree climate.zarr --json\n")
 }
 
 #[cfg(test)]
@@ -53,9 +124,34 @@ mod tests {
     fn each_verb_has_one_purpose() {
         let command = command();
         let mut verbs: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter().copied()).collect();
+        let of_groups = GROUPS.iter().flat_map(|(_, verbs)| verbs.iter());
+        let mut listed: Vec<&str> = of_groups.chain(&MORE).map(|(verb, _)| *verb).collect();
         verbs.sort_unstable();
         listed.sort_unstable();
         assert_eq!(listed, verbs);
+    }
+
+    #[test]
+    fn each_verb_has_examples_of_its_own() {
+        for verb in command().get_subcommands().filter(|verb| verb.get_name() != "help") {
+            let name = verb.get_name();
+            let examples = examples::of(name).unwrap_or_else(|| panic!("{name} has no examples"));
+            let lines: Vec<&str> = examples.lines().skip(1).map(str::trim).collect();
+            assert!(
+                lines.iter().all(|line| line.starts_with(&format!("zarr {name} ")) || *line == "zarr man"),
+                "{lines:?}"
+            );
+            for help in [verb.get_after_help(), verb.get_after_long_help()] {
+                assert!(help.is_some_and(|help| help.to_string().ends_with(&examples)), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_help_is_one_screen() {
+        let mut command = command();
+        for help in [command.render_help(), command.render_long_help()].map(|help| help.to_string()) {
+            assert!(help.lines().count() <= 40 && help.lines().all(|line| line.len() <= 80), "{help}");
+        }
     }
 }

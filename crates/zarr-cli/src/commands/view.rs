@@ -22,13 +22,7 @@ use zarr::view::{
     ShadingOptions, Slice,
 };
 
-const EXAMPLES: &str = "\
-Examples:
-  zarr view era5.zarr/t2m --sel time=2020-06-15
-  zarr view era5.zarr/t2m --plane time,lat --select lon=120 --cmap coolwarm -o hovmoeller.png
-  zarr view image.ome.zarr --select c=1 --range full
-  zarr view era5.zarr/t2m --animate time -o t2m.png
-
+const COLOUR_MAPS: &str = "\
 Colour maps: viridis, cividis, magma, inferno, plasma, gray; diverging ones, with 0 in the middle, rdbu and coolwarm; of
 categories tab20. Where standard output is no terminal, letters from . to @ stand for values, unless --protocol or
 --color=always asks for colours.";
@@ -40,7 +34,7 @@ categories tab20. Where standard output is no terminal, letters from . to @ stan
 /// CF conventions, and coordinates stand along the axes. Missing values are grey. No more elements are read than the picture has pixels,
 /// every k-th of each dimension (indices of images are those of level 0), and of no more than 4,096 chunks and 64 MiB of decoded elements.
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = COLOUR_MAPS)]
 pub(crate) struct View {
     #[command(flatten)]
     node: NodeArgs,
