@@ -18,7 +18,7 @@ fn case(name: &str) -> Folder {
     folder
 }
 
-fn copy(source: &Path, target: &Path) {
+pub(crate) fn copy(source: &Path, target: &Path) {
     fs::create_dir(target).unwrap();
     for entry in fs::read_dir(source).unwrap() {
         let entry = entry.unwrap();

@@ -1,5 +1,6 @@
 //! `zarr help TOPIC`.
 
+use crate::cases::copy;
 use crate::folder::{Folder, int16, npy};
 use std::path::Path;
 
@@ -99,17 +100,20 @@ fn the_examples_of_verbs_end_well() {
         "completions",
         "man",
     ];
+    let folder = with_data();
+    folder.ok(&["cp", "climate.zarr", "copy.zarr"]);
+    let month = npy("<f4", false, "(18, 432)", &[0; 18 * 432 * 4]);
+    std::fs::write(folder.path("month.npy"), month).unwrap();
+    folder.ok(&["create", "table.zarr", "a", "--shape", "6,2", "--dtype", "int16", "--dims", "row,column"]);
+    let rows = npy("<i2", false, "(2, 2)", &int16([1, 2, 3, 4]));
+    std::fs::write(folder.path("rows.npy"), rows).unwrap();
+    std::fs::write(folder.path("rows.json"), "[[5, 6], [7, 8]]").unwrap();
+    folder.ok(&["cp", "climate.zarr", "both.zarr"]);
+    folder.ok(&["migrate", "both.zarr"]);
     for verb in verbs {
-        let folder = with_data();
-        folder.ok(&["cp", "climate.zarr", "copy.zarr"]);
-        let month = npy("<f4", false, "(18, 432)", &[0; 18 * 432 * 4]);
-        std::fs::write(folder.path("month.npy"), month).unwrap();
-        folder.ok(&["create", "table.zarr", "a", "--shape", "6,2", "--dtype", "int16", "--dims", "row,column"]);
-        let rows = npy("<i2", false, "(2, 2)", &int16([1, 2, 3, 4]));
-        std::fs::write(folder.path("rows.npy"), rows).unwrap();
-        std::fs::write(folder.path("rows.json"), "[[5, 6], [7, 8]]").unwrap();
-        folder.ok(&["cp", "climate.zarr", "both.zarr"]);
-        folder.ok(&["migrate", "both.zarr"]);
+        let own = Folder::new();
+        copy(&folder.path("."), &own.path("."));
+        let folder = own;
         let page = folder.ok(&[verb, "--help"]);
         assert_eq!(run_examples(&folder, &page), 3, "{verb}: {page}");
         assert!(page.ends_with(page.split_once("\nExamples:\n").unwrap().1), "{verb}");
