@@ -64,6 +64,10 @@ pub struct Options {
     /// store that does not set values on conditions ([`Capabilities::conditional`](zarr_store::Capabilities)): what another writes at
     /// the same time may be lost there. By default they are done, and no other may write at the same time.
     pub strict_writers: bool,
+    /// Whether appends and another shape leave consolidated metadata of groups above as it is, for the copies of several arrays to change at
+    /// once: [`renew_copies`](zarr_hierarchy::renew_copies) has to follow. By default each exchanges its own copy after an array has grown,
+    /// and drops copies before one gets smaller.
+    pub consolidated_later: bool,
     /// How many threads read, decode, encode and write; arrays that ask for the same number share them. By default rayon's global
     /// pool: one for each core. Not used without the feature `parallel`.
     pub threads: Option<NonZeroUsize>,

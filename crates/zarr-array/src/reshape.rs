@@ -31,7 +31,7 @@ const BATCH: usize = 1024;
 pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Result<Arc<ArrayCore>> {
     resized(core, shape)?;
     core.check_writers(drive.capabilities(), "another shape")?;
-    check_documents(drive, core).await?;
+    check_stored(drive, core).await?;
     let held = Held::new(drive, core)?;
     let _lock = lock(drive, core).await?;
     // The lock is of the directory that is held.
@@ -51,6 +51,7 @@ async fn resize_held<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Re
     find_chunk_location(drive, &newest).await?;
     let (metadata, grid) = resized(&newest, shape)?;
     let is_only_larger = shape != old && shape.iter().zip(&old).all(|(new, old)| new >= old);
+    check_documents(drive, &newest, metadata.clone()).await?;
     if shape.iter().zip(&old).any(|(new, old)| new > old) {
         clear_beyond(drive, &newest, &with_metadata(&newest, metadata.clone())?).await?;
         barrier(drive, &newest).await?;
@@ -82,7 +83,10 @@ pub(crate) async fn append<D: Drive>(
     data: View<'_>,
 ) -> Result<Arc<ArrayCore>> {
     core.check_writers(drive.capabilities(), "an append")?;
-    check_documents(drive, core).await?;
+    check_stored(drive, core).await?;
+    if !core.found.documents.are_copies() || !drive.capabilities().conditional {
+        check_documents(drive, core, resized(core, &core.metadata().shape)?.0).await?;
+    }
     let held = Held::new(drive, core)?;
     let lock = lock(drive, core).await?;
     held.end(core, Ok(()))?;
@@ -135,9 +139,26 @@ impl<'d> Appended<'d> {
     }
 }
 
-/// Looks, before anything is written, whether the new shape would drop the only documents of nodes: of this array, or of others beside it.
-async fn check_documents<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
+/// Looks, before anything is written, whether these metadata would drop the only documents of nodes, where they drop consolidated metadata.
+async fn check_documents<D: Drive>(drive: &D, core: &ArrayCore, metadata: ArrayMetadata) -> Result<()> {
+    if Edit::reshape(&core.found, Node::Array(metadata)).keeps_copies(&core.found, drive.capabilities()) {
+        return Ok(());
+    }
     drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking()).await.map(drop)
+}
+
+/// Looks whether an array that was found in consolidated metadata has a document of its own, which can be changed.
+async fn check_stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
+    if !core.found.documents.are_copies() {
+        return Ok(());
+    }
+    match drive.run(core, ReadNewest::new(&core.found)).await {
+        Err(error) if error.is_not_found() => {
+            drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking()).await?;
+            Err(error)
+        }
+        newest => newest.map(drop),
+    }
 }
 
 /// Excludes others who change the shape.
@@ -167,8 +188,14 @@ async fn publish<D: Drive>(
     metadata: ArrayMetadata,
 ) -> Result<ArrayCore> {
     let edit = Edit::reshape(&newest.found, Node::Array(metadata));
-    let found = drive.run(newest, ReplaceNode::of_newest(documents, edit, drive.capabilities())).await?;
+    let replace = ReplaceNode::of_newest(documents, edit, drive.capabilities());
+    let found = drive.run(newest, copies_later(newest, replace)).await?;
     newest.with_found(found)
+}
+
+/// Leaves copies in consolidated metadata to the caller, if that is asked for.
+fn copies_later(core: &ArrayCore, replace: ReplaceNode) -> ReplaceNode {
+    if core.options.consolidated_later { replace.leaving_copies() } else { replace }
 }
 
 /// The chunks that are stored, be they of the grid or outside of it.

@@ -13,7 +13,8 @@ use crate::{dimensions, encoder};
 use std::sync::Arc;
 use zarr_array::{Array, ArrayData, Group, NewGroup, Registry};
 use zarr_grid::{AxisSelection, Selection};
-use zarr_meta::{Dialect, NodePath};
+use zarr_hierarchy::renew_copies;
+use zarr_meta::{Dialect, NodePath, StoredNode};
 use zarr_store::Store;
 
 impl Dataset {
@@ -49,7 +50,9 @@ impl Dataset {
     /// left alone. Values are encoded as the variables are. Returns the data set as it is then.
     ///
     /// All values are encoded before the first is stored. If a store fails in between, arrays that have grown shrink again; an
-    /// interrupted process can leave arrays of different sizes, which [`open`](Self::open) reports.
+    /// interrupted process can leave arrays of different sizes, which [`open`](Self::open) reports. Consolidated metadata of this group and of
+    /// groups above has the sizes from before until all arrays have grown, and then the new ones, by one set of its document: who opens the
+    /// data set by it finds one size of the dimension at any time (in stores with conditional sets, and as long as one appends).
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if `new` lacks a variable that has the dimension, sizes of other dimensions differ, a value cannot be
@@ -96,7 +99,13 @@ impl Dataset {
         }
         let grew = |variable: &Variable| {
             let message = format!("variable {} grew since the data set was opened", variable.name());
-            variable.locate(Error::new(ErrorKind::Conflict, message)).with_hint("open it again")
+            let error = variable.locate(Error::new(ErrorKind::Conflict, message));
+            error.with_hint(match variable.stored().found().documents.are_copies() {
+                true => {
+                    "open it again; if it is opened with the old length from then on, an append ended early, and consolidated metadata is to be written again"
+                }
+                false => "open it again",
+            })
         };
         for (variable, ..) in &parts {
             let stored = variable.stored();
@@ -107,7 +116,9 @@ impl Dataset {
         }
         let mut grown: Vec<Grown> = Vec::new();
         for (variable, axis, data) in parts {
-            let mut array = variable.stored().clone();
+            // Copies of all change at once, when all have grown.
+            let options = variable.stored().options().clone().consolidated_later(true);
+            let mut array = variable.stored().with(options)?;
             let len = |array: &Array| array.shape().get(axis).copied().unwrap_or(0);
             let added = data.shape().get(axis).copied().unwrap_or(0);
             let expected = len(&array) + added;
@@ -115,11 +126,15 @@ impl Dataset {
             let is_expected = appended.is_ok() && len(&array) == expected;
             grown.extend(appended.is_ok().then_some(Grown { array, axis, added }));
             if !is_expected {
-                grown.into_iter().for_each(Grown::shrink);
+                let shrunk: Vec<StoredNode> = grown.into_iter().map(Grown::shrink).collect();
+                // Others may have written copies of them meanwhile.
+                let _ = renew_copies(&**self.group().store(), &shrunk);
                 return Err(appended.err().unwrap_or_else(|| grew(variable)));
             }
         }
-        self.finish(new)
+        let grown: Vec<StoredNode> = grown.into_iter().map(|grown| grown.array.found().clone()).collect();
+        let renewed = renew_copies(&**self.group().store(), &grown)?;
+        if renewed.iter().any(NodePath::is_root) { self.reopened() } else { self.finish(new) }
     }
 
     /// Writes values of variables that are there (mode `r+` of xarray), over the part that is selected:
@@ -228,8 +243,13 @@ impl Dataset {
     }
 
     fn finish(&self, new: &NewDataset) -> Result<Self> {
+        consolidate(self.group(), new)?;
+        self.reopened()
+    }
+
+    /// The data set as it is stored now.
+    fn reopened(&self) -> Result<Self> {
         let group = self.group();
-        consolidate(group, new)?;
         Self::open_with(&Group::open(group.store(), &group.path().to_string(), group.registry())?, self.options())
     }
 }
@@ -243,11 +263,12 @@ struct Grown {
 
 impl Grown {
     /// Takes off the elements that were added: they are the last ones, behind the elements that others appended meanwhile.
-    fn shrink(mut self) {
+    fn shrink(mut self) -> StoredNode {
         let mut shape = self.array.shape().to_vec();
         shape.get_mut(self.axis).into_iter().for_each(|len| *len = len.saturating_sub(self.added));
         // The error that is returned is the one of the append.
         let _ = self.array.resize(&shape);
+        self.array.found().clone()
     }
 }
 

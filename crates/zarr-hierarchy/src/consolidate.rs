@@ -1,7 +1,7 @@
 //! Consolidated metadata: written, looked at, and dropped.
 
 use crate::hierarchy::{WalkJob, in_store};
-use crate::node::{Edit, OnlyCopied, Revise, parse_path};
+use crate::node::{Edit, OnlyCopied, RenewCopies, Revise, parse_path};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
 use std::collections::{BTreeMap, BTreeSet};
 use zarr_json::{Map, Value};
@@ -106,8 +106,30 @@ pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect
     run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Drop).await.map(drop)
 }
 
-/// The groups at `path` and above that have consolidated metadata, the deepest first: a change of the node at `path` makes it stale, and
-/// the functions that make such changes drop it. Groups that are missing or cannot be read have none.
+/// Puts nodes that were changed into the consolidated metadata of the groups at and above them, where these have some: each document by one
+/// set, on the condition that nobody else changes it meanwhile, so that readers by consolidated metadata see all changes at once. Functions
+/// that change a node do so by themselves; of an array it is left to this where
+/// [`consolidated_later`](https://docs.rs/zarr-array/latest/zarr_array/struct.Options.html#structfield.consolidated_later) says so.
+/// Gives the groups whose consolidated metadata has these nodes now. In stores without conditional sets it is dropped.
+///
+/// # Errors
+/// [`ErrorKind::Store`](crate::ErrorKind::Store); [`ErrorKind::Argument`](crate::ErrorKind::Argument) if it would be dropped and has the only
+/// documents of nodes.
+pub fn renew_copies(store: &dyn Store, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
+    run(store, RenewCopies::new(nodes.to_vec(), store.capabilities())).map_err(|error| in_store(store, error))
+}
+
+/// As [`renew_copies`], on a store that does not block.
+///
+/// # Errors
+/// As [`renew_copies`].
+pub async fn renew_copies_async(store: &dyn AsyncStore, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
+    let job = RenewCopies::new(nodes.to_vec(), store.capabilities());
+    run_async(store, job).await.map_err(|error| in_store(store, error))
+}
+
+/// The groups at `path` and above that have consolidated metadata, the deepest first: a node that is made, replaced or erased at `path`, or
+/// made smaller, makes it stale, and the functions that do so drop it. Groups that are missing or cannot be read have none.
 ///
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store); [`ErrorKind::Path`](crate::ErrorKind::Path).

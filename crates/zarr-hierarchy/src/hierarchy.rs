@@ -335,7 +335,8 @@ fn is_there(opened: Result<StoredNode>) -> Result<bool> {
 /// Replaces the attributes of a node and gives the node as it is then. Everything else in its documents stays as it was, to the
 /// byte where nothing changed. Works for arrays whose data type or codecs are not known, too.
 ///
-/// Consolidated metadata of groups above, which becomes stale, is dropped.
+/// Its copies in consolidated metadata of the group itself and of groups above are exchanged for the new ones afterwards; in stores without
+/// conditional sets they are dropped before.
 ///
 /// # While others write
 /// `node` may be older than the stored documents. The differences between its attributes and `attributes` are applied

@@ -40,7 +40,7 @@ mod strict;
 pub use attributes::{attribute, attributes_as, attributes_from, with_attribute};
 pub use consolidate::{
     Staleness, compare_consolidated, consolidate, consolidate_async, consolidated_above, drop_consolidated,
-    drop_consolidated_async, staleness, staleness_async,
+    drop_consolidated_async, renew_copies, renew_copies_async, staleness, staleness_async,
 };
 pub use erasure::{EraseProgress, Erasure, erase_node, erase_node_async};
 pub use error::{Error, ErrorKind, Location, Result};

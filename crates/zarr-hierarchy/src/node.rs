@@ -2,6 +2,7 @@
 
 mod ancestors;
 mod claim;
+mod copies;
 mod create;
 mod dialect;
 mod erase;
@@ -20,6 +21,7 @@ mod unfinished;
 
 pub use ancestors::{Above, Ancestors};
 pub use claim::{AwaitClaim, Claim, DropClaim, TakeClaim, unclaimed};
+pub use copies::RenewCopies;
 pub use create::{CreateNode, create};
 pub use dialect::{DEFAULT_DIALECT, FindDialect, same_hierarchy};
 pub use erase::{EraseBroken, EraseNode, MIGRATION_RECORD};

@@ -6,6 +6,7 @@ mod build;
 mod found;
 mod nodes;
 mod read;
+mod renew;
 mod stale;
 
 pub use found::{FoundCopy, found, keys};

@@ -5,7 +5,7 @@ use zarr::convert::Transfer;
 use zarr::convert::{Conversion, ConvertOptions};
 use zarr::hierarchy::{
     consolidate, drop_consolidated, drop_consolidated_async, erase_node, open_node, open_node_async, set_attributes,
-    staleness, walk, walk_async,
+    staleness, walk, walk_async, walk_consolidated,
 };
 use zarr::store::{Key, MemoryStore, Prefix, Store, StoreExt, SyncAsAsync, block_on};
 use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup, Options};
@@ -126,6 +126,7 @@ fn changes_that_would_lose_documents_are_refused() {
         let new = || NewArray::new(&[1], "int8").dialect(dialect);
         let open = |path: &str| open_node(&*store, path, None).unwrap();
         let attributes = || [("x".to_owned(), json!(1))].into_iter().collect();
+        let written = open("/g/b").node;
         refused(&store, "create", || Array::create(&store, "/new", new(), &registry));
         refused(&store, "create where only a copy is", || Array::create(&store, "/a", new(), &registry));
         refused(&store, "overwrite", || Array::create(&store, "/a", new().overwrite(true), &registry));
@@ -151,13 +152,21 @@ fn changes_that_would_lose_documents_are_refused() {
         let key = if dialect.is_v3() { "b/zarr.json" } else { "b/.zgroup" };
         let text = if dialect.is_v3() { r#"{"zarr_format":3,"node_type":"group"}"# } else { r#"{"zarr_format":2}"# };
         store.set_all(&Key::new(key).unwrap(), text.as_bytes()).unwrap();
-        refused(&store, "attributes of another", || set_attributes(&*store, &open("/b"), attributes()));
+        refused(&store, "create beside it", || Array::create(&store, "/new", new(), &registry));
+
+        // A change that exchanges copies loses none.
+        set_attributes(&*store, &open("/b"), attributes()).unwrap();
+        assert_eq!(open("/g/b").node, written);
+        let copied = walk_consolidated(&*store, "/", None).unwrap();
+        assert_eq!(paths(&copied.nodes), ["/", "/a", "/b", "/g", "/g/b"], "{dialect}");
+        assert_eq!(copied.nodes[2].node.attributes(), &attributes());
     }
 }
 
-/// An array that has a document, beside nodes that have none: no chunk is written or erased before the change of its shape is refused.
+/// An array that has a document, beside nodes that have none: a smaller shape, which drops copies, is refused before a chunk is erased; a
+/// larger one exchanges the copy of the array and loses none.
 #[test]
-fn another_shape_that_would_lose_documents_of_others_changes_no_chunk() {
+fn another_shape_loses_no_documents_of_others() {
     let registry = zarr::registry::default();
     for dialect in [Dialect::V2, Dialect::V3] {
         let store = write(dialect);
@@ -171,13 +180,19 @@ fn another_shape_that_would_lose_documents_of_others_changes_no_chunk() {
             store.set_all(&key, &other.get_all(&key).unwrap().unwrap()).unwrap();
         }
         let open = || Array::open(&store, "/s", &registry).unwrap();
-        refused(&store, "append", || open().append(0, &[1_i8; 3]));
-        refused(&store, "larger", || open().resize(&[9]));
         refused(&store, "smaller", || open().resize(&[1]));
+        refused(&store, "one without a document", || Array::open(&store, "/a", &registry).unwrap().resize(&[1]));
+        let before = paths(&walk(&*store, "/", None).unwrap().nodes);
+        open().append(0, &[1_i8; 3]).unwrap();
+        open().resize(&[9]).unwrap();
+        assert_eq!(paths(&walk(&*store, "/", None).unwrap().nodes), before);
+        let copied = walk_consolidated(&*store, "/s", None).unwrap();
+        assert_eq!(copied.nodes[0].node.as_array().unwrap().shape, [9], "{dialect}");
+        assert_eq!(Array::open(&store, "/a", &registry).unwrap().read::<i32>(..2).unwrap(), [1, 2]);
     }
 }
 
-/// Another change of a hierarchy whose nodes have documents drops the copies, and the copy of an erased node does not stop it.
+/// A change of a node that has a document leaves copies of erased nodes, which do not stop it, and those that are stale for other reasons.
 #[test]
 fn copies_of_erased_nodes_stop_no_change() {
     let registry = zarr::registry::default();
@@ -193,6 +208,10 @@ fn copies_of_erased_nodes_stop_no_change() {
         }
         let attributes = [("x".to_owned(), json!(1))].into_iter().collect();
         set_attributes(&*store, &open_node(&*store, "/b", None).unwrap(), attributes).unwrap();
+        let stale = staleness(&*store, "/", None).unwrap().unwrap();
+        assert_eq!((stale.gone.len(), stale.changed.len(), stale.missing.len()), (1, 0, 0), "{dialect}: {stale:?}");
+        // One that drops them is not stopped either.
+        Array::open(&store, "/b", &registry).unwrap().resize(&[1]).unwrap();
         assert_eq!(staleness(&*store, "/", None).unwrap(), None, "{dialect}");
     }
 }

@@ -15,6 +15,7 @@ mod cancelled;
 mod codec_names;
 mod concurrent;
 mod conformance;
+mod consolidated_beside;
 mod consolidated_only;
 mod created_beside;
 mod creating;

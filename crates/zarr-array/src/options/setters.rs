@@ -85,6 +85,13 @@ impl Options {
         self
     }
 
+    /// Sets [`consolidated_later`](Self#structfield.consolidated_later).
+    #[must_use]
+    pub fn consolidated_later(mut self, consolidated_later: bool) -> Self {
+        self.consolidated_later = consolidated_later;
+        self
+    }
+
     /// Sets [`threads`](Self#structfield.threads).
     #[must_use]
     pub fn threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {

@@ -155,7 +155,7 @@ async fn write_and_publish<D: Drive>(
         Some(claim) => ReplaceNode::claimed(&newest.found, edit, claim, drive.capabilities()),
         None => ReplaceNode::of_newest(documents, edit, drive.capabilities()),
     };
-    drive.run(newest, replace).await
+    drive.run(newest, super::copies_later(newest, replace)).await
 }
 
 /// Reads which states chunks have.

@@ -1,6 +1,6 @@
 //! `zarr append`: data sets and arrays grow along a dimension.
 
-use super::consolidated::keeping;
+use super::consolidated::renewing;
 use super::write::{Casting, Input, Source, appended};
 use crate::args::{NodeArgs, axis_of};
 use crate::context::{Context, NodeLocation};
@@ -63,7 +63,7 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     let (before, name) = (len(&array), array.dimension_names().and_then(|names| names.get(axis)?.clone()));
     if is_file {
         let mut input = Input::open(&PathBuf::from(&args.from))?;
-        keeping(context, &[(&location.store, Some(location.path.clone()))], || {
+        renewing(context, (&location.store, &location.path), || {
             appended(&mut array, axis, (args.form, args.cast), &args.from, &mut input)
         })?;
         return grown(context, &location, name, len(&array).saturating_sub(before), len(&array));
@@ -75,7 +75,7 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     }
     let added = source.shape().get(axis).copied().unwrap_or(0);
     let elements = source.read_data(..)?;
-    keeping(context, &[(&location.store, Some(location.path.clone()))], || Ok(array.append(axis, &elements)?))?;
+    renewing(context, (&location.store, &location.path), || Ok(array.append(axis, &elements)?))?;
     grown(context, &location, name, added, len(&array))
 }
 

@@ -1,6 +1,6 @@
 //! `zarr attrs`: the attributes of a node.
 
-use super::consolidated::keeping;
+use super::consolidated::renewing;
 use super::describe;
 use crate::args::NodeArgs;
 use crate::context::Context;
@@ -33,7 +33,7 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
         context.check_writers(&location, "a change of metadata")?;
         zarr::convert::Migration::check_settled(&location.store)?;
         let names: Vec<&str> = args.dims.iter().map(String::as_str).collect();
-        let named = keeping(context, &[(&location.store, Some(location.path.clone()))], || {
+        let named = renewing(context, (&location.store, &location.path), || {
             Ok(zarr::hierarchy::set_dimension_names(&*location.store, &found, &names)?)
         })?;
         return if context.global.json { output::json(describe::facts(&named)) } else { Ok(()) };
@@ -56,7 +56,7 @@ pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
     }
     context.check_writers(&location, "a change of attributes")?;
     zarr::convert::Migration::check_settled(&location.store)?;
-    let changed = keeping(context, &[(&location.store, Some(location.path.clone()))], || {
+    let changed = renewing(context, (&location.store, &location.path), || {
         Ok(zarr::hierarchy::set_attributes(&*location.store, &found, attributes)?)
     })?;
     if context.global.json { output::json(changed.node.attributes().clone()) } else { Ok(()) }

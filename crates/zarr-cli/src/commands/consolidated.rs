@@ -1,5 +1,5 @@
-//! Consolidated metadata of the groups above a node that a verb changes. The change makes it stale, so that it is dropped; readers rely on
-//! it, so that it is written again, from all nodes below the group.
+//! Consolidated metadata of the groups above a node that a verb changes. A change that makes it stale drops it; readers rely on it, so that it
+//! is written again, from all nodes below the group.
 
 use crate::context::Context;
 use crate::failure::Result;
@@ -58,6 +58,19 @@ pub(crate) fn keeping<T>(
         context.warnings(&[format!("{store}: {path}: consolidated metadata was dropped{told}; {hint}")]);
     }
     done
+}
+
+/// Carries out a verb that changes metadata of the node at a path, and leaves what was there as it was: its copies in consolidated metadata
+/// are exchanged by the change itself. Where the store sets no value on a condition, they are dropped, and written again as by [`keeping`].
+pub(crate) fn renewing<T>(
+    context: &Context,
+    (store, path): (&Arc<dyn Store>, &NodePath),
+    verb: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    match store.capabilities().conditional {
+        true => verb(),
+        false => keeping(context, &[(store, Some(path.clone()))], verb),
+    }
 }
 
 /// A group that has consolidated metadata.

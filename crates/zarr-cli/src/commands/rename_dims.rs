@@ -1,6 +1,6 @@
 //! `zarr rename-dims`: other names for dimensions.
 
-use super::consolidated::keeping;
+use super::consolidated::renewing;
 use super::describe;
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
@@ -53,7 +53,7 @@ pub(crate) fn run(context: &Context, args: &RenameDims) -> Result<()> {
     check_data_set(&location, &arrays, &others, &changes)?;
     context.check_writers(&location, "a change of metadata")?;
     Migration::check_settled(&location.store)?;
-    let done = keeping(context, &[(&location.store, Some(location.path.clone()))], || {
+    let done = renewing(context, (&location.store, &location.path), || {
         let mut done = Vec::new();
         for Change { array, names } in &changes {
             let names: Vec<&str> = names.iter().map(String::as_str).collect();

@@ -1,7 +1,7 @@
 //! `zarr resize`: another shape for an array.
 
 use super::append::variable_with;
-use super::consolidated::keeping;
+use super::consolidated::{keeping, renewing};
 use super::describe;
 use crate::args::{NodeArgs, axis_of};
 use crate::context::Context;
@@ -63,7 +63,13 @@ pub(crate) fn run(context: &Context, args: &Resize) -> Result<()> {
         return Err(Failure::usage(message).with_hint("--alone resizes this array alone"));
     }
     context.check_writers(&location, "a change of metadata")?;
-    keeping(context, &[(&location.store, Some(location.path.clone()))], || Ok(array.resize(&shape)?))?;
+    // A smaller shape drops consolidated metadata first.
+    let is_smaller = shape.iter().zip(&before).any(|(new, old)| new < old);
+    let resize = || Ok(array.resize(&shape)?);
+    match is_smaller {
+        true => keeping(context, &[(&location.store, Some(location.path.clone()))], resize)?,
+        false => renewing(context, (&location.store, &location.path), resize)?,
+    }
     context.summary(
         || object! { ..describe::facts(array.found()), "shape_before": before.clone() },
         || format!("{}: {} to {}\n", escape::line(&location.to_string()), tuple(&before), tuple(&shape)),

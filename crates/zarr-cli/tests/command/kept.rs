@@ -101,7 +101,11 @@ fn consolidated_metadata_that_is_dropped_is_told() {
     let folder = store("v2");
     folder.ok(&["consolidate", "s"]);
     std::fs::write(folder.path("s/g/b/.zarray"), "{").unwrap();
+    // A copy that is exchanged needs no other node.
     let ran = folder.run(&["attrs", "s", "g/a", "--set", "units=K"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert!(std::fs::read_to_string(folder.path("s/.zmetadata")).unwrap().contains("units"));
+    let ran = folder.run(&["resize", "s", "g/a", "--shape", "2", "--shrink"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(
         ran.err.contains("consolidated metadata was dropped") && ran.err.contains("zarr consolidate"),

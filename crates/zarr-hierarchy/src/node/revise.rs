@@ -3,7 +3,7 @@
 use super::claim::{self, Claim};
 use super::merge::{conflict, merge};
 use super::newest::{Newest, ReadNewest};
-use super::still_there::same_chunks;
+use super::still_there::{covers, same_chunks};
 use super::{order, reread};
 use crate::jobs::{InSteps, Made};
 use crate::{Error, ErrorKind, Result, jobs};
@@ -63,6 +63,22 @@ impl Edit {
             Request::Set { key, .. } => Some(key),
             _ => None,
         }))
+    }
+
+    /// Whether copies of the node that was `found` are renewed after the change, and need not be dropped before: who reads it by its metadata
+    /// from before reads what was there.
+    #[must_use]
+    pub fn keeps_copies(&self, found: &StoredNode, capabilities: Capabilities) -> bool {
+        let reads = match self {
+            Self::Merge { base, ours } | Self::Reshape { base, ours } => match (&**base, &**ours) {
+                (Node::Group(_), Node::Group(_)) => true,
+                (Node::Array(old), Node::Array(new)) => covers(old, new) && same_chunks(found.dialect, old, new),
+                _ => false,
+            },
+            Self::Consolidated(_) => false,
+        };
+        // What is only copied is not there to be changed.
+        reads && capabilities.conditional && !found.documents.are_copies()
     }
 
     /// The node as it is to be, of one that is stored as `newest`.

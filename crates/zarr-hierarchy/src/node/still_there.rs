@@ -98,8 +98,12 @@ fn still_reads(found: &StoredNode, key: &Key, bytes: &[u8]) -> bool {
     let (Some(Node::Array(old)), Some(Node::Array(new))) = (read(&found.documents), read(&documents)) else {
         return false;
     };
-    let covers = old.shape.len() == new.shape.len() && old.shape.iter().zip(&new.shape).all(|(old, new)| old <= new);
-    covers && same_chunks(found.dialect, &old, &new)
+    covers(&old, &new) && same_chunks(found.dialect, &old, &new)
+}
+
+/// Whether no dimension has become shorter.
+pub(super) fn covers(old: &ArrayMetadata, new: &ArrayMetadata) -> bool {
+    old.shape.len() == new.shape.len() && old.shape.iter().zip(&new.shape).all(|(old, new)| old <= new)
 }
 
 /// Whether the chunks of two arrays are read and written in the same way, as far as both have them: all means the same but for shape,

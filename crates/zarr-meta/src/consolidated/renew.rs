@@ -1,0 +1,70 @@
+//! Bringing consolidated metadata up to date where a node has changed.
+
+use super::Consolidated;
+use crate::error::Result;
+use crate::{Dialect, NodePath, StoredNode, document_keys, entry_point_key};
+
+impl Consolidated {
+    /// Puts the documents of a node into consolidated metadata of the group at `group`, which is at or above the node, instead of those that
+    /// it has there. Gives whether these were others.
+    ///
+    /// # Errors
+    /// As [`collect`](Self::collect).
+    pub fn renew(&mut self, dialect: Dialect, group: &NodePath, node: &StoredNode) -> Result<bool> {
+        let new = Self::collect(dialect, group, [node])?.documents;
+        if new.is_empty() {
+            return Ok(false);
+        }
+        let mut is_changed = false;
+        let prefix = group.key_prefix();
+        for key in document_keys(dialect, &node.path, &node.documents) {
+            let is_of_all = Some(key.as_str()) == entry_point_key(dialect);
+            let key = key.strip_prefix(prefix.as_str()).unwrap_or(&key);
+            if !is_of_all && !new.contains_key(key) {
+                is_changed |= self.documents.remove(key).is_some();
+            }
+        }
+        for (key, document) in new.iter() {
+            if self.documents.get(key) != Some(document) {
+                is_changed = true;
+                self.documents.insert(key, document.clone());
+            }
+        }
+        Ok(is_changed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Documents;
+
+    fn found(documents: &[(&str, &str)]) -> StoredNode {
+        let documents: Documents =
+            documents.iter().map(|(key, text)| ((*key).to_owned(), text.as_bytes().to_vec())).collect();
+        StoredNode::read(Dialect::V2, NodePath::parse("/g/a").expect("a path"), &documents)
+            .expect("sound")
+            .expect("there")
+    }
+
+    #[test]
+    fn documents_of_one_node_are_exchanged() {
+        let array = |len: u64| {
+            format!(
+                r#"{{"zarr_format": 2, "shape": [{len}], "chunks": [2], "dtype": "|i1", "compressor": null, "fill_value": 0,
+                "order": "C", "filters": null}}"#
+            )
+        };
+        let (old, new) = (array(2), array(3));
+        let old = found(&[("g/a/.zarray", &old), ("g/a/.zattrs", r#"{"a": 1}"#)]);
+        let new = found(&[("g/a/.zarray", &new)]);
+        let group = NodePath::parse("/g").expect("a path");
+        let collect = |node: &StoredNode| Consolidated::collect(Dialect::V2, &group, [node]).expect("collected");
+        let mut copy = collect(&old);
+        copy.documents.insert("b/.zgroup", zarr_json::Value::from_json(r#"{"zarr_format": 2}"#).expect("JSON"));
+        assert!(!copy.renew(Dialect::V2, &group, &old).expect("the same"));
+        assert!(copy.renew(Dialect::V2, &group, &new).expect("another"));
+        assert_eq!(copy.documents.keys().collect::<Vec<_>>(), ["a/.zarray", "b/.zgroup"]);
+        assert_eq!(copy.documents.get("a/.zarray"), collect(&new).documents.get("a/.zarray"));
+    }
+}
