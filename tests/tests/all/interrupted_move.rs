@@ -335,3 +335,67 @@ fn of_several_moves_of_one_node_one_says_that_it_did_it() {
         }
     }
 }
+
+/// Others move the same node to the same path, or erase it, at each call of a move that overwrites. The only copy is never erased, and what was
+/// there before stays if nothing takes its place.
+#[test]
+fn of_several_moves_that_overwrite_none_erases_the_only_copy() {
+    let registry = zarr::registry::default();
+    let replaced = [7; 6];
+    let move_over = |store: &Arc<dyn Store>, from: &str| {
+        zarr::convert::Transfer::of(store, from).to("/h").overwrite(true).move_all(&zarr::registry::default())
+    };
+    for (in_database, erases) in [(false, false), (true, false), (false, true), (true, true)] {
+        for from in ["/g/a", "/g"] {
+            for left in 0.. {
+                let folder = tempfile::tempdir().unwrap();
+                let at = folder.path().join("x");
+                let at = at.to_str().unwrap();
+                let address = if in_database { format!("sqlite:{at}.sqlite") } else { at.to_owned() };
+                let store = zarr::store::create(&address).unwrap();
+                create(&store, "/g/a", Dialect::V3, &OLD).unwrap();
+                create(&store, "/h", Dialect::V3, &replaced).unwrap();
+                let (inner, path, others) = (Arc::clone(&store), from.to_owned(), Arc::new(Mutex::new(None)));
+                let told = Arc::clone(&others);
+                let other = move || {
+                    let lock = Prefix::new(&format!("{}/", &path[1..])).unwrap();
+                    let done = match erases {
+                        true => zarr::hierarchy::open_node(&*inner, &path, None)
+                            .and_then(|found| zarr::hierarchy::erase_node(&*inner, &found))
+                            .map(|()| true),
+                        // It would wait for the lock until the first has ended.
+                        false if inner.try_lock(&lock).unwrap().is_none() => Ok(false),
+                        false => move_over(&inner, &path).map(|()| true),
+                    };
+                    *told.lock().unwrap() = Some(done);
+                };
+                let beside: Arc<dyn Store> = Arc::new(Beside {
+                    store: Arc::clone(&store),
+                    left: AtomicU64::new(left),
+                    renames: true,
+                    others: Mutex::new(Some(Box::new(other))),
+                });
+                let done = zarr::convert::Transfer::of(&beside, from).to("/h").overwrite(true).move_all(&registry);
+                let other = others.lock().unwrap().take();
+                let moved = if from == "/g" { "/h/a" } else { "/h" };
+                let at = format!("{in_database} {erases} {from}, after {left} calls: {done:?}, {other:?}");
+                if matches!(other, Some(Ok(false))) {
+                    assert!(done.is_ok() && move_over(&store, from).is_err(), "{at}");
+                }
+                let keeps = || open(&store, "/h").is_some_and(|array| array.read::<i8>(..).unwrap() == replaced);
+                match (&done, &other) {
+                    // It was erased after it was moved, or before.
+                    (Ok(()), _) => assert!(is_whole(&store, moved), "{at}"),
+                    (Err(_), Some(Ok(true))) if !erases => assert!(is_whole(&store, moved), "{at}"),
+                    (Err(_), _) => assert!(keeps(), "{at}"),
+                }
+                let rest = store.list_prefix(&Prefix::new(".zreplacement/").unwrap()).unwrap();
+                assert!(rest.is_empty(), "{at}: {rest:?}");
+                if other.is_none() {
+                    assert!(done.is_ok() && left > 2, "{at}");
+                    break;
+                }
+            }
+        }
+    }
+}

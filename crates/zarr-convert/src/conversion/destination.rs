@@ -8,7 +8,8 @@ use zarr_array::{Group, NewGroup};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::jobs::{DOCUMENT, InSteps, Made, document_options};
 use zarr_hierarchy::node::{
-    Ancestors, CONVERSION_JOURNAL, EraseBroken, EraseNode, order, reread, same_hierarchy, unclaimed,
+    Ancestors, CONVERSION_JOURNAL, EraseBroken, EraseNode, is_one_prefix, new_id, order, replacement, reread,
+    same_hierarchy, unclaimed,
 };
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
@@ -94,6 +95,31 @@ pub(super) fn check_above(target: &Arc<dyn Store>, conversion: &Conversion) -> R
     let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(()) };
     let above = Ancestors::new(&StoredNode::implicit(dialect, path), target.capabilities());
     run(&**target, above.replaced().only_checking()).map(drop)
+}
+
+/// Drops consolidated metadata of the groups above a node that is replaced.
+pub(super) fn drop_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<()> {
+    let (_, path) = conversion.paths();
+    let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(()) };
+    let above = Ancestors::new(&StoredNode::implicit(dialect, path), target.capabilities());
+    run(&**target, above.replaced()).map(drop)
+}
+
+/// The prefix to which the node in the way can be renamed, as one of those that are to replace another: what finds and removes them finds and
+/// removes it. None if there is no node, or not all of it lies under its path.
+pub(super) fn aside(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<Option<Prefix>> {
+    let (_, path) = conversion.paths();
+    // Where nodes are not exchanged, nobody looks there.
+    if !target.capabilities().exchanges {
+        return Ok(None);
+    }
+    match open_stored_node(&**target, &path.to_string(), None) {
+        Ok(found) if is_one_prefix(found.dialect, &path) => replacement(&path, new_id()),
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == ErrorKind::Store => Err(error),
+        // Erasing says what is wrong with it.
+        Err(_) => Ok(None),
+    }
 }
 
 /// Creates the groups above a node that goes to a path of its own, which are no part of the conversion.

@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_hierarchy::in_store;
+use zarr_hierarchy::jobs::TakeLock;
 use zarr_hierarchy::node::{Ancestors, DropUnfinished, EraseNode, is_one_prefix, parse_path, same_hierarchy};
 use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
@@ -118,8 +119,8 @@ impl<'p> Transfer<'p> {
         self
     }
 
-    /// Whether a node that is there is replaced, as [`ConvertOptions::overwrite`](ConvertOptions#structfield.overwrite) says; a move erases
-    /// it first where it renames. By default it is an error.
+    /// Whether a node that is there is replaced, as [`ConvertOptions::overwrite`](ConvertOptions#structfield.overwrite) says; where a move renames, it
+    /// is renamed aside first, so that for a moment readers find none. By default it is an error.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.options.overwrite = overwrite;
         self
@@ -367,14 +368,20 @@ impl Conversion {
         root.dialect.check_path(to).is_ok() && lies_below(from) && lies_below(to) && self.nodes.iter().all(stays)
     }
 
-    /// Renames the node, after the node in the way is erased; false if the store does not rename.
+    /// Renames the node; false if the store does not rename. A node in the way is renamed aside before and erased afterwards, or gets its
+    /// path back if the node cannot be renamed; where it cannot be renamed itself, it is erased before.
     fn rename(&self, store: &Arc<dyn Store>) -> Result<bool> {
         let (from, to) = self.paths();
         self.check_there()?;
+        let (from_prefix, to_prefix) = (Prefix::new(&from.key_prefix())?, Prefix::new(&to.key_prefix())?);
         let journal = journal::key(&to, None)?;
         // What journals say of chunks is true no longer when these are erased or renamed.
         let drop_unfinished = |path| run(&**store, DropUnfinished::new(path, store.capabilities()));
+        let mut lock = None;
         if self.options.overwrite {
+            // What is in the way may be this node, which another process has just moved there: who waited for the lock looks again.
+            lock = Some(run(&**store, TakeLock::new(from_prefix.clone()))?);
+            self.check_there()?;
             destination::check_above(store, self)?;
             // Nothing is erased that a run is at work on.
             if let Some(found) = Found::read_idle(&**store, &journal)? {
@@ -384,9 +391,17 @@ impl Conversion {
         } else if let Some(found) = Found::read(&**store, &journal)? {
             return Err(found.in_the_way());
         }
-        let in_the_way = if self.options.overwrite { InTheWay::Erase } else { InTheWay::Refuse };
+        let aside = if self.options.overwrite { destination::aside(store, self)? } else { None };
+        let in_the_way = match (self.options.overwrite, &aside) {
+            (false, _) => InTheWay::Refuse,
+            (true, None) => InTheWay::Erase,
+            (true, Some(_)) => InTheWay::Replace,
+        };
         let existing = destination::prepare(store, self, in_the_way)?;
         destination::make_parents(store, self, &existing)?;
+        if aside.is_some() {
+            destination::drop_above(store, self)?;
+        }
         if let Some(root) = self.nodes.first() {
             run(&**store, Ancestors::of_erased(&root.source, store.capabilities()))?;
         }
@@ -395,7 +410,24 @@ impl Conversion {
         if !self.options.overwrite {
             drop_unfinished(&to)?;
         }
-        Ok(store.rename_prefix(&Prefix::new(&from.key_prefix())?, &Prefix::new(&to.key_prefix())?)?)
+        let aside = match aside {
+            Some(aside) if store.rename_prefix(&to_prefix, &aside)? => Some(aside),
+            Some(_) => {
+                destination::prepare(store, self, InTheWay::Erase)?;
+                None
+            }
+            None => None,
+        };
+        let is_renamed = store.rename_prefix(&from_prefix, &to_prefix);
+        if let Some(aside) = aside {
+            // Where others have taken the path meanwhile, it is not given back.
+            if !matches!(is_renamed, Ok(true)) && store.rename_prefix(&aside, &to_prefix)? {
+                return Ok(is_renamed?);
+            }
+            store.erase_prefix(&aside)?;
+        }
+        drop(lock);
+        Ok(is_renamed?)
     }
 
     /// Refuses to replace a node that may be the whole of the node of which the source has a part: a group that has no
