@@ -9,6 +9,7 @@ mod array_state;
 mod child;
 mod kills;
 mod moves;
+mod pairs;
 mod power;
 mod reads;
 mod remote;
@@ -22,6 +23,7 @@ mod verbs;
 mod visible;
 mod worker;
 
+use pairs::Place;
 use reads::CASES;
 use std::error::Error;
 use std::fmt;
@@ -29,6 +31,7 @@ use std::path::Path;
 use updates::Writers;
 use verbs::VERBS;
 
+pub use pairs::verbs_beside_each_other;
 pub use remote::partial_writes_in;
 pub use soak::soak;
 pub use tally::Tally;
@@ -38,10 +41,14 @@ pub use worker::work_if_worker;
 type Result<T, E = Box<dyn Error + Send + Sync>> = std::result::Result<T, E>;
 
 /// How much a check does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Scale {
     /// Whether to run the long form, which takes minutes.
     pub long: bool,
+    /// How many rounds a check of pairs of verbs has; by default few, or many in the long form.
+    pub rounds: Option<u64>,
+    /// The number by which these rounds are chosen; by default another one each time.
+    pub seed: Option<u64>,
 }
 
 impl Scale {
@@ -93,6 +100,11 @@ impl Check {
         all.push(Self::new("killed_while_writing_parts", kills::of_partial_writes));
         all.push(Self::new("killed_while_appending", kills::of_appends));
         all.push(Self::new("killed_while_changing_attributes", kills::of_attributes));
+        for (name, place) in Place::ALL {
+            all.push(Self::new(format!("verbs_beside_each_other_in_a_{name}"), move |scale| {
+                pairs::check(place, scale)
+            }));
+        }
         all.push(Self::new("visible_after_resizing", |scale| visible::check(false, scale)));
         all.push(Self::new("visible_after_interrupted_resizing", |scale| visible::check(true, scale)));
         all

@@ -1,6 +1,7 @@
 //! Checks of concurrent processes, kills and interruptions: `cargo test -p zarr-tests --test processes -- [NAME..]`.
 //!
-//! `--long` runs the long forms, `--list` lists all.
+//! `--long` runs the long forms, `--list` lists all. Of pairs of verbs beside each other `--rounds N` are run, which `--seed N` chooses: a fault
+//! says the seed that begins with its round.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -17,21 +18,26 @@ struct Arguments {
     names: Vec<String>,
     skipped: Vec<String>,
     flags: Vec<String>,
+    scale: Scale,
 }
 
 impl Arguments {
     fn parse() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut given = Self { threads, names: Vec::new(), skipped: Vec::new(), flags: Vec::new() };
+        let (names, skipped, flags, scale) = (Vec::new(), Vec::new(), Vec::new(), Scale::default());
+        let mut given = Self { threads, names, skipped, flags, scale };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             if let Some(count) = argument.strip_prefix("--test-threads=") {
-                given.threads = wanted_threads(count);
+                given.threads = wanted(count) as usize;
                 continue;
             }
             match argument.as_str() {
                 "--skip" => given.skipped.extend(arguments.next()),
-                "--test-threads" => given.threads = wanted_threads(&arguments.next().unwrap_or_default()),
+                "--test-threads" => given.threads = wanted(&arguments.next().unwrap_or_default()) as usize,
+                "--long" => given.scale.long = true,
+                "--rounds" => given.scale.rounds = Some(wanted(&arguments.next().unwrap_or_default())),
+                "--seed" => given.scale.seed = Some(wanted(&arguments.next().unwrap_or_default())),
                 flag if WITH_VALUE.contains(&flag) => drop(arguments.next()),
                 flag if flag.starts_with('-') => given.flags.push(argument),
                 _ => given.names.push(argument),
@@ -50,19 +56,19 @@ impl Arguments {
     }
 }
 
-/// The number of threads that an argument asks for.
-fn wanted_threads(count: &str) -> usize {
+/// The number that an argument asks for.
+fn wanted(count: &str) -> u64 {
     match count.parse() {
         Ok(count) if count > 0 => count,
         _ => {
-            eprintln!("--test-threads: found {count:?}, expected a number above 0");
+            eprintln!("found {count:?}, expected a number above 0");
             std::process::exit(2)
         }
     }
 }
 
 fn main() -> ExitCode {
-    work_if_worker();
+    work_if_worker(zarr_cli::run);
     let given = Arguments::parse();
     let checks: Vec<Check> = Check::all().into_iter().filter(|check| given.wants(check)).collect();
     if given.has("--list") {
@@ -73,7 +79,7 @@ fn main() -> ExitCode {
     let work = || {
         while let Some(check) = checks.get(next.fetch_add(1, Ordering::Relaxed)) {
             let begun = Instant::now();
-            let (verdict, result) = match check.run(Scale { long: given.has("--long") }) {
+            let (verdict, result) = match check.run(given.scale) {
                 Ok(tally) if tally.faults() == 0 => ("ok", tally.to_string()),
                 Ok(tally) => ("FAILED", tally.to_string()),
                 Err(error) => ("FAILED", error.to_string()),

@@ -3,7 +3,7 @@
 use super::Result;
 use super::report::WORKER;
 use std::io::{BufRead, BufReader, Write};
-use std::process::{ChildStdin, Command, Stdio};
+use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -21,11 +21,17 @@ pub(super) struct Child {
 impl Child {
     /// Starts a worker with a task, and waits until it is ready to begin.
     pub(super) fn start(task: &[&str]) -> Result<Self> {
+        Self::start_with(task, Stdio::inherit())
+    }
+
+    /// As [`start`](Self::start), with its standard error.
+    pub(super) fn start_with(task: &[&str], errors: impl Into<Stdio>) -> Result<Self> {
         let mut process = Command::new(std::env::current_exe()?)
             .env(WORKER, "1")
             .args(task)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(errors)
             .spawn()?;
         let input = process.stdin.take().ok_or("a child without standard input")?;
         let output = process.stdout.take().ok_or("a child without standard output")?;
@@ -44,6 +50,24 @@ impl Child {
     /// Lets it begin, or begin its next round.
     pub(super) fn go(&mut self) -> Result<()> {
         Ok(self.input.write_all(b"go\n")?)
+    }
+
+    /// How it has ended, if it has.
+    pub(super) fn ended(&mut self) -> Result<Option<ExitStatus>> {
+        Ok(self.process.try_wait()?)
+    }
+
+    /// Stops it, or lets it go on. Does nothing on systems other than Linux.
+    #[cfg_attr(not(target_os = "linux"), allow(clippy::unused_self, clippy::unnecessary_wraps))]
+    pub(super) fn halt(&self, is_halted: bool) -> Result<()> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::process::{Pid, Signal, kill_process};
+            let process = Pid::from_raw(i32::try_from(self.process.id())?).ok_or("a process without a number")?;
+            kill_process(process, if is_halted { Signal::STOP } else { Signal::CONT })?;
+        }
+        let _ = is_halted;
+        Ok(())
     }
 
     /// Its next line; `None` if it has ended.

@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     done: BTreeMap<&'static str, u64>,
-    faults: BTreeMap<&'static str, (u64, String)>,
+    faults: BTreeMap<String, (u64, String)>,
 }
 
 impl Tally {
@@ -17,8 +17,8 @@ impl Tally {
     }
 
     /// Counts a fault of a kind. The first of each kind is shown.
-    pub(super) fn fault(&mut self, kind: &'static str, detail: impl FnOnce() -> String) {
-        self.faults.entry(kind).or_insert_with(|| (0, detail())).0 += 1;
+    pub(super) fn fault(&mut self, kind: impl Into<String>, detail: impl FnOnce() -> String) {
+        self.faults.entry(kind.into()).or_insert_with(|| (0, detail())).0 += 1;
     }
 
     /// How many faults of a kind there were.

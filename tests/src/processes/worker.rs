@@ -4,16 +4,28 @@
 use super::report::{WORKER, report, say};
 use super::verbs::{Scenario, Stores};
 use super::{Result, moves, reads, remote, rows, updates};
+use std::ffi::OsString;
 use std::io::BufRead;
 use std::sync::mpsc::{Receiver, channel};
 
-/// Does the task of a worker and ends the process, if it was started as one. Programs that run checks call this first.
-pub fn work_if_worker() {
+/// The task of a worker that runs the `zarr` command.
+pub(super) const COMMAND: &str = "zarr";
+
+/// Does the task of a worker and ends the process, if it was started as one. Programs that run checks call this first, with the function
+/// that is the `zarr` command.
+pub fn work_if_worker(command: impl FnOnce(Vec<OsString>) -> u8) {
     if std::env::var_os(WORKER).is_none() {
         return;
     }
     let task: Vec<String> = std::env::args().skip(1).collect();
     let task: Vec<&str> = task.iter().map(String::as_str).collect();
+    if let [COMMAND, arguments @ ..] = task.as_slice() {
+        if begin().is_err() {
+            std::process::exit(3);
+        }
+        let arguments = std::iter::once("zarr").chain(arguments.iter().copied()).map(OsString::from);
+        std::process::exit(command(arguments.collect()).into());
+    }
     let done = run(&task);
     if let Err(error) = &done {
         say(&format!("failed {error}"));

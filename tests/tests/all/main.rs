@@ -71,6 +71,7 @@ mod store_errors;
 mod strings_of_objects;
 mod typed_attributes;
 mod typed_codecs;
+mod verb_table;
 mod writers;
 mod xarray;
 mod xarray_encoding;

@@ -1,0 +1,172 @@
+//! A simple model of a store: what may be found at each path.
+
+use std::collections::BTreeMap;
+
+/// Elements of an array.
+pub(crate) const LENGTH: usize = 192;
+
+/// A node as it is found, or one that may be found.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Node {
+    /// Of an array; or `group`.
+    pub(crate) data_type: String,
+    pub(crate) fill: f64,
+    /// The values that each element may have.
+    pub(crate) cells: Vec<Vec<f64>>,
+    /// Whether it may have, or not have, the attribute that is set.
+    pub(crate) marks: Vec<bool>,
+}
+
+impl Node {
+    pub(crate) fn array(data_type: &str, fill: f64, elements: Vec<f64>) -> Self {
+        let cells = elements.into_iter().map(|element| vec![element]).collect();
+        Self { data_type: data_type.to_owned(), fill, cells, marks: vec![false] }
+    }
+
+    pub(crate) fn group() -> Self {
+        Self::array("group", 0.0, Vec::new())
+    }
+
+    /// Whether elements are some that it may have.
+    pub(crate) fn allows(&self, elements: &[f64]) -> bool {
+        self.cells.len() == elements.len() && self.cells.iter().zip(elements).all(|(cell, it)| cell.contains(it))
+    }
+
+    /// Whether a node that is found is such.
+    fn is(&self, found: &Self) -> bool {
+        let elements: Vec<f64> = found.cells.iter().filter_map(|cell| cell.first().copied()).collect();
+        self.data_type == found.data_type
+            && self.allows(&elements)
+            && found.marks.iter().all(|it| self.marks.contains(it))
+    }
+
+    /// A node of which each element is of the one or of the other.
+    fn mixed(&self, other: &Self) -> Option<Self> {
+        if (&self.data_type, self.cells.len()) != (&other.data_type, other.cells.len()) {
+            return None;
+        }
+        let mut mixed = self.clone();
+        mixed.cells.iter_mut().zip(&other.cells).for_each(|(cell, other)| cell.extend(other));
+        mixed.marks.extend(&other.marks);
+        Some(mixed)
+    }
+
+    /// What it is in a few words.
+    pub(crate) fn told(&self) -> String {
+        let generations: BTreeMap<i64, usize> = self.cells.iter().flatten().fold(BTreeMap::new(), |mut all, cell| {
+            *all.entry((cell / 1000.0) as i64).or_default() += 1;
+            all
+        });
+        format!("{} of {} elements, thousands {generations:?}, mark {:?}", self.data_type, self.cells.len(), self.marks)
+    }
+}
+
+/// What may be at each path; at others nothing is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct State(BTreeMap<String, Vec<Option<Node>>>);
+
+fn is_within(path: &str, root: &str) -> bool {
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl State {
+    /// The state in which these are found.
+    pub(crate) fn found(nodes: &BTreeMap<String, Node>) -> Self {
+        Self(nodes.iter().map(|(path, node)| (path.clone(), vec![Some(node.clone())])).collect())
+    }
+
+    pub(crate) fn put(&mut self, path: &str, node: Node) {
+        self.0.insert(path.to_owned(), vec![Some(node)]);
+    }
+
+    /// What may be at a path.
+    pub(crate) fn at(&self, path: &str) -> &[Option<Node>] {
+        self.0.get(path).map_or(&[None], Vec::as_slice)
+    }
+
+    fn within(&self, root: &str) -> Vec<String> {
+        self.0.keys().filter(|path| is_within(path, root)).cloned().collect()
+    }
+
+    pub(crate) fn erase(&mut self, root: &str) {
+        self.0.retain(|path, _| !is_within(path, root));
+    }
+
+    /// The states of these in which a node is there.
+    pub(crate) fn there(&self, path: &str, is_fit: impl Fn(&Node) -> bool) -> Option<Self> {
+        let mut state = self.clone();
+        let there = state.0.get_mut(path)?;
+        there.retain(|node| node.as_ref().is_some_and(&is_fit));
+        (!there.is_empty()).then_some(state)
+    }
+
+    /// The states of these in which none is there.
+    pub(crate) fn free(&self, path: &str) -> Option<Self> {
+        let mut state = self.clone();
+        let is_free = self.at(path).iter().any(Option::is_none);
+        state.erase(path);
+        is_free.then_some(state)
+    }
+
+    /// The states after a change of the node at a path.
+    pub(crate) fn changed(
+        &self,
+        path: &str,
+        is_fit: impl Fn(&Node) -> bool,
+        change: impl Fn(&mut Node),
+    ) -> Option<Self> {
+        let mut state = self.there(path, is_fit)?;
+        state.0.get_mut(path)?.iter_mut().flatten().for_each(change);
+        Some(state)
+    }
+
+    pub(crate) fn copied(&self, from: &str, to: &str) -> Self {
+        let mut state = self.clone();
+        for path in self.within(from) {
+            let new = format!("{to}{}", path.strip_prefix(from).unwrap_or_default());
+            state.0.insert(new, self.at(&path).to_vec());
+        }
+        state
+    }
+
+    pub(crate) fn moved(&self, from: &str, to: &str) -> Option<Self> {
+        let mut state = self.copied(from, to);
+        state.erase(from);
+        Some(state)
+    }
+
+    /// At paths within these roots what is there in either; or nothing, or elements of both.
+    pub(crate) fn with_any_of(&self, other: &Self, roots: &[&str], or_none: bool, or_mixed: bool) -> Self {
+        let mut state = self.clone();
+        let paths = self.0.keys().chain(other.0.keys());
+        for path in paths.filter(|path| roots.iter().any(|root| is_within(path, root))) {
+            let (mine, its) = (self.at(path), other.at(path));
+            let mut all: Vec<Option<Node>> = mine.iter().chain(its).cloned().collect();
+            if or_none {
+                all.push(None);
+            }
+            if or_mixed {
+                let pairs = mine.iter().flatten().flat_map(|mine| its.iter().flatten().filter_map(|it| mine.mixed(it)));
+                all.extend(pairs.map(Some));
+            }
+            state.0.insert(path.clone(), all);
+        }
+        state
+    }
+
+    /// How what was found differs, if it does.
+    pub(crate) fn difference(&self, found: &BTreeMap<String, Node>) -> Option<String> {
+        let paths = self.0.keys().chain(found.keys());
+        let is_as_may_be = |path: &&String| {
+            let found = found.get(*path);
+            self.at(path).iter().any(|may| match (may, found) {
+                (Some(may), Some(found)) => may.is(found),
+                (may, found) => may.is_none() && found.is_none(),
+            })
+        };
+        let told = |node: Option<&Node>| node.map_or_else(|| "nothing".to_owned(), Node::told);
+        let different = paths.into_iter().find(|path| !is_as_may_be(path))?;
+        let may: Vec<String> = self.at(different).iter().map(|node| told(node.as_ref())).collect();
+        Some(format!("{different}: found {}, expected {}", told(found.get(different)), may.join(" or ")))
+    }
+}
