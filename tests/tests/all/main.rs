@@ -43,6 +43,7 @@ mod layouts;
 mod matrix;
 mod memory_of_callers;
 mod memory_of_readers;
+mod migrated_beside;
 mod migration;
 mod missing;
 mod model;

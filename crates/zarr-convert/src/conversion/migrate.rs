@@ -227,7 +227,8 @@ impl Migration {
     /// # Errors
     /// The errors of reading and writing arrays. The old hierarchy is whole: to plan and run again completes the
     /// migration, [`undo`](Self::undo) drops the new documents and chunks. [`ErrorKind::Exists`] if somebody else began
-    /// one meanwhile; [`ErrorKind::Conflict`] if somebody else migrates the store right now, as far as its locks reach;
+    /// one meanwhile; [`ErrorKind::Conflict`] if somebody else migrates the store right now, as far as its locks reach, or has erased, moved
+    /// or replaced a node meanwhile;
     /// [`ErrorKind::Cancelled`] if `progress` cancels.
     pub fn run<F: IntoFlow>(&self, progress: impl Fn(Progress<'_>) -> F + Sync) -> Result<()> {
         self.run_reporting(&Reporter::new(&|event| progress(event).into_flow()))
@@ -324,10 +325,17 @@ impl Migration {
         // The document that says the dialect of all nodes would hide the old ones.
         let entry_point_key = zarr_meta::entry_point_key(record.to);
         let mut entry = None;
+        let sources = || conversion.nodes().iter().map(|planned| &planned.source);
         for documents in written {
+            if documents.found().path.is_root() {
+                // From then on readers find the new hierarchy.
+                end::check_there(&**store, sources()).map_err(in_store)?;
+            }
             entry = documents.write_without(entry_point_key, store).map_err(in_store)?.or(entry);
         }
         write_entry(entry_point_key.zip(entry), &**store).map_err(in_store)?;
+        // Whoever takes a node away after this takes its new documents along.
+        end::check_there(&**store, sources()).map_err(in_store)?;
         for group in &conversion.consolidate {
             consolidate(&**store, &group.to_string(), Some(record.to))?;
         }
@@ -390,7 +398,7 @@ impl Migration {
         end::undo(&**store, dialect, true).map_err(in_store)
     }
 
-    /// As [`undo`](Self::undo), with all that was written to the new hierarchy since.
+    /// As [`undo`](Self::undo), with all that was written to the new hierarchy since, and with new nodes whose old ones are gone.
     ///
     /// # Errors
     /// As [`undo`](Self::undo), but those of changes.

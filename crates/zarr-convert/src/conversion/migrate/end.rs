@@ -6,7 +6,7 @@ use super::found::{nodes, old_root};
 use super::record::{Entry, KEY, MigrationState, Record, Side};
 use std::collections::BTreeSet;
 use zarr_hierarchy::jobs::TakeLock;
-use zarr_hierarchy::node::order;
+use zarr_hierarchy::node::{check_same_chunks, order};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, StoredNode};
 use zarr_store::{Key, Lock, Prefix, Store, backoff, run};
@@ -89,7 +89,7 @@ pub(super) fn to_finish(store: &dyn Store, to: Option<Dialect>) -> Result<Record
 /// See [`Migration::undo`](super::Migration::undo).
 pub(super) fn undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) -> Result<()> {
     end(store, Side::New, || {
-        let record = to_undo(store, to)?;
+        let record = to_undo(store, to, is_careful)?;
         match Record::read(store)? {
             _ if !is_careful => {}
             Some(before) if before.state == MigrationState::Done => {
@@ -122,7 +122,7 @@ pub(super) fn end(store: &dyn Store, side: Side, find: impl Fn() -> Result<Recor
 }
 
 /// The migration that [`undo`] ends, with the nodes that are there now. Nothing is changed.
-pub(super) fn to_undo(store: &dyn Store, to: Option<Dialect>) -> Result<Record> {
+pub(super) fn to_undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) -> Result<Record> {
     let Some(record) = Record::read(store)? else {
         let to = to.ok_or_else(unrecorded)?;
         let old = old_root(store, to)?;
@@ -138,7 +138,7 @@ pub(super) fn to_undo(store: &dyn Store, to: Option<Dialect>) -> Result<Record> 
     match record.state {
         MigrationState::Undoing => Ok(record),
         MigrationState::Running | MigrationState::Done => {
-            let entries = with_old(store, &record)?;
+            let entries = with_old(store, &record, is_careful)?;
             Ok(record.with_nodes(entries))
         }
         MigrationState::Finishing => Err(record.in_the_way()),
@@ -204,11 +204,44 @@ fn check_as_recorded(store: &dyn Store, root: &StoredNode, record: &Record, mess
     Ok(())
 }
 
-/// The nodes that were to be migrated, each with the new one, as far as it exists. The old ones have to exist.
-fn with_old(store: &dyn Store, record: &Record) -> Result<Vec<Entry>> {
+/// Checks that the nodes that are migrated are still there: others may have erased, moved or replaced one who began before the migration
+/// did. The new ones are of the old ones.
+pub(super) fn check_there<'n>(store: &dyn Store, sources: impl IntoIterator<Item = &'n StoredNode>) -> Result<()> {
+    for source in sources {
+        let gone = || {
+            let message = "the node was erased, moved or replaced while it was migrated";
+            Error::new(ErrorKind::Conflict, message).with_hint("migrate again").at_path(&source.path)
+        };
+        let now = match open_stored_node(store, &source.path.to_string(), Some(source.dialect)) {
+            Ok(now) if now.implicit && !source.implicit => return Err(gone()),
+            Ok(now) => now,
+            Err(error) if error.is_not_found() => return Err(gone()),
+            Err(error) => return Err(error),
+        };
+        match (source.node.as_array(), now.node.as_array()) {
+            (Some(_), Some(_)) => check_same_chunks(source, &now).map_err(|_| gone())?,
+            (None, None) => {}
+            _ => return Err(gone()),
+        }
+    }
+    Ok(())
+}
+
+/// The nodes that were to be migrated, each with the new one, as far as it exists. Where the old one does not exist, others have taken it away:
+/// then the new one may not exist either, if `is_careful`.
+fn with_old(store: &dyn Store, record: &Record, is_careful: bool) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for entry in record.nodes() {
-        let old = open_stored_node(store, &entry.path().to_string(), Some(record.from)).map_err(nothing_dropped)?;
+        let at = |dialect| open_stored_node(store, &entry.path().to_string(), Some(dialect));
+        let is_absent = |found: &Result<StoredNode>| found.as_ref().is_err_and(Error::is_not_found);
+        let old = match at(record.from) {
+            old if is_absent(&old) && !entry.path().is_root() && (!is_careful || is_absent(&at(record.to))) => {
+                // Chunks may be left.
+                entries.push(entry.clone());
+                continue;
+            }
+            old => old.map_err(nothing_dropped)?,
+        };
         let new = found(store, &old, record.to)?;
         // It may have become longer, or got attributes.
         let new = new.filter(|new| new.node.as_array().is_some() == old.node.as_array().is_some() && !new.implicit);
@@ -284,7 +317,8 @@ pub(super) fn with_new_hashes(store: &dyn Store, record: Record) -> Result<Recor
 
 fn nothing_dropped(error: Error) -> Error {
     error
-        .with_hint(format!("nothing was dropped: the nodes that the migration began with differ from its record {KEY}"))
+        .with_hint(format!("nothing was dropped: the nodes that the migration began with differ from its record {KEY}; --undo with --force drops the \
+         new ones nevertheless"))
 }
 
 /// The records do not show which hierarchy is the old one.

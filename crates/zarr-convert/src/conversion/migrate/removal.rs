@@ -183,7 +183,7 @@ fn find(store: &dyn Store, dialect: Dialect, force: bool, is_careful: bool) -> R
 fn ended(store: &dyn Store, side: Side, is_careful: bool) -> Result<Record> {
     let record = match side {
         Side::Old => end::to_finish(store, None)?,
-        Side::New => end::to_undo(store, None)?,
+        Side::New => end::to_undo(store, None, true)?,
     };
     if side == Side::New {
         check_no_others(store, &record, FORCE)?;
