@@ -1,6 +1,7 @@
 //! `zarr consolidate`: copies of all metadata in one document.
 
 use super::bar::Bar;
+use super::consolidated::renew;
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
@@ -66,6 +67,14 @@ fn consolidate(context: &Context, location: &NodeLocation, path: &str) -> Result
     let done = zarr::hierarchy::consolidate(&*location.store, path, location.dialect);
     bar.finish();
     let nodes = done.map_err(|error| location.with_near(error))?;
+    // Who changed a node meanwhile, and looked for copies before this one was written, leaves it stale.
+    if !renew(&*location.store, path, location.dialect).map_err(|error| location.with_near(error))? {
+        let failure = Failure::data(
+            "stale",
+            format!("{location}: others changed nodes again and again; the metadata was dropped"),
+        );
+        return Err(failure.with_hint("consolidate again when they are done"));
+    }
     let seconds = started.elapsed().as_secs_f64();
     context.summary(
         || object! { ..location.facts(), "nodes": nodes, "seconds": seconds },

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use std::sync::Arc;
 use zarr::hierarchy::{consolidate, consolidated_above, drop_consolidated, node_exists, staleness};
-use zarr::meta::NodePath;
+use zarr::meta::{Dialect, NodePath};
 use zarr::store::Store;
 
 /// How often it is written again where others change nodes at the same time.
@@ -49,7 +49,7 @@ pub(crate) fn keeping<T>(
         if !node_exists(&**store, &path, None).unwrap_or(false) {
             continue;
         }
-        let told = match done.as_ref().map(|_| renew(&**store, &path)) {
+        let told = match done.as_ref().map(|_| renew(&**store, &path, None)) {
             Ok(Ok(true)) => continue,
             Ok(Ok(false)) | Err(_) => String::new(),
             Ok(Err(error)) => format!(": {error}"),
@@ -77,18 +77,18 @@ pub(crate) fn renewing<T>(
 type Group<'s> = (&'s Arc<dyn Store>, NodePath);
 
 /// Makes the consolidated metadata of a group true. False if it is gone.
-fn renew(store: &dyn Store, path: &str) -> zarr::Result<bool> {
+pub(crate) fn renew(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> zarr::Result<bool> {
     for attempt in 0..MAX_TRIES {
-        match staleness(store, path, None)? {
+        match staleness(store, path, dialect)? {
             Some(found) if !found.is_stale() => return Ok(true),
             // It keeps the documents that are nowhere else.
             Some(found) if attempt > 0 && found.missing.is_empty() && found.changed.is_empty() => return Ok(true),
-            _ => consolidate(store, path, None)?,
+            _ => consolidate(store, path, dialect)?,
         };
     }
-    if staleness(store, path, None)?.is_some_and(|found| !found.is_stale()) {
+    if staleness(store, path, dialect)?.is_some_and(|found| !found.is_stale()) {
         return Ok(true);
     }
-    drop_consolidated(store, path, None)?;
+    drop_consolidated(store, path, dialect)?;
     Ok(false)
 }
