@@ -53,6 +53,11 @@ impl Connection {
     pub(crate) async fn given_up(&self) {
         self.0.notified().await;
     }
+
+    /// Gives the client up.
+    pub(crate) fn give_up(&self) {
+        self.0.notify_one();
+    }
 }
 
 /// The permission to hold some bytes.
@@ -125,7 +130,7 @@ impl Room {
         let (connection, time) = (Arc::clone(connection), self.time);
         tokio::spawn(async move {
             if tokio::time::timeout(time, released).await.is_err() {
-                connection.0.notify_one();
+                connection.give_up();
             }
         });
         Bytes::from_owner(Kept { bytes, _permit: self.permit, _is_kept: kept })

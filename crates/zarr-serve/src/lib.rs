@@ -49,6 +49,7 @@ mod nodes;
 mod options;
 mod paced;
 mod page;
+mod places;
 mod range;
 mod raw;
 mod recent;

@@ -114,7 +114,8 @@ pub enum Cors {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServeLimits {
-    /// How many connections are served at the same time; others wait. 256 by default.
+    /// How many connections are served at the same time. One more takes the place of the one that has waited longest for a request, and
+    /// waits itself where all are being answered. 256 by default.
     pub connections: usize,
     /// The time in which a request has to have arrived, and for which a connection may stay unused. 10 s by default.
     pub request_time: Duration,

@@ -1,10 +1,12 @@
 //! A socket whose client has to take what is sent to it.
 
+use crate::places::Place;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 use std::future::Future;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -21,11 +23,12 @@ pub(crate) struct Paced {
     timer: Option<Pin<Box<Sleep>>>,
     /// Bytes that were sent since the timer began.
     sent: usize,
+    place: Arc<Place>,
 }
 
 impl Paced {
-    pub(crate) fn new(socket: TcpStream, time: Duration) -> Self {
-        Self { socket: TokioIo::new(socket), time, timer: None, sent: 0 }
+    pub(crate) fn new(socket: TcpStream, time: Duration, place: Arc<Place>) -> Self {
+        Self { socket: TokioIo::new(socket), time, timer: None, sent: 0, place }
     }
 
     /// What a write comes to, in view of the time.
@@ -83,7 +86,9 @@ impl Write for Paced {
     /// hyper flushes once it has written all that it has: nothing waits any more.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.timer = None;
-        Pin::new(&mut self.socket).poll_flush(context)
+        ready!(Pin::new(&mut self.socket).poll_flush(context))?;
+        self.place.is_sent();
+        Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -2,10 +2,10 @@
 
 use crate::access::{Access, TOKEN_PATH};
 use crate::answer::answer;
-use crate::held::Connection;
 use crate::nodes::Nodes;
 use crate::options::{ServeLimits, ServeOptions};
 use crate::paced::Paced;
+use crate::places::{Place, Places};
 use crate::shared::Shared;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime::Runtime;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use zarr_array::{Registry, Store};
 
@@ -137,15 +137,15 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Accepts connections until the server stops, as many at the same time as it may have, and waits for the end of all.
+/// Accepts connections until the server stops, serves as many at the same time as it may have, and waits for the end of all.
 async fn accept(listener: TcpListener, shared: Arc<Shared>, limits: ServeLimits, stopped: watch::Receiver<bool>) {
-    let places = Arc::new(Semaphore::new(limits.connections.max(1)));
+    let places = Places::new(limits.connections);
     let mut connections = JoinSet::new();
     let next = async {
         loop {
-            let Ok(place) = Arc::clone(&places).acquire_owned().await else { return };
             match listener.accept().await {
                 Ok((socket, _)) => {
+                    let Some(place) = places.take().await else { return };
                     connections.spawn(serve(socket, Arc::clone(&shared), limits.clone(), stopped.clone(), place));
                 }
                 // For example too many open files: some of them will be closed.
@@ -175,16 +175,16 @@ async fn serve(
     shared: Arc<Shared>,
     limits: ServeLimits,
     mut stopped: watch::Receiver<bool>,
-    _place: OwnedSemaphorePermit,
+    place: Place,
 ) {
     // Without it some answers wait for an acknowledgement. A socket that is closed already fails later.
     let _ = socket.set_nodelay(true);
-    let io = Paced::new(socket, limits.stall_time);
-    let client = Arc::new(Connection::default());
-    let of_requests = Arc::clone(&client);
+    let place = Arc::new(place);
+    let client = Arc::clone(place.connection());
+    let io = Paced::new(socket, limits.stall_time, Arc::clone(&place));
     let service = service_fn(move |request| {
-        let (shared, client) = (Arc::clone(&shared), Arc::clone(&of_requests));
-        async move { Ok::<_, Infallible>(answer(shared, client, request).await) }
+        let (shared, client, answering) = (Arc::clone(&shared), Arc::clone(place.connection()), place.answers());
+        async move { Ok::<_, Infallible>(answer(shared, client, request).await.map(|body| answering.of(body))) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())

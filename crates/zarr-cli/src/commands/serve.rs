@@ -43,7 +43,8 @@ pub(crate) struct Serve {
     /// The memory for decoded chunks that are kept.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = number::parse_size)]
     cache: u64,
-    /// How many connections are served at the same time; others wait.
+    /// How many connections are served at the same time; one more takes the place
+    /// of the one that has waited longest for a request.
     #[arg(long, value_name = "N", default_value_t = 256)]
     connections: usize,
 }

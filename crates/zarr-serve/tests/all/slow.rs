@@ -47,6 +47,53 @@ fn requests_that_do_not_arrive_are_given_up() {
     }
 }
 
+#[test]
+fn clients_that_send_no_request_give_way_to_others() {
+    // Nobody is given up for time while the test runs.
+    let limits = ServeLimits::default().connections(4).request_time(Duration::from_secs(600));
+    let server = server(limits.stall_time(Duration::from_secs(600)));
+    let head = b"GET /raw/large HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let mut answered = connect(server.address());
+    answered.write_all(head).unwrap();
+    let mut begun = [0; 1000];
+    answered.read_exact(&mut begun).unwrap();
+    // Three fill the other places, twenty more take the places of the oldest.
+    let mut silent: Vec<TcpStream> = (0..23).map(|_| connect(server.address())).collect();
+    silent[22].write_all(&head[..20]).unwrap();
+    for _ in 0..3 {
+        let begun = Instant::now();
+        assert_eq!(get(&server, "/api/store").status, 200);
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    }
+    assert!(is_closed(&mut silent[0], Duration::from_secs(20)));
+    // One that is being answered stays, and so does one that waits since then: it is used again.
+    let mut rest = vec![0; SIZE - 1000];
+    answered.read_exact(&mut rest).unwrap();
+    assert!(begun.starts_with(b"HTTP/1.1 200 ") && rest.ends_with(&[7; 1000]));
+}
+
+/// All places are taken by clients that are answered: a further one waits until one has its answer.
+#[test]
+fn a_client_that_has_its_answer_gives_way() {
+    let server = server(ServeLimits::default().connections(1).request_time(Duration::from_secs(600)));
+    let mut first = connect(server.address());
+    first.write_all(b"GET /raw/large HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    let mut head = [0; 64];
+    first.read_exact(&mut head).unwrap();
+    let address = server.address();
+    let second = std::thread::spawn(move || {
+        let head = b"HEAD /raw/large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+        crate::support::exchange(address, head)
+    });
+    let mut taken = head.len();
+    let mut bytes = vec![0; 1 << 20];
+    while let Ok(count @ 1..) = first.read(&mut bytes) {
+        taken += count;
+    }
+    assert!(taken > SIZE, "{taken}");
+    assert!(second.join().unwrap().starts_with(b"HTTP/1.1 200 "));
+}
+
 /// Clients that begin to read values of 8 MiB, of which a few would fill all that may be held, and read no further.
 #[test]
 fn clients_that_hardly_read_leave_room_to_others() {

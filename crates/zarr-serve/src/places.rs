@@ -1,0 +1,171 @@
+//! Places for connections. When all are taken, the connection that has waited longest for a request gives way to a new one.
+
+use crate::held::Connection;
+use hyper::body::{Body, Frame, SizeHint};
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+/// So many places as connections may be served at the same time.
+pub(crate) struct Places {
+    free: Arc<Semaphore>,
+    waiting: Mutex<Waiting>,
+    /// A connection waits that did not before.
+    more: Notify,
+}
+
+/// The connections that wait for the head of a request, by when they began to.
+#[derive(Default)]
+struct Waiting {
+    next: u64,
+    connections: BTreeMap<u64, Arc<Connection>>,
+}
+
+/// The place of a connection, free once this is dropped.
+pub(crate) struct Place {
+    places: Arc<Places>,
+    connection: Arc<Connection>,
+    state: Mutex<State>,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// What a connection does.
+#[derive(Clone, Copy)]
+enum State {
+    /// It waits for the whole head of a request, under this number.
+    Waits(u64),
+    /// A request is being answered.
+    Answers,
+    /// The answer is complete, and not all of it is sent.
+    Sends,
+}
+
+impl Places {
+    pub(crate) fn new(count: usize) -> Arc<Self> {
+        let free = Arc::new(Semaphore::new(count.max(1)));
+        Arc::new(Self { free, waiting: Mutex::default(), more: Notify::new() })
+    }
+
+    /// A place for a new connection. Where none is free, the connection that has waited longest for a request ends; where all are
+    /// answered, it waits until one is free.
+    pub(crate) async fn take(self: &Arc<Self>) -> Option<Place> {
+        let permit = Arc::clone(&self.free).acquire_owned();
+        tokio::pin!(permit);
+        let mut has_ended = false;
+        let permit = loop {
+            // Whatever began to wait from here on is told.
+            let more = self.more.notified();
+            if self.free.available_permits() == 0 && !has_ended {
+                has_ended = self.end_oldest();
+            }
+            tokio::select! {
+                biased;
+                permit = &mut permit => break permit.ok()?,
+                () = more => {}
+            }
+        };
+        let connection = Arc::new(Connection::default());
+        let number = self.list().add(Arc::clone(&connection));
+        let state = Mutex::new(State::Waits(number));
+        self.more.notify_waiters();
+        Some(Place { places: Arc::clone(self), connection, state, _permit: permit })
+    }
+
+    /// Ends the connection that has waited longest, if there is one.
+    fn end_oldest(&self) -> bool {
+        let oldest = self.list().connections.pop_first();
+        oldest.inspect(|(_, connection)| connection.give_up()).is_some()
+    }
+
+    fn list(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Waiting {
+    fn add(&mut self, connection: Arc<Connection>) -> u64 {
+        self.next += 1;
+        self.connections.insert(self.next, connection);
+        self.next
+    }
+}
+
+impl Place {
+    /// The connection that has the place.
+    pub(crate) fn connection(&self) -> &Arc<Connection> {
+        &self.connection
+    }
+
+    /// The head of a request has come.
+    pub(crate) fn answers(self: &Arc<Self>) -> Answering {
+        if let State::Waits(number) = std::mem::replace(&mut *self.state(), State::Answers) {
+            self.places.list().connections.remove(&number);
+        }
+        Answering(Arc::clone(self))
+    }
+
+    /// All that there was to send is sent.
+    pub(crate) fn is_sent(&self) {
+        let mut state = self.state();
+        if let State::Sends = *state {
+            *state = State::Waits(self.places.list().add(Arc::clone(&self.connection)));
+            self.places.more.notify_waiters();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let State::Waits(number) = *self.state() {
+            self.places.list().connections.remove(&number);
+        }
+    }
+}
+
+/// A request is being answered for as long as this is there.
+pub(crate) struct Answering(Arc<Place>);
+
+impl Answering {
+    /// The body of the answer, by the end of which it is complete.
+    pub(crate) fn of<B>(self, body: B) -> Answer<B> {
+        Answer { body, _answering: self }
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        *self.0.state() = State::Sends;
+    }
+}
+
+/// The body of an answer.
+pub(crate) struct Answer<B> {
+    body: B,
+    _answering: Answering,
+}
+
+impl<B: Body + Unpin> Body for Answer<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
