@@ -49,7 +49,7 @@ pub enum ZipFault {
         name: String,
     },
     /// An entry is compressed with a method that is not supported.
-    #[error("entry {name:?}: compression method {method}, expected 0 (stored) or 8 (deflate)")]
+    #[error("entry {name:?}: compression method {method}, {}", methods(*method))]
     Method {
         /// The name.
         name: String,
@@ -104,6 +104,25 @@ pub enum ZipFault {
     /// Another store writes to the zip file, in this process or another one.
     #[error("another process or store is writing to the zip file: it has to be closed there first")]
     Locked,
+    /// An entry's compressed bytes are no stream of its method, or are cut off.
+    #[error("entry {name:?}: invalid {format} stream")]
+    Stream {
+        /// The name.
+        name: String,
+        /// The format of the stream.
+        format: &'static str,
+    },
+    /// Other bytes are before or behind the archive, which a write would lose.
+    #[error(
+        "the file has {before} bytes before the archive and {behind} behind it: it can be read, and not written; \
+         copy the store to a file of its own"
+    )]
+    Surrounded {
+        /// The bytes before.
+        before: u64,
+        /// The bytes behind.
+        behind: u64,
+    },
     /// An entry's compressed bytes are no deflate stream.
     #[error("entry {name:?}: invalid deflate stream")]
     Deflate {
@@ -127,8 +146,21 @@ impl ZipFault {
             Self::Name { .. } | Self::NotUtf8 { .. } => ErrorKind::Path,
             Self::Replaced { .. } => ErrorKind::Io,
             Self::Locked => ErrorKind::Denied,
-            Self::Spanned | Self::Encrypted { .. } | Self::Method { .. } | Self::Kept { .. } => ErrorKind::Unsupported,
+            Self::Spanned
+            | Self::Encrypted { .. }
+            | Self::Method { .. }
+            | Self::Kept { .. }
+            | Self::Surrounded { .. } => ErrorKind::Unsupported,
             _ => ErrorKind::Invalid,
         }
+    }
+}
+
+/// What is expected instead of a method.
+fn methods(method: u16) -> &'static str {
+    match method {
+        12 => "which is bzip2 and read with the feature `bz2`",
+        14 => "which is LZMA and read with the feature `lzma`",
+        _ => "expected 0 (stored), 8 (deflate), 12 (bzip2) or 14 (LZMA)",
     }
 }

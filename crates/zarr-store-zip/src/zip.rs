@@ -2,6 +2,7 @@
 
 mod directory;
 mod entry;
+mod expand;
 mod file;
 mod get;
 mod inflate;
@@ -43,7 +44,8 @@ pub use not_blocking::AsyncZipStore;
 /// # Reading
 /// The central directory is read once, when the store is opened: with the last 64 KiB of the file, and by one or two more requests
 /// if it is longer than that. A get of ranges of an entry that is stored as it is reads these ranges; the first one of each entry reads
-/// its local header too, at once where the zip file is in another store. Deflated entries are read whole and inflated for every get.
+/// its local header too, at once where the zip file is in another store. Compressed entries (by deflate, and with the features `bz2` and `lzma` by
+/// bzip2 and LZMA) are read whole and decoded for every get. Bytes before and behind the archive are passed over; such a file is not written.
 /// The checksum of whole reads is compared.
 ///
 /// The store is of one state of the zip file. A local file stays open; of a value of another store the version is

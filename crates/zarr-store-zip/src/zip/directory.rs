@@ -34,6 +34,20 @@ pub(super) struct End {
     size: u64,
     /// The comment of the file.
     pub(super) comment: Bytes,
+    /// Where the records at the end of the archive begin.
+    records: u64,
+    /// How many bytes are before the archive, whose offsets count from its own begin.
+    before: u64,
+    /// How many bytes are behind it.
+    behind: u64,
+}
+
+impl End {
+    /// Checks that the file has nothing but the archive, as it does once it is written.
+    pub(super) fn check_alone(&self) -> Result<(), ZipFault> {
+        let Self { before, behind, .. } = *self;
+        if before == 0 && behind == 0 { Ok(()) } else { Err(ZipFault::Surrounded { before, behind }) }
+    }
 }
 
 /// One entry as the central directory has it.
@@ -100,14 +114,23 @@ pub(super) struct Directory {
 
 /// Reads and checks the central directory.
 pub(super) fn parse(file: &Pieces) -> Result<Directory, Lack> {
-    let end = find_end(file)?;
-    let bytes = file.get(end.offset, end.size, "central directory")?;
+    let mut end = find_end(file)?;
+    let mut bytes = file.get(end.offset, end.size, "central directory")?;
+    // As of Python: the directory ends where the records begin, if it is not where it is said to be.
+    let shift = end.records.saturating_sub(end.offset.saturating_add(end.size));
+    if shift > 0 && !bytes.is_empty() && u32_at(&bytes, 0) != Some(HEADER) {
+        let shifted = file.get(end.offset + shift, end.size, "central directory")?;
+        if u32_at(&shifted, 0) == Some(HEADER) {
+            (bytes, end.offset, end.before) = (shifted, end.offset + shift, shift);
+        }
+    }
     let mut headers = Vec::new();
     let mut rest = &*bytes;
     while !rest.is_empty() {
         let bad =
             || ZipFault::Record { what: "central directory entry", at: end.offset + (bytes.len() - rest.len()) as u64 };
-        let (header, after) = header(rest).ok_or_else(bad)?;
+        let (mut header, after) = header(rest).ok_or_else(bad)?;
+        header.offset = header.offset.saturating_add(end.before);
         headers.push(header);
         rest = after;
     }
@@ -177,11 +200,16 @@ fn find_end(file: &Pieces) -> Result<End, Lack> {
     let tail_size = file.size.min(TAIL);
     let tail_at = file.size - tail_size;
     let tail = file.get(tail_at, tail_size, "end of the file")?;
-    let is_end = |at: &usize| {
-        u32_at(&tail, *at) == Some(END)
-            && u16_at(&tail, at + 20).is_some_and(|comment| at + END_SIZE + usize::from(comment) == tail.len())
+    let left = |at: usize| {
+        let comment = u16_at(&tail, at + 20).filter(|_| u32_at(&tail, at) == Some(END))?;
+        tail.len().checked_sub(at + END_SIZE + usize::from(comment))
     };
-    let at = (0..=tail.len().saturating_sub(END_SIZE)).rev().find(is_end).ok_or(ZipFault::NoEnd)?;
+    // Behind the comment there is nothing, as a rule.
+    let ends = || (0..=tail.len().saturating_sub(END_SIZE)).rev();
+    let (at, behind) = ends()
+        .find_map(|at| left(at).filter(|left| *left == 0).map(|left| (at, left)))
+        .or_else(|| ends().find_map(|at| left(at).map(|left| (at, left))))
+        .ok_or(ZipFault::NoEnd)?;
     let bad = ZipFault::Record { what: "end of central directory record", at: tail_at + at as u64 };
     let short = || {
         let disks = u16_at(&tail, at + 4)? | u16_at(&tail, at + 6)?;
@@ -190,22 +218,31 @@ fn find_end(file: &Pieces) -> Result<End, Lack> {
             size: u64::from(u32_at(&tail, at + 12)?),
             offset: u64::from(u32_at(&tail, at + 16)?),
             // A copy: the end of the file is large.
-            comment: Bytes::copy_from_slice(tail.get(at + END_SIZE..)?),
+            comment: Bytes::copy_from_slice(tail.get(at + END_SIZE..tail.len() - behind)?),
+            records: tail_at + at as u64,
+            before: 0,
+            behind: behind as u64,
         };
         Some((disks, end))
     };
     let (disks, mut end) = short().ok_or_else(|| bad.clone())?;
-    let mut before = tail_at + at as u64;
     let locator = at.checked_sub(LOCATOR_SIZE).filter(|at| u32_at(&tail, *at) == Some(LOCATOR));
     let saturated =
         end.entries == u64::from(u16::MAX) || end.size == u64::from(u32::MAX) || end.offset == u64::from(u32::MAX);
     if let Some(locator) = locator.filter(|_| saturated) {
-        before = u64_at(&tail, locator + 8).ok_or_else(|| bad.clone())?;
-        (end.entries, end.size, end.offset) = read_end64(file, before)?;
+        let at = u64_at(&tail, locator + 8).ok_or_else(|| bad.clone())?;
+        // Of an archive with bytes before it the record is not where it is said to be, but before the locator.
+        let moved = (tail_at + locator as u64).saturating_sub(END64_SIZE as u64);
+        let (at, record) = match read_end64(file, at) {
+            Err(Lack::Fault(ZipFault::Record { .. })) if at < moved => (moved, read_end64(file, moved)?),
+            record => (at, record?),
+        };
+        (end.entries, end.size, end.offset) = record;
+        end.records = at;
     } else if disks != 0 {
         return Err(ZipFault::Spanned.into());
     }
-    if end.offset.checked_add(end.size).is_none_or(|end| end > before) {
+    if end.offset.checked_add(end.size).is_none_or(|directory| directory > end.records) {
         return Err(bad.into());
     }
     Ok(end)

@@ -9,6 +9,10 @@ use zarr_store::{Key, Listing, Prefix, SizeVisitor};
 pub(super) const STORED: u16 = 0;
 /// RFC 1951.
 pub(super) const DEFLATED: u16 = 8;
+/// Streams of bzip2.
+pub(super) const BZIP2: u16 = 12;
+/// LZMA, behind its properties.
+pub(super) const LZMA: u16 = 14;
 
 /// One value.
 #[derive(Debug)]

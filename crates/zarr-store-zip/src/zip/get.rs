@@ -12,6 +12,7 @@ use crate::ZipFault;
 
 use super::directory::{LOCAL_SIZE, u16_at, u32_at};
 use super::entry::{DEFLATED, Entry, STORED};
+use super::expand;
 use super::opening::replaced;
 use super::plan::{Fault, Plan, Ranges, Step};
 
@@ -92,7 +93,7 @@ impl<'a> Getting<'a> {
     /// The first request.
     fn begin(&mut self) -> Result<Step<Fetched>, Fault> {
         let entry = self.entry;
-        if ![STORED, DEFLATED].contains(&entry.method) {
+        if ![STORED, DEFLATED].contains(&entry.method) && !expand::is_read(entry.method) {
             return Err(ZipFault::Method { name: entry.name(), method: entry.method }.into());
         }
         if let Some(data) = entry.data.get() {
@@ -122,7 +123,7 @@ impl<'a> Getting<'a> {
 
     /// The ranges of the entry's data that the ranges of the value need.
     fn wanted(&self) -> Result<SmallVec<[Range<u64>; 2]>, Error> {
-        if self.entry.method == DEFLATED {
+        if self.entry.method != STORED {
             return Ok(smallvec![0..self.entry.compressed]);
         }
         let resolve = |range: &ByteRange| range.resolve(self.entry.size).ok_or(Error::Memory { size: self.entry.size });
@@ -158,8 +159,10 @@ impl<'a> Getting<'a> {
 
     /// The ranges of the value, from the ranges of the data.
     fn end(&self, fetched: Fetched) -> Result<Step<Fetched>, Fault> {
-        if self.entry.method == DEFLATED {
-            return Ok(Step::Done(self.entry.inflate(fetched.part(0), self.ranges)?));
+        match self.entry.method {
+            STORED => {}
+            DEFLATED => return Ok(Step::Done(self.entry.inflate(fetched.part(0), self.ranges)?)),
+            _ => return Ok(Step::Done(self.entry.expand(fetched.part(0), self.ranges)?)),
         }
         for (range, value) in self.ranges.iter().zip(fetched.parts()) {
             self.check(range, value)?;

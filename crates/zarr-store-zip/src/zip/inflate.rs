@@ -11,9 +11,9 @@ use super::entry::Entry;
 use super::plan::Fault;
 
 /// Memory for values of up to so many bytes is allocated by the size in the directory alone.
-const TRUSTED: u64 = 16 << 20;
+pub(super) const TRUSTED: u64 = 16 << 20;
 /// And for larger values if their compression ratio is at most this.
-const USUAL_RATIO: u64 = 16;
+pub(super) const USUAL_RATIO: u64 = 16;
 /// How many bytes are inflated at once to count the size of a value.
 const PASSED: usize = 64 << 10;
 

@@ -107,7 +107,13 @@ fn invalid_files_are_refused() {
     for flag in [1, 1 << 6, 1 << 13] {
         check(|member| member.flags = flag, Unsupported, "entry \"a\" is encrypted");
     }
-    check(|member| member.method = 12, Unsupported, "compression method 12, expected 0 (stored) or 8 (deflate)");
+    let expected = "compression method 93, expected 0 (stored), 8 (deflate), 12 (bzip2) or 14 (LZMA)";
+    check(|member| member.method = 93, Unsupported, expected);
+    for (method, feature) in [(12, "bz2"), (14, "lzma")] {
+        if !expand::is_read(method) {
+            check(|member| member.method = method, Unsupported, &format!("read with the feature `{feature}`"));
+        }
+    }
     check(|member| member.offset = Some(0), Invalid, "overlaps another or lies outside the file");
     check(|member| member.offset = Some(1 << 30), Invalid, "overlaps another or lies outside the file");
     check(
@@ -124,6 +130,85 @@ fn invalid_files_are_refused() {
     check(|member| member.crc ^= 1, Invalid, "");
     check(|member| member.local_name = b"b".to_vec(), Invalid, "");
     check(|member| member.offset = Some(1), Invalid, "");
+}
+
+/// Values of `tests/methods.py`.
+const OF_PYTHON: &[u8] = include_bytes!("../../tests/methods.zip");
+
+#[cfg(all(feature = "bz2", feature = "lzma"))]
+#[test]
+fn values_compressed_by_bzip2_and_lzma_are_read() {
+    let many: Vec<u8> = (0..20).flat_map(|_| 0..=255).collect();
+    let mut values: Vec<(String, &[u8])> = Vec::new();
+    for method in ["bzip2", "lzma"] {
+        let of_method: [(&str, &[u8]); 4] =
+            [("zarr.json", b"{\"zarr_format\":3}"), ("empty", b""), ("c/0", &[7; 5000]), ("c/1", &many)];
+        values.extend(of_method.map(|(key, value)| (format!("{method}/{key}"), value)));
+    }
+    let values: Vec<(&str, &[u8])> = values.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+    with(OF_PYTHON, |store| testing::contract_read(&store.expect("opened"), &values));
+}
+
+#[cfg(all(feature = "bz2", feature = "lzma"))]
+#[test]
+fn damaged_values_of_bzip2_and_lzma_are_errors() {
+    let get = |bytes: &[u8], name: &str| {
+        with(bytes, |store| store.and_then(|store| store.get_all(&Key::new(name).expect("a key"))))
+    };
+    let begin = |name: &[u8]| OF_PYTHON.windows(name.len()).position(|at| at == name).expect("there") + name.len();
+    for name in ["bzip2/c/1", "lzma/c/1"] {
+        let value = get(OF_PYTHON, name).expect("read");
+        let mut refused = 0;
+        for at in 0..60 {
+            let mut bytes = OF_PYTHON.to_vec();
+            bytes[begin(name.as_bytes()) + at] ^= 0x10;
+            match get(&bytes, name) {
+                Ok(got) => assert!(got == value, "{name}: {at}"),
+                Err(error) => {
+                    refused += 1;
+                    assert_eq!(error.kind(), ErrorKind::Invalid, "{error}");
+                }
+            }
+        }
+        assert!(refused > 40, "{name}: {refused}");
+    }
+    // A size in the directory that is not that of the value: no memory is taken for it.
+    let mut bytes = OF_PYTHON.to_vec();
+    let header = bytes.windows(4).rposition(|at| at == 0x0201_4b50_u32.to_le_bytes()).expect("a directory");
+    bytes[header + 24..header + 28].copy_from_slice(&0xf000_0000_u32.to_le_bytes());
+    with(&bytes, |store| {
+        let error = store.and_then(|store| store.get_all(&Key::new("lzma/c/1").expect("a key"))).expect_err("a lie");
+        assert!(error.to_string().contains("found 5120 bytes, expected 4026531840"), "{error}");
+    });
+}
+
+#[test]
+fn bytes_before_and_behind_an_archive_are_passed_over() {
+    for wide in [false, true] {
+        let mut members = members(DEFLATED);
+        members.iter_mut().for_each(|member| member.wide = wide);
+        let alone = archive(&members, b"a comment", wide);
+        for (before, behind) in [(0, 0), (1000, 0), (0, 1000), (10, 10), (70_000, 60_000)] {
+            let bytes = [&vec![0xaa; before][..], &alone, &vec![0; behind]].concat();
+            with(&bytes, |store| {
+                let store = store.unwrap_or_else(|error| panic!("{wide}, {before}, {behind}: {error}"));
+                testing::contract_read(&store, &VALUES);
+            });
+            let folder = tempfile::tempdir().expect("a directory");
+            let path = folder.path().join("x.zip");
+            fs::write(&path, &bytes).expect("written");
+            let key = Key::new("new").expect("a key");
+            let written = ZipStore::update(&path).and_then(|store| store.set_all(&key, b"x"));
+            if (before, behind) == (0, 0) {
+                written.expect("written");
+            } else {
+                let error = written.expect_err("other bytes would be lost").to_string();
+                let words = format!("{before} bytes before the archive and {behind} behind it");
+                assert!(error.contains(&words), "{error}");
+                assert!(fs::read(&path).expect("read") == bytes, "{before}, {behind}");
+            }
+        }
+    }
 }
 
 #[test]
@@ -213,7 +298,8 @@ fn ends_that_lie() {
     check(8, &[9, 0, 9, 0], "found 6 entries, expected 9");
     check(12, &[0xff; 4], "bad end of central directory record");
     check(16, &[0xff; 4], "bad end of central directory record");
-    check(16, &[0; 4], "bad central directory entry at byte 0");
+    // As if there were as many bytes before the archive, with which no entry is inside the file.
+    check(16, &[0; 4], "overlaps another or lies outside the file");
 }
 
 proptest! {

@@ -156,6 +156,7 @@ impl Session {
             Ok(opened) => opened.directory,
             Err(fault) => return Err(opened::opening_failed(fault, name)),
         };
+        directory.end.check_alone().map_err(|fault| fault.of(name.clone()))?;
         let writer = Writer {
             end: directory.end.offset,
             comment: directory.end.comment.clone(),

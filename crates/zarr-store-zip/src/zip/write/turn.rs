@@ -75,6 +75,7 @@ impl Session {
             Ok(opened) => opened.directory,
             Err(fault) => return Err(opened::opening_failed(fault, self.name.clone())),
         };
+        directory.end.check_alone().map_err(|fault| fault.of(self.name.clone()))?;
         (writer.end, writer.comment) = (directory.end.offset, directory.end.comment.clone());
         writer.published = Some(stamp);
         let mut index = Index::new(Arc::new(file), random());
