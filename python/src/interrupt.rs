@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use zarr::store::{
-    AsyncStore, BoxFuture, ByteRange, Bytes, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Listing,
-    Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version, delegate, delegate_async,
+    AsyncStore, BoxFuture, ByteRange, Bytes, Copied, CopySource, Durability, Error, Fetched, GetInto, GetOptions, Key,
+    Listing, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version, delegate, delegate_async,
 };
 
 thread_local! {
@@ -183,6 +183,13 @@ impl Store for Interruptible<Arc<dyn Store>> {
             self.interrupt.check(self, Operation::Set, key)?;
         }
         self.store.set_many(values)
+    }
+
+    fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
+        if let Some((key, _)) = values.first() {
+            self.interrupt.check(self, Operation::Set, key)?;
+        }
+        self.store.create_many(values, durability)
     }
 
     fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {

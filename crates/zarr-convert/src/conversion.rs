@@ -9,6 +9,7 @@ mod copy;
 mod destination;
 mod fingerprint;
 mod finish_move;
+mod finished;
 mod hierarchy;
 mod images;
 mod in_parts;

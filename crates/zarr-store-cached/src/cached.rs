@@ -10,8 +10,9 @@ use bytes::Bytes;
 
 use value_cache::{ValueCache, with_version};
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, CacheCounts, Capabilities, Copied, CopySource, Fetched, GetInto,
-    GetOptions, Key, Listing, Lock, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, CacheCounts, Capabilities, Copied, CopySource, Durability,
+    Fetched, GetInto, GetOptions, Key, Listing, Lock, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store,
+    Version,
 };
 
 /// Another store, with a cache in memory of values, parts of values and missing keys.
@@ -213,6 +214,11 @@ impl<S: Store> Store for Cached<S> {
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         let _guard: Vec<_> = values.iter().map(|(key, _)| self.cache.invalidate_around(key)).collect();
         self.store.set_many(values)
+    }
+
+    fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
+        let _guard: Vec<_> = values.iter().map(|(key, _)| self.cache.invalidate_around(key)).collect();
+        self.store.create_many(values, durability)
     }
 
     fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {

@@ -16,6 +16,7 @@ mod plain;
 mod rename;
 mod retry;
 mod stream;
+mod together;
 mod unnamed;
 mod vfs;
 
@@ -307,6 +308,10 @@ impl Store for FilesystemStore {
 
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         self.install_many(values)
+    }
+
+    fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
+        self.create_together(values, durability)
     }
 
     fn erase(&self, key: &Key) -> Result<()> {

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 
 use crate::{
-    AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Fetched, GetInto, GetOptions, Key, Listing, Prefix, Result,
-    SetOptions, SetStream, SizeVisitor, Store, Version,
+    AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Durability, Fetched, GetInto, GetOptions, Key, Listing,
+    Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
 };
 
 /// Another store that counts the requests to it: for tests of plans.
@@ -170,6 +170,12 @@ impl<S: Store> Store for Counted<S> {
         add(&self.tally.sets, values.len());
         add(&self.tally.bytes_written, values.iter().map(|(_, value)| value.len()).sum());
         self.store.set_many(values)
+    }
+
+    fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
+        add(&self.tally.sets, values.len());
+        add(&self.tally.bytes_written, values.iter().map(|(_, value)| value.len()).sum());
+        self.store.create_many(values, durability)
     }
 
     fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {

@@ -22,8 +22,8 @@
 ///     }
 ///
 ///     zarr_store::delegate! { |this| this.0;
-///         get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy_source, copy,
-///         list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async, find_link,
+///         get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many,
+///         copy_source, copy, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async, find_link,
 ///         leftovers, parent, pin, is_in_place, try_lock, take_warnings, flush, barrier, capabilities, access_profile
 ///     }
 /// }
@@ -53,6 +53,8 @@ macro_rules! delegate {
             -> $crate::Result<Option<$crate::Version>> } };
     (@set_many |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         set_many(values: &[(&$crate::Key, &[u8])]) -> $crate::Result<()> } };
+    (@create_many |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
+        create_many(values: &[(&$crate::Key, &[u8])], durability: $crate::Durability) -> $crate::Result<()> } };
     (@copy_source |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         copy_source(key: &$crate::Key) -> Option<$crate::CopySource> } };
     (@copy |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

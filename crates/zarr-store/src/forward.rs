@@ -10,8 +10,8 @@ macro_rules! forward {
         #[deny(clippy::missing_trait_methods)]
         impl<S: Store + ?Sized> Store for $pointer {
             crate::delegate! { |this| (**this);
-                get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy_source, copy,
-                erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async,
+                get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many,
+                copy_source, copy, erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async,
                 find_link, leftovers, parent, pin, is_in_place, try_lock, take_warnings, flush, barrier, capabilities, access_profile
             }
         }

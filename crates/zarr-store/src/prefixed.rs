@@ -7,8 +7,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::{
-    AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Error, Fetched, GetInto, GetOptions, Key, Leftover, Listing,
-    Lock, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
+    AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Durability, Error, Fetched, GetInto, GetOptions, Key,
+    Leftover, Listing, Lock, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
 };
 
 /// The keys under a prefix of another store, as a store of their own, or in place of those under another prefix of it.
@@ -144,6 +144,12 @@ impl<S: Store> Store for Prefixed<S> {
         let keys = values.iter().map(|(key, _)| self.down(key)).collect::<Result<Vec<_>>>()?;
         let values: Vec<_> = keys.iter().zip(values).map(|(key, (_, value))| (key, *value)).collect();
         self.store.set_many(&values).map_err(|error| self.lift(error))
+    }
+
+    fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
+        let keys = values.iter().map(|(key, _)| self.down(key)).collect::<Result<Vec<_>>>()?;
+        let values: Vec<_> = keys.iter().zip(values).map(|(key, (_, value))| (key, *value)).collect();
+        self.store.create_many(&values, durability).map_err(|error| self.lift(error))
     }
 
     fn copy_source(&self, key: &Key) -> Option<CopySource> {

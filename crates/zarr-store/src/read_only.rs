@@ -7,8 +7,8 @@ use bytes::Bytes;
 
 use crate::capabilities::refuse;
 use crate::{
-    AsyncStore, BoxFuture, Capabilities, Copied, CopySource, Key, Lock, Operation, Prefix, Result, SetOptions,
-    SetStream, Store, Version,
+    AsyncStore, BoxFuture, Capabilities, Copied, CopySource, Durability, Key, Lock, Operation, Prefix, Result,
+    SetOptions, SetStream, Store, Version,
 };
 
 /// Another store with every write refused as [`crate::Error::ReadOnly`].
@@ -44,6 +44,10 @@ impl<S: Store> Store for ReadOnly<S> {
     }
 
     fn set_many(&self, _values: &[(&Key, &[u8])]) -> Result<()> {
+        refuse(self, Operation::Set)
+    }
+
+    fn create_many(&self, _values: &[(&Key, &[u8])], _durability: Durability) -> Result<()> {
         refuse(self, Operation::Set)
     }
 

@@ -11,8 +11,8 @@ use crate::pieces::join_pieces;
 use crate::set_stream::Collected;
 use crate::splice::splice_and_set;
 use crate::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Leftover,
-    Listing, Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version,
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Durability, Error, Fetched, GetOptions,
+    Key, Leftover, Listing, Lock, Operation, Precondition, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
@@ -122,6 +122,18 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
         check_writable(&Named(self), self.capabilities(), Operation::Set)?;
         let options = SetOptions::default();
+        values.iter().try_for_each(|(key, value)| self.set(key, value, &options).map(drop))
+    }
+
+    /// Sets values that must not be there, in this order, each as [`Store::set`] does with [`Precondition::NotExists`] and this durability.
+    /// A store that waits for a disk overrides this, to wait once for many of them: the values of a group of them may then take their
+    /// names when the bytes of all are on the disk.
+    ///
+    /// # Errors
+    /// As [`Store::set`]; [`crate::Error::Precondition`] names the key that is there. Values before the failed one may be set.
+    fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
+        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
+        let options = SetOptions::when(Precondition::NotExists).durable(durability);
         values.iter().try_for_each(|(key, value)| self.set(key, value, &options).map(drop))
     }
 

@@ -13,8 +13,8 @@ mod wrong_replies;
 
 use crate::listing::Listed;
 use crate::{
-    ByteRange, Error, ErrorKind, GetInto, GetOptions, Key, Listing, Precondition, Prefix, SetOptions, Store, StoreExt,
-    Version,
+    ByteRange, Durability, Error, ErrorKind, GetInto, GetOptions, Key, Listing, Precondition, Prefix, SetOptions,
+    Store, StoreExt, Version,
 };
 
 pub use altered::Altered;
@@ -38,6 +38,7 @@ pub fn contract(store: &dyn Store) {
     streams::streams(store);
     partial_values(store);
     many_keys(store);
+    many_new_keys(store);
     exchange::prefixes_are_exchanged(store);
     exchange::readers_see_one_or_the_other(store);
     concurrent::readers_see_whole_values(store);
@@ -90,6 +91,7 @@ pub fn contract_read_only(store: &dyn Store) {
         store.set_pieces(&key, &[b"va", b"lue"], &SetOptions::default()).map(drop),
         store.begin_set(&key, 0, &SetOptions::default()).map(drop),
         store.set_many(&[(&key, b"value")]),
+        store.create_many(&[(&key, b"value")], Durability::File),
         store.set_partial(&key, &[(0, b"value")]),
         store.erase(&key),
         store.erase_prefix(&prefix),
@@ -470,6 +472,29 @@ fn many_keys(store: &dyn Store) {
     }
     store.erase_prefix(&Prefix::new("many/").expect("a prefix")).expect("erase");
     assert_eq!(store.list().expect("list"), []);
+}
+
+/// None of the values that are made is there before, and one that is stays as it is.
+fn many_new_keys(store: &dyn Store) {
+    if !store.capabilities().conditional {
+        return;
+    }
+    let keys: Vec<Key> = (0..200).map(|i| key(&format!("new/{}/{i}", i % 7))).collect();
+    let values: Vec<(&Key, &[u8])> = keys.iter().map(|key| (key, key.as_str().as_bytes())).collect();
+    let is_set = |key: &Key| store.get_all(key).expect("get").is_some_and(|value| value == key.as_str().as_bytes());
+    for durability in [Durability::None, Durability::File, Durability::Full] {
+        store.create_many(&values, durability).expect("created");
+        store.create_many(&[], durability).expect("nothing");
+        assert!(keys.iter().all(is_set), "{store}");
+        store.erase_prefix(&Prefix::new("new/").expect("a prefix")).expect("erase");
+        store.set_all(&keys[150], b"old").expect("set");
+        let error = store.create_many(&values, durability).expect_err("one is there");
+        let Error::Precondition { key, .. } = &error else { panic!("{store}: {error}") };
+        assert_eq!(key, &keys[150], "{store}: {error}");
+        assert_eq!(store.get_all(&keys[150]).expect("get").as_deref(), Some(&b"old"[..]), "{store}");
+        store.erase_prefix(&Prefix::new("new/").expect("a prefix")).expect("erase");
+        assert_eq!(store.list().expect("list"), [], "{store}");
+    }
 }
 
 fn key(text: &str) -> Key {

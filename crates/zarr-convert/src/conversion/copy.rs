@@ -2,7 +2,7 @@
 
 use super::skipped::{SkippedChunk, is_of_chunk};
 use super::work::Work;
-use super::workers::{in_parallel, lock};
+use super::workers::{in_parallel, lock, processors};
 use super::{Conversion, PlannedNode, target};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -242,11 +242,11 @@ fn threads(
     let wanted = if is_remote {
         options.requests_in_flight.map_or(WAITING, NonZeroUsize::get)
     } else {
-        let wanted = options.threads.or_else(|| std::thread::available_parallelism().ok());
-        wanted.map_or(1, NonZeroUsize::get)
+        options.threads.unwrap_or_else(processors).get()
     };
-    if by_store {
-        return Ok(wanted.min(chunks.len()).max(1));
+    let most = wanted.min(chunks.len()).max(1);
+    if by_store || most == 1 {
+        return Ok(most);
     }
     // Some chunks stand for all: sizes differ, but not by orders of magnitude.
     let step = (chunks.len() / SAMPLES).max(1);
@@ -260,5 +260,5 @@ fn threads(
     };
     in_parallel(if is_remote { samples.len() } else { 1 }, samples.iter().copied(), &one)?;
     let room = conversion.options.memory / largest.into_inner().saturating_mul(2).max(1);
-    Ok(wanted.min(usize::try_from(room).unwrap_or(usize::MAX)).min(chunks.len()).max(1))
+    Ok(usize::try_from(room).unwrap_or(usize::MAX).clamp(1, most))
 }

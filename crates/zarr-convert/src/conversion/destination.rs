@@ -3,7 +3,6 @@
 use super::{Conversion, PlannedNode};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use zarr_array::{Group, NewGroup};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::jobs::{DOCUMENT, InSteps, Made, document_options};
@@ -13,7 +12,7 @@ use zarr_hierarchy::node::{
 };
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
-use zarr_store::{Key, Precondition, Prefix, Store, StoreExt, run};
+use zarr_store::{Key, Precondition, Prefix, Request, Store, StoreExt, run};
 
 /// Existing documents that stay: groups above the node, and the document that is for the whole hierarchy.
 #[derive(Debug, Default)]
@@ -210,13 +209,15 @@ fn has_others(target: &Arc<dyn Store>, path: &NodePath, dialect: Dialect) -> Res
     Ok(false)
 }
 
+/// A node that another writer created in the meantime is not replaced.
+pub(super) fn created_meanwhile(path: &NodePath) -> Error {
+    Error::new(ErrorKind::Exists, "another writer created this node meanwhile").at_path(path)
+}
+
 /// Makes sure that nobody has created the node since the conversion began.
 pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()> {
     match open_stored_node(target, &planned.path.to_string(), Some(planned.dialect)) {
-        Ok(found) if !found.implicit => {
-            let message = "another writer created this node meanwhile";
-            Err(Error::new(ErrorKind::Exists, message).at_path(&planned.path))
-        }
+        Ok(found) if !found.implicit => Err(created_meanwhile(&planned.path)),
         Err(error) if error.kind() == ErrorKind::Store => Err(error),
         _ => Ok(()),
     }
@@ -255,6 +256,14 @@ pub(super) struct NodeDocuments {
     /// The document that is for the whole hierarchy, if it is not there.
     inherited: zarr_meta::Documents,
     found: StoredNode,
+}
+
+/// The documents of a node, each with its key.
+pub(super) struct Apart {
+    pub(super) path: NodePath,
+    /// They are on the disk before the one that decides.
+    pub(super) before: Vec<(Key, Vec<u8>)>,
+    pub(super) deciding: (Key, Vec<u8>),
 }
 
 impl NodeDocuments {
@@ -322,28 +331,46 @@ impl NodeDocuments {
         self.write_if(target, &Precondition::None)
     }
 
+    /// The steps of the writes; `when` holds of the last.
+    fn steps(&self, changes: Vec<(String, Option<Vec<u8>>)>, when: &Precondition) -> Result<Vec<Vec<Request>>> {
+        let StoredNode { dialect, path, documents, .. } = &self.found;
+        let when = |_: &Key, is_last| if is_last { when.clone() } else { Precondition::None };
+        order::requests(*dialect, path, documents, changes, when)
+    }
+
     /// Writes the documents of a node that must not be there.
-    fn create(self, target: &Arc<dyn Store>) -> Result<()> {
+    pub(super) fn create(self, target: &Arc<dyn Store>) -> Result<()> {
         let is_conditional = target.capabilities().conditional;
         self.write_if(target, if is_conditional { &Precondition::NotExists } else { &Precondition::None })
     }
 
     /// `when` holds of the last.
-    fn write_if(self, target: &Arc<dyn Store>, when: &Precondition) -> Result<()> {
+    fn write_if(mut self, target: &Arc<dyn Store>, when: &Precondition) -> Result<()> {
         for (key, bytes) in self.inherited.iter() {
             target.set(&Key::new(key)?, bytes, &document_options(Precondition::None, false))?;
         }
-        let StoredNode { dialect, path, documents, .. } = &self.found;
-        let when = |_: &Key, is_last| if is_last { when.clone() } else { Precondition::None };
-        let steps = order::requests(*dialect, path, documents, self.changes, when)?;
-        match run(&**target, InSteps::new(steps))? {
+        let changes = std::mem::take(&mut self.changes);
+        match run(&**target, InSteps::new(self.steps(changes, when)?))? {
             Made::All => Ok(()),
-            // A node that another writer created in the meantime is not replaced.
-            Made::Conflict { .. } => {
-                let message = "another writer created this node meanwhile";
-                Err(Error::new(ErrorKind::Exists, message).at_path(path))
-            }
+            Made::Conflict { .. } => Err(created_meanwhile(&self.found.path)),
         }
+    }
+
+    /// The documents of a node that must not be there: those that go before, and the one that makes it a node. `None` for a node that has
+    /// others.
+    pub(super) fn apart(&self) -> Result<Option<Apart>> {
+        if !self.inherited.is_empty() || self.changes.iter().any(|(_, document)| document.is_none()) {
+            return Ok(None);
+        }
+        let mut steps = self.steps(self.changes.clone(), &Precondition::NotExists)?;
+        let set = |request| match request {
+            Request::Set { key, value, .. } => Some((key, value)),
+            _ => None,
+        };
+        let mut last: Vec<_> = steps.pop().into_iter().flatten().filter_map(set).collect();
+        let deciding = last.pop().filter(|_| last.is_empty());
+        let before = steps.into_iter().flatten().filter_map(set).collect();
+        Ok(deciding.map(|deciding| Apart { path: self.found.path.clone(), before, deciding }))
     }
 
     /// Writes them but for the one at `key`, which is given back.
@@ -352,40 +379,5 @@ impl NodeDocuments {
         let kept = at.and_then(|at| self.changes.remove(at).1);
         self.write(target)?;
         Ok(kept)
-    }
-}
-
-/// Nodes whose chunks are written, and whose documents wait until the chunks are on the disk.
-pub(super) struct Finished<'t> {
-    target: &'t Arc<dyn Store>,
-    /// Fails if the journal is no longer that of this run: another one has taken over, or the target was erased.
-    check_own: &'t dyn Fn() -> Result<()>,
-    waiting: Vec<NodeDocuments>,
-    since: Instant,
-}
-
-/// Documents are created in batches, since each batch waits for the disk: with the first node that ends at least this long after the
-/// last batch, or at the end.
-const PAUSE: Duration = Duration::from_secs(1);
-
-impl<'t> Finished<'t> {
-    pub(super) fn new(target: &'t Arc<dyn Store>, check_own: &'t dyn Fn() -> Result<()>) -> Self {
-        Self { target, check_own, waiting: Vec::new(), since: Instant::now() }
-    }
-
-    /// Takes the documents of a node, and from time to time creates all that wait.
-    pub(super) fn add(&mut self, documents: NodeDocuments) -> Result<()> {
-        self.waiting.push(documents);
-        if !self.target.capabilities().durable || self.since.elapsed() >= PAUSE { self.create() } else { Ok(()) }
-    }
-
-    /// Creates the nodes that wait.
-    pub(super) fn create(&mut self) -> Result<()> {
-        if !self.waiting.is_empty() {
-            self.target.barrier()?;
-            (self.check_own)()?;
-        }
-        self.since = Instant::now();
-        self.waiting.drain(..).try_for_each(|documents| documents.create(self.target))
     }
 }

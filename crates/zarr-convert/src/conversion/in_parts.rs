@@ -3,7 +3,8 @@
 //! All parts share a journal, which the first one sets, and each has its own. All have the name of the conversion, drawn by chance, so that
 //! no part, and not the end, takes a journal of an earlier one for its own.
 
-use super::destination::{self, ExistingDocuments, Finished, InTheWay};
+use super::destination::{self, ExistingDocuments, InTheWay};
+use super::finished::Finished;
 use super::journal::{self, Beginning, Found, Identity, Journal, State};
 use super::part::Part;
 use super::progress::{Progress, Reporter};

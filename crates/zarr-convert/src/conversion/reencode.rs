@@ -6,7 +6,7 @@ use super::slabs::{COMFORT, Slabs};
 use super::source::Source;
 use super::sparse::{SparsePart, SparseParts};
 use super::work::Work;
-use super::workers::{in_parallel, lock};
+use super::workers::{self, in_parallel, lock};
 use super::{Conversion, ConvertOptions, PlannedNode, target};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -300,8 +300,7 @@ impl ReencodePlan {
         let for_thread = bytes(&source.array().part_shape())?
             .max(bytes(&sink.chunk_grid().largest_chunk_shape())?)
             .checked_mul(2)?;
-        let wanted = options.options.threads.or_else(|| std::thread::available_parallelism().ok());
-        let wanted = wanted.map_or(1, usize::from);
+        let wanted = options.options.threads.unwrap_or_else(workers::processors).get();
         [(2, for_thread.max(memory / 4)), (2, for_thread), (1, for_thread)].into_iter().find_map(|(workers, kept)| {
             let budget = memory.checked_sub(kept)? / workers;
             let slabs = Slabs::plan(sink.chunk_grid(), &part, item, budget)?;

@@ -1,6 +1,7 @@
 //! Carrying out a conversion: from the beginning, or where it was interrupted.
 
-use super::destination::{self, ExistingDocuments, Finished, InTheWay};
+use super::destination::{self, ExistingDocuments, InTheWay};
+use super::finished::Finished;
 use super::journal::{self, Beginning, Found, Identity, Journal, State};
 use super::progress::{Progress, Reporter};
 use super::unfinished::{self, Unfinished, Whereabouts};

@@ -1,16 +1,16 @@
 //! Conversions against the values that they must keep.
 
-use super::{Action, Conversion, ConvertOptions};
+use super::{Action, Conversion, ConvertOptions, Transfer};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use zarr_array::{Array, NewArray, Registry, Store};
+use zarr_array::{Array, Group, NewArray, NewGroup, Registry, Store};
 use zarr_grid::{AxisChunks, AxisRange, ChunkGrid, Region, Run};
 use zarr_hierarchy::ErrorKind;
 use zarr_meta::{Dialect, NodePath};
-use zarr_store::MemoryStore;
+use zarr_store::{Capabilities, Durability, Key, MemoryStore, Precondition, SetOptions, StoreExt, Version};
 
 fn registry() -> Arc<Registry> {
     let mut registry = Registry::default();
@@ -273,4 +273,106 @@ fn regions_that_cannot_be_taken_are_refused() {
         ConvertOptions::default().regions(BTreeMap::from([(NodePath::parse("/g/a").unwrap(), one(0..1))])),
     );
     assert!(transfer.unwrap().run_move(&memory(), |_| {}).is_err());
+}
+
+/// A store that keeps its values as files do, and counts the calls that wait for a disk.
+#[derive(Debug)]
+struct Waits {
+    store: MemoryStore,
+    waits: AtomicU64,
+}
+
+impl Waits {
+    fn wait(&self, does: bool) {
+        self.waits.fetch_add(does.into(), Ordering::Relaxed);
+    }
+}
+
+impl std::fmt::Display for Waits {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Store for Waits {
+    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
+        self.wait(options.durability != Durability::None);
+        self.store.set(key, value, options)
+    }
+
+    fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> zarr_store::Result<()> {
+        self.wait(durability != Durability::None);
+        self.store.create_many(values, durability)
+    }
+
+    fn flush(&self) -> zarr_store::Result<()> {
+        self.wait(true);
+        Ok(())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities().durable(true)
+    }
+
+    zarr_store::delegate! { |this| this.store;
+        get, set_many, erase, list_dir, list_prefix, rename_prefix, erase_prefix, exchange_prefixes, try_lock, access_profile
+    }
+}
+
+/// A copy of 2,000 small arrays waited 2,018 times for the disk.
+#[test]
+fn a_copy_of_many_arrays_waits_for_few_of_them() {
+    for (dialect, attributes) in [(Dialect::V3, false), (Dialect::V2, true)] {
+        let (registry, source) = (registry(), memory());
+        Group::create(&source, "/", NewGroup::default().dialect(dialect), &registry).unwrap();
+        for number in 0..300 {
+            let mut new = NewArray::new(&[2], "int16").chunks(&[2]).codecs("bytes").unwrap().dialect(dialect);
+            if attributes {
+                new = new.attribute("number", number);
+            }
+            Array::create(&source, &format!("/a{number}"), new, &registry)
+                .unwrap()
+                .write(.., &[1_i16, number])
+                .unwrap();
+        }
+        let waits = Arc::new(Waits { store: MemoryStore::new(), waits: AtomicU64::new(0) });
+        let target: Arc<dyn Store> = waits.clone();
+        let begun = std::time::Instant::now();
+        Transfer::of(&source, "/").in_store(&target).copy(&registry).unwrap();
+        // Each batch, of a second or more, and each entry of the journal, of 64 chunks or more, waits a few times.
+        let found = waits.waits.load(Ordering::Relaxed);
+        let most = 20 + 4 * (300 / 64) + 4 * begun.elapsed().as_secs();
+        assert!(found <= most, "{dialect}: {found} waits, at most {most} are due");
+        for number in [0, 150, 299] {
+            let copy = Array::open(&target, &format!("/a{number}"), &registry).unwrap();
+            assert_eq!(copy.read::<i16>(..).unwrap(), [1, number]);
+            assert_eq!(copy.attributes().unwrap().len(), usize::from(attributes));
+        }
+    }
+}
+
+/// Of a node that another writer creates while others wait for the same batch.
+#[test]
+fn a_node_that_is_created_meanwhile_is_not_replaced_by_one_of_many() {
+    let (registry, source) = (registry(), memory());
+    Group::create(&source, "/", NewGroup::default(), &registry).unwrap();
+    for number in 0..20 {
+        let new = NewArray::new(&[2], "int16").chunks(&[2]).codecs("bytes").unwrap();
+        Array::create(&source, &format!("/a{number}"), new, &registry).unwrap().write(.., &[1_i16, number]).unwrap();
+    }
+    let target: Arc<dyn Store> = Arc::new(Waits { store: MemoryStore::new(), waits: AtomicU64::new(0) });
+    let conversion = Conversion::plan_copy(&source, "/", &target, "/", &registry, ConvertOptions::default()).unwrap();
+    let key = Key::new("a3/zarr.json").unwrap();
+    let error = conversion.run(&target, |progress| {
+        // The node before waits for the others.
+        if let super::Progress::Begin(node) = progress
+            && node.path.to_string() == "/a4"
+        {
+            target.set_if(&key, b"of another", &Precondition::NotExists).unwrap();
+        }
+    });
+    let error = error.expect_err("a node of another writer");
+    assert_eq!(error.kind(), ErrorKind::Exists, "{error}");
+    assert!(error.to_string().contains("/a3: another writer created this node meanwhile"), "{error}");
+    assert_eq!(target.get_all(&key).unwrap().as_deref(), Some(&b"of another"[..]));
 }

@@ -1,8 +1,15 @@
 //! Threads that read and write for a conversion. They wait for stores, so that they are none of the threads that decode.
 
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use zarr_hierarchy::Result;
+
+/// So many threads work where a conversion does not say. Looked up once: that reads files of the system, which many small arrays would feel.
+pub(super) fn processors() -> NonZeroUsize {
+    static PROCESSORS: OnceLock<NonZeroUsize> = OnceLock::new();
+    *PROCESSORS.get_or_init(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+}
 
 /// Calls `one` for each item on so many threads, which begin them in their order; after the first error no further items are begun. The
 /// calling thread is one of them, and none is one of those that decode: each may wait for a store.

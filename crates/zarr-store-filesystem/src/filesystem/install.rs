@@ -226,7 +226,7 @@ impl FilesystemStore {
         Ok(stat_result)
     }
 
-    fn fill<T>(
+    pub(super) fn fill<T>(
         &self,
         file: &File,
         value: &[&[u8]],

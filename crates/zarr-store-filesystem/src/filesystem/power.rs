@@ -243,3 +243,42 @@ fn an_exchange_is_there_as_a_whole_and_stays() {
         assert!(old > 0 && new > 0, "{old} {new}");
     });
 }
+
+/// With one wait for many, and none where none is to be.
+#[test]
+fn values_that_are_created_together_are_whole_or_not_there() {
+    each(|store| {
+        let has_unnamed =
+            store.vfs.make_unnamed(&store.vfs.directory("").expect("the root")).is_ok_and(|it| it.is_some());
+        let names: Vec<Key> = (0..20).map(|number| key(&format!("g/{}/{number}", number / 2))).collect();
+        let values: Vec<(&Key, &[u8])> = names.iter().map(|name| (name, name.as_str().as_bytes())).collect();
+        for level in [Durability::None, Durability::File, Durability::Full] {
+            let vfs = Recorded::over(store);
+            let recorded = FilesystemStore { vfs: vfs.clone(), ..store.clone() };
+            recorded.create_many(&values, level).expect("created");
+            let mut states = std::mem::take(&mut vfs.disk().states);
+            let syncs = vfs.disk().syncs;
+            match (level, has_unnamed) {
+                (Durability::None, _) => assert_eq!(syncs, 0),
+                (Durability::File, true) => assert_eq!(syncs, 1),
+                (Durability::Full, true) => assert_eq!(syncs, 2),
+                (_, false) => assert!(syncs >= names.len(), "each for itself: {syncs}"),
+            }
+            let done = states.pop().expect("changes");
+            let mut chance = Chance(level as u64);
+            for (state, is_done) in states.iter().map(|state| (state, false)).chain([(&done, true)]) {
+                let found = after_a_loss(state, &mut chance);
+                let is_whole = found.iter().all(|(name, value)| name.as_bytes() == value.as_slice());
+                assert!(is_whole || level == Durability::None, "{level:?}: {found:?}");
+                assert!(!is_done || level != Durability::Full || found.len() == names.len(), "{found:?}");
+            }
+            store.erase_prefix(&Prefix::new("g/").expect("a prefix")).expect("erased");
+        }
+        // Options that wait for nothing but a flush.
+        let vfs = Recorded::over(store);
+        let options = FilesystemOptions::default().sync_on_request(false);
+        let recorded = FilesystemStore { vfs: vfs.clone(), ..store.clone().with(options) };
+        recorded.create_many(&values, Durability::File).expect("created");
+        assert_eq!(vfs.disk().syncs, 0);
+    });
+}

@@ -108,8 +108,8 @@ impl<S: Store> Store for Altered<S> {
     }
 
     crate::delegate! { |this| this.store;
-        set, set_pieces, begin_set, append_to_set, finish_set, set_many, copy, erase, list_dir, list_prefix, list_sizes,
-        erase_prefix, set_partial, rename_prefix, exchange_prefixes, find_link, leftovers, parent, is_in_place,
+        set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many, copy, erase, list_dir, list_prefix,
+        list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, find_link, leftovers, parent, is_in_place,
         try_lock, take_warnings, flush, barrier, capabilities
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Disk {
     nodes: Vec<Node>,
     /// How many changes of names there were.
     time: usize,
+    /// How many syncs there were.
+    pub(super) syncs: usize,
     /// Itself after each change and sync since these were last taken.
     pub(super) states: Vec<Disk>,
 }
@@ -80,7 +82,7 @@ impl Disk {
     }
 
     fn record(&mut self) {
-        let state = Disk { states: Vec::new(), nodes: self.nodes.clone(), ids: HashMap::new(), time: self.time };
+        let state = Disk { nodes: self.nodes.clone(), time: self.time, ..Disk::default() };
         self.states.push(state);
     }
 
@@ -340,6 +342,7 @@ impl Vfs for Recorded {
         let id = self.id_of(file)?;
         let mut disk = self.disk();
         disk.sync(id);
+        disk.syncs += 1;
         disk.record();
         Ok(())
     }
@@ -348,6 +351,7 @@ impl Vfs for Recorded {
         let id = self.id(directory)?;
         let mut disk = self.disk();
         disk.sync(id);
+        disk.syncs += 1;
         disk.record();
         Ok(())
     }
@@ -355,6 +359,7 @@ impl Vfs for Recorded {
     fn sync_all(&self) -> io::Result<()> {
         let mut disk = self.disk();
         (0..disk.nodes.len()).for_each(|id| disk.sync(id));
+        disk.syncs += 1;
         disk.record();
         Ok(())
     }

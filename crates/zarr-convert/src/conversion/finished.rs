@@ -1,0 +1,91 @@
+//! Nodes whose chunks are written: their documents make them visible, many at a time.
+
+use super::destination::{Apart, NodeDocuments, created_meanwhile};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use zarr_hierarchy::Result;
+use zarr_store::{Durability, Key, Store};
+
+/// Nodes whose chunks are written, and whose documents wait until the chunks are on the disk.
+pub(super) struct Finished<'t> {
+    target: &'t Arc<dyn Store>,
+    /// Fails if the journal is no longer that of this run: another one has taken over, or the target was erased.
+    check_own: &'t dyn Fn() -> Result<()>,
+    waiting: Vec<NodeDocuments>,
+    since: Instant,
+}
+
+/// Documents are created in batches, since each batch waits for the disk: with the first node that ends at least this long after the
+/// last batch, or at the end.
+const PAUSE: Duration = Duration::from_secs(1);
+
+impl<'t> Finished<'t> {
+    pub(super) fn new(target: &'t Arc<dyn Store>, check_own: &'t dyn Fn() -> Result<()>) -> Self {
+        Self { target, check_own, waiting: Vec::new(), since: Instant::now() }
+    }
+
+    /// Takes the documents of a node, and from time to time creates all that wait.
+    pub(super) fn add(&mut self, documents: NodeDocuments) -> Result<()> {
+        self.waiting.push(documents);
+        if !self.target.capabilities().durable || self.since.elapsed() >= PAUSE { self.create() } else { Ok(()) }
+    }
+
+    /// Creates the nodes that wait.
+    pub(super) fn create(&mut self) -> Result<()> {
+        let waiting = std::mem::take(&mut self.waiting);
+        if waiting.is_empty() {
+            return Ok(());
+        }
+        if waiting.len() > 1 && self.target.capabilities().conditional {
+            self.create_together(waiting)?;
+        } else {
+            self.order()?;
+            waiting.into_iter().try_for_each(|documents| documents.create(self.target))?;
+        }
+        self.since = Instant::now();
+        Ok(())
+    }
+
+    /// What was written is on the disk before what follows, which only the owner of the journal writes.
+    fn order(&self) -> Result<()> {
+        self.target.barrier()?;
+        (self.check_own)()
+    }
+
+    /// Creates nodes in their order, with few waits for the disk: one for the chunks and the documents that go before the deciding ones, and
+    /// those of [`Store::create_many`].
+    fn create_together(&self, waiting: Vec<NodeDocuments>) -> Result<()> {
+        let nodes = waiting.iter().map(NodeDocuments::apart).collect::<Result<Vec<_>>>()?;
+        let before: Vec<(&Key, &[u8])> =
+            nodes.iter().flatten().flat_map(|node| &node.before).map(|(key, value)| (key, value.as_slice())).collect();
+        if !before.is_empty() {
+            (self.check_own)()?;
+            self.target.set_many(&before)?;
+        }
+        self.order()?;
+        let mut together = Vec::new();
+        for (documents, node) in waiting.into_iter().zip(nodes) {
+            match node {
+                Some(node) => together.push(node),
+                None => {
+                    self.decide(&std::mem::take(&mut together))?;
+                    documents.create(self.target)?;
+                }
+            }
+        }
+        self.decide(&together)
+    }
+
+    /// Writes the documents that make nodes.
+    fn decide(&self, nodes: &[Apart]) -> Result<()> {
+        let documents: Vec<(&Key, &[u8])> =
+            nodes.iter().map(|node| (&node.deciding.0, node.deciding.1.as_slice())).collect();
+        self.target.create_many(&documents, Durability::File).map_err(|error| match &error {
+            zarr_store::Error::Precondition { key, .. } => {
+                let node = nodes.iter().find(|node| node.deciding.0 == *key);
+                node.map_or_else(|| error.into(), |node| created_meanwhile(&node.path))
+            }
+            _ => error.into(),
+        })
+    }
+}

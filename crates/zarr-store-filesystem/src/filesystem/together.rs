@@ -1,0 +1,92 @@
+//! Creating many values with one wait for the disk.
+
+use std::fs::File;
+
+use zarr_store::{Durability, Key, Operation, Precondition, Result};
+
+use super::FilesystemStore;
+use super::install::split;
+use super::names::is_temporary;
+use super::retry::Retry;
+use super::vfs::Directory;
+
+/// The values that wait for the disk together: of each a file and its directory are open meanwhile.
+const TOGETHER: usize = 128;
+
+/// A value whose file has no name yet.
+struct Filled<'v> {
+    key: &'v Key,
+    value: &'v [u8],
+    directory: Directory,
+    file: File,
+}
+
+impl FilesystemStore {
+    /// Creates values that must not be there, with the durability that is asked for.
+    pub(super) fn create_together(&self, values: &[(&Key, &[u8])], asked: Durability) -> Result<()> {
+        let level = self.level(asked);
+        let one_by_one =
+            |values: &[(&Key, &[u8])]| values.iter().try_for_each(|(key, value)| self.create_one(key, value, level));
+        if level == Durability::None {
+            return one_by_one(values);
+        }
+        let mut rest = values;
+        while rest.len() > 1 {
+            let filled = self.fill_without_names(rest)?;
+            // Without such files, as with one that none could be made for, each value waits for itself.
+            let count = filled.len().max(1);
+            if filled.len() > 1 {
+                self.sync_and_name(filled, level)?;
+            } else {
+                one_by_one(rest.get(..count).unwrap_or(rest))?;
+            }
+            rest = rest.get(count..).unwrap_or_default();
+        }
+        one_by_one(rest)
+    }
+
+    fn create_one(&self, key: &Key, value: &[u8], level: Durability) -> Result<()> {
+        self.install(key, &[value], &Precondition::NotExists, level).map(drop)
+    }
+
+    /// Writes the first values to files without names, as many as there can be.
+    fn fill_without_names<'v>(&self, values: &[(&'v Key, &'v [u8])]) -> Result<Vec<Filled<'v>>> {
+        let mut filled = Vec::new();
+        for (key, value) in values.iter().take(TOGETHER) {
+            if is_temporary(key) {
+                break;
+            }
+            let parent = split(key.as_str()).0;
+            let directory = self.make_directories(parent, &mut Retry::default())?;
+            self.remove_leftovers(&directory, parent);
+            // Whatever is wrong shows when the value is set by itself.
+            let Ok(Some(file)) = self.vfs.make_unnamed(&directory) else { break };
+            self.fill(&file, &[value], Durability::None, &|_| Ok(()))
+                .map_err(|error| self.fail(Operation::Set, key.as_str(), error))?;
+            filled.push(Filled { key, value, directory, file });
+        }
+        Ok(filled)
+    }
+
+    /// Waits until the bytes of all files are on the disk, and gives them their names then.
+    fn sync_and_name(&self, filled: Vec<Filled<'_>>, level: Durability) -> Result<()> {
+        let failed = |error| self.fail(Operation::Set, filled.first().map_or("", |first| first.key.as_str()), error);
+        self.vfs.sync_all().map_err(failed)?;
+        for Filled { key, value, directory, file } in filled {
+            let name = split(key.as_str()).1;
+            match self.vfs.give_name(&file, &directory, name) {
+                // What a network file system has kept until then would be lost.
+                Ok(()) => self.vfs.close(file).map_err(|error| {
+                    let _ = self.vfs.remove_file(&directory, name);
+                    self.fail(Operation::Set, key.as_str(), error)
+                })?,
+                // There is a value, or others have removed the directory.
+                Err(_) => self.create_one(key, value, level)?,
+            }
+        }
+        if level == Durability::Full {
+            return self.vfs.sync_all().map_err(|error| self.fail(Operation::Set, "", error));
+        }
+        Ok(())
+    }
+}
