@@ -1,7 +1,7 @@
 //! A selection in pieces that fit into memory, in the order of the result.
 
 use crate::failure::{Failure, Result};
-use zarr::grid::{AxisRange, AxisSelection, Resolved, Selection, element_count};
+use zarr::grid::{AxisIndices, AxisRange, AxisSelection, Resolved, Selection, element_count};
 
 /// A part of a selection.
 #[derive(Debug)]
@@ -36,9 +36,10 @@ impl Order {
 
 #[derive(Debug)]
 enum State {
-    /// A box, cut along `axis`; along the axes before it one index is taken at a time. Axes are in the order in which they vary.
-    Box {
-        axes: Vec<(AxisRange, bool)>,
+    /// A product of axes, cut along `axis`; along the axes before it one index is taken at a time. Axes are in the order in which they
+    /// vary.
+    Product {
+        axes: Vec<Axis>,
         order: Order,
         axis: usize,
         step: u64,
@@ -46,6 +47,34 @@ enum State {
         at: Vec<u64>,
     },
     Whole(Option<Piece>),
+}
+
+/// The indices of an axis, in the order of the result.
+#[derive(Debug)]
+enum Axis {
+    /// Whether they are in descending order.
+    Range(AxisRange, bool),
+    List(Vec<u64>),
+}
+
+impl Axis {
+    fn new(indices: &AxisIndices) -> Self {
+        match indices {
+            AxisIndices::Range { range, flipped } => Self::Range(*range, *flipped),
+            AxisIndices::List(indices) => {
+                let mut indices = indices.clone();
+                indices.sort_unstable_by_key(|index| index.out);
+                Self::List(indices.iter().map(|index| index.position).collect())
+            }
+        }
+    }
+
+    fn len(&self) -> u64 {
+        match self {
+            Self::Range(range, _) => range.len,
+            Self::List(indices) => indices.len() as u64,
+        }
+    }
 }
 
 impl Pieces {
@@ -69,11 +98,17 @@ impl Pieces {
             let empty = shape.contains(&0);
             Self(State::Whole((!empty).then(|| Piece { selection: selection.clone(), shape })))
         };
-        // Index lists are read as a whole: the arguments that hold them are in memory anyway.
-        let Resolved::Box(part) = resolved else { return whole() };
-        let axes = part.region.axes().iter().copied().zip(part.flipped.iter().copied());
-        let (axes, parts) = (order.of(axes.collect()), order.of(parts.to_vec()));
-        let shape: Vec<u64> = axes.iter().map(|(range, _)| range.len).collect();
+        let axes: Vec<Axis> = match resolved {
+            Resolved::Box(part) => {
+                let axes = part.region.axes().iter().copied().zip(part.flipped.iter().copied());
+                axes.map(|(range, flipped)| Axis::Range(range, flipped)).collect()
+            }
+            Resolved::Orthogonal(product) => product.axes().iter().map(Axis::new).collect(),
+            // Single elements are taken as a whole: the arguments that name each of them are in memory anyway.
+            Resolved::Coordinates(_) | Resolved::Mask(_) => return whole(),
+        };
+        let (axes, parts) = (order.of(axes), order.of(parts.to_vec()));
+        let shape: Vec<u64> = axes.iter().map(Axis::len).collect();
         let size = |from: usize| {
             let inner = shape.get(from..).unwrap_or_default();
             element_count(inner).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX)
@@ -84,40 +119,50 @@ impl Pieces {
         let fits = |&axis: &usize| size(axis + 1) <= budget;
         let axis = (0..shape.len()).find(fits).unwrap_or(shape.len() - 1);
         let rows = (budget / size(axis + 1).max(1)).max(1);
-        let plain = axes.get(axis).is_some_and(|(range, flipped)| range.step == 1 && !flipped);
+        let is_plain = |axis: &Axis| matches!(axis, Axis::Range(range, false) if range.step == 1);
+        let plain = axes.get(axis).is_some_and(is_plain);
         let part_len = parts.get(axis).copied().unwrap_or(1);
         let alignment = if plain && part_len <= rows { part_len.max(1) } else { 1 };
         let step = rows - rows % alignment;
-        Self(State::Box { at: vec![0; shape.len()], axes, order, axis, step, alignment })
+        Self(State::Product { at: vec![0; shape.len()], axes, order, axis, step, alignment })
+    }
+
+    /// Whether all is one piece.
+    pub(crate) fn is_one(&self) -> bool {
+        matches!(self.0, State::Whole(_))
     }
 
     /// The next piece.
     pub(crate) fn next(&mut self) -> Result<Option<Piece>> {
         let (ranges, order, axis, step, alignment, at) = match &mut self.0 {
             State::Whole(piece) => return Ok(piece.take()),
-            State::Box { axes, order, axis, step, alignment, at } => (axes, *order, *axis, *step, *alignment, at),
+            State::Product { axes, order, axis, step, alignment, at } => (axes, *order, *axis, *step, *alignment, at),
         };
-        let shape: Vec<u64> = ranges.iter().map(|(range, _)| range.len).collect();
+        let shape: Vec<u64> = ranges.iter().map(Axis::len).collect();
         if at.first() >= shape.first() {
             return Ok(None);
         }
         let mut axes = Vec::with_capacity(shape.len());
         let mut piece = Vec::with_capacity(shape.len());
         let mut taken = 1;
-        for (dim, (range, flipped)) in ranges.iter().enumerate() {
+        for (dim, indices) in ranges.iter().enumerate() {
             let from = at.get(dim).copied().unwrap_or(0);
             let len = match dim.cmp(&axis) {
                 std::cmp::Ordering::Less => 1,
-                std::cmp::Ordering::Greater => range.len,
+                std::cmp::Ordering::Greater => indices.len(),
                 std::cmp::Ordering::Equal => {
                     // Up to the last multiple of the alignment within reach.
-                    let end = range.start.saturating_add(from).saturating_add(step);
+                    let start = if let Axis::Range(range, _) = indices { range.start } else { 0 };
+                    let end = start.saturating_add(from).saturating_add(step);
                     let reach = step.saturating_sub(end % alignment).max(1);
-                    taken = reach.min(range.len - from);
+                    taken = reach.min(indices.len() - from);
                     taken
                 }
             };
-            axes.push(axis_selection(range, *flipped, from, len)?);
+            axes.push(match indices {
+                Axis::Range(range, flipped) => axis_selection(range, *flipped, from, len)?,
+                Axis::List(indices) => listed(indices, from, len)?,
+            });
             piece.push(len);
         }
         advance(at, axis, taken, &shape);
@@ -153,8 +198,20 @@ fn axis_selection(range: &AxisRange, flipped: bool, from: u64, len: u64) -> Resu
     let stride = i64::try_from(range.step).ok().map(|stride| stride * step);
     match (start, stop, stride) {
         (Some(start), Some(stop), Some(step)) => Ok(AxisSelection::Range { start: Some(start), stop, step }),
-        _ => Err(Failure::usage("the selection reaches beyond 2^63 elements")),
+        _ => Err(beyond()),
     }
+}
+
+/// `len` indices of a list from `from` on.
+fn listed(indices: &[u64], from: u64, len: u64) -> Result<AxisSelection> {
+    let number = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let part = indices.iter().skip(number(from)).take(number(len));
+    let part: Option<Vec<i64>> = part.map(|&index| i64::try_from(index).ok()).collect();
+    part.map(AxisSelection::Indices).ok_or_else(beyond)
+}
+
+fn beyond() -> Failure {
+    Failure::usage("the selection reaches beyond 2^63 elements")
 }
 
 #[cfg(test)]
@@ -162,18 +219,32 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn steps(axis: &Axis) -> Vec<u64> {
+        match axis {
+            Axis::List(indices) => indices.clone(),
+            Axis::Range(range, flipped) => {
+                let mut steps: Vec<u64> = (0..range.len).map(|i| range.start + i * range.step).collect();
+                if *flipped {
+                    steps.reverse();
+                }
+                steps
+            }
+        }
+    }
+
     /// The linear positions that a selection takes, in an order of the result.
     fn positions(order: Order, selection: &Selection, shape: &[u64]) -> Vec<u64> {
-        let resolved = selection.resolve(shape).unwrap();
-        let Resolved::Box(part) = resolved else { unreachable!("only boxes are tested") };
+        let axes: Vec<Vec<u64>> = match selection.resolve(shape).unwrap() {
+            Resolved::Box(part) => {
+                let axes = part.region.axes().iter().copied().zip(part.flipped.iter().copied());
+                axes.map(|(range, flipped)| steps(&Axis::Range(range, flipped))).collect()
+            }
+            Resolved::Orthogonal(product) => product.axes().iter().map(|axis| steps(&Axis::new(axis))).collect(),
+            _ => unreachable!("only products are tested"),
+        };
         let mut all = vec![0];
         let strides = (0..shape.len()).map(|axis| shape[axis + 1..].iter().product::<u64>());
-        let axes = part.region.axes().iter().copied().zip(part.flipped.iter().copied()).zip(strides);
-        for ((range, flipped), stride) in order.of(axes.collect()) {
-            let mut steps: Vec<u64> = (0..range.len).map(|i| range.start + i * range.step).collect();
-            if flipped {
-                steps.reverse();
-            }
+        for (steps, stride) in order.of(axes.into_iter().zip(strides).collect()) {
             all = all.iter().flat_map(|&base| steps.iter().map(move |&step| base + step * stride)).collect();
         }
         all
@@ -183,11 +254,13 @@ mod tests {
         #[test]
         fn pieces_make_the_whole(
             (shape, axes) in proptest::collection::vec(
-                (1_u64..9, -9_i64..9, -9_i64..9, prop_oneof![-3_i64..0, 1_i64..4], 0..3), 1..4
+                (1_u64..9, -9_i64..9, -9_i64..9, prop_oneof![-3_i64..0, 1_i64..4], 0..4), 1..4
             ).prop_map(|axes| {
                 let axis = |&(len, start, stop, step, kind): &(u64, i64, i64, i64, i32)| match kind {
                     0 => AxisSelection::All,
                     1 => AxisSelection::Index(start.rem_euclid(len as i64)),
+                    // In any order, and more than once.
+                    2 => AxisSelection::Indices([start, stop, start + step, stop].map(|index| index.rem_euclid(len as i64)).into()),
                     _ => AxisSelection::Range { start: Some(start), stop: Some(stop), step },
                 };
                 (axes.iter().map(|axis| axis.0).collect::<Vec<_>>(), axes.iter().map(axis).collect::<Vec<_>>())

@@ -95,7 +95,7 @@ impl Dataset {
                 *len = found;
             }
             check_shape(variable, values.shape(), &shape)?;
-            parts.push((variable, axis, variable.encode(&values)?));
+            parts.push((variable, axis, variable.encoded(&values)?));
         }
         let grew = |variable: &Variable| {
             let message = format!("variable {} grew since the data set was opened", variable.name());
@@ -170,7 +170,7 @@ impl Dataset {
             if new.safe_chunks {
                 variable.check_chunks()?;
             }
-            parts.push((variable, variable.region()?, variable.encode(&values)?));
+            parts.push((variable, variable.region()?, variable.encoded(&values)?));
         }
         Ok(parts)
     }
@@ -406,6 +406,14 @@ impl Variable {
     /// [`ErrorKind::Argument`] for values of another shape, or that cannot be encoded, with the index of the first;
     /// [`ErrorKind::InvalidMetadata`] if the attributes of the variable are no encoding; [`ErrorKind::Store`].
     pub fn write(&self, values: impl IntoValues) -> Result<()> {
+        store_all([(self, self.region()?, self.encode(values)?)])
+    }
+
+    /// The elements that [`write`](Self::write) would store for these values: for a program that checks many before it writes the first.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write), but those of the store.
+    pub fn encode(&self, values: impl IntoValues) -> Result<ArrayData> {
         let mut values = values.into_values().map_err(|error| self.locate(error))?;
         let (found, expected) = (values.data.len() as u64, self.shape());
         // Elements of a slice have no shape of their own.
@@ -414,11 +422,11 @@ impl Variable {
             values.data = ArrayData::from_items(data.data_type(), &expected, data.items(), data.heap().cloned())?;
         }
         check_shape(self, values.shape(), &expected)?;
-        store_all([(self, self.region()?, self.encode(&values)?)])
+        self.encoded(&values)
     }
 
     /// The elements that decode to `values`.
-    pub(crate) fn encode(&self, values: &Values) -> Result<ArrayData> {
+    pub(crate) fn encoded(&self, values: &Values) -> Result<ArrayData> {
         let encoding = self.checked_encoding()?;
         encoder::encode(values, self.stored().data_type(), self.characters(), encoding)
             .map_err(|error| self.locate(error))

@@ -55,8 +55,9 @@ impl Source {
 
 /// Write elements to an array.
 ///
-/// JSON and CSV are checked as a whole before the first element is written; elements of more than 16 MiB are kept in a temporary file
-/// meanwhile, in the folder that TMPDIR names.
+/// What is written is checked as a whole before the first element is: whether values fit the type of the array and, with --decode, its
+/// packing. Elements of JSON and CSV of more than 16 MiB are kept in a temporary file meanwhile, in the folder that TMPDIR names; a file of
+/// numpy is read twice where that is needed. From standard input elements of numpy are checked and written piece by piece.
 #[derive(Debug, Args)]
 pub(crate) struct Write {
     #[command(flatten)]
@@ -154,6 +155,9 @@ fn from_npy(
     let (order, item) = (header.order_of_axes(), elements.item_size(&header.data_type, array.data_type()));
     let chunk = array.chunk_grid().largest_chunk_shape();
     let mut pieces = Pieces::in_order(order, &selection, &resolved, item, &chunk, PIECE);
+    if !pieces.is_one() && elements.may_be_refused() {
+        elements_fit(&elements, source)?;
+    }
     let mut before = 0_u64;
     while let Some(piece) = pieces.next()? {
         let count = zarr::grid::element_count(&piece.shape).unwrap_or(0);
@@ -165,6 +169,13 @@ fn from_npy(
         before = before.saturating_add(count);
     }
     source.expect_end()
+}
+
+/// Checks all elements of a file before the first is written. Those of standard input come only once.
+fn elements_fit(elements: &Elements, source: &Input) -> Result<()> {
+    let Some(mut again) = source.again()? else { return Ok(()) };
+    let header = Header::read(&again.name, &mut again.input)?;
+    elements.check(&header, &mut again)
 }
 
 /// Appends the elements of a file to an array. All of them are read before the first is appended.
@@ -232,6 +243,8 @@ pub(super) struct Input {
     name: String,
     /// Bytes of a file, where that is known.
     size: Option<u64>,
+    /// Of a file that can be read again.
+    path: Option<PathBuf>,
 }
 
 /// Counts the bytes that are read.
@@ -258,12 +271,18 @@ impl Input {
     pub(super) fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
             let name = "standard input".to_owned();
-            return Ok(Self { input: Counted::new(io::stdin().lock()), name, size: None });
+            return Ok(Self { input: Counted::new(io::stdin().lock()), name, size: None, path: None });
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Failure::input(&name, &error))?;
         let size = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
-        Ok(Self { input: Counted::new(BufReader::with_capacity(1 << 20, file)), name, size })
+        let path = size.map(|_| path.to_owned());
+        Ok(Self { input: Counted::new(BufReader::with_capacity(1 << 20, file)), name, size, path })
+    }
+
+    /// The file from its beginning; `None` of what can be read only once.
+    fn again(&self) -> Result<Option<Self>> {
+        self.path.as_deref().map(Self::open).transpose()
     }
 
     /// Checks that a file of numpy has the bytes of all elements, where its size is known.

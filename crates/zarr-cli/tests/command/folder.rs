@@ -67,6 +67,17 @@ impl Folder {
     }
 
     /// All elements of an array.
+    /// Makes a file of numpy of numbers of 8 bytes: zeros, and this one at the end.
+    pub(crate) fn zeros(&self, name: &str, shape: &[u64], last: f64) {
+        use std::io::{Seek, SeekFrom, Write};
+        let axes: Vec<String> = shape.iter().map(|len| format!("{len},")).collect();
+        let mut file = std::fs::File::create(self.path(name)).expect("a file");
+        file.write_all(&npy("<f8", false, &format!("({})", axes.join(" ")), &[])).expect("a header");
+        let count: u64 = shape.iter().product();
+        file.seek(SeekFrom::Current(8 * (count as i64 - 1))).expect("a hole");
+        file.write_all(&last.to_le_bytes()).expect("a number");
+    }
+
     pub(crate) fn raw(&self, store: &str, path: &str) -> Vec<u8> {
         let ran = self.run(&["read", store, path, "--raw", "--as", "raw"]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);

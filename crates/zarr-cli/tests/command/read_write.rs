@@ -264,6 +264,30 @@ fn decoded_values_are_packed() {
     assert!(ran.code == Some(2) && ran.err.contains("values of shape (3,), expected (4,)"), "{}", ran.err);
 }
 
+/// The last of several pieces was refused when the others were written.
+#[test]
+fn nothing_is_written_of_a_file_with_a_value_that_is_refused() {
+    let folder = Folder::new();
+    let create = |name: &str, count: u64, data_type: &str, attributes: &str| {
+        let (count, codecs) = (count.to_string(), ["--fill", "3", "--chunks", "1000000"]);
+        let own = ["--shape", &count, "--dims", "x", "--dtype", data_type, "--attributes", attributes];
+        folder.ok(&[&["create", "s", name][..], &own, &codecs].concat());
+    };
+    folder.ok(&["create", "s", "/", "--group"]);
+    // Values are packed in pieces of 32 MiB.
+    create("packed", 5_000_000, "uint8", r#"{"scale_factor": 2.0}"#);
+    folder.zeros("packed.npy", &[5_000_000], 1e6);
+    let ran = folder.run(&["write", "s", "packed", "--decode", "--from", "packed.npy"]);
+    assert!(ran.code != Some(0) && ran.err.contains("value "), "{}", ran.err);
+    assert_eq!(folder.ok(&["read", "s", "packed", "--raw", "--select", "0:2"]), "3\n3\n", "{}", ran.err);
+    // Elements are cast in pieces of 128 MiB.
+    create("cast", 17_000_000, "float32", "{}");
+    folder.zeros("cast.npy", &[17_000_000], 1e300);
+    let ran = folder.run(&["write", "s", "cast", "--cast", "--from", "cast.npy"]);
+    assert!(ran.code != Some(0) && ran.err.contains("element 16999999: "), "{}", ran.err);
+    assert_eq!(folder.ok(&["read", "s", "cast", "--select", "0:2"]), "3.0\n3.0\n", "{}", ran.err);
+}
+
 #[test]
 fn numbers_of_other_types_are_cast_if_asked() {
     let folder = Folder::new();

@@ -235,17 +235,26 @@ impl<'c> Labelled<'c> {
         item: u64,
         mut each: impl FnMut(&Variable) -> Result<()>,
     ) -> Result<()> {
+        let mut pieces = self.pieces_to_write(order, item)?;
+        while let Some(piece) = pieces.next()? {
+            each(self.piece(Some(&piece))?.variable(&self.name)?)?;
+        }
+        Ok(())
+    }
+
+    /// Whether [`each_piece`](Self::each_piece) has one piece.
+    pub(crate) fn is_one_piece(&self, order: Order, item: u64) -> Result<bool> {
+        Ok(self.pieces_to_write(order, item)?.is_one())
+    }
+
+    fn pieces_to_write(&self, order: Order, item: u64) -> Result<Pieces> {
         let variable = self.variable()?;
         let (shape, all) = (variable.shape(), Selection::all());
         let parts = match shape == variable.stored().shape() {
             true => variable.stored().chunk_grid().largest_chunk_shape().to_vec(),
             false => vec![1; shape.len()],
         };
-        let mut pieces = Pieces::in_order(order, &all, &all.resolve(&shape)?, item.max(1), &parts, WRITTEN);
-        while let Some(piece) = pieces.next()? {
-            each(self.piece(Some(&piece))?.variable(&self.name)?)?;
-        }
-        Ok(())
+        Ok(Pieces::in_order(order, &all, &all.resolve(&shape)?, item.max(1), &parts, WRITTEN))
     }
 
     fn variable(&self) -> Result<&Variable> {

@@ -23,6 +23,33 @@ enum Origin<'i> {
     File(&'i mut Input, Header, u64),
 }
 
+impl Origin<'_> {
+    /// The next values of this type.
+    fn take(&mut self, data_type: &DataType, count: u64) -> Result<Block> {
+        match self {
+            Self::Constant(one) => {
+                let items = one.items.repeat(usize::try_from(count).unwrap_or(usize::MAX));
+                Ok(Block { items, heap: one.heap.clone() })
+            }
+            Self::Text(spooled) => spooled.take(count),
+            Self::File(input, header, before) => {
+                let same = Elements::Same { item: data_type.item_size() };
+                let block = same.read(header, input, (*before, count))?;
+                *before = before.saturating_add(count);
+                Ok(block)
+            }
+        }
+    }
+
+    /// Begins again with values of text.
+    fn rewind(&mut self) -> Result<()> {
+        match self {
+            Self::Text(spooled) => spooled.rewind(),
+            Self::Constant(_) | Self::File(..) => Ok(()),
+        }
+    }
+}
+
 /// Writes values over the part of a variable that is selected.
 pub(super) fn write(
     args: &Write,
@@ -53,22 +80,33 @@ pub(super) fn write(
         Origin::File(_, header, _) => (header.data_type.clone(), header.order_of_axes(), 0),
     };
     let item = item.max(read.item_size() as u64).max(variable.stored().data_type().item_size() as u64);
+    if !labelled.is_one_piece(order, item)? {
+        let check = |origin: &mut Origin<'_>| {
+            labelled.each_piece(order, item, |variable| {
+                let shape = variable.shape();
+                let block = origin.take(&read, zarr::grid::element_count(&shape).unwrap_or(u64::MAX))?;
+                Ok(variable.encode(Values::of_data(data(block, order, &read, &shape)?)).map(drop)?)
+            })
+        };
+        match &mut origin {
+            Origin::Text(_) => {
+                check(&mut origin)?;
+                origin.rewind()?;
+            }
+            Origin::File(input, ..) => {
+                if let Some(mut again) = input.again()? {
+                    let header = header(&shape, &mut again)?;
+                    check(&mut Origin::File(&mut again, header, 0))?;
+                }
+            }
+            // The first piece shows what is wrong with it.
+            Origin::Constant(_) => {}
+        }
+    }
     labelled.each_piece(order, item, |variable| {
         let shape = variable.shape();
         let count = zarr::grid::element_count(&shape).unwrap_or(u64::MAX);
-        let block = match &mut origin {
-            Origin::Constant(one) => {
-                let items = one.items.repeat(usize::try_from(count).unwrap_or(usize::MAX));
-                Block { items, heap: one.heap.clone() }
-            }
-            Origin::Text(spooled) => spooled.take(count)?,
-            Origin::File(input, header, before) => {
-                let same = Elements::Same { item: read.item_size() };
-                let block = same.read(header, input, (*before, count))?;
-                *before = before.saturating_add(count);
-                block
-            }
-        };
+        let block = origin.take(&read, count)?;
         variable.write(Values::of_data(data(block, order, &read, &shape)?))?;
         progress.add(usize::try_from(count).unwrap_or(usize::MAX));
         Ok(())

@@ -95,6 +95,23 @@ impl Elements {
         Ok(())
     }
 
+    /// Whether there are elements of the file that are none of the array.
+    pub(super) fn may_be_refused(&self) -> bool {
+        matches!(self, Self::Strings { .. } | Self::Cast { .. })
+    }
+
+    /// Checks that all elements of a file become elements of the array.
+    ///
+    /// # Errors
+    /// As [`blocks`](Self::blocks).
+    pub(super) fn check(&self, header: &Header, input: &mut Input) -> Result<()> {
+        let count = zarr::grid::element_count(&header.shape).unwrap_or(u64::MAX);
+        self.blocks(header, input, (0, count), |block| match self.is_variable() {
+            true => self.contents(&block).try_for_each(|content| content.map(drop)),
+            false => Ok(()),
+        })
+    }
+
     /// The next elements of a file of numpy, of which `before` came before.
     ///
     /// # Errors

@@ -128,6 +128,13 @@ impl Spooled {
         }
     }
 
+    /// Begins again with the first element.
+    pub(super) fn rewind(&mut self) -> Result<()> {
+        self.file.seek(SeekFrom::Start(0)).map_err(|error| broken(&error))?;
+        self.at = 0;
+        Ok(())
+    }
+
     /// The next elements.
     pub(super) fn take(&mut self, count: u64) -> Result<Block> {
         self.runs(std::iter::once((self.at, count)))
