@@ -11,10 +11,11 @@ use clap::Args;
 use std::path::PathBuf;
 use zarr::convert::Migration;
 use zarr::dataset::{Dataset, DatasetOptions, Dimension, NewDataset};
+use zarr::grid::{AxisSelection, element_count};
 use zarr::meta::NodePath;
-use zarr::{Array, Group};
+use zarr::{Array, Group, Selection};
 
-/// At most so many bytes of stored elements are appended to a data set at once.
+/// At most so many bytes of stored elements are read and appended at once.
 const PIECE: u64 = 64 << 20;
 
 /// Append to a data set or an array along a dimension.
@@ -73,10 +74,38 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
         let (found, expected) = (source.data_type(), array.data_type());
         return Err(Failure::usage(format!("{}: elements of type {found}, expected {expected}", args.from)));
     }
-    let added = source.shape().get(axis).copied().unwrap_or(0);
-    let elements = source.read_data(..)?;
-    renewing(context, (&location.store, &location.path), || Ok(array.append(axis, &elements)?))?;
+    let (found, expected) = (source.shape(), array.shape());
+    let is_alike = |(at, (found, expected)): (usize, (&u64, &u64))| at == axis || found == expected;
+    if found.len() != expected.len() || !found.iter().zip(expected).enumerate().all(is_alike) {
+        let (found, expected) = (number::tuple(found), number::tuple(expected));
+        let message = format!("{}: elements of shape {found}, expected {expected} but along axis {axis}", args.from);
+        return Err(Failure::usage(message));
+    }
+    let added = len(&source);
+    renewing(context, (&location.store, &location.path), || append_array(&mut array, axis, &source))?;
     grown(context, &location, name, added, len(&array))
+}
+
+/// Appends the elements of an array, in pieces along the axis.
+fn append_array(array: &mut Array, axis: usize, source: &Array) -> Result<()> {
+    let len = |array: &Array| array.shape().get(axis).copied().unwrap_or(0);
+    let added = len(source);
+    let row = element_count(source.shape()).unwrap_or(u64::MAX) / added.max(1);
+    let row = row.saturating_mul(source.data_type().item_size() as u64).max(1);
+    // Each chunk of the source is decoded once, where one along the axis is not too large.
+    let (most, chunk) = ((PIECE / row).max(1), source.part_shape().get(axis).copied().unwrap_or(1).max(1));
+    let step = if chunk <= most { most - most % chunk } else { most };
+    let mut appender = array.appender(axis)?.buffer_size(row.saturating_mul(added).min(PIECE));
+    let mut start = 0;
+    while start < added {
+        let stop = added.min(start + step);
+        let index = |index: u64| i64::try_from(index).unwrap_or(i64::MAX);
+        let mut axes = vec![AxisSelection::All; source.shape().len()];
+        axes.iter_mut().skip(axis).take(1).for_each(|it| *it = AxisSelection::range(index(start), index(stop)));
+        appender.append(&source.read_data(Selection::Axes(axes))?)?;
+        start = stop;
+    }
+    Ok(appender.finish()?)
 }
 
 /// Says how far a dimension has grown.
@@ -146,7 +175,7 @@ fn append_dataset(context: &Context, args: &Append, group: &Group) -> Result<(St
 fn step(source: &Dataset, dimension: &str, added: u64) -> u64 {
     let sizes =
         source.variables().filter(|variable| variable.dimensions().any(|name| name == dimension)).map(|variable| {
-            let count = zarr::grid::element_count(&variable.shape()).unwrap_or(u64::MAX);
+            let count = element_count(&variable.shape()).unwrap_or(u64::MAX);
             count.saturating_mul(variable.stored().data_type().item_size() as u64) / added.max(1)
         });
     (PIECE / sizes.fold(0_u64, u64::saturating_add).max(1)).max(1)

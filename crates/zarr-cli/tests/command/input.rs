@@ -63,6 +63,28 @@ fn text_is_written_in_bounded_memory() {
     assert_eq!(folder.raw("s", "e"), expected);
 }
 
+/// 320 MB each: of a list of indices, and of an array that is appended.
+#[cfg(target_os = "linux")]
+#[test]
+fn lists_of_indices_and_arrays_are_written_in_bounded_memory() {
+    let folder = Folder::new();
+    let rows = ["--chunks", "1,1000000", "--dtype", "float64"];
+    folder.ok(&[&["create", "s", "rows", "--shape", "41,1000000"][..], &rows].concat());
+    folder.zeros("x.npy", &[40, 1_000_000], 7.0);
+    let indices: Vec<String> = [1, 0].into_iter().chain(3..41).map(|row: u64| row.to_string()).collect();
+    let selected = format!("[{}]", indices.join(","));
+    let ran = within(&folder, 280, &["write", "s", "rows", "--from", "x.npy", "--select", &selected]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(folder.ok(&["read", "s", "rows", "--select", "40,-2:"]), "0.0\n7.0\n");
+    folder
+        .ok(&["create", "s", "from", "--shape", "40000000", "--fill", "3", "--chunks", "1000000", "--dtype", "int64"]);
+    folder.ok(&["create", "s", "to", "--shape", "10", "--chunks", "1000000", "--dtype", "int64"]);
+    let ran = within(&folder, 280, &["append", "s", "to", "--from", "s::from"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(folder.ok(&["read", "s", "to", "--select", "8:12"]), "0\n0\n3\n3\n");
+    assert_eq!(folder.ok(&["read", "s", "to", "--select", "40000008:"]), "3\n3\n");
+}
+
 /// Casts of many elements take no more than the elements.
 #[cfg(target_os = "linux")]
 #[test]
