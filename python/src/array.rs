@@ -14,6 +14,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use std::sync::Arc;
 use zarr::codec::View;
 use zarr::json::{Map, ParseOptions, Value, parse};
+use zarr::options::ChunkCache;
 use zarr::{Array, ArrayData, Error, Result, Selection};
 
 /// Operations on so many bytes, of the chunks that they meet, look for signals meanwhile, which takes a thread.
@@ -30,6 +31,9 @@ pub(crate) struct ArrayHandle {
 impl ArrayHandle {
     /// An array that was opened.
     pub(crate) fn new(origin: &Arc<Origin>, array: Array) -> Self {
+        // Its limits stay, and so it cannot fail.
+        let cached = origin.cache().and_then(|cache| array.with(array.options().clone().cache(cache.clone())).ok());
+        let array = cached.unwrap_or(array);
         Self { origin: Arc::clone(origin), current: Current::new(array), data_type: PyOnceLock::new() }
     }
 
@@ -224,6 +228,12 @@ impl ArrayHandle {
     #[getter]
     fn asked(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.origin.asked(py)
+    }
+
+    /// Bytes that the cache of its store may hold, if there is one.
+    #[getter]
+    fn cache(&self) -> Option<usize> {
+        self.origin.cache().map(ChunkCache::max_bytes)
     }
 
     #[getter]

@@ -80,7 +80,7 @@ impl Source<'_> {
         match self {
             Self::Array(array) => array.location(py),
             Self::Group(group) => group.location(py),
-            Self::Address((store, path, options)) => Origin::find(py, store, path, options, Access::Read),
+            Self::Address((store, path, options)) => Origin::find(py, store, path, options, Access::Read, None),
         }
     }
 }

@@ -89,7 +89,7 @@ pub(crate) fn create_dataset(
     new: GivenDataset<'_>,
 ) -> PyResult<DatasetHandle> {
     let new = of_dataset(py, &new)?;
-    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create)?;
+    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create, None)?;
     let create = |store: &Arc<dyn Store>| {
         Ok(watching_above(store, &path, || Dataset::create(store, &path, new, &zarr::registry::default())))
     };

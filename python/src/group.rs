@@ -14,6 +14,7 @@ use zarr::convert::Transfer;
 use zarr::hierarchy::{StoredNode, Summary, Walk, consolidate, erase_node, node_exists, open_node};
 use zarr::json::Value;
 use zarr::meta::consolidated::document_key;
+use zarr::options::ChunkCache;
 use zarr::store::{ByteRange, GetOptions, Key, StoreKind};
 use zarr::{Array, Dialect, Group, Opened, Result, Store};
 
@@ -185,7 +186,7 @@ type Members = (Vec<(String, Handle)>, Vec<String>);
 /// # Errors
 /// The exceptions of the address, the store and the metadata.
 #[pyfunction]
-#[pyo3(signature = (store, path, mode, dialect, options))]
+#[pyo3(signature = (store, path, mode, dialect, options, cache=None))]
 pub(crate) fn open(
     py: Python<'_>,
     store: Named<'_>,
@@ -193,10 +194,11 @@ pub(crate) fn open(
     mode: &str,
     dialect: Option<&str>,
     options: Vec<(String, String)>,
+    cache: Option<usize>,
 ) -> PyResult<Handle> {
     let access = if mode == "r" { Access::Read } else { Access::Write };
     let dialect = dialect.map(str::parse::<Dialect>).transpose().or_exception(py)?;
-    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, access)?;
+    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, access, cache)?;
     let opened = runtime::run_in(py, &store, false, |store| {
         let open = zarr::open((store, path));
         dialect.into_iter().fold(open, |open, dialect| open.dialect(dialect)).node()
@@ -241,6 +243,12 @@ impl GroupHandle {
     #[getter]
     fn asked(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.origin.asked(py)
+    }
+
+    /// Bytes that the cache of its store may hold, if there is one.
+    #[getter]
+    fn cache(&self) -> Option<usize> {
+        self.origin.cache().map(ChunkCache::max_bytes)
     }
 
     #[getter]

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use std::fmt;
 use std::path::absolute;
 use std::sync::{Arc, Mutex, PoisonError};
+use zarr::options::ChunkCache;
 use zarr::store::{AsyncAsSync, ReadOnly, StoreAddress, StoreOptions, schemes};
 use zarr::{Dialect, Result, Store};
 
@@ -49,6 +50,8 @@ enum Place {
 pub(crate) struct Origin {
     place: Place,
     read_only: bool,
+    /// Of all arrays that are opened through it.
+    cache: Option<ChunkCache>,
     /// The process that opened the store, and the store. The lock is held with the lock of the interpreter alone, so that no fork leaves
     /// it locked in the child.
     opened: Mutex<(u32, Arc<dyn Store>)>,
@@ -83,6 +86,7 @@ impl Origin {
         path: Option<String>,
         options: Vec<(String, String)>,
         access: Access,
+        cache: Option<usize>,
     ) -> PyResult<Located> {
         let (place, store, path) = match named {
             Named::Address(url) => {
@@ -98,7 +102,8 @@ impl Origin {
         };
         let path = path.unwrap_or_else(|| "/".to_owned());
         let opened = Mutex::new((std::process::id(), Arc::clone(&store)));
-        let origin = Arc::new(Self { place, read_only: access == Access::Read, opened });
+        let cache = cache.map(ChunkCache::new);
+        let origin = Arc::new(Self { place, read_only: access == Access::Read, cache, opened });
         Ok(Located { origin, store, path, dialect: None })
     }
 
@@ -162,6 +167,11 @@ impl Origin {
             Place::Address(..) => None,
             Place::Asked(asked) => Some(asked.clone_ref(py)),
         }
+    }
+
+    /// The cache of decoded chunks that its arrays share.
+    pub(crate) fn cache(&self) -> Option<&ChunkCache> {
+        self.cache.as_ref()
     }
 
     /// Whether writes are refused.

@@ -92,16 +92,18 @@ pub(crate) fn of_array(new: NewNode) -> Result<NewArray> {
 /// # Errors
 /// The exceptions of the address, the store and the description.
 #[pyfunction]
+#[pyo3(signature = (store, path, options, new, cache=None))]
 pub(crate) fn create_array(
     py: Python<'_>,
     store: Named<'_>,
     path: Option<String>,
     options: Vec<(String, String)>,
     new: NewNode,
+    cache: Option<usize>,
 ) -> PyResult<ArrayHandle> {
     let is_long = new.overwrite;
     let new = of_array(new).or_exception(py)?;
-    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create)?;
+    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create, cache)?;
     let create = |store: &Arc<dyn Store>| {
         let create = || zarr::create((store, path.as_str())).array(new);
         Ok(watching_above(store, &path, create))
@@ -117,16 +119,18 @@ pub(crate) fn create_array(
 /// # Errors
 /// As [`create_array`].
 #[pyfunction]
+#[pyo3(signature = (store, path, options, new, cache=None))]
 pub(crate) fn create_group(
     py: Python<'_>,
     store: Named<'_>,
     path: Option<String>,
     options: Vec<(String, String)>,
     new: NewNode,
+    cache: Option<usize>,
 ) -> PyResult<GroupHandle> {
     let is_long = new.overwrite;
     let new = of_group(&new).or_exception(py)?;
-    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create)?;
+    let Located { origin, store, path, .. } = Origin::find(py, store, path, options, Access::Create, cache)?;
     let create = |store: &Arc<dyn Store>| {
         let create = || zarr::create((store, path.as_str())).group(new);
         Ok(watching_above(store, &path, create))

@@ -49,7 +49,7 @@ class Array(Selecting, Node[_core.Array]):
         return open_array(store, mode="r+")
 
     def _open(self, spec: Spec) -> _core.Array:
-        opened = _core.open(named(spec.url), spec.path, spec.mode, spec.dialect, spec.options)
+        opened = _core.open(named(spec.url), spec.path, spec.mode, spec.dialect, spec.options, spec.cache)
         if not isinstance(opened, _core.Array):
             raise TypeError(f"{opened.store}: {opened.path}: found a group, expected an array")
         return opened

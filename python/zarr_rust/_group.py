@@ -54,7 +54,7 @@ class Group(Members, Mapping[str, "Array | Group"]):
         return create_group(store, attributes=attributes, zarr_format=zarr_format, overwrite=overwrite)
 
     def _open(self, spec: Spec) -> _core.Group:
-        opened = _core.open(named(spec.url), spec.path, spec.mode, spec.dialect, spec.options)
+        opened = _core.open(named(spec.url), spec.path, spec.mode, spec.dialect, spec.options, spec.cache)
         if not isinstance(opened, _core.Group):
             raise TypeError(f"{opened.store}: {opened.path}: found an array, expected a group")
         return opened

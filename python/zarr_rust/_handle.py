@@ -24,6 +24,8 @@ class Spec(NamedTuple):
     mode: str
     dialect: str | None
     options: list[tuple[str, str]]
+    #: Bytes of decoded chunks that are kept.
+    cache: int | None = None
 
 
 class Text(str):
@@ -83,7 +85,7 @@ class Node(Generic[Handle]):
         if store is None or type(store).__name__ == "MemoryStore":
             raise TypeError(f"{core.store}: a store in the memory of this process cannot be pickled")
         mode = "r" if core.read_only else "r+"
-        return (type(self), (None, Spec(store, core.path, mode, core.dialect, core.store_options)))
+        return (type(self), (None, Spec(store, core.path, mode, core.dialect, core.store_options, core.cache)))
 
     def __dask_tokenize__(self) -> Any:
         """What Dask names tasks by: where the node is, and its metadata. Elements that others write do not change it."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import index
 from typing import Any, Literal, TypeVar
 
 from zarr_rust import _core
@@ -43,6 +45,7 @@ def open(
     *,
     zarr_format: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    cache: int | None = None,
 ) -> Array | Group:
     """Opens the array or group at an address.
 
@@ -57,6 +60,10 @@ def open(
     ``zarr_format``, 2 or 3, stands for it as in zarr-python. ``storage_options`` are options of the store, such as
     ``{"region": "eu-central-1"}``; credentials are taken from the environment where they are not given.
 
+    ``cache`` is how many bytes of decoded chunks, inner chunks and indexes of shards are kept in memory: reads of them cost no request, and
+    no decoding. All arrays that are opened from one group share its cache. What is written through them is seen at once; what others write,
+    also through arrays that were opened by themselves, is not, as long as old chunks are kept: open it again.
+
     >>> import tempfile, zarr_rust
     >>> folder = tempfile.mkdtemp()
     >>> _ = zarr_rust.create_array(f"{folder}/weather.zarr/t2m", shape=(3,), dtype="f4", fill_value=1)
@@ -66,11 +73,12 @@ def open(
     (3,)
     """
     check_mode(mode)
+    kept = _kept(cache)
     dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options, writes=mode != "r")
     return _in_mode(
         mode,
-        lambda mode: _opened(place, mode, dialect),
-        lambda: Group(_core.create_group(*place, new_group(None, dialect, mode == "w"))),
+        lambda mode: _opened(place, mode, dialect, kept),
+        lambda: Group(_core.create_group(*place, new_group(None, dialect, mode == "w"), kept)),
     )
 
 
@@ -96,6 +104,7 @@ def open_array(
     order: str | None = None,
     zarr_format: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    cache: int | None = None,
 ) -> Array:
     """Opens an array, as :func:`open`, or creates it. A group is a ``TypeError``.
 
@@ -112,6 +121,7 @@ def open_array(
     array([2, 0, 0], dtype=int16)
     """
     check_mode(mode)
+    kept = _kept(cache)
     dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options, writes=mode != "r")
     of_zarr_python = {"compressors": compressors, "filters": filters, "serializer": serializer, "order": order}
     arguments = {
@@ -128,7 +138,7 @@ def open_array(
     given = {name: value for name, value in arguments.items() if value is not None}
 
     def opened(mode: str) -> Array:
-        node = _opened(place, mode, dialect)
+        node = _opened(place, mode, dialect, kept)
         if not isinstance(node, Array):
             raise TypeError(f"found {node!r}, expected an array")
         of_node, _ = codecs_and_dialect(codecs, None, node.ndim, _kind(node), of_group=node.dialect, **of_zarr_python)
@@ -142,7 +152,7 @@ def open_array(
         new = new_array(
             shape, dtype, chunks, shards, of_new, fill_value, dimension_names, separator, attributes, dialect, mode == "w"
         )
-        return Array(_core.create_array(*place, new))
+        return Array(_core.create_array(*place, new, kept))
 
     return _in_mode(mode, opened, make)
 
@@ -157,23 +167,25 @@ def open_group(
     attributes: Mapping[str, Any] | None = None,
     zarr_format: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    cache: int | None = None,
 ) -> Group:
     """Opens a group, or creates it, as :func:`open` does. An array is a ``TypeError``.
 
     ``attributes`` are those of a new group; one that is there must have them.
     """
     check_mode(mode)
+    kept = _kept(cache)
     dialect, place = dialect_of(dialect, zarr_format), where(store, path, storage_options, writes=mode != "r")
 
     def opened(mode: str) -> Group:
-        node = _opened(place, mode, dialect)
+        node = _opened(place, mode, dialect, kept)
         if not isinstance(node, Group):
             raise TypeError(f"found {node!r}, expected a group")
         _check_attributes(node, attributes or {})
         return node
 
     new = new_group(attributes, dialect, mode == "w")
-    return _in_mode(mode, opened, lambda: Group(_core.create_group(*place, new)))
+    return _in_mode(mode, opened, lambda: Group(_core.create_group(*place, new, kept)))
 
 
 @checked
@@ -185,9 +197,10 @@ async def open_async(
     *,
     zarr_format: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
+    cache: int | None = None,
 ) -> Array | Group:
     """As :func:`open`, in a task of asyncio; see :meth:`zarr_rust.Array.read_async`."""
-    return await in_thread(lambda: open(store, path, mode, dialect, zarr_format=zarr_format, storage_options=storage_options))
+    return await in_thread(lambda: open(store, path, mode, dialect, zarr_format=zarr_format, storage_options=storage_options, cache=cache))
 
 
 @checked
@@ -278,8 +291,21 @@ def check_mode(mode: str) -> None:
         raise ValueError(f"mode {mode!r}: expected one of {', '.join(map(repr, _MODES))}")
 
 
-def _opened(place: Where, mode: str, dialect: str | None) -> Array | Group:
-    return of_handle(_core.open(place.store, place.path, mode, dialect, place.options))
+def _opened(place: Where, mode: str, dialect: str | None, cache: int | None) -> Array | Group:
+    return of_handle(_core.open(place.store, place.path, mode, dialect, place.options, cache))
+
+
+def _kept(cache: Any) -> int | None:
+    """The bytes that a cache may hold."""
+    if cache is None:
+        return None
+    if isinstance(cache, bool) or not hasattr(cache, "__index__"):
+        raise TypeError(f"cache={cache!r}: expected a number of bytes, or None")
+    size = index(cache)
+    if size < 0:
+        raise ValueError(f"cache={cache!r}: expected a number of bytes")
+    # No memory is taken before it is needed.
+    return min(size, sys.maxsize)
 
 
 def _in_mode(mode: str, opened: Callable[[str], Made], make: Callable[[], Made]) -> Made:
