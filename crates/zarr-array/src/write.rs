@@ -13,8 +13,8 @@ use std::sync::Arc;
 use zarr_codec::{Patch, View};
 use zarr_grid::{ChunkIndex, ChunkOverlaps, ElementsByChunk, Region};
 use zarr_store::{
-    AccessProfile, BufferUse, ByteRange, Capabilities, Durability, Fetched, GetOptions, Job, Key, Next, Precondition,
-    Reply, Request, SetOptions, StoreKind, backoff, take_buffer,
+    AccessProfile, BufferUse, ByteRange, Capabilities, Conflicts, Durability, Fetched, GetOptions, Job, Key, Next,
+    Precondition, Reply, Request, SetOptions, StoreKind, take_buffer,
 };
 
 /// How many jobs a job forks into at most; larger plans fork again.
@@ -339,7 +339,7 @@ pub(crate) struct WriteChunk<'a> {
     durability: Durability,
     /// The state that it must still be in.
     state: Option<Precondition>,
-    tries: u32,
+    conflicts: Conflicts,
     /// Whether there are threads for its inner chunks.
     divides: bool,
     /// How many runs of its inner chunks are encoded at the same time.
@@ -381,7 +381,7 @@ impl<'a> WriteChunk<'a> {
             conditional: context.conditional,
             durability: context.durability,
             state: context.states.as_ref().map(|states| states.of(number)).transpose()?,
-            tries: 0,
+            conflicts: Conflicts::new(MAX_TRIES),
             divides: context.divides,
             window: context.window,
             invalidation: core.invalidation(Some(&index)),
@@ -427,15 +427,14 @@ impl<'a> WriteChunk<'a> {
             Reply::Got(found) => self.found(found.as_ref())?,
             Reply::Conflict if self.state.is_some() => return Err(changed()),
             // Others write to the chunk as well: after a pause, one of several succeeds.
-            Reply::Conflict if self.tries < MAX_TRIES => {
-                self.tries += 1;
-                return Ok(Some(Request::Pause { duration: backoff(self.tries) }));
-            }
+            Reply::Conflict => match self.conflicts.again() {
+                Some(duration) => return Ok(Some(Request::Pause { duration })),
+                None => {
+                    let message = format!("others changed the chunk {} while a part of it was written", self.conflicts);
+                    return Err(Error::new(ErrorKind::Conflict, message));
+                }
+            },
             Reply::Paused => return Ok(Some(self.get())),
-            Reply::Conflict => {
-                let message = format!("others changed the chunk {MAX_TRIES} times while a part of it was written");
-                return Err(Error::new(ErrorKind::Conflict, message));
-            }
             Reply::Set => return Ok(None),
             _ => return Err(jobs::unfit()),
         };

@@ -4,11 +4,12 @@ use crate::hierarchy::{WalkJob, in_store};
 use crate::node::{Edit, OnlyCopied, RenewCopies, Revise, parse_path};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 use zarr_json::{Map, Value};
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{
-    AsyncStore, Capabilities, Job, Key, Next, Precondition, Reply, Request, Store, StoreExt, backoff, run, run_async,
+    AsyncStore, Capabilities, Conflicts, Job, Key, Next, Precondition, Reply, Request, Store, StoreExt, run, run_async,
 };
 
 /// How consolidated metadata differs from the nodes that it is a copy of. All empty: it is as if just made.
@@ -176,6 +177,8 @@ async fn run_on_async(store: &dyn AsyncStore, found: StoredNode, verb: Verb) -> 
 
 /// How often a copy is made again when others replace it in between.
 const MAX_TRIES: u32 = 100;
+/// The time for all of them: each walks through the whole hierarchy.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -207,7 +210,7 @@ struct ConsolidateJob {
     capabilities: Capabilities,
     /// The condition for the document that the copy goes to.
     when: Precondition,
-    tries: u32,
+    conflicts: Conflicts,
     done: Outcome,
     state: State,
 }
@@ -227,7 +230,15 @@ enum State {
 impl ConsolidateJob {
     fn new(group: StoredNode, verb: Verb, capabilities: Capabilities) -> Self {
         let (when, done) = (Precondition::None, Outcome::default());
-        Self { group, verb, capabilities, when, tries: 0, done, state: State::Begin }
+        Self {
+            group,
+            verb,
+            capabilities,
+            when,
+            conflicts: Conflicts::new(MAX_TRIES).patience(PATIENCE),
+            done,
+            state: State::Begin,
+        }
     }
 
     fn begin(&mut self) -> Result<Next<Self>> {
@@ -365,13 +376,12 @@ impl ConsolidateJob {
 
     /// Others replaced the copy while this one was made.
     fn again(&mut self) -> Result<Next<Self>> {
-        self.tries += 1;
-        if self.tries > MAX_TRIES {
-            let message = format!("others replaced the consolidated metadata {MAX_TRIES} times while it was made");
+        let Some(duration) = self.conflicts.again() else {
+            let message = format!("others replaced the consolidated metadata {} while it was made", self.conflicts);
             return Err(Error::new(ErrorKind::Conflict, message));
-        }
+        };
         self.state = State::Pause;
-        Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
+        Ok(Next::Ask(vec![Request::Pause { duration }]))
     }
 }
 

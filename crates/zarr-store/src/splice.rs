@@ -1,9 +1,9 @@
 //! Partial writes: the value is read, changed and set.
 
-use crate::{Error, Fetched, Key, Precondition, Result, SetOptions, Version};
+use crate::{Conflicts, Error, Fetched, Key, Precondition, Result, SetOptions, Version};
 
 /// How often a partial write is tried again after conflicts.
-const ATTEMPTS: usize = 64;
+const ATTEMPTS: u32 = 1000;
 
 type Get<'a> = dyn Fn() -> Result<Option<Fetched>> + 'a;
 type Set<'a> = dyn Fn(&[u8], &SetOptions) -> Result<Option<Version>> + 'a;
@@ -16,7 +16,7 @@ pub(crate) fn splice_and_set(
     get: &Get<'_>,
     set: &Set<'_>,
 ) -> Result<()> {
-    let mut attempt = 0;
+    let mut conflicts = Conflicts::new(ATTEMPTS);
     loop {
         let fetched = get()?;
         let value = splice(fetched.as_ref().map_or(&[], |fetched| fetched.part(0)), parts)?;
@@ -28,8 +28,10 @@ pub(crate) fn splice_and_set(
         };
         match set(&value, &SetOptions::when(when)) {
             Ok(_) => return Ok(()),
-            Err(error) if error.is_precondition() && attempt < ATTEMPTS => attempt += 1,
-            Err(error) => return Err(error),
+            Err(error) => match error.is_precondition().then(|| conflicts.again()).flatten() {
+                Some(pause) => std::thread::sleep(pause),
+                None => return Err(error),
+            },
         }
         debug_assert!(conditional, "{key}: only a condition can fail to hold");
     }

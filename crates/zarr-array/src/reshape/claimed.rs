@@ -49,11 +49,13 @@ use zarr_hierarchy::node::{
     AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim, check_same_chunks,
 };
 use zarr_meta::{Node, StoredNode};
-use zarr_store::{ByteRange, Job, Key, Next, Precondition, Reply, Request, backoff};
+use zarr_store::{ByteRange, Conflicts, Job, Key, Next, Precondition, Reply, Request};
 
 /// How often an append begins again, or writes a batch of chunks again, when others keep changing the state that it
 /// depends on.
 const MAX_TRIES: u32 = 1000;
+/// For so long an append begins again: others may append much before it.
+const ALL_PATIENCE: Duration = Duration::from_secs(600);
 /// How long a claim of another may stay the same before the other is taken to be dead, at first.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// And at most, after others took over several times.
@@ -71,21 +73,28 @@ pub(super) async fn append<D: Drive>(
     data: View<'_>,
 ) -> Result<Arc<ArrayCore>> {
     let mut patience = PATIENCE;
-    let mut tries = 0;
+    let mut conflicts = Conflicts::new(MAX_TRIES).patience(ALL_PATIENCE);
     loop {
         let newest = drive.run_alone(AwaitClaim::new(ReadNewest::new(&core.found), patience)).await;
         let newest = newest.map_err(|error| core.locate(error))?;
         // They were read by the path: in the directory that is held.
         drive.end(core, Ok(()))?;
         match append_to(drive, core, newest, axis, data.clone()).await {
-            Err(error) if error.kind() == ErrorKind::Conflict && tries < MAX_TRIES => {
-                tries += 1;
-                patience = patience.saturating_mul(2).min(MAX_PATIENCE);
-                drive.run_alone(jobs::pause(backoff(tries))).await?;
-            }
+            Err(error) if error.kind() == ErrorKind::Conflict => match conflicts.again() {
+                Some(pause) => {
+                    patience = patience.saturating_mul(2).min(MAX_PATIENCE);
+                    drive.run_alone(jobs::pause(pause)).await?;
+                }
+                None => return Err(given_up(error, &conflicts)),
+            },
             done => return done.map(Arc::new),
         }
     }
+}
+
+/// The error of an append that others kept from its end again and again.
+fn given_up(error: Error, conflicts: &Conflicts) -> Error {
+    error.with_hint(format!("others came first {conflicts}: open the array again and repeat the change"))
 }
 
 /// Appends to an array that has these documents. [`ErrorKind::Conflict`] if they change.
@@ -127,11 +136,11 @@ async fn write_and_publish<D: Drive>(
         let key = edit.last_key(&documents)?.ok_or_else(|| Error::internal("an append changes no document"))?;
         let size = grown.codecs.decoded_size(&grown.grid.largest_chunk_shape());
         let batch = (MAX_BATCH_SIZE / size.max(1)).clamp(1, MAX_BATCH);
-        let (mut start, mut tries) = (0, 0);
+        let (mut start, mut conflicts) = (0, Conflicts::new(MAX_TRIES));
         while start < count {
             let numbers = start..count.min(start + batch);
             // Chunks beyond the shape are taken to be not there, until that turns out to be wrong.
-            let is_asked = |index: &[u64]| tries > 0 || newest.grid.check_index(index).is_ok();
+            let is_asked = |index: &[u64]| conflicts.count() > 0 || newest.grid.check_index(index).is_ok();
             let states = drive.run(grown, ReadStates::new(grown, region, &numbers, is_asked)?).await?;
             let take = match claim.clone() {
                 Some(own) => TakeClaim::further(own),
@@ -141,11 +150,11 @@ async fn write_and_publish<D: Drive>(
             let states = ChunkStates::new(numbers.clone(), states);
             let how = (drive.capabilities(), &drive.access_profile());
             match drive.run(grown, WriteJob::on_states(grown, region, data.clone(), states, how)).await {
-                Ok(()) => (start, tries) = (numbers.end, 0),
-                Err(error) if error.kind() == ErrorKind::Conflict && tries < MAX_TRIES => {
-                    tries += 1;
-                    drive.run_alone(jobs::pause(backoff(tries))).await?;
-                }
+                Ok(()) => (start, conflicts) = (numbers.end, Conflicts::new(MAX_TRIES)),
+                Err(error) if error.kind() == ErrorKind::Conflict => match conflicts.again() {
+                    Some(pause) => drive.run_alone(jobs::pause(pause)).await?,
+                    None => return Err(given_up(error, &conflicts)),
+                },
                 Err(error) => return Err(error),
             }
         }

@@ -13,7 +13,7 @@ use crate::{Error, ErrorKind, Result, jobs};
 use documents::Changes;
 use std::collections::BTreeSet;
 use zarr_meta::{Dialect, Documents, Node, NodePath, StoredNode};
-use zarr_store::{Capabilities, Job, Key, Lock, Next, Precondition, Reply, Request, backoff};
+use zarr_store::{Capabilities, Conflicts, Job, Key, Lock, Next, Precondition, Reply, Request};
 
 /// How often a creator looks again for the node of another, of which a document is there and the deciding one is not.
 const MAX_LOOKS: u32 = 8;
@@ -45,7 +45,7 @@ pub fn create(
         overwrite,
         there: None,
         capabilities,
-        tries: 0,
+        conflicts: Conflicts::new(MAX_TRIES),
         empty: Vec::new(),
         is_clear: false,
         listed: None,
@@ -78,7 +78,7 @@ pub struct CreateNode {
     /// What is to be replaced.
     there: Option<There>,
     capabilities: Capabilities,
-    tries: u32,
+    conflicts: Conflicts,
     /// Prefixes that had nothing below them when the node was looked for: no chunks are left there.
     empty: Vec<String>,
     /// Whether unfinished changes of the node were dropped.
@@ -396,14 +396,13 @@ impl CreateNode {
 
     /// Waits for another, who creates the node or the document that is for the whole hierarchy.
     fn wait(&mut self) -> Result<Next<Self>> {
-        self.tries += 1;
-        if self.tries > MAX_TRIES {
-            let message = format!("others changed the documents {MAX_TRIES} times while the node was created");
+        let Some(duration) = self.conflicts.again() else {
+            let message = format!("others changed the documents {} while the node was created", self.conflicts);
             return Err(Error::new(ErrorKind::Conflict, message).at_path(&self.found.path));
-        }
+        };
         (self.state, self.lock) = (Change::Pause, None);
         self.empty.clear();
-        Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
+        Ok(Next::Ask(vec![Request::Pause { duration }]))
     }
 
     fn exists(&self) -> Error {
@@ -440,7 +439,7 @@ impl CreateNode {
         match StoredNode::read(*dialect, path.clone(), &there) {
             _ if seen.is_empty() => self.begin_write(&[]),
             Ok(Some(found)) if !found.implicit => Err(self.exists()),
-            _ if self.tries < MAX_LOOKS => self.wait(),
+            _ if self.conflicts.count() < MAX_LOOKS => self.wait(),
             _ => self.begin_write(&seen),
         }
     }

@@ -6,7 +6,7 @@ use super::revise::Edit;
 use super::{OpenNode, Probed};
 use crate::{Error, ErrorKind, Result, jobs};
 use zarr_meta::{Node, NodePath, StoredNode, conventions};
-use zarr_store::{Capabilities, Job, Next, Reply};
+use zarr_store::{Capabilities, Conflicts, Job, Next, Reply, Request};
 
 /// How often the list is read again when others change it at the same time.
 const MAX_TRIES: u32 = 1000;
@@ -15,14 +15,14 @@ const MAX_TRIES: u32 = 1000;
 ///
 /// Open ── no lists, or nothing to change ──► done
 ///   ▲ └──► Replace ── done ──► done
-///   └─────────┘ another changed the list
+///   └─ Pause ◄┘ another changed the list
 #[derive(Debug)]
 pub struct ListNode {
     path: NodePath,
     is_array: bool,
     is_there: bool,
     capabilities: Capabilities,
-    tries: u32,
+    conflicts: Conflicts,
     state: State,
 }
 
@@ -37,7 +37,7 @@ impl ListNode {
     /// Of the node at `path`, which is there after the change or not.
     #[must_use]
     pub fn new(path: NodePath, is_array: bool, is_there: bool, capabilities: Capabilities) -> Self {
-        Self { path, is_array, is_there, capabilities, tries: 0, state: State::Begin }
+        Self { path, is_array, is_there, capabilities, conflicts: Conflicts::new(MAX_TRIES), state: State::Begin }
     }
 
     fn open(&mut self, mut open: Box<OpenNode>, replies: &[Reply]) -> Result<Next<Self>> {
@@ -69,10 +69,13 @@ impl ListNode {
     fn replace(&mut self, replace: Box<ReplaceNode>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, replace| job.state = State::Replace(replace);
         match jobs::within(self, replace, replies, wait, |_, _| Ok(Next::Done(()))) {
-            Err(error) if error.kind() == ErrorKind::Conflict && self.tries < MAX_TRIES => {
-                self.tries += 1;
-                self.begin()
-            }
+            Err(error) if error.kind() == ErrorKind::Conflict => match self.conflicts.again() {
+                Some(duration) => {
+                    self.state = State::Begin;
+                    Ok(Next::Ask(vec![Request::Pause { duration }]))
+                }
+                None => Err(error),
+            },
             done => done,
         }
     }

@@ -8,7 +8,7 @@ use super::{order, reread};
 use crate::jobs::{InSteps, Made};
 use crate::{Error, ErrorKind, Result, jobs};
 use zarr_meta::{Consolidated, Node, StoredNode};
-use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request, backoff};
+use zarr_store::{Capabilities, Conflicts, Job, Key, Next, Precondition, Reply, Request};
 
 /// How often a change is made again when others keep changing the documents in between.
 const MAX_TRIES: u32 = 1000;
@@ -128,7 +128,7 @@ pub(crate) struct Revise {
     conditional: bool,
     /// A claim that must hold all the time.
     claim: Option<Claim>,
-    tries: u32,
+    conflicts: Conflicts,
     /// The node as it will be found.
     revised: Option<Box<StoredNode>>,
     state: State,
@@ -153,7 +153,7 @@ impl Revise {
             edit,
             conditional: capabilities.conditional,
             claim: None,
-            tries: 0,
+            conflicts: Conflicts::new(MAX_TRIES),
             revised: None,
             state,
         }
@@ -199,13 +199,12 @@ impl Revise {
     }
 
     fn again(&mut self) -> Result<Next<Self>> {
-        self.tries += 1;
-        if self.tries > MAX_TRIES {
-            let message = format!("others changed the metadata {MAX_TRIES} times while it was changed here");
+        let Some(duration) = self.conflicts.again() else {
+            let message = format!("others changed the metadata {} while it was changed here", self.conflicts);
             return Err(Error::new(ErrorKind::Conflict, message).at_path(&self.found.path));
-        }
+        };
         self.state = State::Pause;
-        Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
+        Ok(Next::Ask(vec![Request::Pause { duration }]))
     }
 }
 
