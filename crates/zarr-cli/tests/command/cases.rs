@@ -19,7 +19,7 @@ fn case(name: &str) -> Folder {
 }
 
 pub(crate) fn copy(source: &Path, target: &Path) {
-    fs::create_dir(target).unwrap();
+    fs::create_dir_all(target).unwrap();
     for entry in fs::read_dir(source).unwrap() {
         let entry = entry.unwrap();
         let (from, to) = (entry.path(), target.join(entry.file_name()));
