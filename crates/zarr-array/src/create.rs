@@ -6,12 +6,12 @@ use std::sync::Arc;
 use zarr_codec::{BuildContext, Codec, CodecList, Config, ElementSpec, IntoCodecs, Warnings};
 use zarr_dtype::{ByteOrder, DataType, DataTypes, Element, FillValue, Spelling, from_npy_descr, from_npy_value};
 use zarr_grid::ChunkGrid;
-use zarr_hierarchy::node::{self, CreateNode, FindDialect};
+use zarr_hierarchy::node::{self, CreateNode, DroppedCopies, FindDialect};
 use zarr_json::{Map, NamedConfig, Value};
 use zarr_meta::codec_names::{NUMCODECS, written_name};
 use zarr_meta::conventions::Conventions;
 use zarr_meta::{ArrayMetadata, Dialect, Documents, Node};
-use zarr_store::Capabilities;
+use zarr_store::{AccessProfile, Capabilities};
 
 /// Chunks that are not given are made about this large, in bytes: small enough to read a part of an array, large enough
 /// that compressors and object stores work well.
@@ -47,6 +47,7 @@ pub struct NewArray {
     pub(crate) dialect: Option<Dialect>,
     pub(crate) overwrite: bool,
     pub(crate) options: Options,
+    dropped: DroppedCopies,
 }
 
 impl NewArray {
@@ -69,6 +70,7 @@ impl NewArray {
             dialect: None,
             overwrite: false,
             options: Options::default(),
+            dropped: DroppedCopies::default(),
         }
     }
 
@@ -179,6 +181,12 @@ impl NewArray {
     /// (directories, SQLite files, memory) and all of it lies under its path (v2, v3, not the root), else it is erased first.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
+        self
+    }
+
+    /// Notes the groups above whose consolidated metadata is dropped, which becomes stale: of a node that is not replaced.
+    pub fn noting_dropped(mut self, dropped: &DroppedCopies) -> Self {
+        self.dropped = dropped.clone();
         self
     }
 
@@ -442,8 +450,8 @@ fn default_chunks(shape: &[u64], item: u64) -> Vec<u64> {
 }
 
 /// The job that finds the dialect in which an array is to be created.
-pub(crate) fn find_dialect(path: &str, new: &NewArray, can_list: bool) -> Result<FindDialect> {
-    Ok(FindDialect::new(node::parse_path(path)?, new.dialect, new.overwrite, can_list))
+pub(crate) fn find_dialect(path: &str, new: &NewArray, can_list: bool, profile: &AccessProfile) -> Result<FindDialect> {
+    Ok(FindDialect::new(node::parse_path(path)?, new.dialect, new.overwrite, can_list, profile))
 }
 
 /// The job that creates an array, after all that can be wrong with it was checked.
@@ -473,7 +481,8 @@ pub(crate) fn create(
         let message = format!("the fill value null: dialect {dialect} has no undefined one");
         return Err(in_path(Error::new(ErrorKind::NotExpressible, message)));
     }
-    let job = node::create(path.clone(), dialect, &node, new.overwrite, capabilities).map_err(in_path)?;
+    let job =
+        node::create(path.clone(), dialect, &node, new.overwrite, capabilities).map_err(in_path)?.noting(&new.dropped);
     ArrayCore::new(job.found().clone(), store, Arc::clone(registry), new.options.clone())?;
     Ok((job, new.options.clone()))
 }

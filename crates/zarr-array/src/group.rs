@@ -4,7 +4,7 @@ use crate::{Array, EraseProgress, Error, ErrorKind, IntoFlow, NewArray, Options,
 use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use zarr_hierarchy::node::{self, FindDialect};
+use zarr_hierarchy::node::{self, DroppedCopies, FindDialect, Foresee, Knowing};
 use zarr_hierarchy::{
     CopiedAbove, Erasure, WalkJob, check_strict_writers, in_store, open_group, open_node, with_location,
 };
@@ -23,6 +23,7 @@ pub struct NewGroup {
     pub dialect: Option<Dialect>,
     /// Whether a node that is there already is replaced, with all that lies below it.
     pub overwrite: bool,
+    dropped: DroppedCopies,
 }
 
 impl NewGroup {
@@ -50,6 +51,13 @@ impl NewGroup {
     #[must_use]
     pub fn dialect(mut self, dialect: impl Into<Option<Dialect>>) -> Self {
         self.dialect = dialect.into();
+        self
+    }
+
+    /// Notes the groups above whose consolidated metadata is dropped: as [`NewArray::noting_dropped`](crate::NewArray::noting_dropped).
+    #[must_use]
+    pub fn noting_dropped(mut self, dropped: &DroppedCopies) -> Self {
+        self.dropped = dropped.clone();
         self
     }
 
@@ -149,10 +157,14 @@ impl Group {
         let group = GroupMetadata::new(new.attributes);
         let path = node::parse_path(path).map_err(locate)?;
         let capabilities = store.capabilities();
-        let find = FindDialect::new(path.clone(), new.dialect, new.overwrite, capabilities.list);
-        let dialect = run(&**store, find).map_err(locate)?;
+        let profile = store.access_profile();
+        let known = run(&**store, Foresee::new(path.clone(), capabilities, &profile)).map_err(locate)?;
+        let find = FindDialect::new(path.clone(), new.dialect, new.overwrite, capabilities.list, &profile);
+        let (dialect, known) = run(&**store, Knowing::new(find, known)).map_err(locate)?;
         let job = node::create(path, dialect, &Node::Group(group), new.overwrite, capabilities).map_err(locate)?;
-        Self::from_found(store, run(&**store, job).map_err(locate)?, registry)
+        let job = job.noting(&new.dropped);
+        let (found, _) = run(&**store, Knowing::new(job, known)).map_err(locate)?;
+        Self::from_found(store, found, registry)
     }
 
     /// The store it lies in.

@@ -18,6 +18,7 @@ use tie::Tie;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{Cast, CastElement, Element, cast_items};
 use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};
+use zarr_hierarchy::node::{Foresee, Knowing, parse_path};
 use zarr_store::{Bytes, Durability, Key};
 
 /// The verbs of an array in a store.
@@ -264,9 +265,13 @@ pub(crate) async fn create<D: Drive>(
 ) -> Result<(zarr_meta::StoredNode, crate::Options)> {
     let in_store = |error: Error| error.at(|location| location.store = Some(store.to_owned()));
     let capabilities = drive.capabilities();
-    let find = create::find_dialect(path, &new, capabilities.list).map_err(in_store)?;
-    let dialect = drive.run_alone(find).await.map_err(in_store)?;
+    let profile = drive.access_profile();
+    let find = create::find_dialect(path, &new, capabilities.list, &profile).map_err(in_store)?;
+    let foresee = Foresee::new(parse_path(path).map_err(in_store)?, capabilities, &profile);
+    let known = drive.run_alone(foresee).await.map_err(in_store)?;
+    let (dialect, known) = drive.run_alone(Knowing::new(find, known)).await.map_err(in_store)?;
     let (job, options) =
         create::create(path, &new, dialect, (store.to_owned(), capabilities), registry).map_err(in_store)?;
-    Ok((drive.run_alone(job).await.map_err(in_store)?, options))
+    let (found, _) = drive.run_alone(Knowing::new(job, known)).await.map_err(in_store)?;
+    Ok((found, options))
 }

@@ -51,7 +51,7 @@ pub use hierarchy::{
     set_attributes, set_attributes_async, set_dimension_names, set_dimension_names_async, walk, walk_async,
     walk_consolidated, walk_consolidated_async, walk_stored,
 };
-pub use node::with_location;
+pub use node::{DroppedCopies, with_location};
 pub use progress::IntoFlow;
 pub use stray::stray_key;
 pub use strict::{check_strict_writers, check_strictly, check_warnings};

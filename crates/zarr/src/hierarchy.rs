@@ -2,7 +2,7 @@
 
 pub use zarr_array::{ArraySizes, Note, StoredSizes, Summary, Warning};
 pub use zarr_hierarchy::{
-    EraseProgress, Erasure, IntoFlow, Location, OtherKey, Staleness, Walk, attribute, attributes_as,
+    DroppedCopies, EraseProgress, Erasure, IntoFlow, Location, OtherKey, Staleness, Walk, attribute, attributes_as,
     check_dimension_names, check_strict_writers, check_strictly, children, children_async, consolidate,
     consolidate_async, consolidated_above, consolidated_below, drop_consolidated, drop_consolidated_async, erase_node,
     erase_node_async, node_exists, node_exists_async, open_group, open_group_async, open_node, open_node_and_others,

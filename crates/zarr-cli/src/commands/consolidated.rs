@@ -4,9 +4,9 @@
 use crate::context::Context;
 use crate::failure::Result;
 use std::sync::Arc;
-use zarr::hierarchy::{consolidate, consolidated_above, drop_consolidated, node_exists, staleness};
+use zarr::hierarchy::{DroppedCopies, consolidate, consolidated_above, drop_consolidated, node_exists, staleness};
 use zarr::meta::{Dialect, NodePath};
-use zarr::store::Store;
+use zarr::store::{Store, StoreKind};
 
 /// How often it is written again where others change nodes at the same time.
 const MAX_TRIES: usize = 5;
@@ -38,10 +38,34 @@ pub(crate) fn keeping<T>(
         groups.iter().any(|(other, known)| Arc::ptr_eq(other, store) && known == group)
     };
     // Others may have written copies meanwhile that do not know this change. A verb that fails before it changes anything leaves them.
-    let mut groups: Vec<Group<'_>> = match done.is_ok() {
+    let groups: Vec<Group<'_>> = match done.is_ok() {
         true => before.iter().chain(after.iter().filter(|group| !is_among(&before, group))).cloned().collect(),
         false => before.iter().filter(|group| !is_among(&after, group)).cloned().collect(),
     };
+    write_again(context, groups, done.is_ok());
+    done
+}
+
+/// As [`keeping`], of a verb that notes the groups whose consolidated metadata it drops: nothing is asked before it. Where requests are cheap,
+/// groups are looked for afterwards that have some from others by then.
+pub(crate) fn keeping_dropped<T>(
+    context: &Context,
+    (store, above): (&Arc<dyn Store>, Option<NodePath>),
+    dropped: &DroppedCopies,
+    verb: impl FnOnce() -> Result<T>,
+) -> Result<T> {
+    let done = verb();
+    let mut groups = dropped.take();
+    if let Some(above) = above.filter(|_| done.is_ok() && store.access_profile().kind != StoreKind::Remote) {
+        let by_others = consolidated_above(&**store, &above.to_string()).unwrap_or_default();
+        groups.extend(by_others.into_iter().filter(|group| !groups.contains(group)).collect::<Vec<_>>());
+    }
+    write_again(context, groups.into_iter().map(|group| (store, group)).collect(), done.is_ok());
+    done
+}
+
+/// Makes the consolidated metadata of groups true after a verb that has ended well, or warns of it.
+fn write_again(context: &Context, mut groups: Vec<Group<'_>>, is_done: bool) {
     // A group above has copies of the documents of the groups below it.
     groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.names().count()));
     for (store, group) in groups {
@@ -49,15 +73,14 @@ pub(crate) fn keeping<T>(
         if !node_exists(&**store, &path, None).unwrap_or(false) {
             continue;
         }
-        let told = match done.as_ref().map(|_| renew(&**store, &path, None)) {
-            Ok(Ok(true)) => continue,
-            Ok(Ok(false)) | Err(_) => String::new(),
-            Ok(Err(error)) => format!(": {error}"),
+        let told = match is_done.then(|| renew(&**store, &path, None)) {
+            Some(Ok(true)) => continue,
+            Some(Ok(false)) | None => String::new(),
+            Some(Err(error)) => format!(": {error}"),
         };
         let hint = format!("`zarr consolidate {store} {path}` writes it again");
         context.warnings(&[format!("{store}: {path}: consolidated metadata was dropped{told}; {hint}")]);
     }
-    done
 }
 
 /// Carries out a verb that changes metadata of the node at a path, and leaves what was there as it was: its copies in consolidated metadata

@@ -1,6 +1,6 @@
 //! `zarr create`: a new array or group.
 
-use super::consolidated::keeping;
+use super::consolidated::{keeping, keeping_dropped};
 use super::describe;
 use crate::args::dialect;
 use crate::codecs;
@@ -11,6 +11,7 @@ use crate::{number, output};
 use clap::Args;
 use std::sync::Arc;
 use zarr::convert::Migration;
+use zarr::hierarchy::DroppedCopies;
 use zarr::meta::conventions::{Convention, Conventions};
 use zarr::meta::json::{Map, Value};
 use zarr::meta::{NodePath, StoredNode};
@@ -91,17 +92,18 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
     }
     let text = path.to_string();
     let attributes = args.attributes.as_deref().map(object).transpose()?;
+    let dropped = DroppedCopies::default();
     match (&args.shape, &args.dtype) {
         (Some(shape), Some(data_type)) => {
-            let new = array(context, args, &shape.0, data_type, attributes)?;
-            create(context, args, &address, &path, |store| {
+            let new = array(context, args, &shape.0, data_type, attributes)?.noting_dropped(&dropped);
+            create(context, args, (&address, &path), &dropped, |store| {
                 Array::create(store, &text, new.clone(), &context.registry).map(|array| array.found().clone())
             })
         }
         _ => {
             let new = NewGroup::new().attributes(attributes.unwrap_or_default());
-            let new = new.dialect(args.dialect).overwrite(args.overwrite);
-            create(context, args, &address, &path, |store| {
+            let new = new.dialect(args.dialect).overwrite(args.overwrite).noting_dropped(&dropped);
+            create(context, args, (&address, &path), &dropped, |store| {
                 Group::create(store, &text, new.clone(), &context.registry).map(|group| group.found().clone())
             })
         }
@@ -112,8 +114,8 @@ pub(crate) fn run(context: &Context, args: &Create) -> Result<()> {
 fn create(
     context: &Context,
     args: &Create,
-    address: &StoreAddress,
-    path: &NodePath,
+    (address, path): (&StoreAddress, &NodePath),
+    dropped: &DroppedCopies,
     create: impl Fn(&Arc<dyn Store>) -> zarr::Result<StoredNode>,
 ) -> Result<()> {
     // A store is created only for a node that can be created.
@@ -125,7 +127,10 @@ fn create(
     let created = checked.and_then(|()| {
         let store = context.create_store(address)?;
         Migration::check_settled(&store)?;
-        keeping(context, &[(&store, path.parent())], || Ok(create(&store)?))
+        match args.overwrite {
+            true => keeping(context, &[(&store, path.parent())], || Ok(create(&store)?)),
+            false => keeping_dropped(context, (&store, path.parent()), dropped, || Ok(create(&store)?)),
+        }
     });
     let created = created.map_err(|mut failure| {
         // Nothing was read yet: the arguments are at fault.

@@ -371,3 +371,59 @@ fn services_without_some_requests_are_written() {
     let ran = folder.run(&all(&[&["create", "s3://loose/x.zarr", "g/a"], &new[..]].concat(), &options));
     assert!(ran.code == Some(0) && ran.err.contains("ignores the conditions of puts"), "{}", ran.err);
 }
+
+/// zarr-python takes 12 requests to create `g/h/i/j/k` in a bucket. Here the first looks whether a migration is at work, and the last, after
+/// the first set on a condition, whether the service keeps conditions.
+#[test]
+fn changes_of_nodes_in_a_bucket_take_few_requests() {
+    let server = TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap();
+    let folder = Folder::new();
+    let options = options(&server);
+    let count = |args: &[&str], looks: u64, sets: u64| {
+        server.reset_counts();
+        folder.ok(&all(args, &options));
+        let log = server.log();
+        let is_own = |path: &str| path.ends_with("/.zmigration") || path.ends_with(".zarr-tmp");
+        let log: Vec<_> = log.iter().filter(|it| !is_own(&it.path)).collect();
+        let puts = log.iter().filter(|it| it.operation == Operation::Put).count() as u64;
+        let shown: Vec<_> = log.iter().map(|it| format!("{} {} {}", it.method, it.path, it.query)).collect();
+        let found = (log.len() as u64 - puts, puts);
+        assert!(found.0 <= looks && found.1 == sets, "{args:?}: {found:?}\n{}", shown.join("\n"));
+    };
+    let new = ["--shape", "4", "--dtype", "int32", "--chunks", "2"];
+    let create = |address: &str, path: &str, dialect: &str, looks: u64, sets: u64| {
+        count(&[&["create", address, path, "--dialect", dialect], &new[..]].concat(), looks, sets);
+    };
+    // The documents of the root in v3 and v2, and a listing that shows that nothing else is there.
+    create("s3://data/n.zarr", "g/h/i/j/k", "v3", 5, 6);
+    create("s3://data/p.zarr", "/", "v3", 5, 1);
+    create("s3://data/n2.zarr", "g/h/i/j/k", "v2", 8, 6);
+    count(&["create", "s3://data/r.zarr", "/", "--group"], 5, 1);
+    // The documents of the root and of the first path that is missing, a listing of that, and of what the first drafts would have.
+    create("s3://data/r.zarr", "a", "v3", 4, 1);
+    create("s3://data/r.zarr", "g/h/i/j/k", "v3", 4, 5);
+    create("s3://data/r.zarr", "g/h/i/j/l", "v3", 8, 1);
+    create("s3://data/n2.zarr", "g/h/i/j/l", "v2", 34, 1);
+    count(&["attrs", "s3://data/r.zarr", "a", "--set", "x=1"], 3, 1);
+    count(&["resize", "s3://data/r.zarr", "a", "--shape", "5"], 4, 1);
+    std::fs::write(folder.path("more.json"), "[1]").unwrap();
+    count(&["append", "s3://data/r.zarr", "a", "--from", "more.json"], 7, 3);
+    // Nodes that are in the way, and those of other dialects, are found.
+    for (store, path, says) in [
+        ("r.zarr", "a", "there is an array already"),
+        ("r.zarr", "a/b", "/a is an array"),
+        ("n2.zarr", "g", "there is a group already"),
+        ("n2.zarr", "g/h/i/j/k/x", "/g/h/i/j/k is an array"),
+    ] {
+        let address = format!("s3://data/{store}");
+        let ran = folder.run(&all(&[&["create", &address, path], &new[..]].concat(), &options));
+        assert!(ran.code != Some(0) && ran.err.contains(says), "{store} {path}: {}", ran.err);
+    }
+    // Below a group of another dialect the node takes that.
+    folder.ok(&all(&[&["create", "s3://data/m.zarr", "/", "--dialect", "v2"][..], &["--group"]].concat(), &options));
+    server.put("data", "r.zarr/m/.zgroup", &br#"{"zarr_format": 2}"#[..]);
+    folder.ok(&all(&[&["create", "s3://data/r.zarr", "m/x/y"], &new[..]].concat(), &options));
+    assert!(server.get("data", "r.zarr/m/x/y/.zarray").is_some() && server.get("data", "r.zarr/m/x/.zgroup").is_some());
+    folder.ok(&all(&[&["create", "s3://data/m.zarr", "x"], &new[..]].concat(), &options));
+    assert!(server.get("data", "m.zarr/x/.zarray").is_some());
+}

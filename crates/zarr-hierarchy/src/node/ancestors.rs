@@ -4,6 +4,7 @@ use super::only_copied::OnlyCopied;
 use super::revise::{Edit, Revise};
 use super::{OpenNode, Probed};
 use crate::{Error, ErrorKind, Result, jobs};
+use std::sync::{Arc, Mutex, PoisonError};
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, conventions};
 use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request};
@@ -16,6 +17,25 @@ pub struct Above {
     pub missing: Vec<NodePath>,
     /// Whether the nearest group that exists keeps lists of the nodes in it, as NCZarr has them.
     pub has_lists: bool,
+}
+
+/// The groups whose consolidated metadata changes have dropped. Clones share one list.
+#[derive(Clone, Debug, Default)]
+pub struct DroppedCopies(Arc<Mutex<Vec<NodePath>>>);
+
+impl DroppedCopies {
+    fn add(&self, group: &NodePath) {
+        let mut groups = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !groups.contains(group) {
+            groups.push(group.clone());
+        }
+    }
+
+    /// The groups since the last call.
+    #[must_use]
+    pub fn take(&self) -> Vec<NodePath> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 /// Looks at the groups above a node, from the nearest to the root, and then drops the consolidated metadata in them,
@@ -41,6 +61,7 @@ pub struct Ancestors {
     /// Whether one of the groups was found: the groups above it stay as they are.
     is_below_group: bool,
     above: Above,
+    dropped: DroppedCopies,
     /// Groups that have consolidated metadata in their own document.
     stale: Vec<StoredNode>,
     /// Consolidated metadata that may be a document of its own.
@@ -85,6 +106,7 @@ impl Ancestors {
             only_checks: false,
             is_below_group: false,
             above: Above::default(),
+            dropped: DroppedCopies::default(),
             stale: Vec::new(),
             beside: Vec::new(),
             state: State::Look(open),
@@ -106,6 +128,11 @@ impl Ancestors {
     /// Says that the groups that are missing are made, without attributes.
     pub(super) fn making_groups(self) -> Self {
         Self { makes_groups: true, ..self }
+    }
+
+    /// Notes the groups whose copies are dropped.
+    pub(super) fn noting(self, dropped: &DroppedCopies) -> Self {
+        Self { dropped: dropped.clone(), ..self }
     }
 
     /// Drops nothing: to know before a longer change that no document would be lost.
@@ -198,11 +225,12 @@ impl Ancestors {
     fn check(&mut self, check: Box<OnlyCopied>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, check| job.state = State::Check(check);
         jobs::within(self, check, replies, wait, |job, ()| {
-            let keys = std::mem::take(&mut job.beside).into_iter().map(|beside| beside.key);
+            let beside = std::mem::take(&mut job.beside);
             if job.only_checks {
                 return Ok(job.end());
             }
-            let erase: Vec<Request> = keys.map(|key| Request::Erase { key }).collect();
+            beside.iter().for_each(|beside| job.dropped.add(&beside.group));
+            let erase: Vec<Request> = beside.into_iter().map(|beside| Request::Erase { key: beside.key }).collect();
             if erase.is_empty() {
                 return job.drop_next();
             }
@@ -213,7 +241,10 @@ impl Ancestors {
 
     fn drop_next(&mut self) -> Result<Next<Self>> {
         match self.stale.pop() {
-            Some(group) => self.revise(Box::new(Revise::new(&group, Edit::Consolidated(None), self.capabilities)), &[]),
+            Some(group) => {
+                self.dropped.add(&group.path);
+                self.revise(Box::new(Revise::new(&group, Edit::Consolidated(None), self.capabilities)), &[])
+            }
             None => Ok(self.end()),
         }
     }

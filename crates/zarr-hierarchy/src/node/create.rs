@@ -2,7 +2,7 @@
 
 mod documents;
 
-use super::ancestors::{Above, Ancestors, create_missing};
+use super::ancestors::{Above, Ancestors, DroppedCopies, create_missing};
 use super::exchange::ExchangeNode;
 use super::hints::in_the_way;
 use super::leftovers::Leftovers;
@@ -50,6 +50,7 @@ pub fn create(
         is_clear: false,
         listed: None,
         lock: None,
+        dropped: DroppedCopies::default(),
         state,
     })
 }
@@ -87,6 +88,7 @@ pub struct CreateNode {
     listed: Option<(NodePath, bool)>,
     /// Held where creators have to exclude each other.
     lock: Option<Lock>,
+    dropped: DroppedCopies,
     state: Change,
 }
 
@@ -132,6 +134,12 @@ impl CreateNode {
         &self.found
     }
 
+    /// Notes the groups above whose consolidated metadata is dropped for a node that is new. For one that is replaced others are dropped with it.
+    #[must_use]
+    pub fn noting(self, dropped: &DroppedCopies) -> Self {
+        Self { dropped: dropped.clone(), ..self }
+    }
+
     /// Looks at the groups above, and begins with their changes.
     fn ancestors(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, ancestors| job.state = Change::Ancestors(ancestors);
@@ -152,7 +160,7 @@ impl CreateNode {
     }
 
     fn groups_above(&self) -> Box<Ancestors> {
-        let ancestors = Ancestors::new(&self.found, self.capabilities).making_groups();
+        let ancestors = Ancestors::new(&self.found, self.capabilities).making_groups().noting(&self.dropped);
         Box::new(if self.overwrite { ancestors.replaced() } else { ancestors })
     }
 

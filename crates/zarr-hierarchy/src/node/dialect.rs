@@ -3,7 +3,7 @@
 use super::{OpenNode, Probed};
 use crate::{Error, ErrorKind, Result};
 use zarr_meta::{Dialect, NodePath};
-use zarr_store::{Job, Next, Reply};
+use zarr_store::{AccessProfile, Job, Next, Reply};
 
 /// The dialect of a store that holds no node, unless another is asked for.
 pub const DEFAULT_DIALECT: Dialect = Dialect::NEWEST;
@@ -24,21 +24,29 @@ pub struct FindDialect {
     asked: Option<Dialect>,
     overwrite: bool,
     can_list: bool,
+    profile: AccessProfile,
     open: OpenNode,
 }
 
 impl FindDialect {
-    /// For a node at `path`, which is to replace the present one if `overwrite` is set.
+    /// For a node at `path`, which is to replace the present one if `overwrite` is set, in a store that is such.
     #[must_use]
-    pub fn new(path: NodePath, asked: Option<Dialect>, overwrite: bool, can_list: bool) -> Self {
+    pub fn new(
+        path: NodePath,
+        asked: Option<Dialect>,
+        overwrite: bool,
+        can_list: bool,
+        profile: &AccessProfile,
+    ) -> Self {
         let first = path.parent().unwrap_or_else(NodePath::root);
-        Self { path, asked, overwrite, can_list, open: Self::open(first, can_list) }
+        let open = Self::open(first, can_list, profile);
+        Self { path, asked, overwrite, can_list, profile: *profile, open }
     }
 
     /// Nodes below are looked for only where there is no document at all, not even of the root.
-    fn open(path: NodePath, can_list: bool) -> OpenNode {
+    fn open(path: NodePath, can_list: bool, profile: &AccessProfile) -> OpenNode {
         let can_list = can_list && path.is_root();
-        OpenNode::new(path, None, can_list)
+        OpenNode::new(path, None, can_list).on_store(profile)
     }
 
     /// The dialect, now that that of the hierarchy is known.
@@ -86,7 +94,7 @@ impl Job for FindDialect {
             };
             match (there, at.parent()) {
                 (Some(there), _) => return self.within(there).map(Next::Done),
-                (None, Some(above)) => self.open = Self::open(above, self.can_list),
+                (None, Some(above)) => self.open = Self::open(above, self.can_list, &self.profile),
                 (None, None) => return Ok(Next::Done(self.asked.unwrap_or(DEFAULT_DIALECT))),
             }
         }
