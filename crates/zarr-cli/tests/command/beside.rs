@@ -3,8 +3,9 @@
 //! A few rounds; with `ZARR_ROUNDS=100` of each pair so many.
 
 use crate::folder::{Folder, npy};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use zarr::NewArray;
 
 /// Chunks of an array, of an element each.
@@ -34,6 +35,19 @@ fn prepare(folder: &Folder, store: &str) {
     let new = |data_type| NewArray::new(&[CHUNKS as u64], data_type).chunks(&[1]).codecs("bytes").unwrap();
     zarr::create((&store, "/a")).array(new("int8")).unwrap().write(.., &[OLD as i8; CHUNKS]).unwrap();
     zarr::create((&store, "/new")).array(new("int16")).unwrap().write(.., &[7_i16; CHUNKS]).unwrap();
+}
+
+/// Copies files and directories.
+fn copy(from: &Path, to: &Path) {
+    if !from.is_dir() {
+        std::fs::copy(from, to).unwrap();
+        return;
+    }
+    std::fs::create_dir(to).unwrap();
+    std::fs::read_dir(from)
+        .unwrap()
+        .map(|entry| entry.unwrap())
+        .for_each(|it| copy(&it.path(), &to.join(it.file_name())));
 }
 
 fn bytes(folder: &Folder, args: &[&str]) -> Option<Vec<u8>> {
@@ -85,10 +99,30 @@ fn check(folder: &Folder, store: &str, verb: &str, other: &str, is_done: bool, a
     }
 }
 
+/// How long a command takes.
+fn time_of(run: impl FnOnce()) -> Duration {
+    let begun = Instant::now();
+    run();
+    begun.elapsed()
+}
+
 #[test]
 fn whatever_ends_well_beside_another_verb_did_what_it_says() {
     let rounds: u64 = std::env::var("ZARR_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1);
+    // Until then a process does nothing that the other could meet.
+    let startup = (0..3).map(|_| time_of(|| drop(Folder::new().ok(&["--version"])))).min().unwrap_or_default();
+    let (mut all, mut met) = (0, 0);
+    let written = npy("|i1", false, &format!("({CHUNKS},)"), &[WRITTEN; CHUNKS]);
     for store in STORES {
+        let prepared = Folder::new();
+        prepare(&prepared, store);
+        let make = || {
+            let folder = Folder::new();
+            std::fs::write(folder.path("written.npy"), &written).unwrap();
+            let name = store.trim_start_matches("sqlite:");
+            copy(&prepared.path(name), &folder.path(name));
+            folder
+        };
         for (verb, args) in [
             ("read", &["read", store, "/a", "--raw", "--as", "raw"][..]),
             ("stats", &["stats", store, "/a", "--json"]),
@@ -96,20 +130,26 @@ fn whatever_ends_well_beside_another_verb_did_what_it_says() {
             ("cp", &["cp", &format!("{store}::/a"), &format!("{store}::/copy")]),
             ("convert", &["convert", store, "y.zarr", "--node", "/a", "--chunks", "7"]),
         ] {
+            let folder = make();
+            let alone = time_of(|| {
+                assert!(begin(&folder, args, "out").wait().unwrap().success(), "{verb}");
+            });
             for (other, beside) in [
                 ("rm", &["rm", store, "/a"][..]),
                 ("mv", &["mv", &format!("{store}::/a"), &format!("{store}::/moved")]),
                 ("create --overwrite", &["cp", &format!("{store}::/new"), &format!("{store}::/a"), "--overwrite"]),
             ] {
                 for round in 0..rounds {
-                    let folder = Folder::new();
-                    let written = npy("|i1", false, &format!("({CHUNKS},)"), &[WRITTEN; CHUNKS]);
-                    std::fs::write(folder.path("written.npy"), written).unwrap();
-                    prepare(&folder, store);
+                    let folder = make();
                     let mut first = begin(&folder, args, "out");
-                    std::thread::sleep(Duration::from_millis(5 + 13 * round % 80));
+                    // At another moment of the verb each time.
+                    let share = 0.1 + (all * 37 % 100) as f64 * 0.007;
+                    std::thread::sleep(alone.saturating_sub(startup).mul_f64(share));
+                    let begun = Instant::now();
                     let mut second = begin(&folder, beside, "other");
                     let done = first.wait().unwrap();
+                    met += u64::from(begun.elapsed() > startup);
+                    all += 1;
                     assert!(second.wait().unwrap().success(), "{other}");
                     let err = std::fs::read_to_string(folder.path("out.err")).unwrap();
                     let at = format!("{verb} beside {other} in {store}, round {round}, {done}: {err}");
@@ -119,4 +159,6 @@ fn whatever_ends_well_beside_another_verb_did_what_it_says() {
             }
         }
     }
+    // Or nothing was tested.
+    assert!(met * 3 >= all, "in {met} of {all} rounds the one was at work when the other began");
 }
