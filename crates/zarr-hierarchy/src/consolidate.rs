@@ -211,6 +211,8 @@ struct ConsolidateJob {
     /// The condition for the document that the copy goes to.
     when: Precondition,
     conflicts: Conflicts,
+    /// Whether a copy that was cut off was asked for as a whole.
+    asked_whole: bool,
     done: Outcome,
     state: State,
 }
@@ -236,6 +238,7 @@ impl ConsolidateJob {
             capabilities,
             when,
             conflicts: Conflicts::new(MAX_TRIES).patience(PATIENCE),
+            asked_whole: false,
             done,
             state: State::Begin,
         }
@@ -282,6 +285,10 @@ impl ConsolidateJob {
             (Verb::Compare | Verb::Drop, None) => Ok(self.end()),
             (Verb::Drop, Some(fetched)) => {
                 let key = consolidated::document_key(&self.group).unwrap_or_default();
+                if !self.asked_whole && consolidated::is_cut_off(&key, fetched.part(0)) {
+                    (self.asked_whole, self.state) = (true, State::Before);
+                    return Ok(Next::Ask(vec![jobs::get_whole_document(Key::new(&key)?)]));
+                }
                 // Of a document that cannot be read nobody has the nodes.
                 let copy = Consolidated::parse_document(self.group.dialect, &key, fetched.part(0));
                 self.begin_check(copy.ok().flatten())

@@ -2,6 +2,7 @@
 
 use crate::{Error, ErrorKind, Result};
 use std::time::Duration;
+use zarr_meta::{MAX_CONSOLIDATED_SIZE, MAX_DOCUMENT_SIZE, consolidated};
 use zarr_store::{
     ByteRange, Durability, Job, Key, Lock, Next, Precondition, Prefix, Reply, Request, SetOptions, backoff,
 };
@@ -93,10 +94,18 @@ pub fn went_on() -> Error {
     Error::internal("a job went on after its end")
 }
 
-/// Asks for a document. Of one that is too large to be parsed no more comes than shows that.
+/// Asks for a document. Of one that is too large to be parsed no more comes than shows that. Nor comes more of one with large consolidated
+/// metadata, so that documents that only claim to be large take little memory: see [`is_cut_off`](consolidated::is_cut_off).
 #[must_use]
 pub fn get_document(key: Key) -> Request {
     Request::get_ranges(key, vec![DOCUMENT])
+}
+
+/// Asks for a document, with all consolidated metadata that it may have.
+#[must_use]
+pub fn get_whole_document(key: Key) -> Request {
+    let range = document_range(key.as_str());
+    Request::get_ranges(key, vec![range])
 }
 
 /// Replaces a document if `when` holds, the last of a change or one that others follow.
@@ -111,8 +120,15 @@ pub fn document_options(when: Precondition, is_last: bool) -> SetOptions {
     SetOptions::when(when).durable(if is_last { Durability::File } else { Durability::Full })
 }
 
-/// The part of a document that is read.
-pub const DOCUMENT: ByteRange = ByteRange::First(zarr_meta::MAX_DOCUMENT_SIZE as u64 + 1);
+/// The part of a document without consolidated metadata that is read.
+const DOCUMENT: ByteRange = ByteRange::First(MAX_DOCUMENT_SIZE as u64 + 1);
+
+/// The part of the document at `key` that is read.
+#[must_use]
+pub fn document_range(key: &str) -> ByteRange {
+    let most = if consolidated::is_key(key) { MAX_CONSOLIDATED_SIZE } else { MAX_DOCUMENT_SIZE };
+    ByteRange::First(most as u64 + 1)
+}
 
 /// Takes the lock of a prefix, as soon as no other has it.
 #[derive(Debug)]

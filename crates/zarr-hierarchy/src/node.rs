@@ -41,12 +41,12 @@ pub use unfinished::{
     journal_key, new_id, replacement, replacements, scratch_key,
 };
 
-use crate::jobs::{get_document, unfit};
+use crate::jobs::{get_document, get_whole_document, unfit};
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_json::Map;
-use zarr_meta::{Copies, Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode};
+use zarr_meta::{Copies, Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode, consolidated};
 use zarr_store::{AccessProfile, Job, Key, Next, Prefix, Reply, Request, StoreKind};
 
 /// Finds the node at a path: asks for the documents that each dialect would have there.
@@ -63,6 +63,16 @@ pub struct OpenNode {
     listing: Option<String>,
     /// Prefixes that had nothing below them when they were listed.
     empty: Vec<String>,
+    /// The documents that came with one that was cut off, and the key of that, which is asked for as a whole.
+    cut_off: Option<(Vec<(String, Option<Vec<u8>>)>, String)>,
+}
+
+/// The document in a reply, if there is one.
+fn value(reply: Option<&Reply>) -> Result<Option<Vec<u8>>> {
+    match reply {
+        Some(Reply::Got(fetched)) => Ok(fetched.as_ref().map(|fetched| fetched.part(0).to_vec())),
+        _ => Err(unfit()),
+    }
 }
 
 /// How far a probe got with the replies that it was given.
@@ -81,7 +91,16 @@ impl OpenNode {
     #[must_use]
     pub fn new(path: NodePath, dialect: Option<Dialect>, can_list: bool) -> Self {
         let probe = Probe::new(path.clone(), dialect).can_list(can_list);
-        Self { probe, path, asked: Vec::new(), begun: false, listed: None, listing: None, empty: Vec::new() }
+        Self {
+            probe,
+            path,
+            asked: Vec::new(),
+            begun: false,
+            listed: None,
+            listing: None,
+            empty: Vec::new(),
+            cut_off: None,
+        }
     }
 
     /// Looks for documents of the self-contained dialects at the path alone.
@@ -148,15 +167,31 @@ impl OpenNode {
             let keys = listing.keys.iter().map(Key::as_str).chain(listing.prefixes.iter().map(Prefix::as_str));
             self.probe.step(&keys.map(|key| (key.to_owned(), None)).collect::<Vec<_>>())?
         } else {
-            let mut replies = replies.iter();
-            let mut value = |asked: bool| match asked.then(|| replies.next()) {
-                None | Some(Some(Reply::Got(None))) => Ok(None),
-                Some(Some(Reply::Got(Some(fetched)))) => Ok(Some(fetched.part(0).to_vec())),
-                Some(_) => Err(unfit()),
+            let got = match self.cut_off.take() {
+                Some((mut got, key)) => {
+                    got.push((key, value(replies.first())?));
+                    got
+                }
+                None => {
+                    let mut replies = replies.iter();
+                    let mut got = Vec::new();
+                    for (key, is_asked) in self.asked.drain(..) {
+                        let bytes = if is_asked { value(replies.next())? } else { None };
+                        got.push((key, bytes));
+                    }
+                    let is_cut_off = |(key, bytes): &(String, Option<Vec<u8>>)| {
+                        bytes.as_ref().is_some_and(|bytes| consolidated::is_cut_off(key, bytes))
+                    };
+                    if let Some(at) = got.iter().position(is_cut_off) {
+                        let (key, _) = got.remove(at);
+                        let request = get_whole_document(Key::new(&key)?);
+                        self.cut_off = Some((got, key));
+                        return Ok(Probed::Asks(vec![request]));
+                    }
+                    got
+                }
             };
-            let got = self.asked.drain(..).map(|(key, asked)| Ok((key, value(asked)?)));
-            let got: Vec<_> = got.collect::<Result<_>>()?;
-            self.probe.step(&got)?
+            self.probe.take(got)?
         };
         loop {
             let keys = match step {

@@ -50,7 +50,7 @@ pub use map::{IntoMembers, Map};
 pub use named::NamedConfig;
 pub use near::nearest_name;
 pub use number::Number;
-pub use parse::{Parsed, SyntaxError, parse};
+pub use parse::{ApartError, MemberText, Parsed, ParsedApart, SyntaxError, begins_in, parse, parse_apart};
 pub use serde_error::SerdeError;
 pub use serialize::to_value;
 pub use value::Value;

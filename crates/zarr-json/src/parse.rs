@@ -6,10 +6,15 @@ use crate::names::well_known;
 use crate::pointer::escaped;
 use crate::recent::Recent;
 use crate::{Map, Number, Value, number::number_len, surrogate};
+use apart::Apart;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap};
 use std::ops::Range;
+
+mod apart;
+
+pub use apart::{ApartError, MemberText, ParsedApart, begins_in, parse_apart};
 
 /// The greatest depth of nested arrays and objects. Real documents stay below ten.
 const MAX_DEPTH: usize = 128;
@@ -63,24 +68,7 @@ impl Value {
 /// [`SyntaxError`]; also for text that is not UTF-8 or nests deeper than 128 levels, and for deviations that `options` do not
 /// accept.
 pub fn parse(text: &[u8], options: ParseOptions) -> Result<Parsed, SyntaxError> {
-    let checked = std::str::from_utf8(text).map_err(|error| error_at(text, error.valid_up_to(), "not UTF-8"))?;
-    let mut parser = Parser {
-        checked,
-        text,
-        at: 0,
-        options,
-        path: Vec::new(),
-        members: Vec::new(),
-        items: Vec::new(),
-        recent: Recent::take(),
-        is_ascii: checked.is_ascii(),
-        lone_surrogates: false,
-        deviations: Vec::new(),
-        pointers: 0,
-        counted: 0,
-        line: 1,
-        line_start: 0,
-    };
+    let mut parser = Parser::new(text, options)?;
     let value = parser.whole();
     parser.recent.keep();
     Ok(Parsed { value: value?, deviations: parser.deviations })
@@ -122,6 +110,8 @@ struct Parser<'t> {
     counted: usize,
     line: usize,
     line_start: usize,
+    /// The object whose members are kept as text.
+    apart: Apart<'t>,
 }
 
 /// The names of the members of an object so far.
@@ -163,6 +153,28 @@ enum Step {
 }
 
 impl<'t> Parser<'t> {
+    fn new(text: &'t [u8], options: ParseOptions) -> Result<Self, SyntaxError> {
+        let checked = std::str::from_utf8(text).map_err(|error| error_at(text, error.valid_up_to(), "not UTF-8"))?;
+        Ok(Self {
+            checked,
+            text,
+            at: 0,
+            options,
+            path: Vec::new(),
+            members: Vec::new(),
+            items: Vec::new(),
+            recent: Recent::take(),
+            is_ascii: checked.is_ascii(),
+            lone_surrogates: false,
+            deviations: Vec::new(),
+            pointers: 0,
+            counted: 0,
+            line: 1,
+            line_start: 0,
+            apart: Apart::default(),
+        })
+    }
+
     fn note(&mut self, kind: DeviationKind) -> Result<(), SyntaxError> {
         let mut pointer = String::new();
         for step in &self.path {
@@ -252,6 +264,7 @@ impl<'t> Parser<'t> {
         if depth > MAX_DEPTH {
             return Err(error_at(self.text, self.at, "nested deeper than 128 levels"));
         }
+        self.check_limit()?;
         match self.peek() {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
@@ -331,7 +344,10 @@ impl<'t> Parser<'t> {
             }
             self.skip_space();
             let known = well_known(&name);
-            let value = self.member_value(known, depth + 1)?;
+            let value = match self.apart.is_next(&name, depth) {
+                true => self.on_way(depth + 1)?,
+                false => self.member_value(known, depth + 1)?,
+            };
             let (_, members) = self.members.split_at_mut(begin);
             match seen.index(members, &name) {
                 None => {

@@ -3,19 +3,23 @@
 //! It is a snapshot and may be stale; whether to trust it is the caller's business.
 
 mod build;
+mod copied;
 mod found;
 mod nodes;
 mod read;
 mod renew;
 mod stale;
 
+pub(crate) use copied::Copied;
+pub use copied::CopiedDocuments;
 pub use found::{FoundCopy, found, keys};
 pub use stale::{document_key, without_consolidated};
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::dialect::table::rules;
+use crate::documents::INLINE;
+use crate::error::{Error, ErrorKind, MAX_DOCUMENT_SIZE, Result};
 use crate::{Dialect, NodePath};
-use std::sync::Arc;
-use zarr_json::Map;
+use std::sync::{Arc, OnceLock};
 
 /// The key of the consolidated metadata of version 2, below the prefix of the group it is for.
 pub const V2_KEY: &str = ".zmetadata";
@@ -49,6 +53,22 @@ impl Consolidation {
     }
 }
 
+/// Whether the document at `key` may have consolidated metadata, and so may be larger than others.
+pub fn is_key(key: &str) -> bool {
+    matches!(key.rsplit('/').next(), Some("zarr.json" | V2_KEY))
+}
+
+/// Whether the document at `key` has more than is read of it at first, and consolidated metadata begin in that: the document may then be
+/// as large as [`MAX_CONSOLIDATED_SIZE`](crate::MAX_CONSOLIDATED_SIZE), and is to be read anew.
+pub fn is_cut_off(key: &str, text: &[u8]) -> bool {
+    let path: &[&str] = match key.rsplit('/').next() {
+        Some("zarr.json") => &INLINE,
+        Some(V2_KEY) => &["metadata"],
+        _ => return false,
+    };
+    text.len() > MAX_DOCUMENT_SIZE && zarr_json::begins_in(text, path)
+}
+
 /// How a [`Probe`](crate::Probe) that expects a group takes consolidated metadata that has a document of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Copies {
@@ -65,12 +85,20 @@ pub(crate) enum Beside {
     #[default]
     Unknown,
     Missing,
-    Text(Arc<[u8]>),
+    Text(Arc<CopyText>),
+}
+
+/// Its text, and what it says once that was asked for.
+#[derive(Debug)]
+pub(crate) struct CopyText {
+    bytes: Arc<Vec<u8>>,
+    read: OnceLock<Result<Option<Consolidated>>>,
 }
 
 impl Beside {
-    pub(crate) fn of(text: Option<&[u8]>) -> Self {
-        text.map_or(Self::Missing, |text| Self::Text(text.into()))
+    pub(crate) fn of(text: Option<Vec<u8>>) -> Self {
+        let unread = |text| CopyText { bytes: Arc::new(text), read: OnceLock::new() };
+        text.map_or(Self::Missing, |text| Self::Text(Arc::new(unread(text))))
     }
 
     /// Its content; `None` if it was not read.
@@ -78,7 +106,10 @@ impl Beside {
         match self {
             Self::Unknown => None,
             Self::Missing => Some(Ok(None)),
-            Self::Text(text) => Some(Consolidated::parse_document(dialect, key, text)),
+            Self::Text(text) => {
+                let read = || rules(dialect).parse_consolidated(key, &text.bytes);
+                Some(text.read.get_or_init(read).clone())
+            }
         }
     }
 }
@@ -93,7 +124,7 @@ pub struct Consolidated {
     /// The documents by their keys relative to the group, `a/zarr.json` or `a/.zarray`, in the order stored. In the
     /// protocol drafts they are the documents of the whole hierarchy by their keys, with the entry point document
     /// `zarr.json`.
-    pub documents: Map,
+    pub documents: CopiedDocuments,
     /// Names that could lead out of the hierarchy. Their documents are left out.
     pub refused: Vec<String>,
 }

@@ -1,8 +1,24 @@
 //! The documents of a node.
 
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::consolidated::Copied;
+use crate::error::{Error, ErrorKind, MAX_DOCUMENT_SIZE, Position, Result};
 use std::sync::{Arc, OnceLock};
-use zarr_json::{Deviation, DeviationKind, ParseOptions, Value, parse};
+use zarr_json::{
+    ApartError, Deviation, DeviationKind, MemberText, ParseOptions, ParsedApart, SyntaxError, Value, begins_in, parse,
+    parse_apart,
+};
+
+/// Where consolidated metadata is in a document of version 3.
+pub(crate) const INLINE: [&str; 2] = ["consolidated_metadata", "metadata"];
+
+/// What a document says.
+#[derive(Clone, Debug)]
+pub(crate) struct Read {
+    /// Its value, without the entries.
+    pub(crate) value: Value,
+    /// The entries of consolidated metadata in it, and the text that they are in; `None` if there is none.
+    pub(crate) entries: Option<(Arc<Vec<u8>>, Vec<MemberText>)>,
+}
 
 /// The metadata documents of one node as stored: keys relative to the root of the store, and bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,20 +26,25 @@ pub struct Documents {
     entries: Vec<Document>,
 }
 
-/// A document: its bytes, or else its value, of which the bytes are made when somebody asks for them.
+/// A document: its bytes, or else the copy of which they are made when somebody asks for them.
 #[derive(Clone, Debug)]
 struct Document {
     key: String,
     bytes: OnceLock<Arc<Vec<u8>>>,
-    /// The value of the bytes, if it is known and they are plain JSON.
-    value: Option<Value>,
-    /// Whether it comes from consolidated metadata.
-    copied: bool,
+    /// What the bytes say, if that is known and they are plain JSON.
+    value: Option<Read>,
+    /// The document in consolidated metadata that it is.
+    copied: Option<Copied>,
 }
 
 impl Document {
     fn bytes(&self) -> &[u8] {
-        self.bytes.get_or_init(|| Arc::new(self.value.as_ref().map(Value::to_string).unwrap_or_default().into_bytes()))
+        self.shared()
+    }
+
+    fn shared(&self) -> &Arc<Vec<u8>> {
+        let text = || self.copied.as_ref().map(|copied| copied.value().to_string()).unwrap_or_default();
+        self.bytes.get_or_init(|| Arc::new(text().into_bytes()))
     }
 }
 
@@ -44,12 +65,12 @@ impl Documents {
     /// Sets the document at `key`.
     pub fn insert(&mut self, key: impl Into<String>, bytes: impl Into<Vec<u8>>) {
         let bytes = OnceLock::from(Arc::new(bytes.into()));
-        self.put(Document { key: key.into(), bytes, value: None, copied: false });
+        self.put(Document { key: key.into(), bytes, value: None, copied: None });
     }
 
-    /// Sets the document at `key` to one that consolidated metadata has the value of. Its text is compact.
-    pub(crate) fn insert_value(&mut self, key: impl Into<String>, value: Value) {
-        self.put(Document { key: key.into(), bytes: OnceLock::new(), value: Some(value), copied: true });
+    /// Sets the document at `key` to one that consolidated metadata has. Its text is compact.
+    pub(crate) fn insert_copy(&mut self, key: impl Into<String>, copied: Copied) {
+        self.put(Document { key: key.into(), bytes: OnceLock::new(), value: None, copied: Some(copied) });
     }
 
     fn put(&mut self, document: Document) {
@@ -73,6 +94,11 @@ impl Documents {
         self.find(key).map(Document::bytes)
     }
 
+    /// The document at `key`, shared.
+    pub(crate) fn shared(&self, key: &str) -> Option<Arc<Vec<u8>>> {
+        self.find(key).map(|document| Arc::clone(document.shared()))
+    }
+
     /// Keys and bytes, in the order they were inserted.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &[u8])> {
         self.entries.iter().map(|document| (document.key.as_str(), document.bytes()))
@@ -88,15 +114,15 @@ impl Documents {
         Self { entries: keys.iter().filter_map(|key| self.find(key).cloned()).collect() }
     }
 
-    /// The same documents; values whose bytes are there are dropped, since they are needed no more.
+    /// The same documents; their values are dropped, since they are needed no more.
     pub(crate) fn without_values(mut self) -> Self {
-        self.entries.iter_mut().filter(|document| document.bytes.get().is_some()).for_each(|it| it.value = None);
+        self.entries.iter_mut().for_each(|document| document.value = None);
         self
     }
 
     /// Whether some come from consolidated metadata, where they were copied to, and not from their own keys.
     pub fn are_copies(&self) -> bool {
-        self.entries.iter().any(|document| document.copied)
+        self.entries.iter().any(|document| document.copied.is_some())
     }
 
     /// Whether there are none.
@@ -124,29 +150,54 @@ impl Documents {
         permitted: impl Fn(&Deviation) -> bool,
     ) -> Result<Option<(Value, Vec<Deviation>)>> {
         let Some(document) = self.find(key) else { return Ok(None) };
-        match &document.value {
-            Some(value) => Ok(Some((value.clone(), Vec::new()))),
-            None => parse_document(key, document.bytes(), options, permitted).map(Some),
+        match (&document.copied, &document.value) {
+            (Some(copied), _) => Ok(Some((copied.value(), Vec::new()))),
+            (None, Some(Read { value, entries: None })) => Ok(Some((value.clone(), Vec::new()))),
+            _ => parse_document(key, document.bytes(), options, permitted).map(Some),
         }
     }
 
-    /// The JSON value of the document at `key`, with all deviations accepted; null if it is not JSON even so. If it has none,
-    /// the value is kept, so that the document is not parsed again.
+    /// As [`json`](Self::json), of a document in which an object may be large: its members are kept as text.
+    pub(crate) fn json_apart(
+        &self,
+        key: &str,
+        options: ParseOptions,
+        permitted: impl Fn(&Deviation) -> bool,
+    ) -> Result<Option<(Read, Vec<Deviation>)>> {
+        let Some(document) = self.find(key) else { return Ok(None) };
+        match (&document.copied, &document.value) {
+            (Some(copied), _) => Ok(Some((Read { value: copied.value(), entries: None }, Vec::new()))),
+            (None, Some(read)) => Ok(Some((read.clone(), Vec::new()))),
+            _ => {
+                let parsed = parse_consolidated(key, document.bytes(), options, &INLINE, permitted)?;
+                let entries = parsed.entries.map(|entries| (Arc::clone(document.shared()), entries));
+                Ok(Some((Read { value: parsed.value, entries }, parsed.deviations)))
+            }
+        }
+    }
+
+    /// The JSON value of the document at `key`, with all deviations accepted, and without the members of consolidated metadata in it; null
+    /// if it is not JSON even so. If it has none, the value is kept, so that the document is not parsed again.
     ///
     /// # Errors
     /// If the document is too large.
     pub(crate) fn json_anyhow(&mut self, key: &str) -> Result<Option<Value>> {
         let Some(document) = self.entries.iter_mut().find(|document| document.key == key) else { return Ok(None) };
+        if let Some(copied) = &document.copied {
+            return Ok(Some(copied.value()));
+        }
         if document.value.is_none() {
-            let bytes = document.bytes();
-            Error::if_too_large(key, bytes.len())?;
-            match parse(bytes, ParseOptions::ALL) {
-                Ok(parsed) if parsed.deviations.is_empty() => document.value = Some(parsed.value),
+            match parse_consolidated(key, document.bytes(), ParseOptions::ALL, &INLINE, |_| true) {
+                Ok(parsed) if parsed.deviations.is_empty() => {
+                    let entries = parsed.entries.map(|entries| (Arc::clone(document.shared()), entries));
+                    document.value = Some(Read { value: parsed.value, entries });
+                }
                 Ok(parsed) => return Ok(Some(parsed.value)),
+                Err(error) if error.kind() == ErrorKind::Limit => return Err(error),
                 Err(_) => return Ok(Some(Value::Null)),
             }
         }
-        Ok(document.value.clone())
+        Ok(document.value.as_ref().map(|read| read.value.clone()))
     }
 }
 
@@ -176,17 +227,44 @@ fn parse_where(
     permitted: &dyn Fn(&Deviation) -> bool,
 ) -> Result<(Value, Vec<Deviation>)> {
     Error::if_too_large(key, bytes.len())?;
-    // Which changes no value, in whatever document it is: always permitted.
-    let options = options.byte_order_mark(true);
-    let permitted = |deviation: &Deviation| deviation.kind == DeviationKind::ByteOrderMark || permitted(deviation);
-    let syntax = |(line, column, offset), what: String| {
-        let position = Position { line, column, offset };
-        Error::new(ErrorKind::InvalidJson, "", what, "").at_position(position).in_document(key)
-    };
-    let parsed = parse(bytes, options).map_err(|error| syntax((error.line, error.column, error.offset), error.what))?;
-    if let Some(deviation) = parsed.deviations.iter().find(|deviation| !permitted(deviation)) {
-        let what = format!("{} at {:?}", deviation.kind, deviation.pointer);
-        return Err(syntax((deviation.line, deviation.column, deviation.offset), what));
-    }
+    // A byte order mark changes no value, in whatever document it is: always permitted.
+    let parsed = parse(bytes, options.byte_order_mark(true)).map_err(|error| syntax(key, error))?;
+    check_deviations(key, &parsed.deviations, permitted)?;
     Ok((parsed.value, parsed.deviations))
+}
+
+/// Parses a document that has, or may have, consolidated metadata in an object to which the names of `path` lead. Its entries are checked and
+/// kept as text; each of them, and the text around them, is as large as a document at most.
+pub(crate) fn parse_consolidated(
+    key: &str,
+    bytes: &[u8],
+    options: ParseOptions,
+    path: &[&str],
+    permitted: impl Fn(&Deviation) -> bool,
+) -> Result<ParsedApart> {
+    Error::if_consolidated_too_large(key, bytes.len())?;
+    let parsed = parse_apart(bytes, options.byte_order_mark(true), path, MAX_DOCUMENT_SIZE);
+    let parsed = parsed.map_err(|error| match error {
+        // What is too large was cut off, and is no JSON for that.
+        ApartError::Syntax(_) if bytes.len() > MAX_DOCUMENT_SIZE && !begins_in(bytes, path) => {
+            Error::part_too_large(key, 0)
+        }
+        ApartError::Syntax(error) => syntax(key, error),
+        ApartError::TooLarge { offset, .. } => Error::part_too_large(key, offset),
+    })?;
+    check_deviations(key, &parsed.deviations, &permitted)?;
+    Ok(parsed)
+}
+
+fn syntax(key: &str, SyntaxError { line, column, offset, what, .. }: SyntaxError) -> Error {
+    let position = Position { line, column, offset };
+    Error::new(ErrorKind::InvalidJson, "", what, "").at_position(position).in_document(key)
+}
+
+fn check_deviations(key: &str, found: &[Deviation], permitted: &dyn Fn(&Deviation) -> bool) -> Result<()> {
+    let permitted = |deviation: &Deviation| deviation.kind == DeviationKind::ByteOrderMark || permitted(deviation);
+    let Some(deviation) = found.iter().find(|deviation| !permitted(deviation)) else { return Ok(()) };
+    let what = format!("{} at {:?}", deviation.kind, deviation.pointer);
+    let position = Position { line: deviation.line, column: deviation.column, offset: deviation.offset };
+    Err(Error::new(ErrorKind::InvalidJson, "", what, "").at_position(position).in_document(key))
 }

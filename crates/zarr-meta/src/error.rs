@@ -8,8 +8,12 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// The largest metadata document that is parsed, in bytes: 16 MiB.
 ///
-/// Real documents stay below 100 KiB; consolidated metadata of large collections reaches a few MiB.
+/// Real documents stay below 100 KiB. Consolidated metadata have a limit of their own, [`MAX_CONSOLIDATED_SIZE`].
 pub const MAX_DOCUMENT_SIZE: usize = 16 << 20;
+
+/// The largest document with consolidated metadata that is parsed, in bytes: 256 MiB, enough for 300,000 nodes. Each document in it, and
+/// what is around them, is bounded by [`MAX_DOCUMENT_SIZE`].
+pub const MAX_CONSOLIDATED_SIZE: usize = 256 << 20;
 
 /// The kind of fault of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +33,7 @@ pub enum ErrorKind {
     Path,
     /// The node cannot be said in the dialect asked for.
     NotExpressible,
-    /// The document is larger than [`MAX_DOCUMENT_SIZE`], or the array that it describes has more than 1,000 dimensions.
+    /// The document is larger than [`MAX_DOCUMENT_SIZE`] or [`MAX_CONSOLIDATED_SIZE`], or the array that it describes has more than 1,000 dimensions.
     Limit,
 }
 
@@ -123,6 +127,27 @@ impl Error {
         Err(Self::new(ErrorKind::Limit, "", format!("a document of {size} bytes or more"), expected).in_document(key))
     }
 
+    /// Refuses documents with consolidated metadata that are larger than [`MAX_CONSOLIDATED_SIZE`].
+    pub(crate) fn if_consolidated_too_large(key: &str, size: usize) -> Result<()> {
+        if size <= MAX_CONSOLIDATED_SIZE {
+            return Ok(());
+        }
+        let expected = format!(
+            "at most {MAX_CONSOLIDATED_SIZE} with consolidated metadata: consolidate groups below instead, each for itself"
+        );
+        Err(Self::new(ErrorKind::Limit, "", format!("a document of {size} bytes or more"), expected).in_document(key))
+    }
+
+    /// Of a document in consolidated metadata, or all that is around them, which begins at `offset`.
+    pub(crate) fn part_too_large(key: &str, offset: usize) -> Self {
+        let found = match offset {
+            0 => format!("a document of {} bytes or more", MAX_DOCUMENT_SIZE + 1),
+            _ => format!("an entry of {} bytes or more at byte {offset}", MAX_DOCUMENT_SIZE + 1),
+        };
+        let expected = format!("at most {MAX_DOCUMENT_SIZE}");
+        Self::new(ErrorKind::Limit, "", found, expected).in_document(key)
+    }
+
     /// The kind of this fault.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
@@ -209,6 +234,10 @@ mod tests {
         let error = Error::new(ErrorKind::InvalidJson, "", "`}`", "").in_document("zarr.json").at_position(position);
         assert_eq!(error.to_string(), "zarr.json:3:7: `}`");
         assert!(Error::if_too_large("k", MAX_DOCUMENT_SIZE).is_ok());
+        assert!(Error::if_consolidated_too_large("k", MAX_CONSOLIDATED_SIZE).is_ok());
+        let error = Error::if_consolidated_too_large("k", MAX_CONSOLIDATED_SIZE + 1).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Limit);
+        assert!(error.to_string().ends_with("consolidate groups below instead, each for itself"), "{error}");
         assert_eq!(Error::if_too_large("k", MAX_DOCUMENT_SIZE + 1).unwrap_err().kind(), ErrorKind::Limit);
     }
 }

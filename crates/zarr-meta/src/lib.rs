@@ -58,7 +58,7 @@ pub use dialect::detect::{DETECTION_KEYS, detected_dialects};
 pub use dialect::draft::data_type::data_type_of_extension;
 pub use dialect::table::entry_point_key;
 pub use documents::Documents;
-pub use error::{Error, ErrorKind, MAX_DOCUMENT_SIZE, Result};
+pub use error::{Error, ErrorKind, MAX_CONSOLIDATED_SIZE, MAX_DOCUMENT_SIZE, Result};
 pub use facts::{facts, kind};
 pub use filter_types::{normalize_filter_types, without_filter_orders};
 pub use listing::{children, document_path, key_spaces, listing_prefix};

@@ -6,7 +6,7 @@ use crate::consolidated::{Beside, Copies};
 use crate::dialect::rules::Rules;
 use crate::dialect::table::{all_rules, rules};
 use crate::dialect::{detect, p2019, table, v1};
-use crate::documents::parse_document;
+use crate::documents::{INLINE, parse_consolidated, parse_document};
 use crate::error::{Error, Result};
 use crate::stored_node::StoredNode;
 use crate::{Dialect, Documents, NodePath};
@@ -192,6 +192,14 @@ impl Probe {
     /// # Errors
     /// If a document of the node is wrong, or of a dialect or version that is not read.
     pub fn step(&mut self, got: &[(String, Option<Vec<u8>>)]) -> Result<ProbeStep> {
+        self.take(got.to_vec())
+    }
+
+    /// As [`step`](Self::step), with values that are not copied: they may be large.
+    ///
+    /// # Errors
+    /// As [`step`](Self::step).
+    pub fn take(&mut self, got: Vec<(String, Option<Vec<u8>>)>) -> Result<ProbeStep> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::Start => {
                 if self.group == Some(Copies::Trusted)
@@ -210,7 +218,7 @@ impl Probe {
                 Ok(self.need(keys, State::Documents(known, false)))
             }
             State::Copy => {
-                self.beside = Beside::of(got.first().and_then(|(_, bytes)| bytes.as_deref()));
+                self.beside = Beside::of(got.into_iter().next().and_then(|(_, bytes)| bytes));
                 if let Some(found) = self.read_copy() {
                     return Ok(ProbeStep::Found(Box::new(found)));
                 }
@@ -219,10 +227,10 @@ impl Probe {
             }
             State::Documents(mut documents, all) => {
                 for (key, bytes) in got {
-                    if Some(key) == self.copy_key.as_ref() {
-                        self.beside = Beside::of(bytes.as_deref());
+                    if Some(&key) == self.copy_key.as_ref() {
+                        self.beside = Beside::of(bytes);
                     } else if let Some(bytes) = bytes {
-                        documents.insert(key.as_str(), bytes.as_slice());
+                        documents.insert(key, bytes);
                     }
                 }
                 if self.forced.is_none()
@@ -262,10 +270,10 @@ impl Probe {
             }
             State::Entry => {
                 let mut broken = None;
-                for (key, bytes) in got {
+                for (key, bytes) in &got {
                     let Some(bytes) = bytes else { continue };
                     if key == "zarr.json" {
-                        broken = parse_document(key, bytes, ParseOptions::ALL, |_| true).err();
+                        broken = parse_consolidated(key, bytes, ParseOptions::ALL, &INLINE, |_| true).err();
                     }
                     let mut documents: Documents = [(key.clone(), bytes.clone())].into_iter().collect();
                     if let Some(dialect) = detect::of_entry(key, &mut documents)? {
@@ -289,7 +297,7 @@ impl Probe {
                 }
                 Ok(self.search(Documents::new()))
             }
-            State::Search(search) => self.search_on(search, got),
+            State::Search(search) => self.search_on(search, &got),
             State::Done => Ok(self.not_found()),
         }
     }
@@ -325,7 +333,7 @@ impl Probe {
     /// The group as its consolidated metadata has it.
     fn read_copy(&self) -> Option<StoredNode> {
         let copy = self.beside.parse(self.forced?, self.copy_key.as_deref()?)?.ok()??;
-        let documents = copy.nodes(&self.path).remove(&self.path)?;
+        let documents = copy.documents_of(&self.path, &self.path)?;
         // What is wrong in a copy may be right in the documents.
         let found = self.read(&documents).ok()??;
         found.node.as_group().is_some().then_some(found)

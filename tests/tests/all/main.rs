@@ -38,6 +38,7 @@ mod interrupted;
 mod interrupted_migration;
 mod interrupted_move;
 mod keys_kept;
+mod large_copies;
 mod laws;
 mod layouts;
 mod matrix;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_array::{Group, NewGroup};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
-use zarr_hierarchy::jobs::{DOCUMENT, InSteps, Made, document_options};
+use zarr_hierarchy::jobs::{InSteps, Made, document_options, document_range};
 use zarr_hierarchy::node::{
     Ancestors, CONVERSION_JOURNAL, EraseBroken, EraseNode, is_one_prefix, new_id, order, replacement, reread,
     same_hierarchy, unclaimed,
@@ -81,7 +81,7 @@ pub(super) fn prepare(
         run(&**target, if is_replaced { above().replaced() } else { above() })?;
     }
     if let Some(name) = zarr_meta::entry_point_key(dialect)
-        && let Some(entry) = target.get_ranges(&Key::new(name)?, &[DOCUMENT])?
+        && let Some(entry) = target.get_ranges(&Key::new(name)?, &[document_range(name)])?
     {
         existing.entry.insert(name, entry.part(0));
     }
@@ -318,7 +318,7 @@ impl NodeDocuments {
     /// Whether all of them are in a store as they would be written.
     pub(super) fn are_stored(&self, target: &dyn Store) -> Result<bool> {
         for (key, document) in self.changes() {
-            let stored = target.get_ranges(&Key::new(key)?, &[DOCUMENT])?;
+            let stored = target.get_ranges(&Key::new(key)?, &[document_range(key)])?;
             if stored.as_ref().map(|stored| stored.part(0)) != document {
                 return Ok(false);
             }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::in_store;
-use zarr_hierarchy::jobs::DOCUMENT;
+use zarr_hierarchy::jobs::document_range;
 use zarr_hierarchy::node::{Ancestors, order, parse_path, reread, unclaimed};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node, walk};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
@@ -179,7 +179,7 @@ impl Rest {
 fn entry(store: &dyn Store, dialect: Dialect) -> Result<Documents> {
     let mut entry = Documents::new();
     if let Some(key) = zarr_meta::entry_point_key(dialect)
-        && let Some(fetched) = store.get_ranges(&Key::new(key)?, &[DOCUMENT])?
+        && let Some(fetched) = store.get_ranges(&Key::new(key)?, &[document_range(key)])?
     {
         entry.insert(key, fetched.part(0));
     }

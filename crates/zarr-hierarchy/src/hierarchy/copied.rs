@@ -5,7 +5,7 @@
 
 use super::only_copied::{is_stored, list_below, only_in};
 use super::{Walk, WalkJob};
-use crate::jobs::{get_document, unfit, went_on};
+use crate::jobs::{get_whole_document, unfit, went_on};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_meta::consolidated::{self, FoundCopy};
@@ -240,7 +240,7 @@ impl Job for ReadCopies {
         let Some(asked) = self.asked.take() else {
             let keys = self.groups.iter().flat_map(|group| consolidated::keys(group, self.dialect));
             let keys: Vec<String> = keys.collect::<BTreeSet<_>>().into_iter().collect();
-            let requests = keys.iter().map(|key| Ok(get_document(Key::new(key)?))).collect::<Result<Vec<_>>>()?;
+            let requests = keys.iter().map(|key| Ok(get_whole_document(Key::new(key)?))).collect::<Result<Vec<_>>>()?;
             self.asked = Some(keys);
             return Ok(if requests.is_empty() { Next::Done(Vec::new()) } else { Next::Ask(requests) });
         };

@@ -6,7 +6,7 @@ use crate::node::OpenNode;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use zarr_meta::{DETECTION_KEYS, Dialect, Documents, NodePath, StoredNode, Warning};
+use zarr_meta::{DETECTION_KEYS, Dialect, Documents, NodePath, StoredNode, Warning, consolidated};
 use zarr_store::{Job, Key, Next, Reply};
 
 /// Walks down from a node in every dialect that the store holds.
@@ -119,6 +119,8 @@ impl MixedWalkJob {
         let mut documents = Documents::new();
         for (index, key) in DETECTION_KEYS.into_iter().enumerate() {
             match replies.get(index) {
+                // Only groups of v3 have consolidated metadata in their document.
+                Some(Reply::Got(Some(fetched))) if consolidated::is_cut_off(key, fetched.part(0)) => {}
                 Some(Reply::Got(Some(fetched))) => documents.insert(key, fetched.part(0)),
                 Some(Reply::Got(None)) => {}
                 _ => return Err(unfit()),

@@ -3,14 +3,17 @@
 use super::Walk;
 use super::only_copied::{is_stored, list_below, only_in};
 use crate::execute;
-use crate::jobs::{get_document, unfit};
+use crate::jobs::{get_document, get_whole_document, unfit};
 use crate::node::{OpenNode, Probed, REPLACEMENTS, reread};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use zarr_meta::consolidated::FoundCopy;
+use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
+
+/// How many nodes of consolidated metadata are read at once.
+const BLOCK: usize = 1 << 12;
 
 /// Walks down from a group, one level at a time: lists its groups, then asks for the documents that nodes there may
 /// have.
@@ -46,6 +49,8 @@ pub struct WalkJob {
     trust_consolidated: bool,
     /// Whether the document of consolidated metadata that lies beside the group was asked for.
     asked_consolidated: bool,
+    /// Whether a document of them that was cut off was asked for as a whole.
+    asked_whole: bool,
     /// Whether nothing is looked for without consolidated metadata.
     is_copy_only: bool,
     /// Whether nodes that only consolidated metadata have are left out.
@@ -95,6 +100,7 @@ impl WalkJob {
             skipped: Vec::new(),
             trust_consolidated: false,
             asked_consolidated: false,
+            asked_whole: false,
             is_copy_only: false,
             is_stored_only: false,
             copied: Vec::new(),
@@ -131,13 +137,19 @@ impl WalkJob {
     /// is only checked, if the store can list; if not, it is all there is to go by.
     fn consolidated(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let Some(root) = self.walk.nodes.first().cloned() else { return Ok(Next::Done(self.finish())) };
-        let key = zarr_meta::consolidated::document_key(&root);
+        let key = consolidated::document_key(&root);
         let known = root.consolidated_beside();
         if let (Some(key), None, false) = (&key, &known, self.asked_consolidated) {
             self.asked_consolidated = true;
             return Ok(Next::Ask(vec![get_document(Key::new(key)?)]));
         }
         self.asked_consolidated = true;
+        if let (Some(key), Some(Reply::Got(Some(fetched))), false) = (&key, replies.first(), self.asked_whole)
+            && consolidated::is_cut_off(key, fetched.part(0))
+        {
+            self.asked_whole = true;
+            return Ok(Next::Ask(vec![get_whole_document(Key::new(key)?)]));
+        }
         let beside = match (&key, replies.first()) {
             _ if known.is_some() => known.unwrap_or(Ok(None)),
             (Some(key), Some(Reply::Got(Some(fetched)))) => {
@@ -198,10 +210,18 @@ impl WalkJob {
             read => read.map_err(|error| error.at_path(&path)),
         };
         self.walk.nodes.reserve(nodes.len());
-        for read in execute::map(nodes, parse) {
-            match read {
-                Ok(found) => self.walk.nodes.push(found),
-                Err(error) => self.walk.broken.push(error),
+        let mut nodes = nodes.into_iter();
+        loop {
+            // In blocks: the results are large, and are in memory twice while they are taken.
+            let block: Vec<_> = nodes.by_ref().take(BLOCK).collect();
+            if block.is_empty() {
+                return;
+            }
+            for read in execute::map(block, parse) {
+                match read {
+                    Ok(found) => self.walk.nodes.push(found),
+                    Err(error) => self.walk.broken.push(error),
+                }
             }
         }
     }

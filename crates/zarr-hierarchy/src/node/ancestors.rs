@@ -183,7 +183,7 @@ impl Ancestors {
             return self.check_copies(&[]);
         }
         self.state = State::Read;
-        Ok(Next::Ask(self.beside.iter().map(|beside| jobs::get_document(beside.key.clone())).collect()))
+        Ok(Next::Ask(self.beside.iter().map(|beside| jobs::get_whole_document(beside.key.clone())).collect()))
     }
 
     fn found(&mut self, found: StoredNode) {

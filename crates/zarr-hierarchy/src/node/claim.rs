@@ -161,7 +161,7 @@ impl Job for TakeClaim {
         match (std::mem::replace(&mut self.state, State::Done), replies) {
             (State::Begin { document, key, when }, _) => Ok(self.set(Claim::new(key, &document), when)),
             (State::Own(own), _) => {
-                let request = jobs::get_document(own.key.clone());
+                let request = jobs::get_whole_document(own.key.clone());
                 self.state = State::Read(own);
                 Ok(Next::Ask(vec![request]))
             }
@@ -202,7 +202,9 @@ impl Job for DropClaim {
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         let Claim { key, text, unclaimed } = &self.claim;
         match replies {
-            [] if !std::mem::replace(&mut self.is_asked, true) => Ok(Next::Ask(vec![jobs::get_document(key.clone())])),
+            [] if !std::mem::replace(&mut self.is_asked, true) => {
+                Ok(Next::Ask(vec![jobs::get_whole_document(key.clone())]))
+            }
             [Reply::Got(Some(fetched))] if fetched.part(0) == text => {
                 let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
                 Ok(Next::Ask(vec![jobs::set_document(key.clone(), unclaimed.clone(), when, true)]))

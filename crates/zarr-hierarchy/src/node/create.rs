@@ -350,7 +350,7 @@ impl CreateNode {
             None => self.begin_ancestors(),
             Some(key) => {
                 self.state = Change::Entry;
-                Ok(Next::Ask(vec![jobs::get_document(Key::new(key)?)]))
+                Ok(Next::Ask(vec![jobs::get_whole_document(Key::new(key)?)]))
             }
         }
     }

@@ -85,7 +85,7 @@ impl ReadNewest {
     }
 
     fn ask(&mut self, keys: Vec<Key>) -> Next<Self> {
-        let requests = keys.iter().cloned().map(jobs::get_document).collect();
+        let requests = keys.iter().cloned().map(jobs::get_whole_document).collect();
         self.asked = Some(keys);
         Next::Ask(requests)
     }

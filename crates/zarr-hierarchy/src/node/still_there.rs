@@ -43,7 +43,7 @@ impl Job for StillThere<'_> {
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         if !self.is_asked {
             self.is_asked = true;
-            return Ok(Next::Ask(vec![jobs::get_document(self.key.clone())]));
+            return Ok(Next::Ask(vec![jobs::get_whole_document(self.key.clone())]));
         }
         match replies.first() {
             Some(Reply::Got(Some(fetched))) if still_reads(self.found, &self.key, fetched.part(0)) => {

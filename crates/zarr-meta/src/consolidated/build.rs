@@ -59,14 +59,14 @@ impl Consolidated {
     pub fn to_v2(&self) -> Vec<u8> {
         let mut map = Map::new();
         map.insert("zarr_consolidated_format", 1);
-        map.insert("metadata", self.documents.clone());
+        map.insert("metadata", self.documents.to_map(str::to_owned));
         format!("{map:#}\n").into_bytes()
     }
 
     /// The member `consolidated_metadata` of version 3.
     pub(crate) fn to_inline(&self) -> Value {
         let path = |key: &str| key.strip_suffix("/zarr.json").unwrap_or(key).to_owned();
-        let metadata: Map = self.documents.iter().map(|(key, document)| (path(key), document.clone())).collect();
+        let metadata = self.documents.to_map(path);
         let mut map = Map::new();
         map.insert("kind", "inline");
         map.insert("must_understand", false);

@@ -38,7 +38,7 @@ pub fn found(group: &NodePath, dialect: Option<Dialect>, documents: &Documents) 
         let dialect = *rules.dialects().first()?;
         let node = StoredNode::read(dialect, group.clone(), documents).ok().flatten();
         let consolidated = match rules.consolidation().key(group) {
-            Some(key) => rules.parse_consolidated(&key, documents.get(&key)?).ok()??,
+            Some(key) => rules.parse_consolidated(&key, &documents.shared(&key)?).ok()??,
             None => node.as_ref()?.node.as_group()?.consolidated.clone()?,
         };
         Some(FoundCopy { dialect, group: group.clone(), has_document: node.is_some(), consolidated })
@@ -63,13 +63,12 @@ impl FoundCopy {
 
     /// The node at `path` as it is here, a group that nodes below imply included; `None` if there is none, or if it cannot be read.
     pub fn node(&self, path: &NodePath) -> Option<StoredNode> {
-        let nodes = self.consolidated.nodes(&self.group);
-        let found = match nodes.get(path) {
-            Some(documents) => match StoredNode::read(self.dialect, path.clone(), documents).ok()? {
+        let found = match self.consolidated.documents_of(&self.group, path) {
+            Some(documents) => match StoredNode::read(self.dialect, path.clone(), &documents).ok()? {
                 Some(found) => found,
-                None => StoredNode::implied(self.dialect, path.clone(), documents),
+                None => StoredNode::implied(self.dialect, path.clone(), &documents),
             },
-            None if nodes.keys().any(|below| below.is_within(path)) => StoredNode::implicit(self.dialect, path.clone()),
+            None if self.consolidated.has_below(&self.group, path) => StoredNode::implicit(self.dialect, path.clone()),
             None => return None,
         };
         Some(self.marked(found))

@@ -1,34 +1,62 @@
 //! The documents of single nodes in consolidated metadata.
 
-use super::Consolidated;
+use super::{Consolidated, Copied};
 use crate::dialect::p2020::{ENTRY, path_of};
 use crate::{Documents, NodePath};
 use std::collections::BTreeMap;
 
 impl Consolidated {
     /// The documents of each node, under their keys relative to the root of the store, if the group that this belongs to is at
-    /// `group`: as they would be in the store, to be given to [`StoredNode::read`](crate::StoredNode::read). Their text is made when it is asked for.
+    /// `group`: as they would be in the store, to be given to [`StoredNode::read`](crate::StoredNode::read). They are parsed, and
+    /// their text is made, when they are asked for.
     pub fn nodes(&self, group: &NodePath) -> BTreeMap<NodePath, Documents> {
-        let mut nodes = BTreeMap::<NodePath, Documents>::new();
-        if let Some(entry) = self.documents.get(ENTRY) {
-            for (key, document) in self.documents.iter() {
-                let Some(Ok(path)) = path_of(key, entry) else { continue };
-                if path.is_within(group) {
+        let mut nodes = BTreeMap::new();
+        self.collect_nodes(group, &mut nodes, |_| true);
+        nodes
+    }
+
+    /// The documents of the node at `path`, as [`nodes`](Self::nodes) has them.
+    pub(crate) fn documents_of(&self, group: &NodePath, path: &NodePath) -> Option<Documents> {
+        let mut nodes = BTreeMap::new();
+        self.collect_nodes(group, &mut nodes, |at| at == path);
+        nodes.remove(path)
+    }
+
+    /// Whether there is a node at `path` or below.
+    pub(crate) fn has_below(&self, group: &NodePath, path: &NodePath) -> bool {
+        let mut nodes = BTreeMap::new();
+        self.collect_nodes(group, &mut nodes, |at| at.is_within(path));
+        !nodes.is_empty()
+    }
+
+    /// Adds the documents of the nodes whose paths are `wanted`.
+    fn collect_nodes(
+        &self,
+        group: &NodePath,
+        nodes: &mut BTreeMap<NodePath, Documents>,
+        wanted: impl Fn(&NodePath) -> bool,
+    ) {
+        if let Some((_, first)) = self.documents.entries().find(|(key, _)| *key == ENTRY) {
+            let entry = first.value();
+            for (key, document) in self.documents.entries() {
+                let Some(Ok(path)) = path_of(key, &entry) else { continue };
+                if path.is_within(group) && wanted(&path) {
                     let documents = nodes.entry(path).or_default();
-                    documents.insert_value(ENTRY, entry.clone());
-                    documents.insert_value(key, document.clone());
+                    documents.insert_copy(ENTRY, Copied::Value(entry.clone()));
+                    documents.insert_copy(key, document.clone());
                 }
             }
-            return nodes;
+            return;
         }
-        for (key, document) in self.documents.iter() {
+        for (key, document) in self.documents.entries() {
             let (below, name) = key.rsplit_once('/').unwrap_or(("", key));
             let path = if below.is_empty() { Ok(group.clone()) } else { group.join(below) };
             // Names that are not safe were left out on reading.
             let Ok(path) = path else { continue };
-            let key = path.key_of(name);
-            nodes.entry(path).or_default().insert_value(key, document.clone());
+            if wanted(&path) {
+                let key = path.key_of(name);
+                nodes.entry(path).or_default().insert_copy(key, document.clone());
+            }
         }
-        nodes
     }
 }

@@ -1,13 +1,14 @@
 //! Reading consolidated metadata.
 
-use super::Consolidated;
+use super::{Consolidated, CopiedDocuments};
 use crate::dialect::p2020::{ENTRY, path_of};
 use crate::dialect::table::rules;
-use crate::documents::parse_document;
+use crate::documents::parse_consolidated;
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Dialect, NodePath, Warning};
-use zarr_json::pointer::{At, ValueError};
-use zarr_json::{Deviation, DeviationKind, Map, ParseOptions, Value};
+use std::sync::Arc;
+use zarr_json::pointer::{At, ValueError, escaped};
+use zarr_json::{Deviation, DeviationKind, MemberText, ParseOptions, Value, parse};
 
 impl Consolidated {
     /// The consolidated metadata in a `.zmetadata` of version 2 with this content; `key` is for error messages.
@@ -17,20 +18,25 @@ impl Consolidated {
     /// # Errors
     /// If it is not JSON, or has no object `metadata`.
     pub fn parse_v2(key: &str, bytes: &[u8]) -> Result<Option<Self>> {
+        Self::parse_v2_shared(key, &Arc::new(bytes.to_vec()))
+    }
+
+    /// As [`parse_v2`](Self::parse_v2), of a text that is shared.
+    pub(crate) fn parse_v2_shared(key: &str, bytes: &Arc<Vec<u8>>) -> Result<Option<Self>> {
         let Some(metadata) = members(key, bytes)? else { return Ok(None) };
-        let mut documents = Vec::new();
         let mut refused = Vec::new();
-        for (key, value) in metadata.iter() {
-            let (path, name) = key.rsplit_once('/').unwrap_or(("", key));
+        let documents = CopiedDocuments::of_text(bytes, false, metadata, |key| {
+            let (path, name) = key.rsplit_once('/').unwrap_or(("", &key));
             if !matches!(name, ".zarray" | ".zgroup" | ".zattrs") {
-                continue;
+                return None;
             }
-            match path.is_empty() && !key.starts_with('/') || NodePath::root().join(path).is_ok() {
-                true => documents.push((key.to_owned(), value.clone())),
-                false => refused.push(key.to_owned()),
+            if path.is_empty() && !key.starts_with('/') || NodePath::root().join(path).is_ok() {
+                return Some(key);
             }
-        }
-        Ok(Some(Self { documents: Map::from_unique(documents), refused }))
+            refused.push(key);
+            None
+        });
+        Ok(Some(Self { documents, refused }))
     }
 
     /// The consolidated metadata in a document of its own, at [`document_key`](super::document_key), with this content: as
@@ -41,72 +47,92 @@ impl Consolidated {
     /// # Errors
     /// If it is not JSON, or has no object `metadata`, or in it no entry point document where that is needed.
     pub fn parse_document(dialect: Dialect, key: &str, bytes: &[u8]) -> Result<Option<Self>> {
-        rules(dialect).parse_consolidated(key, bytes)
+        rules(dialect).parse_consolidated(key, &Arc::new(bytes.to_vec()))
     }
 
     /// That of the protocol drafts, as zarr-python 2 wrote it.
-    pub(crate) fn parse_p2020(key: &str, bytes: &[u8]) -> Result<Option<Self>> {
+    pub(crate) fn parse_p2020(key: &str, bytes: &Arc<Vec<u8>>) -> Result<Option<Self>> {
         let Some(metadata) = members(key, bytes)? else { return Ok(None) };
-        let Some(entry) = metadata.get(ENTRY) else {
+        let Some(entry) = metadata.iter().find(|member| member.name == ENTRY) else {
             let pointer = format!("/metadata/{}", ENTRY);
             let error = Error::new(ErrorKind::InvalidMetadata, pointer, "nothing", "the entry point document");
             return Err(error.in_document(key));
         };
-        let mut documents = vec![(ENTRY.to_owned(), entry.clone())];
+        let entry = value_of(bytes, entry);
         let mut refused = Vec::new();
-        for (key, value) in metadata.iter() {
-            match path_of(key, entry) {
-                None => {}
-                Some(Ok(_)) => documents.push((key.to_owned(), value.clone())),
-                Some(Err(_)) => refused.push(key.to_owned()),
+        let documents = CopiedDocuments::of_text(bytes, false, metadata, |key| match path_of(&key, &entry) {
+            _ if key == ENTRY => Some(key),
+            None => None,
+            Some(Ok(_)) => Some(key),
+            Some(Err(_)) => {
+                refused.push(key);
+                None
             }
-        }
-        Ok(Some(Self { documents: Map::from_unique(documents), refused }))
+        });
+        Ok(Some(Self { documents: documents.with_first(ENTRY), refused }))
     }
 
-    /// The consolidated metadata in the value of a member `consolidated_metadata` of version 3.
+    /// The consolidated metadata in the value of a member `consolidated_metadata` of version 3, whose `metadata` were read as text.
     ///
     /// `None` if it is of a kind other than inline, or null.
-    pub(crate) fn parse_inline(key: &str, member: &At<'_>, warnings: &mut Vec<Warning>) -> Result<Option<Self>> {
+    pub(crate) fn parse_inline(
+        key: &str,
+        member: &At<'_>,
+        copies: Option<(Arc<Vec<u8>>, Vec<MemberText>)>,
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Option<Self>> {
         if member.value().is_null() {
             return Ok(None);
         }
         if member.member("kind")?.text()? != "inline" {
             return Ok(None);
         }
-        let mut documents = Vec::new();
-        let mut refused = Vec::new();
-        for (path, document) in member.member("metadata")?.members()? {
-            document.object()?;
-            if NodePath::root().join(path).is_err() {
-                let what = format!("{path:?} is not a path below the group; the entry is left out");
-                warnings.push(Warning::new(key, member.pointer(), what));
-                refused.push(path.to_owned());
-                continue;
-            }
-            documents.push(([path, "/zarr.json"].concat(), without_nested(document.value())));
+        let metadata = member.member("metadata")?;
+        metadata.object()?;
+        let (bytes, members) = copies.unwrap_or_default();
+        let is_object = |member: &MemberText| bytes.get(member.text.start) == Some(&b'{');
+        if let Some(odd) = members.iter().find(|member| !is_object(member)) {
+            let pointer = format!("{}/{}", metadata.pointer(), escaped(&odd.name));
+            At::new(&value_of(&bytes, odd), &pointer).object()?;
         }
-        Ok(Some(Self { documents: Map::from_unique(documents), refused }))
+        let mut refused = Vec::new();
+        let documents = CopiedDocuments::of_text(&bytes, true, members, |path| {
+            if NodePath::root().join(&path).is_ok() {
+                return Some(path + "/zarr.json");
+            }
+            let what = format!("{path:?} is not a path below the group; the entry is left out");
+            warnings.push(Warning::new(key, member.pointer(), what));
+            refused.push(path);
+            None
+        });
+        Ok(Some(Self { documents, refused }))
     }
 }
 
+/// The value of a member that was kept as text.
+fn value_of(bytes: &[u8], member: &MemberText) -> Value {
+    let text = bytes.get(member.text.clone()).unwrap_or_default();
+    parse(text, ParseOptions::ALL).map(|parsed| parsed.value).unwrap_or_default()
+}
+
 /// The documents in one of consolidated metadata, by key; `None` if its format is not 1.
-fn members(key: &str, bytes: &[u8]) -> Result<Option<Map>> {
+fn members(key: &str, bytes: &[u8]) -> Result<Option<Vec<MemberText>>> {
     let options = ParseOptions::ALL.trailing_comma(false);
     // User attributes may be odd, documents may not.
     let permitted = |deviation: &Deviation| {
         matches!(deviation.kind, DeviationKind::NanLiteral(_))
             || [".zattrs/", "/attributes/"].iter().any(|part| deviation.pointer.contains(part))
     };
-    let (value, _) = parse_document(key, bytes, options, permitted)?;
+    let read = parse_consolidated(key, bytes, options, &["metadata"], permitted)?;
+    let value = read.value;
     let in_document = |error: ValueError| Error::from(error).in_document(key);
     let document = At::root(&value);
     document.object().map_err(in_document)?;
     if value.get("zarr_consolidated_format").and_then(Value::as_u64) != Some(1) {
         return Ok(None);
     }
-    let metadata = document.member("metadata").map_err(in_document)?;
-    metadata.object().cloned().map_err(in_document).map(Some)
+    document.member("metadata").and_then(|metadata| metadata.object().map(drop)).map_err(in_document)?;
+    Ok(Some(read.entries.unwrap_or_default()))
 }
 
 /// Groups inside of consolidated metadata may have some of their own that is empty though they have children

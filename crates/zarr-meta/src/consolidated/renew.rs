@@ -20,14 +20,14 @@ impl Consolidated {
         for key in document_keys(dialect, &node.path, &node.documents) {
             let is_of_all = Some(key.as_str()) == entry_point_key(dialect);
             let key = key.strip_prefix(prefix.as_str()).unwrap_or(&key);
-            if !is_of_all && !new.contains_key(key) {
-                is_changed |= self.documents.remove(key).is_some();
+            if !is_of_all && new.keys().all(|other| other != key) {
+                is_changed |= self.documents.remove(key);
             }
         }
         for (key, document) in new.iter() {
-            if self.documents.get(key) != Some(document) {
+            if self.documents.get(key).as_ref() != Some(&document) {
                 is_changed = true;
-                self.documents.insert(key, document.clone());
+                self.documents.put(key, document);
             }
         }
         Ok(is_changed)
@@ -61,7 +61,7 @@ mod tests {
         let group = NodePath::parse("/g").expect("a path");
         let collect = |node: &StoredNode| Consolidated::collect(Dialect::V2, &group, [node]).expect("collected");
         let mut copy = collect(&old);
-        copy.documents.insert("b/.zgroup", zarr_json::Value::from_json(r#"{"zarr_format": 2}"#).expect("JSON"));
+        copy.documents.put("b/.zgroup", zarr_json::Value::from_json(r#"{"zarr_format": 2}"#).expect("JSON"));
         assert!(!copy.renew(Dialect::V2, &group, &old).expect("the same"));
         assert!(copy.renew(Dialect::V2, &group, &new).expect("another"));
         assert_eq!(copy.documents.keys().collect::<Vec<_>>(), ["a/.zarray", "b/.zgroup"]);

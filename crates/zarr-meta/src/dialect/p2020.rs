@@ -23,6 +23,7 @@ use crate::consolidated::{Consolidated, Consolidation};
 use crate::error::{Error, Result};
 use crate::{Children, Documents, Node, NodePath};
 use entry::Form;
+use std::sync::Arc;
 use zarr_json::{Map, NamedConfig};
 
 /// The rules of the protocol drafts.
@@ -75,7 +76,7 @@ impl Rules for V3Protocol2020 {
         Consolidation::OfRoot(entry::CONSOLIDATED)
     }
 
-    fn parse_consolidated(&self, key: &str, bytes: &[u8]) -> Result<Option<Consolidated>> {
+    fn parse_consolidated(&self, key: &str, bytes: &Arc<Vec<u8>>) -> Result<Option<Consolidated>> {
         Consolidated::parse_p2020(key, bytes)
     }
 

@@ -7,6 +7,7 @@ use crate::chunk_key_form::ChunkKeyForm;
 use crate::consolidated::{Consolidated, Consolidation};
 use crate::conventions::{self, ARRAY_DIMENSIONS, Convention};
 use crate::{Children, Documents, Error, Node, NodePath, Result, Warning};
+use std::sync::Arc;
 use zarr_json::{Map, NamedConfig, Value};
 
 /// The rules of one dialect, or of several that are read alike.
@@ -155,7 +156,7 @@ pub(crate) trait Rules: Sync {
 
     /// The consolidated metadata in a document of its own, at `key`, with this content; see
     /// [`Consolidated::parse_document`].
-    fn parse_consolidated(&self, _key: &str, _bytes: &[u8]) -> Result<Option<Consolidated>> {
+    fn parse_consolidated(&self, _key: &str, _bytes: &Arc<Vec<u8>>) -> Result<Option<Consolidated>> {
         Ok(None)
     }
 

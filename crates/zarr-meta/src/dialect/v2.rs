@@ -11,6 +11,7 @@ use super::stored_members::{CodecList, Codecs, Members};
 use super::{Dialect, layout};
 use crate::consolidated::{Consolidated, Consolidation, V2_KEY};
 use crate::{Children, Documents, Error, Node, NodePath, Result};
+use std::sync::Arc;
 use zarr_json::{Map, NamedConfig};
 
 /// The rules of version 2.
@@ -60,8 +61,8 @@ impl Rules for V2 {
         Consolidation::Beside(V2_KEY)
     }
 
-    fn parse_consolidated(&self, key: &str, bytes: &[u8]) -> Result<Option<Consolidated>> {
-        Consolidated::parse_v2(key, bytes)
+    fn parse_consolidated(&self, key: &str, bytes: &Arc<Vec<u8>>) -> Result<Option<Consolidated>> {
+        Consolidated::parse_v2_shared(key, bytes)
     }
 
     fn document_keys(&self, path: &NodePath) -> Vec<String> {

@@ -85,7 +85,7 @@ fn names_that_lead_out_are_left_out() {
     let found = Store::with(&[("zarr.json", inline)]).found("/");
     let read = found.node.as_group().unwrap().consolidated.clone().unwrap();
     assert_eq!((read.refused.len(), found.warnings.len()), (2, 2));
-    assert_eq!(read.documents.to_string(), r#"{"ok/zarr.json":{}}"#);
+    assert_eq!(read.documents.iter().collect::<Vec<_>>(), [("ok/zarr.json", json!({}))]);
 }
 
 #[test]

@@ -4,12 +4,14 @@ use crate::consolidated::Consolidated;
 use crate::dialect::provisional::ProvisionalV3;
 use crate::dialect::rules::Parsed;
 use crate::dialect::{Dialect, codecs, detect, layout};
+use crate::documents::Read;
 use crate::error::{Error, ErrorKind, Result};
 use crate::filter_types::of_other_order;
 use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning};
+use std::sync::Arc;
 use zarr_dtype::{Class, DataType};
 use zarr_json::pointer::{At, ValueError};
-use zarr_json::{Deviation, Map, NamedConfig, Number, ParseOptions, Value};
+use zarr_json::{Deviation, Map, MemberText, NamedConfig, Number, ParseOptions, Value};
 
 /// The members that a document of an array may have.
 const ARRAY: [&str; 11] = [
@@ -35,9 +37,14 @@ const GROUP: [&str; 4] = ["zarr_format", "node_type", "attributes", "consolidate
 pub(super) fn parse(key: &str, documents: &Documents) -> Result<Option<Parsed>> {
     // Python writes NaN literals into attributes, whose contents are the user's business.
     let options = ParseOptions::ALL.trailing_comma(false);
-    let Some((value, deviations)) = documents.json(key, options, is_permitted)? else { return Ok(None) };
+    let Some((mut read, mut deviations)) = documents.json_apart(key, options, is_permitted)? else { return Ok(None) };
+    // Elsewhere a member of this name is one as any other, and kept.
+    if read.entries.is_some() && !has_inline(&read.value) {
+        let Some((value, all)) = documents.json(key, options, is_permitted)? else { return Ok(None) };
+        (read, deviations) = (Read { value, entries: None }, all);
+    }
     let mut warnings: Vec<Warning> = deviations.into_iter().map(|deviation| Warning::of(key, deviation)).collect();
-    let parsed = document(key, &value, &mut warnings).map_err(|error| error.in_document(key))?;
+    let parsed = document(key, read, &mut warnings).map_err(|error| error.in_document(key))?;
     let (dialect, node) = parsed;
     let parsed = Parsed::new(dialect, node, warnings);
     // Documents of 2023 keep their form, which is known by such members.
@@ -56,7 +63,16 @@ fn is_permitted(deviation: &Deviation) -> bool {
     }
 }
 
-fn document(key: &str, value: &Value, warnings: &mut Vec<Warning>) -> Result<(Dialect, Node)> {
+/// Whether this is a group with consolidated metadata of the kind that is read.
+fn has_inline(value: &Value) -> bool {
+    let kind = value.get("consolidated_metadata").and_then(|member| member.get("kind"));
+    let is_array = value.get("node_type").map_or(value.get("shape").is_some(), |node| node.as_str() == Some("array"));
+    kind.and_then(Value::as_str) == Some("inline") && !is_array
+}
+
+fn document(key: &str, read: Read, warnings: &mut Vec<Warning>) -> Result<(Dialect, Node)> {
+    let Read { value, entries } = read;
+    let value = &value;
     let at = At::root(value);
     at.object()?;
     let mut provisional = ProvisionalV3::default();
@@ -77,7 +93,7 @@ fn document(key: &str, value: &Value, warnings: &mut Vec<Warning>) -> Result<(Di
     };
     let node = match node_type {
         "array" => Node::Array(array(key, &at, &mut provisional, warnings)?),
-        "group" => Node::Group(group(key, &at, &mut provisional, warnings)?),
+        "group" => Node::Group(group(key, &at, entries, &mut provisional, warnings)?),
         _ => return Err(at.member("node_type")?.invalid("\"array\" or \"group\"").into()),
     };
     if let Some((pointer, what)) =
@@ -208,6 +224,7 @@ fn number(key: &str, at: &At<'_>, class: Option<Class>, warnings: &mut Vec<Warni
 fn group(
     key: &str,
     at: &At<'_>,
+    copies: Option<(Arc<Vec<u8>>, Vec<MemberText>)>,
     provisional: &mut ProvisionalV3,
     warnings: &mut Vec<Warning>,
 ) -> Result<GroupMetadata> {
@@ -215,7 +232,7 @@ fn group(
     let mut consolidated = None;
     if let Some(member) = at.get_non_null("consolidated_metadata") {
         provisional.later.push((member.pointer(), "consolidated metadata"));
-        consolidated = Consolidated::parse_inline(key, &member, warnings)?;
+        consolidated = Consolidated::parse_inline(key, &member, copies, warnings)?;
         if consolidated.is_none() {
             if member.get("must_understand").and_then(|flag| flag.value().as_bool()) != Some(false) {
                 return Err(Error::about(
