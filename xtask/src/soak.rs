@@ -7,7 +7,8 @@ use std::time::Duration;
 use zarr_tests::processes::soak;
 
 const USAGE: &str = "usage: cargo xtask soak [--minutes N] [--processes N]
-       cargo xtask soak --faults";
+       cargo xtask soak --faults
+       cargo xtask soak --pairs [--rounds N] [--seed N]";
 
 /// The long forms of faults: partial writes of eight processes to files, a bucket and a database; operations on a server that fails or is
 /// down; counters while answers are lost; partial writes of eight processes to moto and azurite.
@@ -25,6 +26,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
             timed(Command::new("cargo").args(*words).env("ZARR_TEST_LONG", "1").current_dir(tidy::root()))
         };
         return FAULTS.iter().try_for_each(long);
+    }
+    if let [first, rest @ ..] = arguments
+        && first == "--pairs"
+    {
+        let words = ["test", "-p", "zarr-tests", "--test", "processes", "--", "--long", "verbs_beside_each_other"];
+        return timed(Command::new("cargo").args(words).args(rest).current_dir(tidy::root()));
     }
     let (mut minutes, mut processes) = (1.0, 8);
     for pair in arguments.chunks(2) {

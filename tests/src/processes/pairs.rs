@@ -26,7 +26,7 @@ const MORE: usize = 8;
 const ROUNDS: (u64, u64) = (10, 3_060);
 
 /// The least share of rounds, in per cent, in which the verbs have to meet.
-const OVERLAPPING: u64 = 50;
+const OVERLAPPING: u64 = 25;
 
 /// All pairs of verbs, also of one with itself.
 fn pairs() -> Vec<[Verb; 2]> {

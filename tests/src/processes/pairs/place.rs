@@ -25,13 +25,16 @@ impl Place {
         [("directory", Self::Directory), ("database", Self::Database), ("bucket", Self::Bucket)];
 }
 
+/// Values by their names.
+type Values = Vec<(String, Vec<u8>)>;
+
 /// Stores of one kind, in a folder or on a server.
 pub(crate) struct Stores {
     pub(crate) folder: PathBuf,
     server: Option<TestServer>,
     place: Place,
     /// Values of stores of a known state.
-    templates: BTreeMap<(bool, bool), Vec<(String, Vec<u8>)>>,
+    templates: BTreeMap<(bool, bool), Values>,
 }
 
 const BUCKET: &str = "data";

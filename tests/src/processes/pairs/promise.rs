@@ -1,7 +1,7 @@
 //! What is promised of two verbs beside each other, as the model judges them and the documentation tells it.
 
 use super::place::Place;
-use super::verb::Verb;
+use super::verb::{Verb, World};
 
 /// What is promised of a pair of verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,37 +87,72 @@ impl Promise {
 }
 
 /// Why elements and nodes are not as promised in a kind of store, if they may not be.
-pub(crate) fn exception(place: Place, a: Verb, b: Verb) -> Option<&'static str> {
-    EXCEPTIONS
-        .iter()
-        .find(|(of, is, _)| of.is_none_or(|of| of == place) && (is(a, b) || is(b, a)))
-        .map(|(_, _, text)| *text)
+pub(crate) fn exception(place: Place, (world, is_v2): (World, bool), a: Verb, b: Verb) -> Option<&'static str> {
+    let is_of = |only: &Only| match only {
+        Only::All => true,
+        Only::Groups => world == World::Group,
+        Only::V2 => is_v2,
+    };
+    let holds =
+        |(of, only, is, _): &&Exception| of.is_none_or(|of| of == place) && is_of(only) && (is(a, b) || is(b, a));
+    EXCEPTIONS.iter().find(holds).map(|(.., text)| *text)
 }
 
-type Exception = (Option<Place>, fn(Verb, Verb) -> bool, &'static str);
+/// Of what an exception is.
+#[derive(Clone, Copy, Debug)]
+enum Only {
+    All,
+    Groups,
+    /// Nodes of version 2.
+    V2,
+}
+
+type Exception = (Option<Place>, Only, fn(Verb, Verb) -> bool, &'static str);
 
 fn is_of_nodes(verb: Verb) -> bool {
     matches!(verb, Verb::Create | Verb::Remove | Verb::Move | Verb::MoveOver | Verb::CopyOver)
 }
 
-const EXCEPTIONS: [Exception; 3] = [
+const EXCEPTIONS: [Exception; 6] = [
     (
         None,
+        Only::All,
         |a, b| a == Verb::Write && b == Verb::Migrate,
         "`write` waits for no migration: where that writes chunks under other keys (from version 3 to 2, for one), what is written meanwhile \
          may be in the old array alone, and goes with it when the migration is finished",
     ),
     (
         Some(Place::Database),
+        Only::All,
         |a, b| a == Verb::Write && (b.takes_away() || matches!(b, Verb::Move | Verb::MoveOver)),
         "in a database (and in memory, and in a directory on systems other than Linux) a `write` that was begun before the other verb, and \
          ends with an error, may leave chunks: under the old path, and in an array that took it",
     ),
     (
         Some(Place::Bucket),
+        Only::All,
         |a, b| is_of_nodes(a) && (is_of_nodes(b) || b.changes()),
         "in a bucket nodes are neither renamed nor exchanged: of two verbs of which one creates, erases, moves or replaces the node, and the \
          other does so or changes it, what one does while the other copies or erases may be lost, and chunks of no array may be left",
+    ),
+    (
+        Some(Place::Bucket),
+        Only::All,
+        |a, _| a == Verb::Consolidate,
+        "in a bucket `consolidate` does not look again at the nodes: what others change while it reads them may be missing in the metadata",
+    ),
+    (
+        None,
+        Only::Groups,
+        |a, b| a.copies() && is_of_nodes(b),
+        "a copy of a group that others erase, move or replace while its nodes are looked up may lack nodes of it",
+    ),
+    (
+        None,
+        Only::V2,
+        |a, b| a == Verb::Attrs && is_of_nodes(b),
+        "the first attributes of a node of version 2 are a document that is made: if others take the node away at that moment, they may be \
+         left under the old path alone",
     ),
 ];
 
@@ -141,7 +176,7 @@ pub fn verbs_beside_each_other() -> String {
     for (_, letter, meaning) in Promise::ALL {
         text += &format!("- **{letter}**: {meaning}.\n");
     }
-    for (_, _, exception) in EXCEPTIONS {
+    for (.., exception) in EXCEPTIONS {
         text += &format!("- But {exception}.\n");
     }
     text
