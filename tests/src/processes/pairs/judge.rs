@@ -198,7 +198,7 @@ fn wrong_states(
                         && first != before.get(&format!("/other{leaf}")).and_then(|it| it.cells.first()?.first())
                 })
             };
-            if !places.iter().any(|place| is_it(&place)) {
+            if !places.iter().any(is_it) {
                 faults.push(("nodes lost", format!("/n{leaf} is nowhere")));
             }
         }
