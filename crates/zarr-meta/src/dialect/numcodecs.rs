@@ -6,7 +6,7 @@
 mod chain;
 mod form;
 
-pub(crate) use form::deviations;
+pub(crate) use form::{OWN_ID, deviations, parameters};
 
 use self::chain::{Chain, Orders, encoded_type};
 use super::codecs::{self, Kind};
@@ -79,6 +79,19 @@ pub(crate) struct Stored {
     pub(crate) filters: Vec<Value>,
     pub(crate) compressor: Option<Value>,
     pub(crate) endian: ByteOrder,
+}
+
+impl Stored {
+    /// The codecs of a document that has each as an object of numcodecs, in which a parameter cannot be called `id`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotExpressible`] for a codec with such a parameter.
+    pub(super) fn of_numcodecs(self) -> Result<Self> {
+        match self.filters.iter().chain(&self.compressor).any(|codec| codec.get(OWN_ID).is_some()) {
+            true => Err(Error::new(ErrorKind::NotExpressible, "", "a parameter named id", "parameters of other names")),
+            false => Ok(self),
+        }
+    }
 }
 
 /// The inverse of [`to_model`]. Pointers in errors begin at the list of codecs, of which `offset` have gone before.
@@ -203,7 +216,7 @@ fn stored_form(codec: &NamedConfig, typesize: u64) -> Option<Map> {
     let mut map = Map::new();
     map.insert("id", id);
     for (name, value) in codec.configuration.iter() {
-        map.insert(name, value.clone());
+        map.insert(if name == "id" { OWN_ID } else { name }, value.clone());
     }
     match codec.name.as_str() {
         "blosc" => {

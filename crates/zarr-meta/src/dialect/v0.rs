@@ -189,7 +189,9 @@ fn document(array: &ArrayMetadata) -> Result<Map> {
         return no("/codecs/0", "the order F".to_owned(), "the order C");
     }
     let behind = array.codecs.get(transposes..).unwrap_or_default();
-    let stored = numcodecs::from_model(behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
+    let stored = numcodecs::from_model(behind, transposes, &dtype)
+        .and_then(numcodecs::Stored::of_numcodecs)
+        .map_err(|error| error.below("/codecs"))?;
     let blosc = stored.compressor.as_ref().filter(|codec| codec.get("id").and_then(Value::as_str) == Some("blosc"));
     let (Some(blosc), []) = (blosc, stored.filters.as_slice()) else {
         return no("/codecs", "other codecs".to_owned(), "blosc alone");

@@ -6,6 +6,7 @@
 
 use super::spec_uri;
 use crate::codec_names::NUMCODECS;
+use crate::dialect::numcodecs::{OWN_ID, parameters};
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
@@ -57,12 +58,13 @@ pub(crate) fn name_by_id(chain: &[NamedConfig]) -> Vec<NamedConfig> {
     chain.iter().map(name).collect()
 }
 
-/// A codec as numcodecs has it, `{"id": "gzip", "level": 1}`.
+/// A codec as numcodecs has it, `{"id": "gzip", "level": 1}`. A codec by a URI of its own may have a parameter `id`; the configurations of
+/// numcodecs repeat there which codec it is.
 pub(crate) fn numcodecs_form<'c>(id: &str, configuration: impl IntoIterator<Item = (&'c str, &'c Value)>) -> Value {
     let mut map = Map::new();
     map.insert("id", id);
-    for (name, value) in configuration.into_iter().filter(|(name, _)| *name != "id") {
-        map.insert(name, value.clone());
+    for (name, value) in configuration.into_iter().filter(|(name, _)| *name != "id" || is_uri(id)) {
+        map.insert(if name == "id" { OWN_ID } else { name }, value.clone());
     }
     Value::Object(map)
 }
@@ -79,8 +81,7 @@ pub(crate) fn id_and_configuration(codec: &Value) -> Result<(&str, Map)> {
         let expected = "a name that can be part of a URI";
         return Err(Error::new(ErrorKind::NotExpressible, "/codecs", format!("codec {id:?}"), expected));
     }
-    let rest = codec.as_object().into_iter().flat_map(Map::iter).filter(|(name, _)| *name != "id");
-    Ok((id, rest.map(|(name, value)| (name.to_owned(), value.clone())).collect()))
+    Ok((id, codec.as_object().map(parameters).unwrap_or_default()))
 }
 
 #[cfg(test)]

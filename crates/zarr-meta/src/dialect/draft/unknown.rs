@@ -1,7 +1,7 @@
 //! Extensions of the drafts that are not known: a data type without a fallback, a chunk grid, an order of elements, storage transformers.
 //!
 //! They do not keep an array from being listed, described, copied, changed and erased. The model has each by the URI of its `extension`
-//! (by its `type` where there is none), with the object of the document as configuration. A data type that is a name has it as `type`.
+//! (by its `type` where there is none), with the object of the document as configuration. A data type that is a name has it as `data_type`.
 
 use super::data_type::Elements;
 use super::{members, sharding};
@@ -13,6 +13,9 @@ use zarr_json::{NamedConfig, Value};
 
 /// The codec of the model for an order of elements that is not known.
 const LAYOUT: &str = "chunk_memory_layout";
+
+/// The member that a data type has in the model which is a name in the document. Objects of documents have a `type` or an `extension`.
+const TYPE_NAME: &str = "data_type";
 
 /// The extensions of an array that are not known.
 #[derive(Debug, Default)]
@@ -38,7 +41,9 @@ impl NotKnown {
             Err(error) => error,
         };
         let named = match at.value().as_str() {
-            Some(name) => Some(NamedConfig::with(name, [("type".to_owned(), Value::from(name))].into_iter().collect())),
+            Some(name) => {
+                Some(NamedConfig::with(name, [(TYPE_NAME.to_owned(), Value::from(name))].into_iter().collect()))
+            }
             None => named(at),
         };
         let named = self.note(error, at, named)?;
@@ -115,9 +120,12 @@ fn object(extension: &NamedConfig) -> Option<Value> {
 
 /// The data type of a document if it is one that is not known.
 pub(crate) fn data_type(data_type: &NamedConfig) -> Option<Value> {
-    let object = object(data_type)?;
-    let is_name = object.as_object().is_some_and(|members| members.len() == 1);
-    Some(if is_name { Value::from(data_type.name.as_str()) } else { object })
+    let configuration = &data_type.configuration;
+    let name = configuration.get(TYPE_NAME).filter(|_| configuration.len() == 1);
+    match name.filter(|name| name.as_str() == Some(data_type.name.as_str())) {
+        Some(name) => Some(name.clone()),
+        None => object(data_type),
+    }
 }
 
 /// The grid of a document if it is one that is not known.
@@ -224,6 +232,9 @@ mod tests {
         let fresh = documents(found.dialect, &found.path, &found.node, Some(&after)).unwrap();
         after.apply(&fresh);
         assert_eq!(read(found.dialect, &after).node, found.node);
+        for name in ["data_type", "codecs", "compressor", "chunk_codecs"] {
+            assert_eq!(member(&after).get(name), member(stored).get(name), "{name}");
+        }
         // A conversion to the same dialect changes nothing.
         let (same, notes) = crate::for_dialect_from(&found.node, found.dialect, found.dialect).unwrap();
         assert_eq!((same, notes.len()), (found.node.clone(), 0));
@@ -238,13 +249,17 @@ mod tests {
             let cases = [
                 ("data_type", json!({"extension": OWN, "type": "mine", "fallback": null}), "/data_type/extension"),
                 ("data_type", json!("mine"), "/data_type"),
+                ("data_type", json!({"type": "mine"}), "/data_type"),
                 ("chunk_grid", mine("hexagonal"), "/chunk_grid/extension"),
                 ("chunk_grid", json!({"type": "hexagonal", "chunk_shape": [2]}), "/chunk_grid/type"),
                 ("chunk_memory_layout", mine("hilbert"), "/chunk_memory_layout/extension"),
                 ("storage_transformers", json!([(mine("mine"))]), "/storage_transformers/0/extension"),
             ];
             for (member, value, pointer) in cases {
-                if dialect == Dialect::V3Protocol2019 && member == "storage_transformers" {
+                let is_of_2022 = dialect == Dialect::V3Draft2022;
+                if is_of_2022 && value == json!({"type": "mine"})
+                    || dialect == Dialect::V3Protocol2019 && member == "storage_transformers"
+                {
                     continue;
                 }
                 let stored = stored(dialect, &[(member, value.clone())]);
@@ -256,7 +271,8 @@ mod tests {
                     "{dialect} {value}"
                 );
                 assert_eq!(error.key(), found.document_key());
-                let name = value.get("extension").or_else(|| value.get("type")).unwrap_or(&value);
+                let named = || value.get("extension").or_else(|| value.get("type"));
+                let name = if pointer == "/data_type" { None } else { named() }.unwrap_or(&value);
                 if member != "storage_transformers" {
                     assert_eq!(error.found(), name.to_string(), "{dialect} {value}");
                 }
@@ -271,19 +287,39 @@ mod tests {
     fn codecs_by_their_own_uri() {
         for dialect in DRAFTS {
             let (member, codec) = match dialect {
-                Dialect::V3Draft2022 => ("codecs", json!([{"type": OWN, "configuration": {"mask": 15}}])),
-                Dialect::V3Protocol2020 => ("compressor", json!({"codec": OWN, "configuration": {"mask": 15}})),
-                _ => ("chunk_codecs", json!([{"codec": OWN, "mask": 15}])),
+                Dialect::V3Draft2022 => ("codecs", json!([{"type": OWN, "configuration": {"mask": 15, "id": 7}}])),
+                Dialect::V3Protocol2020 => {
+                    ("compressor", json!({"codec": OWN, "configuration": {"mask": 15, "id": 7}}))
+                }
+                _ => ("chunk_codecs", json!([{"codec": OWN, "mask": 15, "id": 7}])),
             };
             let stored = stored(dialect, &[(member, codec)]);
             let found = read(dialect, &stored);
             assert!(found.unknown.is_none());
             let last = array(&found).codecs.last().unwrap();
-            assert_eq!(last.to_value(), json!({"name": OWN, "configuration": {"mask": 15}}), "{dialect}");
+            assert_eq!(last.to_value(), json!({"name": OWN, "configuration": {"mask": 15, "id": 7}}), "{dialect}");
             let pointer = found.document_pointer(&format!("/codecs/{}", array(&found).codecs.len() - 1));
             assert_eq!(found.codec_uri(&pointer).as_deref(), Some(OWN), "{dialect} {pointer}");
             check_changed(&found, &stored);
         }
+    }
+
+    /// An object of numcodecs has no room for a parameter that is called as the name of the codec itself.
+    #[test]
+    fn a_parameter_that_numcodecs_cannot_have() {
+        let node = |id: Value| {
+            let document = json!({"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "int32", "fill_value": 0,
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}}, "attributes": {},
+                "chunk_key_encoding": {"name": "v2", "configuration": {"separator": "."}},
+                "codecs": [{"name": "bytes", "configuration": {"endian": "little"}},
+                    {"name": "numcodecs.mine", "configuration": {"id": id, "a": 1}}]});
+            let documents: Documents =
+                [("a/zarr.json".to_owned(), document.to_string().into_bytes())].into_iter().collect();
+            read(Dialect::V3, &documents).node
+        };
+        let path = NodePath::parse("/a").unwrap();
+        let error = documents(Dialect::V2, &path, &node(json!(7)), None).unwrap_err();
+        assert_eq!((error.kind(), error.found()), (ErrorKind::NotExpressible, "a parameter named id"), "{error}");
     }
 
     /// In front of the codec that says the byte order, a codec that is not known is one of arrays.

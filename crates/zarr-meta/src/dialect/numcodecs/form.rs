@@ -6,15 +6,19 @@ use crate::error::Result;
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Number, Value, json};
 
+/// The member of a codec of numcodecs for a parameter that is called `id`, as the codec itself is there. No document has it.
+pub(crate) const OWN_ID: &str = "\u{0}id";
+
+/// The parameters of a codec of numcodecs.
+pub(crate) fn parameters(codec: &Map) -> Map {
+    let own = codec.iter().filter(|(name, _)| *name != "id");
+    own.map(|(name, value)| (if name == OWN_ID { "id" } else { name }.to_owned(), value.clone())).collect()
+}
+
 /// A codec in the form of the model; `typesize` is the size of the elements directly in front of it, `item_size` that of the
 /// elements of the array.
 pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> Result<NamedConfig> {
-    let mut configuration: Map = at
-        .object()?
-        .iter()
-        .filter(|(name, _)| *name != "id")
-        .map(|(name, value)| (name.to_owned(), value.clone()))
-        .collect();
+    let mut configuration = parameters(at.object()?);
     let default = |configuration: &mut Map, name: &str, value: Value| {
         if configuration.get(name).is_none_or(Value::is_null) {
             configuration.insert(name, value);

@@ -21,7 +21,9 @@ pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
     }
     let (order, transposes) = layout::from_model(&array.codecs, array.shape.len())?;
     let behind = array.codecs.get(transposes..).unwrap_or_default();
-    let stored = numcodecs::from_model(behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
+    let stored = numcodecs::from_model(behind, transposes, &dtype)
+        .and_then(numcodecs::Stored::of_numcodecs)
+        .map_err(|error| error.below("/codecs"))?;
     if let Some(filter) = stored.filters.first() {
         let found = filter.get("id").map_or_else(String::new, Value::excerpt);
         let found = format!("filter {found}");

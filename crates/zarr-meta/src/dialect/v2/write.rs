@@ -16,7 +16,9 @@ pub(super) fn array(array: &ArrayMetadata) -> Result<Map> {
     let dtype = typestr::from_model(&array.data_type).map_err(|error| error.below("/data_type"))?;
     let (order, transposes) = layout::from_model(&array.codecs, array.shape.len())?;
     let behind = array.codecs.get(transposes..).unwrap_or_default();
-    let stored = numcodecs::from_model(behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
+    let stored = numcodecs::from_model(behind, transposes, &dtype)
+        .and_then(numcodecs::Stored::of_numcodecs)
+        .map_err(|error| error.below("/codecs"))?;
     let mut map = Map::new();
     map.insert("zarr_format", 2);
     map.insert("shape", array.shape.clone());
