@@ -332,6 +332,22 @@ mod tests {
         });
     }
 
+    /// Bytes of answers that are cut give a request more time, again and again.
+    #[test]
+    fn there_are_only_so_many_attempts_however_much_time_is_left() {
+        run(async {
+            let mut attempts = Attempts::new(Retry::within(Duration::from_millis(16)), 0);
+            attempts.excuse(Duration::from_secs(1000));
+            attempts.begin();
+            while attempts.pause(Again::Later).await {
+                attempts.begin();
+                assert!(attempts.made() <= MOST + 1, "{attempts}");
+            }
+            assert_eq!(attempts.made(), MOST + 1);
+            assert!(attempts.left() > Duration::from_secs(900), "{attempts}");
+        });
+    }
+
     #[test]
     fn options() {
         let take = |given: &[(&str, &str)]| {
