@@ -474,7 +474,6 @@ fn many_keys(store: &dyn Store) {
     assert_eq!(store.list().expect("list"), []);
 }
 
-/// None of the values that are made is there before, and one that is stays as it is.
 fn many_new_keys(store: &dyn Store) {
     if !store.capabilities().conditional {
         return;
@@ -484,7 +483,6 @@ fn many_new_keys(store: &dyn Store) {
     let is_set = |key: &Key| store.get_all(key).expect("get").is_some_and(|value| value == key.as_str().as_bytes());
     for durability in [Durability::None, Durability::File, Durability::Full] {
         store.create_many(&values, durability).expect("created");
-        store.create_many(&[], durability).expect("nothing");
         assert!(keys.iter().all(is_set), "{store}");
         store.erase_prefix(&Prefix::new("new/").expect("a prefix")).expect("erase");
         store.set_all(&keys[150], b"old").expect("set");
