@@ -1,6 +1,7 @@
 //! Nodes whose chunks are written: their documents make them visible, many at a time.
 
 use super::destination::{Apart, NodeDocuments, created_meanwhile};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zarr_hierarchy::Result;
@@ -56,8 +57,11 @@ impl<'t> Finished<'t> {
     /// those of [`Store::create_many`].
     fn create_together(&self, waiting: Vec<NodeDocuments>) -> Result<()> {
         let nodes = waiting.iter().map(NodeDocuments::apart).collect::<Result<Vec<_>>>()?;
-        let before: Vec<(&Key, &[u8])> =
+        // The document that is for the whole hierarchy decides for its root, and goes before the others'.
+        let deciding: BTreeSet<&Key> = nodes.iter().flatten().map(|node| &node.deciding.0).collect();
+        let before: BTreeMap<&Key, &[u8]> =
             nodes.iter().flatten().flat_map(|node| &node.before).map(|(key, value)| (key, value.as_slice())).collect();
+        let before: Vec<(&Key, &[u8])> = before.into_iter().filter(|(key, _)| !deciding.contains(key)).collect();
         if !before.is_empty() {
             (self.check_own)()?;
             self.target.set_many(&before)?;

@@ -322,7 +322,9 @@ impl Store for Waits {
 /// A copy of 2,000 small arrays waited 2,018 times for the disk.
 #[test]
 fn a_copy_of_many_arrays_waits_for_few_of_them() {
-    for (dialect, attributes) in [(Dialect::V3, false), (Dialect::V2, true)] {
+    let dialects =
+        [(Dialect::V3, false), (Dialect::V2, true), (Dialect::V3Draft2022, true), (Dialect::V3Protocol2020, false)];
+    for (dialect, attributes) in dialects {
         let (registry, source) = (registry(), memory());
         Group::create(&source, "/", NewGroup::default().dialect(dialect), &registry).unwrap();
         for number in 0..300 {
