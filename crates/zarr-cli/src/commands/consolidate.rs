@@ -13,7 +13,7 @@ use zarr::hierarchy::Staleness;
 use zarr::meta::consolidated::document_key;
 use zarr::meta::json::Value;
 use zarr::meta::{NodePath, StoredNode};
-use zarr::store::{Key, Store, StoreExt};
+use zarr::store::{Key, Store, StoreExt, StoreKind};
 
 /// Write consolidated metadata of a group, check whether it is stale, or drop it.
 #[derive(Debug, Args)]
@@ -67,8 +67,10 @@ fn consolidate(context: &Context, location: &NodeLocation, path: &str) -> Result
     let done = zarr::hierarchy::consolidate(&*location.store, path, location.dialect);
     bar.finish();
     let nodes = done.map_err(|error| location.with_near(error))?;
-    // Who changed a node meanwhile, and looked for copies before this one was written, leaves it stale.
-    if !renew(&*location.store, path, location.dialect).map_err(|error| location.with_near(error))? {
+    // Who changed a node meanwhile, and looked for copies before this one was written, leaves it stale. Where each look is a request, it is not
+    // looked for.
+    let is_looked_at = location.store.access_profile().kind != StoreKind::Remote;
+    if is_looked_at && !renew(&*location.store, path, location.dialect).map_err(|error| location.with_near(error))? {
         let failure = Failure::data(
             "stale",
             format!("{location}: others changed nodes again and again; the metadata was dropped"),
