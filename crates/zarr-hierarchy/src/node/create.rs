@@ -36,8 +36,7 @@ pub fn create(
     let (written, found) = documents::of_new(dialect, &path, node, &Documents::new())?;
     // If the store can list, no node is put in an implicit group whose nodes would not be found again: below an array,
     // or by documents of another dialect.
-    let open = OpenNode::new(path, None, capabilities.list);
-    let state = Change::Here(Box::new(open));
+    let state = Change::Here(Box::new(OpenNode::new(path, None, capabilities.list)));
     Ok(CreateNode {
         written,
         found,
