@@ -41,7 +41,8 @@ fn read(path: &std::path::Path, file: &[u8]) -> bool {
         return false;
     };
     let Ok(keys) = store.list() else { return false };
-    let begins = laws::zip::directory(file);
+    let archive = laws::zip::archive(file);
+    let begins = laws::zip::directory(archive);
     assert_eq!(
         of_value.as_ref().and_then(|store| store.list().ok()).as_ref(),
         Some(&keys),
@@ -57,12 +58,15 @@ fn read(path: &std::path::Path, file: &[u8]) -> bool {
         let of_value = of_value.as_ref().and_then(|store| store.get_all(&key).ok().flatten());
         assert_eq!(of_value, got, "{key} of a value of a store");
         if let Some(value) = &got {
-            laws::zip::value(file, key.as_str(), value, &begins);
+            laws::zip::value(archive, key.as_str(), value, &begins);
             parts(&store, &key, value);
         }
         values.push((key, got));
     }
-    appended(path, &values);
+    match archive.len() == file.len() {
+        true => appended(path, &values),
+        false => refused(path, file),
+    }
     values.iter().all(|(_, value)| value.is_some())
 }
 
@@ -71,6 +75,17 @@ fn over(file: &[u8]) -> Option<ZipStore> {
     let (store, key) = (MemoryStore::new(), Key::new("x.zip").ok()?);
     store.set_all(&key, file).ok()?;
     ZipStore::over(Arc::new(store), key).ok()
+}
+
+/// Checks that nothing is written to an archive with bytes around it, which would be lost.
+fn refused(path: &std::path::Path, file: &[u8]) {
+    let key = Key::new("zarr-fuzz-new").expect("a key");
+    let written = ZipStore::append(path).and_then(|store| {
+        store.set_all(&key, b"value")?;
+        store.close()
+    });
+    assert!(written.is_err(), "bytes around an archive are lost");
+    assert_eq!(std::fs::read(path).expect("a file that is there"), file);
 }
 
 /// Adds a value to the file, and compares the ones that were there.

@@ -3,8 +3,30 @@
 use super::super::zip::{CENTRAL, END, LOCAL, number};
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
+/// The signature of the record of the end with numbers of 64 bits.
+const END64: [u8; 4] = *b"PK\x06\x06";
+
 /// The value of a field of a record when the number is elsewhere.
 const WIDE: usize = u32::MAX as usize;
+
+/// The archive in a file that may have bytes before it, from which its offsets do not count, and behind it.
+pub(in crate::fuzz) fn archive(file: &[u8]) -> &[u8] {
+    let begins = |at: usize, mark: &[u8]| file.get(at..).is_some_and(|rest| rest.starts_with(mark));
+    let ends = || (0..file.len().saturating_sub(21)).rev().filter(|at| begins(*at, &END));
+    let behind = |at: usize| file.len().checked_sub(at + 22 + number(file, at + 20, 2));
+    let end = ends().find(|at| behind(*at) == Some(0)).or_else(|| ends().find(|at| behind(*at).is_some()));
+    let end = end.expect("a record of the end");
+    let [count, size, start] = [(10, 2), (12, 4), (16, 4)].map(|(at, len)| number(file, end + at, len));
+    let is_wide = count == usize::from(u16::MAX) || size == WIDE || start == WIDE;
+    let wide = (0..end).rev().find(|at| is_wide && begins(*at, &END64));
+    let (records, size, start) = match wide {
+        Some(at) => (at, number(file, at + 40, 8), number(file, at + 48, 8)),
+        None => (end, size, start),
+    };
+    let shift = records.saturating_sub(start.saturating_add(size));
+    let is_moved = size > 0 && !begins(start, &CENTRAL) && begins(start.saturating_add(shift), &CENTRAL);
+    file.get(if is_moved { shift } else { 0 }..file.len() - behind(end).unwrap_or_default()).unwrap_or_default()
+}
 
 /// Checks the directory of a file without numbers of 64 bits: as many entries as it says, each of which lies in front of it and
 /// shares no byte with another one. Where the records begin, and the directory behind them.
