@@ -1,4 +1,4 @@
-//! Places for connections. When all are taken, the connection that has waited longest for a request gives way to a new one.
+//! How many connections are served at the same time. When all are taken, the connection that has waited longest for a request gives way to a new one.
 
 use crate::held::Connection;
 use hyper::body::{Body, Frame, SizeHint};
@@ -6,10 +6,14 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// So many places as connections may be served at the same time.
-pub(crate) struct Places {
+/// A connection that waits no longer than this may have sent a request that was not looked at yet: it keeps its place.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// As many places as connections may be served at the same time.
+pub(crate) struct ConnectionLimit {
     free: Arc<Semaphore>,
     waiting: Mutex<Waiting>,
     /// A connection waits that did not before.
@@ -20,12 +24,12 @@ pub(crate) struct Places {
 #[derive(Default)]
 struct Waiting {
     next: u64,
-    connections: BTreeMap<u64, Arc<Connection>>,
+    connections: BTreeMap<u64, (Instant, Arc<Connection>)>,
 }
 
 /// The place of a connection, free once this is dropped.
 pub(crate) struct Place {
-    places: Arc<Places>,
+    places: Arc<ConnectionLimit>,
     connection: Arc<Connection>,
     state: Mutex<State>,
     _permit: OwnedSemaphorePermit,
@@ -42,7 +46,7 @@ enum State {
     Sends,
 }
 
-impl Places {
+impl ConnectionLimit {
     pub(crate) fn new(count: usize) -> Arc<Self> {
         let free = Arc::new(Semaphore::new(count.max(1)));
         Arc::new(Self { free, waiting: Mutex::default(), more: Notify::new() })
@@ -57,13 +61,16 @@ impl Places {
         let permit = loop {
             // Whatever began to wait from here on is told.
             let more = self.more.notified();
+            let mut grace = None;
             if self.free.available_permits() == 0 && !has_ended {
-                has_ended = self.end_oldest();
+                grace = self.end_oldest();
+                has_ended = grace == Some(Duration::ZERO);
             }
             tokio::select! {
                 biased;
                 permit = &mut permit => break permit.ok()?,
                 () = more => {}
+                () = after(grace.filter(|_| !has_ended)) => {}
             }
         };
         let connection = Arc::new(Connection::default());
@@ -73,10 +80,16 @@ impl Places {
         Some(Place { places: Arc::clone(self), connection, state, _permit: permit })
     }
 
-    /// Ends the connection that has waited longest, if there is one.
-    fn end_oldest(&self) -> bool {
-        let oldest = self.list().connections.pop_first();
-        oldest.inspect(|(_, connection)| connection.give_up()).is_some()
+    /// Ends the connection that has waited longest. Gives the time for which it keeps its place still; `None` if none waits.
+    fn end_oldest(&self) -> Option<Duration> {
+        let mut waiting = self.list();
+        let oldest = waiting.connections.first_entry()?;
+        let left = GRACE.saturating_sub(oldest.get().0.elapsed());
+        if left.is_zero() {
+            let (_, connection) = oldest.remove();
+            connection.give_up();
+        }
+        Some(left)
     }
 
     fn list(&self) -> MutexGuard<'_, Waiting> {
@@ -84,10 +97,18 @@ impl Places {
     }
 }
 
+/// Ends after a time; never without one.
+async fn after(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}
+
 impl Waiting {
     fn add(&mut self, connection: Arc<Connection>) -> u64 {
         self.next += 1;
-        self.connections.insert(self.next, connection);
+        self.connections.insert(self.next, (Instant::now(), connection));
         self.next
     }
 }

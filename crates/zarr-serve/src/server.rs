@@ -5,7 +5,7 @@ use crate::answer::answer;
 use crate::nodes::Nodes;
 use crate::options::{ServeLimits, ServeOptions};
 use crate::paced::Paced;
-use crate::places::{Place, Places};
+use crate::places::{ConnectionLimit, Place};
 use crate::shared::Shared;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -139,7 +139,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Accepts connections until the server stops, serves as many at the same time as it may have, and waits for the end of all.
 async fn accept(listener: TcpListener, shared: Arc<Shared>, limits: ServeLimits, stopped: watch::Receiver<bool>) {
-    let places = Places::new(limits.connections);
+    let places = ConnectionLimit::new(limits.connections);
     let mut connections = JoinSet::new();
     let next = async {
         loop {

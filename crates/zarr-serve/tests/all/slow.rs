@@ -72,6 +72,19 @@ fn clients_that_send_no_request_give_way_to_others() {
     assert!(begun.starts_with(b"HTTP/1.1 200 ") && rest.ends_with(&[7; 1000]));
 }
 
+/// More clients than places, each of which asks at once: none gives way to another before its request was looked at.
+#[test]
+fn many_requests_at_once_are_all_answered() {
+    let server = server(ServeLimits::default().connections(2).request_time(Duration::from_secs(600)));
+    let address = server.address();
+    let head = b"HEAD /raw/large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    let clients: Vec<_> =
+        (0..60).map(|_| std::thread::spawn(move || crate::support::exchange(address, head))).collect();
+    for client in clients {
+        assert!(client.join().unwrap().starts_with(b"HTTP/1.1 200 "));
+    }
+}
+
 /// All places are taken by clients that are answered: a further one waits until one has its answer.
 #[test]
 fn a_client_that_has_its_answer_gives_way() {
