@@ -118,7 +118,10 @@ pub(super) fn parse(file: &Pieces) -> Result<Directory, Lack> {
     let mut bytes = file.get(end.offset, end.size, "central directory")?;
     // As of Python: the directory ends where the records begin, if it is not where it is said to be.
     let shift = end.records.saturating_sub(end.offset.saturating_add(end.size));
-    if shift > 0 && !bytes.is_empty() && u32_at(&bytes, 0) != Some(HEADER) {
+    if shift > 0 && bytes.is_empty() {
+        // An archive of nothing, behind other bytes.
+        (end.offset, end.before) = (end.offset + shift, shift);
+    } else if shift > 0 && u32_at(&bytes, 0) != Some(HEADER) {
         let shifted = file.get(end.offset + shift, end.size, "central directory")?;
         if u32_at(&shifted, 0) == Some(HEADER) {
             (bytes, end.offset, end.before) = (shifted, end.offset + shift, shift);
