@@ -266,6 +266,13 @@ pub(super) struct Apart {
     pub(super) deciding: (Key, Vec<u8>),
 }
 
+impl Apart {
+    /// Makes sure that nobody has created the node meanwhile.
+    pub(super) fn check_free(&self, target: &Arc<dyn Store>) -> Result<()> {
+        if target.get_all(&self.deciding.0)?.is_some() { Err(created_meanwhile(&self.path)) } else { Ok(()) }
+    }
+}
+
 impl NodeDocuments {
     /// The documents of a node, in a hierarchy that has the document `entry` for all of them.
     ///

@@ -64,6 +64,9 @@ impl<'t> Finished<'t> {
         let before: Vec<(&Key, &[u8])> = before.into_iter().filter(|(key, _)| !deciding.contains(key)).collect();
         if !before.is_empty() {
             (self.check_own)()?;
+            for node in nodes.iter().flatten().filter(|node| !node.before.is_empty()) {
+                node.check_free(self.target)?;
+            }
             self.target.set_many(&before)?;
         }
         self.order()?;

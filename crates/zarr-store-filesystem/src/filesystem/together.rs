@@ -57,9 +57,13 @@ impl FilesystemStore {
                 break;
             }
             let parent = split(key.as_str()).0;
-            let directory = self.make_directories(parent, &mut Retry::default())?;
+            // Whatever is wrong shows when the value is set by itself, also too many open files.
+            let directory = match self.make_directories(parent, &mut Retry::default()) {
+                Ok(directory) => directory,
+                Err(_) if !filled.is_empty() => break,
+                Err(error) => return Err(error),
+            };
             self.remove_leftovers(&directory, parent);
-            // Whatever is wrong shows when the value is set by itself.
             let Ok(Some(file)) = self.vfs.make_unnamed(&directory) else { break };
             self.fill(&file, &[value], Durability::None, &|_| Ok(()))
                 .map_err(|error| self.fail(Operation::Set, key.as_str(), error))?;
