@@ -3,8 +3,11 @@
 use super::{Parser, Step, SyntaxError, error_at};
 use crate::deviations::{DeviationKind, ParseOptions};
 use crate::{Deviation, Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+
+/// The most members that are kept apart: their names and places take more memory than short texts of them.
+const MAX_ENTRIES: usize = 1 << 21;
 
 /// A member of the object that is kept as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,6 +181,9 @@ impl Parser<'_> {
             self.check_limit()?;
             let text = value_at..self.at;
             match seen.index(&entries, &name) {
+                None if entries.len() >= MAX_ENTRIES => {
+                    return Err(error_at(self.text, name_at, &format!("expected at most {MAX_ENTRIES} members")));
+                }
                 None => entries.push(MemberText { name, text }),
                 Some(_) if !self.options.duplicate_names => {
                     return Err(error_at(self.text, name_at, &format!("a second member {name:?}")));
@@ -208,7 +214,7 @@ impl Parser<'_> {
 #[derive(Default)]
 struct Names {
     indices: Option<HashMap<String, usize>>,
-    repeated: Vec<usize>,
+    repeated: HashSet<usize>,
 }
 
 impl Names {
@@ -228,13 +234,7 @@ impl Names {
 
     /// Whether the name of this entry comes for the second time.
     fn repeats(&mut self, index: usize) -> bool {
-        match self.repeated.binary_search(&index) {
-            Ok(_) => false,
-            Err(at) => {
-                self.repeated.insert(at, index);
-                true
-            }
-        }
+        self.repeated.insert(index)
     }
 }
 
