@@ -135,7 +135,12 @@ impl GroupHandle {
             });
             Ok((done, one.and(other)))
         };
-        let (done, dropped) = runtime::run_in_if(py, group.store(), is_long, change, |(done, _)| done.is_ok())?;
+        let done = runtime::run_in_if(py, group.store(), is_long, change, |(done, _)| done.is_ok());
+        // Another array may be at the path of one whose chunks are kept.
+        if let Some(cache) = self.origin.cache() {
+            cache.clear();
+        }
+        let (done, dropped) = done?;
         dropped.warn(py, &self.origin.again())?;
         done.or_exception(py)
     }

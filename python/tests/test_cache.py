@@ -102,3 +102,20 @@ def test_other_sizes_are_refused(tmp_path: Path, cache: Any, error: type[Excepti
     for opened in (zarr_rust.open, zarr_rust.open_array):
         with pytest.raises(error, match="cache="):
             opened(tmp_path / "x.zarr", cache=cache)
+
+
+def test_another_array_at_the_same_path_is_read(tmp_path: Path) -> None:
+    fill(tmp_path)
+    root = zarr_rust.open_group(tmp_path / "x.zarr", mode="r+", cache=1 << 20)
+    new: dict[str, Any] = {"shape": (64,), "chunks": (4,), "shards": (32,), "dtype": "i4"}
+    assert root["a"][5] == 5
+    root.create_array("a", overwrite=True, **new)[:] = np.arange(64) + 100
+    assert root["a"][5] == 105
+    del root["a"]
+    root.create_array("a", **new)
+    assert root["a"][5] == 0
+    root["a"][:] = np.arange(64) + 200
+    assert root["b"][5] == 5 and root["a"][5] == 205
+    del root["a"]
+    root.move("b", "a")
+    assert root["a"][5] == 5
