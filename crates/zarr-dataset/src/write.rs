@@ -52,7 +52,7 @@ impl Dataset {
     /// All values are encoded before the first is stored. If a store fails in between, arrays that have grown shrink again; an
     /// interrupted process can leave arrays of different sizes, which [`open`](Self::open) reports. Consolidated metadata of this group and of
     /// groups above has the sizes from before until all arrays have grown, and then the new ones, by one set of its document: who opens the
-    /// data set by it finds one size of the dimension at any time (in stores with conditional sets, and as long as one appends).
+    /// data set by it finds one size of the dimension at any time (in stores with conditional sets, and as long as nobody else appends, changes its variables or consolidates).
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if `new` lacks a variable that has the dimension, sizes of other dimensions differ, a value cannot be
@@ -266,6 +266,11 @@ impl Grown {
     fn shrink(mut self) -> StoredNode {
         let mut shape = self.array.shape().to_vec();
         shape.get_mut(self.axis).into_iter().for_each(|len| *len = len.saturating_sub(self.added));
+        // Copies that others made of the larger shape are dropped before.
+        let options = self.array.options().clone().consolidated_later(false);
+        if let Ok(array) = self.array.with(options) {
+            self.array = array;
+        }
         // The error that is returned is the one of the append.
         let _ = self.array.resize(&shape);
         self.array.found().clone()

@@ -1,7 +1,7 @@
 //! Consolidated metadata: written, looked at, and dropped.
 
 use crate::hierarchy::{WalkJob, in_store};
-use crate::node::{Edit, OnlyCopied, RenewCopies, Revise, parse_path};
+use crate::node::{Edit, OnlyCopied, RenewCopies, Revise, made_without_copies, parse_path};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -114,10 +114,10 @@ pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect
 /// Gives the groups whose consolidated metadata has these nodes now. In stores without conditional sets it is dropped.
 ///
 /// # Errors
-/// [`ErrorKind::Store`](crate::ErrorKind::Store); [`ErrorKind::Argument`](crate::ErrorKind::Argument) if it would be dropped and has the only
-/// documents of nodes.
+/// [`ErrorKind::Store`](crate::ErrorKind::Store), also if it would be dropped and has the only documents of nodes: the nodes are changed in any case.
 pub fn renew_copies(store: &dyn Store, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
-    run(store, RenewCopies::new(nodes.to_vec(), store.capabilities())).map_err(|error| in_store(store, error))
+    let job = RenewCopies::new(nodes.to_vec(), store.capabilities());
+    run(store, job).map_err(|error| in_store(store, made_without_copies(error)))
 }
 
 /// As [`renew_copies`], on a store that does not block.
@@ -126,7 +126,7 @@ pub fn renew_copies(store: &dyn Store, nodes: &[StoredNode]) -> Result<Vec<NodeP
 /// As [`renew_copies`].
 pub async fn renew_copies_async(store: &dyn AsyncStore, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
     let job = RenewCopies::new(nodes.to_vec(), store.capabilities());
-    run_async(store, job).await.map_err(|error| in_store(store, error))
+    run_async(store, job).await.map_err(|error| in_store(store, made_without_copies(error)))
 }
 
 /// The groups at `path` and above that have consolidated metadata, the deepest first: a node that is made, replaced or erased at `path`, or

@@ -23,6 +23,7 @@ mod unfinished;
 pub use ancestors::{Above, Ancestors, DroppedCopies};
 pub use claim::{AwaitClaim, Claim, DropClaim, TakeClaim, unclaimed};
 pub use copies::RenewCopies;
+pub(crate) use copies::made_without_copies;
 pub use create::{CreateNode, create};
 pub use dialect::{DEFAULT_DIALECT, FindDialect, same_hierarchy};
 pub use erase::{EraseBroken, EraseNode, MIGRATION_RECORD};
@@ -49,6 +50,9 @@ use zarr_json::Map;
 use zarr_meta::{Copies, Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode, consolidated};
 use zarr_store::{AccessProfile, Job, Key, Next, Prefix, Reply, Request, StoreKind};
 
+/// The key of a document, and the document if it is there.
+type Answer = (String, Option<Vec<u8>>);
+
 /// Finds the node at a path: asks for the documents that each dialect would have there.
 #[derive(Debug)]
 pub struct OpenNode {
@@ -64,7 +68,7 @@ pub struct OpenNode {
     /// Prefixes that had nothing below them when they were listed.
     empty: Vec<String>,
     /// The documents that came with one that was cut off, and the key of that, which is asked for as a whole.
-    cut_off: Option<(Vec<(String, Option<Vec<u8>>)>, String)>,
+    cut_off: Option<(Vec<Answer>, String)>,
 }
 
 /// The document in a reply, if there is one.

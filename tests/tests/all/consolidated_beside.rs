@@ -7,8 +7,9 @@ use tempfile::TempDir;
 use zarr::check::{CheckOptions, Code, Event, check};
 use zarr::dataset::{Dataset, NewDataset, NewVariable};
 use zarr::hierarchy::{consolidate, consolidated_above, open_node, set_attributes, staleness, walk_consolidated};
-use zarr::store::{FilesystemStore, MemoryStore, Store};
+use zarr::store::{FilesystemStore, MemoryStore, Store, StoreExt};
 use zarr_array::{Array, Dialect, ErrorKind, Group, NewGroup, json};
+use zarr_store::testing::Altered;
 
 const VARIABLES: usize = 5;
 
@@ -242,6 +243,36 @@ fn copies_are_dropped_where_they_cannot_be_exchanged() {
         let dataset = open(&plain).unwrap().append("time", &variables(1)).unwrap();
         assert_eq!(dataset.dimensions()[0].size, 4);
         assert_eq!(lengths(&plain, "/").unwrap(), [4; VARIABLES]);
+    }
+}
+
+/// One writer sets an attribute, and is held up before it sets the copy. Another sets it back, finds the copy as it is to be, and sets none.
+#[test]
+fn a_copy_is_looked_at_once_more_after_it_was_set() {
+    for (dialect, document) in [(Dialect::V2, "a/.zattrs"), (Dialect::V3, "a/zarr.json")] {
+        let gets = std::sync::atomic::AtomicUsize::new(0);
+        let inner: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let registry = zarr::registry::default();
+        Group::create(&inner, "/", NewGroup::new().dialect(dialect), &registry).unwrap();
+        let new = NewGroup::new().dialect(dialect).attribute("status", "idle");
+        Group::create(&inner, "/a", new, &registry).unwrap();
+        consolidate(&*inner, "/", None).unwrap();
+        let status = |text: &str| [("status".to_owned(), json!(text))].into_iter().collect();
+        let store = Altered::new(Arc::clone(&inner)).getting(move |store, key, ranges| {
+            let found = store.get_ranges(key, ranges)?;
+            // The first one is before the change, the second for the copy.
+            if key.as_str() == document && gets.fetch_add(1, SeqCst) == 1 {
+                let node = open_node(&**store, "/a", None).unwrap();
+                assert_eq!(node.node.attributes().get("status"), Some(&json!("busy")));
+                set_attributes(&**store, &node, [("status".to_owned(), json!("idle"))].into_iter().collect()).unwrap();
+            }
+            Ok(found)
+        });
+        let node = open_node(&*inner, "/a", None).unwrap();
+        set_attributes(&store, &node, status("busy")).unwrap();
+        let node = open_node(&*inner, "/a", None).unwrap();
+        assert_eq!(node.node.attributes().get("status"), Some(&json!("idle")), "{dialect}");
+        assert!(!staleness(&*inner, "/", None).unwrap().expect("a copy").is_stale(), "{dialect}");
     }
 }
 

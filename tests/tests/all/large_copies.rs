@@ -1,7 +1,7 @@
 //! Consolidated metadata that are larger than other documents may be.
 
 use std::sync::Arc;
-use zarr::hierarchy::{consolidate, open_node, staleness, walk, walk_consolidated};
+use zarr::hierarchy::{consolidate, open_node, set_attributes, staleness, walk, walk_consolidated};
 use zarr_array::{Array, Dialect, ErrorKind, Group, NewArray, NewGroup, Registry};
 use zarr_meta::MAX_DOCUMENT_SIZE;
 use zarr_store::{Key, MemoryStore, Store, StoreExt};
@@ -55,6 +55,9 @@ fn consolidated_metadata_may_be_larger_than_other_documents() {
         assert!(open_node(&*store, "/g/b", None).is_ok());
         assert_eq!(open_node(&*store, "/h", None).unwrap_err().kind(), ErrorKind::NotFound);
         assert_eq!(consolidate(&*store, "/", None).unwrap(), 43);
+        let found = open_node(&*store, "/g/b", None).unwrap();
+        set_attributes(&*store, &found, [("n".to_owned(), 1.into())].into_iter().collect()).unwrap();
+        assert!(!staleness(&*store, "/", None).unwrap().expect("a copy").is_stale(), "{dialect}");
     }
 }
 

@@ -17,11 +17,12 @@ const MAX_TRIES: u32 = 100;
 ///
 /// Copies are dropped if they cannot be read, in stores without conditions, and where others keep replacing them.
 ///
-/// Copies are read before nodes. So whoever changes a node after it was read here reads the copy after it was set here, or this set fails: the
-/// last copy is that of the last change.
+/// Copies are read before nodes, and both once more after a set, until nothing differs: whoever changes a node in between reads the copy after it
+/// was set here, or is found by that look. So the last copy is that of the last change.
 ///
-/// Read ── none ──► done
-///  ▲  └──► Nodes ──► Set ── all set ──► done
+/// Read ── none, or as the nodes are ──► done
+///  ▲▲ └──► Nodes ──► Set ── all set ─┐
+///  │└────────────────────────────────┘
 ///  └─ Pause ◄─────────┘ another was faster, and too often: Drop ──► done
 #[derive(Debug)]
 pub struct RenewCopies {
@@ -101,7 +102,7 @@ impl RenewCopies {
             return self.drop_next();
         }
         self.state = State::Read;
-        Ok(Next::Ask(self.places.iter().map(|place| jobs::get_document(place.key.clone())).collect()))
+        Ok(Next::Ask(self.places.iter().map(|place| jobs::get_whole_document(place.key.clone())).collect()))
     }
 
     fn read(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
@@ -170,6 +171,17 @@ impl RenewCopies {
 
     fn end(&mut self) -> Next<Self> {
         Next::Done(std::mem::take(&mut self.copies).into_iter().map(|copied| copied.place.group).collect())
+    }
+
+    /// Whoever has set a copy reads it and the nodes once more: another who changed a node before the set may have found the copy as it was
+    /// to be, and set none.
+    fn look_again(&mut self) -> Result<Next<Self>> {
+        self.tries += 1;
+        if self.tries > MAX_TRIES {
+            self.copies.clear();
+            return self.drop_next();
+        }
+        self.begin()
     }
 
     /// Others replaced a copy while it was made.
@@ -253,7 +265,7 @@ impl Job for RenewCopies {
             State::Read => self.read(replies),
             State::Nodes(nodes) => self.nodes(nodes, replies),
             State::Set => match jobs::any_conflict(replies)? {
-                false => Ok(self.end()),
+                false => self.look_again(),
                 true => self.again(),
             },
             State::Drop(ancestors) => self.drop(ancestors, replies),
@@ -263,7 +275,7 @@ impl Job for RenewCopies {
 }
 
 /// The error of a change that is made, and whose copies are not renewed. No kind of error says that the change may be made again.
-pub(super) fn made_without_copies(error: Error) -> Error {
+pub(crate) fn made_without_copies(error: Error) -> Error {
     let is_unanswered = matches!(error.kind(), ErrorKind::Store | ErrorKind::Cancelled | ErrorKind::Internal);
     let error = if is_unanswered { error } else { error.with_kind(ErrorKind::Store) };
     error.with_hint("the change itself is made, and only consolidated metadata of groups above is not up to date: consolidate again")

@@ -1,7 +1,7 @@
 //! Writing consolidated metadata.
 
 use super::Consolidated;
-use super::read::without_nested;
+use super::copied::without_nested;
 use crate::dialect::table::rules;
 use crate::error::{Error, ErrorKind, Position, Result};
 use crate::{Dialect, Node, NodePath, StoredNode, documents};

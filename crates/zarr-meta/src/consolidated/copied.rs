@@ -1,6 +1,5 @@
 //! The documents in consolidated metadata: kept as text, and parsed when they are asked for.
 
-use super::read::without_nested;
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_json::{Map, MemberText, ParseOptions, Value, parse};
@@ -136,4 +135,14 @@ impl std::fmt::Debug for CopiedDocuments {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_map().entries(self.iter()).finish()
     }
+}
+
+/// Groups inside of consolidated metadata may have some of their own that is empty though they have children
+/// (zarr-python 3.1), so it says nothing.
+pub(super) fn without_nested(document: &Value) -> Value {
+    let mut members = document.as_object().cloned().unwrap_or_default();
+    if members.contains_key("consolidated_metadata") {
+        members.remove("consolidated_metadata");
+    }
+    Value::Object(members)
 }

@@ -134,13 +134,3 @@ fn members(key: &str, bytes: &[u8]) -> Result<Option<Vec<MemberText>>> {
     document.member("metadata").and_then(|metadata| metadata.object().map(drop)).map_err(in_document)?;
     Ok(Some(read.entries.unwrap_or_default()))
 }
-
-/// Groups inside of consolidated metadata may have some of their own that is empty though they have children
-/// (zarr-python 3.1), so it says nothing.
-pub(super) fn without_nested(document: &Value) -> Value {
-    let mut members = document.as_object().cloned().unwrap_or_default();
-    if members.contains_key("consolidated_metadata") {
-        members.remove("consolidated_metadata");
-    }
-    Value::Object(members)
-}

@@ -6,7 +6,7 @@ use crate::{Dialect, NodePath, StoredNode, document_keys, entry_point_key};
 
 impl Consolidated {
     /// Puts the documents of a node into consolidated metadata of the group at `group`, which is at or above the node, instead of those that
-    /// it has there. Gives whether these were others.
+    /// it has there; nothing if it has none. Gives whether these were others.
     ///
     /// # Errors
     /// As [`collect`](Self::collect).
@@ -15,14 +15,19 @@ impl Consolidated {
         if new.is_empty() {
             return Ok(false);
         }
-        let mut is_changed = false;
         let prefix = group.key_prefix();
-        for key in document_keys(dialect, &node.path, &node.documents) {
-            let is_of_all = Some(key.as_str()) == entry_point_key(dialect);
-            let key = key.strip_prefix(prefix.as_str()).unwrap_or(&key);
-            if !is_of_all && new.keys().all(|other| other != key) {
-                is_changed |= self.documents.remove(key);
-            }
+        let keys: Vec<String> = document_keys(dialect, &node.path, &node.documents)
+            .into_iter()
+            .filter(|key| Some(key.as_str()) != entry_point_key(dialect))
+            .map(|key| key.strip_prefix(prefix.as_str()).unwrap_or(&key).to_owned())
+            .collect();
+        // Others made the node, and no copy. One without those of the groups between would be a hierarchy that cannot be read.
+        if !self.documents.keys().any(|known| keys.iter().any(|key| key == known)) {
+            return Ok(false);
+        }
+        let mut is_changed = false;
+        for key in keys.iter().filter(|key| new.keys().all(|other| other != key.as_str())) {
+            is_changed |= self.documents.remove(key);
         }
         for (key, document) in new.iter() {
             if self.documents.get(key).as_ref() != Some(&document) {
@@ -66,5 +71,7 @@ mod tests {
         assert!(copy.renew(Dialect::V2, &group, &new).expect("another"));
         assert_eq!(copy.documents.keys().collect::<Vec<_>>(), ["a/.zarray", "b/.zgroup"]);
         assert_eq!(copy.documents.get("a/.zarray"), collect(&new).documents.get("a/.zarray"));
+        let mut without = Consolidated::default();
+        assert!(!without.renew(Dialect::V2, &group, &new).expect("none") && without.documents.is_empty());
     }
 }
