@@ -366,9 +366,11 @@ impl NodeDocuments {
     /// The documents of a node that must not be there: those that go before, and the one that makes it a node. `None` for a node that has
     /// others.
     pub(super) fn apart(&self) -> Result<Option<Apart>> {
-        if !self.inherited.is_empty() || self.changes.iter().any(|(_, document)| document.is_none()) {
+        if self.changes.iter().any(|(_, document)| document.is_none()) {
             return Ok(None);
         }
+        let inherited = self.inherited.iter().map(|(key, bytes)| Ok((Key::new(key)?, bytes.to_vec())));
+        let mut before = inherited.collect::<Result<Vec<_>>>()?;
         let mut steps = self.steps(self.changes.clone(), &Precondition::NotExists)?;
         let set = |request| match request {
             Request::Set { key, value, .. } => Some((key, value)),
@@ -376,7 +378,7 @@ impl NodeDocuments {
         };
         let mut last: Vec<_> = steps.pop().into_iter().flatten().filter_map(set).collect();
         let deciding = last.pop().filter(|_| last.is_empty());
-        let before = steps.into_iter().flatten().filter_map(set).collect();
+        before.extend(steps.into_iter().flatten().filter_map(set));
         Ok(deciding.map(|deciding| Apart { path: self.found.path.clone(), before, deciding }))
     }
 

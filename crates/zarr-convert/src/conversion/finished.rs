@@ -57,11 +57,15 @@ impl<'t> Finished<'t> {
     /// those of [`Store::create_many`].
     fn create_together(&self, waiting: Vec<NodeDocuments>) -> Result<()> {
         let nodes = waiting.iter().map(NodeDocuments::apart).collect::<Result<Vec<_>>>()?;
-        // The document that is for the whole hierarchy decides for its root, and goes before the others'.
-        let deciding: BTreeSet<&Key> = nodes.iter().flatten().map(|node| &node.deciding.0).collect();
+        // The document that is for the whole hierarchy makes its root, which is created before the others that have it.
+        let alone = waiting.iter().zip(&nodes).filter(|(_, node)| node.is_none());
+        let alone = alone.flat_map(|(documents, _)| documents.changes().map(|(key, _)| key));
+        let deciding = nodes.iter().flatten().map(|node| node.deciding.0.as_str());
+        let not_before: BTreeSet<&str> = deciding.chain(alone).collect();
         let before: BTreeMap<&Key, &[u8]> =
             nodes.iter().flatten().flat_map(|node| &node.before).map(|(key, value)| (key, value.as_slice())).collect();
-        let before: Vec<(&Key, &[u8])> = before.into_iter().filter(|(key, _)| !deciding.contains(key)).collect();
+        let before: Vec<(&Key, &[u8])> =
+            before.into_iter().filter(|(key, _)| !not_before.contains(key.as_str())).collect();
         if !before.is_empty() {
             (self.check_own)()?;
             for node in nodes.iter().flatten().filter(|node| !node.before.is_empty()) {
