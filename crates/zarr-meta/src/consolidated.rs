@@ -2,6 +2,7 @@
 //!
 //! It is a snapshot and may be stale; whether to trust it is the caller's business.
 
+mod beside;
 mod build;
 mod copied;
 mod found;
@@ -10,16 +11,15 @@ mod read;
 mod renew;
 mod stale;
 
+pub(crate) use beside::Beside;
 pub(crate) use copied::Copied;
 pub use copied::CopiedDocuments;
 pub use found::{FoundCopy, found, keys};
 pub use stale::{document_key, without_consolidated};
 
-use crate::dialect::table::rules;
 use crate::documents::INLINE;
 use crate::error::{Error, ErrorKind, MAX_DOCUMENT_SIZE, Result};
-use crate::{Dialect, NodePath};
-use std::sync::{Arc, OnceLock};
+use crate::NodePath;
 
 /// The key of the consolidated metadata of version 2, below the prefix of the group it is for.
 pub const V2_KEY: &str = ".zmetadata";
@@ -77,41 +77,6 @@ pub enum Copies {
     /// As [`Read`](Self::Read); but where the dialect is known it is read alone, and says what the group is. The documents of the
     /// group are read only if it does not.
     Trusted,
-}
-
-/// The document of consolidated metadata beside that of a group, as far as it was read.
-#[derive(Clone, Debug, Default)]
-pub(crate) enum Beside {
-    #[default]
-    Unknown,
-    Missing,
-    Text(Arc<CopyText>),
-}
-
-/// Its text, and what it says once that was asked for.
-#[derive(Debug)]
-pub(crate) struct CopyText {
-    bytes: Arc<Vec<u8>>,
-    read: OnceLock<Result<Option<Consolidated>>>,
-}
-
-impl Beside {
-    pub(crate) fn of(text: Option<Vec<u8>>) -> Self {
-        let unread = |text| CopyText { bytes: Arc::new(text), read: OnceLock::new() };
-        text.map_or(Self::Missing, |text| Self::Text(Arc::new(unread(text))))
-    }
-
-    /// Its content; `None` if it was not read.
-    pub(crate) fn parse(&self, dialect: Dialect, key: &str) -> Option<Result<Option<Consolidated>>> {
-        match self {
-            Self::Unknown => None,
-            Self::Missing => Some(Ok(None)),
-            Self::Text(text) => {
-                let read = || rules(dialect).parse_consolidated(key, &text.bytes);
-                Some(text.read.get_or_init(read).clone())
-            }
-        }
-    }
 }
 
 /// The documents of all nodes below a group, as they were when somebody collected them.
