@@ -15,11 +15,7 @@ const PASSED: usize = 64 << 10;
 
 /// Whether values of this method are decoded here.
 pub(super) const fn is_read(method: u16) -> bool {
-    match method {
-        BZIP2 => cfg!(feature = "bz2"),
-        LZMA => cfg!(feature = "lzma"),
-        _ => false,
-    }
+    (method == BZIP2 && cfg!(feature = "bz2")) || (method == LZMA && cfg!(feature = "lzma"))
 }
 
 impl Entry {
