@@ -17,9 +17,9 @@ pub use copied::CopiedDocuments;
 pub use found::{FoundCopy, found, keys};
 pub use stale::{document_key, without_consolidated};
 
+use crate::NodePath;
 use crate::documents::INLINE;
 use crate::error::{Error, ErrorKind, MAX_DOCUMENT_SIZE, Result};
-use crate::NodePath;
 
 /// The key of the consolidated metadata of version 2, below the prefix of the group it is for.
 pub const V2_KEY: &str = ".zmetadata";
