@@ -6,7 +6,7 @@ use crate::{Error, ErrorKind, Result, jobs};
 use std::collections::BTreeMap;
 use zarr_meta::consolidated;
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
-use zarr_store::{Capabilities, Fetched, Job, Key, Next, Precondition, Reply, Request, backoff};
+use zarr_store::{Capabilities, Conflicts, Fetched, Job, Key, Next, Precondition, Reply, Request};
 
 /// How often copies are made again when others replace them in between.
 const MAX_TRIES: u32 = 100;
@@ -29,7 +29,8 @@ pub struct RenewCopies {
     nodes: Vec<StoredNode>,
     places: Vec<Place>,
     capabilities: Capabilities,
-    tries: u32,
+    /// Sets of copies, which others broke or which have to be looked at once more.
+    conflicts: Conflicts,
     /// The copies, and the documents in which they cannot be read.
     copies: Vec<Copied>,
     unreadable: Vec<Key>,
@@ -91,7 +92,15 @@ impl RenewCopies {
             }
         }
         let (places, copies) = (places.into_values().collect(), Vec::new());
-        Self { nodes, places, capabilities, tries: 0, copies, unreadable: Vec::new(), state: State::Begin }
+        Self {
+            nodes,
+            places,
+            capabilities,
+            conflicts: Conflicts::new(MAX_TRIES),
+            copies,
+            unreadable: Vec::new(),
+            state: State::Begin,
+        }
     }
 
     fn begin(&mut self) -> Result<Next<Self>> {
@@ -176,23 +185,23 @@ impl RenewCopies {
     /// Whoever has set a copy reads it and the nodes once more: another who changed a node before the set may have found the copy as it was
     /// to be, and set none.
     fn look_again(&mut self) -> Result<Next<Self>> {
-        self.tries += 1;
-        if self.tries > MAX_TRIES {
-            self.copies.clear();
-            return self.drop_next();
+        match self.conflicts.again() {
+            Some(_) => self.begin(),
+            None => self.give_up(),
         }
-        self.begin()
     }
 
     /// Others replaced a copy while it was made.
     fn again(&mut self) -> Result<Next<Self>> {
-        self.tries += 1;
-        if self.tries > MAX_TRIES {
-            self.copies.clear();
-            return self.drop_next();
-        }
+        let Some(duration) = self.conflicts.again() else { return self.give_up() };
         self.state = State::Begin;
-        Ok(Next::Ask(vec![Request::Pause { duration: backoff(self.tries) }]))
+        Ok(Next::Ask(vec![Request::Pause { duration }]))
+    }
+
+    /// Drops copies that others keep replacing.
+    fn give_up(&mut self) -> Result<Next<Self>> {
+        self.copies.clear();
+        self.drop_next()
     }
 
     /// Drops the copies of one node after another: those above several of them are gone after the first.
