@@ -50,7 +50,7 @@ enum Place {
 pub(crate) struct Origin {
     place: Place,
     read_only: bool,
-    /// Of all arrays that are opened through it.
+    /// The cache of decoded chunks, shared by all arrays that are opened through this origin.
     cache: Option<ChunkCache>,
     /// The process that opened the store, and the store. The lock is held with the lock of the interpreter alone, so that no fork leaves
     /// it locked in the child.

@@ -11,7 +11,7 @@ use zarr_json::{
 /// Where consolidated metadata is in a document of version 3.
 pub(crate) const INLINE: [&str; 2] = ["consolidated_metadata", "metadata"];
 
-/// What a document says.
+/// The content of a document.
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
     /// Its value, without the entries.
@@ -31,7 +31,7 @@ pub struct Documents {
 struct Document {
     key: String,
     bytes: OnceLock<Arc<Vec<u8>>>,
-    /// What the bytes say, if that is known and they are plain JSON.
+    /// The content of the bytes, if it is known and they are plain JSON.
     value: Option<Read>,
     /// The document in consolidated metadata that it is.
     copied: Option<Copied>,

@@ -138,7 +138,8 @@ impl Error {
         Err(Self::new(ErrorKind::Limit, "", format!("a document of {size} bytes or more"), expected).in_document(key))
     }
 
-    /// Of a document in consolidated metadata, or all that is around them, which begins at `offset`.
+    /// The error for a part of consolidated metadata that is too large: a document in it, which begins at `offset`, or, with 0, the text around
+    /// all documents.
     pub(crate) fn part_too_large(key: &str, offset: usize) -> Self {
         let found = match offset {
             0 => format!("a document of {} bytes or more", MAX_DOCUMENT_SIZE + 1),

@@ -35,7 +35,7 @@ pub(crate) struct Place {
     _permit: OwnedSemaphorePermit,
 }
 
-/// What a connection does.
+/// The state of a connection.
 #[derive(Clone, Copy)]
 enum State {
     /// It waits for the whole head of a request, under this number.

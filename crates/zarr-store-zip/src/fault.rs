@@ -156,7 +156,7 @@ impl ZipFault {
     }
 }
 
-/// What is expected instead of a method.
+/// The part of an error behind the method of an entry that cannot be read.
 fn methods(method: u16) -> &'static str {
     match method {
         12 => "which is bzip2 and read with the feature `bz2`",

@@ -12,7 +12,7 @@ fn erase(store: &Arc<dyn Store>, path: &str) -> zarr::Result<()> {
     zarr::hierarchy::erase_node(&**store, &zarr::hierarchy::open_node(&**store, path, None)?)
 }
 
-/// What others do with `/g`, and where the array `/g/a` is then.
+/// A change of `/g` by others: its name, the change, and the path of the array `/g/a` then.
 type Others = (&'static str, fn(&Arc<dyn Store>, Dialect) -> zarr::Result<()>, Option<&'static str>);
 
 const OTHERS: [Others; 4] = [

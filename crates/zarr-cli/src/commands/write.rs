@@ -55,7 +55,7 @@ impl Source {
 
 /// Write elements to an array.
 ///
-/// What is written is checked as a whole before the first element is: whether values fit the type of the array and, with --decode, its
+/// Values are checked as a whole before the first is written: whether they fit the type of the array and, with --decode, its
 /// packing. Elements of JSON and CSV of more than 16 MiB are kept in a temporary file meanwhile, in the folder that TMPDIR names; a file of
 /// numpy is read twice where that is needed. From standard input elements of numpy are checked and written piece by piece.
 #[derive(Debug, Args)]
@@ -243,7 +243,7 @@ pub(super) struct Input {
     name: String,
     /// Bytes of a file, where that is known.
     size: Option<u64>,
-    /// Of a file that can be read again.
+    /// The path of a file that can be read again.
     path: Option<PathBuf>,
 }
 

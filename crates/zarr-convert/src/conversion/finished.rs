@@ -47,7 +47,7 @@ impl<'t> Finished<'t> {
         Ok(())
     }
 
-    /// What was written is on the disk before what follows, which only the owner of the journal writes.
+    /// Waits until all values written so far are on the disk, and checks that this run still owns the journal.
     fn order(&self) -> Result<()> {
         self.target.barrier()?;
         (self.check_own)()

@@ -353,7 +353,7 @@ fn a_copy_of_many_arrays_waits_for_few_of_them() {
     }
 }
 
-/// Of a node that another writer creates while others wait for the same batch.
+/// A node that another writer creates while its documents wait in a batch is an error, and stays.
 #[test]
 fn a_node_that_is_created_meanwhile_is_not_replaced_by_one_of_many() {
     let (registry, source) = (registry(), memory());

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{AccessProfile, Capabilities, Fetched, Job, Key, Listing, Next, Prefix, Reply, Request, StoreKind};
 
-/// What is known of a store whose requests take long: documents, and what lies directly below some prefixes.
+/// Replies of a store whose requests take long, kept within one operation: documents, and listings of prefixes.
 #[derive(Debug, Default)]
 pub struct Known {
     /// Whether replies are kept at all. Where requests are cheap, each part of an operation looks by itself.

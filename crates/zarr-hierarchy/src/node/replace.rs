@@ -23,7 +23,7 @@ pub struct ReplaceNode {
     state: State,
 }
 
-/// What becomes of copies of a node that is replaced.
+/// The fate of the copies of a node that is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CopiesOfNode {
     Dropped,

@@ -6,7 +6,7 @@ use zarr_json::{Map, MemberText, ParseOptions, Value, parse};
 
 /// The documents in consolidated metadata by their keys, in the order stored.
 ///
-/// Those that were read are kept as text, each parsed when it is asked for. Clones share them.
+/// Documents that were read are kept as text, each parsed when it is asked for. Clones share them.
 #[derive(Clone, Default)]
 pub struct CopiedDocuments {
     entries: Arc<Vec<(String, Copied)>>,
@@ -110,14 +110,14 @@ impl CopiedDocuments {
         }
     }
 
-    /// All of them as one object.
+    /// The documents as one object.
     pub(super) fn to_map(&self, key: impl Fn(&str) -> String) -> Map {
         Map::from_unique(self.iter().map(|(at, document)| (key(at), document)))
     }
 }
 
 impl FromIterator<(String, Value)> for CopiedDocuments {
-    /// Of several with one key the last one counts.
+    /// Collects documents; the last one with a key counts.
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(documents: I) -> Self {
         let unique: Map = documents.into_iter().collect();
         let entries = unique.into_iter().map(|(key, value)| (key, Copied::Value(value))).collect();

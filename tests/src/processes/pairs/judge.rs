@@ -1,4 +1,4 @@
-//! What two verbs may leave.
+//! The judgement of a round: whether two verbs have left one of the states that the model allows.
 
 use super::model::{Node, State};
 use super::place::{Place, Stores, nodes_in};
@@ -21,9 +21,9 @@ pub(super) struct Ended {
     pub(super) is_killed: bool,
     pub(super) errors: String,
     pub(super) lines: Vec<String>,
-    /// What it read.
+    /// The standard output of the verb.
     pub(super) out: Vec<u8>,
-    /// What its clients read.
+    /// The nodes that clients of the verb `serve` read.
     pub(super) served: Vec<Node>,
 }
 

@@ -8,7 +8,7 @@ pub(crate) const LENGTH: usize = 192;
 /// A node as it is found, or one that may be found.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
-    /// Of an array; or `group`.
+    /// The data type of an array, or `group`.
     pub(crate) data_type: String,
     pub(crate) fill: f64,
     /// The values that each element may have.
@@ -51,7 +51,7 @@ impl Node {
         Some(mixed)
     }
 
-    /// What it is in a few words.
+    /// The node in a few words.
     pub(crate) fn told(&self) -> String {
         let generations: BTreeMap<i64, usize> = self.cells.iter().flatten().fold(BTreeMap::new(), |mut all, cell| {
             *all.entry((cell / 1000.0) as i64).or_default() += 1;
@@ -61,7 +61,7 @@ impl Node {
     }
 }
 
-/// What may be at each path; at others nothing is.
+/// The nodes that may be at each path; at other paths there is none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State(BTreeMap<String, Vec<Option<Node>>>);
 
@@ -79,7 +79,7 @@ impl State {
         self.0.insert(path.to_owned(), vec![Some(node)]);
     }
 
-    /// What may be at a path.
+    /// The nodes that may be at a path; `None` stands for no node.
     pub(crate) fn at(&self, path: &str) -> &[Option<Node>] {
         self.0.get(path).map_or(&[None], Vec::as_slice)
     }

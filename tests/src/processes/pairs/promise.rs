@@ -1,9 +1,9 @@
-//! What is promised of two verbs beside each other, as the model judges them and the documentation tells it.
+//! The promises of two verbs beside each other, by which the model judges them, and which the documentation lists.
 
 use super::place::Place;
 use super::verb::{Verb, World};
 
-/// What is promised of a pair of verbs.
+/// The promise of a pair of verbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Promise {
     /// Neither changes what the other needs.
@@ -56,7 +56,7 @@ impl Promise {
         ),
     ];
 
-    /// Of two verbs of one node.
+    /// The promise of two verbs of one node.
     pub(crate) fn of(a: Verb, b: Verb) -> Self {
         use Verb::{
             Append, Attrs, Consolidate, Convert, Copy, Migrate, Move, MoveOver, Read, Remove, Repair, Resize, Serve,
@@ -98,7 +98,7 @@ pub(crate) fn exception(place: Place, (world, is_v2): (World, bool), a: Verb, b:
     EXCEPTIONS.iter().find(holds).map(|(.., text)| *text)
 }
 
-/// Of what an exception is.
+/// The worlds and dialects that an exception is of.
 #[derive(Clone, Copy, Debug)]
 enum Only {
     All,

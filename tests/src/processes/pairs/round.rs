@@ -34,7 +34,7 @@ pub(super) struct Rounds {
     times: BTreeMap<(Verb, bool), f64>,
 }
 
-/// What is done to one of the processes.
+/// The start, stop and kill of one of the processes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Plan {
     start: f64,

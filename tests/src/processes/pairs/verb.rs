@@ -66,7 +66,7 @@ impl Verb {
     }
 }
 
-/// What verbs act on.
+/// The node that verbs act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum World {
     /// The array `/n`.
@@ -87,12 +87,12 @@ impl World {
     }
 }
 
-/// What a verb does, in one of the two processes.
+/// A verb with its arguments, in one of the two processes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task {
     pub(crate) verb: Verb,
     pub(crate) world: World,
-    /// Which of the two it is: the elements that it writes depend on it.
+    /// The number of the process, 0 or 1, on which the elements that it writes depend.
     pub(crate) side: usize,
     /// The length that it resizes to.
     pub(crate) length: usize,
