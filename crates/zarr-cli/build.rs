@@ -1,12 +1,16 @@
-//! Asks the linker to make one function of functions with the same code: the program is a tenth smaller. Not all linkers can, so a program is
-//! linked with that option first.
+//! Asks the linker for a smaller program: one function is made of functions with the same code, and the tables of unwinding are left out. Not
+//! all linkers can, so a program is linked with each option first.
 
 use std::env::var;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// lld, gold and mold have it; GNU ld has not.
 const FOLD: &str = "-Wl,--icf=all";
+
+/// A panic ends the command by its hook, so that nothing unwinds; and without the names of functions, which are stripped, the tables
+/// say nothing to a debugger. lld and GNU ld add these lines to their own script.
+const DISCARD: &str = "SECTIONS { /DISCARD/ : { *(.eh_frame .eh_frame.* .gcc_except_table .gcc_except_table.*) } } INSERT AFTER .text;\n";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -14,23 +18,33 @@ fn main() {
     let target = var("TARGET").unwrap_or_default().to_uppercase().replace(['-', '.'], "_");
     println!("cargo::rerun-if-env-changed=CARGO_TARGET_{target}_LINKER");
     let is = |name: &str, value: &str| var(name).is_ok_and(|found| found == value);
-    if is("PROFILE", "release") && is("CARGO_CFG_TARGET_OS", "linux") && links_with(FOLD).unwrap_or(false) {
-        println!("cargo::rustc-link-arg-bins={FOLD}");
+    if !is("PROFILE", "release") || !is("CARGO_CFG_TARGET_OS", "linux") {
+        return;
+    }
+    let Ok(folder) = var("OUT_DIR").map(PathBuf::from) else { return };
+    let script = folder.join("discard.ld");
+    let discard = || {
+        std::fs::write(&script, DISCARD).ok()?;
+        Some(vec![format!("-Wl,-T,{}", script.to_str()?), "-Wl,--no-eh-frame-hdr".to_owned()])
+    };
+    for options in [Some(vec![FOLD.to_owned()]), discard()].into_iter().flatten() {
+        if links_with(&folder, &options).unwrap_or(false) {
+            options.iter().for_each(|option| println!("cargo::rustc-link-arg-bins={option}"));
+        }
     }
 }
 
-/// Whether a program can be linked with an option, as this package is.
-fn links_with(option: &str) -> Option<bool> {
-    let folder = var("OUT_DIR").ok()?;
-    let source = Path::new(&folder).join("probe.rs");
+/// Whether a program can be linked with options, as this package is.
+fn links_with(folder: &Path, options: &[String]) -> Option<bool> {
+    let source = folder.join("probe.rs");
     std::fs::write(&source, "fn main() {}").ok()?;
     let mut rustc = Command::new(var("RUSTC").ok()?);
-    rustc.args(["--edition=2024", "--target", &var("TARGET").ok()?, "--out-dir", &folder]).arg(&source);
+    rustc.args(["--edition=2024", "--target", &var("TARGET").ok()?, "--out-dir"]).arg(folder).arg(&source);
     if let Ok(linker) = var("RUSTC_LINKER") {
         rustc.arg(format!("-Clinker={linker}"));
     }
     let flags = var("CARGO_ENCODED_RUSTFLAGS").unwrap_or_default();
     rustc.args(flags.split('\u{1f}').filter(|flag| !flag.is_empty()));
-    let output = rustc.arg(format!("-Clink-arg={option}")).output().ok()?;
+    let output = rustc.args(options.iter().map(|option| format!("-Clink-arg={option}"))).output().ok()?;
     Some(output.status.success())
 }
