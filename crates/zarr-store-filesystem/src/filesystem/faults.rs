@@ -27,6 +27,8 @@ struct Faulty {
     nameless: Option<io::ErrorKind>,
     /// How many directories vanish before anything is made in them.
     vanishing: AtomicI64,
+    /// A directory of another device.
+    mounted: Option<(u64, u64)>,
 }
 
 impl Faulty {
@@ -128,7 +130,8 @@ impl Vfs for Faulty {
     }
 
     fn identity(&self, directory: &Directory) -> io::Result<(u64, u64)> {
-        self.call(|| self.inner.identity(directory))
+        let found = self.call(|| self.inner.identity(directory))?;
+        Ok(if self.mounted == Some(found) { (found.0 + 1, found.1) } else { found })
     }
 
     fn make_directory(&self, parent: &Directory, name: &str) -> io::Result<()> {
@@ -226,6 +229,7 @@ fn every_call_fails<T>(
                         torn: 2,
                         nameless: None,
                         vanishing: AtomicI64::new(0),
+                        mounted: None,
                     });
                     let faulty = FilesystemStore {
                         vfs: vfs.clone(),
@@ -434,6 +438,7 @@ fn values_are_set_where_no_file_can_be_given_a_name() {
                 torn: 0,
                 nameless: Some(kind),
                 vanishing: AtomicI64::new(0),
+                mounted: None,
             };
             let store = FilesystemStore { vfs: Arc::new(vfs), ..store.clone() };
             store.set_all(&key("a/b"), b"new").expect("set");
@@ -459,6 +464,7 @@ fn a_directory_that_others_remove_again_and_again_is_made_in_the_end() {
             torn: 0,
             nameless: None,
             vanishing: AtomicI64::new(200),
+            mounted: None,
         };
         let store = FilesystemStore { vfs: Arc::new(vfs), ..store.clone() };
         store.set_all(&key("a/b"), b"value").expect("set");

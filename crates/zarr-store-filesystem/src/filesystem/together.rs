@@ -14,7 +14,7 @@ use super::vfs::Directory;
 const TOGETHER: usize = 128;
 
 /// A value whose file has no name yet.
-struct Filled<'v> {
+pub(super) struct Filled<'v> {
     key: &'v Key,
     value: &'v [u8],
     directory: Directory,
@@ -50,8 +50,11 @@ impl FilesystemStore {
     }
 
     /// Writes the first values to files without names, as many as there can be.
-    fn fill_without_names<'v>(&self, values: &[(&'v Key, &'v [u8])]) -> Result<Vec<Filled<'v>>> {
+    pub(super) fn fill_without_names<'v>(&self, values: &[(&'v Key, &'v [u8])]) -> Result<Vec<Filled<'v>>> {
         let mut filled = Vec::new();
+        // One call waits for one device, and another may be mounted below.
+        let device = |directory: &Directory| self.vfs.identity(directory).map(|(device, _)| device).ok();
+        let root = self.vfs.directory("").ok().and_then(|root| device(&root));
         for (key, value) in values.iter().take(TOGETHER) {
             if is_temporary(key) {
                 break;
@@ -63,6 +66,9 @@ impl FilesystemStore {
                 Err(_) if !filled.is_empty() => break,
                 Err(error) => return Err(error),
             };
+            if root.is_none() || device(&directory) != root {
+                break;
+            }
             self.remove_leftovers(&directory, parent);
             let Ok(Some(file)) = self.vfs.make_unnamed(&directory) else { break };
             self.fill(&file, &[value], Durability::None, &|_| Ok(()))

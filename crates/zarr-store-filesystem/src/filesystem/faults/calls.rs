@@ -15,6 +15,7 @@ fn counted(store: &FilesystemStore, act: impl FnOnce(&FilesystemStore)) -> i64 {
         torn: 0,
         nameless: None,
         vanishing: AtomicI64::new(0),
+        mounted: None,
     });
     act(&FilesystemStore { vfs: vfs.clone(), ..store.clone() });
     i64::MAX - vfs.left.load(Ordering::Relaxed)
@@ -71,4 +72,32 @@ fn one_open_for_each_get_and_no_more_than_needed() {
         assert_eq!(calls(&[ByteRange::Range(0..3), ByteRange::Range(5..8)]), 3, "open, read, read");
         assert_eq!(calls(&[ByteRange::Suffix(3)]), 3, "open, stat, read");
     });
+}
+
+/// One call waits for one device.
+#[cfg(target_os = "linux")]
+#[test]
+fn values_on_another_device_wait_for_themselves() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = FilesystemStore::create(folder.path()).unwrap();
+    let keys = ["a/b", "c/d", "mounted/e", "f/g", "h/i"].map(key);
+    let values: Vec<(&Key, &[u8])> = keys.iter().map(|key| (key, b"new".as_slice())).collect();
+    // Not all systems have files without names.
+    let together = |store: &FilesystemStore, from: usize| store.fill_without_names(&values[from..]).unwrap().len();
+    if together(&store, 0) < values.len() {
+        return;
+    }
+    let vfs = Faulty {
+        inner: store.vfs.clone(),
+        left: AtomicI64::new(i64::MAX),
+        for_good: false,
+        torn: 0,
+        nameless: None,
+        vanishing: AtomicI64::new(0),
+        mounted: Some(store.vfs.identity(&store.vfs.directory("mounted").unwrap()).unwrap()),
+    };
+    let store = FilesystemStore { vfs: Arc::new(vfs), ..store };
+    assert_eq!([0, 1, 2, 3].map(|from| together(&store, from)), [2, 1, 0, 2]);
+    store.create_many(&values, Durability::Full).unwrap();
+    assert!(keys.iter().all(|key| store.get_all(key).unwrap().as_deref() == Some(b"new".as_slice())));
 }
