@@ -3,7 +3,7 @@
 use super::Consolidated;
 use super::copied::without_nested;
 use crate::dialect::table::rules;
-use crate::error::{Error, ErrorKind, Position, Result};
+use crate::error::{Error, ErrorKind, MAX_CONSOLIDATED_SIZE, Position, Result};
 use crate::{Dialect, Node, NodePath, StoredNode, documents};
 use zarr_json::{Map, ParseOptions, Value, parse};
 
@@ -60,7 +60,7 @@ impl Consolidated {
         let mut map = Map::new();
         map.insert("zarr_consolidated_format", 1);
         map.insert("metadata", self.documents.to_map(str::to_owned));
-        format!("{map:#}\n").into_bytes()
+        text_within(MAX_CONSOLIDATED_SIZE, &map)
     }
 
     /// The member `consolidated_metadata` of version 3.
@@ -72,5 +72,25 @@ impl Consolidated {
         map.insert("must_understand", false);
         map.insert("metadata", metadata);
         Value::Object(map)
+    }
+}
+
+/// The text with a line for each member, or in one line if it is only then as short as a reader takes it.
+fn text_within(most: usize, map: &Map) -> Vec<u8> {
+    let lines = format!("{map:#}\n");
+    if lines.len() <= most { lines.into_bytes() } else { format!("{map}\n").into_bytes() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_json::json;
+
+    #[test]
+    fn a_text_that_is_too_long_has_one_line() {
+        let map: Map = [("a".to_owned(), json!({"b": [1, 2]}))].into_iter().collect();
+        let text = |most| String::from_utf8(text_within(most, &map)).unwrap();
+        assert_eq!(text(60).lines().count(), 5);
+        assert_eq!(text(20), "{\"a\":{\"b\":[1,2]}}\n");
     }
 }
