@@ -399,3 +399,25 @@ fn of_several_moves_that_overwrite_none_erases_the_only_copy() {
         }
     }
 }
+
+/// Who has the lock of the groups may wait for that of the node.
+#[test]
+fn a_move_waits_for_no_group_while_it_keeps_its_node() {
+    let folder = tempfile::tempdir().unwrap();
+    let store: Arc<dyn Store> = Arc::new(FilesystemStore::create(folder.path()).unwrap());
+    zarr::create((&store, "/")).group(zarr::NewGroup::default().dialect(Dialect::V2)).unwrap();
+    create(&store, "/a", Dialect::V2, &OLD).unwrap();
+    let groups = store.try_lock(&Prefix::root()).unwrap().unwrap();
+    std::thread::scope(|scope| {
+        let registry = zarr::registry::default();
+        let moving = zarr::convert::Transfer::of(&store, "/a").to("/b/c").overwrite(true);
+        let moving = scope.spawn(move || moving.move_all(&registry));
+        for _ in 0..50 {
+            assert!(store.try_lock(&Prefix::new("a/").unwrap()).unwrap().is_some());
+            std::thread::sleep(std::time::Duration::from_millis(4));
+        }
+        drop(groups);
+        moving.join().unwrap().unwrap();
+    });
+    assert!(is_whole(&store, "/b/c") && open(&store, "/a").is_none());
+}

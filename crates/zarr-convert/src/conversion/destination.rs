@@ -55,6 +55,28 @@ pub(super) fn prepare(
     let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else {
         return Ok(ExistingDocuments::default());
     };
+    let mut existing = groups_above(target, conversion)?;
+    let above = || Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities());
+    let is_replaced = matches!(in_the_way, InTheWay::Erase | InTheWay::Replace);
+    clear(target, &path, dialect, from.name(), in_the_way)?;
+    if in_the_way != InTheWay::Replace {
+        // A copy of all metadata would not know the new node.
+        run(&**target, if is_replaced { above().replaced() } else { above() })?;
+    }
+    if let Some(name) = zarr_meta::entry_point_key(dialect)
+        && let Some(entry) = target.get_ranges(&Key::new(name)?, &[document_range(name)])?
+    {
+        existing.entry.insert(name, entry.part(0));
+    }
+    Ok(existing)
+}
+
+/// Groups that are there above the node.
+pub(super) fn groups_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<ExistingDocuments> {
+    let (_, path) = conversion.paths();
+    let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else {
+        return Ok(ExistingDocuments::default());
+    };
     let mut existing = ExistingDocuments::default();
     for above in path.ancestors() {
         let found = match open_stored_node(&**target, &above.to_string(), None) {
@@ -72,18 +94,6 @@ pub(super) fn prepare(
             return Err(at(Error::argument(message)));
         }
         existing.kept.push(above);
-    }
-    let above = || Ancestors::new(&StoredNode::implicit(dialect, path.clone()), target.capabilities());
-    let is_replaced = matches!(in_the_way, InTheWay::Erase | InTheWay::Replace);
-    clear(target, &path, dialect, from.name(), in_the_way)?;
-    if in_the_way != InTheWay::Replace {
-        // A copy of all metadata would not know the new node.
-        run(&**target, if is_replaced { above().replaced() } else { above() })?;
-    }
-    if let Some(name) = zarr_meta::entry_point_key(dialect)
-        && let Some(entry) = target.get_ranges(&Key::new(name)?, &[document_range(name)])?
-    {
-        existing.entry.insert(name, entry.part(0));
     }
     Ok(existing)
 }

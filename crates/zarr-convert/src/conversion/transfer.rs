@@ -379,6 +379,8 @@ impl Conversion {
         let drop_unfinished = |path| run(&**store, DropUnfinished::new(path, store.capabilities()));
         let mut lock = None;
         if self.options.overwrite {
+            // Whoever makes a group takes its lock. Who has that one may wait for the lock of this node, so it is asked for before.
+            destination::make_parents(store, self, &destination::groups_above(store, self)?)?;
             // What is in the way may be this node, which another process has just moved there: who waited for the lock looks again.
             lock = Some(run(&**store, TakeLock::new(from_prefix.clone()))?);
             self.check_there()?;
