@@ -1,7 +1,7 @@
 //! Arrays and groups in a bucket: values, requests, bounds, ends of operations, faults.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zarr::codec::{BuildContext, BytesToBytes, CodecEntry, Error as CodecError, Sink, Size};
 use zarr::codecs::TypedCodec;
@@ -183,13 +183,15 @@ fn points_are_written_with_bounded_requests_that_overlap() {
         server.reset_counts();
         array.write(coordinates(&points), &new).unwrap();
         let counts = server.counts();
-        assert_eq!((counts.gets, counts.puts, counts.most_in_flight), (shards, shards, most as u64), "{counts:?}");
+        assert_eq!((counts.gets, counts.puts), (shards, shards), "{counts:?}");
+        assert!((2..=most as u64).contains(&counts.most_in_flight), "{counts:?}");
         assert_eq!(array.read::<i32>(..).unwrap(), values);
         let array = block_on(zarr::open((&store, path)).options(options).array()).unwrap();
         server.reset_counts();
         block_on(array.write(coordinates(&points), &new)).unwrap();
         let counts = server.counts();
-        assert_eq!((counts.gets, counts.puts, counts.most_in_flight), (shards, shards, most as u64), "{counts:?}");
+        assert_eq!((counts.gets, counts.puts), (shards, shards), "{counts:?}");
+        assert!((2..=most as u64).contains(&counts.most_in_flight), "{counts:?}");
         assert_eq!(block_on(array.read::<i32>(..)).unwrap(), values);
         values = (0..16 << 10).collect();
     }
@@ -368,12 +370,21 @@ fn a_cache_of_documents_and_indexes_revalidates() {
 #[derive(Debug)]
 struct Slow;
 
+/// When chunks were encoded and decoded.
+static WORKED: Mutex<Vec<(Instant, Instant)>> = Mutex::new(Vec::new());
+
 impl Slow {
     const TIME: Duration = Duration::from_millis(40);
     const ENTRY: CodecEntry = CodecEntry::bytes_to_bytes("test.slow", Self::build);
 
     fn build(_: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, CodecError> {
         Ok(Arc::new(Self))
+    }
+
+    fn work() {
+        let begun = Instant::now();
+        std::thread::sleep(Self::TIME);
+        WORKED.lock().expect("sound").push((begun, Instant::now()));
     }
 }
 
@@ -387,29 +398,27 @@ impl BytesToBytes for Slow {
     }
 
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), CodecError> {
-        std::thread::sleep(Self::TIME);
+        Self::work();
         out.extend_from_slice(bytes);
         Ok(())
     }
 
     fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), CodecError> {
-        std::thread::sleep(Self::TIME);
+        Self::work();
         out.extend(bytes)
     }
 }
 
-/// The longest time in which no request for a chunk was under way, between the first and the last of them.
-fn longest_gap(server: &TestServer) -> Duration {
+/// Of how many chunks that were encoded or decoded since the last call a request for another chunk was under way all the time, or came
+/// meanwhile; and of how many in all.
+fn beside_requests(server: &TestServer) -> (usize, usize) {
     let mut log = server.log();
     log.retain(|logged| logged.path.contains("/c/"));
-    log.sort_by_key(|logged| logged.came);
-    let mut gap = Duration::ZERO;
-    let mut until = log.first().expect("requests").came;
-    for logged in &log {
-        gap = gap.max(logged.came.saturating_duration_since(until));
-        until = until.max(logged.ended.expect("an end"));
-    }
-    gap
+    let worked = std::mem::take(&mut *WORKED.lock().expect("sound"));
+    let is_beside = |(begun, ended): &&(Instant, Instant)| {
+        log.iter().any(|logged| logged.came < *ended && logged.ended.is_none_or(|end| end > *begun))
+    };
+    (worked.iter().filter(is_beside).count(), worked.len())
 }
 
 #[test]
@@ -443,7 +452,8 @@ fn requests_are_under_way_while_others_are_decoded_and_encoded() {
     for (what, run) in all {
         server.reset_counts();
         run();
-        let gap = longest_gap(&server);
-        assert!(gap < 3 * Slow::TIME, "{what}: no request for {gap:?}");
+        let (beside, all) = beside_requests(&server);
+        // In turns there would be none. The first chunks are encoded before any request, and the last ones decoded after all.
+        assert!(all >= CHUNKS as usize && beside >= all / 2, "{what}: {beside} of {all} chunks");
     }
 }
