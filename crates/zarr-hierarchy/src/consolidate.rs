@@ -1,7 +1,7 @@
 //! Consolidated metadata: written, looked at, and dropped.
 
 use crate::hierarchy::{WalkJob, in_store};
-use crate::node::{Edit, OnlyCopied, RenewCopies, Revise, made_without_copies, parse_path};
+use crate::node::{Edit, OnlyCopied, ReadNewest, RenewCopies, Revise, made_without_copies, parse_path};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -201,7 +201,7 @@ struct Outcome {
 ///
 /// Begin ── a document of its own ──► Before ── to be written ──► Walk ──► Set ──► done, or replaced meanwhile: Pause, Before ...
 ///   │                                  └── to be dropped ──► Check ──► Set ──► done
-///   ├── to be written or compared ──► Walk ──► Revise ──► done, or compared
+///   ├── to be written or compared ──► Walk ──► Revise ──► done, or compared, or replaced meanwhile: Pause, Newest, Walk ...
 ///   └── to be dropped ──► Check ──► Revise ──► done
 #[derive(Debug)]
 struct ConsolidateJob {
@@ -226,6 +226,8 @@ enum State {
     Check(Box<OnlyCopied>),
     Set,
     Pause,
+    /// The group is read again.
+    Newest(Box<ReadNewest>),
     Revise(Box<Revise>),
 }
 
@@ -314,7 +316,7 @@ impl ConsolidateJob {
                 job.state = State::Set;
                 Ok(Next::Ask(vec![Request::Erase { key: Key::new(&key)? }]))
             }
-            None => job.revise(Edit::Consolidated(None)),
+            None => job.revise(Edit::WithoutConsolidated),
         })
     }
 
@@ -333,7 +335,24 @@ impl ConsolidateJob {
 
     fn go_on(&mut self, revise: Box<Revise>, replies: &[Reply]) -> Result<Next<Self>> {
         let wait = |job: &mut Self, revise| job.state = State::Revise(revise);
-        jobs::within(self, revise, replies, wait, |job, _| Ok(job.end()))
+        match jobs::within(self, revise, replies, wait, |job, _| Ok(job.end())) {
+            Err(error) if self.verb == Verb::Write && error.kind() == ErrorKind::Conflict => self.again(),
+            done => done,
+        }
+    }
+
+    /// The group is read again: the nodes are, only after the copy that a new one may replace.
+    fn newest(&mut self, read: Box<ReadNewest>, replies: &[Reply]) -> Result<Next<Self>> {
+        jobs::within(
+            self,
+            read,
+            replies,
+            |job, read| job.state = State::Newest(read),
+            |job, newest| {
+                job.group = newest.found;
+                job.begin()
+            },
+        )
     }
 
     fn end(&mut self) -> Next<Self> {
@@ -366,7 +385,10 @@ impl ConsolidateJob {
                 let (key, value, when) = (Key::new(&key)?, collected.to_v2(), self.when.clone());
                 Ok(Next::Ask(vec![jobs::set_document(key, value, when, true)]))
             }
-            None => self.revise(Edit::Consolidated(Some(Box::new(collected)))),
+            None => {
+                let before = self.inside().cloned().map(Box::new);
+                self.revise(Edit::Consolidated { before, copy: Box::new(collected) })
+            }
         }
     }
 
@@ -398,7 +420,9 @@ impl Job for ConsolidateJob {
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         match std::mem::replace(&mut self.state, State::Begin) {
-            State::Begin | State::Pause => self.begin(),
+            State::Begin => self.begin(),
+            State::Pause => self.newest(Box::new(ReadNewest::new(&self.group)), &[]),
+            State::Newest(read) => self.newest(read, replies),
             State::Before => self.before(replies),
             State::Walk(walk) => self.walk(walk, replies),
             State::Check(check) => self.check(check, replies),

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use zarr::check::{CheckOptions, Code, Event, check};
 use zarr::dataset::{Dataset, NewDataset, NewVariable};
 use zarr::hierarchy::{consolidate, consolidated_above, open_node, set_attributes, staleness, walk_consolidated};
-use zarr::store::{FilesystemStore, MemoryStore, Store, StoreExt};
+use zarr::store::{FilesystemStore, Key, MemoryStore, Store, StoreExt};
 use zarr_array::{Array, Dialect, ErrorKind, Group, NewGroup, json};
 use zarr_store::testing::Altered;
 
@@ -274,6 +274,45 @@ fn a_copy_is_looked_at_once_more_after_it_was_set() {
         assert_eq!(node.node.attributes().get("status"), Some(&json!("idle")), "{dialect}");
         assert!(!staleness(&*inner, "/", None).unwrap().expect("a copy").is_stale(), "{dialect}");
     }
+}
+
+/// Somebody changes a node that was read for the copy already, and exchanges the copy that is there.
+#[test]
+fn a_change_of_others_while_a_copy_is_collected_is_in_the_copy() {
+    for (dialect, document) in [(Dialect::V2, "d/v0/.zattrs"), (Dialect::V3, "d/v0/zarr.json")] {
+        let (inner, is_changed) = (created(dialect, None), AtomicBool::new(false));
+        let store = Altered::new(Arc::clone(&inner)).getting(move |store, key, ranges| {
+            let found = store.get_ranges(key, ranges)?;
+            if key.as_str() == document && !is_changed.swap(true, SeqCst) {
+                let node = open_node(&**store, "/d/v0", None).unwrap();
+                set_attributes(&**store, &node, [("title".to_owned(), json!("t"))].into_iter().collect()).unwrap();
+            }
+            Ok(found)
+        });
+        consolidate(&store, "/", None).unwrap();
+        let copied = walk_consolidated(&*inner, "/", None).unwrap();
+        let copied = copied.nodes.iter().find(|node| node.path.to_string() == "/d/v0").unwrap();
+        assert_eq!(copied.node.attributes().get("title"), Some(&json!("t")), "{dialect}");
+        assert!(!staleness(&*inner, "/", None).unwrap().unwrap().is_stale(), "{dialect}");
+    }
+}
+
+/// Others may read the document, with old copies in it.
+#[test]
+fn a_group_that_cannot_be_read_is_told_by_a_change_below() {
+    let store = created(Dialect::V3, None);
+    let key = Key::new("zarr.json").unwrap();
+    let text = String::from_utf8(store.get_all(&key).unwrap().unwrap().to_vec()).unwrap();
+    let broken = text.replacen(r#""node_type":"#, r#""attributes": 7, "node_type":"#, 1);
+    assert_ne!(broken, text);
+    store.set_all(&key, broken.as_bytes()).unwrap();
+    let node = open_node(&*store, "/d/v0", None).unwrap();
+    let told = set_attributes(&*store, &node, [("title".to_owned(), json!("t"))].into_iter().collect()).unwrap_err();
+    assert!(told.to_string().contains("attributes"), "{told}");
+    assert!(told.hint().unwrap().contains("the change itself is made"), "{told:?}");
+    assert_eq!(open_node(&*store, "/d/v0", None).unwrap().node.attributes().get("title"), Some(&json!("t")));
+    // The copy that can be read has it.
+    assert!(!staleness(&*store, "/d", None).unwrap().unwrap().is_stale());
 }
 
 /// A store that sets nothing on a condition.

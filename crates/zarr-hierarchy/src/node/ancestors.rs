@@ -243,7 +243,7 @@ impl Ancestors {
         match self.stale.pop() {
             Some(group) => {
                 self.dropped.add(&group.path);
-                self.revise(Box::new(Revise::new(&group, Edit::Consolidated(None), self.capabilities)), &[])
+                self.revise(Box::new(Revise::new(&group, Edit::WithoutConsolidated, self.capabilities)), &[])
             }
             None => Ok(self.end()),
         }

@@ -34,6 +34,8 @@ pub struct RenewCopies {
     /// The copies, and the documents in which they cannot be read.
     copies: Vec<Copied>,
     unreadable: Vec<Key>,
+    /// Why a group cannot be read that may have copies in its document: an error of the end.
+    unread_group: Option<Error>,
     state: State,
 }
 
@@ -99,6 +101,7 @@ impl RenewCopies {
             conflicts: Conflicts::new(MAX_TRIES),
             copies,
             unreadable: Vec::new(),
+            unread_group: None,
             state: State::Begin,
         }
     }
@@ -117,14 +120,16 @@ impl RenewCopies {
     fn read(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
         self.copies.clear();
         self.unreadable.clear();
+        self.unread_group = None;
         for (place, reply) in self.places.iter().zip(replies) {
             let Reply::Got(fetched) = reply else { return Err(jobs::unfit()) };
             let Some(fetched) = fetched else { continue };
             match (place.read(fetched), place.is_apart) {
-                (Some(copied), _) => self.copies.push(copied),
+                (Ok(Some(copied)), _) => self.copies.push(copied),
                 // Other software may read it, and take it for true.
-                (None, true) => self.unreadable.push(place.key.clone()),
-                (None, false) => {}
+                (Ok(None), true) => self.unreadable.push(place.key.clone()),
+                (Ok(None), false) => {}
+                (Err(error), _) => self.unread_group = Some(error.at_path(&place.group)),
             }
         }
         if replies.len() != self.places.len() {
@@ -172,14 +177,19 @@ impl RenewCopies {
             requests.extend(copied.renewed(nodes)?);
         }
         if requests.is_empty() {
-            return Ok(self.end());
+            return self.end();
         }
         self.state = State::Set;
         Ok(Next::Ask(requests))
     }
 
-    fn end(&mut self) -> Next<Self> {
-        Next::Done(std::mem::take(&mut self.copies).into_iter().map(|copied| copied.place.group).collect())
+    fn end(&mut self) -> Result<Next<Self>> {
+        match self.unread_group.take() {
+            Some(error) => Err(error),
+            None => {
+                Ok(Next::Done(std::mem::take(&mut self.copies).into_iter().map(|copied| copied.place.group).collect()))
+            }
+        }
     }
 
     /// Whoever has set a copy reads it and the nodes once more: another who changed a node before the set may have found the copy as it was
@@ -208,7 +218,7 @@ impl RenewCopies {
     fn drop_next(&mut self) -> Result<Next<Self>> {
         match self.nodes.pop() {
             Some(node) => self.drop(Box::new(Ancestors::new(&node, self.capabilities).with_own_copy(&node)), &[]),
-            None => Ok(self.end()),
+            None => self.end(),
         }
     }
 
@@ -229,18 +239,21 @@ impl Place {
         Some(Self { dialect, group, key: Key::new(&key).ok()?, is_apart })
     }
 
-    /// The consolidated metadata in a document; `None` if there are none that can be read.
-    fn read(&self, fetched: &Fetched) -> Option<Copied> {
+    /// The consolidated metadata in a document; `None` if there are none, or a document of their own that cannot be read.
+    ///
+    /// # Errors
+    /// If the document of the group cannot be read: others may read it, with copies that are old now.
+    fn read(&self, fetched: &Fetched) -> Result<Option<Copied>> {
         let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
         let place = self.clone();
         if self.is_apart {
-            let copy = Consolidated::parse_document(self.dialect, self.key.as_str(), fetched.part(0)).ok()??;
-            return Some(Copied { place, copy, within: None, when });
+            let copy = Consolidated::parse_document(self.dialect, self.key.as_str(), fetched.part(0)).ok().flatten();
+            return Ok(copy.map(|copy| Copied { place, copy, within: None, when }));
         }
         let documents: Documents = [(self.key.to_string(), fetched.part(0).to_vec())].into_iter().collect();
-        let group = StoredNode::read(self.dialect, self.group.clone(), &documents).ok()??;
-        let copy = group.node.as_group()?.consolidated.clone()?;
-        Some(Copied { place, copy, within: Some(Box::new(group)), when })
+        let Some(group) = StoredNode::read(self.dialect, self.group.clone(), &documents)? else { return Ok(None) };
+        let copy = group.node.as_group().and_then(|group| group.consolidated.clone());
+        Ok(copy.map(|copy| Copied { place, copy, within: Some(Box::new(group)), when }))
     }
 }
 

@@ -30,8 +30,16 @@ pub enum Edit {
         /// The node as it is to be.
         ours: Box<Node>,
     },
-    /// The consolidated metadata in the document of a group.
-    Consolidated(Option<Box<Consolidated>>),
+    /// The consolidated metadata in the document of a group, if it still has those from before the nodes were read: else somebody put
+    /// newer nodes into them.
+    Consolidated {
+        /// The copy as it was read.
+        before: Option<Box<Consolidated>>,
+        /// The copy as it is to be.
+        copy: Box<Consolidated>,
+    },
+    /// No consolidated metadata in the document of a group.
+    WithoutConsolidated,
 }
 
 impl Edit {
@@ -75,7 +83,7 @@ impl Edit {
                 (Node::Array(old), Node::Array(new)) => covers(old, new) && same_chunks(found.dialect, old, new),
                 _ => false,
             },
-            Self::Consolidated(_) => false,
+            Self::Consolidated { .. } | Self::WithoutConsolidated => false,
         };
         // What is only copied is not there to be changed.
         reads && capabilities.conditional && !found.documents.are_copies()
@@ -103,14 +111,14 @@ impl Edit {
                 }
                 merge(base, ours, theirs)
             }
-            Self::Consolidated(copy) => match theirs {
-                Node::Group(group) => {
-                    let mut group = group.clone();
-                    group.consolidated = copy.as_deref().cloned();
-                    Ok(Node::Group(group))
+            Self::Consolidated { before, copy } => match theirs {
+                Node::Group(group) if group.consolidated.as_ref() != before.as_deref() => {
+                    let message = "others replaced the consolidated metadata meanwhile";
+                    Err(Error::new(ErrorKind::Conflict, message).with_hint("consolidate again"))
                 }
-                Node::Array(_) => Err(Error::new(ErrorKind::NotFound, "found an array, expected a group")),
+                _ => with_copy(theirs, Some(copy)),
             },
+            Self::WithoutConsolidated => with_copy(theirs, None),
         }
     }
 }
@@ -220,6 +228,18 @@ impl Job for Revise {
             State::Write(steps) => self.make(steps, replies),
             State::Done => Err(jobs::went_on()),
         }
+    }
+}
+
+/// The group with this consolidated metadata.
+fn with_copy(node: &Node, copy: Option<&Consolidated>) -> Result<Node> {
+    match node {
+        Node::Group(group) => {
+            let mut group = group.clone();
+            group.consolidated = copy.cloned();
+            Ok(Node::Group(group))
+        }
+        Node::Array(_) => Err(Error::new(ErrorKind::NotFound, "found an array, expected a group")),
     }
 }
 
