@@ -3,6 +3,7 @@
 mod async_as_sync;
 mod drive;
 mod fetched;
+mod interface;
 mod key;
 mod lock;
 mod memory;
