@@ -17,6 +17,7 @@ mod concurrent;
 mod conformance;
 mod consolidated_beside;
 mod consolidated_only;
+mod core_draft;
 mod created_beside;
 mod creating;
 mod dates;

@@ -259,6 +259,9 @@ fn wrong_documents_are_refused() {
         (r#"{"fill_value": 2147483648}"#, ErrorKind::InvalidMetadata, "/fill_value"),
         (r#"{"data_type": "r16", "fill_value": "0x123"}"#, ErrorKind::InvalidMetadata, "/fill_value"),
         (r#"{"data_type": {"type": "x"}}"#, ErrorKind::InvalidMetadata, "/data_type/extension"),
+        (r#"{"data_type": {"extension": "x"}}"#, ErrorKind::InvalidMetadata, "/data_type/type"),
+        (r#"{"attributes": []}"#, ErrorKind::InvalidMetadata, "/attributes"),
+        (r#"{"codecs": {}}"#, ErrorKind::InvalidMetadata, "/codecs"),
         (r#"{"chunk_memory_layout": "A"}"#, ErrorKind::InvalidMetadata, "/chunk_memory_layout"),
         (
             r#"{"chunk_grid": {"type": "regular", "chunk_shape": [2, 3], "separator": "-"}}"#,
@@ -344,11 +347,17 @@ fn the_entry_decides() {
         (ENTRY.replace("core/3.0", "core/4.0"), ErrorKind::UnsupportedVersion),
         (ENTRY.replace("\"json\"", "\"cbor\""), ErrorKind::UnknownExtension),
         (ENTRY.replace("[]", "[{\"extension\": \"x\"}]"), ErrorKind::UnknownExtension),
+        (changed(ENTRY, r#"{"metadata_encoding": "absent"}"#), ErrorKind::InvalidMetadata),
     ] {
         for path in ["/", "/a"] {
             let store = Store::with(&[("zarr.json", &text), ("meta/a.array.json", &array)]);
             assert_eq!(store.probe(path, None).unwrap_err().kind(), kind, "{path} {text}");
         }
+    }
+    // An entry point document that is no object makes no hierarchy.
+    for text in ["[]", "\"https://purl.org/zarr/spec/core/3.0\"", "3"] {
+        let store = Store::with(&[("zarr.json", text), ("meta/a.array.json", &array)]);
+        assert!(!matches!(store.probe("/a", None), Ok(Some(_))), "{text}");
     }
     // The result names the keys that were tried.
     let zarr_meta::ProbeStep::NotFound { tried } = store.run(Probe::new(NodePath::parse("/x").unwrap(), None)).unwrap()

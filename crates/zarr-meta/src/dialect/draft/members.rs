@@ -123,7 +123,9 @@ mod tests {
             let error = read(list).unwrap_err();
             assert_eq!((error.kind(), error.found()), (ErrorKind::UnknownExtension, "\"http://x\""));
         }
-        assert_eq!(read(json!([1])).unwrap_err().kind(), ErrorKind::InvalidMetadata);
+        for list in [json!([1]), json!([{"must_understand": false}])] {
+            assert_eq!(read(list).unwrap_err().kind(), ErrorKind::InvalidMetadata);
+        }
         assert_eq!(read(json!({})).unwrap_err().kind(), ErrorKind::InvalidMetadata);
     }
 }
