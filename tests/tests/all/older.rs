@@ -1,5 +1,6 @@
 //! Stores of Zarr before v2, and of the protocol drafts: made, extended, and read where their writers left it open how.
 
+use std::io::Read;
 use std::sync::Arc;
 use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup, Options};
 use zarr_convert::{Conversion, ConvertOptions};
@@ -46,6 +47,13 @@ fn the_session_of_version_1() {
     assert_eq!(document(&store, "attrs"), json!({}));
     array.write((0..10, 0..10), &[1_i32; 100]).unwrap();
     assert_eq!(keys(&store), ["0.0", "attrs", "meta"]);
+    // The value is what zlib makes of the elements, and nothing else; a chunk that is not there is filled.
+    let mut decompressed = Vec::new();
+    let chunk = store.get_all(&Key::new("0.0").unwrap()).unwrap().unwrap();
+    let mut decoder = flate2::read::ZlibDecoder::new(&*chunk);
+    decoder.read_to_end(&mut decompressed).unwrap();
+    assert_eq!((decompressed, decoder.total_in()), (1_i32.to_le_bytes().repeat(100), chunk.len() as u64));
+    assert_eq!(array.read::<i32>((9..11, 9)).unwrap(), [1, 42]);
     array.write((0..10, 10..20), &[2_i32; 100]).unwrap();
     array.write((10..20, ..), &[3_i32; 200]).unwrap();
     assert_eq!(keys(&store), ["0.0", "0.1", "1.0", "1.1", "attrs", "meta"]);
@@ -56,7 +64,16 @@ fn the_session_of_version_1() {
     assert_eq!(again.dialect(), Dialect::V1);
     let corner = again.read::<i32>((9..11, 9..11)).unwrap();
     assert_eq!(corner.into_iter().collect::<Vec<_>>(), [1, 2, 3, 3]);
-    // It is one array, and no hierarchy.
+    again.erase().unwrap();
+    assert!(keys(&store).is_empty());
+}
+
+/// A store of version 1 is one array, and no hierarchy.
+#[test]
+fn nothing_lies_below_an_array_of_version_1() {
+    let store = store(&[]);
+    let new = || NewArray::new(&[2], "int8").dialect(Dialect::V1);
+    Array::create(&store, "/", new(), &zarr::registry::default()).unwrap();
     let below = || NewArray::new(&[2], "int8").dialect(Dialect::V1);
     assert_eq!(
         Array::create(&store, "/a", below(), &zarr::registry::default()).unwrap_err().kind(),
@@ -64,6 +81,44 @@ fn the_session_of_version_1() {
     );
     let empty: Arc<dyn Store> = Arc::new(MemoryStore::new());
     assert_eq!(Array::create(&empty, "/a", below(), &zarr::registry::default()).unwrap_err().kind(), ErrorKind::Path);
+}
+
+/// The example in the text of version 1, section "Metadata", and in section "Chunks": keys, and the header of blosc.
+#[test]
+fn the_example_of_version_1_has_chunks_of_blosc() {
+    let meta = br#"{"chunks": [1000, 1000], "compression": "blosc", "compression_opts": {"clevel": 5, "cname": "lz4", "shuffle": 1},
+        "dtype": "<f8", "fill_value": null, "order": "C", "shape": [10000, 10000], "zarr_format": 1}"#;
+    let store = store(&[("meta", meta), ("attrs", b"{}")]);
+    let array = zarr::open(&store).array().unwrap();
+    assert_eq!([0, 1].map(|axis| array.chunk_grid().chunk_count(axis)), [10, 10]);
+    array.write((0, 0), &[1.5_f64]).unwrap();
+    array.write((2999, 4000), &[2.5_f64]).unwrap();
+    assert_eq!(keys(&store), ["0.0", "2.4", "attrs", "meta"]);
+    let chunk = store.get_all(&Key::new("2.4").unwrap()).unwrap().unwrap();
+    let number = |at: usize| u32::from_le_bytes(chunk[at..at + 4].try_into().unwrap());
+    // Sizes of the elements and of the value are in the 16 bytes of the header.
+    assert_eq!((chunk[0], chunk[3], number(4), number(12)), (2, 8, 8_000_000, u32::try_from(chunk.len()).unwrap()));
+    assert_eq!(array.read::<f64>((2999, 4000)).unwrap(), [2.5]);
+}
+
+/// Chunks have one shape; what lies outside of the array is undefined by the text, and written as the fill value.
+#[test]
+fn chunks_of_version_1_overhang_the_array() {
+    let store = store(&[]);
+    let new = NewArray::new(&[3, 3], "<i2").chunks(&[2, 2]).codecs("bytes").unwrap().fill(7).dialect(Dialect::V1);
+    let array = Array::create(&store, "/", new, &zarr::registry::default()).unwrap();
+    array.write(.., &[1_i16, 2, 3, 4, 5, 6, 7, 8, 9]).unwrap();
+    assert_eq!(keys(&store), ["0.0", "0.1", "1.0", "1.1", "attrs", "meta"]);
+    for (key, elements) in [("0.0", [1, 2, 4, 5]), ("0.1", [3, 7, 6, 7]), ("1.0", [7, 8, 7, 7]), ("1.1", [9, 7, 7, 7])]
+    {
+        let chunk = store.get_all(&Key::new(key).unwrap()).unwrap().unwrap();
+        assert_eq!(*chunk, elements.map(i16::to_le_bytes).concat(), "{key}");
+    }
+    // Other elements there mean nothing, and a chunk that is too short is an error.
+    store.set_all(&Key::new("1.1").unwrap(), &[1, 0, 2, 0, 3, 0, 4, 0]).unwrap();
+    assert_eq!(array.read::<i16>((1.., 1..)).unwrap(), [5, 6, 8, 1]);
+    store.set_all(&Key::new("0.0").unwrap(), &[1, 0]).unwrap();
+    assert_eq!(array.read::<i16>(..).unwrap_err().kind(), ErrorKind::CorruptChunk);
 }
 
 #[test]
@@ -231,4 +286,97 @@ fn dates_as_fill_values_of_version_2_are_counted() {
         let array = zarr::open(&target).array().unwrap();
         assert_eq!(array.metadata().fill_value, Some(json!(count)));
     }
+}
+
+/// The section "Protocol operations" of the first draft: each touches the keys that the text names, and no others.
+#[test]
+fn the_operations_of_the_first_protocol_draft() {
+    let store = store(&[]);
+    let registry = zarr::registry::default();
+    let group = || NewGroup::default().dialect(Dialect::V3Protocol2019);
+    let array = |shape: &[u64]| NewArray::new(shape, "uint8").chunks(&[2, 2]).dialect(Dialect::V3Protocol2019);
+    let is_there = |path: &str| zarr::hierarchy::node_exists(&*store, path, None).unwrap();
+    // Groups above a node are implied.
+    Group::create(&store, "/foo/bar", group(), &registry).unwrap();
+    assert_eq!(keys(&store), ["meta/foo.g/bar.g/group.json"]);
+    let eggs = Array::create(&store, "/spam/eggs", array(&[4, 4]), &registry).unwrap();
+    assert_eq!(keys(&store), ["meta/foo.g/bar.g/group.json", "meta/spam.g/eggs.a/array.json"]);
+    // Elements are stored and retrieved.
+    eggs.write((2..4, 0..2), &[1_u8, 2, 3, 4]).unwrap();
+    assert_eq!(keys(&store)[0], "data/spam.g/eggs.a/1.0");
+    let read = || zarr::open((&store, "/spam/eggs")).array().unwrap().read::<u8>((2, ..)).unwrap();
+    assert_eq!(read(), [1, 2, 0, 0]);
+    // Nodes are listed.
+    let root = zarr::open(&store).group().unwrap();
+    let children: Vec<_> = root.children().unwrap().nodes.iter().map(|node| node.path.to_string()).collect();
+    assert_eq!(children, ["/foo", "/spam"]);
+    let walk = zarr::hierarchy::walk(&*store, "/", None).unwrap();
+    let nodes: Vec<_> =
+        walk.nodes.iter().map(|node| (node.path.to_string(), node.node.as_array().is_some(), node.implicit)).collect();
+    let expected = [
+        ("/", false, true),
+        ("/foo", false, true),
+        ("/foo/bar", false, false),
+        ("/spam", false, true),
+        ("/spam/eggs", true, false),
+    ];
+    assert_eq!(nodes, expected.map(|(path, is_array, implicit)| (path.to_owned(), is_array, implicit)));
+    for (path, found) in
+        [("/spam/eggs", true), ("/spam", true), ("/foo/bar", true), ("/bar", false), ("/spam/egg", false)]
+    {
+        assert_eq!(is_there(path), found, "{path}");
+    }
+    // An array has another shape, and attributes.
+    let mut eggs = zarr::open((&store, "/spam/eggs")).array().unwrap();
+    eggs.resize(&[3, 2]).unwrap();
+    assert_eq!(document(&store, "meta/spam.g/eggs.a/array.json").get("shape"), Some(&json!([3, 2])));
+    eggs.set_attributes(json!({"units": "K"}).as_object().cloned().unwrap()).unwrap();
+    let found = zarr::hierarchy::open_node(&*store, "/spam/eggs", None).unwrap();
+    assert_eq!(found.attributes().unwrap().get("units"), Some(&json!("K")));
+    assert_eq!(read(), [1, 2]);
+    // An array is replaced by an array, that by a group, and that by an array.
+    let new = array(&[2, 2]).overwrite(true);
+    Array::create(&store, "/spam/eggs", new, &registry).unwrap();
+    assert_eq!(keys(&store), ["meta/foo.g/bar.g/group.json", "meta/spam.g/eggs.a/array.json"]);
+    Group::create(&store, "/spam/eggs", group().overwrite(true), &registry).unwrap();
+    assert_eq!(keys(&store), ["meta/foo.g/bar.g/group.json", "meta/spam.g/eggs.g/group.json"]);
+    Array::create(&store, "/spam/eggs/x", array(&[2, 2]), &registry).unwrap().write(.., &[1_u8, 2, 3, 4]).unwrap();
+    Array::create(&store, "/spam/eggs", array(&[2, 2]).overwrite(true), &registry).unwrap();
+    assert_eq!(keys(&store), ["meta/foo.g/bar.g/group.json", "meta/spam.g/eggs.a/array.json"]);
+    // An array and a group are erased by their prefixes, and no node whose name begins alike.
+    let erase = |path: &str| {
+        let found = zarr::hierarchy::open_node(&*store, path, None).unwrap();
+        zarr::hierarchy::erase_node(&*store, &found).unwrap();
+    };
+    Array::create(&store, "/spam/eggs2", array(&[2, 2]), &registry).unwrap().write(.., &[1_u8, 2, 3, 4]).unwrap();
+    erase("/spam/eggs");
+    Array::create(&store, "/foo/bar/y", array(&[2, 2]), &registry).unwrap().write(.., &[1_u8, 2, 3, 4]).unwrap();
+    erase("/foo");
+    assert_eq!(keys(&store), ["data/spam.g/eggs2.a/0.0", "meta/spam.g/eggs2.a/array.json"]);
+}
+
+/// Sections "Chunk memory layouts" and "Codecs" of the first draft: the order of elements, and a chain of a checksum and a compressor.
+#[test]
+fn chunks_of_the_first_protocol_draft_are_encoded_by_its_document() {
+    let store = store(&[]);
+    let create = |path: &str, codecs: &str| {
+        let new = NewArray::new(&[2, 3], "uint8").chunks(&[2, 3]).codecs(codecs).unwrap();
+        let array =
+            Array::create(&store, path, new.dialect(Dialect::V3Protocol2019), &zarr::registry::default()).unwrap();
+        array.write(.., &[1_u8, 2, 3, 4, 5, 6]).unwrap();
+        let key = format!("data/{}.a/0.0", &path[1..]);
+        assert_eq!(zarr::open((&store, path)).array().unwrap().read::<u8>(..).unwrap(), [1, 2, 3, 4, 5, 6]);
+        store.get_all(&Key::new(&key).unwrap()).unwrap().unwrap()
+    };
+    assert_eq!(*create("/c", "bytes"), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(*create("/f", "transpose(1,0),bytes"), [1, 4, 2, 5, 3, 6]);
+    let mut checked = Vec::new();
+    flate2::read::GzDecoder::new(&*create("/z", "bytes,crc32,gzip(1)")).read_to_end(&mut checked).unwrap();
+    let mut crc = flate2::Crc::new();
+    crc.update(&[1, 2, 3, 4, 5, 6]);
+    assert_eq!(checked, [&crc.sum().to_le_bytes()[..], &[1, 2, 3, 4, 5, 6]].concat());
+    let uri = |name: &str| format!("http://purl.org/zarr/spec/codec/{name}");
+    let chain = document(&store, "meta/z.a/array.json").get("chunk_codecs").cloned().unwrap();
+    let names: Vec<_> = chain.as_array().unwrap().iter().map(|codec| codec.get("codec").cloned().unwrap()).collect();
+    assert_eq!(names, [json!(uri("crc32")), json!(uri("gzip"))]);
 }
