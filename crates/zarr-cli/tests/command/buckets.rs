@@ -1,6 +1,6 @@
 //! Stores in buckets, on the web, and zip files in them.
 
-use crate::folder::Folder;
+use crate::folder::{Folder, int16, npy};
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};
 
 fn options(server: &TestServer) -> [String; 4] {
@@ -110,6 +110,31 @@ fn nodes_of_every_dialect_in_a_bucket_are_shown() {
     // A copy has nodes of its dialect.
     folder.ok(&all(&["consolidate", "s3://data/s"], &options));
     assert!(!run("tree", &[]).0.contains("old/") && run("tree", &["--no-consolidated"]).0.contains("old/"));
+}
+
+/// Whatever the format, it lies in any store.
+#[test]
+fn arrays_of_every_dialect_lie_in_every_kind_of_store() {
+    let builder = TestServer::builder().bucket("data", Bucket::s3().public()).bucket("web", Bucket::plain());
+    let (folder, server) = (Folder::new(), builder.start().unwrap());
+    let options = options(&server);
+    for dialect in ["v0", "v1", "v2", "p2019", "p2020", "d2022", "v3"] {
+        let path = if matches!(dialect, "v0" | "v1") { "/" } else { "g/a" };
+        let s3 = format!("s3://data/{dialect}");
+        let new = ["--shape", "4", "--dtype", "int16", "--chunks", "2", "--dialect", dialect];
+        folder.ok(&all(&[&["create", s3.as_str(), path], &new[..]].concat(), &options));
+        let write = all(&["write", &s3, path, "--from", "-"], &options);
+        let ran = folder.run_with(&write, &npy("<i2", false, "(4,)", &int16(1..5)));
+        assert_eq!(ran.code, Some(0), "{dialect}: {}", ran.err);
+        for store in [dialect.to_owned(), format!("sqlite:{dialect}.sqlite"), format!("zip:{dialect}.zip")] {
+            folder.ok(&all(&["cp", &s3, &store], &options));
+            assert_eq!(folder.raw(&store, path), int16(1..5), "{store}");
+        }
+        for file in folder.files(dialect) {
+            server.put("web", &format!("{dialect}/{file}"), std::fs::read(folder.path(dialect).join(&file)).unwrap());
+        }
+        assert_eq!(folder.raw(&format!("{}/web/{dialect}", server.url()), path), int16(1..5), "{dialect}");
+    }
 }
 
 #[test]
