@@ -159,6 +159,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    // clause: d2022-19, d2022-40, d2022-42
     #[test]
     fn unsafe_names_are_refused() {
         for text in ["//", "a//b", ".", "..", "/a/../b", "/...", "a/./b", "a\0b", "///", "//a"] {
@@ -184,6 +185,7 @@ mod tests {
     }
 
     proptest! {
+        // clause: p2019-6, d2022-8, d2022-17, d2022-18
         #[test]
         fn parts_make_the_whole(names in proptest::collection::vec("[a-z.é ]{0,3}[a-z]", 0..4)) {
             let path = names.iter().try_fold(NodePath::root(), |path, name| path.join(name)).unwrap();

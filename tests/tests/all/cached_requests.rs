@@ -40,6 +40,7 @@ fn with(array: &Array, cache: &ChunkCache) -> Array {
     array.with(array.options().clone().cache(cache.clone())).unwrap()
 }
 
+// clause: d2022-202
 #[test]
 fn a_chunk_is_fetched_once() {
     for codecs in ["zstd", "bytes"] {

@@ -65,6 +65,7 @@ fn opened(store: &Arc<dyn Store>, path: &str) -> Array {
 }
 
 /// Regular grids: the example of the text, in which 10, 200 and 3000 elements make 2, 10 and 8 chunks of 5, 20 and 400.
+// clause: d2022-11, d2022-14, d2022-22, d2022-24, d2022-63, d2022-64, d2022-65, d2022-66, d2022-70, d2022-71
 #[test]
 fn an_element_lies_in_the_chunk_of_the_example() {
     let store = memory();
@@ -85,6 +86,7 @@ fn an_element_lies_in_the_chunk_of_the_example() {
 }
 
 /// Chunk memory layouts: the last dimension varies fastest in C, the first one in F.
+// clause: d2022-26, d2022-72, d2022-74, d2022-76, d2022-78
 #[test]
 fn elements_lie_in_the_order_of_the_layout() {
     let store = memory();
@@ -101,6 +103,7 @@ fn elements_lie_in_the_order_of_the_layout() {
 
 /// Chunk encoding: codecs apply in the order of the list. The first that takes bytes gets the elements in the order of the layout, each
 /// by the default representation of its type.
+// clause: d2022-33, d2022-34, d2022-36, d2022-57, d2022-78, d2022-80, d2022-82, d2022-83, d2022-84
 #[test]
 fn codecs_apply_in_their_order() {
     let uri = |name: &str| format!("https://purl.org/zarr/spec/codecs/{name}/1.0");
@@ -138,6 +141,7 @@ fn codecs_apply_in_their_order() {
 }
 
 /// Storage transformers: a list of them is a stack, which alters the keys and values of the chunks of one array, and restores them.
+// clause: d2022-37, d2022-38, d2022-39, d2022-141, d2022-200, d2022-201, d2022-204, d2022-205
 #[test]
 fn storage_transformers_are_stacked() {
     let transformer = |counts: &str| {
@@ -168,6 +172,9 @@ fn storage_transformers_are_stacked() {
 }
 
 /// Operations: each sets, gets and erases the keys that the text names, and no others.
+// clause: d2022-8, d2022-30, d2022-43, d2022-130, d2022-174, d2022-175, d2022-176, d2022-177, d2022-181, d2022-183,
+// clause: d2022-184, d2022-185, d2022-186, d2022-187, d2022-188, d2022-189, d2022-191, d2022-193, d2022-195,
+// clause: d2022-196, d2022-197, d2022-198
 #[test]
 fn operations_touch_the_keys_that_the_text_names() {
     let store = memory();
@@ -242,6 +249,7 @@ impl Store for Unlisted {
 }
 
 /// Operations: where a store cannot list, nodes are found by their paths, and children are not.
+// clause: d2022-192
 #[test]
 fn without_listing_nodes_are_found_by_their_paths() {
     let store: Arc<dyn Store> = Arc::new(Unlisted(MemoryStore::new()));

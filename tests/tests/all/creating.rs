@@ -59,6 +59,7 @@ fn refused<T: std::fmt::Debug>(created: zarr::Result<T>, kind: ErrorKind, word: 
     assert!(error.kind() == kind && error.to_string().contains(word), "{error:?}");
 }
 
+// clause: p2019-64
 #[test]
 fn new_nodes_take_the_dialect_that_is_there() {
     for dialect in DIALECTS {

@@ -145,6 +145,7 @@ proptest! {
     #![proptest_config(cases())]
 
     /// Fill values mark missing data in some dialects, and mean nothing in the others.
+    // clause: xarray-26
     #[test]
     fn values_stay_through_any_two_conversions(
         variables in (variables("a"), variables("b"), variables("c")),

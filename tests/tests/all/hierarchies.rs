@@ -200,6 +200,8 @@ fn check(store: &Arc<dyn Store>, dialect: Dialect, model: &Model) -> Result<(), 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
+    // clause: p2019-2, p2019-4, p2019-50, p2019-60, p2019-61, d2022-6, d2022-7, d2022-16, d2022-151, d2022-182,
+    // clause: d2022-198
     #[test]
     fn nodes_equal_the_model(steps in proptest::collection::vec(step(), 1..14)) {
         for dialect in DIALECTS {
@@ -224,6 +226,7 @@ fn set(store: &dyn Store, key: &str, text: &str) {
     store.set_all(&Key::new(key).unwrap(), text.as_bytes()).unwrap();
 }
 
+// clause: d2022-193, d2022-219
 #[test]
 fn a_hundred_thousand_nodes_of_a_draft_are_one_listing() {
     let store = Counted::new(MemoryStore::new());
@@ -269,6 +272,7 @@ fn erasing_the_root_leaves_keys_of_no_node() {
     }
 }
 
+// clause: d2022-189, d2022-190
 #[test]
 fn children_are_one_listing_and_a_look_below_each_prefix() {
     let store = Arc::new(Counted::new(MemoryStore::new()));
@@ -289,6 +293,7 @@ fn children_are_one_listing_and_a_look_below_each_prefix() {
     assert_eq!(store.take().lists, 3);
 }
 
+// clause: d2022-99, d2022-216
 #[test]
 fn new_nodes_fit_into_the_hierarchy_that_is_there() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -315,6 +320,7 @@ fn new_nodes_fit_into_the_hierarchy_that_is_there() {
     assert!(store.list_prefix(&zarr_store::Prefix::root()).unwrap().is_empty());
 }
 
+// clause: d2022-69
 #[test]
 fn a_scalar_of_a_draft_is_read_from_c0_too() {
     for key in ["data/s/c", "data/s/c0"] {

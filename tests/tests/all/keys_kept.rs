@@ -209,6 +209,7 @@ fn run(store: &Arc<dyn Store>, dialect: Dialect, steps: &[Step]) -> Result<(), T
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
+    // clause: p2019-59, d2022-197
     #[test]
     fn keys_that_no_operation_names_stay(steps in proptest::collection::vec(step(), 1..12)) {
         for dialect in DIALECTS {

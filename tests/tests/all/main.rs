@@ -12,6 +12,7 @@ mod buckets;
 mod cached_requests;
 mod caches;
 mod cancelled;
+mod clauses;
 mod codec_names;
 mod concurrent;
 mod conformance;

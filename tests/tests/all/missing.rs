@@ -52,6 +52,7 @@ fn check(archive: &'static str, name: &str, directories: &[(&str, &str)]) {
     directories.iter().for_each(|(_, path)| drop(zarr::hierarchy::open_node(&*store, path, None).unwrap()));
 }
 
+// clause: d2022-218
 #[test]
 fn directories_of_drafts_are_no_stores() {
     check(

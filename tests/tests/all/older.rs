@@ -31,6 +31,8 @@ fn codec(name: &str, configuration: Value) -> NamedConfig {
 }
 
 /// The session in the text of version 1, section "Examples".
+// clause: v1-4, v1-21, v1-22, v1-24, v1-26, v1-27, v1-28, v1-32, v1-33, v1-35, v1-36, v1-37, v1-38, v1-39, v1-40,
+// clause: v1-41, v1-42, v1-43
 #[test]
 fn the_session_of_version_1() {
     let store = store(&[]);
@@ -69,6 +71,7 @@ fn the_session_of_version_1() {
 }
 
 /// A store of version 1 is one array, and no hierarchy.
+// clause: v1-44
 #[test]
 fn nothing_lies_below_an_array_of_version_1() {
     let store = store(&[]);
@@ -84,6 +87,7 @@ fn nothing_lies_below_an_array_of_version_1() {
 }
 
 /// The example in the text of version 1, section "Metadata", and in section "Chunks": keys, and the header of blosc.
+// clause: v1-15, v1-23, v1-25
 #[test]
 fn the_example_of_version_1_has_chunks_of_blosc() {
     let meta = br#"{"chunks": [1000, 1000], "compression": "blosc", "compression_opts": {"clevel": 5, "cname": "lz4", "shuffle": 1},
@@ -102,6 +106,7 @@ fn the_example_of_version_1_has_chunks_of_blosc() {
 }
 
 /// Chunks have one shape; what lies outside of the array is undefined by the text, and written as the fill value.
+// clause: v1-8, v1-30, v1-31
 #[test]
 fn chunks_of_version_1_overhang_the_array() {
     let store = store(&[]);
@@ -131,6 +136,7 @@ fn version_0_is_written_too() {
     assert_eq!(zarr::open(&store).array().unwrap().read::<f64>((1, 1)).unwrap().into_iter().next(), Some(1.5));
 }
 
+// clause: v1-13
 #[test]
 fn the_order_of_version_1_is_as_given() {
     let meta = br#"{"zarr_format": 1, "shape": [2, 2], "chunks": [2, 2], "dtype": "|u1", "compression": "none",
@@ -241,6 +247,7 @@ fn a_hierarchy_of_the_drafts_that_is_converted_keeps_its_form() {
     }
 }
 
+// clause: d2022-115, d2022-116
 #[test]
 fn fallbacks_of_data_types_are_reported_and_may_be_refused() {
     let cases = zarr_tests::cases("v3-draft-2022").unwrap();
@@ -289,6 +296,9 @@ fn dates_as_fill_values_of_version_2_are_counted() {
 }
 
 /// The section "Protocol operations" of the first draft: each touches the keys that the text names, and no others.
+// clause: p2019-1, p2019-10, p2019-14, p2019-15, p2019-24, p2019-43, p2019-44, p2019-46, p2019-47, p2019-48,
+// clause: p2019-49, p2019-50, p2019-51, p2019-52, p2019-53, p2019-54, p2019-55, p2019-56, p2019-57, p2019-58,
+// clause: p2019-59, p2019-60, p2019-61, p2019-62, p2019-63, p2019-64
 #[test]
 fn the_operations_of_the_first_protocol_draft() {
     let store = store(&[]);
@@ -356,6 +366,7 @@ fn the_operations_of_the_first_protocol_draft() {
 }
 
 /// Sections "Chunk memory layouts" and "Codecs" of the first draft: the order of elements, and a chain of a checksum and a compressor.
+// clause: p2019-17, p2019-18, p2019-19, p2019-20
 #[test]
 fn chunks_of_the_first_protocol_draft_are_encoded_by_its_document() {
     let store = store(&[]);

@@ -47,6 +47,7 @@ fn document(store: &MemoryStore, key: &str) -> Value {
 }
 
 /// A codec of a program's own has the URI under which it is published in the drafts, and its name in version 3.
+// clause: d2022-86
 #[test]
 fn codecs_have_a_uri_of_their_own() {
     const XOR: CodecEntry = CodecEntry::bytes_to_bytes("example.xor", build).uri(URI);

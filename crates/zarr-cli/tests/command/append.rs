@@ -15,6 +15,7 @@ fn days(path: &Path, first: i64, count: i64) {
     zarr::create(path).dataset(new).unwrap();
 }
 
+// clause: xarray-31
 #[test]
 fn data_sets_grow_by_data_sets() {
     let folder = Folder::new();

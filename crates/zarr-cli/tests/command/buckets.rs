@@ -113,6 +113,7 @@ fn nodes_of_every_dialect_in_a_bucket_are_shown() {
 }
 
 /// Whatever the format, it lies in any store.
+// clause: v1-1, v1-3, p2019-24, d2022-4, d2022-32, d2022-172, d2022-173
 #[test]
 fn arrays_of_every_dialect_lie_in_every_kind_of_store() {
     let builder = TestServer::builder().bucket("data", Bucket::s3().public()).bucket("web", Bucket::plain());

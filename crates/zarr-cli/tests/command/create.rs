@@ -77,6 +77,7 @@ fn filters_have_little_endian_types_in_version_3() {
     assert!(folder.ok(&["info", "v2", "a"]).contains("bytes(big)"));
 }
 
+// clause: p2019-46, d2022-183
 #[test]
 fn groups_take_the_dialect_of_their_hierarchy() {
     for dialect in ["v2", "p2019", "p2020", "d2022", "v3"] {
@@ -105,6 +106,7 @@ fn groups_take_the_dialect_of_their_hierarchy() {
     assert!(!folder.path("s").exists());
 }
 
+// clause: d2022-185
 #[test]
 fn all_dialects_are_in_the_help_and_can_be_created() {
     let folder = Folder::new();
@@ -116,6 +118,7 @@ fn all_dialects_are_in_the_help_and_can_be_created() {
     }
 }
 
+// clause: v1-29, p2019-11, d2022-129
 #[test]
 fn an_undefined_fill_value_where_there_is_one() {
     let folder = Folder::new();
@@ -135,6 +138,7 @@ fn an_undefined_fill_value_where_there_is_one() {
 }
 
 /// xarray took zeros of a new array of version 2 for missing data, and did not open a group with a scalar.
+// clause: xarray-4, xarray-28
 #[test]
 fn new_arrays_of_version_2_follow_the_convention_of_xarray() {
     let folder = Folder::new();

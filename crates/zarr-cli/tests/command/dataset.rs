@@ -5,6 +5,7 @@ use zarr::meta::json::Value;
 
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
 
+// clause: xarray-1
 #[test]
 fn a_data_set_is_shown_decoded() {
     let folder = Folder::new();

@@ -15,6 +15,7 @@ fn error(folder: &Folder, args: &[&str]) -> (Value, String) {
     (Value::from_json(ran.err.lines().last().unwrap()).unwrap(), ran.err)
 }
 
+// clause: d2022-121
 #[test]
 fn errors_point_into_the_document_that_is_there() {
     for (dialect, key, codec, pointer) in [
@@ -122,6 +123,7 @@ fn equivalent_metadata_are_not_stale() {
 
 /// Consolidated metadata that zarr-python and xarray wrote: copies in which defaults are filled in, fill values are spelled in another
 /// way, and groups have empty consolidated metadata of their own.
+// clause: xarray-35
 #[test]
 fn copies_that_others_wrote_are_not_stale() {
     let folder = Folder::new();
@@ -184,6 +186,7 @@ fn copies_of_an_unknown_kind_are_named() {
     }
 }
 
+// clause: p2019-13, d2022-116
 #[test]
 fn a_fallback_type_is_reported_and_carried() {
     for dialect in ["p2019", "p2020", "d2022"] {
@@ -306,6 +309,7 @@ fn lists_of_nczarr_follow_the_nodes() {
     }
 }
 
+// clause: d2022-46, d2022-75, d2022-77
 #[test]
 fn variable_length_under_both_layouts_of_2022() {
     let folder = Folder::new();
@@ -329,6 +333,7 @@ fn variable_length_under_both_layouts_of_2022() {
     assert_eq!(ran.code, Some(2), "{}", ran.err);
 }
 
+// clause: d2022-216, d2022-217
 #[test]
 fn implied_groups_go_with_the_last_node_below_them() {
     for dialect in ["p2019", "p2020", "d2022"] {

@@ -56,6 +56,7 @@ fn chunks(folder: &Folder, store: &str) -> Vec<Vec<u8>> {
 }
 
 /// Listed, described, copied, changed, moved and erased; only elements are an error, which names what the document says.
+// clause: d2022-3, d2022-211
 #[test]
 fn arrays_with_unknown_extensions_are_nodes() {
     let mine = |kind: &str| json!({"extension": OWN, "type": kind});
@@ -119,6 +120,7 @@ fn arrays_with_unknown_extensions_are_nodes() {
 }
 
 /// Codecs and data types as the document of the dialect has them.
+// clause: d2022-115
 #[test]
 fn arrays_are_created_by_objects_of_documents() {
     for (dialect, document, member, codecs) in [

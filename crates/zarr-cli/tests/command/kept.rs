@@ -43,6 +43,7 @@ fn nodes_of_drafts_may_be_called_data_and_meta() {
     }
 }
 
+// clause: xarray-36
 #[test]
 fn consolidated_metadata_is_written_again_by_verbs_that_change_documents() {
     for dialect in ["v2", "v3"] {
@@ -166,6 +167,7 @@ fn files_of_no_node_are_copied_with_their_groups() {
 }
 
 /// The document for the whole hierarchy is no node's.
+// clause: d2022-7, d2022-91
 #[test]
 fn a_root_that_is_created_keeps_the_entry_point_document() {
     for dialect in ["d2022", "p2020"] {

@@ -44,6 +44,7 @@ fn stations() -> Folder {
     folder
 }
 
+// clause: xarray-32, xarray-33
 #[test]
 fn labels_select_what_indices_select() {
     for (labels, indices) in [

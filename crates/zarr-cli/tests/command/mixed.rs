@@ -125,6 +125,7 @@ fn a_node_that_another_dialect_hides_is_named() {
     }
 }
 
+// clause: p2019-4, d2022-16
 #[test]
 fn an_array_hides_a_group_of_its_name() {
     for dialect in ["v2", "p2019", "p2020", "d2022"] {
@@ -153,6 +154,7 @@ fn an_array_hides_a_group_of_its_name() {
     }
 }
 
+// clause: p2019-2, d2022-7
 #[test]
 fn nodes_below_an_array_are_left_out_with_a_warning() {
     for dialect in ["p2019", "p2020", "d2022"] {

@@ -53,6 +53,7 @@ fn an_attribute_changes_and_nothing_else() {
     assert!(read().contains("1.50"));
 }
 
+// clause: p2019-52, d2022-195
 #[test]
 fn nodes_are_copied_moved_and_erased() {
     for dialect in ["v2", "v3", "p2019", "p2020", "d2022"] {
@@ -108,6 +109,7 @@ fn keys_of_no_node_are_erased_only_if_asked_for() {
 }
 
 /// Documents of another dialect would hide all nodes that are there.
+// clause: v1-44
 #[test]
 fn new_nodes_take_the_dialect_of_the_hierarchy() {
     for dialect in ["v2", "v3", "p2019", "p2020", "d2022"] {
@@ -301,6 +303,7 @@ fn nothing_is_changed_while_a_migration_is_under_way() {
 }
 
 /// Order F as version 1 specifies it, and as zarr-python 1 wrote it.
+// clause: v1-13
 #[test]
 fn order_f_of_version_1_is_read_either_way() {
     let folder = Folder::new();

@@ -41,6 +41,7 @@ fn variables_are_told_from_coordinates() {
 }
 
 /// Bools of version 2 that zarr-python creates have the fill value false, which xarray masks.
+// clause: xarray-14
 #[test]
 fn bools_that_are_the_fill_value_of_version_2_are_missing() {
     for (fill, missing) in [(false, [true, false, true]), (true, [false, true, false])] {

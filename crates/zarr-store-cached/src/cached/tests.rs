@@ -7,6 +7,7 @@ fn key(text: &str) -> Key {
     Key::new(text).expect("a key")
 }
 
+// clause: d2022-202, d2022-203
 #[test]
 fn keeps_the_contract() {
     for max_bytes in [0, 300, 1 << 20] {

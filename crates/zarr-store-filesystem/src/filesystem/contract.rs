@@ -20,6 +20,7 @@ pub(super) fn key(text: &str) -> Key {
     Key::new(text).expect("a key")
 }
 
+// clause: v1-2, d2022-31, d2022-171
 #[test]
 fn keeps_the_contract() {
     each(|store| testing::contract(store));

@@ -28,6 +28,7 @@ const VALUES: &[(&str, &[u8])] = &[
     ("c:d/e;f", b"more"),
 ];
 
+// clause: d2022-173
 #[test]
 fn it_keeps_it() {
     for bucket in [Bucket::plain(), Bucket::plain().ignoring_ranges(), Bucket::plain().listing(Listing::Html)] {

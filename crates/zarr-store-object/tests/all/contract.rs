@@ -28,6 +28,7 @@ pub(crate) fn key(text: &str) -> Key {
     Key::new(text).expect("a key")
 }
 
+// clause: d2022-32, d2022-173
 #[test]
 fn s3_keeps_it() {
     let server = TestServer::builder().credentials("testing", "testing-secret").bucket("data", Bucket::s3());

@@ -40,6 +40,7 @@ fn version_of(store: &SqliteStore, name: &str) -> Version {
     fetched.version.expect("a full get knows the version")
 }
 
+// clause: d2022-172
 #[test]
 fn keeps_the_contract() {
     for journal in [Journal::Rollback, Journal::Wal] {

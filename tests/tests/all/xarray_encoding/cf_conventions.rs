@@ -39,6 +39,7 @@ fn data_type(dataset: &Dataset) -> String {
 }
 
 /// CF Conventions: a value is the stored number times `scale_factor`, plus `add_offset`.
+// clause: xarray-13
 #[test]
 fn numbers_are_scaled_and_moved() {
     let cases = [
@@ -64,6 +65,7 @@ fn numbers_are_scaled_and_moved() {
 
 /// CF Conventions: `_FillValue` and `missing_value` mark missing data, which is NaN. In version 2 `_FillValue` is the fill value of the
 /// array.
+// clause: xarray-14
 #[test]
 fn missing_data_is_marked() {
     let none = Value::Null;
@@ -98,6 +100,7 @@ fn missing_data_is_marked() {
 }
 
 /// CF Conventions: `units` since a time with a `calendar` are times, of each calendar.
+// clause: xarray-15
 #[test]
 fn times_of_each_calendar_are_decoded() {
     for (calendar, expected) in CALENDARS {
@@ -144,6 +147,7 @@ fn times_of_each_calendar_are_decoded() {
 }
 
 /// CF Conventions: `units` of time with `dtype` `timedelta64` are time spans; without it they stay numbers.
+// clause: xarray-16
 #[test]
 fn time_spans_are_decoded() {
     let span = json!({"units": "minutes", "dtype": "timedelta64[ns]"});
@@ -161,6 +165,7 @@ fn time_spans_are_decoded() {
 }
 
 /// CF Conventions: integers with `dtype` `bool` are bools.
+// clause: xarray-16
 #[test]
 fn bools_are_decoded() {
     for dataset in read(["|i1", "int8"], &Value::Null, &json!({"dtype": "bool"}), &[0_i8, 1, 2]) {
@@ -173,6 +178,7 @@ fn bools_are_decoded() {
 }
 
 /// CF Conventions: arrays of single characters are strings, whose last dimension is gone; with `_Encoding` they are decoded.
+// clause: xarray-16
 #[test]
 fn characters_are_joined_to_strings() {
     for encoding in [None, Some("utf-8"), Some("latin-1")] {
@@ -199,6 +205,7 @@ fn characters_are_joined_to_strings() {
 }
 
 /// CF Conventions: strings of any length, of one length, and bytes with an encoding.
+// clause: xarray-16
 #[test]
 fn strings_are_read_and_written() {
     let strings = ["", "\u{fc}ber", "\u{6771}\u{4eac}"];
@@ -226,6 +233,7 @@ fn strings_are_read_and_written() {
 
 /// CF Conventions: the attribute `coordinates`, as `"yc xc"`, lists variables that are coordinates. It is read of variables and of the
 /// group, is no attribute of the user, and is written.
+// clause: xarray-17
 #[test]
 fn coordinates_are_listed_by_an_attribute() {
     for dialect in BOTH {
@@ -254,6 +262,7 @@ fn coordinates_are_listed_by_an_attribute() {
 }
 
 /// CF Conventions: when writing, values are encoded: scaled and rounded, with marks for missing data.
+// clause: xarray-18
 #[test]
 fn numbers_are_packed_when_writing() {
     for dialect in BOTH {
@@ -282,6 +291,7 @@ fn numbers_are_packed_when_writing() {
 }
 
 /// CF Conventions: when writing, times are numbers with units and a calendar: dates of each calendar, times and spans of numpy.
+// clause: xarray-18
 #[test]
 fn times_are_encoded_when_writing() {
     for dialect in BOTH {
@@ -312,6 +322,7 @@ fn times_are_encoded_when_writing() {
 }
 
 /// CF Conventions: when writing, nothing is encoded that would be another value when it is read.
+// clause: xarray-18
 #[test]
 fn values_that_do_not_fit_are_not_written() {
     let cases = [

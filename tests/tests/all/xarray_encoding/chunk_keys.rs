@@ -13,6 +13,7 @@ fn create_with(separator: char, dialect: Dialect) -> Arc<dyn Store> {
 
 /// Chunk Key Encoding: the separator of version 2 can be chosen. The example of the section: `(42, 100)` elements in chunks of
 /// `(42, 50)` and `V2ChunkKeyEncoding(separator="/")`.
+// clause: xarray-39
 #[test]
 fn v2_is_written_with_the_separator_of_the_example() {
     let store = create_with('/', Dialect::V2);
@@ -22,6 +23,7 @@ fn v2_is_written_with_the_separator_of_the_example() {
 }
 
 /// Chunk Key Encoding: both separators are written in both versions.
+// clause: xarray-40
 #[test]
 fn both_separators_are_written_in_both_versions() {
     let keys = [
@@ -39,6 +41,7 @@ fn both_separators_are_written_in_both_versions() {
 }
 
 /// Chunk Key Encoding: when reading, the encoding of keys is found automatically. Version 3 has the keys of version 2 as well.
+// clause: xarray-41
 #[test]
 fn the_encoding_of_keys_is_found_when_reading() {
     for (name, separator, key) in [("v2", "/", "t/0/1"), ("v2", ".", "t/0.1"), ("default", ".", "t/c.0.1")] {

@@ -3,6 +3,7 @@
 use super::*;
 
 /// Compatibility and Reading: arrays of version 3 with `dimension_names` are read.
+// clause: xarray-20
 #[test]
 fn v3_with_dimension_names_is_read() {
     let store = group(Dialect::V3);
@@ -17,6 +18,7 @@ fn v3_with_dimension_names_is_read() {
 }
 
 /// Compatibility and Reading: arrays of version 2 with `_ARRAY_DIMENSIONS` are read.
+// clause: xarray-19
 #[test]
 fn v2_with_array_dimensions_is_read() {
     let store = group(Dialect::V2);
@@ -32,6 +34,7 @@ fn v2_with_array_dimensions_is_read() {
 }
 
 /// Compatibility and Reading: the places of names are looked at in this order: `dimension_names`, `_ARRAY_DIMENSIONS`, NCZarr.
+// clause: xarray-11
 #[test]
 fn names_of_xarray_come_before_names_of_nczarr() {
     let store = group(Dialect::V2);
@@ -47,6 +50,7 @@ fn names_of_xarray_come_before_names_of_nczarr() {
 }
 
 /// Compatibility and Reading: NCZarr groups are read, but not written.
+// clause: xarray-23
 #[test]
 fn nczarr_is_not_written() {
     let store = group(Dialect::V2);

@@ -31,6 +31,7 @@ fn is_stale(store: &Arc<dyn Store>) -> bool {
 
 /// Compatibility and Reading: consolidated metadata is written by default, the document `.zmetadata` in version 2, a member of the
 /// group's document in version 3.
+// clause: xarray-24
 #[test]
 fn metadata_is_consolidated_by_default() {
     for dialect in BOTH {
@@ -53,6 +54,7 @@ fn metadata_is_consolidated_by_default() {
 }
 
 /// Compatibility and Reading: consolidated metadata is read where it is there, so that one document is enough.
+// clause: xarray-24
 #[test]
 fn consolidated_metadata_is_read() {
     for dialect in BOTH {
@@ -82,6 +84,7 @@ fn consolidated_metadata_is_read() {
 }
 
 /// Compatibility and Reading: consolidated metadata is not needed.
+// clause: xarray-25
 #[test]
 fn consolidated_metadata_is_not_needed() {
     for dialect in BOTH {
@@ -99,6 +102,7 @@ fn consolidated_metadata_is_not_needed() {
 }
 
 /// Compatibility and Reading: appending and updating consolidate again, so that no size or variable is missed.
+// clause: xarray-36
 #[test]
 fn changes_of_data_sets_consolidate_again() {
     for dialect in BOTH {
@@ -144,6 +148,7 @@ fn copies_are_not_left_stale() {
 }
 
 /// Compatibility and Reading: the copies that zarr-python writes for xarray are not stale, in its order and with its members.
+// clause: xarray-35
 #[test]
 fn copies_of_zarr_python_are_up_to_date() {
     for (archive, name) in
@@ -166,6 +171,7 @@ fn copies_of_zarr_python_are_up_to_date() {
 
 /// Compatibility and Reading: a data set stays readable by xarray as it is converted: `_FillValue` of version 3 is the fill value of
 /// version 2, which is null where nothing is missing, and the other way around.
+// clause: xarray-26, xarray-27
 #[test]
 fn conversions_keep_marks_of_missing_data() {
     for [from, to] in [[Dialect::V2, Dialect::V3], [Dialect::V3, Dialect::V2]] {
@@ -205,6 +211,7 @@ fn conversions_keep_marks_of_missing_data() {
 
 /// Compatibility and Reading: attributes keep their values, in copies and data sets too: numbers that JSON does not have, which Python
 /// writes, and the order and kind of all.
+// clause: xarray-29
 #[test]
 fn attributes_keep_their_values() {
     let text = r#"{"title":"t","range":[-Infinity,Infinity],"none":NaN,"float":1.0,"int":1,"large":18446744073709551615,"nested":{"a":[null,true]}}"#;

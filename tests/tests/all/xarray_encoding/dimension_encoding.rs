@@ -5,6 +5,7 @@ use zarr::ErrorKind;
 use zarr::NewArray;
 
 /// Zarr Encoding Specification: a group is a data set, an array by itself is none.
+// clause: xarray-1
 #[test]
 fn groups_are_data_sets_and_arrays_are_not() {
     for dialect in BOTH {
@@ -18,6 +19,7 @@ fn groups_are_data_sets_and_arrays_are_not() {
 }
 
 /// Zarr Encoding Specification: groups below a data set are data sets of their own.
+// clause: xarray-1
 #[test]
 fn groups_below_are_data_sets_of_their_own() {
     for dialect in BOTH {
@@ -33,6 +35,7 @@ fn groups_below_are_data_sets_of_their_own() {
 }
 
 /// Zarr Encoding Specification: all arrays have dimension names, and arrays of a data set share dimensions, which have one size.
+// clause: xarray-2
 #[test]
 fn arrays_share_dimensions_of_one_size() {
     let conflict = "dimension x has 3 elements in b, but 2 in a";
@@ -54,6 +57,7 @@ fn arrays_share_dimensions_of_one_size() {
 
 /// Dimension Encoding in Zarr Formats, Zarr V2 Format: `_ARRAY_DIMENSIONS` is a list of dimension names, as
 /// `["time", "lon", "lat"]`.
+// clause: xarray-3
 #[test]
 fn v2_names_dimensions_by_an_attribute() {
     let store = group(Dialect::V2);
@@ -69,6 +73,7 @@ fn v2_names_dimensions_by_an_attribute() {
 }
 
 /// Dimension Encoding in Zarr Formats, Zarr V2 Format: the attribute is set on all variables, also on ones of no dimensions.
+// clause: xarray-4
 #[test]
 fn v2_has_the_attribute_on_all_variables() {
     let new = |dialect| {
@@ -93,6 +98,7 @@ fn v2_has_the_attribute_on_all_variables() {
 }
 
 /// As above, of arrays that are created one by one. xarray refused the whole group where a scalar had no attribute.
+// clause: xarray-4, xarray-28
 #[test]
 fn new_scalars_have_the_attribute_where_names_are_attributes() {
     let root = |dialect: Dialect| if dialect.holds_one_array() { "/" } else { "/s" };
@@ -116,6 +122,7 @@ fn new_scalars_have_the_attribute_where_names_are_attributes() {
 
 /// Dimension Encoding in Zarr Formats, Zarr V2 Format: the attribute is visible where arrays are accessed directly, and removed from
 /// the attributes of a variable.
+// clause: xarray-5, xarray-6
 #[test]
 fn v2_shows_the_attribute_to_arrays_and_hides_it_from_variables() {
     let store = group(Dialect::V2);
@@ -136,6 +143,7 @@ fn v2_shows_the_attribute_to_arrays_and_hides_it_from_variables() {
 
 /// Dimension Encoding in Zarr Formats, Zarr V2 Format: the value is a list of names. What is no list, has another length or no name
 /// for a dimension is an error that shows it.
+// clause: xarray-7
 #[test]
 fn v2_attributes_of_another_form_are_errors() {
     for wrong in [json!("x, y"), json!(["x"]), json!(["x", "y", "z"]), json!(["x", null]), json!({"x": 2}), json!(7)] {
@@ -154,6 +162,7 @@ fn v2_attributes_of_another_form_are_errors() {
 }
 
 /// Dimension Encoding in Zarr Formats, Zarr V3 Format: names are the member `dimension_names`, and no attribute.
+// clause: xarray-8
 #[test]
 fn v3_names_dimensions_by_a_member() {
     let store = group(Dialect::V3);
@@ -164,6 +173,7 @@ fn v3_names_dimensions_by_a_member() {
 }
 
 /// Dimension Encoding in Zarr Formats, Zarr V3 Format: when writing, all variables that have dimensions have `dimension_names`.
+// clause: xarray-9
 #[test]
 fn v3_has_the_member_on_all_variables() {
     let store = memory();
@@ -183,6 +193,7 @@ fn v3_has_the_member_on_all_variables() {
 }
 
 /// Dimension Encoding in Zarr Formats: a conversion moves the names from one place to the other.
+// clause: xarray-10
 #[test]
 fn conversions_move_the_names() {
     let store = group(Dialect::V2);
@@ -201,6 +212,7 @@ fn conversions_move_the_names() {
 
 /// Dimension Encoding in Zarr Formats: names are looked for in the place of the version. In version 3 an attribute of that name is the
 /// user's.
+// clause: xarray-11
 #[test]
 fn names_are_looked_for_in_the_place_of_the_version() {
     let store = group(Dialect::V3);
@@ -227,6 +239,7 @@ fn names_are_looked_for_in_the_place_of_the_version() {
 
 /// Dimension Encoding in Zarr Formats: an error is raised if names cannot be found. It says which array, and where they should be;
 /// an option numbers such dimensions.
+// clause: xarray-12
 #[test]
 fn arrays_without_names_are_errors() {
     let store = group(Dialect::V2);
@@ -252,6 +265,7 @@ fn arrays_without_names_are_errors() {
 }
 
 /// Dimension Encoding in Zarr Formats: arrays that are there can be named, and are variables then.
+// clause: xarray-34
 #[test]
 fn arrays_without_names_can_be_named() {
     for dialect in BOTH {

@@ -143,6 +143,7 @@ fn assert_same(found: &Value, expected: &Value, key: &str) {
 }
 
 /// Example 1, Zarr V2 Format: the attributes of `Tair` that zarr-python shows, and the data set that is read.
+// clause: xarray-37
 #[test]
 fn example_1_is_read() {
     let store = rasm(Dialect::V2);
@@ -153,6 +154,7 @@ fn example_1_is_read() {
 }
 
 /// Example 1, Zarr V2 Format: the same documents are written.
+// clause: xarray-37
 #[test]
 fn example_1_is_written() {
     let store = written(Dialect::V2);
@@ -163,6 +165,7 @@ fn example_1_is_written() {
 }
 
 /// Example 2, Zarr V3 Format: names are in `dimension_names`, not in the attributes, and the data set that is read.
+// clause: xarray-38
 #[test]
 fn example_2_is_read() {
     let store = rasm(Dialect::V3);
@@ -177,6 +180,7 @@ fn example_2_is_read() {
 }
 
 /// Example 2, Zarr V3 Format: the same documents are written, but for an empty list that says nothing.
+// clause: xarray-38
 #[test]
 fn example_2_is_written() {
     let store = written(Dialect::V3);
@@ -194,6 +198,7 @@ fn example_2_is_written() {
 }
 
 /// Both examples are one data set: each converted is the other.
+// clause: xarray-10
 #[test]
 fn each_example_is_converted_to_the_other() {
     let (old, new) = (rasm(Dialect::V2), rasm(Dialect::V3));

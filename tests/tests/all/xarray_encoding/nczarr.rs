@@ -60,6 +60,7 @@ fn netcdf(generation: usize) -> Arc<dyn Store> {
 }
 
 /// Compatibility and Reading: dimension names of NCZarr are the last parts of its references, in each of their places.
+// clause: xarray-21
 #[test]
 fn names_are_references_in_each_generation() {
     for generation in 0..3 {
@@ -72,6 +73,7 @@ fn names_are_references_in_each_generation() {
 }
 
 /// Compatibility and Reading: groups that netCDF-C 4.9.0 and 4.10.1 wrote, also without names for xarray, are data sets.
+// clause: xarray-21
 #[test]
 fn groups_of_netcdf_are_read() {
     let cases = zarr_tests::cases("nczarr").unwrap();
@@ -96,6 +98,7 @@ fn groups_of_netcdf_are_read() {
 }
 
 /// Compatibility and Reading: a scalar of NCZarr is stored as one element, and has no dimensions.
+// clause: xarray-22
 #[test]
 fn scalars_of_one_element_have_no_dimensions() {
     for generation in 0..3 {
@@ -115,6 +118,7 @@ fn scalars_of_one_element_have_no_dimensions() {
 }
 
 /// Compatibility and Reading: dimensions of NCZarr that no variable has, and unlimited ones.
+// clause: xarray-22
 #[test]
 fn dimensions_of_the_group_are_listed() {
     for generation in 0..3 {
@@ -126,6 +130,7 @@ fn dimensions_of_the_group_are_listed() {
 }
 
 /// Compatibility and Reading: arrays of a group below refer to the dimensions of the groups above.
+// clause: xarray-22
 #[test]
 fn dimensions_of_groups_above_are_shared() {
     for generation in 0..3 {
@@ -151,6 +156,7 @@ fn references_of_another_length_are_no_names() {
 
 /// Compatibility and Reading: converted to version 3, NCZarr is a data set that xarray opens: names are `dimension_names`, marks of
 /// floats are in base64, members of NCZarr are gone.
+// clause: xarray-23
 #[test]
 fn nczarr_becomes_what_xarray_reads_in_version_3() {
     for generation in 0..3 {

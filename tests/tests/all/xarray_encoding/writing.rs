@@ -19,6 +19,7 @@ fn numbers(dataset: &Dataset, name: &str) -> Vec<f64> {
 }
 
 /// Compatibility and Reading: arrays and groups that are created in a data set are of its version, so that it stays one.
+// clause: xarray-30
 #[test]
 fn new_nodes_are_of_the_version_of_the_data_set() {
     for dialect in BOTH {
@@ -39,6 +40,7 @@ fn new_nodes_are_of_the_version_of_the_data_set() {
 }
 
 /// Compatibility and Reading: nodes of another version, which would hide a data set, are refused.
+// clause: xarray-30
 #[test]
 fn nodes_of_another_version_are_refused() {
     for (dialect, other) in [(Dialect::V2, Dialect::V3), (Dialect::V3, Dialect::V2)] {
@@ -63,6 +65,7 @@ fn nodes_of_another_version_are_refused() {
 }
 
 /// Compatibility and Reading: appending along a dimension grows its variables and leaves the others; resizing an array keeps its names.
+// clause: xarray-31
 #[test]
 fn appending_and_resizing_keep_the_data_set() {
     for dialect in BOTH {
@@ -122,6 +125,7 @@ fn variables_are_updated_and_added() {
 }
 
 /// CF Conventions: dimensions have names, by which indices are selected.
+// clause: xarray-32
 #[test]
 fn indices_are_selected_by_names_of_dimensions() {
     for dialect in BOTH {
@@ -138,6 +142,7 @@ fn indices_are_selected_by_names_of_dimensions() {
 }
 
 /// CF Conventions: coordinates label dimensions: exactly, the nearest, from one label to another; times by their dates, strings.
+// clause: xarray-33
 #[test]
 fn labels_of_coordinates_are_selected() {
     for dialect in BOTH {

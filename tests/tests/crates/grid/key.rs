@@ -27,6 +27,7 @@ fn key(encoding: &ChunkKeyEncoding, index: &[u64]) -> String {
 }
 
 proptest! {
+    // clause: d2022-61
     #[test]
     fn keys_parse_to_their_indices(encoding in encoding(), index in index()) {
         let key = key(&encoding, &index);
@@ -38,6 +39,7 @@ proptest! {
         prop_assert_eq!(ChunkKeyEncoding::from_config(&encoding.to_config()).unwrap(), encoding);
     }
 
+    // clause: d2022-61
     #[test]
     fn only_written_keys_parse(encoding in encoding(), index in index(), at in any::<prop::sample::Index>(), with in "[0-9c./d+-]{0,2}", cut in 0usize..3) {
         let mut text = key(&encoding, &index);
@@ -52,6 +54,7 @@ proptest! {
     }
 }
 
+// clause: v1-24, d2022-66
 #[test]
 fn keys_are_spelled_as_the_texts_spell_them() {
     let check = |encoding: ChunkKeyEncoding, scalar: &str, flat: &str, deep: &str| {

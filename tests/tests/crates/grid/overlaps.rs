@@ -117,6 +117,7 @@ proptest! {
         prop_assert_eq!(found, turned);
     }
 
+    // clause: d2022-59
     #[test]
     fn every_element_has_its_chunk(case in case()) {
         let counts: Vec<u64> = case.lens.iter().zip(case.shape()).map(|(lens, &end)| {

@@ -148,6 +148,7 @@ fn different(a: &Node, b: &Node) -> Vec<String> {
     a.attributes().iter().filter(is_other).map(|(name, _)| name.to_owned()).collect()
 }
 
+// clause: d2022-136
 #[test]
 fn every_dialect_keeps_attributes_or_tells() {
     let mut runner = TestRunner::new(Config { cases: cases(), failure_persistence: None, ..Config::default() });

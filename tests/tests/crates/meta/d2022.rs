@@ -56,6 +56,8 @@ fn written(changes: &str) -> Value {
     Value::from_json(std::str::from_utf8(documents[1].1.as_ref().unwrap()).unwrap()).unwrap()
 }
 
+// clause: d2022-18, d2022-28, d2022-29, d2022-87, d2022-89, d2022-105, d2022-106, d2022-137, d2022-144, d2022-145,
+// clause: d2022-149, d2022-151
 #[test]
 fn the_examples_of_the_text() {
     let group = r#"{"attributes": {"spam": "ham", "eggs": 42,}}"#;
@@ -97,6 +99,7 @@ fn the_examples_of_the_text() {
     }
 }
 
+// clause: d2022-34, d2022-35, d2022-57, d2022-79, d2022-109, d2022-138
 #[test]
 fn byte_orders() {
     let endian = |word: &str| {
@@ -141,6 +144,7 @@ fn byte_orders() {
     }
 }
 
+// clause: d2022-76, d2022-122, d2022-206
 #[test]
 fn layouts_and_shards() {
     let bytes = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
@@ -179,6 +183,7 @@ fn a_scalar_may_lie_at_c0() {
     assert!(found("{}").fallback_keys.is_empty());
 }
 
+// clause: d2022-48, d2022-113
 #[test]
 fn fallbacks_are_reported() {
     let changes = r#"{"data_type": {"extension": "http://example.org/types", "type": {"m": 2}, "fallback": ["other", "r32"]},
@@ -203,6 +208,7 @@ fn fallbacks_are_reported() {
     assert_eq!(text.get("attributes"), Some(&json!({"new": 1})));
 }
 
+// clause: d2022-129
 #[test]
 fn null_stays_but_is_not_written() {
     let found = found(r#"{"fill_value": null}"#);
@@ -214,6 +220,7 @@ fn null_stays_but_is_not_written() {
     assert_eq!(same[0].1.as_deref(), found.documents.get("meta/a.array.json"));
 }
 
+// clause: d2022-107, d2022-135, d2022-147
 #[test]
 fn mandatory_members_and_spellings() {
     let document = written(r#"{"extensions": "absent", "attributes": "absent", "codecs": "absent"}"#);
@@ -246,6 +253,9 @@ fn error(changes: &str, kind: ErrorKind, pointer: &str) {
     assert!(error.pointer().starts_with(pointer), "{error}");
 }
 
+// clause: d2022-28, d2022-62, d2022-89, d2022-107, d2022-111, d2022-117, d2022-119, d2022-122, d2022-127, d2022-128,
+// clause: d2022-133, d2022-135, d2022-136, d2022-137, d2022-142, d2022-143, d2022-148, d2022-150, d2022-209,
+// clause: d2022-214
 #[test]
 fn wrong_documents_are_refused() {
     for member in ["shape", "data_type", "chunk_grid", "chunk_memory_layout", "fill_value"] {
@@ -290,6 +300,7 @@ fn wrong_documents_are_refused() {
 }
 
 /// Members that are not known keep elements from being read, and nothing else.
+// clause: d2022-121, d2022-123, d2022-211, d2022-212, d2022-213
 #[test]
 fn extensions_that_are_not_known() {
     for (changes, pointer) in [
@@ -310,6 +321,7 @@ fn extensions_that_are_not_known() {
     assert_eq!(codec.node.as_array().unwrap().codecs.last().unwrap().name, "https://example.org/rot13/1.0");
 }
 
+// clause: d2022-1, d2022-95
 #[test]
 fn later_versions_may_have_more() {
     let entry = ENTRY.replace("core/3.0", "core/3.7").replace("\"extensions\": []", "\"extensions\": [], \"new\": 1");
@@ -324,6 +336,7 @@ fn later_versions_may_have_more() {
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::NotExpressible, "/new"));
 }
 
+// clause: d2022-91, d2022-92, d2022-93, d2022-96, d2022-174
 #[test]
 fn the_entry_decides() {
     let array = document("{}");
@@ -369,6 +382,7 @@ fn the_entry_decides() {
     );
 }
 
+// clause: d2022-17
 #[test]
 fn keys_of_a_node() {
     let store = store("{}");
@@ -382,6 +396,7 @@ fn keys_of_a_node() {
     );
 }
 
+// clause: p2019-3, p2019-27, d2022-15, d2022-41, d2022-153
 #[test]
 fn names_to_be_written() {
     for (name, good) in

@@ -154,6 +154,7 @@ fn p2019() -> impl Strategy<Value = Map> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
+    // clause: d2022-9, d2022-12, d2022-108, d2022-114, d2022-120, d2022-131
     #[test]
     fn d2022_read_and_written_is_the_document(document in d2022()) {
         let path = NodePath::parse("/a/b").unwrap();
@@ -167,6 +168,7 @@ proptest! {
         prop_assert_eq!(parse(Dialect::V3Draft2022, &path, &written), node);
     }
 
+    // clause: p2019-7, p2019-12
     #[test]
     fn p2019_read_and_written_is_the_document(document in p2019()) {
         let path = NodePath::parse("/a/b").unwrap();

@@ -46,6 +46,7 @@ fn an_array() -> Node {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
+    // clause: p2019-48, p2019-51, p2019-53, d2022-194
     #[test]
     fn nodes_are_found_as_they_were_written(
         nodes in nodes(),

@@ -123,6 +123,7 @@ fn numbers_of_netcdf_become_base64_and_its_own_members_are_left_out() {
 }
 
 /// xarray decodes no `_FillValue` of strings, and raised an error where one was written.
+// clause: xarray-27
 #[test]
 fn strings_are_marked_by_missing_value() {
     for (dtype, filters) in [("<U2", "null"), ("|O", r#"[{"id":"vlen-utf8"}]"#)] {

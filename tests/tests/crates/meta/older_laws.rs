@@ -136,6 +136,7 @@ fn same(found: &Value, expected: &Map) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
+    // clause: v1-14, v1-16
     #[test]
     fn v1_read_and_written_is_the_document(meta in meta(), attributes in attributes()) {
         let path = NodePath::root();

@@ -24,6 +24,7 @@ fn array(changes: impl Fn(&str) -> String) -> Result<zarr_meta::StoredNode, zarr
     Store::with(&[("meta/a.a/array.json", &text)]).probe("/a", None).map(Option::unwrap)
 }
 
+// clause: p2019-5, p2019-6, p2019-21, p2019-37, p2019-38, p2019-39, p2019-40, p2019-42, p2019-43, p2019-44, p2019-45
 #[test]
 fn the_keys_of_the_text() {
     let store = Store::with(&[
@@ -63,6 +64,7 @@ fn the_keys_of_the_text() {
     assert_eq!(owned.prefixes, prefixes);
 }
 
+// clause: p2019-38, p2019-42
 #[test]
 fn the_root_need_not_have_a_document() {
     for key in ["meta/a.g/b.g/c.a/array.json", "meta/a.a/array.json", "meta/a.g/group.json"] {
@@ -75,6 +77,7 @@ fn the_root_need_not_have_a_document() {
     assert!(Store::with(&[("meta/a/array.json", ARRAY)]).probe("/", None).unwrap().is_none());
 }
 
+// clause: p2019-22
 #[test]
 fn documents_are_written_as_they_are_read() {
     let found = array(str::to_owned).unwrap();
@@ -89,6 +92,7 @@ fn documents_are_written_as_they_are_read() {
     assert_eq!(Value::from_json(text).unwrap().to_string(), Value::from_json(GROUP).unwrap().to_string());
 }
 
+// clause: p2019-11, p2019-13, p2019-23
 #[test]
 fn optional_members_may_be_missing() {
     let bare = r#"{"shape": [3], "data_type": "bool", "chunk_grid": {"type": "regular", "chunk_shape": [2]},
@@ -119,6 +123,7 @@ fn optional_members_may_be_missing() {
     assert!(fallback.unwrap().fallback.is_some());
 }
 
+// clause: p2019-9, p2019-15, p2019-22
 #[test]
 fn wrong_documents_are_refused() {
     for (from, to, kind) in [

@@ -46,6 +46,7 @@ fn refused(store: &Store) -> Error {
     store.probe("/", None).unwrap_err()
 }
 
+// clause: d2022-125, d2022-126
 #[test]
 fn unusual_spellings_of_fill_values_are_reported() {
     type Case = (fn(&str) -> Store, &'static str, [&'static str; 4]);
@@ -81,6 +82,7 @@ fn unusual_spellings_of_fill_values_are_reported() {
     }
 }
 
+// clause: d2022-132
 #[test]
 fn complex_fill_values_of_2022_may_be_one_number() {
     let fill = |data_type: &str, text: &str| {
@@ -98,6 +100,7 @@ fn complex_fill_values_of_2022_may_be_one_number() {
     }
 }
 
+// clause: d2022-85
 #[test]
 fn other_major_versions_of_extensions_are_not_known() {
     let codec = |version: &str| {
@@ -142,6 +145,7 @@ fn other_major_versions_of_extensions_are_not_known() {
     assert_eq!((error.kind(), error.pointer()), (ErrorKind::UnknownExtension, "/codecs/0/type"));
 }
 
+// clause: d2022-102
 #[test]
 fn extensions_of_2022_have_no_other_members() {
     let sharding =
@@ -175,6 +179,7 @@ fn extensions_of_2022_have_no_other_members() {
     assert_eq!(refused(&Store::with(&[("zarr.json", &entry)])).pointer(), "/extensions/0/new");
 }
 
+// clause: d2022-67, d2022-97, d2022-107, d2022-147
 #[test]
 fn members_that_the_draft_of_2022_demands_are_missed() {
     let grid = r#""chunk_grid": {"type": "regular", "chunk_shape": [2]}"#;
@@ -187,6 +192,7 @@ fn members_that_the_draft_of_2022_demands_are_missed() {
     assert!(d2022("{}").found("/").warnings.is_empty());
 }
 
+// clause: p2019-3, d2022-41
 #[test]
 fn names_that_a_draft_forbids_are_read_with_a_warning() {
     let entry =
@@ -204,6 +210,7 @@ fn names_that_a_draft_forbids_are_read_with_a_warning() {
     assert!(entry(ENTRY, "meta/a_b-1.x.array.json", DRAFT_2022).found("/a_b-1.x").warnings.is_empty());
 }
 
+// clause: v1-11, v1-17, v1-33
 #[test]
 fn version_1_as_others_wrote_it() {
     for (compression, options) in [("zlib", "\"x\""), ("bz2", "\"9\""), ("none", "\"\""), ("lzma", "\"xz\"")] {
@@ -226,6 +233,7 @@ fn version_1_as_others_wrote_it() {
     assert!(changes.contains(&("attrs".to_owned(), Some(b"{}\n".to_vec()))), "{changes:?}");
 }
 
+// clause: v1-5
 #[test]
 fn a_broken_meta_beside_attrs_is_named() {
     for (meta, kind, pointer) in [

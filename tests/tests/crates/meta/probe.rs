@@ -131,6 +131,7 @@ fn a_search_ends() {
     }
 }
 
+// clause: v1-6
 #[test]
 fn versions_that_are_not_read_are_named() {
     for (key, text, part) in [

@@ -20,6 +20,7 @@ fn chain(array: &ArrayMetadata) -> Vec<String> {
 }
 
 /// The example of the text, section "Examples".
+// clause: v1-4, v1-5, v1-7, v1-18, v1-32, v1-34, v1-37, v1-42
 #[test]
 fn the_session_of_the_text() {
     let mut store = Store::with(&[("meta", META), ("attrs", "{}")]);
@@ -46,6 +47,7 @@ fn the_session_of_the_text() {
     assert_eq!((written[1].0.as_str(), text(1).as_str()), ("attrs", "{}\n"));
 }
 
+// clause: v1-10, v1-11
 #[test]
 fn every_form_of_compression() {
     let zlib = |level: u8| format!(r#"{{"name":"numcodecs.zlib","configuration":{{"level":{level}}}}}"#);
@@ -74,6 +76,7 @@ fn every_form_of_compression() {
     }
 }
 
+// clause: v1-9, v1-12, v1-19, v1-29
 #[test]
 fn fill_values_are_numbers_of_json() {
     for (dtype, stored, model) in [
@@ -117,6 +120,7 @@ fn fill_values_are_numbers_of_json() {
     }
 }
 
+// clause: v1-13
 #[test]
 fn the_order_f_may_not_be_meant() {
     let f = r#"{"order": "F"}"#;
@@ -138,6 +142,7 @@ fn the_order_f_may_not_be_meant() {
     assert!(found(r#"{"order": "F", "shape": [2], "chunks": [1]}"#).warnings.is_empty());
 }
 
+// clause: v1-6, v1-7, v1-8, v1-14
 #[test]
 fn errors_name_the_wrong_member() {
     for member in ["zarr_format", "shape", "chunks", "dtype", "compression", "compression_opts", "fill_value", "order"]

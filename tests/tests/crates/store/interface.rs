@@ -26,6 +26,7 @@ fn texts<T: ToString>(of: &[T]) -> Vec<String> {
     of.iter().map(ToString::to_string).collect()
 }
 
+// clause: v1-1, p2019-26, p2019-27, p2019-28, p2019-29, d2022-154, d2022-156, d2022-158, d2022-160, d2022-169
 #[test]
 fn values_are_got_set_and_erased() {
     each(|store| {
@@ -39,6 +40,7 @@ fn values_are_got_set_and_erased() {
     });
 }
 
+// clause: d2022-154, d2022-167
 #[test]
 fn keys_are_case_sensitive() {
     // Where a file system folds cases, a directory cannot be such a store.
@@ -50,6 +52,7 @@ fn keys_are_case_sensitive() {
     assert_eq!(store.get_all(&key("FOO")).expect("get").as_deref(), Some(&b"2"[..]));
 }
 
+// clause: d2022-155, d2022-157
 #[test]
 fn partial_values_are_got_in_order_and_none_for_what_is_missing() {
     each(|store| {
@@ -67,6 +70,7 @@ fn partial_values_are_got_in_order_and_none_for_what_is_missing() {
     });
 }
 
+// clause: d2022-159
 #[test]
 fn partial_values_are_set_where_they_begin() {
     each(|store| {
@@ -77,6 +81,7 @@ fn partial_values_are_set_where_they_begin() {
     });
 }
 
+// clause: d2022-161, d2022-162
 #[test]
 fn several_values_and_all_below_a_prefix_are_erased() {
     each(|store| {
@@ -89,6 +94,7 @@ fn several_values_and_all_below_a_prefix_are_erased() {
 }
 
 /// The keys `a/b`, `a/c/d` and `e/f/g` of the text.
+// clause: p2019-30, p2019-31, p2019-32, p2019-33, p2019-34, d2022-164, d2022-165, d2022-166
 #[test]
 fn keys_are_listed_as_in_the_examples() {
     each(|store| {
@@ -151,6 +157,7 @@ impl Store for Whole {
 }
 
 /// Partial access, several keys at once and prefixes come from whole values where a store has no more.
+// clause: d2022-168, d2022-170
 #[test]
 fn operations_that_a_store_lacks_fall_back_to_those_it_has() {
     let store = Whole(MemoryStore::new());

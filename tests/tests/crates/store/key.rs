@@ -5,6 +5,7 @@ fn check(text: &str, expected: Option<KeyFault>) {
     assert_eq!(Key::fault(text), expected, "{text:?}");
 }
 
+// clause: d2022-153
 #[test]
 fn valid_keys() {
     for text in ["a", "a/b", ".zarray", "..zarr", "a/...", "a b", "ä/ü", "a\\b", "x:y", "ab:/c", "a/x:y", "a/.zgroup"]

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use zarr_store::*;
 
+// clause: p2019-26, d2022-30, d2022-155, d2022-169
 #[test]
 fn keeps_the_contract() {
     testing::contract(&MemoryStore::new());

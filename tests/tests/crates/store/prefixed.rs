@@ -8,6 +8,7 @@ fn keeps_the_contract_without_blocking() {
     block_on(testing::contract_async(&Prefixed::new(inner, Prefix::new("a/").expect("a prefix"))));
 }
 
+// clause: d2022-203
 #[test]
 fn keeps_the_contract_and_touches_nothing_else() {
     let inner = MemoryStore::new();

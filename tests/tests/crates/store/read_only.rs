@@ -1,5 +1,6 @@
 use zarr_store::*;
 
+// clause: d2022-163
 #[test]
 fn reads_and_refuses_writes() {
     let inner = MemoryStore::new();

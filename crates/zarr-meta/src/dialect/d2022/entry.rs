@@ -146,6 +146,7 @@ mod tests {
         Entry::find(&documents).map(Option::unwrap)
     }
 
+    // clause: d2022-175, d2022-176, d2022-178, d2022-179, d2022-180
     #[test]
     fn keys_of_the_text() {
         let entry = read(&[]).unwrap();
@@ -169,6 +170,7 @@ mod tests {
         }
     }
 
+    // clause: d2022-99
     #[test]
     fn another_suffix_is_honoured() {
         for (suffix, key) in [(".v3", "meta/a.array.v3"), ("", "meta/a.array")] {
@@ -178,6 +180,7 @@ mod tests {
         }
     }
 
+    // clause: d2022-1, d2022-93, d2022-94, d2022-95
     #[test]
     fn versions() {
         let format = |minor: &str| json!(format!("https://purl.org/zarr/spec/core/3.{minor}"));
@@ -192,6 +195,7 @@ mod tests {
         }
     }
 
+    // clause: d2022-96, d2022-98, d2022-102, d2022-104, d2022-105, d2022-143, d2022-152, d2022-208
     #[test]
     fn invalid_entry_point_documents_are_refused() {
         for (name, value, kind, pointer) in [

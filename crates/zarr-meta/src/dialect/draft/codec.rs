@@ -89,6 +89,7 @@ mod tests {
     use super::*;
     use zarr_json::json;
 
+    // clause: d2022-85
     #[test]
     fn every_spelling_of_a_uri() {
         for uri in [

@@ -200,6 +200,7 @@ mod tests {
         parse(&At::root(value), accept).ok()
     }
 
+    // clause: d2022-21, d2022-45, d2022-47, d2022-52, d2022-55, d2022-56
     #[test]
     fn names_of_core_types_stay() {
         for name in [
@@ -232,6 +233,7 @@ mod tests {
         assert_eq!(parse(&At::root(&json!(5)), Accept::Names).unwrap_err().kind(), ErrorKind::InvalidMetadata);
     }
 
+    // clause: d2022-109
     #[test]
     fn type_strings_are_read() {
         for (text, name, big) in
@@ -247,6 +249,7 @@ mod tests {
         }
     }
 
+    // clause: d2022-21, d2022-110
     #[test]
     fn extensions_by_uri() {
         let uri = |kind: &str| format!("https://purl.org/zarr/spec/extensions/data-types/{kind}/1.0");
@@ -272,6 +275,7 @@ mod tests {
         assert_eq!(read(&complex, Accept::Names).unwrap().dtype.size(), Some(8));
     }
 
+    // clause: d2022-48, d2022-112, d2022-113, d2022-210
     #[test]
     fn fallbacks_are_taken_in_order() {
         let at = |fallback: Value| json!({"extension": "http://example.org", "type": {"m": 2}, "fallback": fallback});

@@ -163,6 +163,7 @@ mod tests {
         to_model(&At::root(value), &dtype, &endian, "", Accept::Names)
     }
 
+    // clause: d2022-125, d2022-126, d2022-131, d2022-132, d2022-134
     #[test]
     fn every_spelling_is_read() {
         for (dtype, stored, model, written) in [
@@ -204,6 +205,7 @@ mod tests {
         assert_eq!(read(fields, &json!("/////wI=")).unwrap(), Some(element));
     }
 
+    // clause: d2022-133
     #[test]
     fn wrong_ones_are_refused() {
         for (dtype, value) in [

@@ -90,6 +90,7 @@ pub(crate) fn check_name(name: &str, error: &dyn Fn(&str, &str) -> Error) -> Res
 mod tests {
     use super::*;
 
+    // clause: d2022-23, d2022-60, d2022-62, d2022-117, d2022-118
     #[test]
     fn grids() {
         let read = |grid: Value, shape: &[u64]| {
@@ -110,6 +111,7 @@ mod tests {
         }
     }
 
+    // clause: d2022-2, d2022-100, d2022-101, d2022-103, d2022-207
     #[test]
     fn extensions_must_be_ignorable() {
         let read = |list: Value| extensions(&At::root(&json!({"extensions": list})));

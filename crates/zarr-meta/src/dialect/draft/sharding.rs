@@ -160,6 +160,7 @@ mod tests {
         NamedConfig::with("regular", configuration)
     }
 
+    // clause: d2022-38, d2022-140, d2022-205
     #[test]
     fn there_and_back() {
         for (chunk, stack) in [
@@ -181,6 +182,7 @@ mod tests {
         }
     }
 
+    // clause: d2022-139
     #[test]
     fn every_spelling_is_read() {
         for (uri, kind) in [("extension", "type"), ("storage_transformer", "format")] {
@@ -201,6 +203,7 @@ mod tests {
         }
     }
 
+    // clause: d2022-139, d2022-140
     #[test]
     fn others_are_refused() {
         for (item, kind) in [

@@ -283,6 +283,7 @@ mod tests {
     }
 
     /// A codec may be published under any URI, which is its name.
+    // clause: d2022-86, d2022-87
     #[test]
     fn codecs_by_their_own_uri() {
         for dialect in DRAFTS {
