@@ -304,6 +304,18 @@ impl Conversion {
         Ok(stored)
     }
 
+    /// Checks that no conversion to `path`, or copy or move to there, is at work or was interrupted: the node may not be there, or not all
+    /// that is to be below it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exists`] if one is, with what goes on with it as the hint; [`ErrorKind::Store`]; others if its journal is broken.
+    pub fn check_settled(store: &dyn Store, path: &NodePath) -> Result<()> {
+        let settled = journal::Found::check_none(store, path);
+        settled.map_err(|error| {
+            error.at(|location| (location.store, location.path) = (Some(store.to_string()), Some(path.to_string())))
+        })
+    }
+
     /// The options that it was planned with.
     pub fn options(&self) -> &ConvertOptions {
         &self.options

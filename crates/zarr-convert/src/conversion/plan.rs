@@ -136,7 +136,13 @@ fn exclude(walk: &mut Walk, excluded: &[NodePath]) -> Result<()> {
     for path in excluded {
         let is_there = walk.nodes.iter().chain(&walk.below_arrays).any(|node| node.path == *path);
         if !is_there && !walk.broken.iter().any(|error| path_of(error).as_ref() == Some(path)) {
-            return Err(Error::new(ErrorKind::NotFound, "found no node that could be left out").at_path(path));
+            let error = Error::new(ErrorKind::NotFound, "found no node that could be left out").at_path(path);
+            let paths: Vec<String> = walk.nodes.iter().map(|node| node.path.to_string()).collect();
+            let near = zarr_json::nearest_name(&path.to_string(), paths.iter().map(String::as_str));
+            return Err(match near {
+                Some(near) => error.with_hint(format!("is {near:?} meant?")),
+                None => error,
+            });
         }
     }
     walk.broken.retain(|error| path_of(error).is_none_or(|path| !is_within(&path)));

@@ -57,6 +57,14 @@ impl Found {
         }
     }
 
+    /// Checks that there is no journal of a conversion to `path`: an error that says whether its run is at work, as far as that shows
+    /// without waiting.
+    pub(in super::super) fn check_none(store: &dyn Store, path: &NodePath) -> Result<()> {
+        let Some(found) = Self::read(store, &names::key(path, None)?)? else { return Ok(()) };
+        found.check_idle()?;
+        Err(found.in_the_way())
+    }
+
     /// Checks that its run does not seem to be at work, without waiting.
     fn check_idle(&self) -> Result<()> {
         match self.activity() {
