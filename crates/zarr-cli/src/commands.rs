@@ -143,8 +143,34 @@ fn without_secret(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// The verb, or the page of the help, whose name is near one that is not known.
+/// The definition of the command, with the options of every verb in each of them.
+pub(crate) fn definition() -> clap::Command {
+    help::command()
+}
+
+/// Verbs by the names that they have in other programs.
+const OTHERS: [(&str, &[&str]); 14] = [
+    ("cp", &["copy", "clone", "duplicate"]),
+    ("mv", &["move", "rename"]),
+    ("rm", &["delete", "remove", "del", "erase"]),
+    ("ls", &["list", "dir"]),
+    ("read", &["cat", "get", "print", "dump", "show", "head", "export"]),
+    ("info", &["describe", "inspect", "meta", "metadata", "stat"]),
+    ("du", &["size", "usage"]),
+    ("check", &["validate", "verify", "fsck", "lint"]),
+    ("convert", &["rechunk", "repack", "recompress", "reshard", "transcode"]),
+    ("view", &["plot", "image", "display"]),
+    ("migrate", &["upgrade"]),
+    ("digest", &["hash", "checksum"]),
+    ("create", &["new", "init", "mkdir"]),
+    ("diff", &["compare", "cmp"]),
+];
+
+/// The verb, or the page of the help, whose name is near one that is not known, or that has it in other programs.
 pub(crate) fn near_verb(name: &str) -> Option<String> {
+    if let Some((verb, _)) = OTHERS.iter().find(|(_, names)| names.contains(&name)) {
+        return Some((*verb).to_owned());
+    }
     let command = help::command();
     let verbs = command.get_subcommands().map(|verb| verb.get_name());
     near(name, verbs.chain(topics::TOPICS.map(|(topic, _)| topic))).map(str::to_owned)
@@ -169,5 +195,15 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn verbs_have_names_of_other_programs() {
+        let command = definition();
+        for (verb, names) in OTHERS {
+            assert!(command.find_subcommand(verb).is_some(), "{verb}");
+            assert!(names.iter().all(|name| command.find_subcommand(name).is_none()), "{names:?}");
+        }
+        assert_eq!(near_verb("rechunk").as_deref(), Some("convert"));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::{Global, Loss, NodeArgs};
 use crate::failure::{Failure, Result};
-use crate::near::{near, question};
+use crate::near::beside;
 use crate::object::object;
 use crate::pager::Pager;
 use crate::report::Palette;
@@ -19,13 +19,9 @@ use zarr::meta::Dialect;
 use zarr::meta::NodePath;
 use zarr::meta::json::{Map, Value};
 use zarr::registry::Registry;
-use zarr::store::{Key, Schemes, StoreAddress, StoreExt, StoreOptions, signature_of_file, signature_of_store};
+use zarr::store::{Schemes, StoreAddress, StoreOptions, signature_of_file};
 use zarr::{Array, Options, Store};
 
-/// So many arrays of a group are named.
-const NAMED_ARRAYS: usize = 8;
-/// So many files beside a store that does not exist are looked at.
-const MOST_FILES: usize = 10_000;
 /// The codec that is read only if asked for.
 const PICKLE: &str = "numcodecs.pickle";
 
@@ -121,7 +117,7 @@ impl Context {
                 Some(signature) => zarr::Error::from(error).with_hint(signature.hint),
                 None => error.into(),
             },
-            error => with_near(zarr::Error::from(error), address),
+            error => beside(zarr::Error::from(error), address),
         })?;
         self.stores.borrow_mut().push(Arc::clone(&store));
         Ok(store)
@@ -214,25 +210,6 @@ impl Context {
         Ok(array)
     }
 
-    /// A hint that names the arrays in a group.
-    pub(crate) fn arrays_below(&self, location: &NodeLocation) -> String {
-        let nodes = if location.store.capabilities().list {
-            self.children(location).map(|walk| walk.nodes).unwrap_or_default()
-        } else {
-            Vec::new()
-        };
-        let arrays = nodes.iter().filter(|node| node.node.as_array().is_some());
-        let mut arrays: Vec<&str> = arrays.filter_map(|node| node.path.name()).take(NAMED_ARRAYS + 1).collect();
-        if arrays.is_empty() {
-            return "zarr tree shows the arrays below".to_owned();
-        }
-        if arrays.len() > NAMED_ARRAYS {
-            arrays.truncate(NAMED_ARRAYS);
-            arrays.push("...");
-        }
-        format!("it has the arrays {}", arrays.join(", "))
-    }
-
     /// The metadata of a node.
     pub(crate) fn node(&self, location: &NodeLocation) -> Result<StoredNode> {
         let (store, path) = (&*location.store, location.path.to_string());
@@ -316,70 +293,6 @@ impl NodeLocation {
         let address = self.address.to_string();
         let of_store = || address.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
         self.path.name().unwrap_or_else(of_store).to_owned()
-    }
-
-    /// An error about the node; if there is none, with the path of one that was perhaps meant.
-    pub(crate) fn with_near(&self, error: zarr::Error) -> Failure {
-        let is_missing = error.is_not_found();
-        let failure = Failure::from(error);
-        if !is_missing || failure.hint.is_some() {
-            return failure;
-        }
-        let unlisted = || {
-            let hint = "the store cannot list: a group that has no document, only nodes below it, is not found";
-            (!self.path.is_root() && !self.store.capabilities().list).then(|| hint.to_owned())
-        };
-        match self.other().or_else(|| self.near().map(|near| question(&near))).or_else(unlisted) {
-            Some(hint) => failure.with_hint(hint),
-            None => failure,
-        }
-    }
-
-    /// Names the thing that is there instead of a node: a store of another format, or a key of the store.
-    fn other(&self) -> Option<String> {
-        if self.path.is_root() {
-            let signature = signature_of_store(&*self.store)?;
-            return Some(format!("this is {}: {}", signature.what, signature.hint));
-        }
-        let key = Key::new(self.path.as_relative()).ok()?;
-        self.store.exists(&key).ok().filter(|is_there| *is_there)?;
-        let is_node = |path: &NodePath| {
-            zarr::hierarchy::open_node(&*self.store, &path.to_string(), self.dialect).is_ok_and(|node| !node.implicit)
-        };
-        let above = std::iter::successors(self.path.parent(), NodePath::parent).find(is_node)?;
-        Some(format!("that is a file of {above}, not a node"))
-    }
-
-    /// The path of a node whose name is near the first name of the path that does not exist.
-    fn near(&self) -> Option<String> {
-        let mut group = NodePath::root();
-        for name in self.path.names() {
-            let walk = zarr::hierarchy::children(&*self.store, &group.to_string(), self.dialect).ok()?;
-            let names = || walk.nodes.iter().filter_map(|node| node.path.name());
-            if !names().any(|known| known == name) {
-                return Some(group.join(near(name, names())?).ok()?.to_string());
-            }
-            group = group.join(name).ok()?;
-        }
-        None
-    }
-}
-
-/// The error of a store that does not exist, with the name of a file beside that is nearly the one of the store.
-fn with_near(error: zarr::Error, address: &StoreAddress) -> zarr::Error {
-    let path = address.path().filter(|_| error.is_not_found() && error.hint().is_none());
-    let beside = path.and_then(|path| {
-        // Of two letters nearly any name is near.
-        let name = path.file_name()?.to_str().filter(|name| name.len() > 2)?;
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let names = std::fs::read_dir(folder).ok()?.take(MOST_FILES);
-        let names: Vec<String> = names.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
-        let known = near(name, names.iter().map(String::as_str))?;
-        Some(path.with_file_name(known).display().to_string())
-    });
-    match beside {
-        Some(known) => error.with_hint(question(&known)),
-        None => error,
     }
 }
 

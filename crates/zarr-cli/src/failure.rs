@@ -1,5 +1,6 @@
 //! Why the command failed.
 
+use crate::hints::{by_options, of_message};
 use crate::object::{object, or_null};
 use std::fmt;
 use std::io;
@@ -196,25 +197,9 @@ impl From<&zarr::Error> for Failure {
             pointer: location.pointer.clone(),
             offset: location.offset,
             causes,
-            hint: error.hint().map(by_options),
+            hint: error.hint().map(by_options).or_else(|| of_message(error.message())),
         }))
     }
-}
-
-/// A hint of the library, which names no options, as one of the command.
-fn by_options(hint: &str) -> String {
-    const OPTIONS: [(&str, &str); 3] = [
-        ("allow more memory", "--memory allows more"),
-        (
-            "finish drops the old documents, undo the new ones",
-            "`zarr migrate --finish` drops the old documents, `zarr migrate --undo` the new ones",
-        ),
-        (
-            "nothing was written; keep_going and exclude leave it out",
-            "nothing was written; --keep-going and --exclude leave it out",
-        ),
-    ];
-    OPTIONS.iter().fold(hint.to_owned(), |hint, (library, command)| hint.replace(library, command))
 }
 
 /// A line without the list of keys that were looked at, which the message in JSON has.

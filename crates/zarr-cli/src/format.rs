@@ -54,11 +54,24 @@ impl Form {
             "csv" => Self::Csv,
             other => {
                 let message = format!("{}: no form of elements has the suffix .{other}", path.display());
-                let hint = "npy, csv, json, raw, bin and txt are written; --as names the form of another file";
+                let hint = match is_netcdf(other) {
+                    true => format!("npy, csv, json, raw, bin and txt are written; {NETCDF}"),
+                    false => {
+                        "npy, csv, json, raw, bin and txt are written; --as names the form of another file".to_owned()
+                    }
+                };
                 return Err(Failure::usage(message).with_hint(hint));
             }
         }))
     }
+}
+
+/// A hint to who wants a file of netCDF.
+pub(crate) const NETCDF: &str = "xarray writes netCDF: xarray.open_zarr(\"x.zarr\").to_netcdf(\"x.nc\")";
+
+/// Whether a form or a suffix is one of netCDF.
+pub(crate) fn is_netcdf(name: &str) -> bool {
+    ["netcdf", "nc", "nc4", "cdf"].iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// How text for people looks.

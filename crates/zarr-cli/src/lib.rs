@@ -12,6 +12,8 @@ mod escape;
 mod failure;
 mod fitted;
 mod format;
+mod hints;
+mod missing;
 mod near;
 mod npy;
 mod number;
@@ -22,6 +24,7 @@ mod pieces;
 mod report;
 mod run;
 mod table;
+mod usage;
 mod walks;
 
 pub use run::run;

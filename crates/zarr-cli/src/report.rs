@@ -1,18 +1,11 @@
 //! Errors and warnings on standard error.
 
+use crate::escape;
 use crate::failure::{Exit, Failure};
-use crate::fitted::fitted;
-use crate::near::question;
-use crate::object::object;
-use crate::{escape, output};
 use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
-
-/// The version of what is printed with --json, as docs/json.md describes it. It changes where a member is renamed, taken away or gets
-/// another meaning; members may be added.
-const JSON_VERSION: u64 = 1;
 
 /// The styles of what stands on standard output.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,76 +85,6 @@ fn label(name: &str, colour: AnsiColor, text: &str) {
     let (style, text) = (colour.on_default().bold(), escape::line(text));
     // If standard error is gone, no reader is left.
     let _ = writeln!(anstream::stderr(), "{style}{name}:{style:#} {text}");
-}
-
-/// The output of clap, and the exit code: help goes to standard output, errors become one line. `near_verb` gives the verb whose name is near
-/// one that is not known.
-pub(crate) fn usage(
-    error: &clap::Error,
-    json: bool,
-    near_verb: impl Fn(&str) -> Option<String>,
-) -> Result<u8, Failure> {
-    use clap::error::{ContextKind, ContextValue, ErrorKind};
-    let text = error.render().to_string();
-    match error.kind() {
-        ErrorKind::DisplayVersion if json => {
-            output::json(object! { "name": "zarr", "version": env!("CARGO_PKG_VERSION"), "json": JSON_VERSION })?;
-            return Ok(0);
-        }
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            output::print(&fitted(&text))?;
-            return Ok(0);
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let _ = write!(std::io::stderr(), "{}", fitted(&text));
-            return Ok(Exit::Usage as u8);
-        }
-        _ => {}
-    }
-    let mut lines = text.lines().map(str::trim);
-    let mut message = String::new();
-    for line in lines.by_ref().take_while(|line| !line.is_empty()) {
-        message.push_str(if message.is_empty() { "" } else { " " });
-        message.push_str(line);
-    }
-    let message = message.strip_prefix("error: ").unwrap_or(&message).to_owned();
-    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) =
-        (error.kind(), error.get(ContextKind::InvalidSubcommand))
-    {
-        let near = near_verb(name).map(|near| question(&near));
-        let hint = near.unwrap_or_else(|| "`zarr -h` lists the verbs".to_owned());
-        return Err(Failure::usage(format!("found no verb {name}")).with_hint(hint));
-    }
-    // An option that is not known is hardly ever meant as a value.
-    let tips: Vec<&str> = lines.filter(|line| !line.contains(" as a value, use '-- ")).collect();
-    if let (ErrorKind::UnknownArgument, Some(ContextValue::String(option))) =
-        (error.kind(), error.get(ContextKind::InvalidArg))
-        && let Some(hint) =
-            tips.iter().find_map(|line| line.strip_prefix("Usage: ")).and_then(|usage| meant(usage, option))
-    {
-        return Err(Failure::usage(message).with_hint(hint));
-    }
-    let mut lines = tips.into_iter();
-    let hint = lines.find_map(|line| line.strip_prefix("tip: ").or_else(|| line.strip_prefix("Usage: ").map(|_| line)));
-    let hint = hint.unwrap_or("try `zarr --help`").to_owned();
-    Err(Failure::usage(message).with_hint(hint))
-}
-
-/// The option of the command for one that other programs have; `usage` begins with the verb.
-fn meant(usage: &str, option: &str) -> Option<&'static str> {
-    const OTHERS: [(&str, &str, &str); 8] = [
-        ("", "--zarr-format", "--dialect v3 is the format"),
-        ("", "--zarr-version", "--dialect v3 is the format"),
-        ("", "--format", "--dialect v3 is the format, --as json the form of output"),
-        ("append", "--dim", "--along names the dimension"),
-        ("ls", "-R", "`zarr tree` shows all nodes below"),
-        ("ls", "-r", "`zarr tree` shows all nodes below"),
-        ("ds", "-r", "`zarr tree` shows all nodes below; each group is a data set"),
-        ("resize", "--along", "--dim time=24 is the new length of a dimension"),
-    ];
-    let verb = usage.strip_prefix("zarr ")?.split(' ').next()?;
-    let is_meant = |of: &str| of.is_empty() || of == verb;
-    OTHERS.iter().find(|(of, name, _)| is_meant(of) && *name == option).map(|(_, _, hint)| *hint)
 }
 
 /// Reports a panic, which is a fault of this program, like any other error.

@@ -1,7 +1,7 @@
 //! The command from its arguments to its exit code.
 
 use crate::fitted::fitted;
-use crate::{commands, output, report};
+use crate::{commands, output, report, usage};
 use std::ffi::OsString;
 
 /// Runs the command with these arguments, the first of which is its name, and gives the exit code. It writes to the standard streams, and
@@ -16,9 +16,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     if let Some(topic) = commands::topics::asked(&args) {
         return output::print(&fitted(&topic.text())).map_or_else(|error| report::failure(&error, wants_json), |()| 0);
     }
-    let done = match commands::parse(args) {
+    let done = match commands::parse(args.clone()) {
         Ok(cli) => commands::run(cli).map(|()| 0),
-        Err(error) => report::usage(&error, wants_json, commands::near_verb),
+        Err(error) => usage::output(&error, &args, wants_json),
     };
     match done {
         Ok(code) => code,

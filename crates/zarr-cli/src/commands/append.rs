@@ -51,6 +51,13 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     let location = context.locate(&args.node)?;
     Migration::check_settled(&location.store)?;
     let found = context.node(&location)?;
+    if found.node.as_array().is_none() && is_file {
+        let message = format!(
+            "{location}: found a group, expected an array, to which the elements of {} can be appended",
+            args.from
+        );
+        return Err(Failure::usage(message).with_hint(context.arrays_below(&location)));
+    }
     if found.node.as_array().is_none() {
         let group = Group::from_found(&location.store, found, &context.registry)?;
         let (dimension, added, size) = append_dataset(context, args, &group)?;

@@ -93,9 +93,10 @@ pub(crate) fn run(context: &Context, args: &Diff) -> Result<()> {
         let location = NodeLocation { store: Arc::clone(&side.store), address: address.clone(), path, dialect };
         side.regions = region::of_node(context, &location, &args.region)?;
         side.dialect = dialect;
-        Ok::<Side, Failure>(side)
+        Ok::<_, Failure>((side, location))
     };
-    let (first, second) = (side(&a, a_path, args.dialect_a)?, side(&b, b_path, args.dialect_b)?);
+    let ((first, a_location), (second, b_location)) =
+        (side(&a, a_path, args.dialect_a)?, side(&b, b_path, args.dialect_b)?);
     let has = |part: Skip| !args.skip.contains(&part);
     let mut options = CompareOptions::default()
         .equal_nan(args.equal_nan)
@@ -112,7 +113,16 @@ pub(crate) fn run(context: &Context, args: &Diff) -> Result<()> {
     let bar = Bar::of_elements(context.global.quiet);
     let compared = Comparison::of(&first, &second, &context.registry, &options, |event| bar.show_elements(event));
     bar.finish();
-    let comparison = compared?;
+    let comparison = compared.map_err(|error| {
+        let is_of = |location: &&NodeLocation| {
+            let (store, path) = (location.store.to_string(), location.path.to_string());
+            (error.location().store.as_ref(), error.location().path.as_ref()) == (Some(&store), Some(&path))
+        };
+        match [&a_location, &b_location].into_iter().find(is_of) {
+            Some(location) => location.with_near(error),
+            None => error.into(),
+        }
+    })?;
     if !context.global.quiet || context.global.json {
         context.print(|| comparison.to_json(), || text(&comparison, args))?;
     }

@@ -28,6 +28,7 @@ pub(crate) fn run(context: &Context, args: &Info) -> Result<()> {
     let location = context.locate(&args.node)?;
     let found = context.node(&location)?;
     let attributes = found.attributes().map(drop).map_err(|error| Error::from(error.clone()));
+    context.warn_of_unfinished(&location);
     // All known facts are printed first; unreadable data is an error all the same.
     match &found.node {
         Node::Array(_) => array(context, args, &location, &found)?,

@@ -30,6 +30,7 @@ mod kept;
 mod killed;
 mod labels;
 mod look;
+mod meant;
 mod metadata;
 mod mixed;
 mod nodes;

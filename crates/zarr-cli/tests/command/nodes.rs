@@ -271,9 +271,11 @@ fn nothing_is_changed_while_a_migration_is_under_way() {
     let record = folder.path("s/.zmigration");
     let done = std::fs::read_to_string(&record).unwrap();
     folder.ok(&["attrs", "s", "g", "--set", "x=1"]);
-    for (state, hint) in
-        [("running", "migrate again to complete it"), ("finishing", "finish again"), ("undoing", "undo again")]
-    {
+    for (state, hint) in [
+        ("running", "`zarr migrate` again completes it"),
+        ("finishing", "`zarr migrate --finish` again"),
+        ("undoing", "`zarr migrate --undo` again"),
+    ] {
         std::fs::write(&record, done.replace("\"done\"", &format!("\"{state}\""))).unwrap();
         let before = folder.files("s");
         for verb in [

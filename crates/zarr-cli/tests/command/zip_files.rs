@@ -70,7 +70,7 @@ fn verbs_that_fail_leave_a_zip_file_as_it_was() {
     std::fs::write(folder.path("d.zarr/g/a/c/1"), b"damaged").unwrap();
     let convert = ["convert", "d.zarr", "x.zip", "--chunks", "4"];
     fails(&convert, 4, "chunk");
-    fails(&["convert", "d.zarr", "x.zip", "--resume"], 2, "begin anew");
+    fails(&["convert", "d.zarr", "x.zip", "--resume"], 2, "without --resume it begins anew");
     fails(&["convert", "d.zarr", "x.zip", "--part", "1/2"], 2, "which a zip file is not");
     fails(&["create", "x.zip", "a", "--shape", "4", "--dtype", "no"], 2, "no");
     fails(&["cp", "d.zarr/none", "x.zip"], 3, "none");

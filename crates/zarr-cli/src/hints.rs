@@ -1,0 +1,144 @@
+//! Hints of the library, which names no options, as hints of the command.
+
+/// Words of hints of the library, and those of the command in their place. Words that are part of others stand behind them.
+const OPTIONS: [(&str, &str); 18] = [
+    ("allow more memory", "--memory allows more"),
+    ("or give more memory", "or --memory gives more"),
+    ("give it at least ", "--memory has to be at least "),
+    (
+        "finish drops the old documents, undo the new ones",
+        "`zarr migrate --finish` drops the old documents, `zarr migrate --undo` the new ones",
+    ),
+    (
+        "migrate again to complete it, or undo it",
+        "`zarr migrate` again completes it, `zarr migrate --undo` drops the new documents",
+    ),
+    ("finish again", "`zarr migrate --finish` again ends it"),
+    ("undo again", "`zarr migrate --undo` again ends it"),
+    ("else undo, which", "else `zarr migrate --undo`, which"),
+    ("or undo, which", "or `zarr migrate --undo`, which"),
+    ("name the dialect that was migrated to", "--dialect names the dialect that was migrated to"),
+    (
+        "nothing was written; keep_going and exclude leave it out",
+        "nothing was written; --keep-going and --exclude leave it out",
+    ),
+    ("begin anew, without resuming", "without --resume it begins anew"),
+    ("without strict writers", "without --strict-writers"),
+    (
+        "names can be numbered: dim_0, dim_1...",
+        "--number-dimensions calls them dim_0, dim_1... in `zarr ds`; `zarr attrs --dims` names them",
+    ),
+    ("choose other codecs for it", "`zarr convert --codecs` chooses other codecs for it"),
+    ("choose chunks of one shape", "`zarr convert --chunks` chooses chunks of one shape"),
+    ("read it in parts", "--select reads a part of it"),
+    (": consolidate again", ": `zarr consolidate` writes it again"),
+];
+
+/// Hints about messages of stores, which have none.
+const MESSAGES: [(&str, &str); 2] = [
+    (
+        "the store cannot list",
+        "nodes are found by their paths, or all by consolidated metadata, which `zarr consolidate` writes where the data lies",
+    ),
+    ("the store is read-only", "`zarr cp` copies it to a place that can be written"),
+];
+
+/// A hint of the library as one of the command.
+pub(crate) fn by_options(hint: &str) -> String {
+    OPTIONS.iter().fold(hint.to_owned(), |hint, (library, command)| hint.replace(library, command))
+}
+
+/// A hint about a message of the library that has none.
+pub(crate) fn of_message(message: &str) -> Option<String> {
+    MESSAGES.iter().find(|(known, _)| message.contains(known)).map(|(_, hint)| (*hint).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    /// The crates whose errors the command prints.
+    const CRATES: [&str; 9] = [
+        "zarr-array",
+        "zarr-codec",
+        "zarr-compare",
+        "zarr-convert",
+        "zarr-dataset",
+        "zarr-hierarchy",
+        "zarr-stats",
+        "zarr-store",
+        "zarr",
+    ];
+    /// Words of options, which stand in hints with two hyphens, or in the words of a command.
+    const WORDS: [&str; 9] =
+        ["memory", "finish", "undo", "resum", "overwrite", "keep_going", "exclude", "strict writers", "safe_chunks"];
+
+    fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+            match entry.file_type().unwrap().is_dir() {
+                true => sources(&entry.path(), found),
+                false if entry.path().extension().is_some_and(|suffix| suffix == "rs") => found.push(entry.path()),
+                false => {}
+            }
+        }
+    }
+
+    /// The string literals soon behind the word `hint`, as the source has them, their continued lines joined.
+    fn hints(source: &str) -> Vec<String> {
+        let code: String = source.lines().filter(|line| !line.trim_start().starts_with("//")).fold(
+            String::new(),
+            |all, line| match all.strip_suffix('\\') {
+                Some(before) => format!("{before}{}", line.trim_start()),
+                None => format!("{all}\n{line}"),
+            },
+        );
+        let behind = code.match_indices("hint").map(|(at, word)| &code[at + word.len()..]);
+        let literal = |rest: &str| {
+            let (between, literal) = rest.split_once('"')?;
+            let is_soon = between.len() < 40 && !between.contains(';') && !between.contains("fn ");
+            is_soon.then(|| literal.split('"').next().unwrap_or_default().to_owned())
+        };
+        behind.filter_map(literal).collect()
+    }
+
+    fn all() -> Vec<(PathBuf, String)> {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut files = Vec::new();
+        CRATES.iter().for_each(|name| sources(&crates.join(name).join("src"), &mut files));
+        let text = |file: PathBuf| (file.clone(), fs::read_to_string(file).unwrap());
+        files.into_iter().filter(|file| !file.ends_with("tests.rs")).map(text).collect()
+    }
+
+    #[test]
+    fn hints_name_the_options_that_they_mean() {
+        let mut count = 0;
+        for (file, source) in all() {
+            let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+            for hint in hints(code) {
+                count += 1;
+                let told = by_options(&hint);
+                // Words of options and of commands are as they should be.
+                let commands = told.split('`').step_by(2).collect::<String>();
+                let plain: Vec<&str> = commands.split_whitespace().filter(|word| !word.starts_with("--")).collect();
+                let plain = plain.join(" ");
+                // The library has methods that the command has not.
+                let is_of_library = hint.contains("`safe_chunks`");
+                let left = WORDS.iter().find(|word| plain.contains(**word) && !is_of_library);
+                assert!(left.is_none(), "{}: {left:?}: {told}", file.display());
+            }
+        }
+        assert!(count > 80, "{count}");
+    }
+
+    #[test]
+    fn words_of_the_library_are_there() {
+        let all: String = all().into_iter().map(|(_, source)| source).collect();
+        let joined: String = all.split("\\\n").map(str::trim_start).collect();
+        for (library, _) in OPTIONS.iter().chain(&MESSAGES) {
+            // The operation that a store cannot do has a name of its own.
+            assert!(joined.contains(library.trim_end_matches("list")), "{library}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What is told where a node is not there, or is of the other kind: what is there instead, and what was perhaps meant.
+
+use crate::context::{Context, NodeLocation};
+use crate::failure::Failure;
+use crate::near::{near, question};
+use crate::number::grouped;
+use zarr::convert::{Conversion, Migration};
+use zarr::grid::ChunkKeyEncoding;
+use zarr::hierarchy::StoredNode;
+use zarr::meta::{Node, NodePath};
+use zarr::store::{Key, StoreExt, StoreKind, signature_of_store};
+
+/// So many nodes of a group are named.
+const NAMED: usize = 8;
+
+impl Context {
+    /// A hint that names the arrays in a group, or the groups if it has no arrays.
+    pub(crate) fn arrays_below(&self, location: &NodeLocation) -> String {
+        let nodes = if location.store.capabilities().list {
+            self.children(location).map(|walk| walk.nodes).unwrap_or_default()
+        } else {
+            Vec::new()
+        };
+        let names = |is_array: bool| {
+            let of_kind = nodes.iter().filter(|node| node.node.as_array().is_some() == is_array);
+            let names: Vec<&str> = of_kind.filter_map(|node| node.path.name()).collect();
+            some(&names)
+        };
+        let tree = format!("`zarr tree {location}` shows what is below", location = location.argument());
+        match (names(true), names(false)) {
+            (Some(arrays), _) => format!("it has the arrays {arrays}"),
+            (None, Some(groups)) => format!("it has no arrays, and the groups {groups}: {tree}"),
+            (None, None) => tree,
+        }
+    }
+
+    /// Warns of a conversion to a node that is shown, or to a group above it, that was interrupted or is at work, and of a migration. Not
+    /// where each look is a request.
+    pub(crate) fn warn_of_unfinished(&self, location: &NodeLocation) {
+        if location.store.access_profile().kind == StoreKind::Remote {
+            return;
+        }
+        let migration = Migration::check_settled(&location.store).err().map(|error| told(&error));
+        let unfinished = location.unfinished().into_iter().chain(migration);
+        self.warnings(&unfinished.map(|text| format!("{location}: {text}")).collect::<Vec<_>>());
+    }
+}
+
+/// The first of these names, and how many more there are; `None` if there are none.
+fn some(names: &[&str]) -> Option<String> {
+    let first = names.get(..NAMED).unwrap_or(names).join(", ");
+    match names.len() {
+        0 => None,
+        len if len > NAMED => Some(format!("{first}, ... and {} more", grouped((len - NAMED) as u64))),
+        _ => Some(first),
+    }
+}
+
+/// What an error says, with its hint: one about work that the same command goes on with.
+fn told(error: &zarr::Error) -> String {
+    let hint = Failure::from(error).hint.clone();
+    match hint {
+        Some(hint) if hint.starts_with("--") => format!("{}: the same command with {hint}", error.message()),
+        Some(hint) => format!("{}: {hint}", error.message()),
+        None => error.message().to_owned(),
+    }
+}
+
+impl NodeLocation {
+    /// The node as an argument of the command.
+    pub(crate) fn argument(&self) -> String {
+        match self.path.is_root() {
+            true => self.address.to_string(),
+            false => format!("{} {}", self.address, self.path),
+        }
+    }
+
+    /// An error about the node; if there is none, with the path of one that was perhaps meant.
+    pub(crate) fn with_near(&self, error: zarr::Error) -> Failure {
+        let is_missing = error.is_not_found();
+        let failure = Failure::from(error);
+        if !is_missing || failure.hint.is_some() {
+            return failure;
+        }
+        if failure.message == "found an array, expected a group" {
+            return failure.with_hint(self.of_array());
+        }
+        let unlisted = || {
+            let hint = "the store cannot list: a group that has no document, only nodes below it, is not found";
+            (!self.path.is_root() && !self.store.capabilities().list).then(|| hint.to_owned())
+        };
+        let near = || self.near().map(|near| question(&near));
+        match self.unfinished().or_else(|| self.other()).or_else(near).or_else(unlisted) {
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
+        }
+    }
+
+    /// A hint at an array where a group is wanted.
+    pub(crate) fn of_array(&self) -> String {
+        let above = self.path.parent().map(|above| if above.is_root() { String::new() } else { format!(" {above}") });
+        let group = above.map(|above| format!("; the group that it lies in is {}{above}", self.address));
+        format!("`zarr read {}` prints the array{}", self.argument(), group.unwrap_or_default())
+    }
+
+    /// Tells of a conversion to the node, or to a group above it, that was interrupted or is at work.
+    fn unfinished(&self) -> Option<String> {
+        let mut targets = std::iter::successors(Some(self.path.clone()), NodePath::parent);
+        targets.find_map(|path| match Conversion::check_settled(&*self.store, &path) {
+            Err(error) if !matches!(error.kind(), zarr::ErrorKind::Store) => Some(told(&error)),
+            _ => None,
+        })
+    }
+
+    /// Names the thing that is there instead of a node: a store of another format, or a key of the store.
+    fn other(&self) -> Option<String> {
+        if self.path.is_root() {
+            let signature = signature_of_store(&*self.store)?;
+            return Some(format!("this is {}: {}", signature.what, signature.hint));
+        }
+        let key = Key::new(self.path.as_relative()).ok()?;
+        let node_at = |path: NodePath| {
+            let node = zarr::hierarchy::open_node(&*self.store, &path.to_string(), self.dialect);
+            node.ok().filter(|node| !node.implicit)
+        };
+        let above = std::iter::successors(self.path.parent(), NodePath::parent).find_map(node_at)?;
+        let (path, is_array) = (&above.path, above.node.as_array().is_some());
+        if let Some(what) = part_of(&above, &key) {
+            return Some(format!("that is {what} of {path}, not a node"));
+        }
+        let is_there = self.store.exists(&key).unwrap_or(false);
+        match (is_there, is_array) {
+            (true, _) => Some(format!("that is a file of {path}, not a node")),
+            (false, true) => Some(format!("{path} is an array: no nodes are below it")),
+            (false, false) => None,
+        }
+    }
+
+    /// The path of a node whose name is near the first name of the path that does not exist.
+    fn near(&self) -> Option<String> {
+        let mut group = NodePath::root();
+        for name in self.path.names() {
+            let walk = zarr::hierarchy::children(&*self.store, &group.to_string(), self.dialect).ok()?;
+            let names = || walk.nodes.iter().filter_map(|node| node.path.name());
+            if !names().any(|known| known == name) {
+                return Some(group.join(near(name, names())?).ok()?.to_string());
+            }
+            group = group.join(name).ok()?;
+        }
+        None
+    }
+}
+
+/// The part of a node that has this key: a document, its consolidated metadata, a chunk.
+fn part_of(node: &StoredNode, key: &Key) -> Option<String> {
+    let key = key.as_str();
+    if node.own_documents().any(|document| document == key) {
+        return Some("the document".to_owned());
+    }
+    if zarr::meta::consolidated::document_key(node).is_some_and(|document| document == key) {
+        return Some("the consolidated metadata".to_owned());
+    }
+    let Node::Array(array) = &node.node else { return None };
+    let keys = ChunkKeyEncoding::from_config(&array.chunk_key_encoding).ok()?;
+    let chunk = keys.parse_key(key.strip_prefix(node.chunk_prefix().as_str())?, array.shape.len())?;
+    Some(format!("the key of chunk {chunk:?}"))
+}

@@ -1,0 +1,77 @@
+//! Wrong arguments: what clap finds, in one line, with what was perhaps meant.
+
+mod meant;
+mod values;
+
+use crate::commands;
+use crate::failure::{Exit, Failure};
+use crate::fitted::fitted;
+use crate::near::question;
+use crate::object::object;
+use crate::output;
+use clap::Command;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::ffi::OsString;
+use std::io::Write;
+
+/// The version of what is printed with --json, as docs/json.md describes it. It changes where a member is renamed, taken away or gets
+/// another meaning; members may be added.
+const JSON_VERSION: u64 = 1;
+
+/// The output of clap, and the exit code: help goes to standard output, errors become one line.
+pub(crate) fn output(error: &clap::Error, args: &[OsString], json: bool) -> Result<u8, Failure> {
+    let text = error.render().to_string();
+    match error.kind() {
+        ErrorKind::DisplayVersion if json => {
+            output::json(object! { "name": "zarr", "version": env!("CARGO_PKG_VERSION"), "json": JSON_VERSION })?;
+            Ok(0)
+        }
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            output::print(&fitted(&text))?;
+            Ok(0)
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = write!(std::io::stderr(), "{}", fitted(&text));
+            Ok(Exit::Usage as u8)
+        }
+        _ => Err(failure(error, &text, args)),
+    }
+}
+
+fn failure(error: &clap::Error, text: &str, args: &[OsString]) -> Failure {
+    let named = |kind| match error.get(kind) {
+        Some(ContextValue::String(name)) => Some(name.as_str()),
+        _ => None,
+    };
+    if let (ErrorKind::InvalidSubcommand, Some(name)) = (error.kind(), named(ContextKind::InvalidSubcommand)) {
+        let near = commands::near_verb(name).map(|near| question(&near));
+        let hint = near.unwrap_or_else(|| "`zarr -h` lists the verbs".to_owned());
+        return Failure::usage(format!("found no verb {name}")).with_hint(hint);
+    }
+    let mut lines = text.lines().map(str::trim);
+    let first: Vec<&str> = lines.by_ref().take_while(|line| !line.is_empty()).collect();
+    let message = first.join(" ");
+    let failure = Failure::usage(message.strip_prefix("error: ").unwrap_or(&message));
+    let command = commands::definition();
+    let verb = verb(&command, args);
+    let meant = match (error.kind(), named(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(argument)) => Some(meant::hint(&command, verb, argument)),
+        (_, Some(argument)) => named(ContextKind::InvalidValue).and_then(|value| values::hint(verb, argument, value)),
+        _ => None,
+    };
+    let tip = || {
+        let tips =
+            lines.find_map(|line| line.strip_prefix("tip: ").or_else(|| line.starts_with("Usage: ").then_some(line)));
+        tips.map(str::to_owned)
+    };
+    let help = || match verb {
+        Some(verb) => format!("`zarr {} -h` describes it", verb.get_name()),
+        None => "`zarr -h` lists the verbs".to_owned(),
+    };
+    failure.with_hint(meant.or_else(tip).unwrap_or_else(help))
+}
+
+/// The verb that these arguments name.
+fn verb<'c>(command: &'c Command, args: &[OsString]) -> Option<&'c Command> {
+    args.iter().skip(1).find_map(|arg| command.find_subcommand(arg))
+}

@@ -1,0 +1,303 @@
+//! What was meant by an option that a verb does not have: one of its own of another name, one of another verb, or none at all.
+
+use crate::near::{near, question};
+use clap::{Arg, Command};
+
+/// So many verbs that have an option are named.
+const MOST_VERBS: usize = 4;
+
+/// Names of options that do the same, in several verbs and in other programs. Those that a verb has are named in this order.
+const SAME: [&[&str]; 27] = [
+    &["--sel", "--isel", "--select", "--slice", "--region", "--subset", "--index", "--indices", "--where"],
+    &["--along", "--dim", "--axis", "--dimension", "--dim-name"],
+    &["--dims", "--dimension-names", "--dimensions"],
+    &["--dialect", "--dialect-a", "--zarr-format", "--zarr-version", "--format", "--to", "--spec"],
+    &["--as", "--output-format", "--out-format", "--type-of-output", "--format"],
+    &["--output", "-o", "--out", "--outfile", "--output-file", "--file", "--save", "-O"],
+    &["--overwrite", "--force", "-f", "--clobber", "--replace", "--yes", "-y"],
+    &["--recursive", "-r", "-R"],
+    &["--depth", "-L", "--levels", "--max-depth", "--maxdepth", "--level"],
+    &["--dry-run", "-n", "--plan", "--what-if", "--simulate"],
+    &["--threads", "-j", "--jobs", "--workers", "--cores", "-t"],
+    &["--codecs", "--codec", "--compressor", "--compression", "--compressors", "--filters", "--filter"],
+    &["--chunks", "--chunk", "--chunk-shape", "--chunk-size", "--chunksize", "--rechunk", "-c"],
+    &["--shards", "--shard", "--shard-shape", "--shard-size"],
+    &["--dtype", "--data-type", "--type", "-d"],
+    &["--fill", "--fill-value", "--fillvalue", "--value"],
+    &["--attributes", "--attrs", "--set", "--attr", "--attribute", "-a"],
+    &["--variables", "--variable", "--vars", "--var", "--arrays"],
+    &["--exclude", "--skip", "--ignore", "--without", "--omit"],
+    &["--resume", "--continue", "--restart"],
+    &["--keep-going", "--ignore-errors", "--skip-errors", "-k"],
+    &["--memory", "--mem", "--max-memory", "--memory-limit", "-m"],
+    &["--long", "-l", "--verbose", "-v", "--details"],
+    &["--cmap", "--colormap", "--colourmap", "--palette"],
+    &["--range", "--vmin", "--vmax", "--clim", "--limits"],
+    &["--head", "--first", "--limit", "--rows", "--max-findings"],
+    &[
+        "--store-option",
+        "--storage-option",
+        "--storage-options",
+        "--endpoint",
+        "--endpoint-url",
+        "--profile",
+        "--anon",
+        "--anonymous",
+        "--no-sign-request",
+        "--token",
+        "--region",
+    ],
+];
+
+/// Where a hint is true.
+enum Of {
+    /// In these verbs.
+    Verbs(&'static [&'static str]),
+    /// In verbs that have this option.
+    Having(&'static str),
+    /// In all others.
+    Others,
+}
+
+/// Names of options that need more than the name of another one.
+const TOLD: &[(&[&str], Of, &str)] = &[
+    (&["--format"], Of::Having("--as"), "--dialect v3 is the format of metadata, --as json the form of output"),
+    (&["--zarr-format", "--zarr-version", "--format", "--to"], Of::Having("--dialect"), "--dialect v3 is the format"),
+    (&["--zarr-format", "--zarr-version", "--dialect", "--format"], Of::Verbs(&["cp", "mv"]), COPIES),
+    (
+        &["--zarr-format", "--zarr-version", "--dialect", "--format"],
+        Of::Verbs(&["remove-metadata"]),
+        "v2 or v3 stands before the store",
+    ),
+    (&["--along"], Of::Verbs(&["resize"]), "--dim time=24 is the new length of a dimension"),
+    (&["--shape"], Of::Verbs(&["append"]), "`zarr resize` has --shape: an append grows an array by what it appends"),
+    (
+        &["--dim", "--along", "--axis"],
+        Of::Having("--isel"),
+        "--isel DIM=INDICES and --sel DIM=LABELS select along a dimension",
+    ),
+    (&["--dim", "--along", "--axis"], Of::Verbs(&["attrs", "create"]), "--dims NAMES names the dimensions"),
+    (&["--chunks"], Of::Verbs(&["resize", "attrs", "migrate"]), "`zarr convert` has --chunks"),
+    (&["-r", "-R", "--recursive"], Of::Verbs(&BELOW), "it is of all nodes below in any case"),
+    (&["-r", "-R", "--recursive", "--depth", "-L"], Of::Verbs(&["info", "attrs"]), "`zarr tree` shows all nodes below"),
+    (
+        &["-f", "--force", "--overwrite", "-y", "--yes"],
+        Of::Verbs(&["rm"]),
+        "`zarr rm` asks nothing; -r erases what lies below as well",
+    ),
+    (
+        &["-f", "--force", "--overwrite"],
+        Of::Verbs(&["write", "append", "attrs", "consolidate"]),
+        "it asks nothing: what is there is replaced",
+    ),
+    (&["-f", "--force"], Of::Verbs(&["resize"]), "--shrink cuts elements off"),
+    (&OUTPUT, Of::Verbs(&["convert", "cp", "mv"]), "DST, the second address, is what is written"),
+    (&OUTPUT, Of::Verbs(&["create", "write", "append"]), "URL, the first argument, is what is written"),
+    (&OUTPUT, Of::Having("--output"), "-o FILE is the file to write"),
+    (&OUTPUT, Of::Others, "the result goes to standard output: `> FILE` keeps it"),
+    (&["--as"], Of::Verbs(&["view"]), "-o FILE.png writes a picture"),
+    (&["--as", "--output-format", "--format"], Of::Others, "--json prints JSON"),
+    (&["--node", "--path", "--array", "-p"], Of::Having("--node"), "--node PATH is the node"),
+    (
+        &["--node", "--path", "--array", "--group", "-p"],
+        Of::Others,
+        "the node stands behind the store: URL PATH, or URL::PATH",
+    ),
+    (
+        &["--variables", "--variable", "--var", "--vars"],
+        Of::Verbs(&ONE),
+        "the variable stands behind the store: URL PATH, or URL::PATH",
+    ),
+    (&["--in-place", "--inplace"], Of::Verbs(&["convert"]), "`zarr migrate` converts in place"),
+];
+
+const COPIES: &str = "a copy has the format of the hierarchy that it comes into; `zarr convert` has --dialect";
+const OUTPUT: [&str; 7] = ["-o", "--output", "--out", "--outfile", "--output-file", "--save", "-O"];
+/// Verbs that go through all nodes below one.
+const BELOW: [&str; 11] =
+    ["tree", "du", "check", "convert", "migrate", "cp", "mv", "diff", "digest", "consolidate", "remove-metadata"];
+/// Verbs of one array.
+const ONE: [&str; 6] = ["read", "stats", "view", "write", "resize", "bench-codecs"];
+
+/// A hint about an argument that a verb does not have.
+pub(super) fn hint(command: &Command, verb: Option<&Command>, argument: &str) -> String {
+    let Some(verb) = verb else { return "options stand behind a verb; `zarr -h` lists the verbs".to_owned() };
+    match argument.starts_with('-') && argument.len() > 1 {
+        true => of_option(command, verb, argument.split('=').next().unwrap_or(argument)),
+        false => of_value(verb, argument),
+    }
+}
+
+fn of_option(command: &Command, verb: &Command, option: &str) -> String {
+    let is_told = |(names, of, _): &&(&[&str], Of, &str)| {
+        names.contains(&option)
+            && match of {
+                Of::Verbs(verbs) => verbs.contains(&verb.get_name()),
+                Of::Having(own) => find(verb, own).is_some(),
+                Of::Others => true,
+            }
+    };
+    let told = TOLD.iter().find(is_told).map(|(_, _, hint)| (*hint).to_owned());
+    let same = || SAME.iter().filter(|names| names.contains(&option)).flat_map(|names| names.iter()).copied();
+    let own = || {
+        let mut own: Vec<String> = Vec::new();
+        for usage in same().filter_map(|name| Some(usage(find(verb, name)?))) {
+            if !own.contains(&usage) {
+                own.push(usage);
+            }
+        }
+        (!own.is_empty()).then(|| format!("`zarr {}` has {}", verb.get_name(), own.join(", ")))
+    };
+    let typed = || {
+        let names = verb.get_arguments().filter_map(Arg::get_long);
+        near(option.strip_prefix("--")?, names).map(|name| question(&format!("--{name}")))
+    };
+    // The same name in another verb may be what is looked for; else one that does the same.
+    let others = || {
+        // A letter means too many things.
+        let mut names = std::iter::once(option).chain(same()).filter(|_| option.starts_with("--"));
+        names.find_map(|name| elsewhere(command, verb, name))
+    };
+    let help = || format!("`zarr {} -h` lists its options", verb.get_name());
+    told.or_else(own).or_else(typed).or_else(others).unwrap_or_else(help)
+}
+
+/// Names the verbs that have an option.
+fn elsewhere(command: &Command, verb: &Command, option: &str) -> Option<String> {
+    let verbs = command.get_subcommands().filter(|other| other.get_name() != verb.get_name());
+    let having: Vec<(&str, &Arg)> = verbs.filter_map(|verb| Some((verb.get_name(), find(verb, option)?))).collect();
+    let (_, arg) = having.first()?;
+    let mut names: Vec<String> = having.iter().take(MOST_VERBS).map(|(verb, _)| format!("`zarr {verb}`")).collect();
+    if having.len() > MOST_VERBS {
+        names.push("others".to_owned());
+    }
+    let names = match names.split_last() {
+        Some((last, before)) if !before.is_empty() => format!("{} and {last} have", before.join(", ")),
+        _ => format!("{} has", names.concat()),
+    };
+    Some(format!("{names} {}; `zarr {} -h` lists the options of {}", usage(arg), verb.get_name(), verb.get_name()))
+}
+
+/// The option of a verb by one of its names.
+fn find<'v>(verb: &'v Command, name: &str) -> Option<&'v Arg> {
+    let is_it = |arg: &&Arg| match name.strip_prefix("--") {
+        Some(long) => arg.get_long() == Some(long),
+        None => arg.get_short().is_some_and(|short| name.strip_prefix('-') == Some(short.to_string().as_str())),
+    };
+    verb.get_arguments().find(is_it)
+}
+
+/// An option with the name of its value: `--dim DIM=LENGTH`.
+fn usage(arg: &Arg) -> String {
+    let name = match (arg.get_long(), arg.get_short()) {
+        (Some(long), _) => format!("--{long}"),
+        (None, Some(short)) => format!("-{short}"),
+        (None, None) => arg.get_id().to_string(),
+    };
+    let value = arg.get_value_names().filter(|_| arg.get_action().takes_values()).and_then(|names| names.first());
+    value.map_or(name.clone(), |value| format!("{name} {value}"))
+}
+
+/// A hint about a value that belongs to no option.
+fn of_value(verb: &Command, value: &str) -> String {
+    let has = |name: &str| find(verb, name).is_some();
+    let is_index = value.chars().all(|letter| letter.is_ascii_digit() || ":,-[]. ".contains(letter));
+    let text = if value.contains(' ') { format!("\"{value}\"") } else { value.to_owned() };
+    match verb.get_name() {
+        "rm" => return "one node is erased at a time: `zarr rm URL PATH` for each".to_owned(),
+        "convert" | "cp" | "mv" => return format!("`zarr {} SRC DST`: one source, one target", verb.get_name()),
+        "attrs" if value.contains('=') => return format!("--set {text}"),
+        "resize" | "rename-dims" if value.contains('=') => return format!("--dim {text}"),
+        _ => {}
+    }
+    if value.contains('=') && has("--isel") {
+        return format!("--isel {text} selects by index, --sel {text} by label");
+    }
+    if is_index && has("--select") {
+        return format!("--select \"{value}\" selects by index");
+    }
+    let arguments: Vec<String> =
+        verb.get_positionals().filter_map(|arg| arg.get_value_names()?.first().map(ToString::to_string)).collect();
+    format!(
+        "`zarr {} {}` takes no more; `zarr {} -h` lists its options",
+        verb.get_name(),
+        arguments.join(" "),
+        verb.get_name()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// All names of options that hints know, and all of all verbs.
+    fn names(command: &Command) -> BTreeSet<String> {
+        let known = SAME.iter().copied().chain(TOLD.iter().map(|(names, _, _)| *names)).flatten();
+        let own = command.get_subcommands().flat_map(Command::get_arguments).flat_map(|arg| {
+            let short = arg.get_short().map(|short| format!("-{short}"));
+            arg.get_long().map(|long| format!("--{long}")).into_iter().chain(short)
+        });
+        known.map(|name| (*name).to_owned()).chain(own).collect()
+    }
+
+    #[test]
+    fn hints_name_options_that_are_there() {
+        let command = crate::commands::definition();
+        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+            for name in names(&command).iter().filter(|name| find(verb, name).is_none()) {
+                let hint = hint(&command, Some(verb), name);
+                assert!(!hint.contains("as a value") && !hint.is_empty(), "{hint}");
+                let words = || hint.split([' ', '`', ',', ';', ':', '"']);
+                let named: Vec<&Command> = words().filter_map(|word| command.find_subcommand(word)).collect();
+                for option in words().filter(|word| word.starts_with('-') && *word != "-h") {
+                    let is_there =
+                        std::iter::once(verb).chain(named.iter().copied()).any(|it| find(it, option).is_some());
+                    assert!(is_there, "{} {name}: {option}: {hint}", verb.get_name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_option_of_another_verb_is_found() {
+        let command = crate::commands::definition();
+        for verb in command.get_subcommands().filter(|verb| !matches!(verb.get_name(), "help" | "completions" | "man"))
+        {
+            for other in command.get_subcommands() {
+                for long in other.get_arguments().filter_map(Arg::get_long) {
+                    let name = format!("--{long}");
+                    if find(verb, &name).is_none() {
+                        let hint = hint(&command, Some(verb), &name);
+                        assert!(!hint.ends_with("lists its options"), "{} {name}: {hint}", verb.get_name());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn hints_are_of_the_verb() {
+        let command = crate::commands::definition();
+        let check = |line: &str, expected: &str| {
+            let (verb, argument) = line.split_once(' ').unwrap();
+            assert_eq!(hint(&command, command.find_subcommand(verb), argument), expected, "{line}");
+        };
+        check("append --dim", "`zarr append` has --along DIM");
+        check("convert --force", "`zarr convert` has --overwrite");
+        check("convert --select", "`zarr convert` has --sel DIM=LABELS, --isel DIM=INDICES");
+        check("create --compressor=zstd", "`zarr create` has --codecs CODECS");
+        check("tree --jsno", "is \"--json\" meant?");
+        check("tree -o", "the result goes to standard output: `> FILE` keeps it");
+        check("read --dim", "--isel DIM=INDICES and --sel DIM=LABELS select along a dimension");
+        check("read time=0", "--isel time=0 selects by index, --sel time=0 by label");
+        check("read 0:2", "--select \"0:2\" selects by index");
+        check("rename-dims a=b", "--dim a=b");
+        check("mv --dialect", COPIES);
+        check(
+            "info --sel",
+            "`zarr stats`, `zarr read`, `zarr view`, `zarr write` and others have --sel DIM=LABELS; `zarr info -h` lists the options of info",
+        );
+        assert!(hint(&command, None, "--sel").contains("behind a verb"));
+    }
+}
