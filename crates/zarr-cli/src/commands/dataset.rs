@@ -3,7 +3,8 @@
 use super::describe;
 use super::read::inheriting;
 use crate::args::NodeArgs;
-use crate::context::Context;
+use crate::columns::{padded, widest};
+use crate::context::{Context, NodeLocation};
 use crate::escape;
 use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
@@ -30,6 +31,9 @@ pub(crate) struct Ds {
     /// Call dimensions without names dim_0, dim_1 and so on. Else they are an error.
     #[arg(long)]
     number_dimensions: bool,
+    /// Show also each group below that has variables, one after the other.
+    #[arg(short, long, conflicts_with = "header")]
+    recursive: bool,
     /// Print the stored metadata as CDL, as `ncdump -h` of netCDF does: dimensions, variables and attributes of this group and of the
     /// groups below, attributes of the encoding included.
     #[arg(long)]
@@ -50,62 +54,89 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
         }
         None => error.into(),
     })?;
-    let options = DatasetOptions::default().number_dimensions(args.number_dimensions).arrays(context.options());
-    let dataset = Dataset::open_with(&group, &options).map_err(|error| {
-        let is_numbered = error.hint().is_some_and(|hint| hint.starts_with("names can be numbered"));
-        let failure = Failure::from(error);
-        if is_numbered { failure.with_hint("--number-dimensions calls them dim_0, dim_1...") } else { failure }
-    })?;
-    let broken = dataset.broken().iter().map(|error| format!("left out, for it cannot be opened: {error}"));
-    context.warnings(&broken.collect::<Vec<_>>());
-    let dataset = inheriting(context, &location.address, dataset)?;
+    let dataset = open(context, args, &location, &group)?;
     if args.header {
         let cdl = dataset.cdl()?;
         return context.page(|| object! { "cdl": cdl.to_string() }, || format!("{cdl}\n"));
     }
-    let below = Below::of(&group);
-    context.page(
-        || object! { ..json(facts.clone(), &dataset), "groups": below.names.clone() },
-        || format!("{}{}", overview(&dataset), below.line()),
-    )
+    let below = Below::of(&group, if args.recursive { usize::MAX } else { MOST_GROUPS });
+    let facts = object! { ..json(facts, &dataset), "groups": below.names() };
+    if !args.recursive {
+        return context.page(|| facts, || format!("{}{}", overview(&dataset), below.lines(&location)));
+    }
+    let (mut others, mut text) = (Vec::new(), overview(&dataset));
+    for (name, group) in &below.groups {
+        // Of a group that is no data set the others are shown nevertheless.
+        match open(context, args, &location, group) {
+            Ok(dataset) => {
+                text.push_str(&format!("\n{}:\n{}", escape::line(name), overview(&dataset)));
+                others.push(Value::from(json(describe::facts(group.found()), &dataset)));
+            }
+            Err(failure) => context.warnings(&[failure.line.as_str()]),
+        }
+    }
+    context.page(|| object! { ..facts, "below": others }, || text)
+}
+
+/// A group as a data set, with the coordinates of the groups above it.
+fn open(context: &Context, args: &Ds, location: &NodeLocation, group: &Group) -> Result<Dataset> {
+    let options = DatasetOptions::default().number_dimensions(args.number_dimensions).arrays(context.options());
+    let dataset = Dataset::open_with(group, &options)?;
+    let broken = dataset.broken().iter().map(|error| format!("left out, for it cannot be opened: {error}"));
+    context.warnings(&broken.collect::<Vec<_>>());
+    inheriting(context, &location.address, dataset)
 }
 
 /// The groups below another that have arrays, by their paths from it.
 struct Below {
-    names: Vec<String>,
+    groups: Vec<(String, Group)>,
     /// Whether some were not looked at.
     is_cut: bool,
 }
 
 impl Below {
-    /// Looks at a few groups; nothing where they cannot be listed.
-    fn of(group: &Group) -> Self {
-        let (mut names, mut left, mut looked) = (Vec::new(), VecDeque::from([group.clone()]), 0);
+    /// Looks at so many groups; nothing where they cannot be listed.
+    fn of(group: &Group, most: usize) -> Self {
+        let (mut groups, mut left, mut looked) = (Vec::new(), VecDeque::from([group.clone()]), 0);
         let prefix = group.path().names().count();
-        while let Some(next) = left.pop_front().filter(|_| looked < MOST_GROUPS) {
+        while looked < most {
+            let Some(next) = left.pop_front() else { break };
             looked += 1;
             let Ok(walk) = next.consolidated_children() else { continue };
-            if looked > 1 && walk.nodes.iter().any(|node| node.node.as_array().is_some()) {
-                names.push(next.path().names().skip(prefix).collect::<Vec<_>>().join("/"));
-            }
+            let is_dataset = looked > 1 && walk.nodes.iter().any(|node| node.node.as_array().is_some());
             for node in walk.nodes.into_iter().filter(|node| node.node.as_array().is_none()) {
-                left.extend(Group::from_found(group.store(), node, group.registry()));
+                left.extend(Group::from_found(next.store(), node, next.registry()));
+            }
+            if is_dataset {
+                groups.push((next.path().names().skip(prefix).collect::<Vec<_>>().join("/"), next));
             }
         }
-        names.sort();
-        Self { names, is_cut: !left.is_empty() }
+        groups.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Self { groups, is_cut: !left.is_empty() }
     }
 
-    /// A line that names them.
-    fn line(&self) -> String {
-        let mut names: Vec<&str> = self.names.iter().take(NAMED).map(String::as_str).collect();
-        if names.is_empty() {
+    fn names(&self) -> Vec<&str> {
+        self.groups.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// A line for each, with the command that shows it.
+    fn lines(&self, location: &NodeLocation) -> String {
+        if self.groups.is_empty() {
             return String::new();
         }
-        if self.is_cut || self.names.len() > NAMED {
-            names.push("...");
+        let shown = self.groups.get(..NAMED).unwrap_or(&self.groups);
+        let width = widest(shown.iter().map(|(name, _)| escape::line(name)));
+        let mut text = "Groups, which -r shows as well:\n".to_owned();
+        for (name, group) in shown {
+            let command = format!("zarr ds {} {}", location.address, group.path());
+            text.push_str(&format!("  {}  {}\n", padded(&escape::line(name), width), escape::line(&command)));
         }
-        format!("Groups: {}\n", escape::line(&names.join(", ")))
+        match (self.is_cut, self.groups.len() - shown.len()) {
+            (false, 0) => {}
+            (false, more) => text.push_str(&format!("  ... and {more} more\n")),
+            (true, _) => text.push_str("  ... and more\n"),
+        }
+        text
     }
 }
 

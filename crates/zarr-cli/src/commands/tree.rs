@@ -18,6 +18,8 @@ use zarr::meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 
 /// Longer names and shapes do not push the columns of others to the right.
 const MAX_COLUMN: usize = 48;
+/// So many characters of the value of an attribute are shown.
+const MAX_VALUE: usize = 100;
 /// The indentation of each level, in characters.
 const INDENT: usize = 3;
 
@@ -29,6 +31,9 @@ pub(crate) struct Tree {
     /// How many levels to draw.
     #[arg(short = 'L', long, value_name = "LEVELS")]
     depth: Option<usize>,
+    /// Show the attributes of each node.
+    #[arg(short, long, visible_alias = "attributes")]
+    attrs: bool,
 }
 
 pub(crate) fn run(context: &Context, args: &Tree) -> Result<()> {
@@ -38,7 +43,8 @@ pub(crate) fn run(context: &Context, args: &Tree) -> Result<()> {
     context.hidden(&walk);
     let mut nodes = walk.nodes;
     nodes.retain(|node| args.depth.is_none_or(|depth| levels(&node.path) <= depth));
-    let drawing = Drawing { nodes: &nodes, palette: context.palette };
+    context.warn_of_unfinished(&location);
+    let drawing = Drawing { nodes: &nodes, palette: context.palette, attrs: args.attrs };
     context.page(|| nodes.iter().map(describe::facts).collect::<Vec<_>>(), || drawing.draw(&location.name()))?;
     let failures = walk.broken.into_iter().chain(walk.bad_copies);
     for node in &nodes {
@@ -54,6 +60,8 @@ struct Drawing<'a> {
     /// Sorted by path, the first is the top.
     nodes: &'a [StoredNode],
     palette: Palette,
+    /// Whether attributes stand below each node.
+    attrs: bool,
 }
 
 impl Drawing<'_> {
@@ -69,6 +77,9 @@ impl Drawing<'_> {
             }
         }
         text.push('\n');
+        if self.attrs {
+            attributes(top, if below.is_empty() { "   " } else { "|  " }, &mut text);
+        }
         self.children(&top.path, below, &mut text);
         text
     }
@@ -101,13 +112,29 @@ impl Drawing<'_> {
                 Some(row) => text.push_str(innermost.line(&child.name, row, self.palette).trim_end()),
             }
             text.push('\n');
-            if child.row.is_none()
-                && let Some(inner) = level(child.path)
-            {
+            let below = if last { "   " } else { "|  " };
+            let inner = if child.row.is_none() { level(&child.node.path) } else { None };
+            if self.attrs {
+                let bar = if inner.is_some() { "|  " } else { "   " };
+                attributes(child.node, &format!("{indent}{below}{bar}"), text);
+            }
+            if let Some(inner) = inner {
                 levels.push(inner);
-                indent.push_str(if last { "   " } else { "|  " });
+                indent.push_str(below);
             }
         }
+    }
+}
+
+/// Draws the attributes of a node, a line for each.
+fn attributes(node: &StoredNode, indent: &str, text: &mut String) {
+    for (name, value) in node.node.attributes().iter() {
+        let value = value.to_string();
+        let mut shown: String = value.chars().take(MAX_VALUE).collect();
+        if shown.len() < value.len() {
+            shown.push_str("...");
+        }
+        text.push_str(&format!("{indent}{}: {}\n", escape::line(name), escape::line(&shown)));
     }
 }
 
@@ -126,7 +153,7 @@ struct Level<'a> {
 }
 
 struct Child<'a> {
-    path: &'a NodePath,
+    node: &'a StoredNode,
     name: String,
     /// If it is an array.
     row: Option<Row>,
@@ -138,7 +165,7 @@ impl<'a> Level<'a> {
     /// Nodes of another dialect than `dialect` are marked.
     fn new(nodes: &[&'a StoredNode], dialect: Option<Dialect>) -> Self {
         let child = |node: &&'a StoredNode| Child {
-            path: &node.path,
+            node,
             name: label(node, dialect),
             row: node.node.as_array().map(Row::new),
             image: image(node),
@@ -257,7 +284,7 @@ mod tests {
         let mut nodes: Vec<StoredNode> = std::iter::once("/".to_owned()).chain(paths).map(group).collect();
         nodes.sort_by(|a, b| a.path.cmp(&b.path));
         nodes.iter_mut().for_each(|node| node.implicit = false);
-        Drawing { nodes: &nodes, palette: Palette::default() }.draw("x")
+        Drawing { nodes: &nodes, palette: Palette::default(), attrs: false }.draw("x")
     }
 
     #[test]

@@ -116,3 +116,27 @@ fn nodes_of_the_other_kind_are_told() {
     }
     hint(&folder, "ds s g/a", "`zarr ds s /g` shows the data set");
 }
+
+#[test]
+fn all_levels_are_shown_where_they_are_asked_for() {
+    let folder = store();
+    folder.ok(&["create", "s", "g/x", "--shape", "4", "--dtype", "int16", "--dims", "x"]);
+    folder.ok(&["create", "s", "g/h/b", "--shape", "4", "--dtype", "int8", "--dims", "x"]);
+    folder.ok(&["attrs", "s", "g/a", "--set", "units=K", "--set", "n=[1,2]"]);
+    assert_eq!(folder.ok(&["ls", "s", "-R"]), "g/\ng/a\ng/h/\ng/h/b\ng/x\n");
+    assert_eq!(folder.ok(&["ls", "s", "g", "--recursive"]), "a\nh/\nh/b\nx\n");
+    let long = folder.ok(&["ls", "s", "-Rl"]);
+    assert!(long.lines().any(|line| line.starts_with("g/h/b  (x 4)  int8")), "{long}");
+    let tree = folder.ok(&["tree", "s", "--attrs"]);
+    let lines: Vec<&str> = tree.lines().skip(1).collect();
+    assert_eq!(lines[0], "`- g/");
+    assert!(lines[1].starts_with("   |- a  (x 4, y 2)"), "{tree}");
+    assert_eq!(lines[2..4], ["   |     units: \"K\"", "   |     n: [1,2]"], "{tree}");
+    let ds = folder.ok(&["ds", "s"]);
+    let below = "Groups, which -r shows as well:\n  g    zarr ds s /g\n  g/h  zarr ds s /g/h\n";
+    assert!(ds.ends_with(below), "{ds}");
+    let all = folder.ok(&["ds", "s", "-r"]);
+    assert!(all.contains("\ng:\nDimensions:  x 4, y 2\n") && all.contains("\ng/h:\nDimensions:  x 4\n"), "{all}");
+    let json = zarr::meta::json::Value::from_json(&folder.ok(&["ds", "s", "-r", "--json"])).unwrap();
+    assert_eq!(json.pointer("/below/1/path").unwrap().to_string(), "\"/g/h\"");
+}

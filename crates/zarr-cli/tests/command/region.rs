@@ -223,7 +223,7 @@ fn groups_inherit_the_coordinates_above_them() {
     let decoded = folder.ok(&["read", "tree", "ocean/deep/u", "--decode"]);
     assert!(decoded.contains("2020-02-01"), "{decoded}");
     let ds = folder.ok(&["ds", "tree"]);
-    assert!(ds.ends_with("Groups: ocean, ocean/deep\n"), "{ds}");
+    assert!(ds.ends_with("  ocean       zarr ds tree /ocean\n  ocean/deep  zarr ds tree /ocean/deep\n"), "{ds}");
     assert!(folder.ok(&["ds", "tree", "ocean"]).contains("2020-01-01"));
     let json = Value::from_json(&folder.ok(&["ds", "tree", "--json"])).unwrap();
     assert_eq!(json.pointer("/groups").unwrap().to_string(), r#"["ocean","ocean/deep"]"#);

@@ -81,6 +81,11 @@ fn an_interrupted_conversion_says_how_to_go_on() {
             after = Duration::from_millis(4);
         }
     }
+    for args in [&["tree", "t"][..], &["info", "t"], &["ls", "t"], &["read", "t", "g/a"], &["du", "t"]] {
+        let ran = folder.run(args);
+        let told = "a conversion to here was interrupted, or is running: the same command with --resume goes on where it stopped";
+        assert!(ran.err.contains(told), "{args:?}: {}", ran.err);
+    }
     let ran = folder.run(&convert);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("a conversion to here was interrupted, or is running"), "{}", ran.err);
