@@ -2,7 +2,7 @@
 
 use super::bar::Bar;
 use super::read::select::{Chosen, WHICH};
-use super::read::{Wanted, group_of, labelled};
+use super::read::{Wanted, group_of, inheriting, labelled};
 use crate::args::{NodeArgs, axis_of};
 use crate::context::{Context, NodeLocation};
 use crate::escape;
@@ -139,6 +139,7 @@ pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
 fn labels(context: &Context, location: &NodeLocation, name: &str, index: &[u64]) -> Option<Vec<(String, String)>> {
     let (group, _) = group_of(context, location).ok()??;
     let dataset = Dataset::open_variables(&group, &[name], &DatasetOptions::default()).ok()?;
+    let dataset = inheriting(context, &location.address, dataset).ok()?;
     let label = |(dimension, &at): (&str, &u64)| {
         let at = i64::try_from(at).ok()?;
         let selected =

@@ -224,6 +224,9 @@ fn groups_inherit_the_coordinates_above_them() {
     assert!(decoded.contains("2020-02-01"), "{decoded}");
     let ds = folder.ok(&["ds", "tree"]);
     assert!(ds.ends_with("  ocean       zarr ds tree /ocean\n  ocean/deep  zarr ds tree /ocean/deep\n"), "{ds}");
+    // The greatest value lies at a label of the coordinate above.
+    let stats = folder.ok(&["stats", "tree", "ocean/s"]);
+    assert!(stats.contains("2020-01-0"), "{stats}");
     assert!(folder.ok(&["ds", "tree", "ocean"]).contains("2020-01-01"));
     let json = Value::from_json(&folder.ok(&["ds", "tree", "--json"])).unwrap();
     assert_eq!(json.pointer("/groups").unwrap().to_string(), r#"["ocean","ocean/deep"]"#);
