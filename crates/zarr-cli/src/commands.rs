@@ -44,6 +44,7 @@ mod write;
 use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Result;
+use crate::interrupted;
 use crate::near::near;
 use clap::error::{ContextKind, ContextValue};
 use clap::{FromArgMatches, Parser, Subcommand};
@@ -58,7 +59,8 @@ Exit codes:
   3    There is no such store, node or input file
   4    Data or metadata is invalid or cannot be read
   5    The store or another file failed, or output was lost
-  130  Interrupted by Ctrl-C
+  130  Interrupted by Ctrl-C; 143: by a request to end. A verb that writes
+       prints what is left, and how to go on
   141  The reader of standard output or the pager takes no more,
        which is not reported
 
@@ -78,9 +80,10 @@ pub(crate) struct Cli {
     verb: Verb,
 }
 
-/// Lists the verbs: the arguments of each (their docs are its help) and the function that runs it.
+/// Lists the verbs: the arguments of each (their docs are its help), the function that runs it, and what an interruption leaves of its
+/// work, if it writes in any case.
 macro_rules! verbs {
-    ($($verb:ident($args:ty) => $run:path,)*) => {
+    ($($verb:ident($args:ty) => $run:path $(, $left:literal)?;)*) => {
         #[derive(Debug, Subcommand)]
         enum Verb {
             $($verb($args),)*
@@ -92,39 +95,59 @@ macro_rules! verbs {
                     $(Self::$verb(args) => $run(context, args),)*
                 }
             }
+
+            /// What an interruption leaves, and how to go on, until the verb says more about it.
+            fn leaves(&self) -> Option<&'static str> {
+                let left: &[&str] = match self {
+                    $(Self::$verb(_) => &[$($left)?],)*
+                };
+                left.first().copied()
+            }
         }
     };
 }
 
 verbs! {
-    Tree(tree::Tree) => tree::run,
-    Ls(list::List) => list::run,
-    Info(info::Info) => info::run,
-    Ds(dataset::Ds) => dataset::run,
-    Du(du::Du) => du::run,
-    Stats(stats::Stats) => stats::run,
-    Read(read::Read) => read::run,
-    View(view::View) => view::run,
+    Tree(tree::Tree) => tree::run;
+    Ls(list::List) => list::run;
+    Info(info::Info) => info::run;
+    Ds(dataset::Ds) => dataset::run;
+    Du(du::Du) => du::run;
+    Stats(stats::Stats) => stats::run;
+    Read(read::Read) => read::run;
+    View(view::View) => view::run;
     Create(create::Create) => create::run,
+        "the node is there as a whole, or not at all";
     Write(write::Write) => write::run,
+        "each chunk has its old elements or its new ones; the same command writes all";
     Append(append::Append) => append::run,
+        "what is appended lies within the shape, as `zarr info` shows it; append the rest";
     Convert(convert::Convert) => convert::run,
-    Diff(diff::Diff) => diff::run,
-    Digest(digest::Digest) => digest::run,
+        "nothing is written";
+    Diff(diff::Diff) => diff::run;
+    Digest(digest::Digest) => digest::run;
     Migrate(migrate::Migrate) => migrate::run,
+        "nothing is written";
     RemoveMetadata(remove_metadata::RemoveMetadata) => remove_metadata::run,
+        "some documents may be erased; the same command erases the rest";
     Resize(resize::Resize) => resize::run,
+        "the array has its old shape or its new one; the same command sets the new one";
     RenameDims(rename_dims::RenameDims) => rename_dims::run,
-    Attrs(attrs::Attrs) => attrs::run,
+        "some nodes may have the new names; the same command renames the rest";
+    Attrs(attrs::Attrs) => attrs::run;
     Cp(copy::Copy) => copy::run,
+        "nothing is written";
     Mv(copy::Move) => copy::run_move,
+        "nothing is moved";
     Rm(remove::Remove) => remove::run,
-    Check(check::Check) => check::run,
-    BenchCodecs(bench_codecs::BenchCodecs) => bench_codecs::run,
+        "the node is there, or gone from its path; `zarr check --repair` erases keys that are left of it";
+    Check(check::Check) => check::run;
+    BenchCodecs(bench_codecs::BenchCodecs) => bench_codecs::run;
     Consolidate(consolidate::Consolidate) => consolidate::run,
-    Serve(serve::Serve) => serve::run,
-    Completions(completions::Completions) => completions::run,
-    Man(man::Man) => man::run,
+        "consolidated metadata is as before, new or dropped; the same command writes it";
+    Serve(serve::Serve) => serve::run;
+    Completions(completions::Completions) => completions::run;
+    Man(man::Man) => man::run;
 }
 
 /// The command line that these arguments are.
@@ -178,6 +201,9 @@ pub(crate) fn near_verb(name: &str) -> Option<String> {
 
 /// Runs the command line.
 pub(crate) fn run(cli: Cli) -> Result<()> {
+    if let Some(left) = cli.verb.leaves() {
+        interrupted::watch(left, cli.global.json);
+    }
     let context = Context::new(cli.global);
     let done = cli.verb.run(&context).and_then(|()| context.flush_stores());
     context.store_warnings();

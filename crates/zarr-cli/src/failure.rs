@@ -52,6 +52,11 @@ pub(crate) enum Exit {
     Data = 4,
     /// The store, or another file, failed.
     Io = 5,
+    /// Interrupted by Ctrl-C, while the verb was writing: 128 and the number of SIGINT, as shells report programs that it ends.
+    Interrupted = 130,
+    /// Asked to end while the verb was writing: 128 and the number of SIGTERM.
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only the signals of Unix tell it"))]
+    Terminated = 143,
     /// The reader of standard output closed the pipe: 128 and the number of SIGPIPE, as shells report programs that it ends. No
     /// message follows, since the reader has all that it wanted.
     BrokenPipe = 141,
@@ -81,6 +86,11 @@ impl Failure {
     /// All was done, and data differ.
     pub(crate) fn different(message: impl Into<String>) -> Self {
         Self::new("different", Exit::Skipped, message)
+    }
+
+    /// The process is to end before all is done.
+    pub(crate) fn interrupted(exit: Exit, message: impl Into<String>) -> Self {
+        Self::new("interrupted", exit, message)
     }
 
     fn new(kind: &'static str, exit: Exit, message: impl Into<String>) -> Self {

@@ -13,6 +13,7 @@ mod failure;
 mod fitted;
 mod format;
 mod hints;
+mod interrupted;
 mod missing;
 mod near;
 mod npy;

@@ -2,6 +2,7 @@
 
 use crate::escape;
 use crate::failure::{Exit, Failure, Result};
+use crate::interrupted;
 use crate::pager::Pager;
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -175,5 +176,6 @@ fn temporary(target: PathBuf) -> io::Result<(File, Option<(TempPath, PathBuf)>)>
     let create = |path: &Path| File::create_new(path);
     let made = tempfile::Builder::new().prefix(&prefix).suffix(".tmp").make_in(folder, create)?;
     let (file, path) = made.into_parts();
+    interrupted::erases(&path);
     Ok((file, Some((path, target))))
 }

@@ -5,6 +5,7 @@ use super::describe;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::interrupted;
 use crate::near::{near, question};
 use crate::output;
 use clap::Args;
@@ -27,6 +28,10 @@ pub(crate) struct Attrs {
 }
 
 pub(crate) fn run(context: &Context, args: &Attrs) -> Result<()> {
+    if !args.dims.is_empty() || !args.set.is_empty() || !args.unset.is_empty() {
+        let left = "the node is as before or changed; the same command changes it";
+        interrupted::watch(left, context.global.json);
+    }
     let location = context.locate(&args.node)?;
     let found = context.node_with_warnings(&location)?;
     if !args.dims.is_empty() {

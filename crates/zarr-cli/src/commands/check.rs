@@ -5,6 +5,7 @@ use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
 use crate::escape;
 use crate::failure::{Failure, Result};
+use crate::interrupted;
 use crate::number;
 use crate::object::{object, or_null};
 use crate::output::Output;
@@ -81,6 +82,9 @@ fn share(text: &str) -> Result<f64, String> {
 pub(crate) fn run(context: &Context, args: &Check) -> Result<()> {
     let location = context.locate(&args.node)?;
     let changes = args.repair || args.drop_torn;
+    if changes {
+        interrupted::watch("nothing is repaired", context.global.json);
+    }
     if args.dry_run && !changes {
         return Err(Failure::usage("--dry-run goes with --repair or --drop-torn"));
     }
@@ -105,6 +109,9 @@ pub(crate) fn run(context: &Context, args: &Check) -> Result<()> {
         Err(error) => return Err(printer.give_up(location.with_near(error))),
     };
     let repair = std::mem::take(&mut printer.repair);
+    if changes {
+        interrupted::leaves("what is repaired stays so; the same command repairs the rest");
+    }
     let repaired = match changes {
         true => repair.run(&location.store, &context.registry, &options, args.dry_run),
         false => RepairReport::default(),

@@ -13,7 +13,7 @@ use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::{Failure, Result};
 use crate::number::ChunkLengths;
 use crate::object::{object, or_null};
-use crate::{escape, number, output, report};
+use crate::{escape, interrupted, number, output, report};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use zarr::dataset::{Dataset, DatasetOptions};
 use zarr::meta::NodePath;
 use zarr::meta::json::Map;
 use zarr::store::StoreAddress;
-use zarr::{Dialect, Group};
+use zarr::{Dialect, Group, Store};
 
 /// In large hierarchies every array may have the same warnings.
 const MAX_WARNINGS: usize = 6;
@@ -167,13 +167,14 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     let target = context.create_store(&to)?;
     Migration::check_settled(&target)?;
     if args.abandon {
+        interrupted::leaves("some parts may be given up; the same command gives up the rest");
         conversion.abandon(&target)?;
         let facts = || object! { "source": args.source.as_str(), "target": args.target.as_str(), "abandoned": true };
         return context.summary(facts, || format!("{}: the parts are given up\n", escape::line(&args.target)));
     }
     let above = args.node.as_deref().map(node_path).transpose()?.and_then(|path| path.parent());
     let skipped = keeping(context, &[(&target, above)], || {
-        carry_out(context, &conversion, |progress| match args.finish {
+        carry_out(context, &conversion, &left(args, &target), |progress| match args.finish {
             true => conversion.finish(&target, progress),
             false => conversion.run(&target, progress),
         })
@@ -182,6 +183,27 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     context.flush_stores()?;
     summarize(context, args, &conversion, &skipped, started)?;
     skipped.check()
+}
+
+/// What an interruption leaves, and how to go on.
+fn left(args: &Convert, target: &Arc<dyn Store>) -> String {
+    match &args.part {
+        Some(part) => format!("part {part} is not done; the same command goes on, --abandon gives all parts up"),
+        None if args.finish => "the same command goes on".to_owned(),
+        None => left_of(&args.target, target, args.resume),
+    }
+}
+
+/// What an interruption leaves of a conversion or a copy into a store, and how to go on.
+pub(crate) fn left_of(name: &str, target: &Arc<dyn Store>, is_resumed: bool) -> String {
+    if target.capabilities().appears_at_flush {
+        return format!("nothing is written to {name}, which takes all at the end");
+    }
+    let begins = "with --overwrite it begins anew";
+    match is_resumed {
+        true => format!("{name} is not complete; the same command goes on, {begins}"),
+        false => format!("{name} is not complete; the same command with --resume goes on, {begins}"),
+    }
 }
 
 /// A part of a conversion.
@@ -210,10 +232,11 @@ fn of_variables(
     Ok(options.arrays(arrays.collect::<Vec<_>>()))
 }
 
-/// Carries out the plan by `run`, and prints losses and progress. Gives the chunks that were left out.
+/// Carries out the plan by `run`, and prints losses and progress; `left` is what an interruption leaves. Gives the chunks that were left out.
 pub(crate) fn carry_out(
     context: &Context,
     conversion: &Conversion,
+    left: &str,
     run: impl FnOnce(&(dyn Fn(Progress<'_>) + Sync)) -> zarr::Result<()>,
 ) -> Result<Skipped> {
     context.some_warnings(conversion.left_out());
@@ -224,13 +247,19 @@ pub(crate) fn carry_out(
     }
     let bar = Bar::new(conversion.size(), context.global.quiet);
     let skipped = Skipped::of(conversion);
+    interrupted::leaves(left);
     let done = run(&|progress| {
         skipped.add(&progress);
         bar.show(progress);
     });
     bar.finish();
     match done {
-        Ok(()) => Ok(skipped),
+        Ok(()) => {
+            interrupted::leaves(
+                "all nodes are complete; `zarr consolidate` writes consolidated metadata, if it is to be there",
+            );
+            Ok(skipped)
+        }
         Err(error) => {
             skipped.print();
             Err(error.into())

@@ -2,7 +2,7 @@
 
 use super::consolidated::keeping;
 use super::conversion_lines::{ome_line, other_files};
-use super::convert::{carry_out, outcome, real, refuse_overlap};
+use super::convert::{carry_out, left_of, outcome, real, refuse_overlap};
 use super::read::select::ByDimension;
 use super::region;
 use super::skipped::Skipped;
@@ -134,7 +134,11 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
     let done = planned.and_then(|conversion| {
         let changed = [(&target, to_path.parent()), (&source, from_path.parent())];
         let skipped = keeping(context, &changed[..1 + usize::from(is_move)], || {
-            carry_out(context, &conversion, |progress| match is_move {
+            let left = match is_move {
+                true => format!("{} is whole until all is copied; the same command with --resume goes on", args.source),
+                false => left_of(&args.target, &target, args.resume),
+            };
+            carry_out(context, &conversion, &left, |progress| match is_move {
                 true => conversion.run_move(&target, progress),
                 false => conversion.run(&target, progress),
             })

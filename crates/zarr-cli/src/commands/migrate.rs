@@ -7,7 +7,7 @@ use crate::args::{Loss, dialect};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::object::object;
-use crate::{escape, number};
+use crate::{escape, interrupted, number};
 use clap::Args;
 use std::sync::Arc;
 use zarr::convert::{Action, DocumentRemoval, Migration};
@@ -104,6 +104,7 @@ pub(crate) fn run(context: &Context, args: &Migrate) -> Result<()> {
             return Err(Failure::usage(message).with_hint("`zarr migrate --finish URL`"));
         }
         let store = context.open_store(&address)?;
+        interrupted::leaves("some documents may be dropped; the same command drops the rest");
         let done = match args.finish {
             true => Migration::finish(&store, names.dialect).map(|()| ("finished", "the old documents are dropped")),
             false => {
@@ -135,8 +136,10 @@ fn in_place(context: &Context, args: &Migrate, store: &Arc<dyn Store>, dialect: 
     if args.dry_run {
         return preview(context, &migration, dialect);
     }
-    carry_out(context, migration.conversion(), |progress| migration.run(progress))?;
+    let left = "the migration is not complete; the same command goes on, `zarr migrate --undo` drops what is written";
+    carry_out(context, migration.conversion(), left, |progress| migration.run(progress))?;
     if args.remove_v2_metadata {
+        interrupted::leaves("all is written; `zarr migrate --finish` drops the old documents");
         Migration::finish(store, Some(dialect))?;
     }
     let state = if args.remove_v2_metadata { "finished" } else { "done" };
@@ -164,6 +167,7 @@ fn elsewhere(
     }
     let output = context.create_store(to)?;
     Migration::check_settled(&output)?;
+    interrupted::leaves("some documents may be written; the same command with --overwrite writes all");
     match args.overwrite {
         true => migration.write_documents_replacing(&output, args.force)?,
         false => migration.write_documents(&output)?,

@@ -14,6 +14,7 @@ use crate::columns::line_width;
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use crate::format::{Cells, Form, TextStyle, format};
+use crate::interrupted;
 use crate::number;
 use crate::object::object;
 use crate::output::Output;
@@ -134,6 +135,9 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     };
     let form = form(context, args)?;
     check_form(args, form)?;
+    if let Some(file) = args.output.as_deref().filter(|_| !is_stdout(args)) {
+        interrupted::watch(&format!("{} is not written", file.display()), context.global.json);
+    }
     let location = context.locate(&args.node)?;
     let array = context.array(&location)?;
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;

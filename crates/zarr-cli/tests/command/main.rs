@@ -25,6 +25,8 @@ mod errors;
 mod folder;
 mod hostile;
 mod input;
+#[cfg(unix)]
+mod interrupted;
 mod json;
 mod kept;
 mod killed;

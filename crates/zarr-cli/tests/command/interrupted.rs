@@ -1,0 +1,160 @@
+//! Verbs that are interrupted say what is left, and how to go on.
+
+use crate::folder::{Folder, int16};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use zarr_testserver::{Bucket, TestServer};
+
+/// A bucket with a store of two arrays, of 60 and of 6 chunks, which are in the folder as well.
+struct Remote {
+    folder: Folder,
+    server: TestServer,
+    options: Vec<String>,
+}
+
+impl Remote {
+    fn new() -> Self {
+        let server = TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap();
+        let endpoint = format!("endpoint={}", server.url());
+        let options = ["--store-option", "anonymous=true", "--store-option", &endpoint].map(str::to_owned).to_vec();
+        let folder = Folder::new();
+        for (path, len) in [("g/a", "60"), ("g/b", "6")] {
+            let new = ["create", "s", path, "--shape", len, "--dtype", "int16", "--chunks", "1", "--dialect", "v2"];
+            folder.ok(&new);
+            folder.ok(&["write", "s", path, "--value", "7"]);
+        }
+        let remote = Self { folder, server, options };
+        remote.ok(&["cp", "s", "s3://data/s"]);
+        remote
+    }
+
+    fn with<'a>(&'a self, args: &[&'a str]) -> Vec<&'a str> {
+        args.iter().copied().chain(self.options.iter().map(String::as_str)).collect()
+    }
+
+    fn ok(&self, args: &[&str]) -> String {
+        self.folder.ok(&self.with(args))
+    }
+
+    /// Runs the command and sends it a signal once it has made a request by this method, or any. Its exit code, and standard error.
+    fn signalled(&self, args: &[&str], method: Option<&str>, signal: &str) -> (Option<i32>, String) {
+        self.server.reset_counts();
+        self.server.set_latency(Duration::from_millis(60));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zarr"));
+        command.args(self.with(args)).current_dir(self.folder.path("")).stdin(Stdio::null()).stdout(Stdio::null());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let begun = Instant::now();
+        let is_made = || {
+            let log = self.server.log();
+            log.iter().any(|it| method.is_none_or(|method| it.method == method && !it.path.contains(".z")))
+        };
+        while !is_made() && child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().is_ok());
+        let ended = child.wait_with_output().unwrap();
+        self.server.set_latency(Duration::ZERO);
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    }
+
+    /// The same, which has to interrupt it: a line with these words.
+    fn interrupted(&self, args: &[&str], method: Option<&str>, words: &[&str]) {
+        let (code, err) = self.signalled(args, method, "-INT");
+        let line = err.lines().last().unwrap_or_default();
+        assert_eq!((code, line.starts_with("error: interrupted: ")), (Some(130), true), "{args:?}: {err}");
+        assert_eq!(err.matches("interrupted").count(), 1, "{err}");
+        for word in words {
+            assert!(line.contains(word), "{args:?}: {word}: {err}");
+        }
+    }
+
+    fn equal(&self, a: &str, b: &str) {
+        self.ok(&["diff", a, b]);
+    }
+}
+
+#[test]
+fn conversions_and_copies_that_are_interrupted_go_on() {
+    let remote = Remote::new();
+    let convert = ["convert", "s", "s3://data/t", "--chunks", "2", "--threads", "1"];
+    let goes_on = "the same command with --resume goes on, with --overwrite it begins anew";
+    remote.interrupted(&convert, Some("PUT"), &["s3://data/t is not complete", goes_on]);
+    let missing = remote.folder.run(&remote.with(&["tree", "s3://data/t"]));
+    let told = "the same command with --resume goes on where it stopped";
+    assert!(missing.code == Some(3) && missing.err.contains(told), "{}", missing.err);
+    remote.ok(&[&convert[..], &["--resume"]].concat());
+    remote.equal("s", "s3://data/t");
+    // Again, over what is there.
+    let overwrite = [&convert[..], &["--overwrite"]].concat();
+    let (code, err) = remote.signalled(&overwrite, Some("PUT"), "-TERM");
+    assert!(code == Some(143) && err.contains(goes_on), "{code:?}: {err}");
+    remote.ok(&[&overwrite[..], &["--resume"]].concat());
+    remote.equal("s", "s3://data/t");
+    let copy = ["cp", "s3://data/s", "s3://data/c"];
+    remote.interrupted(&copy, Some("PUT"), &["s3://data/c is not complete", goes_on]);
+    remote.ok(&[&copy[..], &["--resume"]].concat());
+    remote.equal("s", "s3://data/c");
+    let moved = ["mv", "s3://data/s::/g", "s3://data/m::/g"];
+    remote.ok(&["create", "s3://data/m", "/", "--group", "--dialect", "v2"]);
+    remote.interrupted(&moved, Some("PUT"), &["s3://data/s::/g is whole until all is copied", "--resume goes on"]);
+    remote.ok(&[&moved[..], &["--resume"]].concat());
+    remote.equal("s::/g", "s3://data/m::/g");
+    // Before anything is written.
+    remote.interrupted(&["convert", "s3://data/c", "new"], None, &["nothing is written"]);
+    assert!(!remote.folder.path("new").exists());
+}
+
+#[test]
+fn changes_that_are_interrupted_are_done_again() {
+    let remote = Remote::new();
+    let (code, err) = remote.signalled(&["read", "s3://data/s", "g/a"], None, "-INT");
+    assert_eq!((code, err.as_str()), (None, ""), "a verb that reads");
+    let migrate = ["migrate", "s3://data/s"];
+    remote.interrupted(&migrate, Some("PUT"), &["the same command goes on", "`zarr migrate --undo`"]);
+    remote.ok(&migrate);
+    remote.interrupted(&["migrate", "s3://data/s", "--finish"], None, &["the same command drops the rest"]);
+    remote.ok(&["migrate", "s3://data/s", "--finish"]);
+    remote.equal("s", "s3://data/s");
+    let write = ["write", "s3://data/s", "g/a", "--value", "9", "--threads", "1"];
+    remote.interrupted(&write, Some("PUT"), &["old elements or its new ones", "the same command writes all"]);
+    remote.ok(&write);
+    assert_eq!(remote.ok(&["read", "s3://data/s", "g/a", "--as", "raw", "-o", "-"]).len(), 120);
+    std::fs::write(remote.folder.path("b.npy"), crate::folder::npy("<i2", false, "(60,)", &int16(0..60))).unwrap();
+    let append = ["append", "s3://data/s", "g/b", "--from", "b.npy", "--threads", "1"];
+    remote.interrupted(&append, Some("PUT"), &["what is appended lies within the shape"]);
+    let info = remote.ok(&["info", "s3://data/s", "g/b"]);
+    assert!(info.lines().any(|line| line.starts_with("Shape") && line.ends_with("(6,)")), "{info}");
+    remote.interrupted(&["consolidate", "s3://data/s"], None, &["the same command writes it"]);
+    remote.ok(&["consolidate", "s3://data/s"]);
+    remote.interrupted(&["resize", "s3://data/s", "g/a", "--shape", "70"], None, &["its old shape or its new one"]);
+    remote.interrupted(&["attrs", "s3://data/s", "g/a", "--set", "a=1"], None, &["the same command changes it"]);
+    remote.interrupted(&["check", "s3://data/s", "--repair"], None, &["nothing is repaired"]);
+    remote.interrupted(&["rm", "s3://data/s", "g/a"], None, &["the node is there, or gone", "`zarr check --repair`"]);
+    let again = remote.folder.run(&remote.with(&["rm", "s3://data/s", "g/a"]));
+    assert!(matches!(again.code, Some(0 | 3)), "{}", again.err);
+    remote.folder.run(&remote.with(&["check", "s3://data/s", "--repair"]));
+    let left = remote.server.keys("data").into_iter().find(|key| key.starts_with("s/g/a/"));
+    assert_eq!(left, None);
+}
+
+/// As JSON the error has a kind of its own; and who ignores the signal goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn interruptions_are_told_to_scripts_and_may_be_ignored() {
+    let remote = Remote::new();
+    let (code, err) = remote.signalled(&["cp", "s", "s3://data/c", "--json"], Some("PUT"), "-INT");
+    assert!(code == Some(130) && err.contains("\"kind\":\"interrupted\""), "{code:?}: {err}");
+    let args = remote.with(&["cp", "s", "s3://data/d"]).join(" ");
+    remote.server.reset_counts();
+    remote.server.set_latency(Duration::from_millis(30));
+    let script = format!("trap '' INT; exec {} {args}", env!("CARGO_BIN_EXE_zarr"));
+    let mut command = Command::new("sh");
+    let child =
+        command.args(["-c", &script]).current_dir(remote.folder.path("")).stdout(Stdio::null()).spawn().unwrap();
+    while remote.server.log().is_empty() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(child.wait_with_output().unwrap().status.success());
+    remote.equal("s", "s3://data/d");
+}
