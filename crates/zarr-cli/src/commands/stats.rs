@@ -1,5 +1,8 @@
 //! `zarr stats`: statistics of the elements of an array, or of the values that they mean.
 
+mod group;
+mod values;
+
 use super::bar::Bar;
 use super::read::select::{Chosen, WHICH};
 use super::read::{Wanted, group_of, inheriting, labelled};
@@ -10,8 +13,9 @@ use crate::failure::Result;
 use crate::format::without_fraction;
 use crate::number::{self, grouped, tuple};
 use crate::object::{object, or_null};
-use crate::table::{Side, bar, has_blocks, length_of_time, lines, seven_digits, share};
+use crate::table::{Side, bar, has_blocks, lines, seven_digits, share};
 use clap::Args;
+use values::{brief, complex, deviation, digits, exact};
 use zarr::dataset::{Dataset, DatasetOptions};
 use zarr::dtype::Class;
 use zarr::grid::{AxisSelection, total_size};
@@ -29,7 +33,8 @@ const TEXT: usize = 48;
 /// Headings of help.
 const WHAT: &str = "What to show";
 
-/// Show statistics of an array: extremes, mean, standard deviation, quantiles, a histogram, and how many values are missing.
+/// Show statistics of an array: extremes, mean, standard deviation, quantiles, a histogram, and how many values are missing; or a line of
+/// them for each array of a group.
 ///
 /// Values of a variable of a data set are decoded by the CF conventions, as `read` decodes them; --raw looks at elements as they are
 /// stored. The output says which. Each chunk is decoded once, and chunks that are not stored never, unless they
@@ -82,57 +87,81 @@ fn quantiles(text: &str) -> Result<Shares, String> {
 
 pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
     let location = context.locate(&args.node)?;
-    let array = context.array(&location)?;
-    let selection = args.chosen.by_index(&array)?;
-    let wanted = Wanted {
-        labels: args.chosen.labels(),
-        is_asked: args.decode,
-        is_default: !args.raw && args.field.is_none(),
-        instead: "the statistics are those of elements as they are stored",
-    };
-    let variable = labelled(context, &wanted, &location, &array, &selection)?;
+    let is_whole = args.chosen.is_empty() && args.field.is_none() && args.along.is_none();
+    if is_whole && context.node(&location)?.node.as_group().is_some() {
+        return group::run(context, args, &location);
+    }
     let mut options = StatsOptions::default().bins(args.bins).memory(args.memory).field(args.field.clone());
     if let Some(Shares(shares)) = &args.quantiles {
         options = options.quantiles(shares);
     }
-    let names: Vec<Option<String>> = match &variable {
-        Some((variable, true)) => {
-            let (dataset, name) = variable.dataset();
-            match dataset.variable(name)?.decoded_whole()? {
-                Some(_) => array.dimension_names().unwrap_or_default().to_vec(),
-                None => dataset.variable(name)?.dimensions().map(|name| Some(name.to_owned())).collect(),
-            }
-        }
-        _ => array.dimension_names().unwrap_or_default().to_vec(),
-    };
-    let rank = if names.is_empty() { array.shape().len() } else { names.len() };
-    let along = args.along.as_deref().map(|axis| axis_of("--along", axis, &names, rank)).transpose()?;
-    options = options.along(along);
-    let selection = match &variable {
-        Some((variable, false)) => variable.stored_selection(None)?,
-        _ => selection,
-    };
-    let decoded = variable.as_ref().filter(|(_, is_decoded)| *is_decoded).map(|(variable, _)| variable.dataset());
-    let shape = match decoded {
-        Some((dataset, name)) => dataset.variable(name)?.shape(),
-        None => selection.resolve_on(array.chunk_grid())?.output_shape().to_vec(),
-    };
-    let progress = Bar::of_statistics(total_size(&shape, 1), context.global.quiet);
-    let advance = |elements: u128| progress.advance(elements);
-    let statistics = match decoded {
-        Some((dataset, name)) => Statistics::of_variable(dataset, name, &options, &advance),
-        None => Statistics::of_with(&array, selection, &options, &advance),
-    };
-    progress.finish();
-    let statistics = statistics?;
-    let dimension = along.and_then(|axis| names.get(axis).cloned().flatten());
-    let extremes = [&statistics.numbers.min, &statistics.numbers.max];
-    let places = extremes.map(|found| match (decoded, found.as_ref().and_then(|found| found.index.as_ref())) {
-        (Some((_, name)), Some(index)) => labels(context, &location, name, index).unwrap_or_default(),
-        _ => Vec::new(),
-    });
-    let shown = Shown { statistics: &statistics, path: location.path.to_string(), dimension, places };
+    let measured = Measured::of(context, args, &location, options)?;
+    let shown = measured.shown();
     context.page(|| shown.json(), || shown.text())
+}
+
+/// Statistics of an array, and where its extremes lie.
+struct Measured {
+    statistics: Statistics,
+    path: String,
+    dimension: Option<String>,
+    places: [Vec<(String, String)>; 2],
+}
+
+impl Measured {
+    fn of(context: &Context, args: &Stats, location: &NodeLocation, options: StatsOptions) -> Result<Self> {
+        let array = context.array(location)?;
+        let selection = args.chosen.by_index(&array)?;
+        let wanted = Wanted {
+            labels: args.chosen.labels(),
+            is_asked: args.decode,
+            is_default: !args.raw && args.field.is_none(),
+            instead: "the statistics are those of elements as they are stored",
+        };
+        let variable = labelled(context, &wanted, location, &array, &selection)?;
+        let names: Vec<Option<String>> = match &variable {
+            Some((variable, true)) => {
+                let (dataset, name) = variable.dataset();
+                match dataset.variable(name)?.decoded_whole()? {
+                    Some(_) => array.dimension_names().unwrap_or_default().to_vec(),
+                    None => dataset.variable(name)?.dimensions().map(|name| Some(name.to_owned())).collect(),
+                }
+            }
+            _ => array.dimension_names().unwrap_or_default().to_vec(),
+        };
+        let rank = if names.is_empty() { array.shape().len() } else { names.len() };
+        let along = args.along.as_deref().map(|axis| axis_of("--along", axis, &names, rank)).transpose()?;
+        let options = options.along(along);
+        let selection = match &variable {
+            Some((variable, false)) => variable.stored_selection(None)?,
+            _ => selection,
+        };
+        let decoded = variable.as_ref().filter(|(_, is_decoded)| *is_decoded).map(|(variable, _)| variable.dataset());
+        let shape = match decoded {
+            Some((dataset, name)) => dataset.variable(name)?.shape(),
+            None => selection.resolve_on(array.chunk_grid())?.output_shape().to_vec(),
+        };
+        let progress = Bar::of_statistics(total_size(&shape, 1), context.global.quiet);
+        let advance = |elements: u128| progress.advance(elements);
+        let statistics = match decoded {
+            Some((dataset, name)) => Statistics::of_variable(dataset, name, &options, &advance),
+            None => Statistics::of_with(&array, selection, &options, &advance),
+        };
+        progress.finish();
+        let statistics = statistics?;
+        let dimension = along.and_then(|axis| names.get(axis).cloned().flatten());
+        let extremes = [&statistics.numbers.min, &statistics.numbers.max];
+        let places = extremes.map(|found| match (decoded, found.as_ref().and_then(|found| found.index.as_ref())) {
+            (Some((_, name)), Some(index)) => labels(context, location, name, index).unwrap_or_default(),
+            _ => Vec::new(),
+        });
+        Ok(Self { statistics, path: location.path.to_string(), dimension, places })
+    }
+
+    fn shown(&self) -> Shown<'_> {
+        let Self { statistics, path, dimension, places } = self;
+        Shown { statistics, path, dimension: dimension.as_deref(), places }
+    }
 }
 
 /// The labels of an element along each dimension that has a coordinate. They are for people: those that cannot be read are left out.
@@ -155,10 +184,10 @@ fn labels(context: &Context, location: &NodeLocation, name: &str, index: &[u64])
 /// Statistics, and of which node.
 struct Shown<'a> {
     statistics: &'a Statistics,
-    path: String,
-    dimension: Option<String>,
+    path: &'a str,
+    dimension: Option<&'a str>,
     /// The labels of the least and of the greatest value.
-    places: [Vec<(String, String)>; 2],
+    places: &'a [Vec<(String, String)>; 2],
 }
 
 impl Shown<'_> {
@@ -187,7 +216,7 @@ impl Shown<'_> {
         };
         let missing = if statistics.is_decoded { "missing" } else { "nan" };
         let mut facts = object! {
-            "path": self.path.as_str(),
+            "path": self.path,
             "decoded": statistics.is_decoded,
             "data_type": statistics.data_type.to_config().short_value(),
             "shape": statistics.shape.clone(),
@@ -247,7 +276,7 @@ impl Shown<'_> {
                 ..facts,
                 "along": object! {
                     "axis": rows.axis,
-                    "dimension": or_null(self.dimension.as_deref()),
+                    "dimension": or_null(self.dimension),
                     "rows": rows.iter().map(row).collect::<Vec<_>>(),
                 },
             };
@@ -395,7 +424,7 @@ impl Shown<'_> {
     fn rows(&self) -> String {
         let Some(rows) = &self.statistics.rows else { return String::new() };
         let missing = if self.statistics.is_decoded { "missing" } else { "nan" };
-        let name = self.dimension.clone().unwrap_or_else(|| format!("axis {}", rows.axis));
+        let name = self.dimension.map_or_else(|| format!("axis {}", rows.axis), str::to_owned);
         let heading = [escape::line(&name).into_owned(), "count".to_owned(), missing.to_owned()];
         let heading = heading.into_iter().chain(["min", "max", "mean", "std"].map(str::to_owned)).collect();
         let kind = self.statistics.kind;
@@ -445,38 +474,6 @@ fn is_float(statistics: &Statistics) -> bool {
         Kind::Number => statistics.data_type.storage().class() == Some(Class::Float),
         _ => false,
     }
-}
-
-/// Seven digits of a float; infinities and NaN as all values have them.
-fn digits(value: f64) -> String {
-    match value {
-        f64::INFINITY => "Infinity".to_owned(),
-        f64::NEG_INFINITY => "-Infinity".to_owned(),
-        _ if value.is_nan() => "NaN".to_owned(),
-        _ => seven_digits(value),
-    }
-}
-
-/// A complex number of its two parts.
-fn complex(real: &Scalar, imaginary: &Scalar) -> String {
-    let sign = if imaginary.float < 0.0 { "" } else { "+" };
-    format!("{}{sign}{}j", digits(real.float), digits(imaginary.float))
-}
-
-/// A value with all its digits; a time without its fraction, if that is 0.
-fn exact(value: &Scalar, kind: Kind) -> &str {
-    if kind == Kind::Time { without_fraction(&value.text) } else { &value.text }
-}
-
-/// A number with seven digits, if it is none of an integer's; times as they are.
-fn brief(value: &Scalar, kind: Kind) -> String {
-    let is_exact = value.text.len() <= 7 || value.text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
-    if kind == Kind::Time || is_exact { exact(value, kind).to_owned() } else { digits(value.float) }
-}
-
-/// A standard deviation: of times in a unit in which it is easily read.
-fn deviation(value: &Scalar, kind: Kind) -> String {
-    if kind == Kind::Time { length_of_time(&value.text) } else { brief(value, kind) }
 }
 
 fn json(value: &Option<Scalar>) -> Value {

@@ -99,7 +99,7 @@ fn nodes_of_the_other_kind_are_told() {
     std::fs::write(folder.path("x.npy"), "").unwrap();
     for line in [
         "read many",
-        "stats many",
+        "stats many --select 0",
         "view many",
         "bench-codecs many",
         "resize many --shape 3",

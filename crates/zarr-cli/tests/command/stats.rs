@@ -3,6 +3,8 @@
 use crate::folder::{Folder, int16};
 use zarr::meta::json::Value;
 
+const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
+
 fn store() -> Folder {
     let folder = Folder::new();
     folder.ok(&["create", "s", "/", "--group"]);
@@ -226,4 +228,27 @@ fn extremes_have_labels() {
     assert!(times.starts_with(label), "{times} {label}");
     assert!(!folder.ok(&["stats", climate, "sst", "--raw", "--bins", "0"]).contains("lat "));
     assert!(folder.ok(&["stats", climate, "lat", "--bins", "0"]).contains("Min        : -4.9999924 at (0,)\n"));
+}
+
+#[test]
+fn a_group_has_a_line_for_each_array() {
+    let folder = Folder::new();
+    folder.ok(&["cp", CLIMATE, "c"]);
+    folder.ok(&["create", "c", "names", "--shape", "2", "--dtype", "string", "--dims", "n"]);
+    let text = folder.ok(&["stats", "c"]);
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["ARRAY", "SHAPE", "TYPE", "COUNT", "MISSING", "MIN", "MAX", "MEAN", "STD"], "{text}");
+    let of = |name: &str| lines.iter().find(|line| line[0] == name).unwrap_or_else(|| panic!("{name}: {text}"));
+    // The same numbers as of the array alone.
+    let json = |args: &[&str]| Value::from_json(&folder.ok(&[&["stats"], args, &["--json"]].concat())).unwrap();
+    let (all, one) = (json(&["c"]), json(&["c", "sst", "--bins", "0", "--quantiles", ""]));
+    assert_eq!(all.as_array().unwrap().iter().find(|it| it.get("path") == one.get("path")), Some(&one));
+    assert_eq!(all.as_array().unwrap().len(), lines.len() - 1);
+    assert!(of("sst").len() > 8 && of("names")[of("names").len() - 4..] == ["-"; 4], "{text}");
+    // An array that cannot be read is told, and the others are shown.
+    std::fs::write(folder.path("c/lat/0"), "no chunk").unwrap();
+    let ran = folder.run(&["stats", "c"]);
+    let text = String::from_utf8(ran.out).unwrap();
+    assert!(ran.code == Some(4) && ran.err.contains("/lat: chunk [0]"), "{}", ran.err);
+    assert!(text.contains("\nsst ") && !text.contains("\nlat "), "{text}");
 }

@@ -1,0 +1,83 @@
+//! Statistics of the arrays of a group, in a line each.
+
+use super::values::{brief, deviation};
+use super::{Measured, Stats};
+use crate::context::{Context, NodeLocation};
+use crate::escape;
+use crate::failure::{Failure, Result};
+use crate::number::{grouped, tuple};
+use crate::report;
+use crate::table::{Side, lines};
+use std::sync::Arc;
+use zarr::meta::text::type_in_short;
+use zarr::stats::{Kind, Scalar, StatsOptions};
+
+/// Shows the statistics of the arrays directly below a group. Of one that has none the others are shown nevertheless.
+pub(super) fn run(context: &Context, args: &Stats, location: &NodeLocation) -> Result<()> {
+    let walk = context.children(location)?.below(&location.path);
+    context.hidden(&walk);
+    let arrays: Vec<_> = walk.nodes.iter().filter(|node| node.node.as_array().is_some()).collect();
+    if arrays.is_empty() {
+        let failure = Failure::usage(format!("{location}: found no arrays in the group"));
+        return Err(failure.with_hint(context.arrays_below(location)));
+    }
+    let (mut measured, mut failures) = (Vec::new(), Vec::new());
+    for array in arrays {
+        let at = NodeLocation {
+            store: Arc::clone(&location.store),
+            address: location.address.clone(),
+            path: array.path.clone(),
+            dialect: location.dialect,
+        };
+        let options = StatsOptions::default().bins(0).quantiles(&[]).memory(args.memory);
+        match Measured::of(context, args, &at, options) {
+            Ok(one) => measured.push(one),
+            Err(failure) => failures.push(failure),
+        }
+    }
+    let json = || measured.iter().map(|one| one.shown().json()).collect::<Vec<_>>();
+    context.page(json, || text(&measured))?;
+    failures.extend(walk.broken.into_iter().map(Failure::from));
+    let Some(last) = failures.pop() else { return Ok(()) };
+    failures.iter().for_each(|failure| report::print(failure, context.global.json));
+    Err(last)
+}
+
+fn text(measured: &[Measured]) -> String {
+    let heading =
+        ["ARRAY", "SHAPE", "TYPE", "COUNT", "MISSING", "MIN", "MAX", "MEAN", "STD"].map(str::to_owned).to_vec();
+    let row = |one: &Measured| {
+        let (statistics, numbers) = (&one.statistics, &one.statistics.numbers);
+        let kind = statistics.kind;
+        // Of texts, truths and complex numbers a line of their own says what the numbers are.
+        let is_plain = !kind.is_textual() && !matches!(kind, Kind::Truth | Kind::Complex);
+        let cell = |value: Option<&Scalar>, print: fn(&Scalar, Kind) -> String| {
+            value.filter(|_| is_plain).map_or_else(|| "-".to_owned(), |value| print(value, kind))
+        };
+        let name = one.path.rsplit('/').next().unwrap_or_default();
+        vec![
+            escape::line(name).into_owned(),
+            tuple(&statistics.shape),
+            escape::line(&type_in_short(&statistics.data_type.to_config())).into_owned(),
+            grouped(numbers.count),
+            grouped(statistics.nan),
+            cell(numbers.min.as_ref().map(|found| &found.value), brief),
+            cell(numbers.max.as_ref().map(|found| &found.value), brief),
+            cell(numbers.mean.as_ref(), brief),
+            cell(numbers.std.as_ref(), deviation),
+        ]
+    };
+    let rows: Vec<Vec<String>> = std::iter::once(heading).chain(measured.iter().map(row)).collect();
+    let sides = [
+        Side::Left,
+        Side::Left,
+        Side::Left,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+        Side::Right,
+    ];
+    lines(&sides, &rows)
+}
