@@ -307,6 +307,8 @@ pub fn document(cells: &Cells) -> String {
 const HEAD: &str = "\
 # Codecs and data types
 
+Which codec takes which data type, and which other software has the same elements: a table of all pairs, each of them tried.
+
 A mark says that an array of the data type was written with the codec and read again, all elements the same (with `numcodecs.zfpy`,
 which loses a little, nearly), by the run that made this table, `cargo xtask conformance --matrix`:
 
