@@ -23,7 +23,8 @@ pub(crate) fn build_command() -> Result<PathBuf, String> {
     Ok(this.with_file_name(format!("zarr{}", std::env::consts::EXE_SUFFIX)))
 }
 
-fn command() -> Command {
+/// Cargo, as from a shell.
+pub(crate) fn command() -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     as_from_a_shell(&mut command);
     command

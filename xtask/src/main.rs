@@ -15,6 +15,7 @@ mod python;
 mod roundtrip;
 mod served;
 mod servers;
+mod site;
 mod soak;
 mod tidy;
 
@@ -38,6 +39,7 @@ usage: cargo xtask TASK
   python        builds the Python package and runs its tests (arguments go to pytest)
   roundtrip     converts what other software wrote into every dialect and back
   servers       exchanges arrays with other software in the buckets of real servers, and tests stores on these
+  site          builds the documentation site into target/site, and checks its links
   soak          runs processes on one store, kills some of them, and checks the store at the end
   tidy          checks crate edges, `unsafe`, and the form of files";
 
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "python" => python::run(rest),
         Some((task, rest)) if task == "roundtrip" => roundtrip::run(rest),
         Some((task, rest)) if task == "servers" => servers::run(rest),
+        Some((task, rest)) if task == "site" => site::run(rest),
         Some((task, rest)) if task == "soak" => soak::run(rest),
         Some((task, rest)) if task == "tidy" => tidy::run(rest),
         _ => Err(USAGE.to_owned()),

@@ -1,21 +1,51 @@
 //! The Python package in `python`: built, and its tests.
 
 use crate::cargo::as_from_a_shell;
-use crate::interop::python::environment_with;
+use crate::interop::python::{environment_with, output};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+/// The compiled module within the package, which git ignores.
+const MODULE: &str = "zarr_rust/_core.abi3.so";
 
 /// Builds the package, installs its wheel as users do, runs its tests, with further arguments for pytest, and checks its types.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
-    let root = Path::new(ROOT);
-    let package = root.join("python");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
-    let python = environment_with(&target.join("python"), &package.join("tests").join("requirements.txt"))?;
-    let wheel = build(&package, &target, &python)?;
+    let package = Path::new(ROOT).join("python");
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| Path::new(ROOT).join("target"), PathBuf::from);
+    let (python, wheel) = built(&package, &target)?;
+    let mut tests = Command::new(&python);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).args(arguments).current_dir(&package);
+    tests.env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONFAULTHANDLER", "1");
+    succeed(&mut tests)?;
+    check_types(&package, &python)?;
+    install(&target, &python, &wheel)
+}
+
+/// Where the packages are that the tests import, and so the package in `python` finds what it needs. Builds it if it never was.
+pub(crate) fn packages(target: &Path) -> Result<PathBuf, String> {
+    let package = Path::new(ROOT).join("python");
+    let python = match package.join(MODULE).exists() {
+        true => environment(&package, target)?,
+        false => {
+            println!("building the Python package, as cargo xtask python does");
+            built(&package, target)?.0
+        }
+    };
+    let script = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    output(Command::new(&python).args(["-c", script])).map(|path| PathBuf::from(path.trim()))
+}
+
+fn environment(package: &Path, target: &Path) -> Result<PathBuf, String> {
+    environment_with(&target.join("python"), &package.join("tests").join("requirements.txt"))
+}
+
+/// Builds the wheel, and puts its module into `python`; the Python that did it, and the wheel.
+fn built(package: &Path, target: &Path) -> Result<(PathBuf, PathBuf), String> {
+    let python = environment(package, target)?;
+    let wheel = build(package, target, &python)?;
     // Python imports a file that is replaced as a whole: another process may have the old one in use.
-    let (fresh, module) = (package.join("zarr_rust/_core.new"), package.join("zarr_rust/_core.abi3.so"));
+    let (fresh, module) = (package.join("zarr_rust/_core.new"), package.join(MODULE));
     let mut unpack = Command::new(&python);
     let script = "import shutil, sys, zipfile; wheel = zipfile.ZipFile(sys.argv[1]); \
         names = [name for name in wheel.namelist() if name.startswith('zarr_rust/_core.') and name.endswith(('.so', '.pyd'))]; \
@@ -23,12 +53,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     unpack.args(["-c", script]).args([&wheel, &fresh]);
     succeed(&mut unpack)?;
     std::fs::rename(&fresh, &module).map_err(|error| format!("{}: {error}", module.display()))?;
-    let mut tests = Command::new(&python);
-    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).args(arguments).current_dir(&package);
-    tests.env("PYTHONPATH", &package).env("PYTHONDONTWRITEBYTECODE", "1").env("PYTHONFAULTHANDLER", "1");
-    succeed(&mut tests)?;
-    check_types(&package, &python)?;
-    install(&target, &python, &wheel)
+    Ok((python, wheel))
 }
 
 /// Builds the wheel from the crates as `cargo test --workspace` built them, if it did.
@@ -79,7 +104,8 @@ fn install(target: &Path, python: &Path, wheel: &Path) -> Result<(), String> {
     succeed(&mut check)
 }
 
-fn succeed(command: &mut Command) -> Result<(), String> {
+/// Runs a program, whose output is that of this one.
+pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().display().to_string();
     let status = command.status().map_err(|error| format!("{name}: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("{name}: {status}")) }
