@@ -34,7 +34,7 @@ usage: cargo xtask TASK
   interop       writes arrays with other software and reads them, and the other way around
   man           writes the manual pages and completions of the command into target
   package       makes the package of each crate, and builds it and its documentation from the packages alone
-  page          drives the page of `zarr serve` in Chromium
+  page          drives the page of `zarr serve` in Chromium, and looks at the documentation site
   pictures      draws the pictures of README.md: what the command prints, and the page of `zarr serve` in Chromium
   python        builds the Python package and runs its tests (arguments go to pytest)
   roundtrip     converts what other software wrote into every dialect and back

@@ -23,10 +23,12 @@ zarrita is left out where there is no node or npm.
 /// Packages of npm.
 const PLAYWRIGHT: &str = "playwright-core@1.65.1";
 const ZARRITA: &str = "zarrita@0.7.5";
+const AXE: &str = "axe-core@4.14.1";
 /// Names of Chromium.
 const BROWSERS: [&str; 4] = ["chromium", "/usr/bin/chromium", "chromium-browser", "google-chrome"];
 
-/// Drives the page in Chromium. Where there is none, or no node, it says so and passes.
+/// Drives the page in Chromium, and looks at pages of the documentation site if it is built. Where there is no Chromium, or no node, it says so
+/// and passes.
 pub(crate) fn page(arguments: &[String]) -> Result<(), String> {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask page".to_owned());
@@ -42,10 +44,19 @@ pub(crate) fn page(arguments: &[String]) -> Result<(), String> {
     };
     let server = serve(stores::of_page().map_err(|error| error.to_string())?, Token::None)?;
     let mut node = Command::new("node");
-    node.arg(script("drive.mjs")).arg(packages).arg(browser).arg(server.page_url()).arg(&folder);
+    node.arg(script("drive.mjs")).arg(&packages).arg(&browser).arg(server.page_url()).arg(&folder);
     let lines = output(&mut node);
     server.stop();
     print!("{}", lines?);
+    let site = target().join("site");
+    if site.join("index.html").exists() {
+        let shots = self::folder("site")?;
+        let mut node = Command::new("node");
+        node.arg(script("site.mjs")).arg(&packages).arg(npm(AXE)?).arg(&browser).arg(site).arg(&shots);
+        print!("{}", output(&mut node)?);
+    } else {
+        println!("left out: the documentation site, which cargo xtask site builds");
+    }
     println!("screenshots are in {}", folder.display());
     Ok(())
 }
