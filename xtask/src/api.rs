@@ -23,8 +23,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let mut names = BTreeSet::new();
     let packages = libraries(&root)?;
     describe(&root, &rustdoc, &packages)?;
-    for package in packages {
-        let items = public_items(&root, &package)?;
+    for (package, library) in packages {
+        let items = public_items(&root, &library)?;
         let path = lists.join(format!("{package}.txt"));
         names.insert(path.clone());
         if bless {
@@ -71,28 +71,29 @@ fn wrapper(root: &Path) -> Result<PathBuf, String> {
     Ok(path)
 }
 
-/// The names of the packages that are published and have a library.
-fn libraries(root: &Path) -> Result<Vec<String>, String> {
+/// The names of the packages that are published and have a library, with the names of these.
+fn libraries(root: &Path) -> Result<Vec<(String, String)>, String> {
     let output =
         Command::new("cargo").args(["metadata", "--no-deps", "--format-version", "1"]).current_dir(root).output();
     let output = output.map_err(|error| format!("cargo metadata: {error}"))?;
     let metadata = zarr_json::parse(&output.stdout, ParseOptions::default()).map_err(|error| error.to_string())?.value;
     let packages = metadata.get("packages").and_then(Value::as_array).unwrap_or_default();
-    let has_library = |package: &&Value| {
-        let targets = package.get("targets").and_then(Value::as_array).unwrap_or_default();
-        let is_private = package.get("publish").is_some_and(|publish| !publish.is_null());
-        let kinds = targets.iter().filter_map(|target| target.get("kind")?.as_array());
-        !is_private && kinds.flatten().any(|kind| kind.as_str() == Some("lib"))
+    let name = |value: &Value| value.get("name").and_then(Value::as_str).map(str::to_owned);
+    let is_library = |target: &&Value| {
+        let kinds = target.get("kind").and_then(Value::as_array).unwrap_or_default();
+        kinds.iter().any(|kind| kind.as_str() == Some("lib"))
     };
-    let names = packages.iter().filter(has_library).filter_map(|package| package.get("name")?.as_str());
-    Ok(names.map(str::to_owned).collect())
+    let library = |package: &Value| name(package.get("targets")?.as_array()?.iter().find(is_library)?);
+    let is_published = |package: &&Value| package.get("publish").is_none_or(Value::is_null);
+    let published = packages.iter().filter(is_published);
+    Ok(published.filter_map(|package| Some((name(package)?, library(package)?))).collect())
 }
 
 /// Describes packages with all their features as JSON in `target/doc`, in one run of Cargo: what they have in common is checked once.
-fn describe(root: &Path, rustdoc: &Path, packages: &[String]) -> Result<(), String> {
+fn describe(root: &Path, rustdoc: &Path, packages: &[(String, String)]) -> Result<(), String> {
     let mut command = Command::new("cargo");
     command.args(["doc", "--quiet", "--lib", "--no-deps", "--all-features"]).current_dir(root);
-    command.args(packages.iter().flat_map(|package| ["--package", package]));
+    command.args(packages.iter().flat_map(|(package, _)| ["--package", package]));
     // Without its features, much other software is built again, in C too.
     command.args(["--package", "zarr-features"]);
     command.env("RUSTDOC", rustdoc).env("RUSTDOCFLAGS", "-Z unstable-options --output-format json --cap-lints allow");
@@ -100,15 +101,15 @@ fn describe(root: &Path, rustdoc: &Path, packages: &[String]) -> Result<(), Stri
     if status.success() { Ok(()) } else { Err("cargo doc as JSON failed".to_owned()) }
 }
 
-/// The public items of a package that is described, one on a line.
-fn public_items(root: &Path, package: &str) -> Result<String, String> {
-    let path = root.join("target/doc").join(format!("{}.json", package.replace('-', "_")));
+/// The public items of a library that is described, one on a line.
+fn public_items(root: &Path, library: &str) -> Result<String, String> {
+    let path = root.join("target/doc").join(format!("{}.json", library.replace('-', "_")));
     let api = Builder::from_rustdoc_json(path)
         .omit_blanket_impls(true)
         .omit_auto_trait_impls(true)
         .omit_auto_derived_impls(true)
         .build()
-        .map_err(|error| format!("{package}: {error}"))?;
+        .map_err(|error| format!("{library}: {error}"))?;
     Ok(api.items().map(|item| format!("{item}\n")).collect())
 }
 
@@ -126,8 +127,9 @@ mod tests {
     #[test]
     fn libraries_are_found() {
         let libraries = libraries(&tidy::root()).unwrap_or_default();
-        assert!(["zarr", "zarr-codec-zstd"].iter().all(|name| libraries.iter().any(|library| library == name)));
-        assert!(!libraries.iter().any(|name| name == "xtask" || name == "zarr-tests"));
+        let has = |package: &str, library: &str| libraries.contains(&(package.to_owned(), library.to_owned()));
+        assert!(has("zarr-rs", "zarr") && has("zarr-codec-zstd", "zarr_codec_zstd"), "{libraries:?}");
+        assert!(!libraries.iter().any(|(package, _)| package == "xtask" || package == "zarr-tests"));
     }
 
     /// A name without its generics: `Open<S>::cache(self)` is `Open::cache(self)`.
@@ -144,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_root_of_the_facade_stays_small() {
-        let list = std::fs::read_to_string(tidy::root().join("docs/api/zarr.txt")).unwrap_or_default();
+        let list = std::fs::read_to_string(tidy::root().join("docs/api/zarr-rs.txt")).unwrap_or_default();
         let is_root = |line: &&str| {
             let name = line.split_once(" zarr::").map_or("", |(_, name)| name);
             let kind = ["pub use ", "pub mod ", "pub fn ", "pub struct ", "pub enum ", "pub macro "];

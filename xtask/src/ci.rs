@@ -35,13 +35,13 @@ fn long_checks() -> Result<(), String> {
     for target in TARGETS {
         let check = || {
             command("rustup", &["target", "add", target])?;
-            cargo(&["clippy", "-p", "zarr", "--no-default-features", "--target", target, "--", "-D", "warnings"])
+            cargo(&["clippy", "-p", "zarr-rs", "--no-default-features", "--target", target, "--", "-D", "warnings"])
         };
         step(format!("target {target}"), check());
     }
     for feature in features()? {
         let arguments =
-            ["clippy", "-p", "zarr", "--no-default-features", "--features", &feature, "--", "-D", "warnings"];
+            ["clippy", "-p", "zarr-rs", "--no-default-features", "--features", &feature, "--", "-D", "warnings"];
         step(format!("feature {feature}"), cargo(&arguments));
     }
     step("package".to_owned(), cargo(&["xtask", "package"]));

@@ -65,8 +65,9 @@ fn unpack(root: &Path, target: &Path) -> Result<Vec<Package>, String> {
     for entry in fs::read_dir(&crates).map_err(at(&crates))? {
         let folder = entry.map_err(at(&crates))?;
         let manifest = folder.path().join("Cargo.toml");
-        if !fs::read_to_string(&manifest).map_err(at(&manifest))?.contains("\npublish = false\n") {
-            names.push(folder.file_name().to_string_lossy().into_owned());
+        let text = fs::read_to_string(&manifest).map_err(at(&manifest))?;
+        if !text.contains("\npublish = false\n") {
+            names.push(name(&text).ok_or_else(|| format!("{}: no name of a package", manifest.display()))?);
         }
     }
     names.sort_unstable();
@@ -82,6 +83,12 @@ fn unpack(root: &Path, target: &Path) -> Result<Vec<Package>, String> {
         packages.push(Package { name, folder });
     }
     Ok(packages)
+}
+
+/// The name of the package of a manifest.
+fn name(manifest: &str) -> Option<String> {
+    let line = manifest.strip_prefix("[package]\n")?.lines().find_map(|line| line.strip_prefix("name = "))?;
+    Some(line.trim_matches('"').to_owned())
 }
 
 /// The archive of a crate: its name, a version and `.crate`.
@@ -118,20 +125,30 @@ mod tests {
     #[test]
     fn packages_take_each_other_from_their_own_workspace() {
         let package = |name: &str| Package { name: name.to_owned(), folder: format!("{name}-0.1.0") };
-        let manifest = manifest(&[package("zarr"), package("zarr-array")]);
-        assert!(manifest.contains("members = [\"zarr-0.1.0\", \"zarr-array-0.1.0\"]"), "{manifest}");
-        assert!(manifest.ends_with("zarr = { path = \"zarr-0.1.0\" }\nzarr-array = { path = \"zarr-array-0.1.0\" }\n"));
+        let manifest = manifest(&[package("zarr-rs"), package("zarr-array")]);
+        assert!(manifest.contains("members = [\"zarr-rs-0.1.0\", \"zarr-array-0.1.0\"]"), "{manifest}");
+        assert!(
+            manifest
+                .ends_with("zarr-rs = { path = \"zarr-rs-0.1.0\" }\nzarr-array = { path = \"zarr-array-0.1.0\" }\n")
+        );
+    }
+
+    #[test]
+    fn the_name_is_that_of_the_package() {
+        let manifest = "[package]\nname = \"zarr-rs\"\nversion = \"1\"\n[lib]\nname = \"zarr\"\n";
+        assert_eq!(name(manifest).as_deref(), Some("zarr-rs"));
+        assert_eq!(name("[lib]\nname = \"zarr\"\n"), None);
     }
 
     #[test]
     fn the_archive_of_a_crate_is_none_of_a_longer_name() {
         let folder = std::env::temp_dir().join(format!("zarr-packages-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
-        for file in ["zarr-array-0.1.0.crate", "zarr-0.1.0.crate", "zarr-0.1.0"] {
+        for file in ["zarr-store-zip-0.1.0.crate", "zarr-store-0.1.0.crate", "zarr-store-0.1.0"] {
             fs::write(folder.join(file), "").expect("a file");
         }
-        let found = archive(&folder, "zarr");
+        let found = archive(&folder, "zarr-store");
         fs::remove_dir_all(&folder).expect("the folder");
-        assert_eq!(found, Some(folder.join("zarr-0.1.0.crate")));
+        assert_eq!(found, Some(folder.join("zarr-store-0.1.0.crate")));
     }
 }

@@ -1,6 +1,6 @@
 //! An array grows: each append writes rows behind the last one, from several threads at the same time.
 //!
-//! `cargo run -p zarr --example append`
+//! `cargo run -p zarr-rs --example append`
 
 use zarr::prelude::*;
 

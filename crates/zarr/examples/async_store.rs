@@ -1,7 +1,7 @@
 //! A store of one's own that does not block, and an array in it. Here values are in a map; a client of a network would be awaited
 //! where the lock is taken.
 //!
-//! `cargo run -p zarr --example async_store`
+//! `cargo run -p zarr-rs --example async_store`
 
 use std::collections::BTreeMap;
 use std::fmt;

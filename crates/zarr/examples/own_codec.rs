@@ -1,6 +1,6 @@
 //! A codec of one's own: written, registered under a name, and used by an array like any other.
 //!
-//! `cargo run -p zarr --example own_codec`
+//! `cargo run -p zarr-rs --example own_codec`
 
 use std::sync::Arc;
 use zarr::codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};

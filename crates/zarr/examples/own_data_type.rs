@@ -1,6 +1,6 @@
 //! A data type of one's own: defined, registered under a name, and used by an array like any other.
 //!
-//! `cargo run -p zarr --example own_data_type`
+//! `cargo run -p zarr-rs --example own_data_type`
 
 use std::sync::Arc;
 use zarr::dtype::{DataType, DataTypeEntry, DataTypes, Element, Error, ExtensionType, Heap};

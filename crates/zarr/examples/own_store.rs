@@ -1,6 +1,6 @@
 //! A store of one's own, with values in a map, and an array in it.
 //!
-//! `cargo run -p zarr --example own_store`
+//! `cargo run -p zarr-rs --example own_store`
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,6 +1,6 @@
 //! Eight threads write a sharded array, each the shards that are its own: none waits for another.
 //!
-//! `cargo run -p zarr --example parallel_shards`
+//! `cargo run -p zarr-rs --example parallel_shards`
 
 use zarr::prelude::*;
 

@@ -1,6 +1,6 @@
 //! A region of a stored array is read into a part of a larger `ndarray` array, without a copy in between.
 //!
-//! `cargo run -p zarr --example region_into_view`
+//! `cargo run -p zarr-rs --example region_into_view`
 
 use zarr::ndarray::{Array2, s};
 use zarr::prelude::*;

@@ -1,6 +1,6 @@
 //! Texts of any length, and texts of at most so many code points as numpy has them.
 //!
-//! `cargo run -p zarr --example strings`
+//! `cargo run -p zarr-rs --example strings`
 
 use zarr::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Attributes of an array as a Rust struct, and one of them by its JSON pointer.
 //!
-//! `cargo run -p zarr --example typed_attributes`
+//! `cargo run -p zarr-rs --example typed_attributes`
 
 use serde::{Deserialize, Serialize};
 use zarr::prelude::*;

@@ -1,6 +1,6 @@
 //! Windows that overlap are read at once: each chunk is decoded once, however many windows meet it.
 //!
-//! `cargo run -p zarr --example windows`
+//! `cargo run -p zarr-rs --example windows`
 
 use zarr::prelude::*;
 

@@ -1,6 +1,6 @@
 //! A zip file with a group and arrays: created, appended to, and read by ranges from another store.
 //!
-//! `cargo run -p zarr --example zip_file`
+//! `cargo run -p zarr-rs --example zip_file`
 
 use std::sync::Arc;
 use zarr::prelude::*;
