@@ -45,6 +45,7 @@ fn long_checks() -> Result<(), String> {
         step(format!("feature {feature}"), cargo(&arguments));
     }
     step("package".to_owned(), cargo(&["xtask", "package"]));
+    step("deny".to_owned(), deny());
     for (name, result) in machines::checks() {
         step(name, result);
     }
@@ -53,6 +54,15 @@ fn long_checks() -> Result<(), String> {
     step("fuzz".to_owned(), cargo(&["xtask", "fuzz", "--inputs", "3000"]));
     step("soak".to_owned(), cargo(&["xtask", "soak", "--minutes", "5"]));
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+/// Checks licences, sources and advisories of all crates. cargo-deny is installed if it is missing, which takes minutes.
+fn deny() -> Result<(), String> {
+    let is_installed = Command::new("cargo-deny").arg("--version").output().is_ok_and(|done| done.status.success());
+    if !is_installed {
+        cargo(&["install", "cargo-deny", "--locked"])?;
+    }
+    cargo(&["deny", "--workspace", "check"])
 }
 
 /// The features of the facade.
