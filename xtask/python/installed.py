@@ -1,8 +1,13 @@
-"""What a user does with the wheel, in an environment that has it and numpy alone: run by ``cargo xtask python``."""
+"""What a user does with the wheel, in an environment that has it and numpy alone: run by ``cargo xtask python``.
+
+With ``--published``, that the wheel has the licences of all software in it, and the list of it.
+"""
 
 import importlib.metadata
+import json
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import tempfile
 from pathlib import Path
@@ -11,7 +16,7 @@ import numpy as np
 import zarr_rust
 
 FIXTURES = Path(__file__).parents[2] / "tests" / "fixtures"
-COMMAND = Path(sys.executable).with_name("zarr-rs")
+COMMAND = Path(sysconfig.get_path("scripts")) / "zarr-rs"
 
 
 def run(*arguments: str) -> str:
@@ -32,5 +37,10 @@ with tempfile.TemporaryDirectory() as folder:
     assert failed.returncode == 3 and "none.zarr" in failed.stderr, failed
     about = importlib.metadata.distribution("zarr-rust")
     texts = {name: about.read_text(f"licenses/{name}") or "" for name in ("LICENSE-MIT", "LICENSE-APACHE", "LICENSE-OFL")}
+    if sys.argv[1:] == ["--published"]:
+        texts["LICENSE-THIRD-PARTY"] = about.read_text("licenses/LICENSE-THIRD-PARTY") or ""
+        assert "SQLite" in texts["LICENSE-THIRD-PARTY"], texts["LICENSE-THIRD-PARTY"][:500]
+        components = json.loads(about.read_text("sboms/zarr-rust.cdx.json") or "{}")["components"]
+        assert any(component["name"] == "pyo3" for component in components), components
     assert all(len(text) > 500 for text in texts.values()), {name: len(text) for name, text in texts.items()}
     print(f"the wheel reads {weather!r} and brings {run('--version').strip()}")

@@ -16,6 +16,15 @@ const TARGETS: [&str; 5] = [
     "wasm32-unknown-unknown",
 ];
 
+/// Systems that releases are for: their crates have licences that are known.
+const RELEASED: [&str; 5] = [
+    "x86_64-unknown-linux-gnu",
+    "aarch64-unknown-linux-musl",
+    "x86_64-apple-darwin",
+    "aarch64-apple-darwin",
+    "x86_64-pc-windows-msvc",
+];
+
 /// Runs `.ci/run`, or the long checks.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     match arguments {
@@ -46,6 +55,9 @@ fn long_checks() -> Result<(), String> {
     }
     step("package".to_owned(), cargo(&["xtask", "package"]));
     step("deny".to_owned(), deny());
+    for target in RELEASED {
+        step(format!("licences for {target}"), cargo(&["xtask", "dist", "check", "--target", target]));
+    }
     for (name, result) in machines::checks() {
         step(name, result);
     }

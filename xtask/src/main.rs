@@ -6,6 +6,7 @@ mod build_times;
 mod cargo;
 mod ci;
 mod conformance;
+mod dist;
 mod fuzz;
 mod interop;
 mod man;
@@ -30,6 +31,7 @@ usage: cargo xtask TASK
   ci            runs .ci/run (--long: other systems and machines, each feature alone, packages, long forms of the tests)
   clients       has other software read a store that `zarr serve` serves
   conformance   reads what other software wrote and compares it (--matrix: makes docs/support.md)
+  dist          makes what is published: archives, packages and recipes of the command, wheels (TASK: see cargo xtask dist help)
   fuzz          gives mutated inputs to everything that takes input from elsewhere
   interop       writes arrays with other software and reads them, and the other way around
   man           writes the manual pages and completions of the command into target
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "ci" => ci::run(rest),
         Some((task, rest)) if task == "clients" => served::clients(rest),
         Some((task, rest)) if task == "conformance" => conformance::run(rest),
+        Some((task, rest)) if task == "dist" => dist::run(rest),
         Some((task, rest)) if task == "fuzz" => fuzz::run(rest),
         Some((task, rest)) if task == "interop" => interop::run(rest),
         Some((task, rest)) if task == "man" => man::run(rest),

@@ -116,6 +116,17 @@ fn order(text: &str) -> Vec<Vec<String>> {
     lines
 }
 
+/// Crates ask for each other by version once they are published.
+#[test]
+fn crates_ask_for_each_other_in_one_version() {
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml")).unwrap();
+    let asked = manifest.lines().filter(|line| line.starts_with("zarr") && line.contains("path = \"crates/"));
+    let mut asked: Vec<&str> = asked.filter_map(|line| line.split("version = \"").nth(1)?.split('"').next()).collect();
+    assert_eq!(asked.len(), packages().len() - 1, "all but zarr-cli");
+    asked.dedup();
+    assert_eq!(asked, [env!("CARGO_PKG_VERSION")]);
+}
+
 /// docs/publishing.md names each package once, behind all that it depends on.
 #[test]
 fn the_order_of_publishing_has_each_package() {

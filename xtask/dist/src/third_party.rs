@@ -1,0 +1,202 @@
+//! The licences of the software in what is published, with their texts.
+
+use crate::bundled;
+use crate::command::{VERSION, root};
+use crate::graph::{self, Crate, Product};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+
+/// How the files are called that have licences.
+const NAMES: [&str; 6] = ["license", "licence", "copying", "unlicense", "notice", "copyright"];
+
+/// Something with a licence.
+struct Part {
+    title: String,
+    texts: Vec<String>,
+}
+
+/// Checks for both products that all licences and their texts are there.
+pub(crate) fn check(targets: &[String]) -> Result<(), String> {
+    for product in [Product::Command, Product::Wheel] {
+        let crates = graph::crates(product, targets)?;
+        let others = crates.iter().filter(|package| !package.is_ours).count();
+        let text = list(&crates, targets)?;
+        println!("{} for {}: {others} crates of others, {} bytes", product.package(), targets.join(" "), text.len());
+    }
+    Ok(())
+}
+
+/// The page that says what is in a product, and under which licences.
+pub(crate) fn list(crates: &[Crate], targets: &[String]) -> Result<String, String> {
+    let mut parts = Vec::new();
+    let mut faults = Vec::new();
+    for package in crates.iter().filter(|package| !package.is_ours) {
+        match parts_of(package) {
+            Ok(found) => parts.extend(found),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults.join("\n"));
+    }
+    parts.extend(runtime(targets)?);
+    Ok(page(&parts, targets))
+}
+
+fn page(parts: &[Part], targets: &[String]) -> String {
+    let mut page = format!("Software of others in zarr {VERSION} for {}, and its licences.\n\n", targets.join(" and "));
+    // Texts that differ in blanks alone are one.
+    let mut texts: BTreeMap<String, (&str, BTreeSet<&str>)> = BTreeMap::new();
+    for part in parts {
+        let _ = writeln!(page, "{}", part.title);
+        for text in &part.texts {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            texts.entry(words.join(" ")).or_insert((text, BTreeSet::new())).1.insert(&part.title);
+        }
+    }
+    let mut texts: Vec<_> = texts.into_values().collect();
+    texts.sort_by_key(|(_, of)| of.first().map(|title| title.to_lowercase()));
+    for (text, of) in texts {
+        let names: Vec<&str> = of.iter().map(|title| title.split(':').next().unwrap_or(title)).collect();
+        let _ = write!(page, "\n{}\n{}\n\n{}\n", "-".repeat(80), names.join(", "), text.trim_end().replace('\r', ""));
+    }
+    page
+}
+
+/// A crate, and what is in it of others.
+fn parts_of(package: &Crate) -> Result<Vec<Part>, String> {
+    let Crate { name, version, licence, repository, .. } = package;
+    if licence.is_empty() {
+        return Err(format!("{name} {version}: its manifest has no licence"));
+    }
+    if bundled::is_unaccounted(package)? {
+        return Err(format!("{name} {version}: has sources in C that xtask/dist/src/bundled.rs says nothing of"));
+    }
+    let link = if repository.is_empty() { String::new() } else { format!(", {repository}") };
+    let mut parts = vec![Part { title: format!("{name} {version}: {licence}{link}"), texts: texts(package)? }];
+    for other in bundled::within(package) {
+        let version = other.version(package)?.map_or_else(String::new, |version| format!(" {version}"));
+        let title = format!("{}{version} in {name}: {}", other.name, other.licence);
+        parts.push(Part { title, texts: vec![other.text(package)?] });
+    }
+    Ok(parts)
+}
+
+/// What is linked besides crates.
+fn runtime(targets: &[String]) -> Result<Vec<Part>, String> {
+    let mut parts = vec![Part {
+        title: "Rust standard library: MIT OR Apache-2.0, https://github.com/rust-lang/rust".to_owned(),
+        texts: vec![mit("The Rust Project Contributors")?],
+    }];
+    if targets.iter().any(|target| target.contains("musl")) {
+        let title = "musl: MIT, https://musl.libc.org".to_owned();
+        parts.push(Part { title, texts: vec![mit("2005-2025 Rich Felker, et al.")?] });
+    }
+    Ok(parts)
+}
+
+/// The texts of the licence of a crate: of one that may be chosen, that of MIT.
+fn texts(package: &Crate) -> Result<Vec<String>, String> {
+    let folder = &package.folder;
+    let at = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).map_err(at)? {
+        let path = entry.map_err(at)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+        if path.is_file() && NAMES.iter().any(|start| name.starts_with(start)) {
+            let text = fs::read(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+            files.insert(name, String::from_utf8_lossy(&text).into_owned());
+        }
+    }
+    let has_mit = files.keys().any(|name| name.contains("mit"));
+    if may_be_mit(&package.licence) && has_mit {
+        files.retain(|name, _| name.contains("mit") || name.starts_with("notice"));
+    }
+    if !files.is_empty() {
+        return Ok(files.into_values().collect());
+    }
+    // Its package has none: the text of the licence as such.
+    if may_be_mit(&package.licence) {
+        let authors: Vec<&str> =
+            package.authors.iter().map(|author| author.split(" <").next().unwrap_or(author)).collect();
+        let authors = if authors.is_empty() { format!("The authors of {}", package.name) } else { authors.join(", ") };
+        return Ok(vec![mit(&authors)?]);
+    }
+    if package.licence.split(" OR ").any(|licence| licence == "Apache-2.0") {
+        return Ok(vec![ours("LICENSE-APACHE")?]);
+    }
+    Err(format!("{} {}: no text of its licence, {}", package.name, package.version, package.licence))
+}
+
+/// Whether MIT is a licence that may be chosen.
+fn may_be_mit(licence: &str) -> bool {
+    // An old way to write OR.
+    licence.replace('/', " OR ").split(" OR ").any(|licence| licence.trim() == "MIT")
+}
+
+/// The licence MIT of somebody else.
+fn mit(owner: &str) -> Result<String, String> {
+    let text = ours("LICENSE-MIT")?;
+    let terms = text.split_once('\n').map_or("", |(_, terms)| terms);
+    Ok(format!("Copyright (c) {owner}\n{terms}"))
+}
+
+fn ours(name: &str) -> Result<String, String> {
+    let path = root().join(name);
+    fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::host;
+
+    /// A new dependency without a text of its licence, or with sources in C that nobody looked at, fails here.
+    #[test]
+    fn the_licence_of_everything_that_is_published_is_known() {
+        let targets = [host().expect("a host")];
+        for product in [Product::Command, Product::Wheel] {
+            let crates = graph::crates(product, &targets).expect("crates");
+            let page = list(&crates, &targets).expect("all licences");
+            for name in [
+                "\nclap 4",
+                "\nring 0.17",
+                "\nSQLite 3.",
+                "\nzstd 1.",
+                "\nlibdeflate 1.",
+                "\nNoto Sans Mono in",
+                "Rust standard",
+            ] {
+                assert!(page.contains(name), "{product:?}: {name:?}");
+            }
+            assert!(page.contains("The Noto Project Authors") && page.contains("Meta Platforms"), "{product:?}");
+            assert!(!page.contains("\nzarr-") && !page.contains("\nproptest "), "{product:?}");
+            assert_eq!(page.contains("\npyo3 "), product == Product::Wheel);
+        }
+    }
+
+    #[test]
+    fn one_text_stands_once() {
+        let part = |title: &str, text: &str| Part { title: title.to_owned(), texts: vec![text.to_owned()] };
+        let page = page(
+            &[part("b 1: MIT", "a  text\r\nof two\n"), part("a 2: MIT", "a text of\ntwo"), part("c 1: ISC", "other")],
+            &[],
+        );
+        assert_eq!(page.matches("of two\n").count(), 1, "{page}");
+        assert!(page.contains("\na 2, b 1\n\na  text\nof two\n") && page.contains("\nc 1\n\nother\n"), "{page}");
+    }
+
+    #[test]
+    fn mit_is_chosen_where_it_may_be() {
+        for (licence, may) in [
+            ("MIT", true),
+            ("Apache-2.0 OR MIT", true),
+            ("MIT/Apache-2.0", true),
+            ("MIT AND ISC", false),
+            ("ISC", false),
+        ] {
+            assert_eq!(may_be_mit(licence), may, "{licence}");
+        }
+    }
+}
