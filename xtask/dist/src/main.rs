@@ -61,14 +61,16 @@ fn run(arguments: &[String]) -> Result<(), String> {
             archive::make(target, &folder)?;
             archive::source(&folder)?;
             pack::write_sums(&folder)?;
-            recipes::fill(&folder, recipes::Missing::LeftOut)
+            recipes::fill(&folder, recipes::Missing::LeftOut)?;
+            pack::write_sums(&folder)
         }
         "archive" => archive::make(target, &folder).and_then(|()| pack::write_sums(&folder)),
         "check" => third_party::check(&targets(target)?),
         "licences" => wheel::write_licences(&targets(target)?),
         "recipes" => {
             pack::write_sums(&folder)?;
-            recipes::fill(&folder, recipes::Missing::IsAFault)
+            recipes::fill(&folder, recipes::Missing::IsAFault)?;
+            pack::write_sums(&folder)
         }
         "source" => archive::source(&folder).and_then(|()| pack::write_sums(&folder)),
         "wheel" if target.is_none() => wheel::build(&folder).and_then(|()| pack::write_sums(&folder)),
