@@ -10,7 +10,8 @@ const FOLD: &str = "-Wl,--icf=all";
 
 /// A panic ends the command by its hook, so that nothing unwinds; and without the names of functions, which are stripped, the tables
 /// say nothing to a debugger. lld and GNU ld add these lines to their own script.
-const DISCARD: &str = "SECTIONS { /DISCARD/ : { *(.eh_frame .eh_frame.* .gcc_except_table .gcc_except_table.*) } } INSERT AFTER .text;\n";
+const DISCARD: &str =
+    "SECTIONS { /DISCARD/ : { *(.eh_frame .eh_frame.* .gcc_except_table .gcc_except_table.*) } } INSERT AFTER .text;\n";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
