@@ -1,6 +1,7 @@
 //! Interruptions, by Ctrl-C or a request to end, while a verb writes: one line says what is left, and how to go on.
 //!
-//! The process ends at once, as one that is killed: every write is made for that.
+//! The process ends at once, as one that is killed: every write is made for that. It ends by the signal itself, so that a shell ends the script
+//! that called it, as well.
 
 use crate::failure::{Exit, Failure};
 use crate::report;
@@ -8,7 +9,7 @@ use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is left if the process ends now, and how to go on; `None` before [`watch`].
+/// Words for what is left if the process ends now, and how to go on; `None` before [`watch`].
 static LEFT: Mutex<Option<String>> = Mutex::new(None);
 
 /// A file that goes with an interruption.
@@ -18,7 +19,8 @@ fn left() -> MutexGuard<'static, Option<String>> {
     LEFT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Tells from now on what an interruption leaves. Before threads are started that may take signals instead.
+/// Tells from now on what an interruption leaves. It is called before threads are started: one that was there before, in a program around the
+/// command say, may take the signal instead, and the process ends without the line.
 pub(crate) fn watch(what: &str, json: bool) {
     let is_first = left().replace(what.to_owned()).is_none();
     if is_first {
@@ -48,7 +50,20 @@ fn end(exit: Exit, json: bool) -> ! {
         let _ = writeln!(std::io::stderr());
     }
     let what = left().take().unwrap_or_default();
-    std::process::exit(report::failure(&Failure::interrupted(exit, format!("interrupted: {what}")), json).into())
+    let code = report::failure(&Failure::interrupted(exit, format!("interrupted: {what}")), json);
+    #[cfg(unix)]
+    end_by_signal(exit);
+    std::process::exit(code.into())
+}
+
+/// Ends the process by the signal that came, unless the program around this one handles it.
+#[cfg(unix)]
+fn end_by_signal(exit: Exit) {
+    use nix::sys::signal::{SigSet, Signal, raise};
+    let signal = if exit == Exit::Terminated { Signal::SIGTERM } else { Signal::SIGINT };
+    if SigSet::from(signal).thread_unblock().is_ok() {
+        let _ = raise(signal);
+    }
 }
 
 #[cfg(unix)]

@@ -1,6 +1,7 @@
 //! Verbs that are interrupted say what is left, and how to go on.
 
 use crate::folder::{Folder, int16};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use zarr_testserver::{Bucket, TestServer};
@@ -36,11 +37,14 @@ impl Remote {
         self.folder.ok(&self.with(args))
     }
 
-    /// Runs the command and sends it a signal once it has made a request by this method, or any. Its exit code, and standard error.
+    /// Runs the command and sends it a signal once it has made a request by this method, or any. The signal that it ended by, and standard error.
     fn signalled(&self, args: &[&str], method: Option<&str>, signal: &str) -> (Option<i32>, String) {
         self.server.reset_counts();
-        self.server.set_latency(Duration::from_millis(60));
-        let mut command = Command::new(env!("CARGO_BIN_EXE_zarr"));
+        // A verb that makes few requests has to be at work yet when the signal comes, on a busy machine too.
+        self.server.set_latency(Duration::from_millis(if method.is_some() { 60 } else { 250 }));
+        // Whoever runs the tests in the background has them ignore the signal.
+        let mut command = Command::new("env");
+        command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_zarr")]);
         command.args(self.with(args)).current_dir(self.folder.path("")).stdin(Stdio::null()).stdout(Stdio::null());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let begun = Instant::now();
@@ -54,14 +58,14 @@ impl Remote {
         assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().is_ok());
         let ended = child.wait_with_output().unwrap();
         self.server.set_latency(Duration::ZERO);
-        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+        (ended.status.signal(), String::from_utf8(ended.stderr).unwrap())
     }
 
     /// The same, which has to interrupt it: a line with these words.
     fn interrupted(&self, args: &[&str], method: Option<&str>, words: &[&str]) {
         let (code, err) = self.signalled(args, method, "-INT");
         let line = err.lines().last().unwrap_or_default();
-        assert_eq!((code, line.starts_with("error: interrupted: ")), (Some(130), true), "{args:?}: {err}");
+        assert_eq!((code, line.starts_with("error: interrupted: ")), (Some(2), true), "{args:?}: {err}");
         assert_eq!(err.matches("interrupted").count(), 1, "{err}");
         for word in words {
             assert!(line.contains(word), "{args:?}: {word}: {err}");
@@ -87,7 +91,7 @@ fn conversions_and_copies_that_are_interrupted_go_on() {
     // Again, over what is there.
     let overwrite = [&convert[..], &["--overwrite"]].concat();
     let (code, err) = remote.signalled(&overwrite, Some("PUT"), "-TERM");
-    assert!(code == Some(143) && err.contains(goes_on), "{code:?}: {err}");
+    assert!(code == Some(15) && err.contains(goes_on), "{code:?}: {err}");
     remote.ok(&[&overwrite[..], &["--resume"]].concat());
     remote.equal("s", "s3://data/t");
     let copy = ["cp", "s3://data/s", "s3://data/c"];
@@ -108,7 +112,7 @@ fn conversions_and_copies_that_are_interrupted_go_on() {
 fn changes_that_are_interrupted_are_done_again() {
     let remote = Remote::new();
     let (code, err) = remote.signalled(&["read", "s3://data/s", "g/a"], None, "-INT");
-    assert_eq!((code, err.as_str()), (None, ""), "a verb that reads");
+    assert_eq!((code, err.as_str()), (Some(2), ""), "a verb that reads");
     let migrate = ["migrate", "s3://data/s"];
     remote.interrupted(&migrate, Some("PUT"), &["the same command goes on", "`zarr migrate --undo`"]);
     remote.ok(&migrate);
@@ -132,18 +136,16 @@ fn changes_that_are_interrupted_are_done_again() {
     remote.interrupted(&["rm", "s3://data/s", "g/a"], None, &["the node is there, or gone", "`zarr check --repair`"]);
     let again = remote.folder.run(&remote.with(&["rm", "s3://data/s", "g/a"]));
     assert!(matches!(again.code, Some(0 | 3)), "{}", again.err);
-    remote.folder.run(&remote.with(&["check", "s3://data/s", "--repair"]));
     let left = remote.server.keys("data").into_iter().find(|key| key.starts_with("s/g/a/"));
     assert_eq!(left, None);
 }
 
-/// As JSON the error has a kind of its own; and who ignores the signal goes on.
-#[cfg(target_os = "linux")]
+/// The error has a kind of its own as JSON; who ignores the signal goes on.
 #[test]
 fn interruptions_are_told_to_scripts_and_may_be_ignored() {
     let remote = Remote::new();
     let (code, err) = remote.signalled(&["cp", "s", "s3://data/c", "--json"], Some("PUT"), "-INT");
-    assert!(code == Some(130) && err.contains("\"kind\":\"interrupted\""), "{code:?}: {err}");
+    assert!(code == Some(2) && err.contains("\"kind\":\"interrupted\""), "{code:?}: {err}");
     let args = remote.with(&["cp", "s", "s3://data/d"]).join(" ");
     remote.server.reset_counts();
     remote.server.set_latency(Duration::from_millis(30));
@@ -151,7 +153,8 @@ fn interruptions_are_told_to_scripts_and_may_be_ignored() {
     let mut command = Command::new("sh");
     let child =
         command.args(["-c", &script]).current_dir(remote.folder.path("")).stdout(Stdio::null()).spawn().unwrap();
-    while remote.server.log().is_empty() {
+    let begun = Instant::now();
+    while remote.server.log().is_empty() && begun.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(2));
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());

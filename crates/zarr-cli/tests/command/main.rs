@@ -25,7 +25,7 @@ mod errors;
 mod folder;
 mod hostile;
 mod input;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod interrupted;
 mod json;
 mod kept;
