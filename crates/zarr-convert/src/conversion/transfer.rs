@@ -14,7 +14,7 @@ use zarr_hierarchy::jobs::TakeLock;
 use zarr_hierarchy::node::{Ancestors, DropUnfinished, EraseNode, is_one_prefix, parse_path, same_hierarchy};
 use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
-use zarr_store::{Prefix, Store, StoreExt, run};
+use zarr_store::{Key, Prefix, Store, StoreExt, run};
 
 impl Conversion {
     /// Plans to copy the node at `from`, with all below it, to `to` in a store which may be the same. It takes the dialect of the
@@ -379,16 +379,14 @@ impl Conversion {
         let drop_unfinished = |path| run(&**store, DropUnfinished::new(path, store.capabilities()));
         let mut lock = None;
         if self.options.overwrite {
-            // Whoever makes a group takes its lock. Who has that one may wait for the lock of this node, so it is asked for before.
+            // Whoever makes a group takes its lock. Who has that one may wait for the lock of this node, so it is asked for before; what is
+            // checked under the lock is so before that, too, since groups that were made stay.
+            self.check_replaced(store, &to, &journal)?;
             destination::make_parents(store, self, &destination::groups_above(store, self)?)?;
             // What is in the way may be this node, which another process has just moved there: who waited for the lock looks again.
             lock = Some(run(&**store, TakeLock::new(from_prefix.clone()))?);
             self.check_there()?;
-            destination::check_above(store, self)?;
-            // Nothing is erased that a run is at work on.
-            if let Some(found) = Found::read_idle(&**store, &journal)? {
-                found.check_parts_idle(&**store, &to)?;
-            }
+            self.check_replaced(store, &to, &journal)?;
             drop_unfinished(&to)?;
         } else if let Some(found) = Found::read(&**store, &journal)? {
             return Err(found.in_the_way());
@@ -430,6 +428,15 @@ impl Conversion {
         }
         drop(lock);
         Ok(is_renamed?)
+    }
+
+    /// Checks that a move may replace a node: no document is lost with it, and nothing is erased that a run is at work on.
+    fn check_replaced(&self, store: &Arc<dyn Store>, to: &NodePath, journal: &Key) -> Result<()> {
+        destination::check_above(store, self)?;
+        match Found::read_idle(&**store, journal)? {
+            Some(found) => found.check_parts_idle(&**store, to),
+            None => Ok(()),
+        }
     }
 
     /// Refuses to replace a node that may be the whole of the node of which the source has a part: a group that has no
