@@ -313,6 +313,10 @@ fn a_group_that_cannot_be_read_is_told_by_a_change_below() {
     assert_eq!(open_node(&*store, "/d/v0", None).unwrap().node.attributes().get("title"), Some(&json!("t")));
     // The copy that can be read has it.
     assert!(!staleness(&*store, "/d", None).unwrap().unwrap().is_stale());
+    // There is none in a document without the member.
+    store.set_all(&key, br#"{"zarr_format": 3, "node_type": "group", "attributes": 7}"#).unwrap();
+    let node = open_node(&*store, "/d/v0", None).unwrap();
+    set_attributes(&*store, &node, [("title".to_owned(), json!("u"))].into_iter().collect()).unwrap();
 }
 
 /// A store that sets nothing on a condition.

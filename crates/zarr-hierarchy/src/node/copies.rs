@@ -34,7 +34,7 @@ pub struct RenewCopies {
     /// The copies, and the documents in which they cannot be read.
     copies: Vec<Copied>,
     unreadable: Vec<Key>,
-    /// Why a group cannot be read that may have copies in its document: an error of the end.
+    /// The error of a group that cannot be read, and may have copies in its document.
     unread_group: Option<Error>,
     state: State,
 }
@@ -129,7 +129,10 @@ impl RenewCopies {
                 // Other software may read it, and take it for true.
                 (Ok(None), true) => self.unreadable.push(place.key.clone()),
                 (Ok(None), false) => {}
-                (Err(error), _) => self.unread_group = Some(error.at_path(&place.group)),
+                (Err(error), _) if place.may_have_copies(fetched) => {
+                    self.unread_group = Some(error.at_path(&place.group));
+                }
+                (Err(_), _) => {}
             }
         }
         if replies.len() != self.places.len() {
@@ -237,6 +240,12 @@ impl Place {
         let is_apart = apart.is_some();
         let key = apart.or_else(|| zarr_meta::document_keys(dialect, &group, &Documents::new()).into_iter().next())?;
         Some(Self { dialect, group, key: Key::new(&key).ok()?, is_apart })
+    }
+
+    /// Whether a document that cannot be read has copies for others.
+    fn may_have_copies(&self, fetched: &Fetched) -> bool {
+        let name = b"\"consolidated_metadata\"";
+        !self.is_apart && fetched.part(0).windows(name.len()).any(|part| part == name)
     }
 
     /// The consolidated metadata in a document; `None` if there are none, or a document of their own that cannot be read.
