@@ -28,11 +28,15 @@ fn main() {
         std::fs::write(&script, DISCARD).ok()?;
         Some(vec![format!("-Wl,-T,{}", script.to_str()?), "-Wl,--no-eh-frame-hdr".to_owned()])
     };
+    // Each with those before it, as they are used.
+    let mut accepted = Vec::new();
     for options in [Some(vec![FOLD.to_owned()]), discard()].into_iter().flatten() {
-        if links_with(&folder, &options).unwrap_or(false) {
-            options.iter().for_each(|option| println!("cargo::rustc-link-arg-bins={option}"));
+        let together = [accepted.clone(), options].concat();
+        if links_with(&folder, &together).unwrap_or(false) {
+            accepted = together;
         }
     }
+    accepted.iter().for_each(|option| println!("cargo::rustc-link-arg-bins={option}"));
 }
 
 /// Whether a program can be linked with options, as this package is.
