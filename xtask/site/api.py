@@ -38,6 +38,8 @@ PAGES: list[tuple[str, str, str, list[str]]] = [
 
 #: Names that a page of another module documents.
 ELSEWHERE = {"ZarrError": "errors", "from_dask": "dask", "enable": "pipeline", "disable": "pipeline"}
+#: The crate that stands first.
+FACADE = "zarr-rs"
 MODULES = ("errors", "xarray", "dask", "pipeline")
 INHERITED = ("Array", "Group", "Dataset", "Variable", "Attributes")
 
@@ -79,15 +81,17 @@ def crates_page(root: Path) -> str:
     """The crates with a line each, and where their documentation is."""
     rows = []
     for manifest in sorted((root / "crates").glob("*/Cargo.toml")):
-        package = tomllib.loads(manifest.read_text())["package"]
+        read = tomllib.loads(manifest.read_text())
+        package = read["package"]
         name = package["name"]
         if package.get("publish") is False:
             continue
-        rows.append((name, f"| [{name}](site:rust/{name.replace('-', '_')}/index.html) | {package['description']} |"))
-    first = [row for name, row in rows if name == "zarr"]
-    table = "\n".join([*first, *(row for name, row in rows if name != "zarr")])
+        library = read.get("lib", {}).get("name", name.replace("-", "_"))
+        rows.append((name, f"| [{name}](site:rust/{library}/index.html) | {package['description']} |"))
+    first = [row for name, row in rows if name == FACADE]
+    table = "\n".join([*first, *(row for name, row in rows if name != FACADE)])
     return (
-        "# Rust API\n\nThe documentation of each crate by `cargo doc`: types, functions, features, with examples. Programs need `zarr` alone, which has "
-        "the others as modules; [each works by itself](guide/crates.md) too.\n\n"
+        "# Rust API\n\nThe documentation of each crate by `cargo doc`: types, functions, features, with examples. Programs need `zarr-rs` alone, whose library is "
+        "`zarr` and has the others as modules; [each works by itself](guide/crates.md) too.\n\n"
         f"| crate | |\n|---|---|\n{table}\n"
     )

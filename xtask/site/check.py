@@ -67,7 +67,7 @@ def fault_of(link: str, path: Path, site: Path, root: Path, in_repository: tuple
         return None if there.exists() else "the repository has no such file"
     parts = urlsplit(link)
     if parts.scheme or parts.netloc:
-        return None if parts.scheme in ("https", "http", "mailto", "data") else "expected https"
+        return None if parts.scheme in ("https", "mailto", "data") else "expected https"
     target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
     if site not in (target, *target.parents):
         return "leads out of the site"

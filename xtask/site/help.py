@@ -77,7 +77,7 @@ class Command:
         # What is not taken for an option would be missing without a word.
         options_of_help = re.findall(r"^ {2,6}(?:-\w, )?(--[a-z][a-z-]*)", text, re.MULTILINE)
         shared = {option for term in self.shared for option in re.findall(r"--[a-z][a-z-]*", term)}
-        if missing := [option for option in options_of_help if option not in shared and f"{{option}} " + option not in written
+        if missing := [option for option in options_of_help if option not in shared and "{option} " + option not in written
                        and f", {option}" not in written]:
             raise SystemExit(f"zarr {name} --help: {', '.join(missing)} did not come onto its page")
         return written, sentence(about)
@@ -87,7 +87,7 @@ class Command:
         parts = sections(self._output("help", name))
         first, *more = list(prose(parts[0].lines)) or [f"{parts[1].title}."]
         page = [f"# {name.capitalize()}", first, *more]
-        page += [f"```{{program}} zarr\n```"] if name == "options" else []
+        page += ["```{program} zarr\n```"] if name == "options" else []
         for part in parts[1:]:
             page += list(described(part, set()))
         page += [f"`zarr help {name}` prints this page."]

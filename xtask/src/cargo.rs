@@ -5,6 +5,11 @@ use crate::tidy;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+/// The folder that Cargo builds into.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| tidy::root().join("target"), PathBuf::from)
+}
+
 /// Builds the package or workspace of a manifest into the folder `target`.
 pub(crate) fn build(manifest: &Path, target: &Path, more: &[&str]) -> Result<(), String> {
     let mut command = command();

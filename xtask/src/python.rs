@@ -1,6 +1,6 @@
 //! The Python package in `python`: built, and its tests.
 
-use crate::cargo::as_from_a_shell;
+use crate::cargo::{self, as_from_a_shell};
 use crate::interop::python::{environment_with, output};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ const MODULE: &str = "zarr_rust/_core.abi3.so";
 /// Builds the package, installs its wheel as users do, runs its tests, with further arguments for pytest, and checks its types.
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let package = Path::new(ROOT).join("python");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| Path::new(ROOT).join("target"), PathBuf::from);
+    let target = cargo::target();
     let (python, wheel) = built(&package, &target)?;
     let mut tests = Command::new(&python);
     tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).args(arguments).current_dir(&package);
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     install(&target, &python, &wheel)
 }
 
-/// Where the packages are that the tests import, and so the package in `python` finds what it needs. Builds it if it never was.
+/// The folder of the packages that the tests import, which the package in `python` needs. Builds that package if it never was.
 pub(crate) fn packages(target: &Path) -> Result<PathBuf, String> {
     let package = Path::new(ROOT).join("python");
     let python = match package.join(MODULE).exists() {

@@ -3,11 +3,12 @@
 mod pictures;
 mod stores;
 
+use crate::cargo::target;
 use crate::interop::fresh;
 use crate::interop::python::{self, output};
 pub(crate) use pictures::run as pictures;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use zarr::serve::{ServeOptions, Server, Token};
@@ -49,13 +50,18 @@ pub(crate) fn page(arguments: &[String]) -> Result<(), String> {
     server.stop();
     print!("{}", lines?);
     let site = target().join("site");
-    if site.join("index.html").exists() {
-        let shots = self::folder("site")?;
-        let mut node = Command::new("node");
-        node.arg(script("site.mjs")).arg(&packages).arg(npm(AXE)?).arg(&browser).arg(site).arg(&shots);
-        print!("{}", output(&mut node)?);
-    } else {
-        println!("left out: the documentation site, which cargo xtask site builds");
+    let axe = match site.join("index.html").exists() {
+        true => npm(AXE),
+        false => Err("cargo xtask site builds it".to_owned()),
+    };
+    match axe {
+        Ok(axe) => {
+            let shots = self::folder("site")?;
+            let mut node = Command::new("node");
+            node.arg(script("site.mjs")).arg(&packages).arg(axe).arg(&browser).arg(site).arg(&shots);
+            print!("{}", output(&mut node)?);
+        }
+        Err(reason) => println!("left out: the documentation site ({reason})"),
     }
     println!("screenshots are in {}", folder.display());
     Ok(())
@@ -103,10 +109,6 @@ fn serve(store: Arc<dyn zarr::Store>, token: Token) -> Result<Server, String> {
 
 fn script(name: &str) -> String {
     format!("{}/page/{name}", env!("CARGO_MANIFEST_DIR"))
-}
-
-fn target() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target")
 }
 
 /// A new folder for what is made.

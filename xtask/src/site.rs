@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         return Err(USAGE.to_owned());
     }
     let (root, scripts) = (tidy::root(), tidy::root().join("xtask").join("site"));
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+    let target = cargo::target();
     let (work, site) = (target.join("site-sources"), target.join("site"));
     let sphinx = environment_with(&work, &scripts.join("requirements.txt"))?;
     let packages = python::packages(&target)?;
@@ -37,6 +37,9 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     };
     succeed(script("pages.py").arg(&root).arg(&sources).arg(command).arg(&packages))?;
     fresh(&site)?;
+    // Sphinx reads only pages that changed, and so would not repeat the warnings of a build that failed.
+    let doctrees = work.join("doctrees");
+    fresh(&doctrees)?;
     let mut build = Command::new(&sphinx);
     build.args([
         "-m",
@@ -50,7 +53,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         "auto",
         "--conf-dir",
     ]);
-    build.arg(&scripts).arg("--doctree-dir").arg(work.join("doctrees")).arg(&sources).arg(&site);
+    build.arg(&scripts).arg("--doctree-dir").arg(doctrees).arg(&sources).arg(&site);
     build.env("SITE_ROOT", &root).env("SITE_PACKAGES", &packages).env("PYTHONDONTWRITEBYTECODE", "1");
     succeed(&mut build)?;
     copy(&rust, &site.join("rust"))?;
@@ -59,16 +62,40 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The folder with the documentation of all crates, which is made if it is not there.
+/// The folder with the documentation of all crates, which is made if that of one is not there.
 fn rustdoc(root: &Path, target: &Path) -> Result<PathBuf, String> {
     let folder = target.join("doc");
-    if !folder.join("zarr").join("index.html").exists() {
+    if libraries(root)?.iter().any(|library| !folder.join(library).join("index.html").exists()) {
         println!("building the documentation of the crates");
         let mut doc = cargo::command();
         doc.args(["doc", "--quiet", "--workspace", "--no-deps"]).current_dir(root).env("RUSTDOCFLAGS", "-D warnings");
         succeed(&mut doc)?;
     }
     Ok(folder)
+}
+
+/// The libraries of the crates that are published.
+fn libraries(root: &Path) -> Result<Vec<String>, String> {
+    let folder = root.join("crates");
+    let at = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let mut libraries = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(|error| at(&folder, error))? {
+        let entry = entry.map_err(|error| at(&folder, error))?;
+        let path = entry.path().join("Cargo.toml");
+        let manifest = fs::read_to_string(&path).map_err(|error| at(&path, error))?;
+        if !manifest.lines().any(|line| line == "publish = false") {
+            libraries.push(library(&manifest, &entry.file_name().to_string_lossy()));
+        }
+    }
+    Ok(libraries)
+}
+
+/// The name of the library of a manifest, in a folder that is called as the package is unless it has a name of its own.
+fn library(manifest: &str, folder: &str) -> String {
+    let mut lines =
+        manifest.lines().skip_while(|line| *line != "[lib]").skip(1).take_while(|line| !line.starts_with('['));
+    let name = lines.find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    name.map_or_else(|| folder.replace('-', "_"), str::to_owned)
 }
 
 /// Copies a folder with all in it.
@@ -90,4 +117,21 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_are_those_of_published_crates() {
+        let libraries = libraries(&tidy::root()).expect("manifests");
+        assert!(["zarr", "zarr_array", "zarr_cli"].iter().all(|name| libraries.iter().any(|library| library == name)));
+        assert!(!libraries.iter().any(|name| name == "zarr_testserver"), "{libraries:?}");
+        assert_eq!(library("[package]\nname = \"a-b\"\n\n[lib]\nname = \"a\"\n\n[[test]]\nname = \"c\"\n", "a-b"), "a");
+        assert_eq!(
+            library("[package]\nname = \"a-b\"\n\n[lib]\nproc-macro = true\n\n[[test]]\nname = \"c\"\n", "a-b"),
+            "a_b"
+        );
+    }
 }
