@@ -16,9 +16,11 @@ const TARGETS: [&str; 5] = [
     "wasm32-unknown-unknown",
 ];
 
-/// Systems that releases are for: their crates have licences that are known.
-const RELEASED: [&str; 5] = [
+/// Systems that releases are for, as in `.cargo/deny.toml`: their crates have licences that are known.
+const RELEASED: [&str; 7] = [
     "x86_64-unknown-linux-gnu",
+    "aarch64-unknown-linux-gnu",
+    "x86_64-unknown-linux-musl",
     "aarch64-unknown-linux-musl",
     "x86_64-apple-darwin",
     "aarch64-apple-darwin",
@@ -114,6 +116,15 @@ pub(crate) fn timed(command: &mut Command) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn released_systems_are_those_of_cargo_deny() {
+        let text = std::fs::read_to_string(tidy::root().join(".cargo/deny.toml")).expect("a list");
+        let (_, list) = text.split_once("\ntargets = [\n").expect("a list of systems");
+        let lines = list.lines().take_while(|line| *line != "]");
+        let systems: Vec<&str> = lines.map(|line| line.trim().trim_end_matches(',').trim_matches('"')).collect();
+        assert_eq!(systems, RELEASED);
+    }
 
     #[test]
     fn features_equal_the_facade() {

@@ -1,4 +1,4 @@
-//! What crates have in them that is no crate: sources in C, a font.
+//! Software within crates that is no crate: sources in C, a font.
 
 use crate::command::root;
 use crate::graph::Crate;
@@ -18,18 +18,18 @@ pub(crate) struct Bundled {
 }
 
 enum Text {
-    /// In the folder of the crate.
+    /// A file in the folder of the crate.
     OfCrate(&'static str),
-    /// In this repository.
+    /// A file in this repository.
     Here(&'static str),
-    /// No file has it.
+    /// The text itself, since no file has it.
     Is(&'static str),
 }
 
 enum Version {
-    /// Behind a `+` and a name in the version of the crate.
+    /// Metadata in the version of the crate, behind a `+` and a name.
     OfCrate(&'static str),
-    /// By a macro in a header.
+    /// The value of a macro in a header: the file, the macro.
     Defined(&'static str, &'static str),
     Unknown,
 }
@@ -75,14 +75,14 @@ const BUNDLED: [Bundled; 5] = [
 /// Crates with sources in C that are under the licence of the crate, or that are not built: those of its tests, or of a feature that is off.
 const NO_OTHERS: [&str; 3] = ["blake3", "nix", "walkdir"];
 
-/// What a crate has of others.
+/// Finds the software of others in a crate.
 pub(crate) fn within(package: &Crate) -> impl Iterator<Item = &'static Bundled> {
     let name = package.name.clone();
     BUNDLED.iter().filter(move |bundled| bundled.of == name)
 }
 
 impl Bundled {
-    /// The text of its licence.
+    /// Reads the text of its licence.
     pub(crate) fn text(&self, package: &Crate) -> Result<String, String> {
         let path = match self.text {
             Text::OfCrate(file) => package.folder.join(file),
@@ -92,7 +92,7 @@ impl Bundled {
         fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))
     }
 
-    /// Its version, where it has one.
+    /// Reads its version, where it has one.
     pub(crate) fn version(&self, package: &Crate) -> Result<Option<String>, String> {
         let (file, name) = match self.version {
             Version::Unknown => return Ok(None),
@@ -118,7 +118,7 @@ fn defined(header: &str, name: &str) -> Option<String> {
     text.map(str::to_owned)
 }
 
-/// Whether a crate has sources in another language that nothing here accounts for.
+/// Tells whether a crate has sources in another language that nothing here accounts for.
 pub(crate) fn is_unaccounted(package: &Crate) -> Result<bool, String> {
     let is_known = within(package).next().is_some() || NO_OTHERS.contains(&package.name.as_str());
     Ok(!package.is_ours && !is_known && has_c(&package.folder)?)

@@ -32,7 +32,7 @@ pub(crate) fn succeed(command: &mut Command) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("{name}: {status}")) }
 }
 
-/// What a command writes to its standard output.
+/// Runs a command, and returns its standard output.
 pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>, String> {
     let name = name(command);
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("{name}: {error}"))?;

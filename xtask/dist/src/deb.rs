@@ -44,7 +44,7 @@ fn lay_out(files: &Files, machine: &str, tree: &Path) -> Result<(), String> {
     write(&tree.join("DEBIAN/control"), control(machine, size, program).as_bytes(), 0o644)
 }
 
-/// Where a file of the archive is in the package.
+/// The place of a file of the archive in the package.
 fn place(path: &str) -> Option<String> {
     let docs = "usr/share/doc/zarr-rs";
     Some(match path {

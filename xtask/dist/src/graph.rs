@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use zarr_json::Value;
 
-/// What is published.
+/// A thing that is published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Product {
     Command,
@@ -32,9 +32,9 @@ pub(crate) struct Crate {
     pub(crate) licence: String,
     pub(crate) repository: String,
     pub(crate) authors: Vec<String>,
-    /// Where its source is.
+    /// The folder with its source.
     pub(crate) folder: PathBuf,
-    /// Whether it is a part of this workspace.
+    /// True of a part of this workspace.
     pub(crate) is_ours: bool,
     /// The SHA-256 of its package in the registry.
     pub(crate) checksum: Option<String>,
@@ -71,7 +71,7 @@ pub(crate) fn crates(product: Product, targets: &[String]) -> Result<Vec<Crate>,
     Ok(crates)
 }
 
-/// What a tree tells of a crate.
+/// Facts of a crate from a tree.
 #[derive(Debug, Default)]
 struct Line {
     licence: String,
@@ -104,7 +104,7 @@ fn read_tree(text: &str, used: &mut BTreeMap<Id, Line>) -> Result<(), String> {
     Ok(())
 }
 
-/// What the metadata tells of a crate.
+/// Facts of a crate from the metadata.
 #[derive(Debug)]
 struct Facts {
     folder: PathBuf,

@@ -1,5 +1,5 @@
-//! What is published for people without Rust: archives and packages of the command, recipes for package managers, and lists of the
-//! software in them. `cargo xtask dist` runs it; it stands apart since a release builds it on each system.
+//! Releases for people without Rust: archives and packages of the command, recipes for package managers, and lists of the
+//! software in them. `cargo xtask dist` runs it; it is a package of its own, since a release builds it on each system.
 
 mod archive;
 mod bundled;
@@ -19,17 +19,19 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask dist [TASK] [--target TRIPLE]
 
-  (none)     all that can be made here but wheels: archive, source, recipes
+  (none)     all that can be made here but wheels: archive, source, and the recipes whose archives are there; that of conda needs
+             the source, that of Homebrew the archives of four systems
   archive    the command with its manual pages, completions and licences, on Debian a package as well
   check      checks that the licence of everything in the command and the wheel is known, with its text
   licences   writes the licences and the list of the software in a wheel into `python`, where maturin takes them from
+  help       prints this
   recipes    fills in the recipes of Homebrew and conda: version and checksums of the archives that are there
   source     the source as an archive
   wheel      a wheel of the Python package for this machine (needs maturin)
 
 They are in target/dist-archives, with SHA256SUMS.";
 
-/// Where archives go.
+/// The folder that archives go into.
 fn folder() -> PathBuf {
     root().join("target/dist-archives")
 }
@@ -54,6 +56,10 @@ fn run(arguments: &[String]) -> Result<(), String> {
         [task, "--target", target] => (task, Some(target)),
         _ => return Err(USAGE.to_owned()),
     };
+    if matches!(task, "help" | "--help" | "-h") {
+        println!("{USAGE}");
+        return Ok(());
+    }
     let folder = folder();
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     match task {

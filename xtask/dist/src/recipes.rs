@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// The recipes, and how they are called in a release.
-const RECIPES: [(&str, &str); 2] = [("zarr-rs.rb", "zarr-rs.rb"), ("recipe.yaml", "recipe.yaml")];
+/// The recipes, which have the same names in a release.
+const RECIPES: [&str; 2] = ["zarr-rs.rb", "recipe.yaml"];
 
-/// What becomes of a recipe whose archives are not there.
+/// The result for a recipe whose archives are not there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Missing {
     LeftOut,
@@ -19,8 +19,8 @@ pub(crate) enum Missing {
 /// Writes the recipes with the version and the checksums of the archives in a folder.
 pub(crate) fn fill(folder: &Path, missing: Missing) -> Result<(), String> {
     let sums = read_sums(folder)?;
-    for (recipe, name) in RECIPES {
-        let path = root().join("xtask/packaging").join(recipe);
+    for name in RECIPES {
+        let path = root().join("xtask/packaging").join(name);
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         match filled(&text, VERSION, &sums) {
             Ok(text) => write(folder, name, text.as_bytes())?,
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn those_of_the_repository_name_archives_of_a_release() {
-        for (recipe, _) in RECIPES {
+        for recipe in RECIPES {
             let path = root().join("xtask/packaging").join(recipe);
             let text = fs::read_to_string(&path).expect("a recipe").replace("@VERSION@", VERSION);
             let names: Vec<&str> = text.split("@SHA256 ").skip(1).filter_map(|text| text.split('@').next()).collect();

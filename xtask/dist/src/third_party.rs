@@ -7,8 +7,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
-/// How the files are called that have licences.
+/// Beginnings of the names of files that have licences.
 const NAMES: [&str; 6] = ["license", "licence", "copying", "unlicense", "notice", "copyright"];
+
+/// The text that follows that of Apache-2.0 in licences of LLVM.
+const LLVM_EXCEPTION: &str = "
+---- LLVM Exceptions to the Apache 2.0 License ----
+
+As an exception, if, as a result of your compiling your source code, portions
+of this Software are embedded into an Object form of such source code, you
+may redistribute such embedded portions in such Object form without complying
+with the conditions of Sections 4(a), 4(b) and 4(d) of the License.
+
+In addition, if you combine or link compiled forms of this Software with
+software that is licensed under the GPLv2 (\"Combined Software\") and if a
+court of competent jurisdiction determines that the patent provision (Section
+3), the indemnity provision (Section 9) or other Section of the License
+conflicts with the conditions of the GPLv2, you may retroactively and
+prospectively choose to deem waived or otherwise exclude such Section(s) of
+the License, but only in their entirety and only with respect to the Combined
+Software.";
 
 /// Something with a licence.
 struct Part {
@@ -83,7 +101,7 @@ fn parts_of(package: &Crate) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// What is linked besides crates.
+/// Lists the software that is linked besides crates.
 fn runtime(targets: &[String]) -> Result<Vec<Part>, String> {
     let mut parts = vec![Part {
         title: "Rust standard library: MIT OR Apache-2.0, https://github.com/rust-lang/rust".to_owned(),
@@ -92,11 +110,16 @@ fn runtime(targets: &[String]) -> Result<Vec<Part>, String> {
     if targets.iter().any(|target| target.contains("musl")) {
         let title = "musl: MIT, https://musl.libc.org".to_owned();
         parts.push(Part { title, texts: vec![mit("2005-2025 Rich Felker, et al.")?] });
+        // Rust's part for musl has it in place of that of GCC.
+        let title =
+            "libunwind of LLVM: Apache-2.0 WITH LLVM-exception, https://github.com/llvm/llvm-project".to_owned();
+        parts.push(Part { title, texts: vec![format!("{}\n{LLVM_EXCEPTION}", ours("LICENSE-APACHE")?.trim_end())] });
     }
     Ok(parts)
 }
 
-/// The texts of the licence of a crate: of one that may be chosen, that of MIT.
+/// Reads the texts of the licence of a crate, those of MIT alone where that may be chosen. Where the package has none, MIT and Apache-2.0 are
+/// known here: the text of MIT names the authors in the manifest.
 fn texts(package: &Crate) -> Result<Vec<String>, String> {
     let folder = &package.folder;
     let at = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -129,7 +152,7 @@ fn texts(package: &Crate) -> Result<Vec<String>, String> {
     Err(format!("{} {}: no text of its licence, {}", package.name, package.version, package.licence))
 }
 
-/// Whether MIT is a licence that may be chosen.
+/// Tells whether MIT is a licence that may be chosen.
 fn may_be_mit(licence: &str) -> bool {
     // An old way to write OR.
     licence.replace('/', " OR ").split(" OR ").any(|licence| licence.trim() == "MIT")
@@ -152,7 +175,7 @@ mod tests {
     use super::*;
     use crate::command::host;
 
-    /// A new dependency without a text of its licence, or with sources in C that nobody looked at, fails here.
+    /// A new dependency whose licence has no text (in its package, or here), or with sources in C that nobody looked at, fails here.
     #[test]
     fn the_licence_of_everything_that_is_published_is_known() {
         let targets = [host().expect("a host")];
@@ -174,6 +197,32 @@ mod tests {
             assert!(!page.contains("\nzarr-") && !page.contains("\nproptest "), "{product:?}");
             assert_eq!(page.contains("\npyo3 "), product == Product::Wheel);
         }
+    }
+
+    /// The conda package of the command takes the list of the wheel.
+    #[test]
+    fn the_wheel_has_all_that_the_command_has() {
+        let targets = [host().expect("a host")];
+        let names = |product: Product| -> BTreeSet<(String, String)> {
+            let crates = graph::crates(product, &targets).expect("crates");
+            crates
+                .into_iter()
+                .filter(|package| !package.is_ours)
+                .map(|package| (package.name, package.version))
+                .collect()
+        };
+        let (command, wheel) = (names(Product::Command), names(Product::Wheel));
+        assert_eq!(command.difference(&wheel).collect::<Vec<_>>(), Vec::<&(String, String)>::new());
+    }
+
+    #[test]
+    fn what_is_linked_for_musl_is_named() {
+        let titles = |target: &str| -> Vec<String> {
+            let parts = runtime(&[target.to_owned()]).expect("parts");
+            parts.into_iter().map(|part| part.title.split(':').next().unwrap_or_default().to_owned()).collect()
+        };
+        assert_eq!(titles("x86_64-unknown-linux-gnu"), ["Rust standard library"]);
+        assert_eq!(titles("x86_64-unknown-linux-musl"), ["Rust standard library", "musl", "libunwind of LLVM"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What maturin takes from the folder of the package: `license-files` has the first, `--sbom-include` names the second.
+/// Files that maturin takes from the folder of the package: `license-files` has the first, `--sbom-include` names the second.
 const LICENCES: &str = "LICENSE-THIRD-PARTY";
 const SBOM: &str = "zarr-rust.cdx.json";
 
