@@ -96,7 +96,7 @@ macro_rules! verbs {
                 }
             }
 
-            /// What an interruption leaves, and how to go on, until the verb says more about it.
+            /// The text of what an interruption leaves, and how to go on, until the verb says more about it.
             fn leaves(&self) -> Option<&'static str> {
                 let left: &[&str] = match self {
                     $(Self::$verb(_) => &[$($left)?],)*
@@ -121,30 +121,28 @@ verbs! {
     Write(write::Write) => write::run,
         "each chunk has its old elements or its new ones; the same command writes all";
     Append(append::Append) => append::run,
-        "what is appended lies within the shape, as `zarr info` shows it; append the rest";
+        "nothing is appended";
     Convert(convert::Convert) => convert::run,
         "nothing is written";
     Diff(diff::Diff) => diff::run;
     Digest(digest::Digest) => digest::run;
     Migrate(migrate::Migrate) => migrate::run,
         "nothing is written";
-    RemoveMetadata(remove_metadata::RemoveMetadata) => remove_metadata::run,
-        "some documents may be erased; the same command erases the rest";
+    RemoveMetadata(remove_metadata::RemoveMetadata) => remove_metadata::run;
     Resize(resize::Resize) => resize::run,
         "the array has its old shape or its new one; the same command sets the new one";
     RenameDims(rename_dims::RenameDims) => rename_dims::run,
-        "some nodes may have the new names; the same command renames the rest";
+        "some arrays may have the new names; `zarr tree` shows which";
     Attrs(attrs::Attrs) => attrs::run;
     Cp(copy::Copy) => copy::run,
         "nothing is written";
     Mv(copy::Move) => copy::run_move,
         "nothing is moved";
     Rm(remove::Remove) => remove::run,
-        "the node is there, or gone from its path; `zarr check --repair` erases keys that are left of it";
+        "the node is there, or gone from its path; `zarr check` names keys that are left of it";
     Check(check::Check) => check::run;
     BenchCodecs(bench_codecs::BenchCodecs) => bench_codecs::run;
-    Consolidate(consolidate::Consolidate) => consolidate::run,
-        "consolidated metadata is as before, new or dropped; the same command writes it";
+    Consolidate(consolidate::Consolidate) => consolidate::run;
     Serve(serve::Serve) => serve::run;
     Completions(completions::Completions) => completions::run;
     Man(man::Man) => man::run;

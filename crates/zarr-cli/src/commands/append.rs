@@ -5,6 +5,7 @@ use super::write::{Casting, Input, Source, appended};
 use crate::args::{NodeArgs, axis_of};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
+use crate::interrupted;
 use crate::object::{object, or_null};
 use crate::{escape, number};
 use clap::Args;
@@ -67,6 +68,7 @@ pub(crate) fn run(context: &Context, args: &Append) -> Result<()> {
     let names = array.dimension_names().unwrap_or_default();
     let axis = axis_of("--along", args.along.as_deref().unwrap_or("0"), names, array.shape().len())?;
     check_alone(context, &location, &array, axis)?;
+    interrupted::leaves("what is appended lies within the shape, as `zarr info` shows it; append the rest");
     let len = |array: &Array| array.shape().get(axis).copied().unwrap_or(0);
     let (before, name) = (len(&array), array.dimension_names().and_then(|names| names.get(axis)?.clone()));
     if is_file {
@@ -163,6 +165,10 @@ fn append_dataset(context: &Context, args: &Append, group: &Group) -> Result<(St
         return Err(Failure::usage(message));
     };
     let step = step(&source, &dimension, added);
+    interrupted::leaves(format!(
+        "variables may have different sizes along {dimension}, which `zarr check` names: `zarr resize --shrink --dim \
+         {dimension}=N` cuts them to one, and the rest can be appended"
+    ));
     let mut start = 0;
     while start < added {
         let stop = added.min(start + step);

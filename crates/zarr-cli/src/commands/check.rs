@@ -80,11 +80,11 @@ fn share(text: &str) -> Result<f64, String> {
 }
 
 pub(crate) fn run(context: &Context, args: &Check) -> Result<()> {
-    let location = context.locate(&args.node)?;
     let changes = args.repair || args.drop_torn;
-    if changes {
+    if changes && !args.dry_run {
         interrupted::watch("nothing is repaired", context.global.json);
     }
+    let location = context.locate(&args.node)?;
     if args.dry_run && !changes {
         return Err(Failure::usage("--dry-run goes with --repair or --drop-torn"));
     }
@@ -109,7 +109,7 @@ pub(crate) fn run(context: &Context, args: &Check) -> Result<()> {
         Err(error) => return Err(printer.give_up(location.with_near(error))),
     };
     let repair = std::mem::take(&mut printer.repair);
-    if changes {
+    if changes && !args.dry_run {
         interrupted::leaves("what is repaired stays so; the same command repairs the rest");
     }
     let repaired = match changes {

@@ -5,6 +5,7 @@ use super::consolidated::renew;
 use crate::args::NodeArgs;
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
+use crate::interrupted;
 use crate::object::{object, or_null};
 use crate::{escape, number};
 use clap::Args;
@@ -29,6 +30,13 @@ pub(crate) struct Consolidate {
 }
 
 pub(crate) fn run(context: &Context, args: &Consolidate) -> Result<()> {
+    if !args.check {
+        let left = match args.drop {
+            true => "consolidated metadata is as before, or dropped; the same command drops it",
+            false => "consolidated metadata is as before, new or dropped; the same command writes it",
+        };
+        interrupted::watch(left, context.global.json);
+    }
     let location = context.locate(&args.node)?;
     let path = location.path.to_string();
     if !args.check {

@@ -181,28 +181,53 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     })?;
     // Also where something was left out, which is an error below.
     context.flush_stores()?;
+    if target.capabilities().appears_at_flush {
+        interrupted::leaves(format!("{} is written", args.target));
+    }
     summarize(context, args, &conversion, &skipped, started)?;
     skipped.check()
 }
 
-/// What an interruption leaves, and how to go on.
-fn left(args: &Convert, target: &Arc<dyn Store>) -> String {
+/// Texts of what an interruption leaves, and how to go on.
+pub(crate) struct Left {
+    /// Until all is written.
+    pub(crate) before: String,
+    /// From then on.
+    pub(crate) after: String,
+}
+
+/// The texts of a conversion.
+fn left(args: &Convert, target: &Arc<dyn Store>) -> Left {
     match &args.part {
-        Some(part) => format!("part {part} is not done; the same command goes on, --abandon gives all parts up"),
-        None if args.finish => "the same command goes on".to_owned(),
+        Some(part) => Left {
+            before: format!("part {part} is not done; the same command goes on, --abandon gives all parts up"),
+            after: format!("part {part} is done; the other parts and --finish are outstanding"),
+        },
+        None if args.finish => {
+            Left { before: "the same command goes on".to_owned(), after: complete(&args.target, target) }
+        }
         None => left_of(&args.target, target, args.resume),
     }
 }
 
-/// What an interruption leaves of a conversion or a copy into a store, and how to go on.
-pub(crate) fn left_of(name: &str, target: &Arc<dyn Store>, is_resumed: bool) -> String {
-    if target.capabilities().appears_at_flush {
-        return format!("nothing is written to {name}, which takes all at the end");
-    }
+/// The texts of a conversion or a copy into a store.
+pub(crate) fn left_of(name: &str, target: &Arc<dyn Store>, is_resumed: bool) -> Left {
     let begins = "with --overwrite it begins anew";
-    match is_resumed {
+    let before = match is_resumed {
+        _ if target.capabilities().appears_at_flush => complete(name, target),
         true => format!("{name} is not complete; the same command goes on, {begins}"),
         false => format!("{name} is not complete; the same command with --resume goes on, {begins}"),
+    };
+    Left { before, after: complete(name, target) }
+}
+
+/// The text for a store that all is written to, but perhaps not flushed.
+pub(crate) fn complete(name: &str, target: &Arc<dyn Store>) -> String {
+    match target.capabilities().appears_at_flush {
+        true => format!("nothing is written to {name}, which takes all at the end"),
+        false => {
+            "all nodes are complete; `zarr consolidate` writes consolidated metadata, if it is to be there".to_owned()
+        }
     }
 }
 
@@ -232,11 +257,11 @@ fn of_variables(
     Ok(options.arrays(arrays.collect::<Vec<_>>()))
 }
 
-/// Carries out the plan by `run`, and prints losses and progress; `left` is what an interruption leaves. Gives the chunks that were left out.
+/// Carries out the plan by `run`, and prints losses and progress; `left` says what an interruption leaves. Gives the chunks that were left out.
 pub(crate) fn carry_out(
     context: &Context,
     conversion: &Conversion,
-    left: &str,
+    left: &Left,
     run: impl FnOnce(&(dyn Fn(Progress<'_>) + Sync)) -> zarr::Result<()>,
 ) -> Result<Skipped> {
     context.some_warnings(conversion.left_out());
@@ -247,7 +272,7 @@ pub(crate) fn carry_out(
     }
     let bar = Bar::new(conversion.size(), context.global.quiet);
     let skipped = Skipped::of(conversion);
-    interrupted::leaves(left);
+    interrupted::leaves(left.before.as_str());
     let done = run(&|progress| {
         skipped.add(&progress);
         bar.show(progress);
@@ -255,9 +280,7 @@ pub(crate) fn carry_out(
     bar.finish();
     match done {
         Ok(()) => {
-            interrupted::leaves(
-                "all nodes are complete; `zarr consolidate` writes consolidated metadata, if it is to be there",
-            );
+            interrupted::leaves(left.after.as_str());
             Ok(skipped)
         }
         Err(error) => {
@@ -301,7 +324,7 @@ pub(crate) fn facts(node: &PlannedNode) -> Map {
     }
 }
 
-/// What was converted, as JSON; `ends` are the source and the target.
+/// Facts of what was converted, as JSON; `ends` are the source and the target.
 pub(crate) fn outcome(ends: (&str, &str), conversion: &Conversion, skipped: &Skipped, part: Option<Part>) -> Map {
     let count = |is_array: bool| {
         let is_meant = |node: &&PlannedNode| (node.how != Action::Group) == is_array;

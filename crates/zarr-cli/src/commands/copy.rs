@@ -2,7 +2,7 @@
 
 use super::consolidated::keeping;
 use super::conversion_lines::{ome_line, other_files};
-use super::convert::{carry_out, left_of, outcome, real, refuse_overlap};
+use super::convert::{Left, carry_out, complete, left_of, outcome, real, refuse_overlap};
 use super::read::select::ByDimension;
 use super::region;
 use super::skipped::Skipped;
@@ -11,10 +11,11 @@ use crate::args::ByConvention;
 use crate::context::{Context, NodeLocation, node_path};
 use crate::failure::Result;
 use crate::object::object;
-use crate::{escape, number};
+use crate::{escape, interrupted, number};
 use clap::Args;
 use std::sync::Arc;
 use std::time::Instant;
+use zarr::Store;
 use zarr::convert::{Action, Conversion, ConvertOptions, Migration};
 use zarr::store::MemoryStore;
 
@@ -135,7 +136,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
         let changed = [(&target, to_path.parent()), (&source, from_path.parent())];
         let skipped = keeping(context, &changed[..1 + usize::from(is_move)], || {
             let left = match is_move {
-                true => format!("{} is whole until all is copied; the same command with --resume goes on", args.source),
+                true => left_of_move(args, &target),
                 false => left_of(&args.target, &target, args.resume),
             };
             carry_out(context, &conversion, &left, |progress| match is_move {
@@ -145,6 +146,9 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
         })?;
         // Also where something was left out, which is an error below.
         context.flush_stores()?;
+        if !is_move && target.capabilities().appears_at_flush {
+            interrupted::leaves(format!("{} is written", args.target));
+        }
         Ok((conversion, skipped))
     });
     match done {
@@ -169,6 +173,21 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
             skipped.check()
         }
     }
+}
+
+/// The texts of a move of what an interruption leaves.
+fn left_of_move(args: &Nodes, target: &Arc<dyn Store>) -> Left {
+    let (source, name) = (&args.source, &args.target);
+    if target.capabilities().appears_at_flush {
+        // Before the source is erased all is flushed.
+        let until = "which takes all at the end; if nothing is there, the same command moves all";
+        return Left {
+            before: format!("{source} is whole until {name} is written, {until}"),
+            after: format!("all is moved to {name}"),
+        };
+    }
+    let before = format!("{source} is whole until all is copied; the same command with --resume goes on");
+    Left { before, after: complete(name, target) }
 }
 
 /// Prints what was done.

@@ -7,7 +7,7 @@ use crate::codecs;
 use crate::context::{Context, join};
 use crate::failure::{Exit, Failure, Result};
 use crate::near::{near, question};
-use crate::{number, output};
+use crate::{interrupted, number, output};
 use clap::Args;
 use std::sync::Arc;
 use zarr::convert::Migration;
@@ -127,6 +127,11 @@ fn create(
     let created = checked.and_then(|()| {
         let store = context.create_store(address)?;
         Migration::check_settled(&store)?;
+        if args.overwrite {
+            interrupted::leaves(
+                "the node is the old one, the new one, or partly erased; the same command creates the new one",
+            );
+        }
         match args.overwrite {
             true => keeping(context, &[(&store, path.parent())], || Ok(create(&store)?)),
             false => keeping_dropped(context, (&store, path.parent()), dropped, || Ok(create(&store)?)),

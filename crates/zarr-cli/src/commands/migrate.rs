@@ -1,7 +1,7 @@
 //! `zarr migrate`: a hierarchy in another format, in place. Takes the arguments of zarr-python's command as well.
 
 use super::conversion_lines::ome_line;
-use super::convert::{carry_out, facts};
+use super::convert::{Left, carry_out, facts};
 use super::dry_run;
 use crate::args::{Loss, dialect};
 use crate::context::Context;
@@ -136,10 +136,15 @@ fn in_place(context: &Context, args: &Migrate, store: &Arc<dyn Store>, dialect: 
     if args.dry_run {
         return preview(context, &migration, dialect);
     }
-    let left = "the migration is not complete; the same command goes on, `zarr migrate --undo` drops what is written";
-    carry_out(context, migration.conversion(), left, |progress| migration.run(progress))?;
+    let left = Left {
+        before: "the migration is not complete; the same command goes on, `zarr migrate --undo` drops what is written"
+            .to_owned(),
+        after: "all is written; `zarr migrate --finish` drops the old documents, `zarr migrate --undo` the new ones"
+            .to_owned(),
+    };
+    carry_out(context, migration.conversion(), &left, |progress| migration.run(progress))?;
     if args.remove_v2_metadata {
-        interrupted::leaves("all is written; `zarr migrate --finish` drops the old documents");
+        interrupted::leaves("some old documents may be dropped; `zarr migrate --finish` drops the rest");
         Migration::finish(store, Some(dialect))?;
     }
     let state = if args.remove_v2_metadata { "finished" } else { "done" };

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::Result;
+use crate::interrupted;
 use crate::object::object;
 use crate::{escape, number};
 use clap::{Args, ValueEnum};
@@ -36,6 +37,10 @@ enum Version {
 }
 
 pub(crate) fn run(context: &Context, args: &RemoveMetadata) -> Result<()> {
+    if !args.dry_run {
+        let left = "some documents may be erased; the same command erases the rest";
+        interrupted::watch(left, context.global.json);
+    }
     let store = context.open_store(&context.store_address(&args.url)?)?;
     let dialect = match args.version {
         Version::V2 => Dialect::V2,
