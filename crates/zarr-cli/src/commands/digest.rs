@@ -6,6 +6,7 @@ use super::region;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::interrupted;
 use crate::object::object;
 use crate::output::Output;
 use crate::{escape, number};
@@ -46,6 +47,9 @@ pub(crate) struct Digest {
 }
 
 pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
+    if let Some(file) = args.parts.as_deref().filter(|file| *file != Path::new("-")) {
+        interrupted::watch(&format!("{} is not written", file.display()), context.global.json);
+    }
     let expected = args.compare.as_deref().map(read).transpose()?;
     let location = context.locate(&args.node)?;
     // Finds what other verbs find, with the same errors.
@@ -69,6 +73,8 @@ pub(crate) fn run(context: &Context, args: &Digest) -> Result<()> {
     if let Some(mut out) = file {
         out.text(&format!("{:#}\n", digest.to_json(true)))?;
         out.finish()?;
+        let file = args.parts.as_deref().unwrap_or(Path::new("-"));
+        interrupted::leaves(format!("{} is written", file.display()));
     }
     let Some(expected) = expected else {
         return context.print(|| digest.to_json(false), || text(&digest, &path));

@@ -176,6 +176,9 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
         Some((variable, is_decoded)) => variable.print(args, form, is_decoded, &view)?,
         None => plain(args, &array, &selection, form, &view)?,
     };
+    if let Some(file) = args.output.as_deref() {
+        interrupted::leaves(format!("{} is written", file.display()));
+    }
     context.warnings(missing(&report.take()).as_slice());
     match args.output.as_deref().filter(|_| !is_stdout(args)) {
         Some(file) => summarize(context, file, &done),

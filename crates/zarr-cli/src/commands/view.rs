@@ -9,6 +9,7 @@ use super::read::select::Chosen;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::interrupted;
 use crate::number::grouped;
 use crate::object::{object, or_null};
 use clap::Args;
@@ -114,6 +115,9 @@ fn check_suffix(path: &Path) -> Result<()> {
 pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
     if let Some(path) = &args.output {
         check_suffix(path)?;
+        if path != Path::new("-") {
+            interrupted::watch(&format!("{} is not written", path.display()), context.global.json);
+        }
     }
     let target = Target::new(context, args)?;
     if args.animate.is_some() {

@@ -3,6 +3,7 @@
 use super::{View, picture};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::interrupted;
 use crate::number::grouped;
 use crate::output::{self, Output};
 use anstyle::Style;
@@ -126,5 +127,7 @@ fn ink(variable: impl Fn(&str) -> Option<String>, is_terminal: bool) -> Ink {
 pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut out = Output::open(Some(path), true)?;
     out.write(bytes)?;
-    out.finish().map(drop)
+    out.finish()?;
+    interrupted::leaves(format!("{} is written", path.display()));
+    Ok(())
 }
