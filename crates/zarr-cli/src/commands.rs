@@ -44,8 +44,8 @@ mod write;
 use crate::args::Global;
 use crate::context::Context;
 use crate::failure::Result;
-use crate::interrupted;
 use crate::near::near;
+use crate::{hints, interrupted};
 use clap::error::{ContextKind, ContextValue};
 use clap::{FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
@@ -152,6 +152,7 @@ verbs! {
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let mut command = help::command();
     let matches = command.try_get_matches_from_mut(args).map_err(without_secret)?;
+    hints::set_verb(matches.subcommand_name().unwrap_or_default());
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 

@@ -1,6 +1,6 @@
 //! Why the command failed.
 
-use crate::hints::{by_options, of_message};
+use crate::hints::{by_options, of_message, of_verb};
 use crate::object::{object, or_null};
 use std::fmt;
 use std::io;
@@ -207,7 +207,7 @@ impl From<&zarr::Error> for Failure {
             pointer: location.pointer.clone(),
             offset: location.offset,
             causes,
-            hint: error.hint().map(by_options).or_else(|| of_message(error.message())),
+            hint: error.hint().map(by_options).map(of_verb).or_else(|| of_message(error.message())),
         }))
     }
 }

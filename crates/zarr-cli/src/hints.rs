@@ -1,5 +1,15 @@
 //! Hints of the library, which names no options, as hints of the command.
 
+use crate::commands;
+use clap::{Arg, Command};
+use std::sync::OnceLock;
+
+/// The verb that runs.
+static VERB: OnceLock<String> = OnceLock::new();
+
+/// Verbs that hints of others may name for an option, the first that has it.
+const OWNERS: [&str; 3] = ["convert", "read", "migrate"];
+
 /// Words of hints of the library, and those of the command in their place. Words that are part of others stand behind them.
 const OPTIONS: [(&str, &str); 18] = [
     ("allow more memory", "--memory allows more"),
@@ -26,7 +36,7 @@ const OPTIONS: [(&str, &str); 18] = [
     ("without strict writers", "without --strict-writers"),
     (
         "names can be numbered: dim_0, dim_1...",
-        "--number-dimensions calls them dim_0, dim_1... in `zarr ds`; `zarr attrs --dims` names them",
+        "`zarr ds --number-dimensions` calls them dim_0, dim_1...; `zarr attrs --dims` names them",
     ),
     ("choose other codecs for it", "`zarr convert --codecs` chooses other codecs for it"),
     ("choose chunks of one shape", "`zarr convert --chunks` chooses chunks of one shape"),
@@ -46,6 +56,38 @@ const MESSAGES: [(&str, &str); 2] = [
 /// A hint of the library as one of the command.
 pub(crate) fn by_options(hint: &str) -> String {
     OPTIONS.iter().fold(hint.to_owned(), |hint, (library, command)| hint.replace(library, command))
+}
+
+/// Notes the verb that runs, whose options hints name.
+pub(crate) fn set_verb(name: &str) {
+    // There is one command line.
+    let _ = VERB.set(name.to_owned());
+}
+
+/// A hint of the verb that runs: an option that it lacks stands behind a verb that has it.
+pub(crate) fn of_verb(hint: String) -> String {
+    match VERB.get() {
+        Some(name) if hint.contains("--") => for_verb(&commands::definition(), name, &hint),
+        _ => hint,
+    }
+}
+
+fn for_verb(command: &Command, name: &str, hint: &str) -> String {
+    let has = |verb: &str, option: &str| {
+        let is_it = |arg: &Arg| arg.get_long() == Some(option);
+        command.find_subcommand(verb).is_some_and(|verb| verb.get_arguments().any(is_it))
+    };
+    let told = |word: &str| {
+        let option = word.strip_prefix("--")?.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
+        let owner = OWNERS.iter().find(|owner| !has(name, option) && has(owner, option))?;
+        Some(word.replacen(&format!("--{option}"), &format!("`zarr {owner} --{option}`"), 1))
+    };
+    // Commands in a hint, every second part, are whole.
+    let plain = |text: &str| {
+        text.split(' ').map(|word| told(word).unwrap_or_else(|| word.to_owned())).collect::<Vec<_>>().join(" ")
+    };
+    let parts = hint.split('`').enumerate();
+    parts.map(|(at, part)| if at % 2 == 0 { plain(part) } else { format!("`{part}`") }).collect()
 }
 
 /// A hint about a message of the library that has none.
@@ -103,9 +145,13 @@ mod tests {
         behind.filter_map(literal).collect()
     }
 
+    /// The sources of the crates; none in a package, which has no other crates beside it.
     fn all() -> Vec<(PathBuf, String)> {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
         let mut files = Vec::new();
+        if CRATES.iter().any(|name| !crates.join(name).is_dir()) {
+            return Vec::new();
+        }
         CRATES.iter().for_each(|name| sources(&crates.join(name).join("src"), &mut files));
         let text = |file: PathBuf| (file.clone(), fs::read_to_string(file).unwrap());
         files.into_iter().filter(|file| !file.ends_with("tests.rs")).map(text).collect()
@@ -113,12 +159,16 @@ mod tests {
 
     #[test]
     fn hints_name_the_options_that_they_mean() {
-        let mut count = 0;
-        for (file, source) in all() {
+        let (all, command, mut count) = (all(), commands::definition(), 0);
+        if all.is_empty() {
+            return;
+        }
+        for (file, source) in all {
             let code = source.split("#[cfg(test)]").next().unwrap_or_default();
             for hint in hints(code) {
                 count += 1;
                 let told = by_options(&hint);
+                check_options(&command, &told);
                 // Words of options and of commands are as they should be.
                 let commands = told.split('`').step_by(2).collect::<String>();
                 let plain: Vec<&str> = commands.split_whitespace().filter(|word| !word.starts_with("--")).collect();
@@ -132,9 +182,43 @@ mod tests {
         assert!(count > 80, "{count}");
     }
 
+    /// Checks that each option that a hint names is one of the verb before it, or of the verb that runs.
+    fn check_options(command: &Command, hint: &str) {
+        let has = |verb: &Command, option: &str| {
+            let mut all = verb.get_arguments().chain(command.get_arguments());
+            all.any(|arg| arg.get_long().is_some_and(|long| option == format!("--{long}")))
+        };
+        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+            let hint = for_verb(command, verb.get_name(), hint);
+            for (at, part) in hint.split('`').enumerate() {
+                let named = part.split(' ').find_map(|word| command.find_subcommand(word)).filter(|_| at % 2 == 1);
+                for option in part.split([' ', ':', ';', ',', '=']).filter(|word| word.starts_with("--")) {
+                    assert!(has(named.unwrap_or(verb), option), "{}: {option}: {hint}", verb.get_name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn hints_name_options_of_their_verbs() {
+        let command = commands::definition();
+        OPTIONS.iter().chain(&MESSAGES).for_each(|(_, hint)| check_options(&command, hint));
+        let hint = by_options("nothing was written; keep_going and exclude leave it out");
+        let of_move = "nothing was written; `zarr convert --keep-going` and `zarr convert --exclude` leave it out";
+        assert_eq!(for_verb(&command, "mv", &hint), of_move);
+        assert_eq!(for_verb(&command, "convert", &hint), hint);
+        let of_copy = "nothing was written; --keep-going and `zarr convert --exclude` leave it out";
+        assert_eq!(for_verb(&command, "cp", &hint), of_copy);
+        assert_eq!(for_verb(&command, "mv", "--memory allows more"), "`zarr convert --memory` allows more");
+        assert_eq!(for_verb(&command, "stats", "--memory allows more"), "--memory allows more");
+    }
+
     #[test]
     fn words_of_the_library_are_there() {
         let all: String = all().into_iter().map(|(_, source)| source).collect();
+        if all.is_empty() {
+            return;
+        }
         let joined: String = all.split("\\\n").map(str::trim_start).collect();
         for (library, _) in OPTIONS.iter().chain(&MESSAGES) {
             // The operation that a store cannot do has a name of its own.

@@ -1,7 +1,8 @@
-//! What is told where a node is not there, or is of the other kind: what is there instead, and what was perhaps meant.
+//! Hints where a node is not there, or is of the other kind: what is there instead, and what was perhaps meant.
 
 use crate::context::{Context, NodeLocation};
 use crate::failure::Failure;
+use crate::hints::by_options;
 use crate::near::{near, question};
 use crate::number::grouped;
 use zarr::convert::{Conversion, Migration};
@@ -56,11 +57,12 @@ fn some(names: &[&str]) -> Option<String> {
     }
 }
 
-/// What an error says, with its hint: one about work that the same command goes on with.
+/// The text of an error about unfinished work, with its hint, which may be about options of the verb that began it.
 fn told(error: &zarr::Error) -> String {
-    let hint = Failure::from(error).hint.clone();
-    match hint {
-        Some(hint) if hint.starts_with("--") => format!("{}: the same command with {hint}", error.message()),
+    match error.hint().map(by_options) {
+        Some(hint) if hint.starts_with("--") => {
+            format!("{}: the same `zarr convert` or `zarr cp` with {hint}", error.message())
+        }
         Some(hint) => format!("{}: {hint}", error.message()),
         None => error.message().to_owned(),
     }

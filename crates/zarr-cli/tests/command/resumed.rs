@@ -83,7 +83,7 @@ fn an_interrupted_conversion_says_how_to_go_on() {
     }
     for args in [&["tree", "t"][..], &["info", "t"], &["ls", "t"], &["read", "t", "g/a"], &["du", "t"]] {
         let ran = folder.run(args);
-        let told = "a conversion to here was interrupted, or is running: the same command with --resume goes on where it stopped";
+        let told = "a conversion to here was interrupted, or is running: the same `zarr convert` or `zarr cp` with --resume goes on where it stopped";
         assert!(ran.err.contains(told), "{args:?}: {}", ran.err);
     }
     let ran = folder.run(&convert);
