@@ -177,7 +177,7 @@ const OTHERS: [(&str, &[&str]); 14] = [
     ("rm", &["delete", "remove", "del", "erase"]),
     ("ls", &["list", "dir"]),
     ("read", &["cat", "get", "print", "dump", "show", "head", "export"]),
-    ("info", &["describe", "inspect", "meta", "metadata", "stat"]),
+    ("info", &["describe", "inspect", "meta", "metadata"]),
     ("du", &["size", "usage"]),
     ("check", &["validate", "verify", "fsck", "lint"]),
     ("convert", &["rechunk", "repack", "recompress", "reshard", "transcode"]),
@@ -230,5 +230,6 @@ mod tests {
             assert!(names.iter().all(|name| command.find_subcommand(name).is_none()), "{names:?}");
         }
         assert_eq!(near_verb("rechunk").as_deref(), Some("convert"));
+        assert_eq!(near_verb("stat").as_deref(), Some("stats"));
     }
 }

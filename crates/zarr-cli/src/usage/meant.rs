@@ -1,4 +1,4 @@
-//! What was meant by an option that a verb does not have: one of its own of another name, one of another verb, or none at all.
+//! Hints about an option that a verb does not have: one of its own of another name, one of another verb, or none at all.
 
 use crate::near::{near, question};
 use clap::{Arg, Command};
@@ -49,13 +49,15 @@ const SAME: [&[&str]; 27] = [
     ],
 ];
 
-/// Where a hint is true.
+/// The verbs of a hint.
 enum Of {
-    /// In these verbs.
+    /// These verbs.
     Verbs(&'static [&'static str]),
-    /// In verbs that have this option.
+    /// Verbs that have this option.
     Having(&'static str),
-    /// In all others.
+    /// Verbs that take this value behind their names.
+    Taking(&'static str),
+    /// All others.
     Others,
 }
 
@@ -87,22 +89,22 @@ const TOLD: &[(&[&str], Of, &str)] = &[
     ),
     (
         &["-f", "--force", "--overwrite"],
-        Of::Verbs(&["write", "append", "attrs", "consolidate"]),
+        Of::Verbs(&["write", "attrs", "consolidate"]),
         "it asks nothing: what is there is replaced",
     ),
+    (&["-f", "--force", "--overwrite"], Of::Verbs(&["append"]), "it asks nothing: nothing that is there is replaced"),
     (&["-f", "--force"], Of::Verbs(&["resize"]), "--shrink cuts elements off"),
     (&OUTPUT, Of::Verbs(&["convert", "cp", "mv"]), "DST, the second address, is what is written"),
     (&OUTPUT, Of::Verbs(&["create", "write", "append"]), "URL, the first argument, is what is written"),
     (&OUTPUT, Of::Having("--output"), "-o FILE is the file to write"),
-    (&OUTPUT, Of::Others, "the result goes to standard output: `> FILE` keeps it"),
+    (&OUTPUT, Of::Verbs(&["migrate"]), "OUTPUT, the argument behind the store, is what is written"),
+    (&OUTPUT, Of::Verbs(&PRINTING), "the result goes to standard output: `> FILE` keeps it"),
     (&["--as"], Of::Verbs(&["view"]), "-o FILE.png writes a picture"),
     (&["--as", "--output-format", "--format"], Of::Others, "--json prints JSON"),
-    (&["--node", "--path", "--array", "-p"], Of::Having("--node"), "--node PATH is the node"),
-    (
-        &["--node", "--path", "--array", "--group", "-p"],
-        Of::Others,
-        "the node stands behind the store: URL PATH, or URL::PATH",
-    ),
+    (&NODE, Of::Having("--node"), "--node PATH is the node"),
+    (&NODE, Of::Verbs(&["cp", "mv", "diff"]), "URL::PATH names a node"),
+    (&NODE, Of::Verbs(&["migrate", "serve", "remove-metadata"]), "it is of the store as a whole"),
+    (&NODE, Of::Taking("PATH"), "the node stands behind the store: URL PATH, or URL::PATH"),
     (
         &["--variables", "--variable", "--var", "--vars"],
         Of::Verbs(&ONE),
@@ -113,6 +115,23 @@ const TOLD: &[(&[&str], Of, &str)] = &[
 
 const COPIES: &str = "a copy has the format of the hierarchy that it comes into; `zarr convert` has --dialect";
 const OUTPUT: [&str; 7] = ["-o", "--output", "--out", "--outfile", "--output-file", "--save", "-O"];
+const NODE: [&str; 5] = ["--node", "--path", "--array", "--group", "-p"];
+/// Verbs that print what they find.
+const PRINTING: [&str; 13] = [
+    "tree",
+    "ls",
+    "info",
+    "ds",
+    "du",
+    "stats",
+    "diff",
+    "digest",
+    "attrs",
+    "check",
+    "bench-codecs",
+    "completions",
+    "man",
+];
 /// Verbs that go through all nodes below one.
 const BELOW: [&str; 11] =
     ["tree", "du", "check", "convert", "migrate", "cp", "mv", "diff", "digest", "consolidate", "remove-metadata"];
@@ -134,6 +153,7 @@ fn of_option(command: &Command, verb: &Command, option: &str) -> String {
             && match of {
                 Of::Verbs(verbs) => verbs.contains(&verb.get_name()),
                 Of::Having(own) => find(verb, own).is_some(),
+                Of::Taking(value) => takes(verb, value),
                 Of::Others => true,
             }
     };
@@ -187,6 +207,11 @@ fn find<'v>(verb: &'v Command, name: &str) -> Option<&'v Arg> {
     verb.get_arguments().find(is_it)
 }
 
+/// Whether a verb takes a value of this name, which belongs to no option.
+fn takes(verb: &Command, value: &str) -> bool {
+    verb.get_positionals().any(|arg| arg.get_value_names().is_some_and(|names| names.iter().any(|name| name == value)))
+}
+
 /// An option with the name of its value: `--dim DIM=LENGTH`.
 fn usage(arg: &Arg) -> String {
     let name = match (arg.get_long(), arg.get_short()) {
@@ -201,7 +226,8 @@ fn usage(arg: &Arg) -> String {
 /// A hint about a value that belongs to no option.
 fn of_value(verb: &Command, value: &str) -> String {
     let has = |name: &str| find(verb, name).is_some();
-    let is_index = value.chars().all(|letter| letter.is_ascii_digit() || ":,-[]. ".contains(letter));
+    let is_index = value.chars().all(|letter| letter.is_ascii_digit() || ":,-[]. ".contains(letter))
+        && value.contains(|letter: char| letter.is_ascii_digit() || letter == ':');
     let text = if value.contains(' ') { format!("\"{value}\"") } else { value.to_owned() };
     match verb.get_name() {
         "rm" => return "one node is erased at a time: `zarr rm URL PATH` for each".to_owned(),
@@ -231,7 +257,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// All names of options that hints know, and all of all verbs.
+    /// The names of options that hints know, and those of all verbs.
     fn names(command: &Command) -> BTreeSet<String> {
         let known = SAME.iter().copied().chain(TOLD.iter().map(|(names, _, _)| *names)).flatten();
         let own = command.get_subcommands().flat_map(Command::get_arguments).flat_map(|arg| {
@@ -288,6 +314,14 @@ mod tests {
         check("convert --select", "`zarr convert` has --sel DIM=LABELS, --isel DIM=INDICES");
         check("create --compressor=zstd", "`zarr create` has --codecs CODECS");
         check("tree --jsno", "is \"--json\" meant?");
+        check("append --force", "it asks nothing: nothing that is there is replaced");
+        check("mv --path", "URL::PATH names a node");
+        check("serve --node", "it is of the store as a whole");
+        check("convert --group", "--node PATH is the node");
+        check("read --node", "the node stands behind the store: URL PATH, or URL::PATH");
+        check("migrate -o", "OUTPUT, the argument behind the store, is what is written");
+        check("read -", "`zarr read URL PATH` takes no more; `zarr read -h` lists its options");
+        check("read ", "`zarr read URL PATH` takes no more; `zarr read -h` lists its options");
         check("tree -o", "the result goes to standard output: `> FILE` keeps it");
         check("read --dim", "--isel DIM=INDICES and --sel DIM=LABELS select along a dimension");
         check("read time=0", "--isel time=0 selects by index, --sel time=0 by label");
@@ -298,6 +332,8 @@ mod tests {
             "info --sel",
             "`zarr stats`, `zarr read`, `zarr view`, `zarr write` and others have --sel DIM=LABELS; `zarr info -h` lists the options of info",
         );
+        let rm = hint(&command, command.find_subcommand("rm"), "--output");
+        assert!(!rm.contains("standard output"), "{rm}");
         assert!(hint(&command, None, "--sel").contains("behind a verb"));
     }
 }

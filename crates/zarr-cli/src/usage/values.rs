@@ -1,4 +1,4 @@
-//! What was meant by the value of an option that does not take it.
+//! Hints about the value of an option that does not take it.
 
 use crate::format::{Form, NETCDF, is_netcdf};
 use clap::{Command, ValueEnum};
