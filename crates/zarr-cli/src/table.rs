@@ -2,6 +2,7 @@
 
 use crate::columns::{padded, padding, widest};
 use std::io::IsTerminal;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// How the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,21 @@ pub(crate) fn lines(sides: &[Side], rows: &[Vec<String>]) -> String {
         text.push('\n');
     }
     text
+}
+
+/// The text, cut to so many columns.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.width() <= most {
+        return text.to_owned();
+    }
+    let mut shown = String::new();
+    for letter in text.chars() {
+        if shown.width() + letter.width().unwrap_or(0) + 3 > most {
+            break;
+        }
+        shown.push(letter);
+    }
+    format!("{shown}...")
 }
 
 /// Whether standard output is a terminal that has characters for blocks, as its locale says.

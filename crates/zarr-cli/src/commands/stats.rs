@@ -27,6 +27,8 @@ use zarr::stats::{Extreme, Kind, Row, Scalar, Statistics, StatsOptions, Texts};
 const BAR: usize = 30;
 /// Characters of a bar and the edges beside it.
 const WIDTH: usize = 68;
+/// Bins of a histogram by default.
+const BINS: usize = 20;
 /// Characters of a text among the most common ones.
 const TEXT: usize = 48;
 
@@ -64,9 +66,9 @@ pub(crate) struct Stats {
     /// 0.01,0.05,0.25,0.5,0.75,0.95,0.99.
     #[arg(long, value_name = "SHARES", value_parser = quantiles, help_heading = WHAT)]
     quantiles: Option<Shares>,
-    /// Bins of the histogram, at most 10000; 0 for none.
-    #[arg(long, value_name = "N", default_value = "20", help_heading = WHAT)]
-    bins: usize,
+    /// Bins of the histogram, at most 10000; 0 for none. By default 20.
+    #[arg(long, value_name = "N", help_heading = WHAT)]
+    bins: Option<usize>,
     /// How much memory may be used for data.
     #[arg(long, value_name = "SIZE", default_value = "256MiB", value_parser = number::parse_size)]
     memory: u64,
@@ -91,7 +93,8 @@ pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
     if is_whole && context.node(&location)?.node.as_group().is_some() {
         return group::run(context, args, &location);
     }
-    let mut options = StatsOptions::default().bins(args.bins).memory(args.memory).field(args.field.clone());
+    let mut options =
+        StatsOptions::default().bins(args.bins.unwrap_or(BINS)).memory(args.memory).field(args.field.clone());
     if let Some(Shares(shares)) = &args.quantiles {
         options = options.quantiles(shares);
     }
@@ -168,7 +171,8 @@ impl Measured {
 fn labels(context: &Context, location: &NodeLocation, name: &str, index: &[u64]) -> Option<Vec<(String, String)>> {
     let (group, _) = group_of(context, location).ok()??;
     let dataset = Dataset::open_variables(&group, &[name], &DatasetOptions::default()).ok()?;
-    let dataset = inheriting(context, &location.address, dataset).ok()?;
+    // Coordinates of groups above that fail are left out.
+    let dataset = inheriting(context, &location.address, dataset.clone()).unwrap_or(dataset);
     let label = |(dimension, &at): (&str, &u64)| {
         let at = i64::try_from(at).ok()?;
         let selected =

@@ -245,6 +245,15 @@ fn a_group_has_a_line_for_each_array() {
     assert_eq!(all.as_array().unwrap().iter().find(|it| it.get("path") == one.get("path")), Some(&one));
     assert_eq!(all.as_array().unwrap().len(), lines.len() - 1);
     assert!(of("sst").len() > 8 && of("names")[of("names").len() - 4..] == ["-"; 4], "{text}");
+    // Options of an array alone are refused, and not dropped.
+    for args in [["--bins", "5"], ["--quantiles", "0.5"]] {
+        let ran = folder.run(&["stats", "c", args[0], args[1]]);
+        assert!(ran.code == Some(2) && ran.err.contains(args[0]) && ran.err.contains("sst"), "{}", ran.err);
+    }
+    folder.ok(&["stats", "c", "--bins", "0", "--quantiles", ""]);
+    folder.ok(&["create", "d", "many", "--shape", "1,1,1,1,1,1,1,1,1,1,1,1,1", "--dtype", "int8"]);
+    let long = folder.ok(&["stats", "d"]);
+    assert!(long.contains("(1, 1, 1, 1, 1, 1, 1, 1, 1, 1...  int8"), "{long}");
     // An array that cannot be read is told, and the others are shown.
     std::fs::write(folder.path("c/lat/0"), "no chunk").unwrap();
     let ran = folder.run(&["stats", "c"]);

@@ -7,13 +7,24 @@ use crate::escape;
 use crate::failure::{Failure, Result};
 use crate::number::{grouped, tuple};
 use crate::report;
-use crate::table::{Side, lines};
+use crate::table::{Side, cut, lines};
 use std::sync::Arc;
 use zarr::meta::text::type_in_short;
 use zarr::stats::{Kind, Scalar, StatsOptions};
 
+/// Columns of a shape or a type at most.
+const MOST: usize = 32;
+
 /// Shows the statistics of the arrays directly below a group. Of one that has none the others are shown nevertheless.
 pub(super) fn run(context: &Context, args: &Stats, location: &NodeLocation) -> Result<()> {
+    let asked = [
+        ("--quantiles", args.quantiles.as_ref().is_some_and(|shares| !shares.0.is_empty())),
+        ("--bins", args.bins.is_some_and(|bins| bins > 0)),
+    ];
+    if let Some((option, _)) = asked.into_iter().find(|(_, is_asked)| *is_asked) {
+        let failure = Failure::usage(format!("{location}: {option} is of one array, and this is a group"));
+        return Err(failure.with_hint(context.arrays_below(location)));
+    }
     let walk = context.children(location)?.below(&location.path);
     context.hidden(&walk);
     let arrays: Vec<_> = walk.nodes.iter().filter(|node| node.node.as_array().is_some()).collect();
@@ -37,7 +48,7 @@ pub(super) fn run(context: &Context, args: &Stats, location: &NodeLocation) -> R
     }
     let json = || measured.iter().map(|one| one.shown().json()).collect::<Vec<_>>();
     context.page(json, || text(&measured))?;
-    failures.extend(walk.broken.into_iter().map(Failure::from));
+    failures.extend(walk.broken.into_iter().chain(walk.bad_copies).map(Failure::from));
     let Some(last) = failures.pop() else { return Ok(()) };
     failures.iter().for_each(|failure| report::print(failure, context.global.json));
     Err(last)
@@ -57,8 +68,8 @@ fn text(measured: &[Measured]) -> String {
         let name = one.path.rsplit('/').next().unwrap_or_default();
         vec![
             escape::line(name).into_owned(),
-            tuple(&statistics.shape),
-            escape::line(&type_in_short(&statistics.data_type.to_config())).into_owned(),
+            cut(&tuple(&statistics.shape), MOST),
+            cut(&escape::line(&type_in_short(&statistics.data_type.to_config())), MOST),
             grouped(numbers.count),
             grouped(statistics.nan),
             cell(numbers.min.as_ref().map(|found| &found.value), brief),
