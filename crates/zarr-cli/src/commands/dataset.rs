@@ -8,6 +8,7 @@ use crate::context::{Context, NodeLocation};
 use crate::escape;
 use crate::failure::{Failure, Result};
 use crate::object::{object, or_null};
+use crate::report;
 use clap::Args;
 use std::collections::VecDeque;
 use zarr::Group;
@@ -54,12 +55,15 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
         }
         None => error.into(),
     })?;
-    let dataset = open(context, args, &location, &group)?;
+    let all = args.recursive.then(|| Below::of(&group, usize::MAX));
+    let errors = all.as_ref().map(|all| all.failures.iter().map(ToString::to_string).collect());
+    let errors: Vec<String> = errors.unwrap_or_default();
+    let dataset = open(context, args, &location, &group, &errors)?;
     if args.header {
         let cdl = dataset.cdl()?;
         return context.page(|| object! { "cdl": cdl.to_string() }, || format!("{cdl}\n"));
     }
-    let below = Below::of(&group, if args.recursive { usize::MAX } else { MOST_GROUPS });
+    let below = all.unwrap_or_else(|| Below::of(&group, MOST_GROUPS));
     let facts = object! { ..json(facts, &dataset), "groups": below.names() };
     if !args.recursive {
         return context.page(|| facts, || format!("{}{}", overview(&dataset), below.lines(&location)));
@@ -67,7 +71,7 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
     let (mut others, mut text) = (Vec::new(), overview(&dataset));
     for (name, group) in &below.groups {
         // Of a group that is no data set the others are shown nevertheless.
-        match open(context, args, &location, group) {
+        match open(context, args, &location, group, &errors) {
             Ok(dataset) => {
                 text.push_str(&format!("\n{}:\n{}", escape::line(name), overview(&dataset)));
                 others.push(Value::from(json(describe::facts(group.found()), &dataset)));
@@ -75,14 +79,16 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
             Err(failure) => context.warnings(&[failure.line.as_str()]),
         }
     }
-    context.page(|| object! { ..facts, "below": others }, || text)
+    context.page(|| object! { ..facts, "below": others }, || text)?;
+    report::all(below.failures.into_iter(), context.global.json)
 }
 
-/// A group as a data set, with the coordinates of the groups above it.
-fn open(context: &Context, args: &Ds, location: &NodeLocation, group: &Group) -> Result<Dataset> {
+/// A group as a data set, with the coordinates of the groups above it. Warns of what cannot be opened, but for these errors.
+fn open(context: &Context, args: &Ds, location: &NodeLocation, group: &Group, errors: &[String]) -> Result<Dataset> {
     let options = DatasetOptions::default().number_dimensions(args.number_dimensions).arrays(context.options());
     let dataset = Dataset::open_with(group, &options)?;
-    let broken = dataset.broken().iter().map(|error| format!("left out, for it cannot be opened: {error}"));
+    let broken = dataset.broken().iter().map(ToString::to_string).filter(|error| !errors.contains(error));
+    let broken = broken.map(|error| format!("left out, for it cannot be opened: {error}"));
     context.warnings(&broken.collect::<Vec<_>>());
     inheriting(context, &location.address, dataset)
 }
@@ -92,27 +98,40 @@ struct Below {
     groups: Vec<(String, Group)>,
     /// Whether some were not looked at.
     is_cut: bool,
+    /// Errors of nodes and groups that cannot be read.
+    failures: Vec<zarr::Error>,
 }
 
 impl Below {
     /// Looks at so many groups; nothing where they cannot be listed.
     fn of(group: &Group, most: usize) -> Self {
         let (mut groups, mut left, mut looked) = (Vec::new(), VecDeque::from([group.clone()]), 0);
+        let (mut failures, can_list) = (Vec::new(), group.store().capabilities().list);
         let prefix = group.path().names().count();
         while looked < most {
             let Some(next) = left.pop_front() else { break };
             looked += 1;
-            let Ok(walk) = next.consolidated_children() else { continue };
+            let walk = match next.consolidated_children() {
+                Ok(walk) => walk,
+                Err(error) => {
+                    failures.extend(Some(error).filter(|_| can_list));
+                    continue;
+                }
+            };
+            failures.extend(walk.broken.into_iter().chain(walk.bad_copies));
             let is_dataset = looked > 1 && walk.nodes.iter().any(|node| node.node.as_array().is_some());
             for node in walk.nodes.into_iter().filter(|node| node.node.as_array().is_none()) {
-                left.extend(Group::from_found(next.store(), node, next.registry()));
+                match Group::from_found(next.store(), node, next.registry()) {
+                    Ok(group) => left.push_back(group),
+                    Err(error) => failures.push(error),
+                }
             }
             if is_dataset {
                 groups.push((next.path().names().skip(prefix).collect::<Vec<_>>().join("/"), next));
             }
         }
         groups.sort_by(|(a, _), (b, _)| a.cmp(b));
-        Self { groups, is_cut: !left.is_empty() }
+        Self { groups, is_cut: !left.is_empty(), failures }
     }
 
     fn names(&self) -> Vec<&str> {

@@ -18,7 +18,7 @@ use zarr::meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 
 /// Longer names and shapes do not push the columns of others to the right.
 const MAX_COLUMN: usize = 48;
-/// So many characters of the value of an attribute are shown.
+/// So many characters of the name and of the value of an attribute are shown.
 const MAX_VALUE: usize = 100;
 /// The indentation of each level, in characters.
 const INDENT: usize = 3;
@@ -129,13 +129,18 @@ impl Drawing<'_> {
 /// Draws the attributes of a node, a line for each.
 fn attributes(node: &StoredNode, indent: &str, text: &mut String) {
     for (name, value) in node.node.attributes().iter() {
-        let value = value.to_string();
-        let mut shown: String = value.chars().take(MAX_VALUE).collect();
-        if shown.len() < value.len() {
-            shown.push_str("...");
-        }
-        text.push_str(&format!("{indent}{}: {}\n", escape::line(name), escape::line(&shown)));
+        let (name, value) = (shortened(name), shortened(&value.to_string()));
+        text.push_str(&format!("{indent}{}: {}\n", escape::line(&name), escape::line(&value)));
     }
+}
+
+/// The begin of a name or a value.
+fn shortened(text: &str) -> String {
+    let mut shown: String = text.chars().take(MAX_VALUE).collect();
+    if shown.len() < text.len() {
+        shown.push_str("...");
+    }
+    shown
 }
 
 /// The text in a style.

@@ -1,4 +1,4 @@
-//! What was meant by options, values and nodes that are not there.
+//! Hints about options, values and nodes that are not there.
 
 use crate::folder::Folder;
 
@@ -38,6 +38,12 @@ fn options_of_other_names_are_named() {
         ("rename-dims s g/a x=z --dim y=w", "--dim x=z"),
         ("rm s g/a g/b", "one node is erased at a time"),
         ("tree --jsno s", "is \"--json\" meant?"),
+        ("append s g/a --from x --force", "nothing that is there is replaced"),
+        ("diff s t --path g", "URL::PATH names a node"),
+        ("migrate s --node g", "it is of the store as a whole"),
+        ("convert s t --group g", "--node PATH is the node"),
+        ("rm s g/a -o x", "`zarr rm -h`"),
+        ("read s g/a -", "takes no more"),
         ("ds s -x", "`zarr ds -h` lists its options"),
         ("view s g/a --as png", "-o FILE.png"),
         ("read s g/a --region us-east-1", "`zarr read` has --sel"),
@@ -58,6 +64,7 @@ fn values_and_verbs_of_other_names_are_named() {
         ("convert s t --dialect v9", "`zarr convert -h`"),
         ("read s g/a --as png", "`zarr read -h`"),
         ("convert s t --codecs zstd:5", "is zstd(5) meant?"),
+        ("stat s", "is \"stats\" meant?"),
         ("copy s t", "is \"cp\" meant?"),
         ("rename s t", "is \"mv\" meant?"),
         ("validate s", "is \"check\" meant?"),
@@ -68,6 +75,17 @@ fn values_and_verbs_of_other_names_are_named() {
     folder.ok(&["convert", "s", "t", "--zarr-format", "2"]);
     folder.ok(&["create", "u", "a", "--shape", "4", "--dtype", "int8", "--zarr-format=3"]);
     folder.ok(&["read", "s", "g/a", "--format", "v3"]);
+}
+
+/// Hints of the library name options; those that the verb lacks stand behind a verb that has them.
+#[test]
+fn hints_name_options_of_other_verbs_with_these() {
+    let folder = store();
+    folder.ok(&["create", "s", "g/b", "--shape", "4", "--dtype", "int16"]);
+    std::fs::write(folder.path("s/g/b/zarr.json"), "no document").unwrap();
+    hint(&folder, "convert s t", "--keep-going and --exclude leave it out");
+    hint(&folder, "cp s t", "--keep-going and `zarr convert --exclude` leave it out");
+    hint(&folder, "mv s::/g s::/h", "`zarr convert --keep-going` and `zarr convert --exclude` leave it out");
 }
 
 #[test]
@@ -132,6 +150,10 @@ fn all_levels_are_shown_where_they_are_asked_for() {
     assert_eq!(lines[0], "`- g/");
     assert!(lines[1].starts_with("   |- a  (x 4, y 2)"), "{tree}");
     assert_eq!(lines[2..4], ["   |     units: \"K\"", "   |     n: [1,2]"], "{tree}");
+    let long_name = "n".repeat(300);
+    folder.ok(&["attrs", "s", "g/x", "--set", &format!("{long_name}=1")]);
+    let cut = folder.ok(&["tree", "s", "--attrs"]);
+    assert!(cut.contains(&format!("{}...: 1\n", &long_name[..100])) && !cut.contains(&long_name), "{cut}");
     let ds = folder.ok(&["ds", "s"]);
     let below = "Groups, which -r shows as well:\n  g    zarr ds s /g\n  g/h  zarr ds s /g/h\n";
     assert!(ds.ends_with(below), "{ds}");
@@ -139,4 +161,12 @@ fn all_levels_are_shown_where_they_are_asked_for() {
     assert!(all.contains("\ng:\nDimensions:  x 4, y 2\n") && all.contains("\ng/h:\nDimensions:  x 4\n"), "{all}");
     let json = zarr::meta::json::Value::from_json(&folder.ok(&["ds", "s", "-r", "--json"])).unwrap();
     assert_eq!(json.pointer("/below/1/path").unwrap().to_string(), "\"/g/h\"");
+    // A group that cannot be read is an error once the others are shown, as of `ls -R`.
+    std::fs::write(folder.path("s/g/h/zarr.json"), "no document").unwrap();
+    for args in [["ls", "s", "-R"], ["ds", "s", "-r"]] {
+        let ran = folder.run(&args);
+        assert!(ran.code == Some(4) && ran.err.contains("/g/h"), "{args:?}: {:?} {}", ran.code, ran.err);
+        assert!(String::from_utf8(ran.out).unwrap().contains("g"), "{args:?}");
+    }
+    assert!(folder.run(&["ds", "s", "-r"]).out.starts_with(b"Dimensions"));
 }
