@@ -31,6 +31,8 @@ mod json;
 mod kept;
 mod killed;
 mod labels;
+#[cfg(unix)]
+mod left;
 mod look;
 mod meant;
 mod metadata;

@@ -1,0 +1,109 @@
+//! Lines about what an interruption leaves, where they depend on more than the verb.
+
+use crate::folder::Folder;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use zarr_testserver::{Bucket, TestServer};
+
+/// A data set of two variables in a bucket, and one to append in the folder.
+struct Remote {
+    folder: Folder,
+    server: TestServer,
+    endpoint: String,
+}
+
+impl Remote {
+    fn new() -> Self {
+        let server = TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap();
+        let endpoint = format!("endpoint={}", server.url());
+        let folder = Folder::new();
+        for name in ["x", "b"] {
+            folder.ok(&["create", "s", name, "--shape", "4", "--dtype", "int16", "--chunks", "2", "--dims", "x"]);
+            folder.ok(&["write", "s", name, "--value", "7"]);
+        }
+        let remote = Self { folder, server, endpoint };
+        remote.folder.ok(&remote.with(&["cp", "s", "s3://data/s"]));
+        remote
+    }
+
+    fn with<'a>(&'a self, args: &[&'a str]) -> Vec<&'a str> {
+        let options = ["--store-option", "anonymous=true", "--store-option", &self.endpoint];
+        args.iter().copied().chain(options).collect()
+    }
+
+    /// Runs the command, and interrupts it at its first request of a method, for a path that has these letters: its exit code, and standard
+    /// error.
+    fn interrupted(&self, args: &[&str], (method, path): (&str, &str)) -> (Option<i32>, String) {
+        self.server.reset_counts();
+        self.server.set_latency(Duration::from_millis(100));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_zarr"));
+        command.args(self.with(args)).current_dir(self.folder.path("")).stdin(Stdio::null()).stdout(Stdio::null());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let begun = Instant::now();
+        let is_made = || self.server.log().iter().any(|it| it.method == method && it.path.contains(path));
+        while !is_made() && child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().is_ok());
+        let ended = child.wait_with_output().unwrap();
+        self.server.set_latency(Duration::ZERO);
+        (ended.status.code(), String::from_utf8(ended.stderr).unwrap())
+    }
+
+    fn says(&self, args: &[&str], method: &str, words: &str) {
+        let (code, err) = self.interrupted(args, (method, ""));
+        assert!(code == Some(130) && err.contains(words), "{args:?}: {code:?}: {err}");
+    }
+}
+
+#[test]
+fn what_is_left_depends_on_the_arguments() {
+    let remote = Remote::new();
+    let append = ["append", "s3://data/s", "--from", "s"];
+    remote.says(&append, "PUT", "variables may have different sizes along x, which `zarr check` names");
+    let zip = ["mv", "s3://data/s", "x.zip"];
+    let (code, err) = remote.interrupted(&zip, ("GET", "/c/"));
+    let is_told = err.contains("s3://data/s is whole until x.zip is written") && !err.contains("--resume");
+    assert!(code == Some(130) && is_told, "{code:?}: {err}");
+    let part = ["convert", "s", "s3://data/t", "--chunks", "1", "--part", "1/2"];
+    remote.says(&part, "PUT", "part 1/2 is not done");
+    let new = ["create", "s3://data/s", "b", "--shape", "4", "--dtype", "int8", "--overwrite"];
+    remote.says(&new, "DELETE", "partly erased; the same command creates the new one");
+    remote.folder.ok(&remote.with(&new));
+    remote.says(&["digest", "s3://data/s", "--parts", "p.json"], "GET", "p.json is not written");
+    remote.says(&["view", "s3://data/s", "x", "-o", "p.png"], "GET", "p.png is not written");
+    remote.says(&["consolidate", "s3://data/s", "--drop"], "GET", "as before, or dropped");
+    // No file is left beside those that are not written.
+    let names = std::fs::read_dir(remote.folder.path("")).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> =
+        names.filter(|name| name.to_string_lossy().contains("p.") && !name.to_string_lossy().contains("zip")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn what_writes_nothing_is_interrupted_without_a_line() {
+    let remote = Remote::new();
+    for args in [
+        ["consolidate", "s3://data/s", "--check"].as_slice(),
+        &["remove-metadata", "v3", "s3://data/s", "--dry-run", "--force"],
+        &["check", "s3://data/s", "--repair", "--dry-run"],
+    ] {
+        let (code, err) = remote.interrupted(args, ("GET", ""));
+        assert!(code.is_none() && !err.contains("interrupted"), "{args:?}: {code:?}: {err}");
+    }
+}
+
+/// Variables that have grown apart can be cut to one size by the commands that the line names.
+#[test]
+fn data_sets_that_grew_apart_are_repaired() {
+    let folder = Folder::new();
+    for (name, len) in [("x", "6"), ("b", "4")] {
+        folder.ok(&["create", "s", name, "--shape", len, "--dtype", "int16", "--dims", "x"]);
+    }
+    let check = folder.run(&["check", "s"]);
+    let found = String::from_utf8(check.out).unwrap();
+    assert!(check.code == Some(1) && found.contains("dimension \"x\" has"), "{found}");
+    folder.ok(&["resize", "s", "x", "--shrink", "--dim", "x=4"]);
+    folder.ok(&["append", "s", "--from", "s"]);
+    assert!(folder.ok(&["ds", "s"]).starts_with("Dimensions:  x 8"));
+}
