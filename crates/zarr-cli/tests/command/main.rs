@@ -31,7 +31,7 @@ mod json;
 mod kept;
 mod killed;
 mod labels;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod left;
 mod look;
 mod meant;
