@@ -152,8 +152,9 @@ verbs! {
 pub(crate) fn parse(args: Vec<OsString>) -> Result<Cli, clap::Error> {
     let mut command = help::command();
     let matches = command.try_get_matches_from_mut(args).map_err(without_secret)?;
-    hints::set_verb(matches.subcommand_name().unwrap_or_default());
-    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    hints::set_verb(command, matches.subcommand_name().unwrap_or_default());
+    Ok(cli)
 }
 
 /// The error without the text that was given for an option of a store: where only a value is given, it may be a token.

@@ -1,11 +1,10 @@
 //! Hints of the library, which names no options, as hints of the command.
 
-use crate::commands;
 use clap::{Arg, Command};
 use std::sync::OnceLock;
 
-/// The verb that runs.
-static VERB: OnceLock<String> = OnceLock::new();
+/// The definition of the command, and the verb that runs.
+static VERB: OnceLock<(Command, String)> = OnceLock::new();
 
 /// Verbs that hints of others may name for an option, the first that has it.
 const OWNERS: [&str; 3] = ["convert", "read", "migrate"];
@@ -59,16 +58,16 @@ pub(crate) fn by_options(hint: &str) -> String {
 }
 
 /// Notes the verb that runs, whose options hints name.
-pub(crate) fn set_verb(name: &str) {
+pub(crate) fn set_verb(command: Command, name: &str) {
     // There is one command line.
-    let _ = VERB.set(name.to_owned());
+    let _ = VERB.set((command, name.to_owned()));
 }
 
 /// A hint of the verb that runs: an option that it lacks stands behind a verb that has it.
 pub(crate) fn of_verb(hint: String) -> String {
     match VERB.get() {
-        Some(name) if hint.contains("--") => for_verb(&commands::definition(), name, &hint),
-        _ => hint,
+        Some((command, name)) => for_verb(command, name, &hint),
+        None => hint,
     }
 }
 
@@ -159,7 +158,7 @@ mod tests {
 
     #[test]
     fn hints_name_the_options_that_they_mean() {
-        let (all, command, mut count) = (all(), commands::definition(), 0);
+        let (all, command, mut count) = (all(), crate::commands::definition(), 0);
         if all.is_empty() {
             return;
         }
@@ -201,7 +200,7 @@ mod tests {
 
     #[test]
     fn hints_name_options_of_their_verbs() {
-        let command = commands::definition();
+        let command = crate::commands::definition();
         OPTIONS.iter().chain(&MESSAGES).for_each(|(_, hint)| check_options(&command, hint));
         let hint = by_options("nothing was written; keep_going and exclude leave it out");
         let of_move = "nothing was written; `zarr convert --keep-going` and `zarr convert --exclude` leave it out";
