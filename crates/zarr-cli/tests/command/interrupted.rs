@@ -84,7 +84,7 @@ fn conversions_and_copies_that_are_interrupted_go_on() {
     let goes_on = "the same command with --resume goes on, with --overwrite it begins anew";
     remote.interrupted(&convert, Some("PUT"), &["s3://data/t is not complete", goes_on]);
     let missing = remote.folder.run(&remote.with(&["tree", "s3://data/t"]));
-    let told = "the same command with --resume goes on where it stopped";
+    let told = "the same `zarr convert` or `zarr cp` with --resume goes on where it stopped";
     assert!(missing.code == Some(3) && missing.err.contains(told), "{}", missing.err);
     remote.ok(&[&convert[..], &["--resume"]].concat());
     remote.equal("s", "s3://data/t");
@@ -133,7 +133,11 @@ fn changes_that_are_interrupted_are_done_again() {
     remote.interrupted(&["resize", "s3://data/s", "g/a", "--shape", "70"], None, &["its old shape or its new one"]);
     remote.interrupted(&["attrs", "s3://data/s", "g/a", "--set", "a=1"], None, &["the same command changes it"]);
     remote.interrupted(&["check", "s3://data/s", "--repair"], None, &["nothing is repaired"]);
-    remote.interrupted(&["rm", "s3://data/s", "g/a"], None, &["the node is there, or gone", "`zarr check --repair`"]);
+    remote.interrupted(
+        &["rm", "s3://data/s", "g/a"],
+        None,
+        &["the node is there, or gone", "`zarr check` names keys that are left"],
+    );
     let again = remote.folder.run(&remote.with(&["rm", "s3://data/s", "g/a"]));
     assert!(matches!(again.code, Some(0 | 3)), "{}", again.err);
     let left = remote.server.keys("data").into_iter().find(|key| key.starts_with("s/g/a/"));
