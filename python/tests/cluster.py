@@ -51,9 +51,9 @@ def by_command(folder: Path, workers: int = 4) -> Iterator[Client]:
 
 
 def held(block: np.ndarray[Any, Any], until: str, block_info: Any = None) -> np.ndarray[Any, Any]:
-    """The same block; those of the second half of the rows once there is a file."""
-    (number, count) = (block_info[0][key][0] for key in ("chunk-location", "num-chunks"))
-    while 2 * number >= count and not os.path.exists(until):
+    """The same block; the last three, once there is a file. They are fewer than the workers: one always goes on with other blocks."""
+    (row, column), (rows, columns) = (block_info[0][key] for key in ("chunk-location", "num-chunks"))
+    while row == rows - 1 and column >= columns - 3 and not os.path.exists(until):
         time.sleep(0.01)
     return block
 
