@@ -1,69 +1,34 @@
 //! Verbs that are interrupted say what is left, and how to go on.
 
 use crate::folder::{Folder, int16};
-use std::os::unix::process::ExitStatusExt;
+use crate::signalled::Remote;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use zarr_testserver::{Bucket, TestServer};
+use zarr_testserver::Logged;
 
 /// A bucket with a store of two arrays, of 60 and of 6 chunks, which are in the folder as well.
-struct Remote {
-    folder: Folder,
-    server: TestServer,
-    options: Vec<String>,
+fn remote() -> Remote {
+    let folder = Folder::new();
+    for (path, len) in [("g/a", "60"), ("g/b", "6")] {
+        let new = ["create", "s", path, "--shape", len, "--dtype", "int16", "--chunks", "1", "--dialect", "v2"];
+        folder.ok(&new);
+        folder.ok(&["write", "s", path, "--value", "7"]);
+    }
+    Remote::of(folder)
 }
 
 impl Remote {
-    fn new() -> Self {
-        let server = TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap();
-        let endpoint = format!("endpoint={}", server.url());
-        let options = ["--store-option", "anonymous=true", "--store-option", &endpoint].map(str::to_owned).to_vec();
-        let folder = Folder::new();
-        for (path, len) in [("g/a", "60"), ("g/b", "6")] {
-            let new = ["create", "s", path, "--shape", len, "--dtype", "int16", "--chunks", "1", "--dialect", "v2"];
-            folder.ok(&new);
-            folder.ok(&["write", "s", path, "--value", "7"]);
-        }
-        let remote = Self { folder, server, options };
-        remote.ok(&["cp", "s", "s3://data/s"]);
-        remote
-    }
-
-    fn with<'a>(&'a self, args: &[&'a str]) -> Vec<&'a str> {
-        args.iter().copied().chain(self.options.iter().map(String::as_str)).collect()
-    }
-
-    fn ok(&self, args: &[&str]) -> String {
-        self.folder.ok(&self.with(args))
-    }
-
-    /// Runs the command and sends it a signal once it has made a request by this method, or any. The signal that it ended by, and standard error.
-    fn signalled(&self, args: &[&str], method: Option<&str>, signal: &str) -> (Option<i32>, String) {
-        self.server.reset_counts();
+    /// Sends the command a signal once it has made a request by this method, but for a document, or any.
+    fn at_request(&self, args: &[&str], method: Option<&str>, signal: &str) -> (Option<i32>, String) {
         // A verb that makes few requests has to be at work yet when the signal comes, on a busy machine too.
-        self.server.set_latency(Duration::from_millis(if method.is_some() { 60 } else { 250 }));
-        // Whoever runs the tests in the background has them ignore the signal.
-        let mut command = Command::new("env");
-        command.args(["--default-signal=INT,TERM", env!("CARGO_BIN_EXE_zarr")]);
-        command.args(self.with(args)).current_dir(self.folder.path("")).stdin(Stdio::null()).stdout(Stdio::null());
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let begun = Instant::now();
-        let is_made = || {
-            let log = self.server.log();
-            log.iter().any(|it| method.is_none_or(|method| it.method == method && !it.path.contains(".z")))
-        };
-        while !is_made() && child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().is_ok());
-        let ended = child.wait_with_output().unwrap();
-        self.server.set_latency(Duration::ZERO);
-        (ended.status.signal(), String::from_utf8(ended.stderr).unwrap())
+        let latency = Duration::from_millis(if method.is_some() { 60 } else { 250 });
+        let is_such = |it: &Logged| method.is_none_or(|method| it.method == method && !it.path.contains(".z"));
+        self.signalled(args, latency, is_such, signal)
     }
 
     /// The same, which has to interrupt it: a line with these words.
     fn interrupted(&self, args: &[&str], method: Option<&str>, words: &[&str]) {
-        let (code, err) = self.signalled(args, method, "-INT");
+        let (code, err) = self.at_request(args, method, "-INT");
         let line = err.lines().last().unwrap_or_default();
         assert_eq!((code, line.starts_with("error: interrupted: ")), (Some(2), true), "{args:?}: {err}");
         assert_eq!(err.matches("interrupted").count(), 1, "{err}");
@@ -79,7 +44,7 @@ impl Remote {
 
 #[test]
 fn conversions_and_copies_that_are_interrupted_go_on() {
-    let remote = Remote::new();
+    let remote = remote();
     let convert = ["convert", "s", "s3://data/t", "--chunks", "2", "--threads", "1"];
     let goes_on = "the same command with --resume goes on, with --overwrite it begins anew";
     remote.interrupted(&convert, Some("PUT"), &["s3://data/t is not complete", goes_on]);
@@ -90,7 +55,7 @@ fn conversions_and_copies_that_are_interrupted_go_on() {
     remote.equal("s", "s3://data/t");
     // Again, over what is there.
     let overwrite = [&convert[..], &["--overwrite"]].concat();
-    let (code, err) = remote.signalled(&overwrite, Some("PUT"), "-TERM");
+    let (code, err) = remote.at_request(&overwrite, Some("PUT"), "-TERM");
     assert!(code == Some(15) && err.contains(goes_on), "{code:?}: {err}");
     remote.ok(&[&overwrite[..], &["--resume"]].concat());
     remote.equal("s", "s3://data/t");
@@ -110,8 +75,8 @@ fn conversions_and_copies_that_are_interrupted_go_on() {
 
 #[test]
 fn changes_that_are_interrupted_are_done_again() {
-    let remote = Remote::new();
-    let (code, err) = remote.signalled(&["read", "s3://data/s", "g/a"], None, "-INT");
+    let remote = remote();
+    let (code, err) = remote.at_request(&["read", "s3://data/s", "g/a"], None, "-INT");
     assert_eq!((code, err.as_str()), (Some(2), ""), "a verb that reads");
     let migrate = ["migrate", "s3://data/s"];
     remote.interrupted(&migrate, Some("PUT"), &["the same command goes on", "`zarr migrate --undo`"]);
@@ -147,8 +112,8 @@ fn changes_that_are_interrupted_are_done_again() {
 /// The error has a kind of its own as JSON; who ignores the signal goes on.
 #[test]
 fn interruptions_are_told_to_scripts_and_may_be_ignored() {
-    let remote = Remote::new();
-    let (code, err) = remote.signalled(&["cp", "s", "s3://data/c", "--json"], Some("PUT"), "-INT");
+    let remote = remote();
+    let (code, err) = remote.at_request(&["cp", "s", "s3://data/c", "--json"], Some("PUT"), "-INT");
     assert!(code == Some(2) && err.contains("\"kind\":\"interrupted\""), "{code:?}: {err}");
     let args = remote.with(&["cp", "s", "s3://data/d"]).join(" ");
     remote.server.reset_counts();

@@ -1,77 +1,46 @@
 //! Lines about what an interruption leaves, where they depend on more than the verb.
 
 use crate::folder::Folder;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-use zarr_testserver::{Bucket, TestServer};
+use crate::signalled::Remote;
+use std::time::Duration;
 
 /// A data set of two variables in a bucket, and one to append in the folder.
-struct Remote {
-    folder: Folder,
-    server: TestServer,
-    endpoint: String,
+fn remote() -> Remote {
+    let folder = Folder::new();
+    for name in ["x", "b"] {
+        folder.ok(&["create", "s", name, "--shape", "4", "--dtype", "int16", "--chunks", "2", "--dims", "x"]);
+        folder.ok(&["write", "s", name, "--value", "7"]);
+    }
+    Remote::of(folder)
 }
 
 impl Remote {
-    fn new() -> Self {
-        let server = TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap();
-        let endpoint = format!("endpoint={}", server.url());
-        let folder = Folder::new();
-        for name in ["x", "b"] {
-            folder.ok(&["create", "s", name, "--shape", "4", "--dtype", "int16", "--chunks", "2", "--dims", "x"]);
-            folder.ok(&["write", "s", name, "--value", "7"]);
-        }
-        let remote = Self { folder, server, endpoint };
-        remote.folder.ok(&remote.with(&["cp", "s", "s3://data/s"]));
-        remote
-    }
-
-    fn with<'a>(&'a self, args: &[&'a str]) -> Vec<&'a str> {
-        let options = ["--store-option", "anonymous=true", "--store-option", &self.endpoint];
-        args.iter().copied().chain(options).collect()
-    }
-
-    /// Runs the command, and interrupts it at its first request of a method, for a path that has these letters: the signal that it ended
-    /// by, and standard error.
-    fn interrupted(&self, args: &[&str], (method, path): (&str, &str)) -> (Option<i32>, String) {
-        self.server.reset_counts();
-        self.server.set_latency(Duration::from_millis(200));
-        let mut command = Command::new("env");
-        command.args(["--default-signal=INT", env!("CARGO_BIN_EXE_zarr")]);
-        command.args(self.with(args)).current_dir(self.folder.path("")).stdin(Stdio::null()).stdout(Stdio::null());
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let begun = Instant::now();
-        let is_made = || self.server.log().iter().any(|it| it.method == method && it.path.contains(path));
-        while !is_made() && child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().is_ok());
-        let ended = child.wait_with_output().unwrap();
-        self.server.set_latency(Duration::ZERO);
-        (ended.status.signal(), String::from_utf8(ended.stderr).unwrap())
+    /// Interrupts the command at its first request of a method, for a path that has these letters.
+    fn at_path(&self, args: &[&str], (method, path): (&str, &str)) -> (Option<i32>, String) {
+        let latency = Duration::from_millis(200);
+        self.signalled(args, latency, |it| it.method == method && it.path.contains(path), "-INT")
     }
 
     fn says(&self, args: &[&str], method: &str, words: &str) {
-        let (code, err) = self.interrupted(args, (method, ""));
+        let (code, err) = self.at_path(args, (method, ""));
         assert!(code == Some(2) && err.contains(words), "{args:?}: {code:?}: {err}");
     }
 }
 
 #[test]
 fn what_is_left_depends_on_the_arguments() {
-    let remote = Remote::new();
+    let remote = remote();
     let append = ["append", "s3://data/s", "--from", "s"];
     remote.says(&append, "PUT", "variables may have different sizes along x, which `zarr check` names");
     let zip = ["mv", "s3://data/s", "x.zip"];
-    let (code, err) = remote.interrupted(&zip, ("GET", "/c/"));
+    let (code, err) = remote.at_path(&zip, ("GET", "/c/"));
     let is_told = err.contains("s3://data/s is whole until x.zip is written") && !err.contains("--resume");
     assert!(code == Some(2) && is_told, "{code:?}: {err}");
     let part = ["convert", "s", "s3://data/t", "--chunks", "1", "--part", "1/2"];
     remote.says(&part, "PUT", "part 1/2 is not done");
     let new = ["create", "s3://data/s", "b", "--shape", "4", "--dtype", "int8", "--overwrite"];
     remote.says(&new, "DELETE", "partly erased; the same command creates the new one");
-    remote.folder.ok(&remote.with(&new));
+    remote.ok(&new);
     remote.says(&["digest", "s3://data/s", "--parts", "p.json"], "GET", "p.json is not written");
     remote.says(&["view", "s3://data/s", "x", "-o", "p.png"], "GET", "p.png is not written");
     remote.says(&["consolidate", "s3://data/s", "--drop"], "GET", "as before, or dropped");
@@ -84,13 +53,13 @@ fn what_is_left_depends_on_the_arguments() {
 
 #[test]
 fn what_writes_nothing_is_interrupted_without_a_line() {
-    let remote = Remote::new();
+    let remote = remote();
     for args in [
         ["consolidate", "s3://data/s", "--check"].as_slice(),
         &["remove-metadata", "v3", "s3://data/s", "--dry-run", "--force"],
         &["check", "s3://data/s", "--repair", "--dry-run"],
     ] {
-        let (code, err) = remote.interrupted(args, ("GET", ""));
+        let (code, err) = remote.at_path(args, ("GET", ""));
         assert!(code == Some(2) && !err.contains("interrupted"), "{args:?}: {code:?}: {err}");
     }
 }

@@ -47,6 +47,8 @@ mod region;
 mod resumed;
 mod serve;
 mod shapes;
+#[cfg(target_os = "linux")]
+mod signalled;
 mod stats;
 mod tables;
 #[cfg(target_os = "linux")]
