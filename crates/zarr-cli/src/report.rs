@@ -64,8 +64,8 @@ pub(crate) fn print(failure: &Failure, json: bool) {
 }
 
 /// Prints all errors but the last, which is the failure of the command.
-pub(crate) fn all(errors: impl Iterator<Item = zarr::Error>, json: bool) -> Result<(), Failure> {
-    let mut failures: Vec<Failure> = errors.map(Failure::from).collect();
+pub(crate) fn all(errors: impl Iterator<Item: Into<Failure>>, json: bool) -> Result<(), Failure> {
+    let mut failures: Vec<Failure> = errors.map(Into::into).collect();
     let Some(last) = failures.pop() else { return Ok(()) };
     failures.iter().for_each(|failure| print(failure, json));
     Err(last)

@@ -6,6 +6,7 @@ use crate::columns::padded;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::report::Palette;
+use crate::table::cut;
 use crate::{escape, number, report};
 use anstyle::Style;
 use clap::Args;
@@ -18,8 +19,8 @@ use zarr::meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 
 /// Longer names and shapes do not push the columns of others to the right.
 const MAX_COLUMN: usize = 48;
-/// So many characters of the name and of the value of an attribute are shown.
-const MAX_VALUE: usize = 100;
+/// The name and the value of an attribute have so many columns at most, with the points where they are cut.
+const MAX_VALUE: usize = 103;
 /// The indentation of each level, in characters.
 const INDENT: usize = 3;
 
@@ -129,18 +130,9 @@ impl Drawing<'_> {
 /// Draws the attributes of a node, a line for each.
 fn attributes(node: &StoredNode, indent: &str, text: &mut String) {
     for (name, value) in node.node.attributes().iter() {
-        let (name, value) = (shortened(name), shortened(&value.to_string()));
-        text.push_str(&format!("{indent}{}: {}\n", escape::line(&name), escape::line(&value)));
+        let shown = |text: &str| cut(&escape::line(text), MAX_VALUE);
+        text.push_str(&format!("{indent}{}: {}\n", shown(name), shown(&value.to_string())));
     }
-}
-
-/// The begin of a name or a value.
-fn shortened(text: &str) -> String {
-    let mut shown: String = text.chars().take(MAX_VALUE).collect();
-    if shown.len() < text.len() {
-        shown.push_str("...");
-    }
-    shown
 }
 
 /// The text in a style.

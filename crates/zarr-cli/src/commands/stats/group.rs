@@ -49,9 +49,7 @@ pub(super) fn run(context: &Context, args: &Stats, location: &NodeLocation) -> R
     let json = || measured.iter().map(|one| one.shown().json()).collect::<Vec<_>>();
     context.page(json, || text(&measured))?;
     failures.extend(walk.broken.into_iter().chain(walk.bad_copies).map(Failure::from));
-    let Some(last) = failures.pop() else { return Ok(()) };
-    failures.iter().for_each(|failure| report::print(failure, context.global.json));
-    Err(last)
+    report::all(failures.into_iter(), context.global.json)
 }
 
 fn text(measured: &[Measured]) -> String {
