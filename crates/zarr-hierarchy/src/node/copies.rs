@@ -244,8 +244,7 @@ impl Place {
 
     /// Whether a document that cannot be read has copies for others.
     fn may_have_copies(&self, fetched: &Fetched) -> bool {
-        let name = b"\"consolidated_metadata\"";
-        !self.is_apart && fetched.part(0).windows(name.len()).any(|part| part == name)
+        !self.is_apart && zarr_json::begins_in(fetched.part(0), &["consolidated_metadata"])
     }
 
     /// The consolidated metadata in a document; `None` if there are none, or a document of their own that cannot be read.
