@@ -32,6 +32,19 @@ struct Faulty {
 }
 
 impl Faulty {
+    /// The access of a store, without a fault yet.
+    fn of(store: &FilesystemStore) -> Self {
+        Self {
+            inner: store.vfs.clone(),
+            left: AtomicI64::new(i64::MAX),
+            for_good: false,
+            torn: 0,
+            nameless: None,
+            vanishing: AtomicI64::new(0),
+            mounted: None,
+        }
+    }
+
     fn fails(&self) -> bool {
         let left = self.left.fetch_sub(1, Ordering::Relaxed);
         left == 0 || (self.for_good && left < 0)
@@ -222,15 +235,7 @@ fn every_call_fails<T>(
                 for n in 0.. {
                     assert!(n < 200, "it never succeeds");
                     prepare(store);
-                    let vfs = Arc::new(Faulty {
-                        inner: store.vfs.clone(),
-                        left: AtomicI64::new(n),
-                        for_good,
-                        torn: 2,
-                        nameless: None,
-                        vanishing: AtomicI64::new(0),
-                        mounted: None,
-                    });
+                    let vfs = Arc::new(Faulty { left: AtomicI64::new(n), for_good, torn: 2, ..Faulty::of(store) });
                     let faulty = FilesystemStore {
                         vfs: vfs.clone(),
                         ..store.clone().with(FilesystemOptions::default().durability(durability))
@@ -430,16 +435,7 @@ fn a_listing_that_fails_is_never_a_shorter_one() {
 fn values_are_set_where_no_file_can_be_given_a_name() {
     for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::NotFound, io::ErrorKind::Unsupported] {
         each(|store| {
-            let left = AtomicI64::new(i64::MAX);
-            let vfs = Faulty {
-                inner: store.vfs.clone(),
-                left,
-                for_good: false,
-                torn: 0,
-                nameless: Some(kind),
-                vanishing: AtomicI64::new(0),
-                mounted: None,
-            };
+            let vfs = Faulty { nameless: Some(kind), ..Faulty::of(store) };
             let store = FilesystemStore { vfs: Arc::new(vfs), ..store.clone() };
             store.set_all(&key("a/b"), b"new").expect("set");
             store.set_many(&[(&key("a/c"), b"new"), (&key("d/e"), b"new")]).expect("set");
@@ -457,15 +453,7 @@ fn values_are_set_where_no_file_can_be_given_a_name() {
 #[test]
 fn a_directory_that_others_remove_again_and_again_is_made_in_the_end() {
     each(|store| {
-        let vfs = Faulty {
-            inner: store.vfs.clone(),
-            left: AtomicI64::new(i64::MAX),
-            for_good: false,
-            torn: 0,
-            nameless: None,
-            vanishing: AtomicI64::new(200),
-            mounted: None,
-        };
+        let vfs = Faulty { vanishing: AtomicI64::new(200), ..Faulty::of(store) };
         let store = FilesystemStore { vfs: Arc::new(vfs), ..store.clone() };
         store.set_all(&key("a/b"), b"value").expect("set");
         assert_eq!(store.get_all(&key("a/b")).expect("get").as_deref(), Some(&b"value"[..]));

@@ -7,16 +7,7 @@ use super::*;
 
 /// How many calls of the file system `act` makes.
 fn counted(store: &FilesystemStore, act: impl FnOnce(&FilesystemStore)) -> i64 {
-    let left = AtomicI64::new(i64::MAX);
-    let vfs = Arc::new(Faulty {
-        inner: store.vfs.clone(),
-        left,
-        for_good: false,
-        torn: 0,
-        nameless: None,
-        vanishing: AtomicI64::new(0),
-        mounted: None,
-    });
+    let vfs = Arc::new(Faulty::of(store));
     act(&FilesystemStore { vfs: vfs.clone(), ..store.clone() });
     i64::MAX - vfs.left.load(Ordering::Relaxed)
 }
@@ -87,15 +78,8 @@ fn values_on_another_device_wait_for_themselves() {
     if together(&store, 0) < values.len() {
         return;
     }
-    let vfs = Faulty {
-        inner: store.vfs.clone(),
-        left: AtomicI64::new(i64::MAX),
-        for_good: false,
-        torn: 0,
-        nameless: None,
-        vanishing: AtomicI64::new(0),
-        mounted: Some(store.vfs.identity(&store.vfs.directory("mounted").unwrap()).unwrap()),
-    };
+    let mounted = store.vfs.identity(&store.vfs.directory("mounted").unwrap()).unwrap();
+    let vfs = Faulty { mounted: Some(mounted), ..Faulty::of(&store) };
     let store = FilesystemStore { vfs: Arc::new(vfs), ..store };
     assert_eq!([0, 1, 2, 3].map(|from| together(&store, from)), [2, 1, 0, 2]);
     store.create_many(&values, Durability::Full).unwrap();
