@@ -2,7 +2,7 @@
 
 ROOT is the repository, COMMAND the `zarr` command, and PACKAGES what the Python package imports. What FOLDER gets is Markdown and
 reStructuredText for Sphinx: the files that contents.toml lists, with links that hold on the site, and pages that are made of what the command
-and the Python package say about themselves. Pages that did not change are not written again.
+and the Python package say about themselves. FOLDER is empty before.
 """
 
 from __future__ import annotations
@@ -60,18 +60,14 @@ def main() -> None:
     if links.faults:
         raise SystemExit("\n".join(links.faults))
     write(folder, pages)
-    shutil.copytree(root / "docs/pictures", folder / "pictures", dirs_exist_ok=True)
+    shutil.copytree(root / "docs/pictures", folder / "pictures")
 
 
 def write(folder: Path, pages: dict[str, str]) -> None:
-    for path in folder.rglob("*"):
-        if path.suffix in (".md", ".rst") and str(path.relative_to(folder)) not in pages:
-            path.unlink()
     for name, text in pages.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text() != text:
-            path.write_text(text)
+        path.write_text(text)
 
 
 def index(root: Path, contents: list[dict], links: Links) -> str:

@@ -28,8 +28,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let command = cargo::build_command()?;
     let rust = rustdoc(&root, &target)?;
 
-    let sources = work.join("pages");
-    fs::create_dir_all(&sources).map_err(|error| format!("{}: {error}", sources.display()))?;
+    let sources = fresh(&work.join("pages"))?;
     let script = |name: &str| {
         let mut command = Command::new(&sphinx);
         command.arg(scripts.join(name)).env("PYTHONDONTWRITEBYTECODE", "1");
@@ -38,8 +37,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     succeed(script("pages.py").arg(&root).arg(&sources).arg(command).arg(&packages))?;
     fresh(&site)?;
     // Sphinx reads only pages that changed, and so would not repeat the warnings of a build that failed.
-    let doctrees = work.join("doctrees");
-    fresh(&doctrees)?;
+    let doctrees = fresh(&work.join("doctrees"))?;
     let mut build = Command::new(&sphinx);
     build.args([
         "-m",
