@@ -1,4 +1,4 @@
-//! What is published: made by a program of its own, which a release builds without the library.
+//! `cargo xtask dist`: archives, packages and wheels, by a program of its own, which a release builds without the library.
 
 use crate::{cargo, tidy};
 use std::process::Command;

@@ -409,8 +409,7 @@ impl BytesToBytes for Slow {
     }
 }
 
-/// Of how many chunks that were encoded or decoded since the last call a request for another chunk was under way all the time, or came
-/// meanwhile; and of how many in all.
+/// Counts the chunks that were encoded or decoded since the last call while a request for another chunk was under way, or came; and all of them.
 fn beside_requests(server: &TestServer) -> (usize, usize) {
     let mut log = server.log();
     log.retain(|logged| logged.path.contains("/c/"));
