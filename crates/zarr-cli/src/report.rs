@@ -6,6 +6,8 @@ use anstyle::{AnsiColor, Style};
 use clap::ColorChoice;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// The styles of what stands on standard output.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,6 +87,41 @@ fn label(name: &str, colour: AnsiColor, text: &str) {
     let (style, text) = (colour.on_default().bold(), escape::line(text));
     // If standard error is gone, no reader is left.
     let _ = writeln!(anstream::stderr(), "{style}{name}:{style:#} {text}");
+}
+
+/// Prints what the crates of this workspace warn of by the crate `log`: requests that are tried again for long.
+pub(crate) fn on_warnings() {
+    // Fails if there is a logger, which is none of a program.
+    if log::set_logger(&WARNINGS).is_ok() {
+        log::set_max_level(log::LevelFilter::Warn);
+    }
+}
+
+static WARNINGS: Warnings = Warnings(Mutex::new(None));
+
+/// Many requests wait for one server: they say so at most as often as this.
+const WARNING_PAUSE: Duration = Duration::from_secs(10);
+
+/// The time of the last warning.
+struct Warnings(Mutex<Option<Instant>>);
+
+impl log::Log for Warnings {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.level() <= log::Level::Warn && metadata.target().starts_with("zarr")
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if !self.enabled(record.metadata()) {
+            return;
+        }
+        let Ok(mut last) = self.0.lock() else { return };
+        if last.is_none_or(|last| last.elapsed() >= WARNING_PAUSE) {
+            *last = Some(Instant::now());
+            warning(&record.args().to_string());
+        }
+    }
+
+    fn flush(&self) {}
 }
 
 /// Reports a panic, which is a fault of this program, like any other error.

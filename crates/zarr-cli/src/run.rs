@@ -11,6 +11,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
     let args: Vec<OsString> = args.into_iter().collect();
     let wants_json = report::wants_json(args.iter().cloned());
     report::on_panic(wants_json);
+    report::on_warnings();
     // Until the arguments say otherwise.
     anstream::ColorChoice::Never.write_global();
     if let Some(topic) = commands::topics::asked(&args) {

@@ -107,7 +107,7 @@ async fn read(
     loop {
         let (response, permit) = answer;
         let Err(failure) = read_body(response, permit, &mut body, &mut attempts).await else { break };
-        if !inner.requests.goes_on(&failure, &mut attempts).await {
+        if !inner.requests.goes_on(key, &failure, &mut attempts).await {
             return Err(inner.requests.transport(key, failure, &attempts));
         }
         answer = loop {
@@ -159,7 +159,7 @@ async fn ask_until_it_comes(
             Asked::Outcome(outcome) => return Ok(outcome),
             Asked::Cut(failure) => failure,
         };
-        if !inner.requests.goes_on(&failure, attempts).await {
+        if !inner.requests.goes_on(key, &failure, attempts).await {
             return Err(inner.requests.transport(key, failure, attempts));
         }
     }

@@ -85,7 +85,7 @@ impl Requests {
                     }
                     (
                         Failure::new(kind, format!("the server answered {status}")),
-                        asked.map_or(Again::Later, Again::After),
+                        Some(asked.map_or(Again::Later, Again::After)),
                     )
                 }
                 Ok(got) => {
@@ -98,20 +98,27 @@ impl Requests {
                 Err(Fault::Error(error)) => return Err(error),
                 Err(Fault::Failure(failure)) => {
                     drop(permit);
-                    let broken = failure.kind == ErrorKind::Transient && !failure.unsent;
-                    (failure, if broken { Again::Reconnect } else { Again::Later })
+                    let again = failure.again();
+                    (failure, again)
                 }
             };
-            if !is_passing(failure.kind) || !attempts.pause(again).await {
+            if !self.pause(key, &failure, again, attempts).await {
                 return Err(self.transport(key, failure, attempts));
             }
         }
     }
 
     /// Waits before another attempt after a body that ended too soon. False if there is to be none.
-    pub(crate) async fn goes_on(&self, failure: &Failure, attempts: &mut Attempts) -> bool {
-        let again = if failure.kind == ErrorKind::Transient { Again::Reconnect } else { Again::Later };
-        is_passing(failure.kind) && attempts.pause(again).await
+    pub(crate) async fn goes_on(&self, key: &Key, failure: &Failure, attempts: &mut Attempts) -> bool {
+        self.pause(key, failure, failure.again(), attempts).await
+    }
+
+    async fn pause(&self, key: &Key, failure: &Failure, again: Option<Again>, attempts: &mut Attempts) -> bool {
+        let text = || self.masked(format!("GET {}: {}", shown(&self.base.of(key)), failure.text));
+        match again {
+            Some(again) => attempts.pause(again, text).await,
+            None => false,
+        }
     }
 
     async fn get_once(&self, key: &Key, headers: &HeaderMap) -> Result<Got, Fault> {
@@ -164,13 +171,18 @@ impl Requests {
         format!(" (GET {}: {attempts})", shown(&self.base.of(key)))
     }
 
-    pub(crate) fn failed(&self, key: &Key, kind: ErrorKind, mut text: String) -> Error {
+    pub(crate) fn failed(&self, key: &Key, kind: ErrorKind, text: String) -> Error {
+        Error::failed(&self.base, Operation::Get, key.as_str(), kind, self.masked(text))
+    }
+
+    /// A text without what no message may show.
+    fn masked(&self, mut text: String) -> String {
         for secret in &self.secrets {
             if text.contains(secret.as_str()) {
                 text = text.replace(secret.as_str(), "***");
             }
         }
-        Error::failed(&self.base, Operation::Get, key.as_str(), kind, text)
+        text
     }
 }
 

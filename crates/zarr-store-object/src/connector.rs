@@ -78,7 +78,7 @@ impl HttpService for Connector {
                 seen.again.filter(|_| result.is_failure() && !is_tried_elsewhere)
             };
             let paused = match again {
-                Some(again) => attempts.pause(again).await,
+                Some(again) => attempts.pause(again, || exchange.seen().last()).await,
                 None => false,
             };
             if !paused {
@@ -158,7 +158,7 @@ impl Connector {
             Purpose::Part | Purpose::Credentials => Ok(into_response(response, Some(permit))),
         };
         Attempt(checked.map_err(|failure| {
-            let again = again(&failure);
+            let again = failure.again();
             failed(exchange, purpose, failure, again)
         }))
     }
@@ -190,7 +190,7 @@ impl Connector {
             }
             Err(failure) => {
                 let error = HttpError::new(HttpErrorKind::Unknown, io::Error::other(failure.text.clone()));
-                let again = again(&failure);
+                let again = failure.again();
                 (Err(error), Some(failure.text), again)
             }
         };
@@ -226,15 +226,6 @@ fn shown(request: &HttpRequest) -> String {
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     let host = authority.rsplit('@').next().unwrap_or_default();
     format!("{} {}://{host}{}", request.method(), uri.scheme_str().unwrap_or("http"), uri.path())
-}
-
-/// When a request may be tried again that failed so.
-pub(crate) fn again(failure: &Failure) -> Option<Again> {
-    match failure.kind {
-        ErrorKind::Transient => Some(Again::Reconnect),
-        ErrorKind::TimedOut | ErrorKind::Throttled => Some(Again::Later),
-        _ => None,
-    }
 }
 
 fn convert(request: HttpRequest) -> Result<Request, Failure> {
@@ -293,7 +284,7 @@ fn note_copy(exchange: &Exchange, headers: &HeaderMap) {
 
 /// Notes a failure without an answer.
 fn no_answer(exchange: &Exchange, purpose: Purpose, failure: Failure) -> HttpError {
-    let again = if failure.unsent { again(&failure).map(|_| Again::Later) } else { again(&failure) };
+    let again = failure.again();
     failed(exchange, purpose, failure, again)
 }
 

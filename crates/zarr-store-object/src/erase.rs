@@ -217,7 +217,7 @@ async fn erase_together(inner: &Arc<Bucket>, shown: &str, names: Names) -> Resul
         };
         attempts.begin();
         let goes_on = match problem.again() {
-            Some(again) => attempts.pause(again).await,
+            Some(again) => attempts.pause(again, || format!("erasing {name}: {}", problem.text())).await,
             None => false,
         };
         if !goes_on {

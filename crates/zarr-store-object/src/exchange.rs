@@ -70,6 +70,13 @@ impl Seen {
         }
         format!(" ({}: {})", self.request, self.attempts)
     }
+
+    /// The last request, and how it failed.
+    pub(crate) fn last(&self) -> String {
+        let status = self.problem.as_ref().map(|problem| format!("the service answered {}", problem.status));
+        let failure = self.failure.as_ref().map(|failure| failure.text.clone());
+        format!("{}: {}", self.request, status.or(failure).unwrap_or_else(|| "it failed".to_owned()))
+    }
 }
 
 impl Exchange {
@@ -137,7 +144,7 @@ impl Exchange {
     /// Waits before another attempt. False if there is to be none.
     pub(crate) async fn pause(&self, again: Again) -> bool {
         let mut attempts = self.attempts();
-        let goes_on = attempts.pause(again).await;
+        let goes_on = attempts.pause(again, || self.seen().last()).await;
         self.seen().attempts = attempts;
         goes_on
     }

@@ -13,7 +13,6 @@ use zarr_store_runtime::{Answer, Condition, Opened, RangeRequest, Sizes, Source}
 
 use crate::address::Protocol;
 use crate::bucket::{Bucket, is_tag};
-use crate::connector::again;
 use crate::exchange::Exchange;
 use crate::purpose::OfValue;
 use crate::writes;
@@ -141,7 +140,7 @@ async fn body(inner: &Arc<Bucket>, exchange: &Exchange, key: &Key, coming: Comin
             Ok(()) => return Ok(Some(body.into_bytes())),
             Err(failure) => failure,
         };
-        let Some(again) = again(&failure) else { return Err(failed(&failure)) };
+        let Some(again) = failure.again() else { return Err(failed(&failure)) };
         if !exchange.pause(again).await {
             return Err(failed(&failure));
         }

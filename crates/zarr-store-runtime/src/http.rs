@@ -5,6 +5,7 @@ mod proxy;
 use std::error::Error as _;
 use std::io::Read;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Once};
 use std::time::{Duration, SystemTime};
 
@@ -18,7 +19,7 @@ use reqwest::{Method, Request, RequestBuilder, Response, StatusCode, Url, redire
 use zarr_store::ErrorKind;
 
 use crate::retry::moving;
-use crate::{Attempts, Permit};
+use crate::{Again, Attempts, Permit};
 
 /// Bytes that are allocated for a body before they are there.
 const FIRST_ALLOCATION: u64 = 16 << 20;
@@ -59,6 +60,8 @@ pub struct Client {
     /// For requests with a body, for whose sending no such time is known.
     writes: reqwest::Client,
     timeout: Duration,
+    /// A server has answered.
+    answered: Arc<AtomicBool>,
     /// The proxy of the options, for messages.
     proxy: Option<String>,
     /// The proxies of the environment, for messages.
@@ -81,6 +84,7 @@ impl Client {
             reads: build(builder(options)?.read_timeout(options.timeout))?,
             writes: build(builder(options)?)?,
             timeout: options.timeout,
+            answered: Arc::default(),
             proxy: options.proxy.as_deref().map(proxy::shown),
             of_environment: Arc::new(Matcher::from_system()),
         })
@@ -95,7 +99,8 @@ impl Client {
     /// Sends a request, whose body has `upload` bytes, and returns the answer, whose body is still to be read.
     ///
     /// # Errors
-    /// If there is none. A proxy that refuses connections is named, and no further attempt is worth its time.
+    /// If there is none. A proxy that refuses connections is named, and no further attempt is worth its time. A server that has no address
+    /// or refuses connections is absent, unless one has answered this client before.
     pub async fn execute(&self, mut request: Request, upload: u64) -> Result<Response, Failure> {
         let url = request.url().clone();
         let sent = if request.method() == Method::GET {
@@ -104,13 +109,18 @@ impl Client {
             *request.timeout_mut() = Some(self.timeout + moving(upload));
             self.writes.execute(request).await
         };
+        if sent.is_ok() {
+            self.answered.store(true, Ordering::Relaxed);
+        }
         sent.map_err(|error| {
             let mut failure = failure(error);
             if failure.unsent {
+                let is_absent = failure.text.contains("refused") || failure.text.contains("dns error");
+                failure.absent = is_absent && !self.answered.load(Ordering::Relaxed);
                 let variable = |name: &str| std::env::var(name).ok();
                 let of_environment = || proxy::of_environment(&self.of_environment, &url, &variable);
                 if let Some(proxy) = self.proxy.clone().or_else(of_environment) {
-                    if failure.text.contains("refused") || failure.text.contains("dns error") {
+                    if is_absent {
                         failure.kind = ErrorKind::Io;
                     }
                     failure.text.push_str(&format!("; requests go through the proxy {proxy}"));
@@ -151,6 +161,8 @@ pub struct Failure {
     pub kind: ErrorKind,
     /// The request did not reach the server.
     pub unsent: bool,
+    /// There is no such server, as far as can be known: it has no address or refuses connections, and no server has answered before.
+    pub absent: bool,
     /// What happened, without the URL, which may have secrets in it.
     pub text: String,
 }
@@ -159,7 +171,19 @@ impl Failure {
     /// A failure after the request reached the server.
     #[must_use]
     pub fn new(kind: ErrorKind, text: impl Into<String>) -> Self {
-        Self { kind, unsent: false, text: text.into() }
+        Self { kind, unsent: false, absent: false, text: text.into() }
+    }
+
+    /// When a request that failed so may be tried again; `None` if no further attempt is worth its time.
+    #[must_use]
+    pub fn again(&self) -> Option<Again> {
+        match self.kind {
+            ErrorKind::Transient if self.absent => Some(Again::Once),
+            ErrorKind::Transient if self.unsent => Some(Again::Later),
+            ErrorKind::Transient => Some(Again::Reconnect),
+            ErrorKind::TimedOut | ErrorKind::Throttled => Some(Again::Later),
+            _ => None,
+        }
     }
 }
 
@@ -185,7 +209,7 @@ pub fn failure(error: reqwest::Error) -> Failure {
     } else {
         ErrorKind::Transient
     };
-    Failure { kind, unsent: error.is_connect(), text }
+    Failure { kind, unsent: error.is_connect(), absent: false, text }
 }
 
 /// The kind of the failure that a status says.

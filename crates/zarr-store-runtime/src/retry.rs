@@ -17,6 +17,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// A request that takes longer says so.
+const SILENCE: Duration = Duration::from_secs(2);
+
 /// How the requests of a store are tried again after a failure that may pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -71,6 +74,8 @@ pub struct Attempts {
     end: Option<Instant>,
     made: u32,
     given_up: bool,
+    /// A warning said that it takes longer.
+    warned: bool,
     kept_back: Duration,
     came: Came,
 }
@@ -97,6 +102,8 @@ pub enum Again {
     Reconnect,
     /// Something else failed.
     Later,
+    /// Nothing says that there is such a server: one further attempt is all.
+    Once,
     /// The server asks to wait for so long.
     After(Duration),
 }
@@ -108,7 +115,7 @@ impl Attempts {
         let start = Instant::now();
         let end = start.checked_add(retry.deadline).and_then(|end| end.checked_add(moving(sent)));
         let came = Came { since: start, most: 0, is_more: false, known: 0, given: Duration::ZERO };
-        Self { retry, start, end, made: 0, given_up: false, kept_back: Duration::ZERO, came }
+        Self { retry, start, end, made: 0, given_up: false, warned: false, kept_back: Duration::ZERO, came }
     }
 
     /// One more attempt begins.
@@ -170,19 +177,27 @@ impl Attempts {
     }
 
     /// Waits before the next attempt. False if there is to be none: then there will not be one later either.
-    pub async fn pause(&mut self, again: Again) -> bool {
+    ///
+    /// Where a request has taken two seconds by then, a warning of the crate `log` says once that it is tried again, and what `failure` says
+    /// of the last attempt.
+    pub async fn pause(&mut self, again: Again, failure: impl FnOnce() -> String) -> bool {
         let longest = LONGEST_PAUSE.min(self.retry.deadline / 8);
         let due = FIRST_PAUSE.min(self.retry.deadline / 100).saturating_mul(1 << self.made.saturating_sub(1).min(16));
         let due = due.min(longest);
         let left = self.left();
         let wait = match again {
             Again::Reconnect if self.made <= 1 => Duration::ZERO,
-            Again::Reconnect | Again::Later => due / 2 + chance(due / 2),
+            Again::Reconnect | Again::Later | Again::Once => due / 2 + chance(due / 2),
             // Others were asked to wait for as long.
             Again::After(asked) => asked.saturating_add(chance(due.min(left.saturating_sub(asked) / 2))),
         };
         self.given_up |= self.made > self.retry.retries.min(MOST) || wait >= left;
+        self.given_up |= again == Again::Once && self.made > 1;
         if !self.given_up {
+            if !self.warned && self.start.elapsed() + wait >= SILENCE {
+                self.warned = true;
+                log::warn!("{} ({self}): tried again for up to {} s", failure(), self.left().as_secs());
+            }
             tokio::time::sleep(wait).await;
         }
         !self.given_up
@@ -222,9 +237,9 @@ mod tests {
         let mut attempts = Attempts::new(retry, 0);
         loop {
             attempts.begin();
-            if !attempts.pause(again).await {
+            if !attempts.pause(again, String::new).await {
                 // There is no way back.
-                assert!(!attempts.pause(Again::Reconnect).await);
+                assert!(!attempts.pause(Again::Reconnect, String::new).await);
                 return (attempts.made, attempts.start.elapsed());
             }
         }
@@ -238,6 +253,7 @@ mod tests {
         assert!(took < Duration::from_millis(500), "{took:?}");
         assert_eq!(run(all(Retry { retries: 2, ..retry }, Again::Later)).0, 3);
         assert_eq!(run(all(Retry { retries: 0, ..retry }, Again::Later)).0, 1);
+        assert_eq!(run(all(retry, Again::Once)).0, 2);
     }
 
     #[test]
@@ -256,9 +272,15 @@ mod tests {
         run(async {
             let mut attempts = Attempts::new(retry, 0);
             attempts.begin();
-            assert!(attempts.pause(Again::Reconnect).await && attempts.start.elapsed() < Duration::from_millis(20));
+            assert!(
+                attempts.pause(Again::Reconnect, String::new).await
+                    && attempts.start.elapsed() < Duration::from_millis(20)
+            );
             attempts.begin();
-            assert!(attempts.pause(Again::Reconnect).await && attempts.start.elapsed() >= Duration::from_millis(50));
+            assert!(
+                attempts.pause(Again::Reconnect, String::new).await
+                    && attempts.start.elapsed() >= Duration::from_millis(50)
+            );
             assert!(attempts.to_string().starts_with("2 attempts in 0."), "{attempts}");
         });
     }
@@ -313,7 +335,7 @@ mod tests {
         run(async {
             let mut attempts = Attempts::new(Retry::within(Duration::from_millis(400)), 0);
             attempts.begin();
-            while attempts.pause(Again::Later).await {
+            while attempts.pause(Again::Later, String::new).await {
                 attempts.begin();
                 attempts.received(100 * SLOWEST);
                 attempts.thrown_away();
@@ -323,7 +345,7 @@ mod tests {
             let mut attempts = Attempts::new(Retry::within(Duration::from_millis(20)), 0);
             attempts.begin();
             let mut came = 0;
-            while attempts.pause(Again::Later).await {
+            while attempts.pause(Again::Later, String::new).await {
                 attempts.begin();
                 came += 100 * SLOWEST;
                 attempts.received(came);
@@ -339,7 +361,7 @@ mod tests {
             let mut attempts = Attempts::new(Retry::within(Duration::from_millis(16)), 0);
             attempts.excuse(Duration::from_secs(1000));
             attempts.begin();
-            while attempts.pause(Again::Later).await {
+            while attempts.pause(Again::Later, String::new).await {
                 attempts.begin();
                 assert!(attempts.made() <= MOST + 1, "{attempts}");
             }

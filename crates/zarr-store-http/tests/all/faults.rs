@@ -221,6 +221,15 @@ fn nobody_listens() {
         "{}",
         reason(&error)
     );
+    assert_absent("http://127.0.0.1:1/x");
+    assert_absent("http://no-such-host.invalid/x");
+}
+
+/// A server that is not there is found out without waiting for the deadline.
+fn assert_absent(url: &str) {
+    let error = get(&open(url, &[("deadline", "60")]), "a", ByteRange::Full).expect_err("nobody");
+    assert_eq!(error.kind(), ErrorKind::Transient);
+    assert!(reason(&error).contains(": 2 attempts in "), "{}", reason(&error));
 }
 
 /// Within the deadline a server may be gone for a while. After it the error says what was tried.

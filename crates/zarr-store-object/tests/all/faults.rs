@@ -313,6 +313,14 @@ fn generations_of_google_cloud_storage() {
 fn nobody_listens() {
     let store = open("s3://data", &[&[("endpoint", "http://127.0.0.1:1"), ("anonymous", "true")], FAST].concat());
     gets_fail(&store, ErrorKind::Transient, &["Connection refused"]);
+    // A server that was never there is found out without waiting for the deadline.
+    let slow = [("endpoint", "http://127.0.0.1:1"), ("anonymous", "true"), ("deadline", "60")];
+    let store = open("s3://data", &slow);
+    gets_fail(&store, ErrorKind::Transient, &["Connection refused", ": 2 attempts in "]);
+    let error = block_on(store.set(&key("b"), "1".into(), &SetOptions::default())).expect_err("nobody");
+    assert!(reason(&error).contains(": 2 attempts in "), "{}", reason(&error));
+    let error = AsyncAsSync::new(store).list().expect_err("nobody");
+    assert!(reason(&error).contains(": 2 attempts in "), "{}", reason(&error));
     // Outside of a cloud nobody has credentials.
     let store = open("s3://data", FAST);
     let start = Instant::now();

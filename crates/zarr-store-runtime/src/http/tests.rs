@@ -92,6 +92,32 @@ fn failures_show_no_url() {
     assert!(!format!("{failure:?}").contains("SENTINEL"), "{failure:?}");
     assert_eq!((failure.kind, failure.unsent), (ErrorKind::Transient, true), "{failure:?}");
     assert!(failure.text.contains("Connection refused"), "{failure:?}");
+    assert_eq!(failure.again(), Some(Again::Once));
+}
+
+/// A server that answered once and is gone may come back.
+#[test]
+fn a_server_that_answered_is_not_absent() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url: Url = format!("http://{}/a", listener.local_addr().expect("an address")).parse().expect("a URL");
+    let server = std::thread::spawn(move || {
+        let (mut connection, _) = listener.accept().expect("a connection");
+        let mut request = [0; 1024];
+        assert!(connection.read(&mut request).expect("a request") > 0);
+        let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        std::io::Write::write_all(&mut connection, answer).expect("an answer");
+    });
+    let runtime = crate::IoRuntime::new();
+    let client = Client::new(&ClientOptions::default()).expect("a client");
+    let ask = || {
+        let (client, request) = (client.clone(), Request::new(Method::GET, url.clone()));
+        zarr_store::block_on(runtime.spawn(async move { client.execute(request, 0).await })).expect("a result")
+    };
+    assert_eq!(ask().expect("an answer").status(), StatusCode::NOT_FOUND);
+    server.join().expect("a server");
+    let failure = ask().expect_err("nobody listens");
+    assert!((failure.unsent, failure.absent) == (true, false), "{failure:?}");
+    assert_eq!(failure.again(), Some(Again::Later));
 }
 
 #[test]
