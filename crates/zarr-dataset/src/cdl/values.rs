@@ -1,8 +1,7 @@
 //! Names, types and values of attributes in CDL.
 
 use crate::Result;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use crate::fills::{Fill, stored_fill};
 use std::fmt::Write;
 use zarr_array::Array;
 use zarr_dtype::DataType;
@@ -179,13 +178,13 @@ pub(super) fn fill_value(array: &Array) -> Result<Option<AttributeValue>> {
     let attributes = array.attributes()?;
     let kind = Type::of(array.data_type());
     if let Some(value) = attributes.get("_FillValue") {
-        let bytes = value.as_str().and_then(|text| STANDARD.decode(text).ok());
-        let float = bytes.and_then(|bytes| <[u8; 8]>::try_from(bytes).ok()).map(f64::from_le_bytes);
-        return Ok(match (float, &kind) {
-            (Some(value), Type::Float) => Some(AttributeValue::plain(self::float(value as f32))),
-            (Some(value), Type::Double) => Some(AttributeValue::plain(double(value))),
-            _ => None,
+        let is_float = matches!(kind, Type::Float | Type::Double);
+        let fills = is_float.then(|| stored_fill(array.data_type(), value).ok()).flatten();
+        let float = fills.map(|fills| match fills.first() {
+            Some(Fill::Float(value)) => *value,
+            _ => f64::NAN,
         });
+        return Ok(float.and_then(|value| float_text(&kind, value)).map(AttributeValue::plain));
     }
     let mut members = attributes.keys().chain(array.metadata().extra.keys());
     let is_nczarr = members.any(|name| name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("_nczarr")));
