@@ -184,6 +184,9 @@ pub enum Error {
         /// Requests there were.
         expected: usize,
     },
+    /// A job, or the driver that runs it, is at fault: the driver answered another request than the job made.
+    #[error("{0}")]
+    Job(&'static str),
     /// A store broke its contract.
     #[error("{store}: key {key}: the store returned {found}, expected {expected}")]
     Contract {
@@ -235,6 +238,9 @@ pub enum ErrorKind {
 }
 
 impl Error {
+    /// A reply of another kind than the request.
+    pub(crate) const OTHER_REPLY: Self = Self::Job("the driver answered another request");
+
     /// A failure of the file system, network or database below a store, of this kind.
     ///
     /// ```
@@ -310,7 +316,7 @@ impl Error {
             Self::Format { kind, .. } | Self::Failed { kind, .. } => *kind,
             Self::TooLong { .. } | Self::Memory { .. } => ErrorKind::Limit,
             Self::Contract { .. } => ErrorKind::Io,
-            Self::Replies { .. } => ErrorKind::Internal,
+            Self::Replies { .. } | Self::Job(_) => ErrorKind::Internal,
         }
     }
 
@@ -318,7 +324,11 @@ impl Error {
     #[must_use]
     pub fn store(&self) -> Option<&str> {
         match self {
-            Self::InvalidKey { .. } | Self::InvalidPrefix { .. } | Self::Memory { .. } | Self::Replies { .. } => None,
+            Self::InvalidKey { .. }
+            | Self::InvalidPrefix { .. }
+            | Self::Memory { .. }
+            | Self::Replies { .. }
+            | Self::Job(_) => None,
             Self::Address { url, .. } => Some(url),
             Self::Range { store, .. }
             | Self::Precondition { store, .. }

@@ -1,10 +1,12 @@
-//! Jobs: state machines that need a store and do no I/O themselves.
+//! Jobs: state machines that need a store and do no I/O themselves. A [`Script`](crate::Script) makes one of an async function.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{ByteRange, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, SetOptions, SetStream};
+use crate::{
+    ByteRange, Error, Fetched, GetOptions, Key, Listing, Lock, Precondition, Prefix, Result, SetOptions, SetStream,
+};
 
 /// A state machine that needs a store and does no I/O itself: each step takes replies and returns the next requests.
 ///
@@ -18,7 +20,7 @@ pub trait Job: Send + Sized {
     /// The result.
     type Output: Send;
     /// The error. Errors of the store are converted to it.
-    type Error: From<crate::Error> + Send;
+    type Error: From<Error> + Send;
 
     /// Takes the replies to the last requests, in their order (none at first and after a fork), and returns the next step. The driver
     /// uses the memory of the replies again afterwards.
@@ -31,6 +33,11 @@ pub trait Job: Send + Sized {
     /// same time than the [bound of bytes](crate::Limits::bytes) allows.
     fn weight(&self) -> u64 {
         0
+    }
+
+    /// The name by which its steps are traced.
+    fn name(&self) -> &'static str {
+        std::any::type_name::<Self>()
     }
 
     /// The memory for the value of request number `request` of [`Next::FetchInto`], as long as the value should be; `None` if the
@@ -191,7 +198,7 @@ impl Request {
 }
 
 /// The reply to the [`Request`] of the same name.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Reply {
     /// The pieces, one for each range; `None` if there is no such key.
@@ -226,4 +233,50 @@ pub enum Reply {
     Sizes(Vec<(Key, u64)>),
     /// The size in bytes; `None` if there is no such key.
     Size(Option<u64>),
+}
+
+impl Reply {
+    /// The value that was got, or the parts of it.
+    ///
+    /// # Errors
+    /// [`Error::Job`](crate::Error::Job) if this is the reply to another request.
+    pub fn into_got(self) -> Result<Option<Fetched>> {
+        if let Self::Got(fetched) = self { Ok(fetched) } else { Err(Error::OTHER_REPLY) }
+    }
+
+    /// The keys and prefixes directly under a prefix.
+    ///
+    /// # Errors
+    /// As [`into_got`](Self::into_got).
+    pub fn into_listing(self) -> Result<Listing> {
+        if let Self::Listing(listing) = self { Ok(listing) } else { Err(Error::OTHER_REPLY) }
+    }
+
+    /// All keys under a prefix.
+    ///
+    /// # Errors
+    /// As [`into_got`](Self::into_got).
+    pub fn into_keys(self) -> Result<Vec<Key>> {
+        if let Self::Keys(keys) = self { Ok(keys) } else { Err(Error::OTHER_REPLY) }
+    }
+
+    /// The size of a value.
+    ///
+    /// # Errors
+    /// As [`into_got`](Self::into_got).
+    pub fn into_size(self) -> Result<Option<u64>> {
+        if let Self::Size(size) = self { Ok(size) } else { Err(Error::OTHER_REPLY) }
+    }
+
+    /// Whether a value was set or erased, or writes ordered; false if the precondition did not hold.
+    ///
+    /// # Errors
+    /// As [`into_got`](Self::into_got).
+    pub fn is_made(&self) -> Result<bool> {
+        match self {
+            Self::Set | Self::Erased | Self::Barrier => Ok(true),
+            Self::Conflict => Ok(false),
+            _ => Err(Error::OTHER_REPLY),
+        }
+    }
 }

@@ -38,6 +38,12 @@ impl Listing {
         Self { keys, prefixes }
     }
 
+    /// Whether nothing is under the prefix.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty() && self.prefixes.is_empty()
+    }
+
     /// The keys and prefixes directly under `prefix`, of sorted keys: as [`Listing::add_directly_under`].
     pub fn directly_under<'k>(prefix: &Prefix, first: impl Fn(Bound<&str>) -> Option<&'k Key>) -> Self {
         let mut listing = Self::default();

@@ -88,7 +88,7 @@ impl Span {
     pub(crate) fn step(&self, job: &str) -> Self {
         let span = tracing::debug_span!(target: "zarr", parent: &self.0, "step", job = tracing::field::Empty);
         if !span.is_disabled() {
-            span.record("job", job.split('<').next().and_then(|path| path.rsplit("::").next()).unwrap_or(job));
+            span.record("job", short_name(job));
         }
         Self(span)
     }
@@ -125,6 +125,14 @@ impl Span {
             _ => {}
         }
     }
+}
+
+/// The last part of the path of a type or function, without type parameters.
+#[cfg(feature = "tracing")]
+fn short_name(path: &str) -> &str {
+    // The future of an async function is a closure in it.
+    let named = path.split('<').next().and_then(|path| path.rsplit("::").find(|part| !part.starts_with('{')));
+    named.unwrap_or(path)
 }
 
 #[cfg(not(feature = "tracing"))]

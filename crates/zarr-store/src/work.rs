@@ -93,7 +93,7 @@ pub(crate) struct Tracked<'j, J: Job> {
 
 impl<'j, J: Job + 'j> Work<'j> for Tracked<'j, J> {
     fn step(&mut self, replies: &[Reply], span: &Span) -> Turn<'j> {
-        match span.step(std::any::type_name::<J>()).within(|| self.job.step(replies)) {
+        match span.step(self.job.name()).within(|| self.job.step(replies)) {
             Ok(Next::Ask(requests)) => Turn::Ask(requests),
             Ok(Next::FetchInto(requests)) => Turn::FetchInto(requests),
             Ok(Next::Fork(jobs)) => {
