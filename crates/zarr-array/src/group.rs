@@ -4,6 +4,7 @@ use crate::{Array, EraseProgress, Error, ErrorKind, IntoFlow, NewArray, Options,
 use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{self, DroppedCopies, FindDialect, Foresee, Knowing};
 use zarr_hierarchy::{
     CopiedAbove, Erasure, WalkJob, check_strict_writers, in_store, open_group, open_node, with_location,
@@ -163,7 +164,7 @@ impl Group {
         let (dialect, known) = run(&**store, Knowing::new(find, known)).map_err(locate)?;
         let job = node::create(path, dialect, &Node::Group(group), new.overwrite, capabilities).map_err(locate)?;
         let job = job.noting(&new.dropped);
-        let (found, _) = run(&**store, Knowing::new(job, known)).map_err(locate)?;
+        let (found, _) = run(&**store, Knowing::new(job.job(), known)).map_err(locate)?;
         Self::from_found(store, found, registry)
     }
 

@@ -18,6 +18,7 @@ use tie::Tie;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{Cast, CastElement, Element, cast_items};
 use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};
+use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{Foresee, Knowing, parse_path};
 use zarr_store::{Bytes, Durability, Key};
 
@@ -272,6 +273,6 @@ pub(crate) async fn create<D: Drive>(
     let (dialect, known) = drive.run_alone(Knowing::new(find, known)).await.map_err(in_store)?;
     let (job, options) =
         create::create(path, &new, dialect, (store.to_owned(), capabilities), registry).map_err(in_store)?;
-    let (found, _) = drive.run_alone(Knowing::new(job, known)).await.map_err(in_store)?;
+    let (found, _) = drive.run_alone(Knowing::new(job.job(), known)).await.map_err(in_store)?;
     Ok((found, options))
 }

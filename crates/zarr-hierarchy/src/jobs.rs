@@ -4,8 +4,51 @@ use crate::{Error, ErrorKind, Result};
 use std::time::Duration;
 use zarr_meta::{MAX_CONSOLIDATED_SIZE, MAX_DOCUMENT_SIZE, consolidated};
 use zarr_store::{
-    ByteRange, Durability, Job, Key, Lock, Next, Precondition, Prefix, Reply, Request, SetOptions, backoff,
+    ByteRange, Durability, Io, Job, Key, Lock, Next, Precondition, Prefix, Reply, Request, Script, SetOptions, backoff,
 };
+
+/// An operation on a store, with its options: an async function that asks for what it needs of the store.
+pub trait Operation: Send + Sized {
+    /// The result.
+    type Output: Send;
+
+    /// Does it, as a part of another operation.
+    ///
+    /// # Errors
+    /// Why it cannot be done.
+    fn run(self, io: &Io) -> impl Future<Output = Result<Self::Output>> + Send;
+
+    /// The job that does it, for [`run`](zarr_store::run) and [`run_async`](zarr_store::run_async).
+    fn job<'a>(self) -> Script<'a, Self::Output, Error>
+    where
+        Self: 'a,
+    {
+        Script::new(|io| async move { self.run(&io).await }).named(std::any::type_name::<Self>())
+    }
+}
+
+impl<J: Job<Error = Error>> Operation for J {
+    type Output = J::Output;
+
+    async fn run(self, io: &Io) -> Result<J::Output> {
+        io.job(self).await
+    }
+}
+
+/// Makes changes in steps, one after another, as long as their conditions hold. Each is of requests that set and erase values and are made
+/// at the same time.
+///
+/// # Errors
+/// [`ErrorKind::Internal`] if the driver answers other requests.
+pub async fn in_steps(io: &Io, steps: Vec<Vec<Request>>) -> Result<Made> {
+    let last = steps.iter().rposition(|step| !step.is_empty());
+    for (number, step) in steps.into_iter().enumerate() {
+        if !io.change(step).await? {
+            return Ok(Made::Conflict { in_last: Some(number) == last });
+        }
+    }
+    Ok(Made::All)
+}
 
 /// Whether one of some changes was not made because its condition did not hold.
 ///

@@ -48,7 +48,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_json::Map;
 use zarr_meta::{Copies, Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode, consolidated};
-use zarr_store::{AccessProfile, Job, Key, Next, Prefix, Reply, Request, StoreKind};
+use zarr_store::{AccessProfile, Io, Job, Key, Next, Prefix, Reply, Request, StoreKind};
 
 /// The key of a document, and the document if it is there.
 type Answer = (String, Option<Vec<u8>>);
@@ -134,6 +134,21 @@ impl OpenNode {
     /// Gives documents that were read before, so that the documents of the whole hierarchy are not asked for again.
     pub(crate) fn knowing(self, documents: &Documents) -> Self {
         Self { probe: self.probe.knowing(documents), ..self }
+    }
+
+    /// Looks for the node; `None` if there is none.
+    ///
+    /// # Errors
+    /// The kinds of faults of the metadata of the node.
+    pub(crate) async fn find(&mut self, io: &Io) -> Result<Option<StoredNode>> {
+        let mut replies = Vec::new();
+        loop {
+            match self.go_on(&replies)? {
+                Probed::Asks(requests) => replies = io.ask(requests).await,
+                Probed::Found(found) => return Ok(Some(*found)),
+                Probed::NotFound(_) => return Ok(None),
+            }
+        }
     }
 
     /// The dialect, as far as it is known by now.

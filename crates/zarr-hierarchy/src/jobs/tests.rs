@@ -1,4 +1,4 @@
-use super::{LOCK_PATIENCE, TakeLock};
+use super::{LOCK_PATIENCE, Operation, TakeLock};
 use crate::node::{DropUnfinished, Edit, EraseBroken, EraseNode, ReplaceNode, create, parse_path};
 use crate::{Error, ErrorKind, open_node};
 use std::time::Duration;
@@ -46,10 +46,10 @@ fn nodes_are_read_written_and_erased_by_no_other_reply() {
         ReplaceNode::new(found, edit, ALL)
     });
     for new in ["/b", "/c/b"] {
-        answered_wrongly(3, |found| create(path(new), Dialect::V2, &found.node, false, ALL).unwrap());
+        answered_wrongly(3, |found| create(path(new), Dialect::V2, &found.node, false, ALL).unwrap().job());
     }
     for capabilities in [ALL, ALL.exchanges(true)] {
-        answered_wrongly(3, |found| create(path("/a"), Dialect::V2, &found.node, true, capabilities).unwrap());
+        answered_wrongly(3, |found| create(path("/a"), Dialect::V2, &found.node, true, capabilities).unwrap().job());
     }
     answered_wrongly(1, |found| DropUnfinished::new(&found.path, ALL.exchanges(true)));
 }

@@ -28,13 +28,13 @@ pub(super) fn of_new(
 pub(super) fn steps(
     found: &StoredNode,
     written: &Changes,
-    seen: &[(&Key, Precondition)],
+    seen: &[(Key, Precondition)],
     capabilities: Capabilities,
 ) -> Result<Vec<Vec<Request>>> {
     let is_new = |key: &Key| written.iter().any(|(new, _)| new == key.as_str());
-    let others = seen.iter().filter(|(key, _)| !is_new(key)).map(|(key, _)| Request::Erase { key: (*key).clone() });
+    let others = seen.iter().filter(|(key, _)| !is_new(key)).map(|(key, _)| Request::Erase { key: key.clone() });
     let mut steps = vec![others.collect::<Vec<_>>()];
-    let when = |key: &Key, _| match seen.iter().find(|(seen, _)| *seen == key) {
+    let when = |key: &Key, _| match seen.iter().find(|(seen, _)| seen == key) {
         _ if !capabilities.conditional => Precondition::None,
         Some((_, when)) => when.clone(),
         None => Precondition::NotExists,
