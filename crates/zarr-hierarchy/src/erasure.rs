@@ -1,12 +1,13 @@
 //! Erasing nodes.
 
 use crate::hierarchy::of_node;
+use crate::jobs::Operation;
 use crate::node::{EraseNode, ListNode};
-use crate::{Error, IntoFlow, Result};
+use crate::{EraseProgress, Error, IntoFlow, Result};
 use std::fmt;
 use std::ops::ControlFlow;
 use zarr_meta::StoredNode;
-use zarr_store::{AsyncStore, Capabilities, Job, Next, Reply, Store, run, run_async};
+use zarr_store::{AsyncStore, Capabilities, Script, Store, run, run_async};
 
 /// Erases a node with all that lies below it, as [`Erasure`] does.
 ///
@@ -22,17 +23,6 @@ pub fn erase_node(store: &dyn Store, node: &StoredNode) -> Result<()> {
 /// As [`erase_node`].
 pub async fn erase_node_async(store: &dyn AsyncStore, node: &StoredNode) -> Result<()> {
     Erasure::of(node).erase_async(store).await
-}
-
-/// An event of a running erase.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum EraseProgress {
-    /// The keys of the node are known, and none of them is erased yet: so many keys, where keys that vanish with a
-    /// prefix at once count as one.
-    Begin(u64),
-    /// So many of them are gone. Of many there is a report for each 512 or less.
-    Done(u64),
 }
 
 /// A node that is to be erased with all that lies below it, be it of no node. Of the root only the keys of nodes are
@@ -101,9 +91,7 @@ impl<'p> Erasure<'p> {
     /// [`ErrorKind::Store`](crate::ErrorKind::Store); [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if `progress` cancels before
     /// all is erased. Keys erased until then are gone.
     pub fn erase(&self, store: &dyn Store) -> Result<()> {
-        let in_node = |error| of_node(store, self.node, error);
-        run(store, self.unlist(store.capabilities())).map_err(in_node)?;
-        run(store, self.job(store.capabilities())).map_err(in_node)
+        run(store, self.job(store.capabilities())).map_err(|error| of_node(store, self.node, error))
     }
 
     /// Erases the node, on a store that does not block.
@@ -111,55 +99,19 @@ impl<'p> Erasure<'p> {
     /// # Errors
     /// As [`erase`](Self::erase).
     pub async fn erase_async(&self, store: &dyn AsyncStore) -> Result<()> {
-        let in_node = |error| of_node(store, self.node, error);
-        run_async(store, self.unlist(store.capabilities())).await.map_err(in_node)?;
-        run_async(store, self.job(store.capabilities())).await.map_err(in_node)
+        let erased = run_async(store, self.job(store.capabilities())).await;
+        erased.map_err(|error| of_node(store, self.node, error))
     }
 
-    /// Takes the node out of the lists of NCZarr.
-    fn unlist(&self, capabilities: Capabilities) -> ListNode {
-        ListNode::new(self.node.path.clone(), self.node.node.as_array().is_some(), false, capabilities)
-    }
-
-    fn job(&self, capabilities: Capabilities) -> Reported<'_> {
+    /// Takes the node out of the lists of NCZarr, and erases it.
+    fn job(&self, capabilities: Capabilities) -> Script<'_, (), Error> {
+        let is_array = self.node.node.as_array().is_some();
+        let unlist = ListNode::new(self.node.path.clone(), is_array, false, capabilities);
         let erase = EraseNode::new(self.node.clone(), capabilities);
-        Reported { erase, report: self.report.as_deref(), has_begun: false }
-    }
-}
-
-/// Erases a node, and reports it.
-struct Reported<'p> {
-    erase: EraseNode,
-    report: Option<&'p Report<'p>>,
-    has_begun: bool,
-}
-
-impl Reported<'_> {
-    fn report(&self, progress: EraseProgress) -> ControlFlow<()> {
-        self.report.map_or(ControlFlow::Continue(()), |report| report(progress))
-    }
-}
-
-impl Job for Reported<'_> {
-    type Output = ();
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let erased = replies.iter().filter(|reply| matches!(reply, Reply::Erased)).count() as u64;
-        let mut flow = match self.has_begun && erased > 0 {
-            true => self.report(EraseProgress::Done(erased)),
-            false => ControlFlow::Continue(()),
-        };
-        let next = match self.erase.step(replies)? {
-            Next::Ask(requests) | Next::FetchInto(requests) => Next::Ask(requests),
-            // There is nothing left to be cancelled.
-            Next::Done(()) => return Ok(Next::Done(())),
-            Next::Fork(_) => return Err(Error::internal("a job that erases a node forked")),
-        };
-        if let Some(keys) = self.erase.keys().filter(|_| !self.has_begun) {
-            self.has_begun = true;
-            flow = self.report(EraseProgress::Begin(keys));
-        }
-        flow.into_result().map(|()| next)
+        let report = |event| self.report.as_deref().map_or(ControlFlow::Continue(()), |report| report(event));
+        Script::new(|io| async move {
+            unlist.run(&io).await?;
+            erase.report(&io, report).await
+        })
     }
 }

@@ -42,7 +42,7 @@ pub use consolidate::{
     Staleness, compare_consolidated, consolidate, consolidate_async, consolidated_above, drop_consolidated,
     drop_consolidated_async, renew_copies, renew_copies_async, staleness, staleness_async,
 };
-pub use erasure::{EraseProgress, Erasure, erase_node, erase_node_async};
+pub use erasure::{Erasure, erase_node, erase_node_async};
 pub use error::{Error, ErrorKind, Location, Result};
 pub use hierarchy::{
     CopiedAbove, OtherKey, Walk, WalkJob, check_dimension_names, children, children_async, consolidated_below,
@@ -52,6 +52,6 @@ pub use hierarchy::{
     walk_consolidated, walk_consolidated_async, walk_stored,
 };
 pub use node::{DroppedCopies, with_location};
-pub use progress::IntoFlow;
+pub use progress::{EraseProgress, IntoFlow};
 pub use stray::stray_key;
 pub use strict::{check_strict_writers, check_strictly, check_warnings};

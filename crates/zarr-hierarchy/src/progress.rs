@@ -1,4 +1,4 @@
-//! How a function that is told of progress cancels.
+//! The progress of an operation, and how a function that is told of it cancels.
 
 use crate::{Error, ErrorKind, Result};
 use std::ops::ControlFlow;
@@ -35,4 +35,15 @@ impl IntoFlow for ControlFlow<()> {
     fn into_flow(self) -> ControlFlow<()> {
         self
     }
+}
+
+/// An event of a running erase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EraseProgress {
+    /// The keys of the node are known, and none of them is erased yet: so many keys, where keys that vanish with a
+    /// prefix at once count as one.
+    Begin(u64),
+    /// So many of them are gone. Of many there is a report for each 512 or less.
+    Done(u64),
 }

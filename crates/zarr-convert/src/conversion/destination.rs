@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_array::{Group, NewGroup};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
-use zarr_hierarchy::jobs::{InSteps, Made, document_options, document_range};
+use zarr_hierarchy::jobs::{InSteps, Made, Operation, document_options, document_range};
 use zarr_hierarchy::node::{
     Ancestors, CONVERSION_JOURNAL, EraseBroken, EraseNode, is_one_prefix, new_id, order, replacement, reread,
     same_hierarchy, unclaimed,
@@ -193,8 +193,8 @@ pub(super) fn clear(
         return Err(exists(path, what, &hint));
     }
     match found {
-        Ok(found) => Ok(run(&**target, EraseNode::new(found, target.capabilities()).keeping_journals())?),
-        Err(_) => Ok(run(&**target, EraseBroken::new(path.clone(), Dialect::NEWEST, target.capabilities()))?),
+        Ok(found) => Ok(run(&**target, EraseNode::new(found, target.capabilities()).keeping_journals().job())?),
+        Err(_) => Ok(run(&**target, EraseBroken::new(path.clone(), Dialect::NEWEST, target.capabilities()).job())?),
     }
 }
 

@@ -9,6 +9,7 @@ use super::work::{Recorded, Work};
 use super::{Action, Conversion, is_same};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::ListNode;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers, consolidate};
 use zarr_store::{Store, run};
@@ -262,7 +263,7 @@ impl Conversion {
         }
         let is_array = root.target.as_array().is_some();
         let path = if is_there { to } else { from };
-        run(store, ListNode::new(path, is_array, is_there, store.capabilities()))
+        run(store, ListNode::new(path, is_array, is_there, store.capabilities()).job())
     }
 
     /// Writes the chunks of all nodes that the journal does not have, and hands over their documents, unless `finished` is none.

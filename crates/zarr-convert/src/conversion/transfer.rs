@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_hierarchy::in_store;
-use zarr_hierarchy::jobs::TakeLock;
+use zarr_hierarchy::jobs::{Operation, TakeLock};
 use zarr_hierarchy::node::{Ancestors, DropUnfinished, EraseNode, is_one_prefix, parse_path, same_hierarchy};
 use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
@@ -271,7 +271,7 @@ impl Conversion {
         journal.check_own().map_err(in_target)?;
         self.list_in(source, false).map_err(in_source)?;
         if let Some(erase) = EraseNode::moved(&copied, source.capabilities()) {
-            run(source, erase).map_err(in_source)?;
+            run(source, erase.job()).map_err(in_source)?;
         }
         self.erase_moved_keys().map_err(in_source)?;
         source.flush().map_err(|error| in_source(error.into()))
@@ -376,7 +376,7 @@ impl Conversion {
         let (from_prefix, to_prefix) = (Prefix::new(&from.key_prefix())?, Prefix::new(&to.key_prefix())?);
         let journal = journal::key(&to, None)?;
         // What journals say of chunks is true no longer when these are erased or renamed.
-        let drop_unfinished = |path| run(&**store, DropUnfinished::new(path, store.capabilities()));
+        let drop_unfinished = |path| run(&**store, DropUnfinished::new(path, store.capabilities()).job());
         let mut lock = None;
         if self.options.overwrite {
             // Whoever makes a group takes its lock. Who has that one may wait for the lock of this node, so it is asked for before; what is

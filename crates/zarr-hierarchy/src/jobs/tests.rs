@@ -37,8 +37,8 @@ const ALL: Capabilities = Capabilities::none().write(true).list(true).suffix_ran
 #[test]
 fn nodes_are_read_written_and_erased_by_no_other_reply() {
     let path = |text| parse_path(text).unwrap();
-    answered_wrongly(2, |found| EraseNode::new(found.clone(), ALL));
-    answered_wrongly(2, |found| EraseBroken::new(found.path.clone(), Dialect::V2, ALL));
+    answered_wrongly(2, |found| EraseNode::new(found.clone(), ALL).job());
+    answered_wrongly(2, |found| EraseBroken::new(found.path.clone(), Dialect::V2, ALL).job());
     answered_wrongly(2, |found| {
         let mut metadata = found.node.as_array().unwrap().clone();
         metadata.shape = [6].into();
@@ -51,7 +51,7 @@ fn nodes_are_read_written_and_erased_by_no_other_reply() {
     for capabilities in [ALL, ALL.exchanges(true)] {
         answered_wrongly(3, |found| create(path("/a"), Dialect::V2, &found.node, true, capabilities).unwrap().job());
     }
-    answered_wrongly(1, |found| DropUnfinished::new(&found.path, ALL.exchanges(true)));
+    answered_wrongly(1, |found| DropUnfinished::new(&found.path, ALL.exchanges(true)).job());
 }
 
 #[test]

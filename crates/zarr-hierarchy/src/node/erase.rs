@@ -7,20 +7,18 @@ pub use owned::MIGRATION_RECORD;
 use super::{Ancestors, DropUnfinished};
 use crate::chunk_keys::ChunkKeys;
 use crate::hierarchy::WalkJob;
-use crate::jobs::InSteps;
-use crate::{Error, Result, Walk, jobs};
+use crate::jobs::{Operation, in_steps};
+use crate::{EraseProgress, IntoFlow, Result, Walk};
 use owned::{DocumentKeys, EraseScope, OwnedKeys};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
-use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
+use zarr_store::{Capabilities, Io, Key, Listing, Prefix, Reply, Request};
 
 /// Erases a node: documents first, and chunks when there is no document any more that shows them. An erase that is
 /// interrupted leaves no array that reads fill values for erased chunks. The node's own documents come after the
 /// documents of the nodes below, so that it can be repeated as long as there are any; but they come first where the
 /// node was moved, so that no reader takes the rest of it for the whole.
-///
-/// Check ─► Unfinished ─► Ancestors ─► Walk ── the root: the keys of its nodes ──► List ── keys ──► Steps: documents, then chunks ──► Done
-///                         (other nodes begin at List, or need no listing where a prefix vanishes at once)
 ///
 /// All that lies under the path of a node is the node's. The root is the folder that the store lies in, which may hold
 /// anything: there only keys of nodes are erased, and so it is where the node was moved: a value that was not copied,
@@ -30,28 +28,12 @@ pub struct EraseNode {
     found: StoredNode,
     capabilities: Capabilities,
     scope: EraseScope,
+    /// The keys, where they are known from a walk.
     owned: OwnedKeys,
+    /// Whether the groups above are looked at, and unfinished changes erased.
+    looks_around: bool,
     /// Whether the journals of conversions to the node stay.
     keeps_journals: bool,
-    /// How many keys are to be erased, once that is known.
-    keys: Option<u64>,
-    state: State,
-}
-
-#[derive(Debug)]
-enum State {
-    Begin,
-    /// Whether consolidated metadata of the groups above may be dropped.
-    Check(Box<Ancestors>),
-    Unfinished(Box<DropUnfinished>),
-    Ancestors(Box<Ancestors>),
-    Own,
-    Walk(Box<WalkJob>),
-    /// Of the listings, so many are of all keys below a prefix; the others are of groups.
-    List {
-        all: usize,
-    },
-    Steps(Box<InSteps>),
 }
 
 impl EraseNode {
@@ -59,7 +41,7 @@ impl EraseNode {
     pub fn new(found: StoredNode, capabilities: Capabilities) -> Self {
         let scope = if found.path.is_root() { EraseScope::Nodes } else { EraseScope::Path };
         let owned = OwnedKeys::default();
-        Self { found, capabilities, scope, owned, keeps_journals: false, keys: None, state: State::Begin }
+        Self { found, capabilities, scope, owned, looks_around: true, keeps_journals: false }
     }
 
     /// Keeps the journals of conversions to the node: it is erased by one of them, which goes on.
@@ -78,61 +60,61 @@ impl EraseNode {
 
     /// To erase the node in the way of one whose ancestors are looked at in any case.
     pub(crate) fn alone(found: StoredNode, capabilities: Capabilities) -> Self {
-        Self { state: State::Own, ..Self::new(found, capabilities) }
+        Self { looks_around: false, ..Self::new(found, capabilities) }
     }
 
-    /// How many keys are erased; keys that vanish with a prefix at once count as one. `None` until that is known, as
-    /// long as nothing is erased.
-    pub(crate) fn keys(&self) -> Option<u64> {
-        self.keys
+    /// Erases the node, and calls a function with the progress, which may cancel.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled); the errors of what is asked of the store.
+    pub(crate) async fn report(
+        self,
+        io: &Io,
+        report: impl Fn(EraseProgress) -> ControlFlow<()> + Send + Sync,
+    ) -> Result<()> {
+        if self.looks_around {
+            self.look_around(io).await?;
+        }
+        let capabilities = self.capabilities;
+        let steps = self.steps(io).await?;
+        let keys = steps.iter().map(|step| step.len() as u64).sum();
+        let mut steps = in_order(steps, capabilities).into_iter().peekable();
+        if steps.peek().is_some() {
+            report(EraseProgress::Begin(keys)).into_result()?;
+        }
+        while let Some(step) = steps.next() {
+            let erased = step.iter().filter(|request| !matches!(request, Request::Barrier)).count() as u64;
+            io.change(step).await?;
+            let flow = if erased > 0 { report(EraseProgress::Done(erased)) } else { ControlFlow::Continue(()) };
+            // After the last one there is nothing left to be cancelled.
+            if steps.peek().is_some() {
+                flow.into_result()?;
+            }
+        }
+        Ok(())
     }
 
-    /// Looks, before anything is erased, whether the node may be.
-    fn check(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, ancestors| job.state = State::Check(ancestors);
-        jobs::within(self, ancestors, replies, wait, |job, _| {
-            let drop = DropUnfinished::new(&job.found.path, job.capabilities);
-            job.unfinished(Box::new(drop), &[])
-        })
+    /// Looks whether the node may be erased, erases what unfinished changes have left, before chunks go that a journal says are there, and
+    /// drops the consolidated metadata above, which becomes stale.
+    async fn look_around(&self, io: &Io) -> Result<()> {
+        let above = || Ancestors::of_erased(&self.found, self.capabilities);
+        if !self.keeps_journals {
+            above().only_checking().run(io).await?;
+            DropUnfinished::new(&self.found.path, self.capabilities).run(io).await?;
+        }
+        above().run(io).await.map(drop)
     }
 
-    /// Erases what unfinished changes have left: before chunks go that a journal says are there.
-    fn unfinished(&mut self, drop: Box<DropUnfinished>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, drop| job.state = State::Unfinished(drop);
-        jobs::within(self, drop, replies, wait, |job, ()| job.begin_above())
-    }
-
-    fn begin_above(&mut self) -> Result<Next<Self>> {
-        let ancestors = Ancestors::of_erased(&self.found, self.capabilities);
-        self.above(Box::new(ancestors), &[])
-    }
-
-    /// Drops the consolidated metadata above, which becomes stale.
-    fn above(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, ancestors| job.state = State::Ancestors(ancestors);
-        jobs::within(self, ancestors, replies, wait, |job, _| job.own())
-    }
-
-    /// Finds the keys of the node.
-    fn own(&mut self) -> Result<Next<Self>> {
+    /// Finds the keys of the node, and gives the requests that erase documents, and then the rest.
+    async fn steps(mut self, io: &Io) -> Result<Vec<Vec<Request>>> {
         match self.scope {
             EraseScope::Path => self.owned = OwnedKeys::of_node(&self.found),
-            EraseScope::Nodes => return self.walk(Box::new(WalkJob::new(self.found.clone(), None, true)), &[]),
+            EraseScope::Nodes => {
+                let walk = WalkJob::new(self.found.clone(), None, true).run(io).await?;
+                self.owned = OwnedKeys::of_nodes(&walk, self.found.dialect, self.scope);
+            }
             EraseScope::Keys => {}
         }
-        self.list()
-    }
-
-    /// Looks for the nodes below, and then for all that belongs to them.
-    fn walk(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, walk| job.state = State::Walk(walk);
-        jobs::within(self, walk, replies, wait, |job, walk| {
-            job.owned = OwnedKeys::of_nodes(&walk, job.found.dialect, job.scope);
-            job.list()
-        })
-    }
-
-    fn list(&mut self) -> Result<Next<Self>> {
         let among = self.owned.chunks.iter().flat_map(ChunkKeys::prefixes);
         // Prefixes that vanish at once need not be listed.
         let listed = self.owned.prefixes.iter().filter(|_| !self.capabilities.erases_at_once);
@@ -145,32 +127,28 @@ impl EraseNode {
         let list = |prefix: &String| -> Result<Request> { Ok(Request::ListAll { prefix: Prefix::new(prefix)? }) };
         let of_group = |prefix: &String| -> Result<Request> { Ok(Request::List { prefix: Prefix::new(prefix)? }) };
         let requests = prefixes.iter().map(list).chain(self.owned.groups.keys().map(of_group));
-        let requests = requests.collect::<Result<Vec<_>>>()?;
-        if requests.is_empty() {
-            return self.listed(&[], &[]);
-        }
-        self.state = State::List { all: prefixes.len() };
-        Ok(Next::Ask(requests))
+        let mut replies = io.ask(requests.collect::<Result<_>>()?).await.into_iter();
+        let keys =
+            replies.by_ref().take(prefixes.len()).map(Reply::into_keys).collect::<zarr_store::Result<Vec<_>>>()?;
+        let groups = replies.map(Reply::into_listing).collect::<zarr_store::Result<Vec<_>>>()?;
+        self.order(keys.into_iter().flatten(), &groups)
     }
 
-    /// Erases documents, and then the rest.
-    fn listed(&mut self, replies: &[Reply], groups: &[Reply]) -> Result<Next<Self>> {
+    /// Puts the keys that were listed in order: documents, and then the rest.
+    fn order(mut self, listed: impl Iterator<Item = Key>, groups: &[Listing]) -> Result<Vec<Vec<Request>>> {
         let owned = &mut self.owned;
         owned.add_unfinished(groups, self.capabilities.exchanges)?;
         let is_document = DocumentKeys::new(self.found.dialect, &self.found.documents);
         let mut rest = BTreeSet::new();
-        for reply in replies {
-            let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
-            for key in keys {
-                if !owned.has(key) {
-                    continue;
-                }
-                let is_known = owned.documents.values().any(|keys| keys.contains(key.as_str()));
-                match is_document.rank(key).filter(|_| !is_known) {
-                    None if is_known => {}
-                    Some(rank) => drop(owned.documents.entry(rank).or_default().insert(key.to_string())),
-                    None => drop(rest.insert(key.clone())),
-                }
+        for key in listed {
+            if !owned.has(&key) {
+                continue;
+            }
+            let is_known = owned.documents.values().any(|keys| keys.contains(key.as_str()));
+            match is_document.rank(&key).filter(|_| !is_known) {
+                None if is_known => {}
+                Some(rank) => drop(owned.documents.entry(rank).or_default().insert(key.to_string())),
+                None => drop(rest.insert(key)),
             }
         }
         let mut done = BTreeSet::new();
@@ -198,13 +176,7 @@ impl EraseNode {
         steps.push(rest.into_iter().map(|key| Request::Erase { key }).collect());
         let replacements = std::mem::take(&mut owned.replacements).into_iter();
         steps.push(replacements.map(|prefix| Request::ErasePrefix { prefix }).collect());
-        self.keys = Some(steps.iter().map(|step| step.len() as u64).sum());
-        self.erase(Box::new(in_order(steps, self.capabilities)), &[])
-    }
-
-    fn erase(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, steps| job.state = State::Steps(steps);
-        jobs::within(self, steps, replies, wait, |_, _| Ok(Next::Done(())))
+        Ok(steps)
     }
 }
 
@@ -212,7 +184,7 @@ impl EraseNode {
 const BATCH: usize = 512;
 
 /// Steps whose order a loss of power keeps as well.
-fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> InSteps {
+fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> Vec<Vec<Request>> {
     steps.retain(|step| !step.is_empty());
     let barriers = steps.len().saturating_sub(1) * usize::from(capabilities.durable);
     let mut barriers = (0..barriers).map(|_| vec![Request::Barrier]);
@@ -225,27 +197,23 @@ fn in_order(mut steps: Vec<Vec<Request>>, capabilities: Capabilities) -> InSteps
         }
         batches.push(step);
     }
-    InSteps::new(batches)
+    batches
 }
 
 /// Erases a node that cannot be read, and all that lies below it, as if it were of some dialect: documents first. At the root,
 /// where anything may lie, only documents.
-///
-/// Listings, where prefixes do not vanish at once ──► Steps: its documents, documents of nodes below, the rest ──► Done
 #[derive(Debug)]
 pub struct EraseBroken {
     path: NodePath,
     dialect: Dialect,
     capabilities: Capabilities,
-    is_listed: bool,
-    steps: Option<InSteps>,
 }
 
 impl EraseBroken {
     /// Of the node at `path`, as if it were of `dialect`.
     #[must_use]
     pub fn new(path: NodePath, dialect: Dialect, capabilities: Capabilities) -> Self {
-        Self { path, dialect, capabilities, is_listed: false, steps: None }
+        Self { path, dialect, capabilities }
     }
 
     /// The keys at which it may have documents. The keys of the oldest dialects are words that a file may have for a
@@ -266,21 +234,16 @@ impl EraseBroken {
         prefixes.iter().map(|prefix| Ok(Prefix::new(prefix)?)).collect()
     }
 
-    fn steps(&self, listed: &[Reply]) -> Result<InSteps> {
+    /// The requests that erase its documents, documents of nodes below, and the rest, in this order.
+    fn steps(&self, listed: impl Iterator<Item = Key>) -> Result<Vec<Vec<Request>>> {
         let (known, own) = (Documents::new(), self.documents()?);
         let is_document = DocumentKeys::new(self.dialect, &known);
-        let mut others: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
-        for reply in listed {
-            let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
-            for key in keys.iter().filter(|key| !own.contains(*key)) {
-                let rank = is_document.rank(key).unwrap_or(usize::MAX);
-                others.entry(rank).or_default().insert(key.to_string());
-            }
+        let mut others: BTreeMap<usize, BTreeSet<Key>> = BTreeMap::new();
+        for key in listed.filter(|key| !own.contains(key)) {
+            others.entry(is_document.rank(&key).unwrap_or(usize::MAX)).or_default().insert(key);
         }
-        let mut steps = vec![own.into_iter().map(|key| Request::Erase { key }).collect()];
-        for keys in others.into_values() {
-            steps.push(keys.iter().map(|key| Ok(Request::Erase { key: Key::new(key)? })).collect::<Result<_>>()?);
-        }
+        let erase = |keys: BTreeSet<Key>| keys.into_iter().map(|key| Request::Erase { key }).collect();
+        let mut steps: Vec<Vec<Request>> = std::iter::once(own).chain(others.into_values()).map(erase).collect();
         if self.capabilities.erases_at_once {
             steps.extend(self.prefixes()?.into_iter().map(|prefix| vec![Request::ErasePrefix { prefix }]));
         }
@@ -288,50 +251,21 @@ impl EraseBroken {
     }
 }
 
-impl Job for EraseBroken {
+impl Operation for EraseBroken {
     type Output = ();
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if let Some(steps) = &mut self.steps {
-            return Ok(match steps.step(replies)? {
-                Next::Ask(requests) | Next::FetchInto(requests) => Next::Ask(requests),
-                Next::Done(_) => Next::Done(()),
-                Next::Fork(_) => return Err(jobs::unfit()),
-            });
-        }
-        if !std::mem::replace(&mut self.is_listed, true) && !self.capabilities.erases_at_once {
-            let prefixes = self.prefixes()?;
-            if !prefixes.is_empty() {
-                return Ok(Next::Ask(prefixes.into_iter().map(|prefix| Request::ListAll { prefix }).collect()));
-            }
-        }
-        self.steps = Some(self.steps(replies)?);
-        self.step(&[])
+    async fn run(self, io: &Io) -> Result<()> {
+        // Prefixes that vanish at once need not be listed.
+        let prefixes = if self.capabilities.erases_at_once { Vec::new() } else { self.prefixes()? };
+        let listed = io.list_all(prefixes).await?.into_iter().flatten();
+        in_steps(io, self.steps(listed)?).await.map(drop)
     }
 }
 
-impl Job for EraseNode {
+impl Operation for EraseNode {
     type Output = ();
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Begin) {
-            State::Begin if self.keeps_journals => self.begin_above(),
-            State::Begin => {
-                let ancestors = Ancestors::of_erased(&self.found, self.capabilities).only_checking();
-                self.check(Box::new(ancestors), &[])
-            }
-            State::Check(ancestors) => self.check(ancestors, replies),
-            State::Unfinished(drop) => self.unfinished(drop, replies),
-            State::Ancestors(ancestors) => self.above(ancestors, replies),
-            State::Own => self.own(),
-            State::Walk(walk) => self.walk(walk, replies),
-            State::List { all } => match replies.split_at_checked(all) {
-                Some((keys, groups)) => self.listed(keys, groups),
-                None => Err(jobs::unfit()),
-            },
-            State::Steps(steps) => self.erase(steps, replies),
-        }
+    async fn run(self, io: &Io) -> Result<()> {
+        self.report(io, |_| ControlFlow::Continue(())).await
     }
 }

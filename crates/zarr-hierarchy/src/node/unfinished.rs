@@ -1,12 +1,12 @@
 //! What lies beside a node and is of changes that are not finished: journals of conversions to it, and nodes that are to replace it.
 
-use crate::jobs::InSteps;
-use crate::{Error, Result, jobs};
+use crate::Result;
+use crate::jobs::{Operation, in_steps};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::SystemTime;
 use zarr_meta::{Dialect, Documents, NodePath};
-use zarr_store::{Capabilities, Job, Key, Next, Prefix, Reply, Request};
+use zarr_store::{Capabilities, Io, Key, Prefix, Reply, Request};
 
 /// The beginning of the last segment of the keys beside a node under which the progress of a conversion to the node is recorded. No dialect
 /// has such keys for documents or chunks.
@@ -128,124 +128,74 @@ fn beside(path: &NodePath) -> String {
 
 /// Erases what is of unfinished changes of a node that is erased, renamed or replaced: the journals of conversions to it and to the groups
 /// above it, since what they say of chunks is true no longer; and nodes that were to replace it.
-///
-/// Look ── a journal ──► Parts ──► Steps ──► done
-///   └──── none ─────────────────────┘
 #[derive(Debug)]
 pub struct DropUnfinished {
-    /// The node, and the groups above it.
-    paths: Vec<NodePath>,
+    path: NodePath,
     capabilities: Capabilities,
-    journals: Vec<Key>,
-    replacements: Option<Prefix>,
-    /// Whether something is listed there.
-    is_replacing: bool,
-    state: State,
-}
-
-#[derive(Debug)]
-enum State {
-    Begin,
-    Look,
-    Parts,
-    Steps(Box<InSteps>),
 }
 
 impl DropUnfinished {
     /// Of the node at `path`, in a store that is such.
     #[must_use]
     pub fn new(path: &NodePath, capabilities: Capabilities) -> Self {
-        let paths = std::iter::once(path.clone()).chain(path.ancestors()).collect();
-        let (journals, replacements) = (Vec::new(), None);
-        Self { paths, capabilities, journals, replacements, is_replacing: false, state: State::Begin }
+        Self { path: path.clone(), capabilities }
     }
 
-    fn look(&mut self) -> Result<Next<Self>> {
-        if self.capabilities.appears_at_flush {
-            // There are none.
-            return Ok(Next::Done(()));
-        }
+    /// Looks for the journals of the node and of the groups above it, and for nodes that are to replace it: gives the paths that have
+    /// journals, and whether something is listed under the prefix of replacements.
+    async fn look(&self, io: &Io, replacements: Option<&Prefix>) -> Result<(Vec<NodePath>, bool)> {
+        let paths: Vec<NodePath> = std::iter::once(self.path.clone()).chain(self.path.ancestors()).collect();
         let size = |path| Ok(Request::Size { key: journal_key(path, None)? });
-        let mut requests = self.paths.iter().map(size).collect::<Result<Vec<_>>>()?;
-        if self.capabilities.exchanges && self.capabilities.list {
-            self.replacements = self.paths.first().map(replacements).transpose()?.flatten();
+        let mut requests = paths.iter().map(size).collect::<Result<Vec<_>>>()?;
+        requests.extend(replacements.map(|prefix| Request::List { prefix: prefix.clone() }));
+        let mut replies = io.ask(requests).await.into_iter();
+        let mut with_journals = Vec::new();
+        for (path, reply) in paths.into_iter().zip(replies.by_ref()) {
+            with_journals.extend(reply.into_size()?.map(|_| path));
         }
-        requests.extend(self.replacements.clone().map(|prefix| Request::List { prefix }));
-        self.state = State::Look;
-        Ok(Next::Ask(requests))
+        let is_replacing = replies.next().map(Reply::into_listing).transpose()?.is_some_and(|it| !it.is_empty());
+        Ok((with_journals, is_replacing))
     }
 
-    fn looked(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let mut replies = replies.iter();
-        let mut requests = Vec::new();
-        for path in std::mem::take(&mut self.paths) {
-            match replies.next() {
-                Some(Reply::Size(None)) => {}
-                Some(Reply::Size(Some(_))) => {
-                    self.journals.push(journal_key(&path, None)?);
-                    requests.push(Request::List { prefix: Prefix::new(&beside(&path))? });
-                    self.paths.push(path);
-                }
-                _ => return Err(jobs::unfit()),
-            }
+    /// The keys of elements between reading and writing, and of journals of parts, beside these paths.
+    async fn parts(&self, io: &Io, paths: &[NodePath]) -> Result<Vec<Key>> {
+        if !self.capabilities.list {
+            return Ok(Vec::new());
         }
-        if self.replacements.is_some() {
-            match replies.next() {
-                Some(Reply::Listing(listing)) => {
-                    self.is_replacing = !listing.keys.is_empty() || !listing.prefixes.is_empty();
-                }
-                _ => return Err(jobs::unfit()),
-            }
-        }
-        if requests.is_empty() || !self.capabilities.list {
-            return self.begin_steps(Vec::new());
-        }
-        self.state = State::Parts;
-        Ok(Next::Ask(requests))
-    }
-
-    fn parts(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let prefixes = paths.iter().map(|path| Ok(Prefix::new(&beside(path))?)).collect::<Result<_>>()?;
         let mut parts = Vec::new();
-        for (path, reply) in self.paths.iter().zip(replies) {
-            let Reply::Listing(listing) = reply else { return Err(jobs::unfit()) };
-            parts
-                .extend(listing.keys.iter().filter(|key| is_part_journal(path, key) || is_scratch(path, key)).cloned());
+        for (path, listing) in paths.iter().zip(io.list(prefixes).await?) {
+            let keys = listing.keys.into_iter();
+            parts.extend(keys.filter(|key| is_part_journal(path, key) || is_scratch(path, key)));
         }
-        self.begin_steps(parts)
-    }
-
-    /// Elements between reading and writing, and journals of parts before the journal that all share, without which nobody looks at them.
-    fn begin_steps(&mut self, parts: Vec<Key>) -> Result<Next<Self>> {
-        let erase = |keys: Vec<Key>| keys.into_iter().map(|key| Request::Erase { key }).collect::<Vec<_>>();
-        let mut steps = vec![erase(parts), erase(std::mem::take(&mut self.journals))];
-        let replacements = self.replacements.take().into_iter().map(|prefix| Request::ErasePrefix { prefix }).collect();
-        // Where nothing is listed there may be what an erase that was killed has left.
-        let (listed, hidden) = if self.is_replacing { (replacements, Vec::new()) } else { (Vec::new(), replacements) };
-        steps.push(listed);
-        if self.capabilities.durable && steps.iter().any(|step| !step.is_empty()) {
-            steps.push(vec![Request::Barrier]);
-        }
-        steps.push(hidden);
-        self.steps(Box::new(InSteps::new(steps)), &[])
-    }
-
-    fn steps(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, steps| job.state = State::Steps(steps);
-        jobs::within(self, steps, replies, wait, |_, _| Ok(Next::Done(())))
+        Ok(parts)
     }
 }
 
-impl Job for DropUnfinished {
+impl Operation for DropUnfinished {
     type Output = ();
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Begin) {
-            State::Begin => self.look(),
-            State::Look => self.looked(replies),
-            State::Parts => self.parts(replies),
-            State::Steps(steps) => self.steps(steps, replies),
+    async fn run(self, io: &Io) -> Result<()> {
+        let Capabilities { appears_at_flush, exchanges, list, durable, .. } = self.capabilities;
+        if appears_at_flush {
+            // There are none.
+            return Ok(());
         }
+        let replacements = if exchanges && list { replacements(&self.path)? } else { None };
+        let (paths, is_replacing) = self.look(io, replacements.as_ref()).await?;
+        let parts = self.parts(io, &paths).await?;
+        let journals = paths.iter().map(|path| journal_key(path, None)).collect::<Result<Vec<_>>>()?;
+        let erase = |keys: Vec<Key>| keys.into_iter().map(|key| Request::Erase { key }).collect::<Vec<_>>();
+        let replacements = replacements.into_iter().map(|prefix| Request::ErasePrefix { prefix }).collect();
+        // Where nothing is listed there may be what an erase that was killed has left.
+        let (listed, hidden) = if is_replacing { (replacements, Vec::new()) } else { (Vec::new(), replacements) };
+        // Without the journal that all parts share nobody looks at those of the parts.
+        let mut steps = vec![erase(parts), erase(journals), listed];
+        if durable && steps.iter().any(|step| !step.is_empty()) {
+            steps.push(vec![Request::Barrier]);
+        }
+        steps.push(hidden);
+        in_steps(io, steps).await.map(drop)
     }
 }
 
@@ -318,7 +268,8 @@ mod tests {
         for name in names {
             store.set_all(&Key::new(name).expect("a key"), b"{}").expect("set");
         }
-        run(&store, DropUnfinished::new(&path("/g/a"), zarr_store::Store::capabilities(&store))).expect("dropped");
+        run(&store, DropUnfinished::new(&path("/g/a"), zarr_store::Store::capabilities(&store)).job())
+            .expect("dropped");
         let left: Vec<String> = store.list().expect("list").iter().map(ToString::to_string).collect();
         assert_eq!(
             left,

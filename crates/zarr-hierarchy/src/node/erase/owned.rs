@@ -5,10 +5,10 @@ use crate::node::order;
 use crate::node::unfinished::{
     CONVERSION_JOURNAL, REPLACEMENTS, is_part_journal, is_scratch, journal_key, replacements,
 };
-use crate::{Result, Walk, jobs};
+use crate::{Result, Walk};
 use std::collections::{BTreeMap, BTreeSet};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
-use zarr_store::{Key, Prefix, Reply};
+use zarr_store::{Key, Listing, Prefix};
 
 /// The key at the root under which the state of a migration is recorded. No dialect has it for a document or a chunk.
 pub const MIGRATION_RECORD: &str = ".zmigration";
@@ -174,15 +174,11 @@ impl OwnedKeys {
             || self.chunks.iter().any(|chunks| chunks.chunk_at(key).is_some())
     }
 
-    /// Adds what unfinished conversions to nodes that are erased have left beside them, as the listings of the groups show it: journals of
+    /// Adds what unfinished conversions to nodes that are erased have left beside them, as the listings of the groups, in their order, show it: journals of
     /// parts, what these stored temporarily, and nodes that were to replace others, in a store that `exchanges` prefixes.
-    pub(super) fn add_unfinished(&mut self, listings: &[Reply], exchanges: bool) -> Result<()> {
-        if listings.len() != self.groups.len() {
-            return Err(jobs::unfit());
-        }
+    pub(super) fn add_unfinished(&mut self, listings: &[Listing], exchanges: bool) -> Result<()> {
         let found = self.documents.entry(PARTS).or_default();
-        for ((group, nodes), reply) in self.groups.iter().zip(listings) {
-            let Reply::Listing(listing) = reply else { return Err(jobs::unfit()) };
+        for ((group, nodes), listing) in self.groups.iter().zip(listings) {
             let is_of = |key: &Key| nodes.iter().any(|path| is_part_journal(path, key) || is_scratch(path, key));
             let keys = listing.keys.iter().filter(|key| key.name().starts_with(CONVERSION_JOURNAL) && is_of(key));
             found.extend(keys.map(ToString::to_string));
