@@ -159,12 +159,12 @@ impl Group {
         let path = node::parse_path(path).map_err(locate)?;
         let capabilities = store.capabilities();
         let profile = store.access_profile();
-        let known = run(&**store, Foresee::new(path.clone(), capabilities, &profile)).map_err(locate)?;
+        let known = run(&**store, Foresee::new(path.clone(), capabilities, &profile).job()).map_err(locate)?;
         let find = FindDialect::new(path.clone(), new.dialect, new.overwrite, capabilities.list, &profile);
-        let (dialect, known) = run(&**store, Knowing::new(find, known)).map_err(locate)?;
+        let (dialect, known) = run(&**store, Knowing::new(find, known).job()).map_err(locate)?;
         let job = node::create(path, dialect, &Node::Group(group), new.overwrite, capabilities).map_err(locate)?;
         let job = job.noting(&new.dropped);
-        let (found, _) = run(&**store, Knowing::new(job.job(), known)).map_err(locate)?;
+        let (found, _) = run(&**store, Knowing::new(job, known).job()).map_err(locate)?;
         Self::from_found(store, found, registry)
     }
 

@@ -269,10 +269,10 @@ pub(crate) async fn create<D: Drive>(
     let profile = drive.access_profile();
     let find = create::find_dialect(path, &new, capabilities.list, &profile).map_err(in_store)?;
     let foresee = Foresee::new(parse_path(path).map_err(in_store)?, capabilities, &profile);
-    let known = drive.run_alone(foresee).await.map_err(in_store)?;
-    let (dialect, known) = drive.run_alone(Knowing::new(find, known)).await.map_err(in_store)?;
+    let known = drive.run_alone(foresee.job()).await.map_err(in_store)?;
+    let (dialect, known) = drive.run_alone(Knowing::new(find, known).job()).await.map_err(in_store)?;
     let (job, options) =
         create::create(path, &new, dialect, (store.to_owned(), capabilities), registry).map_err(in_store)?;
-    let (found, _) = drive.run_alone(Knowing::new(job.job(), known)).await.map_err(in_store)?;
+    let (found, _) = drive.run_alone(Knowing::new(job, known).job()).await.map_err(in_store)?;
     Ok((found, options))
 }

@@ -45,6 +45,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use zarr_codec::View;
 use zarr_grid::Region;
+use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{
     AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim, check_same_chunks,
 };
@@ -75,7 +76,7 @@ pub(super) async fn append<D: Drive>(
     let mut patience = PATIENCE;
     let mut conflicts = Conflicts::new(MAX_TRIES).patience(ALL_PATIENCE);
     loop {
-        let newest = drive.run_alone(AwaitClaim::new(ReadNewest::new(&core.found), patience)).await;
+        let newest = drive.run_alone(AwaitClaim::new(ReadNewest::new(&core.found), patience).job()).await;
         let newest = newest.map_err(|error| core.locate(error))?;
         // They were read by the path: in the directory that is held.
         drive.end(core, Ok(()))?;
@@ -114,7 +115,7 @@ async fn append_to<D: Drive>(
         Err(error) => {
             if let Some(claim) = claim {
                 // Should this fail as well, others wait for as long as if its owner were dead.
-                drop(drive.run(&newest, DropClaim::new(claim)).await);
+                drop(drive.run(&newest, DropClaim::new(claim).job()).await);
             }
             Err(error)
         }
@@ -146,7 +147,7 @@ async fn write_and_publish<D: Drive>(
                 Some(own) => TakeClaim::further(own),
                 None => TakeClaim::first(&documents, key.clone()),
             };
-            *claim = Some(drive.run(newest, take).await?);
+            *claim = Some(drive.run(newest, take.job()).await?);
             let states = ChunkStates::new(numbers.clone(), states);
             let how = (drive.capabilities(), &drive.access_profile());
             match drive.run(grown, WriteJob::on_states(grown, region, data.clone(), states, how)).await {

@@ -16,6 +16,7 @@ use crate::verbs::Verbs;
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{StillThere, gone};
 use zarr_store::{AccessProfile, Capabilities, Job, Key, Prefix, Store, StoreKind};
 
@@ -108,7 +109,7 @@ impl<D: Drive> Verbs<'_, D> {
     async fn look_at(&self, pinned: Option<&Arc<dyn Store>>) -> Result<()> {
         let Some(look) = self.core.look()? else { return Ok(()) };
         let begun = Instant::now();
-        self.drive.run_pinned(pinned, self.core, look).await?;
+        self.drive.run_pinned(pinned, self.core, look.job()).await?;
         self.core.seen.set(begun);
         Ok(())
     }

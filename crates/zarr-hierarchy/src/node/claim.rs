@@ -9,11 +9,12 @@
 //! `reshape/claimed.rs` says why no element is lost by that.
 
 use super::newest::{Newest, ReadNewest};
+use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::{Duration, SystemTime};
-use zarr_store::{Job, Key, Next, Precondition, Reply, Request, backoff};
+use zarr_store::{Io, Key, Precondition, backoff};
 
 /// How many marks a claim has: a bit each.
 const MARKS: usize = 64;
@@ -41,6 +42,13 @@ impl Claim {
     /// Whether nothing changed the document since it was claimed.
     pub(super) fn holds(&self, newest: &Newest) -> bool {
         newest.text(&self.key) == Some(&self.text)
+    }
+
+    /// The condition that the document stays as it was claimed; `None` if it is another by now.
+    async fn unchanged(&self, io: &Io) -> Result<Option<Precondition>> {
+        let document = io.get(vec![jobs::get_whole_document(self.key.clone())]).await?.pop().flatten();
+        let claimed = document.filter(|document| document.part(0) == self.text);
+        Ok(claimed.map(|document| document.version.map_or(Precondition::None, Precondition::Version)))
     }
 }
 
@@ -70,12 +78,8 @@ pub fn unclaimed(document: &[u8]) -> &[u8] {
 /// until the claim was the same for longer than the `patience` of who waits, because the other is dead.
 #[derive(Debug)]
 pub struct AwaitClaim {
-    read: Box<ReadNewest>,
-    begin: ReadNewest,
-    /// The claim that was seen last, and for how long.
-    seen: Option<(Vec<u8>, Duration)>,
+    read: ReadNewest,
     patience: Duration,
-    pauses: u32,
 }
 
 /// Pauses are so many times as long as pauses between attempts: a request of a store takes longer than to replace a
@@ -86,50 +90,44 @@ impl AwaitClaim {
     /// Waits for claims in the documents that `read` reads.
     #[must_use]
     pub fn new(read: ReadNewest, patience: Duration) -> Self {
-        Self { begin: read.clone(), read: Box::new(read), seen: None, patience, pauses: 0 }
+        Self { read, patience }
     }
 }
 
-impl Job for AwaitClaim {
+impl Operation for AwaitClaim {
     type Output = Newest;
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let replies = if matches!(replies, [Reply::Paused]) { &[] } else { replies };
-        let newest = match self.read.step(replies)? {
-            Next::Ask(requests) | Next::FetchInto(requests) => return Ok(Next::Ask(requests)),
-            Next::Fork(_) => return Err(Error::internal("a job that is a part of another one forked")),
-            Next::Done(newest) => newest,
-        };
-        let Some(marks) = newest.texts().find_map(|(_, text)| marks(text)) else { return Ok(Next::Done(newest)) };
-        let waited = match self.seen.take() {
-            Some((seen, waited)) if seen == marks => waited,
-            _ => Duration::ZERO,
-        };
-        if waited > self.patience {
-            return Ok(Next::Done(newest));
+    async fn run(self, io: &Io) -> Result<Newest> {
+        // The claim that was seen last, and for how long.
+        let (mut seen, mut waited) = (Vec::new(), Duration::ZERO);
+        let mut pauses: u32 = 0;
+        loop {
+            let newest = self.read.clone().run(io).await?;
+            let Some(marks) = newest.texts().find_map(|(_, text)| marks(text)) else { return Ok(newest) };
+            if seen != marks {
+                (seen, waited) = (marks.to_vec(), Duration::ZERO);
+            }
+            if waited > self.patience {
+                return Ok(newest);
+            }
+            pauses = pauses.saturating_add(1);
+            let duration = backoff(pauses).saturating_mul(PAUSE);
+            waited = waited.saturating_add(duration);
+            io.pause(duration).await?;
         }
-        self.pauses = self.pauses.saturating_add(1);
-        let duration = backoff(self.pauses).saturating_mul(PAUSE);
-        self.seen = Some((marks.to_vec(), waited.saturating_add(duration)));
-        *self.read = self.begin.clone();
-        Ok(Next::Ask(vec![Request::Pause { duration }]))
     }
 }
 
 /// Puts a new claim into a document: instead of one's own, if that still holds, else into the document as it was read.
 #[derive(Debug)]
 pub struct TakeClaim {
-    state: State,
+    of: Claimed,
 }
 
 #[derive(Debug)]
-enum State {
-    Begin { document: Vec<u8>, key: Key, when: Precondition },
+enum Claimed {
+    Document { document: Vec<u8>, key: Key, when: Precondition },
     Own(Claim),
-    Read(Claim),
-    Set(Claim),
-    Done,
 }
 
 impl TakeClaim {
@@ -137,46 +135,29 @@ impl TakeClaim {
     #[must_use]
     pub fn first(newest: &Newest, key: Key) -> Self {
         let document = newest.text(&key).unwrap_or_default().to_vec();
-        Self { state: State::Begin { document, when: newest.unchanged(&key), key } }
+        Self { of: Claimed::Document { document, when: newest.unchanged(&key), key } }
     }
 
     /// A further one.
     #[must_use]
     pub fn further(own: Claim) -> Self {
-        Self { state: State::Own(own) }
-    }
-
-    fn set(&mut self, claim: Claim, when: Precondition) -> Next<Self> {
-        let request = jobs::set_document(claim.key.clone(), claim.text.clone(), when, true);
-        self.state = State::Set(claim);
-        Next::Ask(vec![request])
+        Self { of: Claimed::Own(own) }
     }
 }
 
-impl Job for TakeClaim {
+impl Operation for TakeClaim {
     type Output = Claim;
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match (std::mem::replace(&mut self.state, State::Done), replies) {
-            (State::Begin { document, key, when }, _) => Ok(self.set(Claim::new(key, &document), when)),
-            (State::Own(own), _) => {
-                let request = jobs::get_whole_document(own.key.clone());
-                self.state = State::Read(own);
-                Ok(Next::Ask(vec![request]))
+    async fn run(self, io: &Io) -> Result<Claim> {
+        let (claim, when) = match self.of {
+            Claimed::Document { document, key, when } => (Claim::new(key, &document), when),
+            Claimed::Own(own) => {
+                let when = own.unchanged(io).await?.ok_or_else(void)?;
+                (Claim { unclaimed: own.unclaimed, ..Claim::new(own.key, &own.text) }, when)
             }
-            (State::Read(own), [Reply::Got(fetched)]) => match fetched {
-                Some(fetched) if fetched.part(0) == own.text => {
-                    let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
-                    let claim = Claim { unclaimed: own.unclaimed, ..Claim::new(own.key, &own.text) };
-                    Ok(self.set(claim, when))
-                }
-                _ => Err(void()),
-            },
-            (State::Set(claim), [Reply::Set]) => Ok(Next::Done(claim)),
-            (State::Set(_), [Reply::Conflict]) => Err(void()),
-            _ => Err(jobs::unfit()),
-        }
+        };
+        let set = jobs::set_document(claim.key.clone(), claim.text.clone(), when, true);
+        if io.change(vec![set]).await? { Ok(claim) } else { Err(void()) }
     }
 }
 
@@ -184,35 +165,26 @@ impl Job for TakeClaim {
 #[derive(Debug)]
 pub struct DropClaim {
     claim: Claim,
-    is_asked: bool,
 }
 
 impl DropClaim {
     /// Of a claim that was taken.
     #[must_use]
     pub fn new(claim: Claim) -> Self {
-        Self { claim, is_asked: false }
+        Self { claim }
     }
 }
 
-impl Job for DropClaim {
+impl Operation for DropClaim {
     type Output = ();
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let Claim { key, text, unclaimed } = &self.claim;
-        match replies {
-            [] if !std::mem::replace(&mut self.is_asked, true) => {
-                Ok(Next::Ask(vec![jobs::get_whole_document(key.clone())]))
-            }
-            [Reply::Got(Some(fetched))] if fetched.part(0) == text => {
-                let when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
-                Ok(Next::Ask(vec![jobs::set_document(key.clone(), unclaimed.clone(), when, true)]))
-            }
-            // Another has it by now.
-            [Reply::Got(_) | Reply::Set | Reply::Conflict] => Ok(Next::Done(())),
-            _ => Err(jobs::unfit()),
+    async fn run(self, io: &Io) -> Result<()> {
+        // Else another has it by now.
+        if let Some(when) = self.claim.unchanged(io).await? {
+            let Claim { key, unclaimed, .. } = self.claim;
+            io.change(vec![jobs::set_document(key, unclaimed, when, true)]).await?;
         }
+        Ok(())
     }
 }
 

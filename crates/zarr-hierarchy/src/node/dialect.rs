@@ -1,9 +1,10 @@
 //! The dialect of the hierarchy that a new node goes to.
 
-use super::{OpenNode, Probed};
+use super::OpenNode;
+use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result};
 use zarr_meta::{Dialect, NodePath};
-use zarr_store::{AccessProfile, Job, Next, Reply};
+use zarr_store::{AccessProfile, Io};
 
 /// The dialect of a store that holds no node, unless another is asked for.
 pub const DEFAULT_DIALECT: Dialect = Dialect::NEWEST;
@@ -25,7 +26,6 @@ pub struct FindDialect {
     overwrite: bool,
     can_list: bool,
     profile: AccessProfile,
-    open: OpenNode,
 }
 
 impl FindDialect {
@@ -38,15 +38,7 @@ impl FindDialect {
         can_list: bool,
         profile: &AccessProfile,
     ) -> Self {
-        let first = path.parent().unwrap_or_else(NodePath::root);
-        let open = Self::open(first, can_list, profile);
-        Self { path, asked, overwrite, can_list, profile: *profile, open }
-    }
-
-    /// Nodes below are looked for only where there is no document at all, not even of the root.
-    fn open(path: NodePath, can_list: bool, profile: &AccessProfile) -> OpenNode {
-        let can_list = can_list && path.is_root();
-        OpenNode::new(path, None, can_list).on_store(profile)
+        Self { path, asked, overwrite, can_list, profile: *profile }
     }
 
     /// The dialect, now that that of the hierarchy is known.
@@ -70,33 +62,31 @@ impl FindDialect {
     }
 }
 
-impl Job for FindDialect {
+impl Operation for FindDialect {
     type Output = Dialect;
-    type Error = Error;
 
-    fn step(&mut self, mut replies: &[Reply]) -> Result<Next<Self>> {
-        loop {
-            let at = self.open.path().clone();
-            let there = match self.open.go_on(std::mem::take(&mut replies)) {
-                Ok(Probed::Asks(requests)) => return Ok(Next::Ask(requests)),
-                Ok(Probed::Found(found)) if found.node.as_array().is_some() && at != self.path => {
+    async fn run(self, io: &Io) -> Result<Dialect> {
+        let first = self.path.parent().unwrap_or_else(NodePath::root);
+        for at in std::iter::successors(Some(first), NodePath::parent) {
+            // Nodes below are looked for only where there is no document at all, not even of the root.
+            let can_list = self.can_list && at.is_root();
+            let mut open = OpenNode::new(at.clone(), None, can_list).on_store(&self.profile);
+            let there = match open.find(io).await {
+                Ok(Some(found)) if found.node.as_array().is_some() && at != self.path => {
                     let message = format!("{at} is an array (dialect {}), expected a group", found.dialect);
                     return Err(Error::argument(message).at_path(&self.path));
                 }
-                Ok(Probed::Found(found)) => Some(found.dialect),
+                Ok(Some(found)) => Some(found.dialect),
                 // The entry point document names it.
-                Ok(Probed::NotFound(_)) => self.open.dialect(),
+                Ok(None) => open.dialect(),
                 // Broken documents that will be replaced do not count.
-                Err(error) if self.replaces_all() && error.kind() != ErrorKind::Store => {
-                    return Ok(Next::Done(self.asked.unwrap_or(DEFAULT_DIALECT)));
-                }
+                Err(error) if self.replaces_all() && error.kind() != ErrorKind::Store => break,
                 Err(error) => return Err(error.at_path(&at)),
             };
-            match (there, at.parent()) {
-                (Some(there), _) => return self.within(there).map(Next::Done),
-                (None, Some(above)) => self.open = Self::open(above, self.can_list, &self.profile),
-                (None, None) => return Ok(Next::Done(self.asked.unwrap_or(DEFAULT_DIALECT))),
+            if let Some(there) = there {
+                return self.within(there);
             }
         }
+        Ok(self.asked.unwrap_or(DEFAULT_DIALECT))
     }
 }

@@ -1,9 +1,12 @@
 //! Documents and listings that are known, so that parts of one operation ask for each of them once.
 
+use crate::jobs::Operation;
 use crate::{Error, Result, jobs};
 use std::collections::BTreeMap;
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
-use zarr_store::{AccessProfile, Capabilities, Fetched, Job, Key, Listing, Next, Prefix, Reply, Request, StoreKind};
+use zarr_store::{
+    AccessProfile, Capabilities, Fetched, Io, Job, Key, Listing, Next, Prefix, Reply, Request, StoreKind,
+};
 
 /// Replies of a store whose requests take long, kept within one operation: documents, and listings of prefixes.
 #[derive(Debug, Default)]
@@ -70,28 +73,52 @@ impl Known {
         }
     }
 
-    /// Keeps a reply, and gives one that says the same.
+    /// The replies to requests: those that are known, and else those of the store, which are kept.
+    async fn ask(&mut self, io: &Io, requests: Vec<Request>) -> Result<Vec<Reply>> {
+        if !self.is_kept {
+            return Ok(io.ask(requests).await);
+        }
+        let is_look = |request: &Request| {
+            use Request::{Get, List, ListAll, Size};
+            matches!(request, Get { .. } | List { .. } | ListAll { .. } | Size { .. })
+        };
+        if !requests.iter().all(is_look) {
+            (self.documents, self.listings) = Default::default();
+            return Ok(io.ask(requests).await);
+        }
+        let known: Vec<Option<Reply>> = requests.iter().map(|request| self.reply(request)).collect();
+        let unknown = requests.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let mut asked = io.ask(unknown.map(|(request, _)| request.clone()).collect()).await.into_iter();
+        let mut reply = |(request, known): (Request, Option<Reply>)| match known {
+            Some(reply) => Ok(reply),
+            None => {
+                let reply = asked.next().ok_or_else(jobs::unfit)?;
+                self.keep(&request, &reply)?;
+                Ok(reply)
+            }
+        };
+        requests.into_iter().zip(known).map(&mut reply).collect()
+    }
+
+    /// Keeps a reply.
     ///
     /// # Errors
     /// [`jobs::unfit`] for a reply to another request.
-    fn keep(&mut self, request: &Request, reply: &Reply) -> Result<Reply> {
+    fn keep(&mut self, request: &Request, reply: &Reply) -> Result<()> {
         match (request, reply) {
             (Request::Get { key, .. }, Reply::Got(fetched)) => {
                 let document = fetched.as_ref().map(|it| (it.part(0).to_vec(), it.version.clone()));
-                let reply = document.as_ref().map_or(Reply::Got(None), got);
                 if document.is_none() || *request == jobs::get_document(key.clone()) {
                     self.documents.insert(key.clone(), document);
                 }
-                Ok(reply)
             }
             (Request::List { prefix }, Reply::Listing(listing)) => {
                 self.listings.insert(prefix.clone(), listing.clone());
-                Ok(Reply::Listing(listing.clone()))
             }
-            (Request::ListAll { .. }, Reply::Keys(keys)) => Ok(Reply::Keys(keys.clone())),
-            (Request::Size { .. }, Reply::Size(size)) => Ok(Reply::Size(*size)),
-            _ => Err(jobs::unfit()),
+            (Request::ListAll { .. }, Reply::Keys(_)) | (Request::Size { .. }, Reply::Size(_)) => {}
+            _ => return Err(jobs::unfit()),
         }
+        Ok(())
     }
 }
 
@@ -102,76 +129,33 @@ fn got((bytes, version): &Document) -> Reply {
     Reply::Got(Some(fetched))
 }
 
-/// A job that asks only for what is not known. Whatever it changes, locks or waits for ends that: it looks again after it.
+/// An operation that asks only for what is not known. Whatever it changes, locks or waits for ends that: it looks again after it.
 #[derive(Debug)]
-pub struct Knowing<J> {
-    job: J,
+pub struct Knowing<O> {
+    operation: O,
     known: Known,
-    /// The replies to its last requests that were known, and the requests that were made for the others.
-    waits: Option<(Vec<Option<Reply>>, Vec<Request>)>,
 }
 
-impl<J: Job<Error = Error>> Knowing<J> {
-    /// A job with what is known.
+impl<O: Operation> Knowing<O> {
+    /// An operation with what is known.
     #[must_use]
-    pub fn new(job: J, known: Known) -> Self {
-        Self { job, known, waits: None }
-    }
-
-    /// All replies to the last requests of the job.
-    fn replies(&mut self, slots: Vec<Option<Reply>>, asked: &[Request], replies: &[Reply]) -> Result<Vec<Reply>> {
-        let mut new = asked.iter().zip(replies);
-        let mut reply = |slot: Option<Reply>| match slot {
-            Some(reply) => Ok(reply),
-            None => {
-                let (request, reply) = new.next().ok_or_else(jobs::unfit)?;
-                self.known.keep(request, reply)
-            }
-        };
-        slots.into_iter().map(&mut reply).collect()
+    pub fn new(operation: O, known: Known) -> Self {
+        Self { operation, known }
     }
 }
 
-impl<J: Job<Error = Error>> Job for Knowing<J> {
-    type Output = (J::Output, Known);
-    type Error = Error;
+impl<O: Operation> Operation for Knowing<O> {
+    type Output = (O::Output, Known);
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let mut next = match self.waits.take() {
-            Some((slots, asked)) => {
-                let replies = self.replies(slots, &asked, replies)?;
-                self.job.step(&replies)?
-            }
-            None => self.job.step(replies)?,
-        };
+    async fn run(self, io: &Io) -> Result<(O::Output, Known)> {
+        let (mut job, mut known) = (self.operation.job(), self.known);
+        let mut replies = Vec::new();
         loop {
-            let requests = match next {
-                Next::Ask(requests) if self.known.is_kept => requests,
-                Next::Ask(requests) => return Ok(Next::Ask(requests)),
-                Next::FetchInto(requests) => return Ok(Next::FetchInto(requests)),
-                Next::Done(output) => return Ok(Next::Done((output, std::mem::take(&mut self.known)))),
+            match job.step(&replies)? {
+                Next::Ask(requests) | Next::FetchInto(requests) => replies = known.ask(io, requests).await?,
+                Next::Done(output) => return Ok((output, known)),
                 Next::Fork(_) => return Err(Error::internal("a job that is a part of another one forked")),
-            };
-            let is_look = |request: &Request| {
-                use Request::{Get, List, ListAll, Size};
-                matches!(request, Get { .. } | List { .. } | ListAll { .. } | Size { .. })
-            };
-            if !requests.iter().all(is_look) {
-                (self.known.documents, self.known.listings) = Default::default();
-                return Ok(Next::Ask(requests));
             }
-            let slots: Vec<Option<Reply>> = requests.iter().map(|request| self.known.reply(request)).collect();
-            let asked: Vec<Request> = requests
-                .into_iter()
-                .zip(&slots)
-                .filter(|(_, slot)| slot.is_none())
-                .map(|(request, _)| request)
-                .collect();
-            if !asked.is_empty() {
-                self.waits = Some((slots, asked.clone()));
-                return Ok(Next::Ask(asked));
-            }
-            next = self.job.step(&slots.into_iter().flatten().collect::<Vec<_>>())?;
         }
     }
 }
@@ -179,107 +163,70 @@ impl<J: Job<Error = Error>> Job for Knowing<J> {
 /// Looks what lies at a path and above it, from the root down to the first path with no document of a self-contained dialect, below which a
 /// listing says that there is nothing, as a rule. With that it is known that there is no node that is hidden, or in the way, without
 /// asking for the documents of each dialect at each path. Looks for nothing where requests are cheap, or the store cannot list.
-///
-/// Level ── documents ──► the next level
-///   └──── none ──► List ──► done
 #[derive(Debug)]
 pub struct Foresee {
-    /// The paths from the root on, to be taken from the end.
-    paths: Vec<NodePath>,
+    path: NodePath,
     known: Known,
-    dialect: Option<Dialect>,
     can_list: bool,
-    state: State,
-}
-
-#[derive(Debug)]
-enum State {
-    Begin,
-    Level(NodePath, Vec<Request>),
-    List(Vec<Request>),
 }
 
 impl Foresee {
     /// For a node that is to be at a path, in a store that is such.
     #[must_use]
     pub fn new(path: NodePath, capabilities: Capabilities, profile: &AccessProfile) -> Self {
-        let paths = std::iter::successors(Some(path), NodePath::parent).collect();
-        Self { paths, known: Known::of(profile), dialect: None, can_list: capabilities.list, state: State::Begin }
+        Self { path, known: Known::of(profile), can_list: capabilities.list }
     }
 
-    /// Asks for the documents of the dialect of the root and of the newest one.
-    fn level(&mut self) -> Result<Next<Self>> {
-        let Some(path) = self.paths.pop() else { return Ok(self.end()) };
-        let dialects = [Some(Dialect::V3), self.dialect.filter(|dialect| *dialect != Dialect::V3)];
-        self.ask(path, dialects.into_iter().flatten())
-    }
-
-    fn ask(&mut self, path: NodePath, dialects: impl Iterator<Item = Dialect>) -> Result<Next<Self>> {
-        let keys = dialects.flat_map(|dialect| zarr_meta::document_keys(dialect, &path, &Documents::new()));
-        let requests: Vec<Request> = keys.map(|key| Ok(jobs::get_document(Key::new(&key)?))).collect::<Result<_>>()?;
-        self.state = State::Level(path, requests.clone());
-        Ok(Next::Ask(requests))
-    }
-
-    fn asked(&mut self, path: NodePath, requests: &[Request], replies: &[Reply]) -> Result<Next<Self>> {
-        for (request, reply) in requests.iter().zip(replies) {
-            self.known.keep(request, reply)?;
-        }
-        let there: Documents = requests
-            .iter()
-            .filter_map(|request| match request {
-                Request::Get { key, .. } => Some((key.to_string(), self.known.documents.get(key)?.as_ref()?.0.clone())),
-                _ => None,
-            })
-            .collect();
-        if path.is_root() && self.dialect.is_none() {
-            let newest = there.is_empty() && requests.len() == 1;
-            if newest {
-                self.dialect = Some(Dialect::V2);
-                return self.ask(path, [Dialect::V2].into_iter());
-            }
-            // Documents of the drafts lie elsewhere, and others tell nothing.
-            match StoredNode::read(Dialect::V3, path.clone(), &there) {
-                Ok(Some(found)) if found.dialect == Dialect::V3 => self.dialect = Some(Dialect::V3),
-                _ => return Ok(self.end()),
+    /// The documents that are there of those that nodes of some dialects have at a path.
+    async fn documents(&mut self, io: &Io, path: &NodePath, dialects: &[Dialect]) -> Result<Documents> {
+        let keys = dialects.iter().flat_map(|dialect| zarr_meta::document_keys(*dialect, path, &Documents::new()));
+        let requests = keys.map(|key| Ok(jobs::get_document(Key::new(&key)?))).collect::<Result<Vec<_>>>()?;
+        let mut documents = Documents::new();
+        for (request, reply) in requests.iter().zip(io.ask(requests.clone()).await) {
+            self.known.keep(request, &reply)?;
+            if let (Request::Get { key, .. }, Reply::Got(Some(fetched))) = (request, reply) {
+                documents.insert(key.as_str(), fetched.part(0));
             }
         }
-        if !there.is_empty() {
-            return self.level();
-        }
-        let mut prefixes = vec![path.key_prefix()];
-        if !path.is_root() {
-            // The first drafts may have nodes at the same paths, and no document that tells.
-            prefixes.push("meta/".to_owned());
-        }
-        let list = |prefix: String| Ok(Request::List { prefix: Prefix::new(&prefix)? });
-        let requests: Vec<Request> = prefixes.into_iter().map(list).collect::<Result<_>>()?;
-        self.state = State::List(requests.clone());
-        Ok(Next::Ask(requests))
-    }
-
-    fn end(&mut self) -> Next<Self> {
-        Next::Done(std::mem::take(&mut self.known))
+        Ok(documents)
     }
 }
 
-impl Job for Foresee {
+impl Operation for Foresee {
     type Output = Known;
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Begin) {
-            State::Begin if self.known.is_kept && self.can_list => self.level(),
-            State::Begin => Ok(self.end()),
-            State::Level(path, requests) if requests.len() == replies.len() => self.asked(path, &requests, replies),
-            State::List(requests) if requests.len() == replies.len() => {
-                for (request, reply) in requests.iter().zip(replies) {
-                    self.known.keep(request, reply)?;
-                }
-                Ok(self.end())
-            }
-            State::Level(..) | State::List(_) => Err(jobs::unfit()),
+    async fn run(mut self, io: &Io) -> Result<Known> {
+        if !self.known.is_kept || !self.can_list {
+            return Ok(self.known);
         }
+        let mut paths: Vec<NodePath> = std::iter::successors(Some(self.path.clone()), NodePath::parent).collect();
+        paths.reverse();
+        // The newest one, and that of the root.
+        let mut dialects = vec![Dialect::V3];
+        for path in paths {
+            let mut there = self.documents(io, &path, &dialects).await?;
+            if path.is_root() && there.is_empty() {
+                dialects.push(Dialect::V2);
+                there = self.documents(io, &path, &[Dialect::V2]).await?;
+            } else if path.is_root() {
+                // Documents of the drafts lie elsewhere, and others tell nothing.
+                let root = StoredNode::read(Dialect::V3, path.clone(), &there).ok().flatten();
+                if root.is_none_or(|root| root.dialect != Dialect::V3) {
+                    break;
+                }
+            }
+            if there.is_empty() {
+                let mut prefixes = vec![Prefix::new(&path.key_prefix())?];
+                if !path.is_root() {
+                    // The first drafts may have nodes at the same paths, and no document that tells.
+                    prefixes.push(Prefix::new("meta/")?);
+                }
+                let listings = io.list(prefixes.clone()).await?;
+                self.known.listings.extend(prefixes.into_iter().zip(listings));
+                break;
+            }
+        }
+        Ok(self.known)
     }
 }
 

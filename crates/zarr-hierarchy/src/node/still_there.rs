@@ -1,11 +1,12 @@
 //! Whether an array is still the one that was opened: the one place that decides it, for reads, writes and copies.
 
 use super::reread;
+use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::sync::Arc;
 use zarr_grid::ChunkGrid;
 use zarr_meta::{ArrayMetadata, Dialect, Node, StoredNode};
-use zarr_store::{Job, Key, Next, Prefix, Reply, Store};
+use zarr_store::{Io, Key, Prefix, Store};
 
 /// Gets the document of an array and compares it with the one that it was opened from.
 ///
@@ -16,7 +17,6 @@ use zarr_store::{Job, Key, Next, Prefix, Reply, Store};
 pub struct StillThere<'a> {
     found: &'a StoredNode,
     key: Key,
-    is_asked: bool,
 }
 
 impl<'a> StillThere<'a> {
@@ -26,7 +26,7 @@ impl<'a> StillThere<'a> {
     /// [`ErrorKind::Path`] if its document has no key that a store takes.
     pub fn new(found: &'a StoredNode) -> Result<Option<Self>> {
         let key = if found.documents.are_copies() { None } else { found.own_documents().next() };
-        Ok(key.map(Key::new).transpose()?.map(|key| Self { found, key, is_asked: false }))
+        Ok(key.map(Key::new).transpose()?.map(|key| Self { found, key }))
     }
 
     /// The key of the document that it gets.
@@ -36,22 +36,14 @@ impl<'a> StillThere<'a> {
     }
 }
 
-impl Job for StillThere<'_> {
+impl Operation for StillThere<'_> {
     type Output = ();
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if !self.is_asked {
-            self.is_asked = true;
-            return Ok(Next::Ask(vec![jobs::get_whole_document(self.key.clone())]));
-        }
-        match replies.first() {
-            Some(Reply::Got(Some(fetched))) if still_reads(self.found, &self.key, fetched.part(0)) => {
-                Ok(Next::Done(()))
-            }
-            Some(Reply::Got(Some(_))) => Err(gone(self.found, "another array is there now")),
-            Some(Reply::Got(None)) => Err(gone(self.found, "the array is not there any more")),
-            _ => Err(jobs::unfit()),
+    async fn run(self, io: &Io) -> Result<()> {
+        match &io.get(vec![jobs::get_whole_document(self.key.clone())]).await?[..] {
+            [Some(fetched)] if still_reads(self.found, &self.key, fetched.part(0)) => Ok(()),
+            [Some(_)] => Err(gone(self.found, "another array is there now")),
+            _ => Err(gone(self.found, "the array is not there any more")),
         }
     }
 }
