@@ -1,15 +1,16 @@
 //! Consolidated metadata: written, looked at, and dropped.
 
-use crate::hierarchy::{WalkJob, in_store};
+use crate::hierarchy::{Facts, WalkJob, in_store, on, on_async, open};
+use crate::jobs::Operation;
 use crate::node::{Edit, OnlyCopied, ReadNewest, RenewCopies, Revise, made_without_copies, parse_path};
-use crate::{Error, ErrorKind, Result, Walk, jobs, open_node, open_node_async};
+use crate::{Error, ErrorKind, Result, Walk, jobs, open_node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use zarr_json::{Map, Value};
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, NodePath, StoredNode};
 use zarr_store::{
-    AsyncStore, Capabilities, Conflicts, Job, Key, Next, Precondition, Reply, Request, Store, StoreExt, run, run_async,
+    AsyncStore, Capabilities, Conflicts, Io, Key, Precondition, Request, Store, StoreExt, run, run_async,
 };
 
 /// How consolidated metadata differs from the nodes that it is a copy of. All empty: it is as if just made.
@@ -59,7 +60,7 @@ impl Staleness {
 /// # Ok::<(), zarr_hierarchy::Error>(())
 /// ```
 pub fn consolidate(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<u64> {
-    run_on(store, open_node(store, path, dialect)?, Verb::Write).map(|done| done.nodes)
+    on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::write))
 }
 
 /// As [`consolidate`], on a store that does not block.
@@ -67,7 +68,7 @@ pub fn consolidate(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> R
 /// # Errors
 /// As [`consolidate`].
 pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<u64> {
-    run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Write).await.map(|done| done.nodes)
+    on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::write)).await
 }
 
 /// Compares the consolidated metadata of the group at `path` with the nodes below it; `None` if it has none.
@@ -75,7 +76,7 @@ pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Opti
 /// # Errors
 /// As [`consolidate`].
 pub fn staleness(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Option<Staleness>> {
-    run_on(store, open_node(store, path, dialect)?, Verb::Compare).map(|done| done.staleness)
+    on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::compare))
 }
 
 /// As [`staleness`], on a store that does not block.
@@ -87,7 +88,7 @@ pub async fn staleness_async(
     path: &str,
     dialect: Option<Dialect>,
 ) -> Result<Option<Staleness>> {
-    run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Compare).await.map(|done| done.staleness)
+    on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::compare)).await
 }
 
 /// Drops the consolidated metadata of the group at `path`, if it has any.
@@ -96,7 +97,7 @@ pub async fn staleness_async(
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; [`ErrorKind::Argument`](crate::ErrorKind::Argument) if it has
 /// the only documents of nodes; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn drop_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<()> {
-    run_on(store, open_node(store, path, dialect)?, Verb::Drop).map(drop)
+    on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::drop))
 }
 
 /// As [`drop_consolidated`], on a store that does not block.
@@ -104,7 +105,7 @@ pub fn drop_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>
 /// # Errors
 /// As [`drop_consolidated`].
 pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<()> {
-    run_on_async(store, open_node_async(store, path, dialect).await?, Verb::Drop).await.map(drop)
+    on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::drop)).await
 }
 
 /// Puts nodes that were changed into the consolidated metadata of the groups at and above them, where these have some: each document by one
@@ -116,7 +117,7 @@ pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect
 /// # Errors
 /// [`ErrorKind::Store`](crate::ErrorKind::Store), also if it would be dropped and has the only documents of nodes: the nodes are changed in any case.
 pub fn renew_copies(store: &dyn Store, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
-    let job = RenewCopies::new(nodes.to_vec(), store.capabilities());
+    let job = RenewCopies::new(nodes.to_vec(), store.capabilities()).job();
     run(store, job).map_err(|error| in_store(store, made_without_copies(error)))
 }
 
@@ -125,7 +126,7 @@ pub fn renew_copies(store: &dyn Store, nodes: &[StoredNode]) -> Result<Vec<NodeP
 /// # Errors
 /// As [`renew_copies`].
 pub async fn renew_copies_async(store: &dyn AsyncStore, nodes: &[StoredNode]) -> Result<Vec<NodePath>> {
-    let job = RenewCopies::new(nodes.to_vec(), store.capabilities());
+    let job = RenewCopies::new(nodes.to_vec(), store.capabilities()).job();
     run_async(store, job).await.map_err(|error| in_store(store, made_without_copies(error)))
 }
 
@@ -163,16 +164,17 @@ pub fn compare_consolidated(group: &StoredNode, copy: &Consolidated, nodes: &[St
     Ok(compare(group, copy, &collected))
 }
 
-fn run_on(store: &dyn Store, found: StoredNode, verb: Verb) -> Result<Outcome> {
-    let path = found.path.to_string();
-    let job = ConsolidateJob::new(found, verb, store.capabilities());
-    run(store, job).map_err(|error| in_store(store, error.at(|location| location.path = Some(path))))
-}
-
-async fn run_on_async(store: &dyn AsyncStore, found: StoredNode, verb: Verb) -> Result<Outcome> {
-    let path = found.path.to_string();
-    let job = ConsolidateJob::new(found, verb, store.capabilities());
-    run_async(store, job).await.map_err(|error| in_store(store, error.at(|location| location.path = Some(path))))
+/// Does something with the consolidated metadata of the group at `path`.
+async fn with_copy<T, F: Future<Output = Result<T>>>(
+    io: Io,
+    facts: Facts,
+    path: &str,
+    dialect: Option<Dialect>,
+    verb: impl FnOnce(CopyOf, Io) -> F,
+) -> Result<T> {
+    let group = open(io.clone(), facts, path, dialect, None).await?;
+    let path = group.path.clone();
+    verb(CopyOf { group, capabilities: facts.capabilities }, io).await.map_err(|error| error.at_path(&path))
 }
 
 /// How often a copy is made again when others replace it in between.
@@ -180,90 +182,116 @@ const MAX_TRIES: u32 = 100;
 /// The time for all of them: each walks through the whole hierarchy.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
-    Write,
-    Compare,
-    Drop,
-}
-
-/// What an operation found.
-#[derive(Debug, Default)]
-struct Outcome {
-    /// How many nodes the copy is of that was written, the group included.
-    nodes: u64,
-    /// How a copy differs that was compared.
-    staleness: Option<Staleness>,
-}
-
-/// Walks the nodes, and then writes, compares or drops.
-///
-/// Begin ── a document of its own ──► Before ── to be written ──► Walk ──► Set ──► done, or replaced meanwhile: Pause, Before ...
-///   │                                  └── to be dropped ──► Check ──► Set ──► done
-///   ├── to be written or compared ──► Walk ──► Revise ──► done, or compared, or replaced meanwhile: Pause, Newest, Walk ...
-///   └── to be dropped ──► Check ──► Revise ──► done
+/// The consolidated metadata of a group, to be written, compared or dropped.
 #[derive(Debug)]
-struct ConsolidateJob {
+struct CopyOf {
     group: StoredNode,
-    verb: Verb,
     capabilities: Capabilities,
-    /// The condition for the document that the copy goes to.
-    when: Precondition,
-    conflicts: Conflicts,
-    /// Whether a copy that was cut off was asked for as a whole.
-    asked_whole: bool,
-    done: Outcome,
-    state: State,
 }
 
-#[derive(Debug)]
-enum State {
-    Begin,
-    /// The document is read.
-    Before,
-    Walk(Box<WalkJob>),
-    Check(Box<OnlyCopied>),
-    Set,
-    Pause,
-    /// The group is read again.
-    Newest(Box<ReadNewest>),
-    Revise(Box<Revise>),
-}
-
-impl ConsolidateJob {
-    fn new(group: StoredNode, verb: Verb, capabilities: Capabilities) -> Self {
-        let (when, done) = (Precondition::None, Outcome::default());
-        Self {
-            group,
-            verb,
-            capabilities,
-            when,
-            conflicts: Conflicts::new(MAX_TRIES).patience(PATIENCE),
-            asked_whole: false,
-            done,
-            state: State::Begin,
+impl CopyOf {
+    /// Writes it again, with the nodes as they are. Returns the number of nodes.
+    async fn write(mut self, io: Io) -> Result<u64> {
+        let mut conflicts = Conflicts::new(MAX_TRIES).patience(PATIENCE);
+        loop {
+            if let Some(nodes) = self.write_once(&io).await? {
+                return Ok(nodes);
+            }
+            let Some(duration) = conflicts.again() else {
+                let message = format!("others replaced the consolidated metadata {conflicts} while it was made");
+                return Err(Error::new(ErrorKind::Conflict, message));
+            };
+            io.pause(duration).await?;
+            // The group is read again: the nodes are, only after the copy that a new one may replace.
+            self.group = ReadNewest::new(&self.group).run(&io).await?.found;
         }
     }
 
-    fn begin(&mut self) -> Result<Next<Self>> {
+    /// Writes it; `None` if others replaced it meanwhile.
+    async fn write_once(&self, io: &Io) -> Result<Option<u64>> {
+        let key = self.key()?;
+        // The condition for the document that the copy goes to.
+        let when = match &key {
+            Some(key) if self.capabilities.conditional => {
+                match &io.get(vec![jobs::get_document(key.clone())]).await?[..] {
+                    [Some(fetched)] => fetched.version.clone().map_or(Precondition::None, Precondition::Version),
+                    _ => Precondition::NotExists,
+                }
+            }
+            _ => Precondition::None,
+        };
+        let mut walk = self.walk(io, false).await?;
+        if walk.nodes.iter().any(|node| node.documents.are_copies()) {
+            self.keep_copied(&mut walk.nodes, walk.consolidated.take());
+        }
+        let collected = Consolidated::collect(self.group.dialect, &self.group.path, &walk.nodes)?;
+        let is_written = match key {
+            Some(key) => io.change(vec![jobs::set_document(key, collected.to_v2(), when, true)]).await?,
+            None => {
+                let before = self.inside().cloned().map(Box::new);
+                let edit = Edit::Consolidated { before, copy: Box::new(collected) };
+                match Revise::new(&self.group, edit, self.capabilities).run(io).await {
+                    Err(error) if error.kind() == ErrorKind::Conflict => false,
+                    revised => revised.map(|_| true)?,
+                }
+            }
+        };
+        // A group without a document has nothing to copy.
+        let copied = walk.nodes.iter().filter(|node| node.path == self.group.path || !node.implicit);
+        Ok(is_written.then_some(copied.count() as u64))
+    }
+
+    /// Compares it with the nodes; `None` if there is none.
+    async fn compare(self, io: Io) -> Result<Option<Staleness>> {
+        let is_there = match self.key()? {
+            Some(key) => matches!(&io.get(vec![jobs::get_document(key)]).await?[..], [Some(_)]),
+            None => self.inside().is_some(),
+        };
+        if !is_there {
+            return Ok(None);
+        }
+        let walk = self.walk(&io, true).await?;
+        let collected = Consolidated::collect(self.group.dialect, &self.group.path, &walk.nodes)?;
+        match (walk.consolidated, walk.bad_copies.into_iter().next()) {
+            (None, Some(error)) => Err(error),
+            (copy, _) => Ok(copy.map(|copy| compare(&self.group, &copy, &collected))),
+        }
+    }
+
+    /// Drops it, if there is some, after a look whether documents would be lost.
+    async fn drop(self, io: Io) -> Result<()> {
+        let Some(key) = self.key()? else {
+            let Some(copy) = self.inside().cloned() else { return Ok(()) };
+            self.check(&io, Some(copy)).await?;
+            let drop_copy = Revise::new(&self.group, Edit::WithoutConsolidated, self.capabilities);
+            return drop_copy.run(&io).await.map(drop);
+        };
+        let document = io.get(vec![jobs::get_document(key.clone())]).await?.pop().flatten();
+        let Some(mut document) = document else { return Ok(()) };
+        if consolidated::is_cut_off(key.as_str(), document.part(0)) {
+            let whole = io.get(vec![jobs::get_whole_document(key.clone())]).await?.pop().flatten();
+            let Some(whole) = whole else { return Ok(()) };
+            document = whole;
+        }
+        // Of a document that cannot be read nobody has the nodes.
+        let copy = Consolidated::parse_document(self.group.dialect, key.as_str(), document.part(0));
+        self.check(&io, copy.ok().flatten()).await?;
+        io.change(vec![Request::Erase { key }]).await?;
+        Ok(())
+    }
+
+    /// Looks whether documents would be lost with the copy.
+    async fn check(&self, io: &Io, copy: Option<Consolidated>) -> Result<()> {
+        let copies: Vec<_> = copy.map(|copy| self.found_copy(copy)).into_iter().collect();
+        OnlyCopied::new(&copies, None, &[], self.capabilities).run(io).await
+    }
+
+    /// The key of the document that it is, if it is one of its own.
+    fn key(&self) -> Result<Option<Key>> {
         if self.group.node.as_array().is_some() {
             return Err(Error::new(ErrorKind::NotFound, "found an array, expected a group"));
         }
-        let key = consolidated::document_key(&self.group).map(|key| Key::new(&key)).transpose()?;
-        match (self.verb, key) {
-            (Verb::Write, Some(_)) if !self.capabilities.conditional => self.begin_walk(),
-            (_, Some(key)) => {
-                self.state = State::Before;
-                Ok(Next::Ask(vec![jobs::get_document(key)]))
-            }
-            (Verb::Write, None) => self.begin_walk(),
-            (Verb::Compare | Verb::Drop, None) => match self.inside().cloned() {
-                None => Ok(self.end()),
-                Some(_) if self.verb == Verb::Compare => self.begin_walk(),
-                Some(copy) => self.begin_check(Some(copy)),
-            },
-        }
+        Ok(consolidated::document_key(&self.group).map(|key| Key::new(&key)).transpose()?)
     }
 
     /// The consolidated metadata in the group's own document.
@@ -271,125 +299,15 @@ impl ConsolidateJob {
         self.group.node.as_group()?.consolidated.as_ref()
     }
 
-    /// The document of consolidated metadata was read.
-    fn before(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let Some(Reply::Got(fetched)) = replies.first() else { return Err(jobs::unfit()) };
-        match (self.verb, fetched) {
-            (Verb::Write, Some(fetched)) => {
-                self.when = fetched.version.clone().map_or(Precondition::None, Precondition::Version);
-                self.begin_walk()
-            }
-            (Verb::Write, None) => {
-                self.when = Precondition::NotExists;
-                self.begin_walk()
-            }
-            (Verb::Compare, Some(_)) => self.begin_walk(),
-            (Verb::Compare | Verb::Drop, None) => Ok(self.end()),
-            (Verb::Drop, Some(fetched)) => {
-                let key = consolidated::document_key(&self.group).unwrap_or_default();
-                if !self.asked_whole && consolidated::is_cut_off(&key, fetched.part(0)) {
-                    (self.asked_whole, self.state) = (true, State::Before);
-                    return Ok(Next::Ask(vec![jobs::get_whole_document(Key::new(&key)?)]));
-                }
-                // Of a document that cannot be read nobody has the nodes.
-                let copy = Consolidated::parse_document(self.group.dialect, &key, fetched.part(0));
-                self.begin_check(copy.ok().flatten())
-            }
-        }
-    }
-
-    /// Looks whether documents would be lost.
-    fn begin_check(&mut self, copy: Option<Consolidated>) -> Result<Next<Self>> {
-        let copies: Vec<_> = copy.map(|copy| self.found_copy(copy)).into_iter().collect();
-        self.check(Box::new(OnlyCopied::new(&copies, None, &[], self.capabilities)), &[])
-    }
-
     fn found_copy(&self, copy: Consolidated) -> FoundCopy {
         let has_document = !self.group.implicit && !self.group.documents.are_copies();
         FoundCopy::new(self.group.dialect, self.group.path.clone(), has_document, copy)
     }
 
-    fn check(&mut self, check: Box<OnlyCopied>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, check| job.state = State::Check(check);
-        jobs::within(self, check, replies, wait, |job, ()| match consolidated::document_key(&job.group) {
-            Some(key) => {
-                job.state = State::Set;
-                Ok(Next::Ask(vec![Request::Erase { key: Key::new(&key)? }]))
-            }
-            None => job.revise(Edit::WithoutConsolidated),
-        })
-    }
-
-    fn begin_walk(&mut self) -> Result<Next<Self>> {
-        let walk = WalkJob::new(self.group.clone(), None, true).stored_only(self.verb == Verb::Compare);
-        self.walk(Box::new(walk), &[])
-    }
-
-    fn walk(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
-        jobs::within(self, walk, replies, |job, walk| job.state = State::Walk(walk), Self::walked)
-    }
-
-    fn revise(&mut self, edit: Edit) -> Result<Next<Self>> {
-        self.go_on(Box::new(Revise::new(&self.group, edit, self.capabilities)), &[])
-    }
-
-    fn go_on(&mut self, revise: Box<Revise>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, revise| job.state = State::Revise(revise);
-        match jobs::within(self, revise, replies, wait, |job, _| Ok(job.end())) {
-            Err(error) if self.verb == Verb::Write && error.kind() == ErrorKind::Conflict => self.again(),
-            done => done,
-        }
-    }
-
-    /// The group is read again: the nodes are, only after the copy that a new one may replace.
-    fn newest(&mut self, read: Box<ReadNewest>, replies: &[Reply]) -> Result<Next<Self>> {
-        jobs::within(
-            self,
-            read,
-            replies,
-            |job, read| job.state = State::Newest(read),
-            |job, newest| {
-                job.group = newest.found;
-                job.begin()
-            },
-        )
-    }
-
-    fn end(&mut self) -> Next<Self> {
-        Next::Done(std::mem::take(&mut self.done))
-    }
-
-    /// The writes, or the result.
-    fn walked(&mut self, mut walk: Walk) -> Result<Next<Self>> {
-        if let Some(error) = walk.broken.into_iter().next() {
-            return Err(error);
-        }
-        if self.verb == Verb::Write && walk.nodes.iter().any(|node| node.documents.are_copies()) {
-            self.keep_copied(&mut walk.nodes, walk.consolidated.clone());
-        }
-        let group = &self.group;
-        let collected = Consolidated::collect(group.dialect, &group.path, &walk.nodes)?;
-        if self.verb == Verb::Compare {
-            if let (None, Some(error)) = (&walk.consolidated, walk.bad_copies.into_iter().next()) {
-                return Err(error);
-            }
-            self.done.staleness = walk.consolidated.map(|copy| compare(group, &copy, &collected));
-            return Ok(self.end());
-        }
-        // A group without a document has nothing to copy.
-        let copied = walk.nodes.iter().filter(|node| node.path == group.path || !node.implicit);
-        self.done.nodes = copied.count() as u64;
-        match consolidated::document_key(group) {
-            Some(key) => {
-                self.state = State::Set;
-                let (key, value, when) = (Key::new(&key)?, collected.to_v2(), self.when.clone());
-                Ok(Next::Ask(vec![jobs::set_document(key, value, when, true)]))
-            }
-            None => {
-                let before = self.inside().cloned().map(Box::new);
-                self.revise(Edit::Consolidated { before, copy: Box::new(collected) })
-            }
-        }
+    /// The group and all nodes below it, none of which may be broken.
+    async fn walk(&self, io: &Io, is_stored_only: bool) -> Result<Walk> {
+        let mut walk = WalkJob::new(self.group.clone(), None, true).stored_only(is_stored_only).run(io).await?;
+        if walk.broken.is_empty() { Ok(walk) } else { Err(walk.broken.remove(0)) }
     }
 
     /// Takes the other nodes of the copy along, where some are nowhere else: those without a value may be as well as those that were erased.
@@ -401,35 +319,6 @@ impl ConsolidateJob {
         nodes.retain(|node| more.iter().all(|copied| copied.path != node.path));
         nodes.extend(more);
         nodes.sort_by(|a, b| a.path.cmp(&b.path));
-    }
-
-    /// Others replaced the copy while this one was made.
-    fn again(&mut self) -> Result<Next<Self>> {
-        let Some(duration) = self.conflicts.again() else {
-            let message = format!("others replaced the consolidated metadata {} while it was made", self.conflicts);
-            return Err(Error::new(ErrorKind::Conflict, message));
-        };
-        self.state = State::Pause;
-        Ok(Next::Ask(vec![Request::Pause { duration }]))
-    }
-}
-
-impl Job for ConsolidateJob {
-    type Output = Outcome;
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Begin) {
-            State::Begin => self.begin(),
-            State::Pause => self.newest(Box::new(ReadNewest::new(&self.group)), &[]),
-            State::Newest(read) => self.newest(read, replies),
-            State::Before => self.before(replies),
-            State::Walk(walk) => self.walk(walk, replies),
-            State::Check(check) => self.check(check, replies),
-            State::Set if matches!(replies.first(), Some(Reply::Conflict)) => self.again(),
-            State::Set => Ok(self.end()),
-            State::Revise(revise) => self.go_on(revise, replies),
-        }
     }
 }
 

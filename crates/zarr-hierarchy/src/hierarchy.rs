@@ -18,12 +18,13 @@ use copied::OpenCopied;
 use mixed::MixedWalkJob;
 
 use crate::execute;
+use crate::jobs::Operation;
 use crate::node::{self, OpenNode, parse_path};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_json::Map;
 use zarr_meta::{Copies, Dialect, NodePath, StoredNode};
-use zarr_store::{AccessProfile, AsyncStore, Capabilities, Store, StoreKind, run, run_async};
+use zarr_store::{AccessProfile, AsyncStore, Capabilities, Io, Script, Store, StoreKind, run, run_async};
 
 /// Finds the node at `path` (`/a/b`), in whatever dialect it is, or only in the one given.
 ///
@@ -139,6 +140,65 @@ pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option
         opened => opened,
     };
     opened.map_err(|error| in_store(store, error))
+}
+
+/// What operations have to know of a store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) capabilities: Capabilities,
+    profile: AccessProfile,
+}
+
+impl Facts {
+    fn of(store: &dyn Store) -> Self {
+        Self { capabilities: store.capabilities(), profile: store.access_profile() }
+    }
+
+    fn of_async(store: &dyn AsyncStore) -> Self {
+        Self { capabilities: store.capabilities(), profile: store.access_profile() }
+    }
+
+    fn open(&self, path: NodePath, dialect: Option<Dialect>) -> OpenNode {
+        OpenNode::new(path, dialect, self.capabilities.list).on_store(&self.profile)
+    }
+}
+
+/// Runs an operation on a store, which its errors name.
+pub(crate) fn on<T: Send, F: Future<Output = Result<T>> + Send>(
+    store: &dyn Store,
+    operation: impl FnOnce(Io, Facts) -> F,
+) -> Result<T> {
+    let facts = Facts::of(store);
+    run(store, Script::new(|io| operation(io, facts))).map_err(|error| in_store(store, error))
+}
+
+/// As [`on`], on a store that does not block.
+pub(crate) async fn on_async<T: Send, F: Future<Output = Result<T>> + Send>(
+    store: &dyn AsyncStore,
+    operation: impl FnOnce(Io, Facts) -> F,
+) -> Result<T> {
+    let facts = Facts::of_async(store);
+    run_async(store, Script::new(|io| operation(io, facts))).await.map_err(|error| in_store(store, error))
+}
+
+/// Opens a node, which consolidated metadata may have alone. `group`: one is expected.
+pub(crate) async fn open(
+    io: Io,
+    facts: Facts,
+    path: &str,
+    dialect: Option<Dialect>,
+    group: Option<Copies>,
+) -> Result<StoredNode> {
+    let path = parse_path(path)?;
+    let open = facts.open(path.clone(), dialect);
+    let open = match group {
+        Some(copies) => open.expecting_group(copies, &facts.profile),
+        None => open,
+    };
+    match open.run(&io).await {
+        Err(error) => OpenCopied::new(&path, dialect, error, facts.capabilities.list).run(&io).await,
+        opened => opened,
+    }
 }
 
 /// Finds the node at `path` and all nodes below it, in whatever dialects they are, or only in the one given. Costs a listing for
