@@ -227,9 +227,9 @@ impl Group {
         let found = if self.created.0.load(Ordering::Acquire) { found.without_copies() } else { found };
         let can_list = self.store.capabilities().list;
         let job = WalkJob::new(found, depth, can_list);
-        let walked = run(&*self.store, if trusting { job.trusting() } else { job });
+        let walked = run(&*self.store, if trusting { job.trusting() } else { job }.job());
         let kind = self.store.access_profile().kind;
-        let walked = run(&*self.store, CopiedAbove::new(walked, &self.found, depth, can_list, kind));
+        let walked = run(&*self.store, CopiedAbove::new(walked, &self.found, depth, can_list, kind).job());
         walked.map_err(|error| self.with_location(error)).map(|walk| walk.in_store(&self.store))
     }
 

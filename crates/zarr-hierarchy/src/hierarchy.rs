@@ -14,7 +14,7 @@ pub use other_keys::{OtherKey, have_equal_bytes, is_temporary, other_keys, other
 pub use walk::WalkJob;
 pub use walked::Walk;
 
-use copied::OpenCopied;
+use copied::open_copied;
 use mixed::MixedWalkJob;
 
 use crate::execute;
@@ -35,10 +35,7 @@ use zarr_store::{AccessProfile, AsyncStore, Capabilities, Io, Script, Store, Sto
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) with the keys that were tried; the kinds of faults of its
 /// metadata; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
-    let path = parse_path(path).map_err(|error| in_store(store, error))?;
-    let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&store.access_profile());
-    let copied = |error| run(store, OpenCopied::new(&path, dialect, error, store.capabilities().list));
-    run(store, job).or_else(copied).map_err(|error| in_store(store, error))
+    on(store, |io, facts| open(io, facts, path, dialect, None))
 }
 
 /// As [`open_node`], but only if its own documents are stored.
@@ -46,9 +43,8 @@ pub fn open_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Res
 /// # Errors
 /// As [`open_node`].
 pub fn open_stored_node(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
-    let path = parse_path(path).map_err(|error| in_store(store, error))?;
-    let job = OpenNode::new(path, dialect, store.capabilities().list).on_store(&store.access_profile());
-    run(store, job).map_err(|error| in_store(store, error))
+    let find = |io: Io, facts: Facts| async move { facts.open(parse_path(path)?, dialect).run(&io).await };
+    on(store, find)
 }
 
 /// As [`open_node`], where a group is expected and perhaps the nodes below it are wanted as its consolidated metadata has them: where
@@ -63,12 +59,7 @@ pub fn open_stored_node(store: &dyn Store, path: &str, dialect: Option<Dialect>)
 /// # Errors
 /// As [`open_node`]. An array is no error.
 pub fn open_group(store: &dyn Store, path: &str, dialect: Option<Dialect>, copies: Copies) -> Result<StoredNode> {
-    let path = parse_path(path).map_err(|error| in_store(store, error))?;
-    let profile = store.access_profile();
-    let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&profile);
-    let opened = run(store, job.expecting_group(copies, &profile));
-    let copied = |error| run(store, OpenCopied::new(&path, dialect, error, store.capabilities().list));
-    opened.or_else(copied).map_err(|error| in_store(store, error))
+    on(store, |io, facts| open(io, facts, path, dialect, Some(copies)))
 }
 
 /// As [`open_group`], on a store that does not block.
@@ -81,14 +72,7 @@ pub async fn open_group_async(
     dialect: Option<Dialect>,
     copies: Copies,
 ) -> Result<StoredNode> {
-    let path = parse_path(path).map_err(|error| in_store(store, error))?;
-    let profile = store.access_profile();
-    let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&profile);
-    let opened = match run_async(store, job.expecting_group(copies, &profile)).await {
-        Err(error) => run_async(store, OpenCopied::new(&path, dialect, error, store.capabilities().list)).await,
-        opened => opened,
-    };
-    opened.map_err(|error| in_store(store, error))
+    on_async(store, |io, facts| open(io, facts, path, dialect, Some(copies))).await
 }
 
 /// As [`open_node`], and if no dialect is given, looks whether there are nodes of others at the same path: a warning of the node
@@ -98,16 +82,7 @@ pub async fn open_group_async(
 /// # Errors
 /// As [`open_node`].
 pub fn open_node_and_others(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
-    let found = open_node(store, path, dialect)?;
-    if dialect.is_some() || !looks_for_others(store.capabilities(), &store.access_profile()) {
-        return Ok(found);
-    }
-    let walk = run(store, MixedWalkJob::new(found.clone(), Some(0))).map_err(|error| in_store(store, error))?;
-    Ok(walk.nodes.into_iter().next().unwrap_or(found))
-}
-
-fn looks_for_others(capabilities: Capabilities, profile: &AccessProfile) -> bool {
-    capabilities.list && profile.kind != StoreKind::Remote
+    on(store, |io, facts| open_and_others(io, facts, path, dialect))
 }
 
 /// As [`open_node_and_others`], on a store that does not block.
@@ -119,13 +94,7 @@ pub async fn open_node_and_others_async(
     path: &str,
     dialect: Option<Dialect>,
 ) -> Result<StoredNode> {
-    let found = open_node_async(store, path, dialect).await?;
-    if dialect.is_some() || !looks_for_others(store.capabilities(), &store.access_profile()) {
-        return Ok(found);
-    }
-    let walk = run_async(store, MixedWalkJob::new(found.clone(), Some(0))).await;
-    let walk = walk.map_err(|error| in_store(store, error))?;
-    Ok(walk.nodes.into_iter().next().unwrap_or(found))
+    on_async(store, |io, facts| open_and_others(io, facts, path, dialect)).await
 }
 
 /// As [`open_node`], on a store that does not block.
@@ -133,13 +102,7 @@ pub async fn open_node_and_others_async(
 /// # Errors
 /// As [`open_node`].
 pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
-    let path = parse_path(path).map_err(|error| in_store(store, error))?;
-    let job = OpenNode::new(path.clone(), dialect, store.capabilities().list).on_store(&store.access_profile());
-    let opened = match run_async(store, job).await {
-        Err(error) => run_async(store, OpenCopied::new(&path, dialect, error, store.capabilities().list)).await,
-        opened => opened,
-    };
-    opened.map_err(|error| in_store(store, error))
+    on_async(store, |io, facts| open(io, facts, path, dialect, None)).await
 }
 
 /// What operations have to know of a store.
@@ -172,6 +135,15 @@ pub(crate) fn on<T: Send, F: Future<Output = Result<T>> + Send>(
     run(store, Script::new(|io| operation(io, facts))).map_err(|error| in_store(store, error))
 }
 
+/// As [`on`], where many requests are made at the same time, and many documents are read: on the threads of the pool.
+fn on_free<T: Send, F: Future<Output = Result<T>> + Send>(
+    store: &dyn Store,
+    operation: impl FnOnce(Io, Facts) -> F,
+) -> Result<T> {
+    let facts = Facts::of(store);
+    execute::run_free(store, Script::new(|io| operation(io, facts))).map_err(|error| in_store(store, error))
+}
+
 /// As [`on`], on a store that does not block.
 pub(crate) async fn on_async<T: Send, F: Future<Output = Result<T>> + Send>(
     store: &dyn AsyncStore,
@@ -196,9 +168,19 @@ pub(crate) async fn open(
         None => open,
     };
     match open.run(&io).await {
-        Err(error) => OpenCopied::new(&path, dialect, error, facts.capabilities.list).run(&io).await,
+        Err(error) => open_copied(&io, &path, dialect, error, facts.capabilities.list).await,
         opened => opened,
     }
+}
+
+async fn open_and_others(io: Io, facts: Facts, path: &str, dialect: Option<Dialect>) -> Result<StoredNode> {
+    let found = open(io.clone(), facts, path, dialect, None).await?;
+    let is_looked_at = facts.capabilities.list && facts.profile.kind != StoreKind::Remote;
+    if dialect.is_some() || !is_looked_at {
+        return Ok(found);
+    }
+    let walk = MixedWalkJob::new(found.clone(), Some(0)).run(&io).await?;
+    Ok(walk.nodes.into_iter().next().unwrap_or(found))
 }
 
 /// Finds the node at `path` and all nodes below it, in whatever dialects they are, or only in the one given. Costs a listing for
@@ -213,86 +195,47 @@ pub(crate) async fn open(
 /// # Errors
 /// As [`open_node`], for the node at `path`; [`Walk::broken`] has the errors of the nodes below.
 pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    walk_down(store, path, dialect, None)
+    on_free(store, |io, facts| open_and_walk(io, facts, path, dialect, None)).map(|walk| walk.in_store(store))
 }
 
-fn walk_down(store: &dyn Store, path: &str, dialect: Option<Dialect>, depth: Option<usize>) -> Result<Walk> {
-    walk_from(store, &open_node(store, path, dialect)?, dialect, depth, Copies::Read)
+/// As [`walk`], on a store that does not block.
+///
+/// # Errors
+/// As [`walk`].
+pub async fn walk_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    let walk = on_async(store, |io, facts| open_and_walk(io, facts, path, dialect, None)).await?;
+    Ok(walk.in_store(store))
 }
 
-/// The walk from a node that was found in this dialect, or in any.
-fn walk_from(
-    store: &dyn Store,
-    root: &StoredNode,
-    dialect: Option<Dialect>,
-    depth: Option<usize>,
-    copies: Copies,
-) -> Result<Walk> {
-    let walked = match WalkFrom::new(root, dialect, depth, store.capabilities(), copies) {
-        WalkFrom::Mixed(job) => execute::run_free(store, *job),
-        WalkFrom::One(job) => execute::run_free(store, *job),
-    };
-    let walked = run(store, copied_above(walked, root, depth, store.capabilities(), &store.access_profile()));
-    walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
-}
-
-/// The job of a walk.
-enum WalkFrom {
-    Mixed(Box<MixedWalkJob>),
-    One(Box<WalkJob>),
-}
-
-impl WalkFrom {
-    fn new(
-        root: &StoredNode,
-        dialect: Option<Dialect>,
-        depth: Option<usize>,
-        capabilities: Capabilities,
-        copies: Copies,
-    ) -> Self {
-        let (root, trusts) = (root.clone(), copies == Copies::Trusted);
-        if dialect.is_none() && capabilities.list {
-            return Self::Mixed(Box::new(MixedWalkJob::new(root, depth).trusting(trusts)));
-        }
-        let job = WalkJob::new(root, depth, capabilities.list);
-        Self::One(Box::new(if trusts { job.trusting() } else { job }))
-    }
-}
-
-fn copied_above(
-    walked: Result<Walk>,
-    root: &StoredNode,
-    depth: Option<usize>,
-    capabilities: Capabilities,
-    profile: &AccessProfile,
-) -> CopiedAbove {
-    CopiedAbove::new(walked, root, depth, capabilities.list, profile.kind)
-}
-
-async fn walk_down_async(
-    store: &dyn AsyncStore,
+async fn open_and_walk(
+    io: Io,
+    facts: Facts,
     path: &str,
     dialect: Option<Dialect>,
     depth: Option<usize>,
 ) -> Result<Walk> {
-    let root = open_node_async(store, path, dialect).await?;
-    walk_from_async(store, &root, dialect, depth, Copies::Read).await
+    let root = open(io.clone(), facts, path, dialect, None).await?;
+    walk_from(io, facts, &root, dialect, depth, Copies::Read).await
 }
 
-async fn walk_from_async(
-    store: &dyn AsyncStore,
+/// The walk from a node that was found in this dialect, or in any.
+async fn walk_from(
+    io: Io,
+    facts: Facts,
     root: &StoredNode,
     dialect: Option<Dialect>,
     depth: Option<usize>,
     copies: Copies,
 ) -> Result<Walk> {
-    let walked = match WalkFrom::new(root, dialect, depth, store.capabilities(), copies) {
-        WalkFrom::Mixed(job) => run_async(store, *job).await,
-        WalkFrom::One(job) => run_async(store, *job).await,
+    let (trusts, can_list) = (copies == Copies::Trusted, facts.capabilities.list);
+    let walked = if dialect.is_none() && can_list {
+        MixedWalkJob::new(root.clone(), depth).trusting(trusts).run(&io).await
+    } else {
+        let walk = WalkJob::new(root.clone(), depth, can_list);
+        if trusts { walk.trusting() } else { walk }.run(&io).await
     };
-    let copied = copied_above(walked, root, depth, store.capabilities(), &store.access_profile());
-    let walked = run_async(store, copied).await;
-    walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
+    let walked = CopiedAbove::new(walked, root, depth, can_list, facts.profile.kind).run(&io).await;
+    walked.map(Walk::checked)
 }
 
 /// As [`walk`], but believes consolidated metadata of the group at `path` if it has some: one document is read instead of one
@@ -302,7 +245,20 @@ async fn walk_from_async(
 /// # Errors
 /// As [`walk`].
 pub fn walk_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    consolidated_below(store, &open_group(store, path, dialect, Copies::Trusted)?, dialect, None)
+    on_free(store, |io, facts| open_and_trust(io, facts, path, dialect)).map(|walk| walk.in_store(store))
+}
+
+/// As [`walk_consolidated`], on a store that does not block.
+///
+/// # Errors
+/// As [`walk`].
+pub async fn walk_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    on_async(store, |io, facts| open_and_trust(io, facts, path, dialect)).await.map(|walk| walk.in_store(store))
+}
+
+async fn open_and_trust(io: Io, facts: Facts, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    let root = open(io.clone(), facts, path, dialect, Some(Copies::Trusted)).await?;
+    walk_from(io, facts, &root, dialect, None, Copies::Trusted).await
 }
 
 /// The node `root`, which was opened before in this dialect or in any, and the nodes up to `depth` levels below it, as
@@ -316,16 +272,8 @@ pub fn consolidated_below(
     dialect: Option<Dialect>,
     depth: Option<usize>,
 ) -> Result<Walk> {
-    walk_from(store, root, dialect, depth, Copies::Trusted)
-}
-
-/// As [`walk_consolidated`], on a store that does not block.
-///
-/// # Errors
-/// As [`walk`].
-pub async fn walk_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    let root = open_group_async(store, path, dialect, Copies::Trusted).await?;
-    walk_from_async(store, &root, dialect, None, Copies::Trusted).await
+    let walk = |io, facts| walk_from(io, facts, root, dialect, depth, Copies::Trusted);
+    on_free(store, walk).map(|walk| walk.in_store(store))
 }
 
 /// As [`walk`], without the nodes that only consolidated metadata have, where the store can list: the nodes whose documents are stored.
@@ -333,21 +281,18 @@ pub async fn walk_consolidated_async(store: &dyn AsyncStore, path: &str, dialect
 /// # Errors
 /// As [`walk`].
 pub fn walk_stored(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    let root = open_node(store, path, dialect)?;
-    let walked = match dialect {
-        _ if !store.capabilities().list => return walk(store, path, dialect),
-        None => execute::run_free(store, MixedWalkJob::new(root, None).stored_only(true)),
-        Some(_) => execute::run_free(store, WalkJob::new(root, None, true).stored_only(true)),
+    if !store.capabilities().list {
+        return walk(store, path, dialect);
+    }
+    let walk = |io: Io, facts| async move {
+        let root = open(io.clone(), facts, path, dialect, None).await?;
+        let walked = match dialect {
+            None => MixedWalkJob::new(root, None).stored_only(true).run(&io).await,
+            Some(_) => WalkJob::new(root, None, true).stored_only(true).run(&io).await,
+        };
+        walked.map(Walk::checked)
     };
-    walked.map_err(|error| in_store(store, error)).map(|walk| walk.checked().in_store(store))
-}
-
-/// As [`walk`], on a store that does not block.
-///
-/// # Errors
-/// As [`walk`].
-pub async fn walk_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    walk_down_async(store, path, dialect, None).await
+    on_free(store, walk).map(|walk| walk.in_store(store))
 }
 
 /// Finds the nodes directly below the group at `path`, sorted by path, of all dialects as [`walk`] does. An array has none.
@@ -355,8 +300,7 @@ pub async fn walk_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dial
 /// # Errors
 /// As [`walk`].
 pub fn children(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    let group = parse_path(path).map_err(|error| in_store(store, error))?;
-    walk_down(store, path, dialect, Some(1)).map(|walk| walk.below(&group))
+    on_free(store, |io, facts| open_children(io, facts, path, dialect)).map(|walk| walk.in_store(store))
 }
 
 /// As [`children`], on a store that does not block.
@@ -364,8 +308,12 @@ pub fn children(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Resu
 /// # Errors
 /// As [`children`].
 pub async fn children_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    let group = parse_path(path).map_err(|error| in_store(store, error))?;
-    walk_down_async(store, path, dialect, Some(1)).await.map(|walk| walk.below(&group))
+    on_async(store, |io, facts| open_children(io, facts, path, dialect)).await.map(|walk| walk.in_store(store))
+}
+
+async fn open_children(io: Io, facts: Facts, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
+    let group = parse_path(path)?;
+    open_and_walk(io, facts, path, dialect, Some(1)).await.map(|walk| walk.below(&group))
 }
 
 /// Whether there is a node at `path`, be it an implicit group.
@@ -410,7 +358,7 @@ fn is_there(opened: Result<StoredNode>) -> Result<bool> {
 pub fn set_attributes(store: &dyn Store, node: &StoredNode, attributes: Map) -> Result<StoredNode> {
     let in_node = |error| of_node(store, node, error);
     let job = node::set_attributes(node, attributes, store.capabilities()).map_err(in_node)?;
-    run(store, job).map_err(in_node)
+    run(store, job.job()).map_err(in_node)
 }
 
 /// As [`set_attributes`], on a store that does not block.
@@ -420,7 +368,7 @@ pub fn set_attributes(store: &dyn Store, node: &StoredNode, attributes: Map) -> 
 pub async fn set_attributes_async(store: &dyn AsyncStore, node: &StoredNode, attributes: Map) -> Result<StoredNode> {
     let in_node = |error| of_node(store, node, error);
     let job = node::set_attributes(node, attributes, store.capabilities()).map_err(in_node)?;
-    run_async(store, job).await.map_err(in_node)
+    run_async(store, job.job()).await.map_err(in_node)
 }
 
 /// Checks that [`set_dimension_names`] can give the dimensions of the array `node` these names.
@@ -441,7 +389,7 @@ pub fn check_dimension_names(node: &StoredNode, names: &[&str]) -> Result<()> {
 pub fn set_dimension_names(store: &dyn Store, node: &StoredNode, names: &[&str]) -> Result<StoredNode> {
     let in_node = |error| of_node(store, node, error);
     let job = node::set_dimension_names(node, names, store.capabilities()).map_err(in_node)?;
-    run(store, job).map_err(in_node)
+    run(store, job.job()).map_err(in_node)
 }
 
 /// As [`set_dimension_names`], on a store that does not block.
@@ -455,7 +403,7 @@ pub async fn set_dimension_names_async(
 ) -> Result<StoredNode> {
     let in_node = |error| of_node(store, node, error);
     let job = node::set_dimension_names(node, names, store.capabilities()).map_err(in_node)?;
-    run_async(store, job).await.map_err(in_node)
+    run_async(store, job.job()).await.map_err(in_node)
 }
 
 pub(crate) fn of_node(store: impl std::fmt::Display, node: &StoredNode, error: Error) -> Error {

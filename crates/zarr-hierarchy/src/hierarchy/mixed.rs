@@ -1,23 +1,19 @@
 //! The nodes of every dialect in one store.
 
 use super::{Walk, WalkJob};
-use crate::jobs::{get_document, unfit, within};
+use crate::jobs::{Operation, get_document};
 use crate::node::OpenNode;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use zarr_meta::{DETECTION_KEYS, Dialect, Documents, NodePath, StoredNode, Warning, consolidated};
-use zarr_store::{Job, Key, Next, Reply};
+use zarr_store::{Io, Key};
 
 /// Walks down from a node in every dialect that the store holds.
 ///
 /// Nodes of the self-contained dialects (v3, v2) are found by one walk, since their documents lie at their paths; nodes
 /// of each other dialect by a walk of its own. Of several nodes at one path the node that
 /// [`open_node`](crate::open_node) finds is kept.
-///
-/// ```text
-/// Look ──► Open ──► Walk ──► Open ──► Walk ──► ... ──► done
-/// ```
 ///
 /// If consolidated metadata is to be trusted, and the group has some, the nodes are those that it has: of one dialect.
 #[derive(Debug)]
@@ -29,21 +25,9 @@ pub(crate) struct MixedWalkJob {
     trusts_copy: bool,
     /// Whether it is known that the root has none.
     has_no_copy: bool,
-    state: State,
-    /// The dialects by which the store is still to be walked.
-    families: Vec<Family>,
     skipped: Vec<NodePath>,
     walk: Walk,
     nodes: BTreeMap<NodePath, StoredNode>,
-}
-
-#[derive(Debug)]
-enum State {
-    Begin,
-    Copy(Box<WalkJob>),
-    Look,
-    Open(Box<OpenNode>, Family),
-    Walk(Box<WalkJob>),
 }
 
 /// Dialects whose nodes are found by one walk.
@@ -68,8 +52,6 @@ impl MixedWalkJob {
             is_stored_only: false,
             trusts_copy: false,
             has_no_copy: false,
-            state: State::Begin,
-            families: Vec::new(),
             skipped: Vec::new(),
             walk: Walk::default(),
             nodes: BTreeMap::new(),
@@ -86,44 +68,15 @@ impl MixedWalkJob {
         Self { trusts_copy, ..self }
     }
 
-    fn begin(&mut self) -> Result<Next<Self>> {
-        if !self.trusts_copy {
-            return self.look();
-        }
-        let walk = WalkJob::new(self.root.clone(), self.depth, true).copy_only();
-        self.copy(Box::new(walk), &[])
-    }
-
-    fn copy(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
-        within(self, walk, replies, |job, walk| job.state = State::Copy(walk), Self::copied)
-    }
-
-    fn copied(&mut self, walk: Walk) -> Result<Next<Self>> {
-        if walk.consolidated.is_some() {
-            return Ok(Next::Done(walk));
-        }
-        self.walk.bad_copies = walk.bad_copies;
-        self.has_no_copy = true;
-        self.look()
-    }
-
-    /// Asks for the documents by which dialects are detected.
-    fn look(&mut self) -> Result<Next<Self>> {
-        self.state = State::Look;
+    /// The dialects by which the store is to be walked, from the documents by which dialects are detected.
+    async fn families(&mut self, io: &Io) -> Result<Vec<Family>> {
         let keys = DETECTION_KEYS.into_iter().map(|key| Ok(get_document(Key::new(key)?)));
-        Ok(Next::Ask(keys.collect::<Result<_>>()?))
-    }
-
-    /// Takes the dialects of the store from these documents.
-    fn looked(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        let fetched = io.get(keys.collect::<Result<_>>()?).await?;
         let mut documents = Documents::new();
-        for (index, key) in DETECTION_KEYS.into_iter().enumerate() {
-            match replies.get(index) {
-                // Only groups of v3 have consolidated metadata in their document.
-                Some(Reply::Got(Some(fetched))) if consolidated::is_cut_off(key, fetched.part(0)) => {}
-                Some(Reply::Got(Some(fetched))) => documents.insert(key, fetched.part(0)),
-                Some(Reply::Got(None)) => {}
-                _ => return Err(unfit()),
+        for (key, fetched) in DETECTION_KEYS.into_iter().zip(fetched) {
+            // Only groups of v3 have consolidated metadata in their document.
+            if let Some(fetched) = fetched.filter(|fetched| !consolidated::is_cut_off(key, fetched.part(0))) {
+                documents.insert(key, fetched.part(0));
             }
         }
         let own = Family::of(self.root.dialect);
@@ -144,18 +97,14 @@ impl MixedWalkJob {
         if !families.contains(&Family::SelfContained) {
             families.push(Family::SelfContained);
         }
-        families.reverse();
-        self.families = families;
-        self.next_family()
+        Ok(families)
     }
 
-    fn next_family(&mut self) -> Result<Next<Self>> {
-        let Some(family) = self.families.pop() else { return Ok(Next::Done(self.finish())) };
-        if family == Family::of(self.root.dialect) {
-            return self.begin_walk(self.root.clone(), family);
-        }
+    /// The group by which the nodes of a family are walked; `None` if there is none.
+    async fn open(&mut self, io: &Io, family: Family) -> Option<StoredNode> {
         let path = self.root.path.clone();
-        let open = match family {
+        let mut open = match family {
+            _ if family == Family::of(self.root.dialect) => return Some(self.root.clone()),
             Family::Of(dialect) => OpenNode::new(path, Some(dialect), true),
             // The document of the root is of another dialect.
             Family::SelfContained if path.is_root() => {
@@ -163,44 +112,25 @@ impl MixedWalkJob {
             }
             Family::SelfContained => OpenNode::new(path, None, false).self_contained_only(),
         };
-        self.open(Box::new(open), family, &[])
-    }
-
-    fn open(&mut self, mut open: Box<OpenNode>, family: Family, replies: &[Reply]) -> Result<Next<Self>> {
-        use crate::node::Probed;
-        match (open.go_on(replies), family) {
-            (Ok(Probed::Asks(requests)), _) => {
-                self.state = State::Open(open, family);
-                Ok(Next::Ask(requests))
-            }
-            (Ok(Probed::Found(found)), _) => self.begin_walk(*found, family),
-            (Ok(Probed::NotFound(_)), Family::SelfContained) => {
-                self.begin_walk(open.implied(Dialect::BESIDE_ZARR_JSON), family)
-            }
-            (Ok(Probed::NotFound(_)), Family::Of(_)) => self.next_family(),
-            (Err(error), _) => {
+        match open.find(io).await {
+            Ok(None) if family == Family::SelfContained => Some(open.implied(Dialect::BESIDE_ZARR_JSON)),
+            Ok(found) => found,
+            Err(error) => {
                 self.walk.broken.push(error.at_path(&self.root.path));
-                self.next_family()
+                None
             }
         }
     }
 
-    fn begin_walk(&mut self, root: StoredNode, family: Family) -> Result<Next<Self>> {
+    fn walk_of(&self, root: StoredNode, family: Family) -> WalkJob {
         let mut walk = WalkJob::new(root, self.depth, true).stored_only(self.is_stored_only);
         if self.has_no_copy && family == Family::of(self.root.dialect) {
             walk = walk.without_copy();
         }
-        if family == Family::SelfContained {
-            walk = walk.mixed(self.skipped.clone());
-        }
-        self.go_on(Box::new(walk), &[])
+        if family == Family::SelfContained { walk.mixed(self.skipped.clone()) } else { walk }
     }
 
-    fn go_on(&mut self, walk: Box<WalkJob>, replies: &[Reply]) -> Result<Next<Self>> {
-        within(self, walk, replies, |job, walk| job.state = State::Walk(walk), Self::walked)
-    }
-
-    fn walked(&mut self, walk: Walk) -> Result<Next<Self>> {
+    fn add(&mut self, walk: Walk) {
         self.walk.broken.extend(walk.broken);
         self.walk.bad_copies.extend(walk.bad_copies);
         self.walk.listed.extend(walk.listed);
@@ -208,7 +138,6 @@ impl MixedWalkJob {
         for node in walk.nodes {
             self.merge(node);
         }
-        self.next_family()
     }
 
     /// Takes one more node. A node with a document comes before an implicit group, and then the node that is opened.
@@ -228,26 +157,32 @@ impl MixedWalkJob {
         }
     }
 
-    fn finish(&mut self) -> Walk {
-        let nodes = std::mem::take(&mut self.nodes).into_values();
+    fn finish(self) -> Walk {
         // Where the walk began without a document of the root, only to look for others.
-        let mut walk = Walk { nodes: nodes.collect(), ..std::mem::take(&mut self.walk) };
+        let mut walk = Walk { nodes: self.nodes.into_values().collect(), ..self.walk };
         walk.broken.sort_by(|a, b| a.location().path.cmp(&b.location().path));
         walk
     }
 }
 
-impl Job for MixedWalkJob {
+impl Operation for MixedWalkJob {
     type Output = Walk;
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Begin) {
-            State::Begin => self.begin(),
-            State::Copy(walk) => self.copy(walk, replies),
-            State::Look => self.looked(replies),
-            State::Open(open, family) => self.open(open, family, replies),
-            State::Walk(walk) => self.go_on(walk, replies),
+    async fn run(mut self, io: &Io) -> Result<Walk> {
+        if self.trusts_copy {
+            let walk = WalkJob::new(self.root.clone(), self.depth, true).copy_only().run(io).await?;
+            if walk.consolidated.is_some() {
+                return Ok(walk);
+            }
+            self.walk.bad_copies = walk.bad_copies;
+            self.has_no_copy = true;
         }
+        for family in self.families(io).await? {
+            if let Some(root) = self.open(io, family).await {
+                let walk = self.walk_of(root, family).run(io).await?;
+                self.add(walk);
+            }
+        }
+        Ok(self.finish())
     }
 }

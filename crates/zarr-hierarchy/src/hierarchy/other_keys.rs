@@ -1,14 +1,12 @@
 //! Keys below groups that belong to no node.
 
 use super::{Walk, in_store};
-use crate::jobs::unfit;
+use crate::jobs::Operation;
 use crate::node::{CONVERSION_JOURNAL, MIGRATION_RECORD, REPLACEMENTS};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
-use zarr_store::{
-    AsyncStore, ByteRange, Job, Key, Listing, Next, Prefix, Reply, Request, Store, StoreExt, run, run_async,
-};
+use zarr_store::{AsyncStore, ByteRange, Io, Key, Listing, Prefix, Store, StoreExt, run, run_async};
 
 /// A key below a group that belongs to no node: a file that other software keeps beside arrays, such as tables in Parquet, XML, texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +44,7 @@ pub fn other_keys(store: &dyn Store, walk: &Walk) -> Result<Vec<OtherKey>> {
     if !store.capabilities().list {
         return Ok(Vec::new());
     }
-    run(store, OtherKeysJob::new(walk)).map_err(|error| in_store(store, error))
+    run(store, OtherKeysJob::new(walk).job()).map_err(|error| in_store(store, error))
 }
 
 /// As [`other_keys`], on a store that does not block.
@@ -57,7 +55,7 @@ pub async fn other_keys_async(store: &dyn AsyncStore, walk: &Walk) -> Result<Vec
     if !store.capabilities().list {
         return Ok(Vec::new());
     }
-    run_async(store, OtherKeysJob::new(walk)).await.map_err(|error| in_store(store, error))
+    run_async(store, OtherKeysJob::new(walk).job()).await.map_err(|error| in_store(store, error))
 }
 
 /// So many bytes of each value are compared at a time.
@@ -105,15 +103,6 @@ struct OtherKeysJob {
     names: BTreeSet<String>,
     /// Documents that have other names.
     documents: BTreeSet<String>,
-    found: Vec<Key>,
-    state: State,
-}
-
-#[derive(Debug)]
-enum State {
-    Begin,
-    Groups,
-    Others,
 }
 
 impl OtherKeysJob {
@@ -143,45 +132,20 @@ impl OtherKeysJob {
         owned.extend(broken.map(|path| path.key_prefix()));
         let listed = groups.iter().filter_map(|group| walk.listed.get(group)).cloned().collect();
         groups.retain(|group| !walk.listed.contains_key(group));
-        let (names, found) = (document_names(), Vec::new());
-        Self { groups, listed, of_groups, owned, names, documents, found, state: State::Begin }
+        Self { groups, listed, of_groups, owned, names: document_names(), documents }
     }
 
-    fn take(&mut self, keys: &[Key]) {
-        let is_own = |key: &&Key| {
-            let name = key.name();
-            let is_internal = name.starts_with(CONVERSION_JOURNAL) || key.as_str() == MIGRATION_RECORD;
-            is_internal || is_of_directory(name) || is_temporary(name) || self.documents.contains(key.as_str())
-        };
-        self.found.extend(keys.iter().filter(|key| !is_own(key)).cloned());
+    /// Whether a key is of the library or of the directory.
+    fn is_own(&self, key: &Key) -> bool {
+        let name = key.name();
+        let is_internal = name.starts_with(CONVERSION_JOURNAL) || key.as_str() == MIGRATION_RECORD;
+        is_internal || is_of_directory(name) || is_temporary(name) || self.documents.contains(key.as_str())
     }
 
-    /// The keys directly in groups, and the prefixes there that are no node's.
-    fn groups(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
-        let mut requests = Vec::new();
-        let mut listings = std::mem::take(&mut self.listed);
-        for reply in replies {
-            let Reply::Listing(listing) = reply else { return Err(unfit()) };
-            listings.push(listing.clone());
-        }
-        for Listing { keys, prefixes, .. } in &listings {
-            let others: Vec<Key> = keys.iter().filter(|key| !self.names.contains(key.name())).cloned().collect();
-            self.take(&others);
-            let is_other = |prefix: &&Prefix| {
-                let is_apart = prefix.name().is_some_and(|name| name == REPLACEMENTS || is_of_directory(name));
-                !self.owned.contains(prefix.as_str()) && !is_apart
-            };
-            let all = |prefix: &Prefix| Request::ListAll { prefix: prefix.clone() };
-            requests.extend(prefixes.iter().filter(is_other).map(all));
-        }
-        Ok(requests)
-    }
-
-    fn finish(&mut self) -> Vec<OtherKey> {
-        let mut keys = std::mem::take(&mut self.found);
-        keys.sort_unstable();
-        keys.dedup();
-        keys.into_iter().map(|key| OtherKey { group: self.group(&key), key }).collect()
+    /// Whether a prefix directly below a group is no node's.
+    fn is_other(&self, prefix: &Prefix) -> bool {
+        let is_apart = prefix.name().is_some_and(|name| name == REPLACEMENTS || is_of_directory(name));
+        !self.owned.contains(prefix.as_str()) && !is_apart
     }
 
     /// The nearest group above a key.
@@ -217,29 +181,22 @@ pub(crate) fn document_names() -> BTreeSet<String> {
     names
 }
 
-impl Job for OtherKeysJob {
+impl Operation for OtherKeysJob {
     type Output = Vec<OtherKey>;
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match self.state {
-            State::Begin if !self.groups.is_empty() => {
-                self.state = State::Groups;
-                let list = |prefix: &String| Ok(Request::List { prefix: Prefix::new(prefix)? });
-                Ok(Next::Ask(self.groups.iter().map(list).collect::<Result<Vec<_>>>()?))
-            }
-            State::Begin | State::Groups => {
-                self.state = State::Others;
-                let requests = self.groups(replies)?;
-                if requests.is_empty() { Ok(Next::Done(self.finish())) } else { Ok(Next::Ask(requests)) }
-            }
-            State::Others => {
-                for reply in replies {
-                    let Reply::Keys(keys) = reply else { return Err(unfit()) };
-                    self.take(keys);
-                }
-                Ok(Next::Done(self.finish()))
-            }
+    async fn run(mut self, io: &Io) -> Result<Vec<OtherKey>> {
+        let groups = self.groups.iter().map(|group| Ok(Prefix::new(group)?)).collect::<Result<_>>()?;
+        let mut listings = std::mem::take(&mut self.listed);
+        listings.extend(io.list(groups).await?);
+        let (mut keys, mut below) = (Vec::new(), Vec::new());
+        for listing in listings {
+            keys.extend(listing.keys.into_iter().filter(|key| !self.names.contains(key.name())));
+            below.extend(listing.prefixes.into_iter().filter(|prefix| self.is_other(prefix)));
         }
+        keys.extend(io.list_all(below).await?.into_iter().flatten());
+        keys.retain(|key| !self.is_own(key));
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys.into_iter().map(|key| OtherKey { group: self.group(&key), key }).collect())
     }
 }

@@ -1,16 +1,16 @@
 //! The nodes below a group, found level by level.
 
 use super::Walk;
-use super::only_copied::{is_stored, list_below, only_in};
+use super::only_copied::{only_in, with_values};
 use crate::execute;
-use crate::jobs::{get_document, get_whole_document, unfit};
+use crate::jobs::{Operation, get_document, get_whole_document, unfit};
 use crate::node::{OpenNode, Probed, REPLACEMENTS, reread};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
-use zarr_store::{Job, Key, Next, Prefix, Reply, Request};
+use zarr_store::{Fetched, Io, Key, Listing, Prefix, Reply, Request};
 
 /// How many nodes of consolidated metadata are read at once.
 const BLOCK: usize = 1 << 12;
@@ -26,12 +26,6 @@ pub struct WalkJob {
     walk: Walk,
     /// The documents that are for the whole hierarchy.
     entry: Documents,
-    /// Groups whose children are being listed.
-    listing: Vec<NodePath>,
-    /// Whether all keys below the group are being listed at once.
-    listing_all: bool,
-    /// Whether no further level is to be listed.
-    is_last: bool,
     /// Paths that may be nodes, with the number of replies each waits for.
     probing: Vec<(OpenNode, usize)>,
     /// The groups of the next level.
@@ -47,16 +41,12 @@ pub struct WalkJob {
     skipped: Vec<NodePath>,
     /// Whether consolidated metadata is believed, where there is some.
     trust_consolidated: bool,
-    /// Whether the document of consolidated metadata that lies beside the group was asked for.
-    asked_consolidated: bool,
-    /// Whether a document of them that was cut off was asked for as a whole.
-    asked_whole: bool,
+    /// Whether it is known that the group has no consolidated metadata.
+    has_no_copy: bool,
     /// Whether nothing is looked for without consolidated metadata.
     is_copy_only: bool,
     /// Whether nodes that only consolidated metadata have are left out.
     is_stored_only: bool,
-    /// Nodes that only consolidated metadata have, while it is looked up whether values are stored below them.
-    copied: Vec<StoredNode>,
 }
 
 /// Where the documents of a node are looked for.
@@ -88,9 +78,6 @@ impl WalkJob {
             levels: depth,
             walk,
             entry,
-            listing: Vec::new(),
-            listing_all: false,
-            is_last: false,
             probing: Vec::new(),
             next,
             maybe: Vec::new(),
@@ -99,11 +86,9 @@ impl WalkJob {
             is_mixed: false,
             skipped: Vec::new(),
             trust_consolidated: false,
-            asked_consolidated: false,
-            asked_whole: false,
+            has_no_copy: false,
             is_copy_only: false,
             is_stored_only: false,
-            copied: Vec::new(),
         }
     }
 
@@ -120,7 +105,7 @@ impl WalkJob {
 
     /// Does not look at consolidated metadata: it is known that there is none.
     pub(crate) fn without_copy(self) -> Self {
-        Self { asked_consolidated: true, ..self }
+        Self { has_no_copy: true, ..self }
     }
 
     /// Leaves out nodes that only consolidated metadata have, unless the group itself is one.
@@ -134,28 +119,17 @@ impl WalkJob {
     }
 
     /// Looks at the consolidated metadata of the group: it is a copy that may be stale, so unless it is to be trusted it
-    /// is only checked, if the store can list; if not, it is all there is to go by.
-    fn consolidated(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let Some(root) = self.walk.nodes.first().cloned() else { return Ok(Next::Done(self.finish())) };
+    /// is only checked, if the store can list; if not, it is all there is to go by. Returns whether the walk is done.
+    async fn look_at_copy(&mut self, io: &Io) -> Result<bool> {
+        let Some(root) = self.walk.nodes.first().cloned() else { return Ok(true) };
         let key = consolidated::document_key(&root);
-        let known = root.consolidated_beside();
-        if let (Some(key), None, false) = (&key, &known, self.asked_consolidated) {
-            self.asked_consolidated = true;
-            return Ok(Next::Ask(vec![get_document(Key::new(key)?)]));
-        }
-        self.asked_consolidated = true;
-        if let (Some(key), Some(Reply::Got(Some(fetched))), false) = (&key, replies.first(), self.asked_whole)
-            && consolidated::is_cut_off(key, fetched.part(0))
-        {
-            self.asked_whole = true;
-            return Ok(Next::Ask(vec![get_whole_document(Key::new(key)?)]));
-        }
-        let beside = match (&key, replies.first()) {
-            _ if known.is_some() => known.unwrap_or(Ok(None)),
-            (Some(key), Some(Reply::Got(Some(fetched)))) => {
-                Consolidated::parse_document(self.dialect, key, fetched.part(0))
-            }
-            _ => Ok(None),
+        let beside = match (&key, root.consolidated_beside()) {
+            (_, Some(known)) => known,
+            (Some(key), None) => match read_copy(io, key).await? {
+                Some(document) => Consolidated::parse_document(self.dialect, key, document.part(0)),
+                None => Ok(None),
+            },
+            (None, None) => Ok(None),
         };
         let inside = root.node.as_group().and_then(|group| group.consolidated.clone());
         let locate = |error: zarr_meta::Error| {
@@ -178,11 +152,11 @@ impl WalkJob {
                 }
                 self.walk.consolidated = Some(consolidated);
                 if trusted {
-                    return Ok(Next::Done(self.finish()));
+                    return Ok(true);
                 }
             }
         }
-        if self.is_copy_only { Ok(Next::Done(self.finish())) } else { self.list_next_level() }
+        Ok(self.is_copy_only)
     }
 
     /// Takes the nodes from consolidated metadata.
@@ -226,34 +200,53 @@ impl WalkJob {
         }
     }
 
-    fn list_next_level(&mut self) -> Result<Next<Self>> {
-        let more = self.depth.is_none_or(|depth| depth > 0);
-        if self.is_last {
-            return self.look_for_copied();
+    /// Lists one level after another, and opens the nodes that the listings show.
+    async fn walk_levels(&mut self, io: &Io) -> Result<()> {
+        while !self.next.is_empty() && self.depth.is_none_or(|depth| depth > 0) {
+            let prefix = |path: &NodePath| Ok(Prefix::new(&zarr_meta::listing_prefix(self.dialect, path))?);
+            let prefixes = self.next.iter().map(prefix).collect::<Result<_>>()?;
+            // Where documents lie apart from chunks, one listing shows all nodes. Of a few levels only it could show too much.
+            if self.depth.is_none() && self.dialect.implies_groups() {
+                let listed = io.list_all(prefixes).await?.into_iter().flatten().collect();
+                let requests = self.probe_all(listed);
+                return self.open(io, requests).await;
+            }
+            self.depth = self.depth.map(|depth| depth - 1);
+            let groups = std::mem::take(&mut self.next);
+            let requests = self.probe(groups, io.list(prefixes).await?);
+            self.open(io, requests).await?;
         }
-        if self.next.is_empty() || !more {
-            return self.settle();
+        self.settle(io).await
+    }
+
+    /// Goes on with the probes that were begun, as long as they ask for more.
+    async fn open(&mut self, io: &Io, mut requests: Vec<Request>) -> Result<()> {
+        while !requests.is_empty() {
+            let replies = io.ask(std::mem::take(&mut requests)).await;
+            let mut rest = replies.as_slice();
+            let mut answered = Vec::new();
+            for (open, count) in std::mem::take(&mut self.probing) {
+                let (mine, others) = rest.split_at_checked(count).ok_or_else(unfit)?;
+                rest = others;
+                answered.push((open, mine));
+            }
+            let parse = |(mut open, mine): (OpenNode, &[Reply])| {
+                let probed = open.go_on(mine);
+                (open, probed)
+            };
+            let parsed = execute::map(answered, parse);
+            self.walk.nodes.reserve(parsed.len());
+            for (open, probed) in parsed {
+                self.probed(open, probed, &mut requests);
+            }
         }
-        // Where documents lie apart from chunks, one listing shows all nodes. Of a few levels only it could show too much.
-        if self.depth.is_none() && self.dialect.implies_groups() {
-            self.listing_all = true;
-            let all = self.next.iter().map(|path| zarr_meta::listing_prefix(self.dialect, path));
-            let request = |prefix: String| Ok(Request::ListAll { prefix: Prefix::new(&prefix)? });
-            return Ok(Next::Ask(all.map(request).collect::<Result<_>>()?));
-        }
-        self.depth = self.depth.map(|depth| depth - 1);
-        self.listing = std::mem::take(&mut self.next);
-        let request = |path: &NodePath| {
-            Ok(Request::List { prefix: Prefix::new(&zarr_meta::listing_prefix(self.dialect, path))? })
-        };
-        Ok(Next::Ask(self.listing.iter().map(request).collect::<Result<_>>()?))
+        Ok(())
     }
 
     /// Begins to probe all candidates that the listings show.
-    fn probe(&mut self, listings: &[Reply]) -> Result<Vec<Request>> {
+    fn probe(&mut self, groups: Vec<NodePath>, listings: Vec<Listing>) -> Vec<Request> {
         let mut requests = Vec::new();
-        for (path, reply) in std::mem::take(&mut self.listing).into_iter().zip(listings) {
-            let Reply::Listing(listing) = reply else { return Err(unfit()) };
+        for (path, listing) in groups.into_iter().zip(listings) {
             let keys: Vec<&str> = listing.keys.iter().map(Key::as_str).collect();
             let prefixes: Vec<&str> = listing.prefixes.iter().map(Prefix::as_str).collect();
             let mut children = zarr_meta::children(self.dialect, &path, &keys, &prefixes, &self.entry);
@@ -263,9 +256,9 @@ impl WalkJob {
             self.maybe.extend(children.maybe_implicit.iter().cloned());
             self.next.extend(children.maybe_implicit);
             self.begin(children.candidates, &Where::Here, &mut requests);
-            self.walk.listed.insert(zarr_meta::listing_prefix(self.dialect, &path), listing.clone());
+            self.walk.listed.insert(zarr_meta::listing_prefix(self.dialect, &path), listing);
         }
-        Ok(requests)
+        requests
     }
 
     /// Begins to probe paths.
@@ -285,14 +278,8 @@ impl WalkJob {
     }
 
     /// Begins to probe all nodes whose documents are listed. All groups above them are there.
-    fn probe_all(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
-        (self.listing_all, self.is_last) = (false, true);
-        let Some(root) = self.walk.nodes.first().map(|root| root.path.clone()) else { return Ok(Vec::new()) };
-        let mut listed = BTreeSet::new();
-        for reply in replies {
-            let Reply::Keys(keys) = reply else { return Err(unfit()) };
-            listed.extend(keys.iter().cloned());
-        }
+    fn probe_all(&mut self, listed: BTreeSet<Key>) -> Vec<Request> {
+        let Some(root) = self.walk.nodes.first().map(|root| root.path.clone()) else { return Vec::new() };
         let path = |key: &Key| zarr_meta::document_path(self.dialect, key.as_str(), &self.entry);
         let below = |path: &NodePath| path.is_within(&root) && *path != root;
         let paths: BTreeSet<NodePath> = listed.iter().filter_map(path).filter(below).collect();
@@ -301,52 +288,38 @@ impl WalkJob {
         self.maybe.extend(implicit);
         let mut requests = Vec::new();
         self.begin(paths.into_iter().collect(), &Where::Among(Arc::new(listed)), &mut requests);
-        Ok(requests)
+        requests
     }
 
     /// Looks below prefixes whose children were not asked for, whether there is a node that makes groups of them.
-    fn settle(&mut self) -> Result<Next<Self>> {
+    async fn settle(&mut self, io: &Io) -> Result<()> {
         let open: BTreeSet<_> = std::mem::take(&mut self.next).into_iter().collect();
         let unknown: Vec<_> = self.maybe.iter().filter(|path| open.contains(path)).cloned().collect();
         if !self.can_list || !self.dialect.implies_groups() || unknown.is_empty() {
-            return self.look_for_copied();
+            return Ok(());
         }
         self.maybe.retain(|path| !open.contains(path));
-        self.is_last = true;
         let mut requests = Vec::new();
         self.begin(unknown, &Where::Below, &mut requests);
-        if requests.is_empty() { self.look_for_copied() } else { Ok(Next::Ask(requests)) }
+        self.open(io, requests).await
     }
 
     /// Looks for nodes that only the consolidated metadata of the group have.
-    fn look_for_copied(&mut self) -> Result<Next<Self>> {
+    async fn look_for_copied(&mut self, io: &Io) -> Result<()> {
         let (Some(consolidated), Some(root)) = (self.walk.consolidated.clone(), self.walk.nodes.first()) else {
-            return Ok(Next::Done(self.finish()));
+            return Ok(());
         };
         // Without a document of its own, what is known of the group is in them.
         let has_document = !root.implicit && !root.documents.are_copies();
         if has_document && self.is_stored_only {
-            return Ok(Next::Done(self.finish()));
+            return Ok(());
         }
         let (dialect, group) = (root.dialect, root.path.clone());
         let copy = FoundCopy::new(dialect, group.clone(), has_document, consolidated);
-        let only = only_in(&[copy], &self.walk, &group, self.levels);
-        if !has_document || only.is_empty() {
-            self.take_copied(only.into_iter().map(|(node, _)| node));
-            return Ok(Next::Done(self.finish()));
-        }
-        self.copied = only.into_iter().map(|(node, _)| node).collect();
-        Ok(Next::Ask(self.copied.iter().map(list_below).collect::<Result<_>>()?))
-    }
-
-    /// Takes the nodes that have values.
-    fn looked_for_copied(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let mut stored = Vec::new();
-        for (node, reply) in std::mem::take(&mut self.copied).into_iter().zip(replies) {
-            stored.extend(is_stored(reply)?.then_some(node));
-        }
-        self.take_copied(stored);
-        Ok(Next::Done(self.finish()))
+        let only = only_in(&[copy], &self.walk, &group, self.levels).into_iter().map(|(node, _)| node).collect();
+        let there = if has_document { with_values(io, only).await? } else { only };
+        self.take_copied(there);
+        Ok(())
     }
 
     fn take_copied(&mut self, nodes: impl IntoIterator<Item = StoredNode>) {
@@ -421,42 +394,25 @@ impl WalkJob {
     }
 }
 
-impl Job for WalkJob {
-    type Output = Walk;
-    type Error = Error;
+/// Reads the document of consolidated metadata that lies beside a group.
+async fn read_copy(io: &Io, key: &str) -> Result<Option<Fetched>> {
+    let document = io.get(vec![get_document(Key::new(key)?)]).await?.pop().flatten();
+    match document {
+        Some(document) if consolidated::is_cut_off(key, document.part(0)) => {
+            Ok(io.get(vec![get_whole_document(Key::new(key)?)]).await?.pop().flatten())
+        }
+        document => Ok(document),
+    }
+}
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let mut requests = Vec::new();
-        if !self.copied.is_empty() {
-            return self.looked_for_copied(replies);
+impl Operation for WalkJob {
+    type Output = Walk;
+
+    async fn run(mut self, io: &Io) -> Result<Walk> {
+        if self.has_no_copy || !self.look_at_copy(io).await? {
+            self.walk_levels(io).await?;
+            self.look_for_copied(io).await?;
         }
-        if self.listing_all {
-            let requests = self.probe_all(replies)?;
-            return if requests.is_empty() { self.list_next_level() } else { Ok(Next::Ask(requests)) };
-        }
-        if !self.asked_consolidated || (self.listing.is_empty() && self.probing.is_empty() && !replies.is_empty()) {
-            return self.consolidated(replies);
-        }
-        if !self.listing.is_empty() {
-            requests = self.probe(replies)?;
-        } else {
-            let mut rest = replies;
-            let mut answered = Vec::new();
-            for (open, count) in std::mem::take(&mut self.probing) {
-                let (mine, others) = rest.split_at_checked(count).ok_or_else(unfit)?;
-                rest = others;
-                answered.push((open, mine));
-            }
-            let parse = |(mut open, mine): (OpenNode, &[Reply])| {
-                let probed = open.go_on(mine);
-                (open, probed)
-            };
-            let parsed = execute::map(answered, parse);
-            self.walk.nodes.reserve(parsed.len());
-            for (open, probed) in parsed {
-                self.probed(open, probed, &mut requests);
-            }
-        }
-        if requests.is_empty() { self.list_next_level() } else { Ok(Next::Ask(requests)) }
+        Ok(self.finish())
     }
 }
