@@ -2,8 +2,7 @@
 
 use crate::{Error, Result};
 use std::time::Duration;
-use zarr_hierarchy::jobs::any_conflict;
-pub(crate) use zarr_hierarchy::jobs::{TakeLock, unfit, went_on};
+pub(crate) use zarr_hierarchy::jobs::{TakeLock, unfit};
 use zarr_store::{Bytes, Job, Key, Listing, Next, Precondition, Prefix, Reply, Request};
 
 /// Some requests, of which nothing is expected but that they succeed.
@@ -30,8 +29,10 @@ impl Job for All {
     type Error = Error;
 
     fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if any_conflict(replies)? {
-            return Err(unfit());
+        for reply in replies {
+            if !reply.is_made()? {
+                return Err(unfit());
+            }
         }
         let requests = std::mem::take(&mut self.0);
         Ok(if requests.is_empty() { Next::Done(()) } else { Next::Ask(requests) })
@@ -98,6 +99,11 @@ pub(crate) fn get(key: Key) -> One<Option<Bytes>> {
         _ => None,
     };
     One { request: Some(Request::get(key)), finish }
+}
+
+/// A job is driven on that has ended.
+pub(crate) fn went_on() -> Error {
+    Error::internal("a job went on after its end")
 }
 
 /// A grid has fewer chunks in a region than were planned to be read or written.

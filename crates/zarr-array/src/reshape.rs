@@ -16,6 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
 use zarr_grid::{ChunkGrid, ChunkIndex, Region, Resolved, Shape};
+use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{Ancestors, Edit, Newest, ReadNewest, ReplaceNode, check_same_chunks, order};
 use zarr_meta::{ArrayMetadata, Node};
 use zarr_store::{Durability, Key, Lock};
@@ -144,7 +145,7 @@ async fn check_documents<D: Drive>(drive: &D, core: &ArrayCore, metadata: ArrayM
     if Edit::reshape(&core.found, Node::Array(metadata)).keeps_copies(&core.found, drive.capabilities()) {
         return Ok(());
     }
-    drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking()).await.map(drop)
+    drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking().job()).await.map(drop)
 }
 
 /// Looks whether an array that was found in consolidated metadata has a document of its own, which can be changed.
@@ -152,9 +153,9 @@ async fn check_stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
     if !core.found.documents.are_copies() {
         return Ok(());
     }
-    match drive.run(core, ReadNewest::new(&core.found)).await {
+    match drive.run(core, ReadNewest::new(&core.found).job()).await {
         Err(error) if error.is_not_found() => {
-            drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking()).await?;
+            drive.run(core, Ancestors::new(&core.found, drive.capabilities()).only_checking().job()).await?;
             Err(error)
         }
         newest => newest.map(drop),
@@ -163,12 +164,12 @@ async fn check_stored<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
 
 /// Excludes others who change the shape.
 async fn lock<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Lock> {
-    drive.run_alone(TakeLock::new(order::lock_prefix(&core.found)?)).await.map_err(|error| core.locate(error))
+    drive.run_alone(TakeLock::new(order::lock_prefix(&core.found)?).job()).await.map_err(|error| core.locate(error))
 }
 
 /// The array as it is stored now, and its documents.
 async fn newest<D: Drive>(drive: &D, core: &ArrayCore) -> Result<(ArrayCore, Newest)> {
-    let newest = drive.run(core, ReadNewest::new(&core.found)).await?;
+    let newest = drive.run(core, ReadNewest::new(&core.found).job()).await?;
     check_same_chunks(&core.found, &newest.found).map_err(|error| core.locate(error))?;
     Ok((core.with_found(newest.found.clone())?, newest))
 }
@@ -189,7 +190,7 @@ async fn publish<D: Drive>(
 ) -> Result<ArrayCore> {
     let edit = Edit::reshape(&newest.found, Node::Array(metadata));
     let replace = ReplaceNode::of_newest(documents, edit, drive.capabilities());
-    let found = drive.run(newest, copies_later(newest, replace)).await?;
+    let found = drive.run(newest, copies_later(newest, replace).job()).await?;
     newest.with_found(found)
 }
 

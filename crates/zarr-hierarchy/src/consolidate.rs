@@ -2,7 +2,7 @@
 
 use crate::hierarchy::{Facts, WalkJob, in_store, on, on_async, open};
 use crate::jobs::Operation;
-use crate::node::{Edit, OnlyCopied, ReadNewest, RenewCopies, Revise, made_without_copies, parse_path};
+use crate::node::{Edit, ReadNewest, RenewCopies, check_only_copied, made_without_copies, parse_path, revise};
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -230,7 +230,7 @@ impl CopyOf {
             None => {
                 let before = self.inside().cloned().map(Box::new);
                 let edit = Edit::Consolidated { before, copy: Box::new(collected) };
-                match Revise::new(&self.group, edit, self.capabilities).run(io).await {
+                match revise(io, &self.group, &edit, self.capabilities).await {
                     Err(error) if error.kind() == ErrorKind::Conflict => false,
                     revised => revised.map(|_| true)?,
                 }
@@ -263,8 +263,7 @@ impl CopyOf {
         let Some(key) = self.key()? else {
             let Some(copy) = self.inside().cloned() else { return Ok(()) };
             self.check(&io, Some(copy)).await?;
-            let drop_copy = Revise::new(&self.group, Edit::WithoutConsolidated, self.capabilities);
-            return drop_copy.run(&io).await.map(drop);
+            return revise(&io, &self.group, &Edit::WithoutConsolidated, self.capabilities).await.map(drop);
         };
         let document = io.get(vec![jobs::get_document(key.clone())]).await?.pop().flatten();
         let Some(mut document) = document else { return Ok(()) };
@@ -283,7 +282,7 @@ impl CopyOf {
     /// Looks whether documents would be lost with the copy.
     async fn check(&self, io: &Io, copy: Option<Consolidated>) -> Result<()> {
         let copies: Vec<_> = copy.map(|copy| self.found_copy(copy)).into_iter().collect();
-        OnlyCopied::new(&copies, None, &[], self.capabilities).run(io).await
+        check_only_copied(io, &copies, None, &[], self.capabilities).await
     }
 
     /// The key of the document that it is, if it is one of its own.

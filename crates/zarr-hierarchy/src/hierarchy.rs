@@ -8,7 +8,7 @@ mod walk;
 mod walked;
 
 pub use copied::CopiedAbove;
-pub(crate) use only_copied::{is_stored, list_below};
+pub(crate) use only_copied::prefix_below;
 pub(crate) use other_keys::document_names;
 pub use other_keys::{OtherKey, have_equal_bytes, is_temporary, other_keys, other_keys_async};
 pub use walk::WalkJob;

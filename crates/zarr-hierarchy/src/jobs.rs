@@ -1,10 +1,10 @@
-//! Jobs that are parts of others, and requests of documents.
+//! Operations on stores, and the parts and requests that several of them have.
 
 use crate::{Error, ErrorKind, Result};
 use std::time::Duration;
 use zarr_meta::{MAX_CONSOLIDATED_SIZE, MAX_DOCUMENT_SIZE, consolidated};
 use zarr_store::{
-    ByteRange, Durability, Io, Job, Key, Lock, Next, Precondition, Prefix, Reply, Request, Script, SetOptions, backoff,
+    ByteRange, Durability, Io, Job, Key, Lock, Precondition, Prefix, Request, Script, SetOptions, backoff,
 };
 
 /// An operation on a store, with its options: an async function that asks for what it needs of the store.
@@ -50,25 +50,6 @@ pub async fn in_steps(io: &Io, steps: Vec<Vec<Request>>) -> Result<Made> {
     Ok(Made::All)
 }
 
-/// Whether one of some changes was not made because its condition did not hold.
-///
-/// # Errors
-/// [`unfit`] for replies to anything else than changes.
-pub fn any_conflict(replies: &[Reply]) -> Result<bool> {
-    replies.iter().try_fold(false, |any, reply| match reply {
-        Reply::Set | Reply::Erased | Reply::Barrier => Ok(any),
-        Reply::Conflict => Ok(true),
-        _ => Err(unfit()),
-    })
-}
-
-/// Changes that are made in steps, one after another, as long as their conditions hold.
-#[derive(Debug)]
-pub struct InSteps {
-    /// To be taken from the end.
-    steps: Vec<Vec<Request>>,
-}
-
 /// How far changes in steps came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
@@ -81,60 +62,10 @@ pub enum Made {
     },
 }
 
-impl InSteps {
-    /// Changes in steps, each of requests that set and erase values and are made at the same time.
-    #[must_use]
-    pub fn new(mut steps: Vec<Vec<Request>>) -> Self {
-        steps.retain(|step| !step.is_empty());
-        steps.reverse();
-        Self { steps }
-    }
-}
-
-impl Job for InSteps {
-    type Output = Made;
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if any_conflict(replies)? {
-            return Ok(Next::Done(Made::Conflict { in_last: self.steps.is_empty() }));
-        }
-        Ok(self.steps.pop().map_or(Next::Done(Made::All), Next::Ask))
-    }
-}
-
-/// Goes on with a job that is a part of another one and does not fork: `wait` keeps it until it is answered, `done`
-/// takes its output.
-///
-/// # Errors
-/// The errors of the part and of `done`.
-pub(crate) fn within<J: Job<Error = Error>, P: Job<Error = Error>>(
-    job: &mut J,
-    mut part: Box<P>,
-    replies: &[Reply],
-    wait: impl FnOnce(&mut J, Box<P>),
-    done: impl FnOnce(&mut J, P::Output) -> Result<Next<J>>,
-) -> Result<Next<J>> {
-    match part.step(replies)? {
-        Next::Ask(requests) | Next::FetchInto(requests) => {
-            wait(job, part);
-            Ok(Next::Ask(requests))
-        }
-        Next::Done(output) => done(job, output),
-        Next::Fork(_) => Err(Error::internal("a job that is a part of another one forked")),
-    }
-}
-
 /// A reply is of another kind than the request, or there is none.
 #[must_use]
 pub fn unfit() -> Error {
     Error::internal("the driver answered another request")
-}
-
-/// A job is driven on that has ended.
-#[must_use]
-pub fn went_on() -> Error {
-    Error::internal("a job went on after its end")
 }
 
 /// Asks for a document. Of one that is too large to be parsed no more comes than shows that. Nor comes more of one with large consolidated
@@ -177,8 +108,6 @@ pub fn document_range(key: &str) -> ByteRange {
 #[derive(Debug)]
 pub struct TakeLock {
     prefix: Prefix,
-    tries: u32,
-    waited: Duration,
 }
 
 /// For so long another may have a lock that is waited for: an append of much data has it until all is written.
@@ -188,34 +117,29 @@ impl TakeLock {
     /// For the lock of `prefix`.
     #[must_use]
     pub fn new(prefix: Prefix) -> Self {
-        Self { prefix, tries: 0, waited: Duration::ZERO }
-    }
-
-    /// Waits, unless it has done so for too long.
-    fn wait(&mut self) -> Result<Next<Self>> {
-        if self.waited > LOCK_PATIENCE {
-            let seconds = LOCK_PATIENCE.as_secs();
-            let message = format!("another writer has held the lock of this directory for {seconds} s");
-            let error = Error::new(ErrorKind::Conflict, message).at(|at| at.key = Some(self.prefix.to_string()));
-            return Err(error.with_hint("wait until it is done, and then repeat the change"));
-        }
-        self.tries = self.tries.saturating_add(1);
-        let duration = backoff(self.tries);
-        self.waited = self.waited.saturating_add(duration);
-        Ok(Next::Ask(vec![Request::Pause { duration }]))
+        Self { prefix }
     }
 }
 
-impl Job for TakeLock {
+impl Operation for TakeLock {
     type Output = Lock;
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match replies {
-            [Reply::Locked(Some(lock))] => Ok(Next::Done(lock.clone())),
-            [Reply::Locked(None)] => self.wait(),
-            [] | [Reply::Paused] => Ok(Next::Ask(vec![Request::Lock { prefix: self.prefix.clone() }])),
-            _ => Err(unfit()),
+    async fn run(self, io: &Io) -> Result<Lock> {
+        let (mut tries, mut waited) = (0_u32, Duration::ZERO);
+        loop {
+            if let Some(lock) = io.lock(self.prefix.clone()).await? {
+                return Ok(lock);
+            }
+            if waited > LOCK_PATIENCE {
+                let seconds = LOCK_PATIENCE.as_secs();
+                let message = format!("another writer has held the lock of this directory for {seconds} s");
+                let error = Error::new(ErrorKind::Conflict, message).at(|at| at.key = Some(self.prefix.to_string()));
+                return Err(error.with_hint("wait until it is done, and then repeat the change"));
+            }
+            tries = tries.saturating_add(1);
+            let duration = backoff(tries);
+            waited = waited.saturating_add(duration);
+            io.pause(duration).await?;
         }
     }
 }

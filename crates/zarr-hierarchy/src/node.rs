@@ -31,24 +31,24 @@ pub use hints::with_location;
 pub use known::{Foresee, Knowing, Known};
 pub use listed::ListNode;
 pub use newest::{Newest, ReadNewest};
-pub(crate) use only_copied::OnlyCopied;
+pub(crate) use only_copied::check_only_copied;
 pub use replace::ReplaceNode;
 pub(crate) use replace::{check_dimension_names, set_attributes, set_dimension_names};
 pub use revise::Edit;
-pub(crate) use revise::Revise;
+pub(crate) use revise::revise;
 pub use still_there::{StillThere, check_same_chunks, gone, pin, pin_prefix};
 pub use unfinished::{
     CONVERSION_JOURNAL, DropUnfinished, REPLACEMENTS, is_one_prefix, is_part_journal, is_scratch, is_scratch_of,
     journal_key, new_id, replacement, replacements, scratch_key,
 };
 
-use crate::jobs::{get_document, get_whole_document, unfit};
+use crate::jobs::{Operation, get_document, get_whole_document, unfit};
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_json::Map;
 use zarr_meta::{Copies, Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode, consolidated};
-use zarr_store::{AccessProfile, Io, Job, Key, Next, Prefix, Reply, Request, StoreKind};
+use zarr_store::{AccessProfile, Io, Key, Prefix, Reply, Request, StoreKind};
 
 /// The key of a document, and the document if it is there.
 type Answer = (String, Option<Vec<u8>>);
@@ -69,6 +69,8 @@ pub struct OpenNode {
     empty: Vec<String>,
     /// The documents that came with one that was cut off, and the key of that, which is asked for as a whole.
     cut_off: Option<(Vec<Answer>, String)>,
+    /// The keys that were looked at, where there is no node.
+    tried: Vec<String>,
 }
 
 /// The document in a reply, if there is one.
@@ -104,6 +106,7 @@ impl OpenNode {
             listing: None,
             empty: Vec::new(),
             cut_off: None,
+            tried: Vec::new(),
         }
     }
 
@@ -146,7 +149,10 @@ impl OpenNode {
             match self.go_on(&replies)? {
                 Probed::Asks(requests) => replies = io.ask(requests).await,
                 Probed::Found(found) => return Ok(Some(*found)),
-                Probed::NotFound(_) => return Ok(None),
+                Probed::NotFound(tried) => {
+                    self.tried = tried;
+                    return Ok(None);
+                }
             }
         }
     }
@@ -265,18 +271,13 @@ pub(crate) fn not_found(path: &NodePath, tried: &[String]) -> Error {
         .at(|location| location.path = Some(path.to_string()))
 }
 
-impl Job for OpenNode {
+impl Operation for OpenNode {
     type Output = StoredNode;
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let path = self.path.clone();
-        let probed =
-            self.go_on(replies).map_err(|error| error.at(|location| location.path = Some(path.to_string())))?;
-        match probed {
-            Probed::Asks(requests) => Ok(Next::Ask(requests)),
-            Probed::Found(found) => Ok(Next::Done(*found)),
-            Probed::NotFound(tried) => Err(not_found(&path, &tried)),
+    async fn run(mut self, io: &Io) -> Result<StoredNode> {
+        match self.find(io).await.map_err(|error| error.at_path(&self.path))? {
+            Some(found) => Ok(found),
+            None => Err(not_found(&self.path, &self.tried)),
         }
     }
 }

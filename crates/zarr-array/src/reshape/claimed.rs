@@ -165,7 +165,7 @@ async fn write_and_publish<D: Drive>(
         Some(claim) => ReplaceNode::claimed(&newest.found, edit, claim, drive.capabilities()),
         None => ReplaceNode::of_newest(documents, edit, drive.capabilities()),
     };
-    drive.run(newest, super::copies_later(newest, replace)).await
+    drive.run(newest, super::copies_later(newest, replace).job()).await
 }
 
 /// Reads which states chunks have.

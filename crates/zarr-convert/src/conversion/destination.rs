@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_array::{Group, NewGroup};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
-use zarr_hierarchy::jobs::{InSteps, Made, Operation, document_options, document_range};
+use zarr_hierarchy::jobs::{Made, Operation, document_options, document_range, in_steps};
 use zarr_hierarchy::node::{
     Ancestors, CONVERSION_JOURNAL, EraseBroken, EraseNode, is_one_prefix, new_id, order, replacement, reread,
     same_hierarchy, unclaimed,
 };
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
-use zarr_store::{Key, Precondition, Prefix, Request, Store, StoreExt, run};
+use zarr_store::{Key, Precondition, Prefix, Request, Script, Store, StoreExt, run};
 
 /// Existing documents that stay: groups above the node, and the document that is for the whole hierarchy.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ pub(super) fn prepare(
     clear(target, &path, dialect, from.name(), in_the_way)?;
     if in_the_way != InTheWay::Replace {
         // A copy of all metadata would not know the new node.
-        run(&**target, if is_replaced { above().replaced() } else { above() })?;
+        run(&**target, if is_replaced { above().replaced() } else { above() }.job())?;
     }
     if let Some(name) = zarr_meta::entry_point_key(dialect)
         && let Some(entry) = target.get_ranges(&Key::new(name)?, &[document_range(name)])?
@@ -103,7 +103,7 @@ pub(super) fn check_above(target: &Arc<dyn Store>, conversion: &Conversion) -> R
     let (_, path) = conversion.paths();
     let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(()) };
     let above = Ancestors::new(&StoredNode::implicit(dialect, path), target.capabilities());
-    run(&**target, above.replaced().only_checking()).map(drop)
+    run(&**target, above.replaced().only_checking().job()).map(drop)
 }
 
 /// Drops consolidated metadata of the groups above a node that is replaced.
@@ -111,7 +111,7 @@ pub(super) fn drop_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Re
     let (_, path) = conversion.paths();
     let Some(dialect) = conversion.nodes.first().map(|node| node.dialect) else { return Ok(()) };
     let above = Ancestors::new(&StoredNode::implicit(dialect, path), target.capabilities());
-    run(&**target, above.replaced()).map(drop)
+    run(&**target, above.replaced().job()).map(drop)
 }
 
 /// The prefix to which the node in the way can be renamed, as one of those that are to replace another: what finds and removes them finds and
@@ -367,7 +367,8 @@ impl NodeDocuments {
             target.set(&Key::new(key)?, bytes, &document_options(Precondition::None, false))?;
         }
         let changes = std::mem::take(&mut self.changes);
-        match run(&**target, InSteps::new(self.steps(changes, when)?))? {
+        let steps = self.steps(changes, when)?;
+        match run(&**target, Script::new(|io| async move { in_steps(&io, steps).await }))? {
             Made::All => Ok(()),
             Made::Conflict { .. } => Err(created_meanwhile(&self.found.path)),
         }

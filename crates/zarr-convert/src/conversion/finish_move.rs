@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::in_store;
+use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::jobs::document_range;
 use zarr_hierarchy::node::{Ancestors, order, parse_path, reread, unclaimed};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node, walk};
@@ -158,7 +159,7 @@ impl Rest {
         let mut ranked: BTreeMap<usize, Vec<String>> = BTreeMap::new();
         for (number, node) in self.nodes.iter().enumerate() {
             if number == 0 {
-                run(source, Ancestors::of_erased(node, source.capabilities()))?;
+                run(source, Ancestors::of_erased(node, source.capabilities()).job())?;
             }
             let keys = order::to_erase(node).into_iter().filter(|key| self.documents.contains(key));
             for (rank, key) in keys.chain(consolidated::document_key(node)).enumerate() {

@@ -215,7 +215,7 @@ impl Conversion {
         self.check_whole(&**target, &to).map_err(in_target)?;
         if let Some(first) = self.nodes.first() {
             // Before anything is copied.
-            let above = Ancestors::of_erased(&first.source, self.source.capabilities()).only_checking();
+            let above = Ancestors::of_erased(&first.source, self.source.capabilities()).only_checking().job();
             run(&*self.source, above).map_err(|error| in_store(&self.source, error))?;
         }
         let check_links = || match self.nodes.first() {
@@ -384,7 +384,7 @@ impl Conversion {
             self.check_replaced(store, &to, &journal)?;
             destination::make_parents(store, self, &destination::groups_above(store, self)?)?;
             // What is in the way may be this node, which another process has just moved there: who waited for the lock looks again.
-            lock = Some(run(&**store, TakeLock::new(from_prefix.clone()))?);
+            lock = Some(run(&**store, TakeLock::new(from_prefix.clone()).job())?);
             self.check_there()?;
             self.check_replaced(store, &to, &journal)?;
             drop_unfinished(&to)?;
@@ -403,7 +403,7 @@ impl Conversion {
             destination::drop_above(store, self)?;
         }
         if let Some(root) = self.nodes.first() {
-            run(&**store, Ancestors::of_erased(&root.source, store.capabilities()))?;
+            run(&**store, Ancestors::of_erased(&root.source, store.capabilities()).job())?;
         }
         self.list_in(&**store, false)?;
         drop_unfinished(&from)?;

@@ -7,6 +7,7 @@
 use super::destination::{self, InTheWay};
 use super::{Conversion, PlannedNode};
 use std::sync::Arc;
+use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{Ancestors, CONVERSION_JOURNAL, is_one_prefix, new_id, replacement, replacements};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_json::{Map, Value};
@@ -160,7 +161,7 @@ impl Unfinished {
         let Some(PlannedNode { dialect, .. }) = conversion.nodes.first() else { return Ok(()) };
         // A copy of all metadata would be of the old node.
         let old = StoredNode::implicit(*dialect, path.clone());
-        run(&**target, Ancestors::new(&old, target.capabilities()).replaced())?;
+        run(&**target, Ancestors::new(&old, target.capabilities()).replaced().job())?;
         target.barrier()?;
         // Who erases the node, or converts to it as well, begins with the journal.
         is_ours()?;

@@ -2,11 +2,10 @@
 
 use super::Walk;
 use crate::Result;
-use crate::jobs::unfit;
 use std::collections::BTreeSet;
 use zarr_meta::consolidated::FoundCopy;
 use zarr_meta::{NodePath, StoredNode};
-use zarr_store::{Io, Prefix, Reply, Request};
+use zarr_store::{Io, Prefix};
 
 /// The nodes below `path` that consolidated metadata have and a walk has not, up to `depth` levels, each with whether it is there whatever
 /// is stored.
@@ -31,25 +30,12 @@ pub(super) fn only_in(
 }
 
 /// The prefix under which something is stored if a node is there, or one below it.
-fn prefix_below(node: &StoredNode) -> Result<Prefix> {
+pub(crate) fn prefix_below(node: &StoredNode) -> Result<Prefix> {
     let prefix = match node.node.as_array() {
         Some(_) => node.chunk_prefix(),
         None => node.own_prefixes().into_iter().next().unwrap_or_default(),
     };
     Ok(Prefix::new(&prefix)?)
-}
-
-/// Asks whether anything is stored at or below the path of a node.
-pub(crate) fn list_below(node: &StoredNode) -> Result<Request> {
-    Ok(Request::List { prefix: prefix_below(node)? })
-}
-
-/// Whether the reply to that is that something is.
-pub(crate) fn is_stored(reply: &Reply) -> Result<bool> {
-    match reply {
-        Reply::Listing(listing) => Ok(!listing.is_empty()),
-        _ => Err(unfit()),
-    }
 }
 
 /// The nodes at or below whose paths something is stored.

@@ -43,7 +43,7 @@ fn nodes_are_read_written_and_erased_by_no_other_reply() {
         let mut metadata = found.node.as_array().unwrap().clone();
         metadata.shape = [6].into();
         let edit = Edit::reshape(found, Node::Array(metadata));
-        ReplaceNode::new(found, edit, ALL)
+        ReplaceNode::new(found, edit, ALL).job()
     });
     for new in ["/b", "/c/b"] {
         answered_wrongly(3, |found| create(path(new), Dialect::V2, &found.node, false, ALL).unwrap().job());
@@ -56,7 +56,7 @@ fn nodes_are_read_written_and_erased_by_no_other_reply() {
 
 #[test]
 fn a_lock_that_is_never_given_back_is_not_waited_for_forever() {
-    let mut take = TakeLock::new(Prefix::new("g/a/").unwrap());
+    let mut take = TakeLock::new(Prefix::new("g/a/").unwrap()).job();
     let (mut waited, mut reply) = (Duration::ZERO, Vec::new());
     let error = loop {
         match take.step(&reply) {

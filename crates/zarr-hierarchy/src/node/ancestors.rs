@@ -1,13 +1,14 @@
 //! The groups above a node.
 
-use super::only_copied::OnlyCopied;
-use super::revise::{Edit, Revise};
-use super::{OpenNode, Probed};
+use super::OpenNode;
+use super::only_copied::check_only_copied;
+use super::revise::{Edit, revise};
+use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, conventions};
-use zarr_store::{Capabilities, Job, Key, Next, Precondition, Reply, Request};
+use zarr_store::{Capabilities, Io, Key, Precondition, Request};
 
 /// The groups above a node.
 #[derive(Debug, Default)]
@@ -41,8 +42,6 @@ impl DroppedCopies {
 /// Looks at the groups above a node, from the nearest to the root, and then drops the consolidated metadata in them,
 /// which a change makes stale: no copy is better than a wrong one. Where it has the only documents of nodes, that is an error, and nothing
 /// is changed.
-///
-/// Look ── copies that are documents of their own ──► Read ──► Check ──► Erase ──► Revise ──► done
 #[derive(Debug)]
 pub struct Ancestors {
     node: NodePath,
@@ -58,15 +57,9 @@ pub struct Ancestors {
     makes_groups: bool,
     /// Whether nothing is dropped.
     only_checks: bool,
-    /// Whether one of the groups was found: the groups above it stay as they are.
-    is_below_group: bool,
-    above: Above,
     dropped: DroppedCopies,
-    /// Groups that have consolidated metadata in their own document.
-    stale: Vec<StoredNode>,
-    /// Consolidated metadata that may be a document of its own.
-    beside: Vec<Beside>,
-    state: State,
+    /// The copy of the node itself, where it becomes stale, too.
+    own: Option<Beside>,
 }
 
 /// Consolidated metadata of a group under a key of its own.
@@ -78,38 +71,30 @@ struct Beside {
     key: Key,
 }
 
-#[derive(Debug)]
-enum State {
-    Look(Option<Box<OpenNode>>),
-    Read,
-    Check(Box<OnlyCopied>),
-    Erase,
-    Revise(Box<Revise>),
-    Done,
+/// Where the groups above have consolidated metadata.
+#[derive(Debug, Default)]
+struct CopiesAbove {
+    /// Groups that have it in their own document.
+    inside: Vec<StoredNode>,
+    /// Groups that may have it in a document of its own.
+    beside: Vec<Beside>,
 }
 
 impl Ancestors {
     /// Of a node that is created or changed, in a store that is such.
     #[must_use]
     pub fn new(found: &StoredNode, capabilities: Capabilities) -> Self {
-        let (node, dialect) = (found.path.clone(), found.dialect);
-        let known = found.documents.clone();
-        let open = node.parent().map(|path| Box::new(OpenNode::new(path, Some(dialect), false).knowing(&known)));
         Self {
-            node,
-            dialect,
-            known,
+            node: found.path.clone(),
+            dialect: found.dialect,
+            known: found.documents.clone(),
             capabilities,
             lenient: false,
             goes: false,
             makes_groups: false,
             only_checks: false,
-            is_below_group: false,
-            above: Above::default(),
             dropped: DroppedCopies::default(),
-            stale: Vec::new(),
-            beside: Vec::new(),
-            state: State::Look(open),
+            own: None,
         }
     }
 
@@ -145,117 +130,97 @@ impl Ancestors {
     pub(crate) fn with_own_copy(mut self, found: &StoredNode) -> Self {
         if found.node.as_group().is_some() {
             let has_document = !found.implicit && !found.documents.are_copies();
-            self.beside.extend(Beside::of(found.dialect, &found.path, has_document));
+            self.own = Beside::of(found.dialect, &found.path, has_document);
         }
         self
     }
 
     /// Looks at one group after another.
-    fn look(&mut self, open: Option<Box<OpenNode>>, replies: &[Reply]) -> Result<Next<Self>> {
-        let (mut next, mut replies) = (open, replies);
-        while let Some(mut open) = next {
-            let path = open.path().clone();
-            match open.go_on(std::mem::take(&mut replies)) {
-                Ok(Probed::Asks(requests)) => {
-                    self.state = State::Look(Some(open));
-                    return Ok(Next::Ask(requests));
-                }
-                Ok(Probed::NotFound(_)) => {
-                    if !self.is_below_group {
-                        self.above.missing.push(path.clone());
+    async fn look(&self, io: &Io) -> Result<(Above, CopiesAbove)> {
+        let (mut above, mut copies) = (Above::default(), CopiesAbove::default());
+        // The groups above one that is there stay as they are.
+        let mut is_below_group = false;
+        for path in std::iter::successors(self.node.parent(), NodePath::parent) {
+            let mut open = OpenNode::new(path.clone(), Some(self.dialect), false).knowing(&self.known);
+            match open.find(io).await {
+                Ok(None) => {
+                    if !is_below_group {
+                        above.missing.push(path.clone());
                     }
-                    self.beside.extend(Beside::of(self.dialect, &path, false));
+                    copies.beside.extend(Beside::of(self.dialect, &path, false));
                 }
-                Ok(Probed::Found(found)) if found.node.as_array().is_some() => {
-                    if !self.lenient {
+                Ok(Some(found)) => match found.node.as_group() {
+                    Some(group) => {
+                        if !is_below_group && !found.implicit {
+                            above.has_lists = !conventions::child_lists(group).is_empty();
+                            is_below_group = true;
+                        }
+                        copies.add(found);
+                    }
+                    None if self.lenient => {}
+                    None => {
                         let message = format!("{path} is an array, expected a group");
                         return Err(Error::argument(message).at_path(&self.node));
                     }
-                }
-                Ok(Probed::Found(found)) => self.found(*found),
+                },
                 Err(error) if self.lenient && error.kind() != ErrorKind::Store => {}
                 Err(error) => return Err(error),
             }
-            let open = |path| Box::new(OpenNode::new(path, Some(self.dialect), false).knowing(&self.known));
-            next = path.parent().map(open);
         }
-        if self.beside.is_empty() {
-            return self.check_copies(&[]);
-        }
-        self.state = State::Read;
-        Ok(Next::Ask(self.beside.iter().map(|beside| jobs::get_whole_document(beside.key.clone())).collect()))
+        Ok((above, copies))
     }
 
-    fn found(&mut self, found: StoredNode) {
-        if !self.is_below_group && !found.implicit {
-            let group = found.node.as_group();
-            self.above.has_lists = group.is_some_and(|group| !conventions::child_lists(group).is_empty());
-            self.is_below_group = true;
-        }
-        match Beside::of(found.dialect, &found.path, !found.implicit) {
-            Some(beside) => self.beside.push(beside),
-            None if found.node.as_group().is_some_and(|group| group.consolidated.is_some()) => self.stale.push(found),
-            None => {}
-        }
-    }
-
-    /// Looks whether documents would be lost, by what was read under the keys.
-    fn check_copies(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let mut copies = Vec::new();
-        for group in &self.stale {
-            let copy = group.node.as_group().and_then(|group| group.consolidated.clone());
-            copies.extend(copy.map(|copy| FoundCopy::new(group.dialect, group.path.clone(), true, copy)));
-        }
-        let mut there = Vec::new();
-        for (beside, reply) in std::mem::take(&mut self.beside).into_iter().zip(replies) {
-            let Reply::Got(fetched) = reply else { return Err(jobs::unfit()) };
+    /// Reads the copies that may be documents of their own, and keeps those that are there. Returns all copies that can be read.
+    async fn read(&self, io: &Io, copies: &mut CopiesAbove) -> Result<Vec<FoundCopy>> {
+        let inside = copies.inside.iter().filter_map(|group| {
+            let copy = group.node.as_group()?.consolidated.clone()?;
+            Some(FoundCopy::new(group.dialect, group.path.clone(), true, copy))
+        });
+        let mut found: Vec<FoundCopy> = inside.collect();
+        let beside = std::mem::take(&mut copies.beside);
+        let requests = beside.iter().map(|beside| jobs::get_whole_document(beside.key.clone())).collect();
+        for (beside, fetched) in beside.into_iter().zip(io.get(requests).await?) {
             let Some(fetched) = fetched else { continue };
             // Of a document that cannot be read nobody has the nodes.
             let copy = Consolidated::parse_document(self.dialect, beside.key.as_str(), fetched.part(0)).ok().flatten();
             let (group, has_document) = (beside.group.clone(), beside.has_document);
-            copies.extend(copy.map(|copy| FoundCopy::new(self.dialect, group, has_document, copy)));
-            there.push(beside);
+            found.extend(copy.map(|copy| FoundCopy::new(self.dialect, group, has_document, copy)));
+            copies.beside.push(beside);
         }
-        self.beside = there;
+        Ok(found)
+    }
+}
+
+impl Operation for Ancestors {
+    type Output = Above;
+
+    async fn run(mut self, io: &Io) -> Result<Above> {
+        let (above, mut copies) = self.look(io).await?;
+        copies.beside.splice(..0, self.own.take());
+        let found = self.read(io, &mut copies).await?;
         let gone = Some(&self.node).filter(|_| self.goes);
-        let made = if self.makes_groups { &self.above.missing[..] } else { &[] };
-        self.check(Box::new(OnlyCopied::new(&copies, gone, made, self.capabilities)), &[])
-    }
-
-    fn check(&mut self, check: Box<OnlyCopied>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, check| job.state = State::Check(check);
-        jobs::within(self, check, replies, wait, |job, ()| {
-            let beside = std::mem::take(&mut job.beside);
-            if job.only_checks {
-                return Ok(job.end());
-            }
-            beside.iter().for_each(|beside| job.dropped.add(&beside.group));
-            let erase: Vec<Request> = beside.into_iter().map(|beside| Request::Erase { key: beside.key }).collect();
-            if erase.is_empty() {
-                return job.drop_next();
-            }
-            job.state = State::Erase;
-            Ok(Next::Ask(erase))
-        })
-    }
-
-    fn drop_next(&mut self) -> Result<Next<Self>> {
-        match self.stale.pop() {
-            Some(group) => {
-                self.dropped.add(&group.path);
-                self.revise(Box::new(Revise::new(&group, Edit::WithoutConsolidated, self.capabilities)), &[])
-            }
-            None => Ok(self.end()),
+        let made = if self.makes_groups { &above.missing[..] } else { &[] };
+        check_only_copied(io, &found, gone, made, self.capabilities).await?;
+        if self.only_checks {
+            return Ok(above);
         }
+        copies.beside.iter().for_each(|beside| self.dropped.add(&beside.group));
+        io.change(copies.beside.into_iter().map(|beside| Request::Erase { key: beside.key }).collect()).await?;
+        for group in copies.inside.iter().rev() {
+            self.dropped.add(&group.path);
+            revise(io, group, &Edit::WithoutConsolidated, self.capabilities).await?;
+        }
+        Ok(above)
     }
+}
 
-    fn revise(&mut self, revise: Box<Revise>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, revise| job.state = State::Revise(revise);
-        jobs::within(self, revise, replies, wait, |job, _| job.drop_next())
-    }
-
-    fn end(&mut self) -> Next<Self> {
-        Next::Done(std::mem::take(&mut self.above))
+impl CopiesAbove {
+    fn add(&mut self, group: StoredNode) {
+        match Beside::of(group.dialect, &group.path, !group.implicit) {
+            Some(beside) => self.beside.push(beside),
+            None if group.node.as_group().is_some_and(|group| group.consolidated.is_some()) => self.inside.push(group),
+            None => {}
+        }
     }
 }
 
@@ -263,25 +228,6 @@ impl Beside {
     fn of(dialect: Dialect, group: &NodePath, has_document: bool) -> Option<Self> {
         let key = consolidated::document_key(&StoredNode::implicit(dialect, group.clone()))?;
         Some(Self { group: group.clone(), has_document, key: Key::new(&key).ok()? })
-    }
-}
-
-impl Job for Ancestors {
-    type Output = Above;
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Look(open) => self.look(open, replies),
-            State::Read => self.check_copies(replies),
-            State::Check(check) => self.check(check, replies),
-            State::Erase => {
-                jobs::any_conflict(replies)?;
-                self.drop_next()
-            }
-            State::Revise(revise) => self.revise(revise, replies),
-            State::Done => Err(jobs::went_on()),
-        }
     }
 }
 

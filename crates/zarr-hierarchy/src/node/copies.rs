@@ -2,11 +2,12 @@
 
 use super::ancestors::Ancestors;
 use super::newest::ReadNewest;
+use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::collections::BTreeMap;
 use zarr_meta::consolidated;
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
-use zarr_store::{Capabilities, Conflicts, Fetched, Job, Key, Next, Precondition, Reply, Request};
+use zarr_store::{Capabilities, Conflicts, Fetched, Io, Key, Precondition, Request, Script};
 
 /// How often copies are made again when others replace them in between.
 const MAX_TRIES: u32 = 100;
@@ -19,24 +20,86 @@ const MAX_TRIES: u32 = 100;
 ///
 /// Copies are read before nodes, and both once more after a set, until nothing differs: whoever changes a node in between reads the copy after it
 /// was set here, or is found by that look. So the last copy is that of the last change.
-///
-/// Read ── none, or as the nodes are ──► done
-///  ▲▲ └──► Nodes ──► Set ── all set ─┐
-///  │└────────────────────────────────┘
-///  └─ Pause ◄─────────┘ another was faster, and too often: Drop ──► done
 #[derive(Debug)]
 pub struct RenewCopies {
     nodes: Vec<StoredNode>,
-    places: Vec<Place>,
     capabilities: Capabilities,
-    /// Sets of copies, which others broke or which have to be looked at once more.
-    conflicts: Conflicts,
-    /// The copies, and the documents in which they cannot be read.
-    copies: Vec<Copied>,
-    unreadable: Vec<Key>,
-    /// The error of a group that cannot be read, and may have copies in its document.
-    unread_group: Option<Error>,
-    state: State,
+}
+
+impl RenewCopies {
+    /// The copies of nodes that were found or changed before, in a store that is such.
+    #[must_use]
+    pub fn new(nodes: Vec<StoredNode>, capabilities: Capabilities) -> Self {
+        Self { nodes, capabilities }
+    }
+
+    /// Where the groups at and above the nodes may have consolidated metadata.
+    fn places(&self) -> Vec<Place> {
+        let mut places = BTreeMap::new();
+        for node in &self.nodes {
+            // A group is part of its own copy only where that is a document of its own.
+            let own = node.node.as_group().and_then(|_| Place::of(node.dialect, node.path.clone()));
+            let above = std::iter::successors(node.path.parent(), NodePath::parent);
+            let above = above.filter_map(|group| Place::of(node.dialect, group));
+            for place in own.filter(|own| own.is_apart).into_iter().chain(above) {
+                places.entry(place.key.clone()).or_insert(place);
+            }
+        }
+        places.into_values().collect()
+    }
+
+    /// Reads all nodes at the same time. Those that others erased meanwhile are left out: whoever erased them dropped their copies.
+    async fn newest(&self, io: &Io) -> Result<Vec<StoredNode>> {
+        let read = |node| {
+            let read = ReadNewest::new(node);
+            Script::new(|io| async move {
+                match read.run(&io).await {
+                    Ok(newest) => Ok(Some(newest.found)),
+                    Err(error) if error.is_not_found() => Ok(None),
+                    Err(error) => Err(error),
+                }
+            })
+        };
+        Ok(io.all(self.nodes.iter().map(read).collect()).await?.into_iter().flatten().collect())
+    }
+}
+
+impl Operation for RenewCopies {
+    type Output = Vec<NodePath>;
+
+    async fn run(self, io: &Io) -> Result<Vec<NodePath>> {
+        let places = self.places();
+        if places.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut conflicts = Conflicts::new(MAX_TRIES);
+        let mut unread_group = None;
+        let mut is_exchanged = self.capabilities.conditional;
+        while is_exchanged {
+            let mut read = Copies::read(io, &places).await?;
+            let nodes = if read.copies.is_empty() { Vec::new() } else { self.newest(io).await? };
+            let requests = read.renewed(&nodes)?;
+            unread_group = read.unread_group;
+            if requests.is_empty() {
+                let groups = read.copies.into_iter().map(|copied| copied.place.group).collect();
+                return unread_group.map_or(Ok(groups), Err);
+            }
+            let is_set = io.change(requests).await?;
+            // Whoever has set a copy reads it and the nodes once more: another who changed a node before the set may have found the copy as it
+            // was to be, and set none.
+            match conflicts.again() {
+                Some(_) if is_set => {}
+                Some(duration) => io.pause(duration).await?,
+                // Others keep replacing it.
+                None => is_exchanged = false,
+            }
+        }
+        // Those above several nodes are gone after the first.
+        for node in self.nodes.iter().rev() {
+            Ancestors::new(node, self.capabilities).with_own_copy(node).run(io).await?;
+        }
+        unread_group.map_or(Ok(Vec::new()), Err)
+    }
 }
 
 /// Where consolidated metadata of a group may be.
@@ -59,175 +122,42 @@ struct Copied {
     when: Precondition,
 }
 
-#[derive(Debug)]
-enum State {
-    Begin,
-    Read,
-    /// Jobs that read nodes, and how many replies each of them waits for.
-    Nodes(Vec<Reading>),
-    Set,
-    Drop(Box<Ancestors>),
-    Done,
+/// The copies, and the documents in which they cannot be read.
+#[derive(Debug, Default)]
+struct Copies {
+    copies: Vec<Copied>,
+    unreadable: Vec<Key>,
+    /// The error of a group that cannot be read, and may have copies in its document.
+    unread_group: Option<Error>,
 }
 
-/// A node that is read.
-#[derive(Debug)]
-struct Reading {
-    read: ReadNewest,
-    asked: usize,
-    /// `None` as well if others erased it meanwhile.
-    found: Option<StoredNode>,
-}
-
-impl RenewCopies {
-    /// The copies of nodes that were found or changed before, in a store that is such.
-    #[must_use]
-    pub fn new(nodes: Vec<StoredNode>, capabilities: Capabilities) -> Self {
-        let mut places = BTreeMap::new();
-        for node in &nodes {
-            // A group is part of its own copy only where that is a document of its own.
-            let own = node.node.as_group().and_then(|_| Place::of(node.dialect, node.path.clone()));
-            let above = std::iter::successors(node.path.parent(), NodePath::parent);
-            let above = above.filter_map(|group| Place::of(node.dialect, group));
-            for place in own.filter(|own| own.is_apart).into_iter().chain(above) {
-                places.entry(place.key.clone()).or_insert(place);
-            }
-        }
-        let (places, copies) = (places.into_values().collect(), Vec::new());
-        Self {
-            nodes,
-            places,
-            capabilities,
-            conflicts: Conflicts::new(MAX_TRIES),
-            copies,
-            unreadable: Vec::new(),
-            unread_group: None,
-            state: State::Begin,
-        }
-    }
-
-    fn begin(&mut self) -> Result<Next<Self>> {
-        if self.places.is_empty() || self.nodes.is_empty() {
-            return Ok(Next::Done(Vec::new()));
-        }
-        if !self.capabilities.conditional {
-            return self.drop_next();
-        }
-        self.state = State::Read;
-        Ok(Next::Ask(self.places.iter().map(|place| jobs::get_whole_document(place.key.clone())).collect()))
-    }
-
-    fn read(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        self.copies.clear();
-        self.unreadable.clear();
-        self.unread_group = None;
-        for (place, reply) in self.places.iter().zip(replies) {
-            let Reply::Got(fetched) = reply else { return Err(jobs::unfit()) };
+impl Copies {
+    async fn read(io: &Io, places: &[Place]) -> Result<Self> {
+        let documents = places.iter().map(|place| jobs::get_whole_document(place.key.clone())).collect();
+        let mut read = Self::default();
+        for (place, fetched) in places.iter().zip(io.get(documents).await?) {
             let Some(fetched) = fetched else { continue };
-            match (place.read(fetched), place.is_apart) {
-                (Ok(Some(copied)), _) => self.copies.push(copied),
+            match (place.read(&fetched), place.is_apart) {
+                (Ok(Some(copied)), _) => read.copies.push(copied),
                 // Other software may read it, and take it for true.
-                (Ok(None), true) => self.unreadable.push(place.key.clone()),
+                (Ok(None), true) => read.unreadable.push(place.key.clone()),
                 (Ok(None), false) => {}
-                (Err(error), _) if place.may_have_copies(fetched) => {
-                    self.unread_group = Some(error.at_path(&place.group));
+                (Err(error), _) if place.may_have_copies(&fetched) => {
+                    read.unread_group = Some(error.at_path(&place.group));
                 }
                 (Err(_), _) => {}
             }
         }
-        if replies.len() != self.places.len() {
-            return Err(jobs::unfit());
-        }
-        if self.copies.is_empty() {
-            return self.set(&[]);
-        }
-        let reading = |node| Reading { read: ReadNewest::new(node), asked: 0, found: None };
-        self.nodes(self.nodes.iter().map(reading).collect(), &[])
+        Ok(read)
     }
 
-    /// Reads all nodes at the same time.
-    fn nodes(&mut self, mut nodes: Vec<Reading>, replies: &[Reply]) -> Result<Next<Self>> {
-        let is_begun = matches!(replies, [_, ..]);
-        let (mut replies, mut requests) = (replies, Vec::new());
-        for node in &mut nodes {
-            if is_begun && node.asked == 0 {
-                continue;
-            }
-            let own = replies.split_off(..node.asked).ok_or_else(jobs::unfit)?;
-            node.asked = 0;
-            match node.read.step(own) {
-                Ok(Next::Ask(more) | Next::FetchInto(more)) => {
-                    node.asked = more.len();
-                    requests.extend(more);
-                }
-                Ok(Next::Done(newest)) => node.found = Some(newest.found),
-                Ok(Next::Fork(_)) => return Err(Error::internal("a job that is a part of another one forked")),
-                // Whoever erased it dropped its copies.
-                Err(error) if error.is_not_found() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        if requests.is_empty() {
-            return self.set(&nodes.into_iter().filter_map(|node| node.found).collect::<Vec<_>>());
-        }
-        self.state = State::Nodes(nodes);
-        Ok(Next::Ask(requests))
-    }
-
-    fn set(&mut self, nodes: &[StoredNode]) -> Result<Next<Self>> {
+    /// Renews the copies of these nodes, and gives the requests that set those that were others, and erase those that cannot be read.
+    fn renewed(&mut self, nodes: &[StoredNode]) -> Result<Vec<Request>> {
         let mut requests: Vec<Request> = self.unreadable.iter().cloned().map(|key| Request::Erase { key }).collect();
         for copied in &mut self.copies {
             requests.extend(copied.renewed(nodes)?);
         }
-        if requests.is_empty() {
-            return self.end();
-        }
-        self.state = State::Set;
-        Ok(Next::Ask(requests))
-    }
-
-    fn end(&mut self) -> Result<Next<Self>> {
-        match self.unread_group.take() {
-            Some(error) => Err(error),
-            None => {
-                Ok(Next::Done(std::mem::take(&mut self.copies).into_iter().map(|copied| copied.place.group).collect()))
-            }
-        }
-    }
-
-    /// Whoever has set a copy reads it and the nodes once more: another who changed a node before the set may have found the copy as it was
-    /// to be, and set none.
-    fn look_again(&mut self) -> Result<Next<Self>> {
-        match self.conflicts.again() {
-            Some(_) => self.begin(),
-            None => self.give_up(),
-        }
-    }
-
-    /// Others replaced a copy while it was made.
-    fn again(&mut self) -> Result<Next<Self>> {
-        let Some(duration) = self.conflicts.again() else { return self.give_up() };
-        self.state = State::Begin;
-        Ok(Next::Ask(vec![Request::Pause { duration }]))
-    }
-
-    /// Drops copies that others keep replacing.
-    fn give_up(&mut self) -> Result<Next<Self>> {
-        self.copies.clear();
-        self.drop_next()
-    }
-
-    /// Drops the copies of one node after another: those above several of them are gone after the first.
-    fn drop_next(&mut self) -> Result<Next<Self>> {
-        match self.nodes.pop() {
-            Some(node) => self.drop(Box::new(Ancestors::new(&node, self.capabilities).with_own_copy(&node)), &[]),
-            None => self.end(),
-        }
-    }
-
-    fn drop(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, ancestors| job.state = State::Drop(ancestors);
-        jobs::within(self, ancestors, replies, wait, |job, _| job.drop_next())
+        Ok(requests)
     }
 }
 
@@ -282,25 +212,6 @@ impl Copied {
         node.consolidated = Some(copy.clone());
         let written = zarr_meta::documents(found.dialect, group, &Node::Group(node), Some(&found.documents))?;
         Ok(written.into_iter().find(|(written, _)| written == key.as_str()).and_then(|(_, value)| value).map(set))
-    }
-}
-
-impl Job for RenewCopies {
-    type Output = Vec<NodePath>;
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Begin => self.begin(),
-            State::Read => self.read(replies),
-            State::Nodes(nodes) => self.nodes(nodes, replies),
-            State::Set => match jobs::any_conflict(replies)? {
-                false => self.look_again(),
-                true => self.again(),
-            },
-            State::Drop(ancestors) => self.drop(ancestors, replies),
-            State::Done => Err(jobs::went_on()),
-        }
     }
 }
 

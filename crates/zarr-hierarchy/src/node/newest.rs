@@ -1,8 +1,9 @@
 //! The documents of a node as they are stored now.
 
+use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
 use zarr_meta::{Documents, StoredNode};
-use zarr_store::{Job, Key, Next, Precondition, Reply, Version};
+use zarr_store::{Io, Key, Precondition, Version};
 
 /// A node as it is stored, and which versions its documents have.
 #[derive(Clone, Debug)]
@@ -62,15 +63,13 @@ impl Newest {
 #[derive(Clone, Debug)]
 pub struct ReadNewest {
     found: StoredNode,
-    asked: Option<Vec<Key>>,
-    stored: Texts,
 }
 
 impl ReadNewest {
     /// Of a node that was found.
     #[must_use]
     pub fn new(found: &StoredNode) -> Self {
-        Self { found: found.clone(), asked: None, stored: Texts::default() }
+        Self { found: found.clone() }
     }
 
     /// The keys at which the node may have documents, with the documents of the whole hierarchy.
@@ -83,45 +82,34 @@ impl ReadNewest {
         keys.dedup();
         keys.iter().map(|key| Ok(Key::new(key)?)).collect()
     }
-
-    fn ask(&mut self, keys: Vec<Key>) -> Next<Self> {
-        let requests = keys.iter().cloned().map(jobs::get_whole_document).collect();
-        self.asked = Some(keys);
-        Next::Ask(requests)
-    }
 }
 
-impl Job for ReadNewest {
+impl Operation for ReadNewest {
     type Output = Newest;
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let Some(asked) = self.asked.take() else {
-            let keys = self.keys(&self.found.documents)?;
-            return Ok(self.ask(keys));
+    async fn run(self, io: &Io) -> Result<Newest> {
+        let mut stored = Texts::default();
+        let mut keys = self.keys(&self.found.documents)?;
+        let documents = loop {
+            let fetched = io.get(keys.iter().cloned().map(jobs::get_whole_document).collect()).await?;
+            for (key, fetched) in keys.into_iter().zip(fetched) {
+                stored.insert(key, fetched.map(|fetched| (fetched.part(0).to_vec(), fetched.version)));
+            }
+            let documents: Documents = stored.there().map(|(key, text)| (key.to_string(), text.to_vec())).collect();
+            // Documents may name further ones.
+            keys = self.keys(&documents)?.into_iter().filter(|key| stored.get(key.as_str()).is_none()).collect();
+            if keys.is_empty() {
+                break documents;
+            }
         };
-        for (key, reply) in asked.into_iter().zip(replies) {
-            let document = match reply {
-                Reply::Got(Some(fetched)) => Some((fetched.part(0).to_vec(), fetched.version.clone())),
-                Reply::Got(None) => None,
-                _ => return Err(jobs::unfit()),
-            };
-            self.stored.insert(key, document);
-        }
-        let documents: Documents = self.stored.there().map(|(key, text)| (key.to_string(), text.to_vec())).collect();
-        let further: Vec<Key> =
-            self.keys(&documents)?.into_iter().filter(|key| self.stored.get(key.as_str()).is_none()).collect();
-        if !further.is_empty() {
-            return Ok(self.ask(further));
-        }
         let found = match StoredNode::read(self.found.dialect, self.found.path.clone(), &documents)? {
             Some(found) => found,
-            None if self.found.implicit => self.found.clone(),
+            None if self.found.implicit => self.found,
             None => {
                 let error = Error::new(ErrorKind::NotFound, "another writer erased the node meanwhile");
                 return Err(error.at_path(&self.found.path));
             }
         };
-        Ok(Next::Done(Newest { found, stored: std::mem::take(&mut self.stored) }))
+        Ok(Newest { found, stored })
     }
 }

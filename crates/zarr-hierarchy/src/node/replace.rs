@@ -4,23 +4,26 @@ use super::ancestors::Ancestors;
 use super::claim::Claim;
 use super::copies::{RenewCopies, made_without_copies};
 use super::newest::Newest;
-use super::revise::{Edit, Revise};
-use crate::{Error, ErrorKind, Result, jobs};
+use super::revise::{Edit, revise_known};
+use crate::jobs::Operation;
+use crate::{Error, ErrorKind, Result};
 use zarr_json::Value;
 use zarr_meta::conventions::{ARRAY_DIMENSIONS, dimension_names};
 use zarr_meta::{ArrayMetadata, Node, StoredNode};
-use zarr_store::{Capabilities, Job, Next, Reply};
+use zarr_store::{Capabilities, Io};
 
 /// Replaces the metadata of a node. Copies of it in consolidated metadata are exchanged afterwards, if who reads the node by the metadata from
 /// before goes on to read what was there; else they are dropped before.
-///
-/// Drop, or nothing ──► Revise ──► Renew, or nothing ──► done
 #[derive(Debug)]
 pub struct ReplaceNode {
+    found: StoredNode,
+    edit: Edit,
+    /// The documents, where they were just read.
+    known: Option<Newest>,
+    /// A claim that must hold all the time.
+    claim: Option<Claim>,
     capabilities: Capabilities,
     copies: CopiesOfNode,
-    revise: Option<Box<Revise>>,
-    state: State,
 }
 
 /// The fate of the copies of a node that is replaced.
@@ -31,38 +34,25 @@ enum CopiesOfNode {
     Left,
 }
 
-#[derive(Debug)]
-enum State {
-    Begin(Box<StoredNode>),
-    Drop(Box<Ancestors>),
-    Revise,
-    Renew(Box<RenewCopies>, Box<StoredNode>),
-    Done,
-}
-
 impl ReplaceNode {
     /// Changes the node that was `found`, in a store that is such.
     #[must_use]
     pub fn new(found: &StoredNode, edit: Edit, capabilities: Capabilities) -> Self {
-        Self::of(found, &edit.clone(), capabilities, Revise::new(found, edit, capabilities))
+        let copies = if edit.keeps_copies(found, capabilities) { CopiesOfNode::Renewed } else { CopiesOfNode::Dropped };
+        Self { found: found.clone(), edit, known: None, claim: None, capabilities, copies }
     }
 
     /// As [`new`](Self::new), of a node whose documents were just read.
     #[must_use]
     pub fn of_newest(newest: Newest, edit: Edit, capabilities: Capabilities) -> Self {
-        let found = newest.found.clone();
-        Self::of(&found, &edit.clone(), capabilities, Revise::of_newest(newest, edit, capabilities))
+        let new = Self::new(&newest.found, edit, capabilities);
+        Self { known: Some(newest), ..new }
     }
 
-    /// As [`new`](Self::new), if a claim still holds: else the job ends with [`ErrorKind::Conflict`](crate::ErrorKind::Conflict).
+    /// As [`new`](Self::new), if a claim still holds: else it ends with [`ErrorKind::Conflict`](crate::ErrorKind::Conflict).
     #[must_use]
     pub fn claimed(found: &StoredNode, edit: Edit, claim: Claim, capabilities: Capabilities) -> Self {
-        Self::of(found, &edit.clone(), capabilities, Revise::claimed(found, edit, claim, capabilities))
-    }
-
-    fn of(found: &StoredNode, edit: &Edit, capabilities: Capabilities, revise: Revise) -> Self {
-        let copies = if edit.keeps_copies(found, capabilities) { CopiesOfNode::Renewed } else { CopiesOfNode::Dropped };
-        Self { capabilities, copies, revise: Some(Box::new(revise)), state: State::Begin(Box::new(found.clone())) }
+        Self { claim: Some(claim), ..Self::new(found, edit, capabilities) }
     }
 
     /// Leaves copies as they are, for the caller to [renew](RenewCopies) them.
@@ -70,52 +60,21 @@ impl ReplaceNode {
     pub fn leaving_copies(self) -> Self {
         Self { copies: CopiesOfNode::Left, ..self }
     }
-
-    fn drop(&mut self, ancestors: Box<Ancestors>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, ancestors| job.state = State::Drop(ancestors);
-        jobs::within(self, ancestors, replies, wait, |job, _| job.revise(&[]))
-    }
-
-    fn revise(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        let revise = self.revise.take().ok_or_else(jobs::went_on)?;
-        let wait = |job: &mut Self, revise| (job.revise, job.state) = (Some(revise), State::Revise);
-        jobs::within(self, revise, replies, wait, |job, found| match job.copies {
-            CopiesOfNode::Renewed => {
-                let renew = RenewCopies::new(vec![found.clone()], job.capabilities);
-                job.renew(Box::new(renew), Box::new(found), &[])
-            }
-            CopiesOfNode::Dropped | CopiesOfNode::Left => Ok(Next::Done(found)),
-        })
-    }
-
-    fn renew(&mut self, renew: Box<RenewCopies>, found: Box<StoredNode>, replies: &[Reply]) -> Result<Next<Self>> {
-        let (mut renew, found) = (renew, found);
-        match renew.step(replies).map_err(made_without_copies)? {
-            Next::Ask(requests) | Next::FetchInto(requests) => {
-                self.state = State::Renew(renew, found);
-                Ok(Next::Ask(requests))
-            }
-            Next::Done(_) => Ok(Next::Done(*found)),
-            Next::Fork(_) => Err(Error::internal("a job that is a part of another one forked")),
-        }
-    }
 }
 
-impl Job for ReplaceNode {
+impl Operation for ReplaceNode {
     type Output = StoredNode;
-    type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Begin(found) if self.copies == CopiesOfNode::Dropped => {
-                self.drop(Box::new(Ancestors::new(&found, self.capabilities).with_own_copy(&found)), &[])
-            }
-            State::Begin(_) => self.revise(&[]),
-            State::Drop(ancestors) => self.drop(ancestors, replies),
-            State::Revise => self.revise(replies),
-            State::Renew(renew, found) => self.renew(renew, found, replies),
-            State::Done => Err(jobs::went_on()),
+    async fn run(self, io: &Io) -> Result<StoredNode> {
+        let Self { found, edit, known, claim, capabilities, copies } = self;
+        if copies == CopiesOfNode::Dropped {
+            Ancestors::new(&found, capabilities).with_own_copy(&found).run(io).await?;
         }
+        let revised = revise_known(io, &found, &edit, known, claim.as_ref(), capabilities).await?;
+        if copies == CopiesOfNode::Renewed {
+            RenewCopies::new(vec![revised.clone()], capabilities).run(io).await.map_err(made_without_copies)?;
+        }
+        Ok(revised)
     }
 }
 

@@ -5,10 +5,10 @@ use super::merge::{conflict, merge};
 use super::newest::{Newest, ReadNewest};
 use super::still_there::{covers, same_chunks};
 use super::{order, reread};
-use crate::jobs::{InSteps, Made};
-use crate::{Error, ErrorKind, Result, jobs};
+use crate::jobs::{Made, Operation, in_steps};
+use crate::{Error, ErrorKind, Result};
 use zarr_meta::{Consolidated, Node, StoredNode};
-use zarr_store::{Capabilities, Conflicts, Job, Key, Next, Precondition, Reply, Request};
+use zarr_store::{Capabilities, Conflicts, Io, Key, Precondition, Request};
 
 /// How often a change is made again when others keep changing the documents in between.
 const MAX_TRIES: u32 = 1000;
@@ -123,111 +123,46 @@ impl Edit {
     }
 }
 
-/// Makes a change in the documents of a node: reads them as they are now, and sets the changed ones on the condition
-/// that they are still the same; if not, begins again after a pause.
+/// Makes a change in the documents of a node that was found: reads them as they are now, and sets the changed ones on the condition that they
+/// are still the same; if not, begins again after a pause. Returns the node as it will be found.
 ///
-/// Read ── nothing to change ──► done
-///  ▲  └──► Write ── all set ──► done
-///  └─ Pause ◄─┘ another was faster
-#[derive(Debug)]
-pub(crate) struct Revise {
-    found: StoredNode,
-    edit: Edit,
-    conditional: bool,
-    /// A claim that must hold all the time.
-    claim: Option<Claim>,
-    conflicts: Conflicts,
-    /// The node as it will be found.
-    revised: Option<Box<StoredNode>>,
-    state: State,
+/// # Errors
+/// [`ErrorKind::Conflict`] if others keep changing the documents, or change what is changed here; the errors of writing metadata.
+pub(crate) async fn revise(io: &Io, found: &StoredNode, edit: &Edit, capabilities: Capabilities) -> Result<StoredNode> {
+    revise_known(io, found, edit, None, None, capabilities).await
 }
 
-#[derive(Debug)]
-enum State {
-    Read(Box<ReadNewest>),
-    /// The documents were read.
-    Known(Box<Newest>),
-    Write(Box<InSteps>),
-    Pause,
-    Done,
-}
-
-impl Revise {
-    /// Changes the node that was `found`, in a store that is such.
-    pub(crate) fn new(found: &StoredNode, edit: Edit, capabilities: Capabilities) -> Self {
-        let state = State::Read(Box::new(ReadNewest::new(found)));
-        Self {
-            found: found.clone(),
-            edit,
-            conditional: capabilities.conditional,
-            claim: None,
-            conflicts: Conflicts::new(MAX_TRIES),
-            revised: None,
-            state,
-        }
-    }
-
-    /// As [`new`](Self::new), if a claim still holds: else the job ends with [`ErrorKind::Conflict`].
-    pub(super) fn claimed(found: &StoredNode, edit: Edit, claim: Claim, capabilities: Capabilities) -> Self {
-        Self { claim: Some(claim), ..Self::new(found, edit, capabilities) }
-    }
-
-    /// As [`new`](Self::new), of a node whose documents were just read. They are read again only where no condition would tell that
-    /// others changed them since.
-    pub(super) fn of_newest(newest: Newest, edit: Edit, capabilities: Capabilities) -> Self {
-        let revise = Self::new(&newest.found, edit, capabilities);
-        if !capabilities.conditional {
-            return revise;
-        }
-        Self { state: State::Known(Box::new(newest)), ..revise }
-    }
-
-    fn read(&mut self, read: Box<ReadNewest>, replies: &[Reply]) -> Result<Next<Self>> {
-        jobs::within(self, read, replies, |job, read| job.state = State::Read(read), |job, newest| job.write(&newest))
-    }
-
-    fn write(&mut self, newest: &Newest) -> Result<Next<Self>> {
-        if self.claim.as_ref().is_some_and(|claim| !claim.holds(newest)) {
+/// As [`revise`], of documents that are `known` since they were just read, and only while a claim holds, if there is one.
+pub(super) async fn revise_known(
+    io: &Io,
+    found: &StoredNode,
+    edit: &Edit,
+    known: Option<Newest>,
+    claim: Option<&Claim>,
+    capabilities: Capabilities,
+) -> Result<StoredNode> {
+    let conditional = capabilities.conditional;
+    // They are read again where no condition would tell that others changed them since.
+    let mut known = known.filter(|_| conditional);
+    let mut conflicts = Conflicts::new(MAX_TRIES);
+    loop {
+        let newest = match known.take() {
+            Some(newest) => newest,
+            None => ReadNewest::new(found).run(io).await?,
+        };
+        if claim.is_some_and(|claim| !claim.holds(&newest)) {
             return Err(claim::void());
         }
-        let node = self.edit.apply(&newest.found)?;
-        let when = |key: &Key, _| if self.conditional { newest.unchanged(key) } else { Precondition::None };
-        let (steps, revised) = changes(&newest.found, &node, self.conditional, when)?;
-        self.revised = Some(Box::new(revised));
-        self.make(Box::new(InSteps::new(steps)), &[])
-    }
-
-    fn make(&mut self, steps: Box<InSteps>, replies: &[Reply]) -> Result<Next<Self>> {
-        let wait = |job: &mut Self, steps| job.state = State::Write(steps);
-        jobs::within(self, steps, replies, wait, |job, made| match (made, job.revised.take()) {
-            (Made::All, Some(revised)) => Ok(Next::Done(*revised)),
-            (Made::All, None) => Err(jobs::went_on()),
-            (Made::Conflict { .. }, _) => job.again(),
-        })
-    }
-
-    fn again(&mut self) -> Result<Next<Self>> {
-        let Some(duration) = self.conflicts.again() else {
-            let message = format!("others changed the metadata {} while it was changed here", self.conflicts);
-            return Err(Error::new(ErrorKind::Conflict, message).at_path(&self.found.path));
-        };
-        self.state = State::Pause;
-        Ok(Next::Ask(vec![Request::Pause { duration }]))
-    }
-}
-
-impl Job for Revise {
-    type Output = StoredNode;
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::Read(read) => self.read(read, replies),
-            State::Known(newest) => self.write(&newest),
-            State::Pause => self.read(Box::new(ReadNewest::new(&self.found)), &[]),
-            State::Write(steps) => self.make(steps, replies),
-            State::Done => Err(jobs::went_on()),
+        let when = |key: &Key, _| if conditional { newest.unchanged(key) } else { Precondition::None };
+        let (steps, revised) = changes(&newest.found, &edit.apply(&newest.found)?, conditional, when)?;
+        if in_steps(io, steps).await? == Made::All {
+            return Ok(revised);
         }
+        let Some(duration) = conflicts.again() else {
+            let message = format!("others changed the metadata {conflicts} while it was changed here");
+            return Err(Error::new(ErrorKind::Conflict, message).at_path(&found.path));
+        };
+        io.pause(duration).await?;
     }
 }
 

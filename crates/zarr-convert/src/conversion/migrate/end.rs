@@ -5,7 +5,7 @@ use super::chunks::own_chunks;
 use super::found::{nodes, old_root};
 use super::record::{Entry, KEY, MigrationState, Record, Side};
 use std::collections::BTreeSet;
-use zarr_hierarchy::jobs::TakeLock;
+use zarr_hierarchy::jobs::{Operation, TakeLock};
 use zarr_hierarchy::node::{check_same_chunks, order};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, StoredNode};
@@ -44,7 +44,7 @@ pub(super) fn lock_arrays<'n>(store: &dyn Store, nodes: impl IntoIterator<Item =
     let prefixes = arrays.map(order::lock_prefix).collect::<Result<BTreeSet<Prefix>>>()?;
     // In one order, so that none waits for another that waits for it.
     let taken = prefixes.into_iter().filter(|prefix| !prefix.is_root()).take(MAX_LOCKS);
-    taken.map(|prefix| run(store, TakeLock::new(prefix))).collect()
+    taken.map(|prefix| run(store, TakeLock::new(prefix).job())).collect()
 }
 
 /// The arrays of a recorded migration, of both sides, as far as they are there.
