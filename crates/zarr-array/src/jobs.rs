@@ -3,102 +3,65 @@
 use crate::{Error, Result};
 use std::time::Duration;
 pub(crate) use zarr_hierarchy::jobs::{TakeLock, unfit};
-use zarr_store::{Bytes, Job, Key, Listing, Next, Precondition, Prefix, Reply, Request};
+use zarr_store::{Bytes, Fetched, Key, Listing, Precondition, Prefix, Reply, Request, Script};
 
-/// Some requests, of which nothing is expected but that they succeed.
-#[derive(Debug)]
-pub(crate) struct All(Vec<Request>);
+/// A job of an array.
+pub(crate) type Job<T> = Script<'static, T, Error>;
 
-impl All {
-    pub(crate) fn set(key: Key, value: Vec<u8>) -> Self {
-        Self(vec![Request::set(key, value, Precondition::None)])
-    }
-
-    pub(crate) fn erase(keys: Vec<Key>) -> Self {
-        Self(keys.into_iter().map(|key| Request::Erase { key }).collect())
-    }
-
-    /// Orders earlier writes before later ones on the disk.
-    pub(crate) fn barrier() -> Self {
-        Self(vec![Request::Barrier])
-    }
+/// Requests that set or erase values, or order writes, and whose conditions hold in any case.
+fn change(requests: Vec<Request>) -> Job<()> {
+    Script::new(|io| async move { if io.change(requests).await? { Ok(()) } else { Err(unfit()) } })
 }
 
-impl Job for All {
-    type Output = ();
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        for reply in replies {
-            if !reply.is_made()? {
-                return Err(unfit());
-            }
-        }
-        let requests = std::mem::take(&mut self.0);
-        Ok(if requests.is_empty() { Next::Done(()) } else { Next::Ask(requests) })
-    }
+/// Sets a value.
+pub(crate) fn set(key: Key, value: Vec<u8>) -> Job<()> {
+    change(vec![Request::set(key, value, Precondition::None)])
 }
 
-/// One request, and the conversion of its reply.
-#[derive(Debug)]
-pub(crate) struct One<T> {
-    request: Option<Request>,
-    finish: fn(&Reply) -> Option<T>,
+/// Erases values.
+pub(crate) fn erase(keys: Vec<Key>) -> Job<()> {
+    change(keys.into_iter().map(|key| Request::Erase { key }).collect())
 }
 
-impl<T: Send> Job for One<T> {
-    type Output = T;
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if let Some(request) = self.request.take() {
-            return Ok(Next::Ask(vec![request]));
-        }
-        let output = replies.first().and_then(self.finish);
-        output.map(Next::Done).ok_or_else(unfit)
-    }
+/// Orders earlier writes before later ones on the disk.
+pub(crate) fn barrier() -> Job<()> {
+    change(vec![Request::Barrier])
 }
 
 /// The keys and prefixes directly under a prefix.
-pub(crate) fn list(prefix: &str) -> Result<One<Listing>> {
-    let finish = |reply: &Reply| match reply {
-        Reply::Listing(listing) => Some(listing.clone()),
-        _ => None,
-    };
-    Ok(One { request: Some(Request::List { prefix: Prefix::new(prefix)? }), finish })
+pub(crate) fn list(prefix: &str) -> Result<Job<Listing>> {
+    let prefix = Prefix::new(prefix)?;
+    Ok(Script::new(|io| async move { io.list(vec![prefix]).await?.pop().ok_or_else(unfit) }))
 }
 
 /// All keys under a prefix.
-pub(crate) fn keys_below(prefix: &str) -> Result<One<Vec<Key>>> {
-    let finish = |reply: &Reply| match reply {
-        Reply::Keys(keys) => Some(keys.clone()),
-        _ => None,
-    };
-    Ok(One { request: Some(Request::ListAll { prefix: Prefix::new(prefix)? }), finish })
+pub(crate) fn keys_below(prefix: &str) -> Result<Job<Vec<Key>>> {
+    let prefix = Prefix::new(prefix)?;
+    Ok(Script::new(|io| async move { io.list_all(vec![prefix]).await?.pop().ok_or_else(unfit) }))
 }
 
 /// All keys under a prefix with the sizes of their values.
-pub(crate) fn sizes_below(prefix: &str) -> Result<One<Vec<(Key, u64)>>> {
-    let finish = |reply: &Reply| match reply {
-        Reply::Sizes(sizes) => Some(sizes.clone()),
-        _ => None,
-    };
-    Ok(One { request: Some(Request::ListSizes { prefix: Prefix::new(prefix)? }), finish })
+pub(crate) fn sizes_below(prefix: &str) -> Result<Job<Vec<(Key, u64)>>> {
+    let prefix = Prefix::new(prefix)?;
+    Ok(Script::new(|io| async move {
+        match io.ask(vec![Request::ListSizes { prefix }]).await.pop() {
+            Some(Reply::Sizes(sizes)) => Ok(sizes),
+            _ => Err(unfit()),
+        }
+    }))
 }
 
 /// Waits.
-pub(crate) fn pause(duration: Duration) -> One<()> {
-    let finish = |reply: &Reply| matches!(reply, Reply::Paused).then_some(());
-    One { request: Some(Request::Pause { duration }), finish }
+pub(crate) fn pause(duration: Duration) -> Job<()> {
+    Script::new(move |io| async move { Ok(io.pause(duration).await?) })
 }
 
 /// The whole value of a key; `None` if there is no such key.
-pub(crate) fn get(key: Key) -> One<Option<Bytes>> {
-    let finish = |reply: &Reply| match reply {
-        Reply::Got(fetched) => Some(fetched.as_ref().map(|fetched| fetched.to_bytes(0))),
-        _ => None,
-    };
-    One { request: Some(Request::get(key)), finish }
+pub(crate) fn get(key: Key) -> Job<Option<Bytes>> {
+    Script::new(|io| async move {
+        let fetched = io.get(vec![Request::get(key)]).await?.pop().ok_or_else(unfit)?;
+        Ok(fetched.map(Fetched::into_bytes))
+    })
 }
 
 /// A job is driven on that has ended.

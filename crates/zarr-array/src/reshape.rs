@@ -66,14 +66,14 @@ async fn resize_held<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Re
         if !outside.is_empty() {
             barrier(drive, &resized).await?;
         }
-        drive.run(&resized, jobs::All::erase(outside)).await?;
+        drive.run(&resized, jobs::erase(outside)).await?;
     }
     Ok(Arc::new(resized))
 }
 
 /// Keeps the order of chunks and shape through a loss of power as well.
 async fn barrier<D: Drive>(drive: &D, core: &ArrayCore) -> Result<()> {
-    if drive.capabilities().durable { drive.run(core, jobs::All::barrier()).await } else { Ok(()) }
+    if drive.capabilities().durable { drive.run(core, jobs::barrier()).await } else { Ok(()) }
 }
 
 /// Writes elements beyond the end of an array, and then gives it the shape that has them.
@@ -223,7 +223,7 @@ async fn clear_beyond<D: Drive>(drive: &D, old: &ArrayCore, new: &ArrayCore) -> 
                 if keys.is_empty() {
                     break;
                 }
-                drive.run(new, jobs::All::erase(keys)).await?;
+                drive.run(new, jobs::erase(keys)).await?;
             }
         }
         for region in &growth.overhang {
@@ -233,7 +233,7 @@ async fn clear_beyond<D: Drive>(drive: &D, old: &ArrayCore, new: &ArrayCore) -> 
     }
     let (inside, beyond): (Vec<_>, Vec<_>) =
         stored(drive, new).await?.into_iter().partition(|(chunk, _)| old.grid.check_index(chunk).is_ok());
-    drive.run(new, jobs::All::erase(beyond.into_iter().map(|(_, key)| key).collect())).await?;
+    drive.run(new, jobs::erase(beyond.into_iter().map(|(_, key)| key).collect())).await?;
     for (chunk, _) in inside {
         let chunk = new.grid.chunk_region(&chunk);
         for region in &growth.overhang {

@@ -210,14 +210,14 @@ impl<'a, D: Drive> Verbs<'a, D> {
     pub(crate) async fn write_chunk_bytes(&self, chunk: &[u64], bytes: &[u8]) -> Result<()> {
         self.find_chunk_location().await?;
         let _invalidation = self.core.invalidation(Some(chunk));
-        self.change(jobs::All::set(chunk_keys::chunk_key(self.core, chunk)?, bytes.to_vec())).await
+        self.change(jobs::set(chunk_keys::chunk_key(self.core, chunk)?, bytes.to_vec())).await
     }
 
     /// Erases a chunk.
     pub(crate) async fn erase_chunk(&self, chunk: &[u64]) -> Result<()> {
         self.find_chunk_location().await?;
         let _invalidation = self.core.invalidation(Some(chunk));
-        self.change(jobs::All::erase(vec![chunk_keys::chunk_key(self.core, chunk)?])).await
+        self.change(jobs::erase(vec![chunk_keys::chunk_key(self.core, chunk)?])).await
     }
 
     /// The chunks that are stored.

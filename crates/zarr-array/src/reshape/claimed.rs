@@ -50,7 +50,7 @@ use zarr_hierarchy::node::{
     AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim, check_same_chunks,
 };
 use zarr_meta::{Node, StoredNode};
-use zarr_store::{ByteRange, Conflicts, Job, Key, Next, Precondition, Reply, Request};
+use zarr_store::{ByteRange, Conflicts, Key, Precondition, Request, Script};
 
 /// How often an append begins again, or writes a batch of chunks again, when others keep changing the state that it
 /// depends on.
@@ -142,7 +142,7 @@ async fn write_and_publish<D: Drive>(
             let numbers = start..count.min(start + batch);
             // Chunks beyond the shape are taken to be not there, until that turns out to be wrong.
             let is_asked = |index: &[u64]| conflicts.count() > 0 || newest.grid.check_index(index).is_ok();
-            let states = drive.run(grown, ReadStates::new(grown, region, &numbers, is_asked)?).await?;
+            let states = drive.run(grown, read_states(grown, region, &numbers, is_asked)?).await?;
             let take = match claim.clone() {
                 Some(own) => TakeClaim::further(own),
                 None => TakeClaim::first(&documents, key.clone()),
@@ -168,48 +168,28 @@ async fn write_and_publish<D: Drive>(
     drive.run(newest, super::copies_later(newest, replace).job()).await
 }
 
-/// Reads which states chunks have.
-#[derive(Debug)]
-struct ReadStates {
-    /// The key of each chunk that is asked for; of others it is taken that they are not there.
-    keys: Vec<Option<Key>>,
-    is_asked: bool,
-}
-
-impl ReadStates {
-    fn new(core: &ArrayCore, region: &Region, numbers: &Range<u64>, is_asked: impl Fn(&[u64]) -> bool) -> Result<Self> {
-        let overlaps = core.grid.intersect(region);
-        let mut cursor = overlaps.cursor_at(numbers.start);
-        let mut keys = Vec::new();
-        for _ in numbers.clone() {
-            let overlap = cursor.overlap().ok_or_else(too_few_chunks)?;
-            keys.push(is_asked(&overlap.index).then(|| core.key(&overlap.index)).transpose()?);
-            cursor.advance();
-        }
-        Ok(Self { keys, is_asked: false })
+/// The job that reads which states chunks have. Of those that are not asked for it is taken that they are not there.
+fn read_states(
+    core: &ArrayCore,
+    region: &Region,
+    numbers: &Range<u64>,
+    is_asked: impl Fn(&[u64]) -> bool,
+) -> Result<jobs::Job<Vec<Precondition>>> {
+    let overlaps = core.grid.intersect(region);
+    let mut cursor = overlaps.cursor_at(numbers.start);
+    let mut keys = Vec::new();
+    for _ in numbers.clone() {
+        let overlap = cursor.overlap().ok_or_else(too_few_chunks)?;
+        keys.push(is_asked(&overlap.index).then(|| core.key(&overlap.index)).transpose()?);
+        cursor.advance();
     }
-}
-
-impl Job for ReadStates {
-    type Output = Vec<Precondition>;
-    type Error = Error;
-
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
-        if !std::mem::replace(&mut self.is_asked, true) {
-            let get = |key: &Key| Request::get_ranges(key.clone(), vec![ByteRange::First(0)]);
-            let requests: Vec<_> = self.keys.iter().flatten().map(get).collect();
-            if !requests.is_empty() {
-                return Ok(Next::Ask(requests));
-            }
-        }
-        let mut replies = replies.iter();
-        let mut state = |key: &Option<Key>| match key.as_ref().map(|_| replies.next()) {
-            None | Some(Some(Reply::Got(None))) => Ok(Precondition::NotExists),
-            Some(Some(Reply::Got(Some(fetched)))) => {
-                Ok(fetched.version.clone().map_or(Precondition::None, Precondition::Version))
-            }
-            Some(_) => Err(jobs::unfit()),
+    Ok(Script::new(|io| async move {
+        let get = |key: &Key| Request::get_ranges(key.clone(), vec![ByteRange::First(0)]);
+        let mut fetched = io.get(keys.iter().flatten().map(get).collect()).await?.into_iter();
+        let state = |key: Option<Key>| match key.and_then(|_| fetched.next()).flatten() {
+            Some(fetched) => fetched.version.map_or(Precondition::None, Precondition::Version),
+            None => Precondition::NotExists,
         };
-        Ok(Next::Done(self.keys.iter().map(&mut state).collect::<Result<_>>()?))
-    }
+        Ok(keys.into_iter().map(state).collect())
+    }))
 }
