@@ -145,7 +145,7 @@ impl<'a> ReadJob<'a> {
             None => Ok(Next::Done(())),
             Some(job) if jobs.is_empty() => {
                 *self = job;
-                self.step(&[])
+                self.step(&mut Vec::new())
             }
             Some(job) => {
                 jobs.push(job);
@@ -170,7 +170,7 @@ impl Job for ReadJob<'_> {
     type Output = ();
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         match std::mem::replace(self, Self::Done) {
             Self::Done => Ok(Next::Done(())),
             Self::Many(jobs) => Ok(Next::Fork(jobs)),

@@ -309,7 +309,7 @@ impl Job for WriteJob<'_> {
         }
     }
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         match std::mem::replace(self, Self::Chunks(Chunks::default())) {
             Self::Span { numbers, .. } if numbers.is_empty() => Ok(Next::Done(())),
             Self::Span { context, numbers } if numbers.end - numbers.start > context.group => {

@@ -254,21 +254,6 @@ impl Fetched {
     }
 }
 
-impl Clone for Fetched {
-    /// Shares the pieces that are lent, and copies the others.
-    fn clone(&self) -> Self {
-        Self {
-            pieces: (0..self.len()).map(|i| Piece::Lent(self.to_bytes(i))).collect(),
-            scratch: Scratch::default(),
-            used: 0,
-            size: self.size,
-            version: self.version.clone(),
-            snapshot: self.snapshot.clone(),
-            unchanged: self.unchanged,
-        }
-    }
-}
-
 impl fmt::Debug for Fetched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fetched")

@@ -11,7 +11,7 @@ use crate::{
 /// A state machine that needs a store and does no I/O itself: each step takes replies and returns the next requests.
 ///
 /// ```text
-/// step(&[]) ──► Ask(requests) ──► step(replies) ──► Fork(jobs) ──► step(&[]) ──► Done(output)
+/// step([]) ──► Ask(requests) ──► step(replies) ──► Fork(jobs) ──► step([]) ──► Done(output)
 /// ```
 ///
 /// [`crate::run`] and [`crate::run_async`] drive the same jobs. A request that fails ends the job with its error;
@@ -22,12 +22,12 @@ pub trait Job: Send + Sized {
     /// The error. Errors of the store are converted to it.
     type Error: From<Error> + Send;
 
-    /// Takes the replies to the last requests, in their order (none at first and after a fork), and returns the next step. The driver
-    /// uses the memory of the replies again afterwards.
+    /// Takes the replies to the last requests, in their order (none at first and after a fork), and returns the next step. It may keep
+    /// them; the driver uses the memory of those that it leaves again.
     ///
     /// # Errors
     /// An error ends the job.
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>, Self::Error>;
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>, Self::Error>;
 
     /// About how many bytes its first step makes for its requests, such as an encoded value. No more of these steps are under way at the
     /// same time than the [bound of bytes](crate::Limits::bytes) allows.
@@ -198,7 +198,7 @@ impl Request {
 }
 
 /// The reply to the [`Request`] of the same name.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum Reply {
     /// The pieces, one for each range; `None` if there is no such key.

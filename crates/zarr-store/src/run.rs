@@ -37,7 +37,7 @@ pub fn run_on<J: Job>(spawn: &dyn Spawn, store: &dyn Store, job: J) -> Result<J:
 fn drive(spawn: &dyn Spawn, store: &dyn Store, work: &mut dyn Work<'_>) -> Result<(), Stop> {
     let mut replies = Vec::new();
     loop {
-        let turn = work.step(&replies, &Span::current());
+        let turn = work.step(&mut replies, &Span::current());
         replies.clear();
         match turn {
             Turn::Done => return Ok(()),

@@ -63,12 +63,12 @@ impl<T: Send, E: From<Error> + Send> Job for Script<'_, T, E> {
     type Output = T;
     type Error = E;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>, E> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>, E> {
         let run = self.run.as_mut().ok_or_else(|| Error::Job("a job went on after its end"))?;
         if replies.len() != self.asked {
             return Err(Error::Replies { found: replies.len(), expected: self.asked }.into());
         }
-        self.io.mail().replies = (self.asked > 0).then(|| replies.to_vec());
+        self.io.mail().replies = (self.asked > 0).then(|| std::mem::take(replies));
         match run.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(output) => {
                 self.run = None;
@@ -196,7 +196,7 @@ impl Io {
         let mut waiting = Vec::new();
         let mut replies = Vec::new();
         loop {
-            match job.step(&std::mem::take(&mut replies))? {
+            match job.step(&mut std::mem::take(&mut replies))? {
                 Next::Ask(requests) | Next::FetchInto(requests) => replies = self.ask(requests).await,
                 Next::Fork(forked) => {
                     waiting.push(job);
@@ -222,10 +222,9 @@ impl Io {
             jobs.into_iter().enumerate().map(|(number, job)| (number, job, 0)).collect();
         let mut replies = Vec::new();
         while !running.is_empty() {
-            let (mut rest, mut requests) = (replies.as_slice(), Vec::new());
+            let (mut rest, mut requests) = (replies.into_iter(), Vec::new());
             for (number, mut job, asked) in std::mem::take(&mut running) {
-                let own = rest.split_off(..asked).ok_or(Error::Job("a reply is missing"))?;
-                match job.step(own)? {
+                match job.step(&mut rest.by_ref().take(asked).collect())? {
                     Next::Ask(more) | Next::FetchInto(more) => {
                         running.push((number, job, more.len()));
                         requests.extend(more);

@@ -8,7 +8,7 @@ use crate::{Error, Job, Next, Reply, Request, Result};
 /// A job whose output and error go to its [`Outcome`].
 pub(crate) trait Work<'j>: Send {
     /// Takes a step of the job, in a span below `span`.
-    fn step(&mut self, replies: &[Reply], span: &Span) -> Turn<'j>;
+    fn step(&mut self, replies: &mut Vec<Reply>, span: &Span) -> Turn<'j>;
 
     /// [`Job::weight`].
     fn weight(&self) -> u64;
@@ -92,7 +92,7 @@ pub(crate) struct Tracked<'j, J: Job> {
 }
 
 impl<'j, J: Job + 'j> Work<'j> for Tracked<'j, J> {
-    fn step(&mut self, replies: &[Reply], span: &Span) -> Turn<'j> {
+    fn step(&mut self, replies: &mut Vec<Reply>, span: &Span) -> Turn<'j> {
         match span.step(self.job.name()).within(|| self.job.step(replies)) {
             Ok(Next::Ask(requests)) => Turn::Ask(requests),
             Ok(Next::FetchInto(requests)) => Turn::FetchInto(requests),

@@ -203,7 +203,7 @@ impl<'a> CheckJob<'a> {
         let group = |entries| Self { context: self.context, state: State::Group(Arc::clone(&shard), entries) };
         let groups: Vec<Self> = groups(entries).into_iter().map(group).collect();
         self.state = State::Groups(shard, tries);
-        if groups.is_empty() { self.step(&[]) } else { Ok(Next::Fork(groups)) }
+        if groups.is_empty() { self.step(&mut Vec::new()) } else { Ok(Next::Fork(groups)) }
     }
 
     fn fetched(&self, shard: &Shard, entries: Vec<Entry>, replies: &[Reply]) -> Result<Next<Self>> {
@@ -274,7 +274,7 @@ impl Job for CheckJob<'_> {
     type Output = ();
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         match std::mem::replace(&mut self.state, State::Done) {
             State::All(numbers) => {
                 let context = self.context;

@@ -35,7 +35,7 @@ impl Job for PlanJob<'_> {
     type Output = ();
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         let mut next = self.job.step(replies)?;
         loop {
             let requests = match next {

@@ -59,7 +59,7 @@ fn a_lock_that_is_never_given_back_is_not_waited_for_forever() {
     let mut take = TakeLock::new(Prefix::new("g/a/").unwrap()).job();
     let (mut waited, mut reply) = (Duration::ZERO, Vec::new());
     let error = loop {
-        match take.step(&reply) {
+        match take.step(&mut reply) {
             Ok(Next::Ask(requests)) => match requests.as_slice() {
                 [Request::Lock { .. }] => reply = vec![Reply::Locked(None)],
                 [Request::Pause { duration }] => {

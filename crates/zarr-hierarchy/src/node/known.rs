@@ -151,7 +151,7 @@ impl<O: Operation> Operation for Knowing<O> {
         let (mut job, mut known) = (self.operation.job(), self.known);
         let mut replies = Vec::new();
         loop {
-            match job.step(&replies)? {
+            match job.step(&mut replies)? {
                 Next::Ask(requests) | Next::FetchInto(requests) => replies = known.ask(io, requests).await?,
                 Next::Done(output) => return Ok((output, known)),
                 Next::Fork(_) => return Err(Error::internal("a job that is a part of another one forked")),

@@ -78,8 +78,8 @@ impl<'j> Step<'j> {
     }
 
     pub(super) fn take(self) -> Stepped<'j> {
-        let Self { node, mut job, replies, span, .. } = self;
-        let turn = job.step(&replies, &span);
+        let Self { node, mut job, mut replies, span, .. } = self;
+        let turn = job.step(&mut replies, &span);
         // Their memory is free from now on.
         drop(replies);
         Stepped { node, job, turn }

@@ -21,12 +21,12 @@ impl<J: Job> Job for WrongReplies<J> {
     type Output = J::Output;
     type Error = J::Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>, J::Error> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>, J::Error> {
         let next = if replies.is_empty() || self.right > 0 {
             self.right -= usize::from(!replies.is_empty());
             self.job.step(replies)?
         } else {
-            self.job.step(&replies.iter().map(|_| Reply::Renamed(true)).collect::<Vec<_>>())?
+            self.job.step(&mut replies.iter().map(|_| Reply::Renamed(true)).collect())?
         };
         Ok(match next {
             Next::Ask(requests) | Next::FetchInto(requests) => Next::Ask(requests),

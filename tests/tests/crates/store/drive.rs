@@ -159,7 +159,7 @@ impl Job for Each<'_> {
     type Output = ();
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         match std::mem::replace(self, Self::Wait(None)) {
             Self::All(far, count, sets) => {
                 let job = |number| if sets { Self::Set(number) } else { Self::Get(far, number) };
@@ -212,7 +212,7 @@ impl Job for Get {
     type Output = Option<Bytes>;
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         if let Some(request) = self.0.take() {
             return Ok(Next::Ask(vec![request]));
         }
@@ -273,7 +273,7 @@ fn a_panic_in_a_step_is_passed_on() {
         type Output = ();
         type Error = Error;
 
-        fn step(&mut self, _: &[Reply]) -> Result<Next<Self>> {
+        fn step(&mut self, _: &mut Vec<Reply>) -> Result<Next<Self>> {
             panic!("a step")
         }
     }
@@ -359,7 +359,7 @@ fn merged_ranges_count_with_the_bytes_between_them() {
         type Output = ();
         type Error = Error;
 
-        fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
             match (self.0, self.1) {
                 (0, _) => Ok(Next::Done(())),
                 (count, true) => {
@@ -389,7 +389,7 @@ fn values_count_by_the_size_of_those_before() {
         type Output = ();
         type Error = Error;
 
-        fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
             match (self.0, self.1) {
                 (0, _) => Ok(Next::Done(())),
                 (count, Some(expected)) if count > 1 => {
@@ -421,7 +421,7 @@ fn values_count_by_the_size_of_those_before() {
         type Output = ();
         type Error = Error;
 
-        fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
             match std::mem::take(&mut self.0) {
                 0 => Ok(Next::Done(())),
                 // One after the other at first.

@@ -17,7 +17,7 @@ impl Job for Once {
     type Output = Vec<Option<Vec<Vec<u8>>>>;
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         if let Some(requests) = self.0.take() {
             return Ok(Next::Ask(requests));
         }
@@ -37,7 +37,7 @@ impl Job for IntoDestinations {
     type Output = Vec<(Option<u64>, Vec<u8>)>;
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         if let Some(keys) = self.0.take() {
             let get = |key| Request::get(key);
             return Ok(Next::FetchInto(keys.into_iter().map(get).collect()));
@@ -150,7 +150,7 @@ impl Job for Sum {
     type Output = ();
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         match std::mem::replace(self, Self::Done) {
             Self::Start { key, into } => {
                 *self = Self::Own { into };
@@ -404,7 +404,7 @@ impl Job for Branch {
     type Output = ();
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         match (self.0, replies) {
             (0, []) => Ok(Next::Ask(vec![Request::get(key("a"))])),
             (0, _) | (u32::MAX, _) => Ok(Next::Done(())),

@@ -128,7 +128,7 @@ fn runs_are_appended_while_the_next_are_encoded() {
     let mut job = WriteJob::new(&array.core, &region, view, Durability::None, (all, &AccessProfile::MEMORY));
     let (mut replies, mut windows, mut appended) = (Vec::new(), 0, 0);
     loop {
-        match job.step(&replies).unwrap() {
+        match job.step(&mut replies).unwrap() {
             Next::Ask(requests) => {
                 replies.clear();
                 for request in requests {
@@ -169,12 +169,12 @@ fn one_shard_is_divided_where_there_are_threads_for_it() {
         let region = Region::from_ranges(&[rows, 0..1024]);
         let all = Capabilities::none().write(true).conditional(true);
         let mut job = WriteJob::new(&array.core, &region, view, Durability::None, (all, &AccessProfile::MEMORY));
-        let Next::Ask(requests) = job.step(&[]).unwrap() else { return 0 };
+        let Next::Ask(requests) = job.step(&mut Vec::new()).unwrap() else { return 0 };
         if !matches!(requests[..], [Request::BeginSet { .. }]) {
             return 0;
         }
         let stream = MemoryStore::new().begin_set(&key(), 0, &SetOptions::default()).unwrap();
-        match job.step(&[Reply::Begun(stream)]).unwrap() {
+        match job.step(&mut vec![Reply::Begun(stream)]).unwrap() {
             Next::Fork(runs) => runs.len(),
             _ => 0,
         }
@@ -205,7 +205,7 @@ fn texts_count_with_their_bytes() {
         let (region, all) = (Region::from_ranges(&[0..8, 0..8]), Capabilities::none().write(true));
         let profile = AccessProfile::MEMORY;
         let mut job = WriteJob::new(&array.core, &region, data.view(), Durability::None, (all, &profile));
-        matches!(job.step(&[]).unwrap(), Next::Ask(requests) if matches!(requests[..], [Request::BeginSet { .. }]))
+        matches!(job.step(&mut Vec::new()).unwrap(), Next::Ask(requests) if matches!(requests[..], [Request::BeginSet { .. }]))
     };
     assert_eq!((begins(10), begins(10_000)), (false, true));
 }
@@ -230,7 +230,7 @@ fn chunks_that_are_encoded_as_a_whole_have_the_weight_of_their_elements() {
     let array = Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
     let store = (Capabilities::none().write(true), &AccessProfile::MEMORY);
     let mut job = WriteJob::new(&array.core, &region, texts.view(), Durability::None, store);
-    let Next::Fork(chunks) = job.step(&[]).unwrap() else { panic!("two chunks") };
+    let Next::Fork(chunks) = job.step(&mut Vec::new()).unwrap() else { panic!("two chunks") };
     assert_eq!(chunks.iter().map(Job::weight).collect::<Vec<_>>(), [5 * (16 + 50); 2]);
 }
 

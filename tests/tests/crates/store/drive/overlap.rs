@@ -18,7 +18,7 @@ impl Job for Decoding {
     type Output = ();
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         match (std::mem::take(&mut self.0), replies) {
             (1, []) => {
                 let options = GetOptions::default().expecting(1000);
@@ -58,7 +58,7 @@ impl Job for Indexed<'_> {
     type Output = ();
     type Error = Error;
 
-    fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         let Self(left, begun, most) = self;
         let get = |len| Next::Ask(vec![Request::get_ranges(key("a"), vec![ByteRange::Range(0..len)])]);
         match (*left, replies) {
@@ -132,7 +132,7 @@ fn values_that_are_encoded_count_before_they_are_set() {
             if self.0 == 1 { 1000 } else { 0 }
         }
 
-        fn step(&mut self, replies: &[Reply]) -> Result<Next<Self>> {
+        fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
             match (self.0, replies) {
                 (1, []) => {
                     let bytes = self.1.bytes.fetch_add(1000, Ordering::SeqCst) + 1000;

@@ -39,7 +39,7 @@ impl Job for Breaks {
     type Output = ();
     type Error = Error;
 
-    fn step(&mut self, _: &[Reply]) -> Result<Next<Self>> {
+    fn step(&mut self, _: &mut Vec<Reply>) -> Result<Next<Self>> {
         assert!(!self.is_forked, "a step that panics");
         if std::mem::replace(&mut self.has_forked, true) {
             return Ok(Next::Done(()));
