@@ -2,12 +2,12 @@
 
 use crate::hierarchy::of_node;
 use crate::jobs::Operation;
-use crate::node::{EraseNode, ListNode};
+use crate::node::{EraseNode, Knowing, Known, ListNode};
 use crate::{EraseProgress, Error, IntoFlow, Result};
 use std::fmt;
 use std::ops::ControlFlow;
 use zarr_meta::StoredNode;
-use zarr_store::{AsyncStore, Capabilities, Script, Store, run, run_async};
+use zarr_store::{AccessProfile, AsyncStore, Capabilities, Script, Store, run, run_async};
 
 /// Erases a node with all that lies below it, as [`Erasure`] does.
 ///
@@ -91,7 +91,8 @@ impl<'p> Erasure<'p> {
     /// [`ErrorKind::Store`](crate::ErrorKind::Store); [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled) if `progress` cancels before
     /// all is erased. Keys erased until then are gone.
     pub fn erase(&self, store: &dyn Store) -> Result<()> {
-        run(store, self.job(store.capabilities())).map_err(|error| of_node(store, self.node, error))
+        let job = self.job(store.capabilities(), &store.access_profile());
+        run(store, job).map_err(|error| of_node(store, self.node, error))
     }
 
     /// Erases the node, on a store that does not block.
@@ -99,19 +100,25 @@ impl<'p> Erasure<'p> {
     /// # Errors
     /// As [`erase`](Self::erase).
     pub async fn erase_async(&self, store: &dyn AsyncStore) -> Result<()> {
-        let erased = run_async(store, self.job(store.capabilities())).await;
-        erased.map_err(|error| of_node(store, self.node, error))
+        let job = self.job(store.capabilities(), &store.access_profile());
+        run_async(store, job).await.map_err(|error| of_node(store, self.node, error))
     }
 
-    /// Takes the node out of the lists of NCZarr, and erases it.
-    fn job(&self, capabilities: Capabilities) -> Script<'_, (), Error> {
+    /// Takes the node out of the lists of NCZarr, and erases it. Both look at the groups above, for which a store behind a network is asked
+    /// once.
+    fn job(&self, capabilities: Capabilities, profile: &AccessProfile) -> Script<'_, (), Error> {
         let is_array = self.node.node.as_array().is_some();
-        let unlist = ListNode::new(self.node.path.clone(), is_array, false, capabilities);
+        let unlist = ListNode::new(self.node.path.clone(), is_array, false, capabilities).on_store(profile);
         let erase = EraseNode::new(self.node.clone(), capabilities);
         let report = |event| self.report.as_deref().map_or(ControlFlow::Continue(()), |report| report(event));
-        Script::new(|io| async move {
+        let both = Script::new(|io| async move {
             unlist.run(&io).await?;
             erase.report(&io, report).await
-        })
+        });
+        let knowing = Knowing::new(both, Known::of(profile));
+        Script::new(|io| async move { knowing.run(&io).await.map(|((), _)| ()) })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,7 @@ type Document = (Vec<u8>, Option<zarr_store::Version>);
 
 impl Known {
     /// Nothing yet, of a store that is such.
-    fn of(profile: &AccessProfile) -> Self {
+    pub(crate) fn of(profile: &AccessProfile) -> Self {
         Self { is_kept: profile.kind == StoreKind::Remote, ..Self::default() }
     }
 

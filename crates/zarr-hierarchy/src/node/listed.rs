@@ -7,7 +7,7 @@ use super::revise::Edit;
 use crate::jobs::Operation;
 use crate::{ErrorKind, Result};
 use zarr_meta::{Node, NodePath, StoredNode, conventions};
-use zarr_store::{Capabilities, Conflicts, Io};
+use zarr_store::{AccessProfile, Capabilities, Conflicts, Io};
 
 /// How often the list is read again when others change it at the same time.
 const MAX_TRIES: u32 = 1000;
@@ -19,13 +19,28 @@ pub struct ListNode {
     is_array: bool,
     is_there: bool,
     capabilities: Capabilities,
+    profile: Option<AccessProfile>,
 }
 
 impl ListNode {
     /// Of the node at `path`, which is there after the change or not.
     #[must_use]
     pub fn new(path: NodePath, is_array: bool, is_there: bool, capabilities: Capabilities) -> Self {
-        Self { path, is_array, is_there, capabilities }
+        Self { path, is_array, is_there, capabilities, profile: None }
+    }
+
+    /// Asks for few documents of the group, where each request takes long.
+    #[must_use]
+    pub fn on_store(self, profile: &AccessProfile) -> Self {
+        Self { profile: Some(*profile), ..self }
+    }
+
+    fn open(&self, group: NodePath) -> OpenNode {
+        let open = OpenNode::new(group, None, false);
+        match &self.profile {
+            Some(profile) => open.on_store(profile),
+            None => open,
+        }
     }
 
     /// The group with other lists; `None` if there is nothing to change.
@@ -44,7 +59,7 @@ impl Operation for ListNode {
         let Some(above) = self.path.parent() else { return Ok(()) };
         let mut conflicts = Conflicts::new(MAX_TRIES);
         loop {
-            let group = match OpenNode::new(above.clone(), None, false).find(io).await {
+            let group = match self.open(above.clone()).find(io).await {
                 Ok(Some(group)) => group,
                 Ok(None) => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Store => return Err(error),
