@@ -64,10 +64,7 @@ impl BytesToBytes for Bz2 {
                 Some(behind) => behind,
                 None => match decompress(rest, out)? {
                     Some(used) => rest.get(used..).unwrap_or_default(),
-                    None => {
-                        let found = bytes.len() as u64;
-                        return Err(Error::Truncated { codec: NAME, found, expected: found + 1 });
-                    }
+                    None => return Err(Error::CutOff { codec: NAME, found: bytes.len() as u64 }),
                 },
             };
             if rest.is_empty() {

@@ -51,10 +51,10 @@ fn streams_in_a_row_are_one() {
     for cut in one.len() + 1..one.len() + two.len() {
         for size in ALL {
             let error = decode_bytes(&*codec("{}"), &row[..cut], size(15)).unwrap_err();
-            assert!(matches!(error, Error::Truncated { .. }), "{cut}: {error}");
+            assert!(matches!(error, Error::CutOff { .. }), "{cut}: {error}");
         }
     }
-    assert!(matches!(decode_bytes(&*codec("{}"), &[], Size::Exact(0)), Err(Error::Truncated { .. })));
+    assert!(matches!(decode_bytes(&*codec("{}"), &[], Size::Exact(0)), Err(Error::CutOff { .. })));
 }
 
 /// Each took a decoder of its own, 100 microseconds of 14 bytes.
@@ -68,7 +68,7 @@ fn empty_streams_take_no_time() {
     assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
     for end in 1..14 {
         let cut = &empties[..empties.len() - end];
-        assert!(matches!(decode_bytes(&*codec("{}"), cut, Size::Exact(0)), Err(Error::Truncated { .. })), "{end}");
+        assert!(matches!(decode_bytes(&*codec("{}"), cut, Size::Exact(0)), Err(Error::CutOff { .. })), "{end}");
     }
     let wrong = [&empties[..13], b"\x01"].concat();
     assert!(matches!(decode_bytes(&*codec("{}"), &wrong, Size::Exact(0)), Err(Error::Corrupt { .. })));

@@ -18,7 +18,7 @@ thread_local! {
 /// piece: one piece if the size is known.
 ///
 /// # Errors
-/// [`Error::Corrupt`], [`Error::Truncated`], or [`Error::TooLong`] if more is decoded than `out` takes.
+/// [`Error::Corrupt`], [`Error::CutOff`], or [`Error::TooLong`] if more is decoded than `out` takes.
 pub(crate) fn inflate(input: &mut Reader<'_>, out: &mut Sink<'_>, mut see: impl FnMut(&[u8])) -> Result<(), Error> {
     let codec = input.codec;
     STATE.with_borrow_mut(|state| {
@@ -79,7 +79,7 @@ impl<'b> Reader<'b> {
     /// Goes on behind the next `count` bytes, which must be there.
     pub(crate) fn skip(&mut self, count: usize) -> Result<(), Error> {
         if count > self.rest().len() {
-            return Err(self.truncated(count));
+            return Err(self.cut_off());
         }
         self.at += count;
         Ok(())
@@ -87,7 +87,7 @@ impl<'b> Reader<'b> {
 
     /// The next `N` bytes.
     pub(crate) fn take<const N: usize>(&mut self) -> Result<[u8; N], Error> {
-        let (bytes, _) = self.rest().split_first_chunk().ok_or_else(|| self.truncated(N))?;
+        let (bytes, _) = self.rest().split_first_chunk().ok_or_else(|| self.cut_off())?;
         self.at += N;
         Ok(*bytes)
     }
@@ -98,8 +98,7 @@ impl<'b> Reader<'b> {
         self.skip(zero.map_or(self.rest().len(), |zero| zero) + 1)
     }
 
-    fn truncated(&self, missing: usize) -> Error {
-        let expected = self.at.saturating_add(missing) as u64;
-        Error::Truncated { codec: self.codec, found: self.bytes.len() as u64, expected }
+    fn cut_off(&self) -> Error {
+        Error::CutOff { codec: self.codec, found: self.bytes.len() as u64 }
     }
 }

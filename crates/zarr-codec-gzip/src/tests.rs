@@ -92,7 +92,7 @@ fn headers_may_have_all_that_is_allowed() {
     assert!(matches!(decode_bytes(&*gzip, &broken, Size::Exact(300)), Err(Error::Checksum { .. })));
     for cut in 0..checked.len() {
         let error = decode_bytes(&*gzip, &checked[..cut], Size::Exact(300)).unwrap_err();
-        assert!(matches!(error, Error::Truncated { .. }), "{cut}: {error}");
+        assert!(matches!(error, Error::CutOff { .. }), "{cut}: {error}");
     }
 }
 
@@ -121,7 +121,7 @@ fn members_follow_each_other() {
     }
     assert!(matches!(
         decode_bytes(&*gzip, &[&encoded[..one], &[0x1f, 0x8b]].concat(), Size::Exact(70_000)),
-        Err(Error::Truncated { .. })
+        Err(Error::CutOff { .. })
     ));
     let mut stream = Vec::new();
     zlib.encode(&first, &mut stream).unwrap();

@@ -20,7 +20,7 @@ const NO_LIMIT: u32 = u32::MAX;
 /// Decodes all of `bytes`.
 ///
 /// # Errors
-/// [`Error::Truncated`], [`Error::TooLong`], [`Error::Corrupt`] or [`Error::Allocation`].
+/// [`Error::CutOff`], [`Error::TooLong`], [`Error::Corrupt`] or [`Error::Allocation`].
 pub(crate) fn decode(config: &LzmaConfig, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
     let left = match config.format {
         Format::Xz => return xz(bytes, out),
@@ -158,7 +158,7 @@ impl Read for Steps<'_> {
 fn failed(error: &io::Error, bytes: &[u8]) -> Error {
     let found = bytes.len() as u64;
     match error.kind() {
-        ErrorKind::UnexpectedEof => Error::Truncated { codec: NAME, found, expected: found + 1 },
+        ErrorKind::UnexpectedEof => Error::CutOff { codec: NAME, found },
         ErrorKind::OutOfMemory => Error::Allocation { size: found },
         _ => Error::Corrupt { codec: NAME, what: error.to_string() },
     }

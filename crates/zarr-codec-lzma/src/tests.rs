@@ -74,7 +74,7 @@ fn a_cut_is_an_error() {
         for cut in 0..encoded.len() {
             for size in ALL {
                 let error = decode_bytes(&*codec(configuration), &encoded[..cut], size(500)).unwrap_err();
-                assert!(matches!(error, Error::Truncated { .. }), "{configuration} {cut}: {error}");
+                assert!(matches!(error, Error::CutOff { .. }), "{configuration} {cut}: {error}");
             }
         }
     }

@@ -28,7 +28,7 @@ pub(crate) fn encode<T: Number + Pod>(chunk: &View<'_>, config: &ChunkConfig, ou
 /// Decodes `region` of a file that holds the numbers of a chunk with these `dims`.
 ///
 /// # Errors
-/// [`Error::Truncated`], [`Error::TooLong`], [`Error::Corrupt`] or [`Error::Allocation`].
+/// [`Error::Truncated`], [`Error::CutOff`], [`Error::TooLong`], [`Error::Corrupt`] or [`Error::Allocation`].
 pub(crate) fn decode<T: Number + Pod>(
     encoded: &[u8],
     dims: &[usize],
@@ -95,7 +95,7 @@ fn read<T: Number>(encoded: &[u8], out: &mut [T]) -> Result<(), Error> {
 fn failed(error: PcoError, encoded: &[u8]) -> Error {
     let found = encoded.len() as u64;
     match error.kind {
-        ErrorKind::InsufficientData => Error::Truncated { codec: NAME, found, expected: found + 1 },
+        ErrorKind::InsufficientData => Error::CutOff { codec: NAME, found },
         _ => Error::Corrupt { codec: NAME, what: error.message },
     }
 }

@@ -89,7 +89,7 @@ fn files_hold_just_the_chunk() {
     assert!(matches!(decode(&chain, &tailed, &[700]), Err(Error::TooLong { .. })));
     for cut in 0..file.len() {
         let error = decode(&chain, &file[..cut], &[700]).unwrap_err();
-        assert!(matches!(error, Error::Truncated { .. }), "{cut}: {error}");
+        assert!(matches!(error, Error::CutOff { .. }), "{cut}: {error}");
     }
     let other = simple_compress(&[1u64, 2], &ChunkConfig::default()).unwrap();
     assert!(matches!(decode(&chain, &other, &[2]), Err(Error::Corrupt { .. })));

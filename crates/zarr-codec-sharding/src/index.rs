@@ -114,10 +114,12 @@ fn decode(codecs: &Pipeline, bytes: &[u8], grid: &[u64]) -> Result<Vec<(u64, u64
     let shape = shape(grid);
     codecs.decode(bytes, &shape, &Region::whole(&shape), &mut ViewMut::new(plain, 8, &dims)?).map_err(|error| {
         match error {
-            // Bytes that are too short or mangled are a broken index; a failed checksum stays one.
-            Error::Truncated { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
+            // Bytes that are too short or mangled are a broken index.
+            Error::Truncated { .. } | Error::CutOff { .. } | Error::TooLong { .. } | Error::Corrupt { .. } => {
                 Error::ShardIndex { what: error.to_string() }
             }
+            // The codec is none of the array's.
+            Error::Checksum { found, stored, .. } => Error::IndexChecksum { size: bytes.len() as u64, found, stored },
             error => error,
         }
     })?;

@@ -34,10 +34,10 @@ pub(crate) fn has_checksum(bytes: &[u8]) -> bool {
 /// Decodes all frames of `bytes`.
 ///
 /// # Errors
-/// [`Error::Truncated`], [`Error::TooLong`], [`Error::Corrupt`], or [`Error::Limit`] for a window beyond 128 MiB.
+/// [`Error::CutOff`], [`Error::TooLong`], [`Error::Corrupt`], or [`Error::Limit`] for a window beyond 128 MiB.
 pub(crate) fn decode(bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
     if bytes.is_empty() {
-        return Err(Error::Truncated { codec: NAME, found: 0, expected: 1 });
+        return Err(cut_off(0));
     }
     CONTEXT.with_borrow_mut(|kept| {
         let mut context = match kept.take() {
@@ -104,7 +104,7 @@ fn stream(context: &mut DCtx<'_>, frame: &[u8], out: &mut Sink<'_>) -> Result<()
             Ok(Piece::new(input.pos(), output.pos(), hint == 0))
         },
     )?;
-    size.map(drop).ok_or_else(|| truncated(frame.len()))
+    size.map(drop).ok_or_else(|| cut_off(frame.len()))
 }
 
 /// More than `size` bytes of frames can decode to.
@@ -127,7 +127,7 @@ fn fault(code: usize, bytes: &[u8], bound: usize) -> Error {
         return Error::Limit { what: "window of a zstd frame of unknown size", found: limit + 1, limit };
     }
     if is(ZSTD_ErrorCode::ZSTD_error_srcSize_wrong) || is(ZSTD_ErrorCode::ZSTD_error_prefix_unknown) {
-        return leftover(bytes).unwrap_or_else(|| corrupt(get_error_name(code)));
+        return leftover(bytes).unwrap_or_else(|| no_frame(bytes));
     }
     corrupt(get_error_name(code))
 }
@@ -138,12 +138,18 @@ fn leftover(bytes: &[u8]) -> Option<Error> {
     while !rest.is_empty() {
         match find_frame_compressed_size(rest) {
             Ok(len) => rest = rest.get(len..).unwrap_or_default(),
-            Err(_) if begins_frame(rest) => return Some(truncated(bytes.len())),
+            Err(_) if begins_frame(rest) => return Some(cut_off(bytes.len())),
             Err(_) if rest.len() == bytes.len() => return None,
             Err(_) => return Some(too_long(bytes.len(), bytes.len() - rest.len())),
         }
     }
     None
+}
+
+/// The error of bytes that are no frame.
+fn no_frame(bytes: &[u8]) -> Error {
+    let begin = bytes.get(..MAGIC.len()).unwrap_or(bytes);
+    corrupt(&format!("found {begin:02x?} at the beginning of {} bytes, expected {MAGIC:02x?}", bytes.len()))
 }
 
 fn begins_frame(bytes: &[u8]) -> bool {
@@ -161,8 +167,8 @@ fn corrupt(what: &str) -> Error {
     Error::Corrupt { codec: NAME, what: what.to_lowercase() }
 }
 
-fn truncated(found: usize) -> Error {
-    Error::Truncated { codec: NAME, found: found as u64, expected: found as u64 + 1 }
+fn cut_off(found: usize) -> Error {
+    Error::CutOff { codec: NAME, found: found as u64 }
 }
 
 fn too_long(found: usize, expected: usize) -> Error {

@@ -88,7 +88,7 @@ fn frames_need_not_say_their_size() {
     for cut in [1, 3, 4, 5, 100, frame.len() - 1, frame.len() + 3, frame.len() + 100, two.len() - 1] {
         for size in ALL {
             let error = decode_bytes(&*codec, &two[..cut], size(3_000_000)).unwrap_err();
-            assert!(matches!(error, Error::Truncated { .. }), "{cut}: {error}");
+            assert!(matches!(error, Error::CutOff { .. }), "{cut}: {error}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::dims::Dims;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The encoded bytes end before the data does.
+    /// There are fewer encoded bytes than the data takes, or they decode to fewer than a chunk holds.
     #[error("codec {codec}: {found} bytes, expected {expected}")]
     Truncated {
         /// The codec's name.
@@ -18,6 +18,14 @@ pub enum Error {
         found: u64,
         /// Bytes there should be, at least.
         expected: u64,
+    },
+    /// The encoded bytes end in the middle of the data, and do not say how many they should be.
+    #[error("codec {codec}: cut off after {found} bytes")]
+    CutOff {
+        /// The codec's name.
+        codec: &'static str,
+        /// Bytes there are.
+        found: u64,
     },
     /// Bytes are left over after the data, or it decodes to more than a chunk holds.
     #[error("codec {codec}: {found} bytes or more, expected {expected}")]
@@ -52,6 +60,16 @@ pub enum Error {
     ShardIndex {
         /// The value found, and the one expected.
         what: String,
+    },
+    /// The checksum of the index of a shard does not match its bytes. Where the index lies at the end, a shard that is cut off has no other.
+    #[error("shard index of {size} bytes: checksum {found:#010x}, stored {stored:#010x}; is the shard cut off?")]
+    IndexChecksum {
+        /// Bytes of the index.
+        size: u64,
+        /// The checksum of the bytes.
+        found: u64,
+        /// The checksum stored with them.
+        stored: u64,
     },
     /// A decoded size exceeds a limit.
     #[error("{what}: {found} bytes, limit {limit}")]
@@ -154,8 +172,10 @@ impl Error {
     /// Who is to blame.
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Truncated { .. } | Self::TooLong { .. } | Self::Corrupt { .. } => ErrorKind::CorruptChunk,
-            Self::Checksum { .. } => ErrorKind::ChecksumMismatch,
+            Self::Truncated { .. } | Self::CutOff { .. } | Self::TooLong { .. } | Self::Corrupt { .. } => {
+                ErrorKind::CorruptChunk
+            }
+            Self::Checksum { .. } | Self::IndexChecksum { .. } => ErrorKind::ChecksumMismatch,
             Self::ShardIndex { .. } => ErrorKind::ShardIndex,
             Self::Limit { .. } | Self::Allocation { .. } => ErrorKind::Limit,
             Self::Metadata { .. } => ErrorKind::InvalidMetadata,

@@ -249,6 +249,8 @@ impl Pipeline {
             if let Stage::Borrowed(bytes) = stage
                 && let Some(cut) = codec.decode_in_place(bytes)
             {
+                // Or the checksum of bytes that are cut off would be all that is said of them.
+                check_size(codec.name(), bytes.len(), codec.encoded_size(size))?;
                 let cut = cut?;
                 check_size(codec.name(), cut.len(), size)?;
                 stage = Stage::Borrowed(cut);

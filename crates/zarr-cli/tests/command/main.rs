@@ -14,6 +14,7 @@ mod chunks;
 mod consolidated_only;
 mod convert;
 mod create;
+mod cut_off;
 mod dataset;
 mod diff;
 mod digest;
