@@ -1,6 +1,7 @@
 //! Chains of codecs.
 
 mod build;
+mod compressors;
 mod count;
 mod protection;
 mod shared;

@@ -89,6 +89,8 @@ pub struct CodecResult {
     pub name: Option<String>,
     /// The codecs of a chunk in the vocabulary of Zarr v3, as new arrays of the dialect have them.
     pub codecs: Vec<NamedConfig>,
+    /// Those of [`codecs`](Self#structfield.codecs) that compress. Several are a chain in which one compresses what another made.
+    pub compressors: Vec<NamedConfig>,
     /// The measurement, or why the array cannot have these codecs.
     pub measured: Result<Measured, String>,
 }
@@ -131,10 +133,13 @@ impl CodecBench {
         for text in candidates {
             let built = candidate(array, text);
             let codecs_of = built.as_ref().map(|(codecs, _)| codecs.clone()).unwrap_or_default();
+            let compressors =
+                built.as_ref().map(|(codecs, pipeline)| compressors(codecs, pipeline)).unwrap_or_default();
             let measured = built.and_then(|(_, pipeline)| measure(&pipeline, &sample, bytes, options));
             codecs.push(CodecResult {
                 name: Some(text.clone()),
                 codecs: codecs_of,
+                compressors,
                 measured: measured.map_err(|error| error.message().to_owned()),
             });
         }
@@ -243,8 +248,15 @@ fn own(array: &Array, sample: &[ArrayData], bytes: u64, options: &BenchOptions) 
         let inner = inner.configuration.get("codecs").and_then(Value::as_array).unwrap_or_default();
         codecs = inner.iter().filter_map(NamedConfig::from_value).collect();
     }
-    let measured = build(array, &codecs).and_then(|pipeline| measure(&pipeline, sample, bytes, options));
-    CodecResult { name: None, codecs, measured: measured.map_err(|error| error.message().to_owned()) }
+    let built = build(array, &codecs);
+    let compressors = built.as_ref().map(|pipeline| compressors(&codecs, pipeline)).unwrap_or_default();
+    let measured = built.and_then(|pipeline| measure(&pipeline, sample, bytes, options));
+    CodecResult { name: None, codecs, compressors, measured: measured.map_err(|error| error.message().to_owned()) }
+}
+
+/// The codecs of a list that compress.
+fn compressors(codecs: &[NamedConfig], pipeline: &Pipeline) -> Vec<NamedConfig> {
+    pipeline.compressors().into_iter().filter_map(|number| codecs.get(number).cloned()).collect()
 }
 
 fn build(array: &Array, codecs: &[NamedConfig]) -> Result<Arc<Pipeline>> {

@@ -8,6 +8,7 @@ use crate::escape;
 use crate::failure::Result;
 use crate::number::{self, grouped, size};
 use crate::object::{object, or_null};
+use crate::report;
 use crate::table::{Side, lines, seven_digits};
 use clap::Args;
 use std::time::Duration;
@@ -24,8 +25,8 @@ use zarr::stats::{BenchOptions, CodecBench, CodecResult, candidates};
 pub(crate) struct BenchCodecs {
     #[command(flatten)]
     node: NodeArgs,
-    /// Codecs to measure, as `create` takes them: zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, none, or JSON; may be given several
-    /// times. By default none, zstd, blosc, gzip and pcodec.
+    /// A chain of codecs to measure, as `create` takes it: zstd(3), `transpose(1,0),blosc(lz4,5,shuffle)`, none, or JSON. Given several times,
+    /// the chains are compared: --codecs "zstd(1)" --codecs "shuffle(4),zstd(9)". By default none, zstd, blosc, gzip and pcodec.
     #[arg(long, value_name = "CODECS")]
     codecs: Vec<String>,
     /// How many bytes of elements to measure on; at least one chunk, and at most 64.
@@ -58,8 +59,18 @@ pub(crate) fn run(context: &Context, args: &BenchCodecs) -> Result<()> {
     let bench = CodecBench::of(&array, &given, &options);
     bar.finish();
     let bench = bench?;
+    bench.codecs.iter().filter_map(compressed_twice).for_each(|text| report::hint(&text));
     let path = location.path.to_string();
     context.print(|| json(&bench, &path, args), || text(&bench, &path, array.is_sharded(), args))
+}
+
+/// A hint for a chain of several compressors, which is seldom meant: codecs behind a comma are taken for others to compare with.
+fn compressed_twice(result: &CodecResult) -> Option<String> {
+    let given = result.name.as_deref().filter(|_| result.compressors.len() > 1)?;
+    let each =
+        result.compressors.iter().map(|codec| format!("--codecs '{}'", codecs_in_short(std::slice::from_ref(codec))));
+    let each = each.collect::<Vec<_>>().join(" ");
+    Some(format!("{given} is one chain, which compresses what is compressed already; to compare its codecs: {each}"))
 }
 
 fn json(bench: &CodecBench, path: &str, args: &BenchCodecs) -> Map {

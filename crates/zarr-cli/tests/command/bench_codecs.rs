@@ -56,6 +56,29 @@ fn codecs_are_measured_and_one_is_recommended() {
     assert_eq!(folder.run(&["bench-codecs", "v3", "a", "--codecs", "zstt"]).code, Some(2));
 }
 
+/// A comma makes a chain, and was taken for what is between codecs to compare.
+#[test]
+fn a_chain_of_two_compressors_is_told_from_two_chains() {
+    let folder = Folder::new();
+    folder.ok(&["create", "s", "a", "--shape", "1000", "--dtype", "int16", "--codecs", "none"]);
+    folder.fill("s", "a", "<i2", "(1000,)", &int16(0..1000));
+    let bench = |codecs: &[&str]| {
+        let codecs = codecs.iter().flat_map(|codecs| ["--codecs", codecs]).collect::<Vec<_>>();
+        let ran = folder.run(&[&["bench-codecs", "s", "a", "--time", "0"], &codecs[..]].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        (String::from_utf8(ran.out).unwrap(), ran.err)
+    };
+    let (out, err) = bench(&["zstd(1),zstd(9)"]);
+    assert!(out.lines().any(|line| line.starts_with("zstd(1),zstd(9) ")), "{out}");
+    let hint =
+        "hint: zstd(1),zstd(9) is one chain, which compresses what is compressed already; to compare its codecs: ";
+    assert_eq!(err, format!("{hint}--codecs 'zstd(1)' --codecs 'zstd(9)'\n"));
+    let (out, err) = bench(&["shuffle(2),zstd(1),crc32c", "zstd(9)", "none"]);
+    let named = out.lines().filter(|line| line.ends_with("recommended") || line.contains("MB/s")).count();
+    assert!(named >= 4, "{out}");
+    assert_eq!(err, "");
+}
+
 #[test]
 fn codecs_that_lose_information_are_not_recommended() {
     let folder = Folder::new();
