@@ -1,5 +1,6 @@
 //! Programs that are run, and facts that they tell.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -23,6 +24,14 @@ pub(crate) fn cargo() -> Command {
     }
     command.current_dir(root());
     command
+}
+
+/// Prints a line on standard output. That nobody reads it to its end (`| head`) ends no task.
+pub(crate) fn say(line: &str) -> Result<(), String> {
+    match writeln!(io::stdout(), "{line}") {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
+        _ => Ok(()),
+    }
 }
 
 /// Runs a command whose output people see.

@@ -1,6 +1,6 @@
 //! A package for Debian and what is built upon it.
 
-use crate::command::{VERSION, succeed};
+use crate::command::{VERSION, say, succeed};
 use crate::pack::{Entry, Files, gzip};
 use std::fs;
 use std::path::Path;
@@ -14,8 +14,7 @@ pub(crate) fn make(files: &Files, triple: &str, folder: &Path, time: u64) -> Res
         _ => return Ok(()),
     };
     if !Command::new("dpkg-deb").arg("--version").output().is_ok_and(|done| done.status.success()) {
-        println!("no dpkg-deb: no package for Debian");
-        return Ok(());
+        return say("no dpkg-deb: no package for Debian");
     }
     let tree = folder.join("deb");
     let written = lay_out(files, machine, &tree);

@@ -12,7 +12,7 @@ mod sbom;
 mod third_party;
 mod wheel;
 
-use command::{host, root};
+use command::{host, root, say};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -57,8 +57,7 @@ fn run(arguments: &[String]) -> Result<(), String> {
         _ => return Err(USAGE.to_owned()),
     };
     if matches!(task, "help" | "--help" | "-h") {
-        println!("{USAGE}");
-        return Ok(());
+        return say(USAGE);
     }
     let folder = folder();
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -1,5 +1,6 @@
 //! Archives whose bytes depend on their files alone, and checksums.
 
+use crate::command::say;
 use flate2::{Compression, GzBuilder};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -65,8 +66,7 @@ pub(crate) fn gzip(bytes: &[u8]) -> Result<Vec<u8>, String> {
 pub(crate) fn write(folder: &Path, name: &str, bytes: &[u8]) -> Result<(), String> {
     let path = folder.join(name);
     fs::write(&path, bytes).map_err(|error| format!("{}: {error}", path.display()))?;
-    println!("{}: {:.1} MB", path.display(), bytes.len() as f64 / 1e6);
-    Ok(())
+    say(&format!("{}: {:.1} MB", path.display(), bytes.len() as f64 / 1e6))
 }
 
 /// Writes the checksums of all files in a folder, as `sha256sum --check` reads them.

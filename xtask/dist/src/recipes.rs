@@ -1,6 +1,6 @@
 //! Recipes of package managers, filled in from `xtask/packaging`.
 
-use crate::command::{VERSION, root};
+use crate::command::{VERSION, root, say};
 use crate::pack::{read_sums, write};
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ pub(crate) fn fill(folder: &Path, missing: Missing) -> Result<(), String> {
         let text = fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         match filled(&text, VERSION, &sums) {
             Ok(text) => write(folder, name, text.as_bytes())?,
-            Err(fault) if missing == Missing::LeftOut => println!("{name}: left out: {fault}"),
+            Err(fault) if missing == Missing::LeftOut => say(&format!("{name}: left out: {fault}"))?,
             Err(fault) => return Err(format!("{}: {fault}", path.display())),
         }
     }

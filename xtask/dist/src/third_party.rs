@@ -1,7 +1,7 @@
 //! The licences of the software in what is published, with their texts.
 
 use crate::bundled;
-use crate::command::{VERSION, root};
+use crate::command::{VERSION, root, say};
 use crate::graph::{self, Crate, Product};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -40,7 +40,8 @@ pub(crate) fn check(targets: &[String]) -> Result<(), String> {
         let crates = graph::crates(product, targets)?;
         let others = crates.iter().filter(|package| !package.is_ours).count();
         let text = list(&crates, targets)?;
-        println!("{} for {}: {others} crates of others, {} bytes", product.package(), targets.join(" "), text.len());
+        let (package, targets) = (product.package(), targets.join(" "));
+        say(&format!("{package} for {targets}: {others} crates of others, {} bytes", text.len()))?;
     }
     Ok(())
 }
