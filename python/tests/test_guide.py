@@ -1,4 +1,4 @@
-"""The guide, docs/python.md, and the first page: their programs are run."""
+"""The guide, docs/python.md, the pages for users of other software, and the first page: their programs are run."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ import zarr_rust
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "python.md"
+#: Pages of `docs/guide` that have programs in Python.
+FROM = ["from-tensorstore.md", "from-xarray-and-rechunker.md"]
 
 
-def blocks() -> list[tuple[int, str, str]]:
+def blocks(page: Path = GUIDE) -> list[tuple[int, str, str]]:
     """The code blocks: their first lines, the words behind the three backticks, and their text."""
-    text = GUIDE.read_text()
+    text = page.read_text()
     found = re.finditer(r"^```(\w[^\n]*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     return [(text[: block.start()].count("\n") + 2, block[1], block[2]) for block in found]
 
@@ -65,6 +67,18 @@ def test_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert run >= 9 and len(started) == 2
     # Blocks that are not run need something that is not here, and say so.
     assert {kind for _, kind, _ in blocks()} == {"sh", "sh run", "python", "python untested"}
+
+
+@pytest.mark.parametrize("name", FROM)
+def test_pages_for_users_of_other_software(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples" / "data" / "climate.zarr", "climate.zarr")
+    page = ROOT / "docs" / "guide" / name
+    programs = [(line, code) for line, kind, code in blocks(page) if kind == "python"]
+    assert programs and sum(code.count("assert") for _, code in programs) >= 9
+    program: dict[str, object] = {}
+    for line, code in programs:
+        exec(compile("\n" * (line - 1) + code, str(page), "exec"), program)
 
 
 def test_the_first_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

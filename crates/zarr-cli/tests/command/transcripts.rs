@@ -1,4 +1,4 @@
-//! The commands of docs/command.md, run again: they print what the page says.
+//! The commands of pages of the documentation, run again: they print what the page says.
 
 #![cfg(unix)]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 const CLIMATE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/data/climate.zarr");
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/command.md");
+const PAGES: [&str; 3] = ["command.md", "guide/from-netcdf-and-gdal.md", "guide/from-xarray-and-rechunker.md"];
 
 /// The output of a command line, without the time that it took.
 fn run(folder: &Folder, line: &str) -> String {
@@ -50,20 +50,25 @@ fn written(page: &str, folder: &Folder) -> String {
 }
 
 #[test]
-fn commands_print_what_the_page_says() {
-    let folder = Folder::new();
-    folder.ok(&["cp", CLIMATE, "climate.zarr"]);
-    folder.ok(&["consolidate", "climate.zarr"]);
-    let page = std::fs::read_to_string(PAGE).unwrap();
-    let written = written(&page, &folder);
-    if std::env::var_os("ZARR_BLESS").is_some() {
-        std::fs::write(PAGE, &written).unwrap();
-        return;
+fn commands_print_what_the_pages_say() {
+    for name in PAGES {
+        let folder = Folder::new();
+        folder.ok(&["cp", CLIMATE, "climate.zarr"]);
+        folder.ok(&["consolidate", "climate.zarr"]);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+        let page = std::fs::read_to_string(&path).unwrap();
+        let written = written(&page, &folder);
+        assert!(page.lines().any(|line| line.starts_with("$ zarr ")), "docs/{name}: no commands");
+        if std::env::var_os("ZARR_BLESS").is_some() {
+            std::fs::write(&path, &written).unwrap();
+            continue;
+        }
+        for (number, (found, expected)) in written.lines().zip(page.lines()).enumerate() {
+            let line = number + 1;
+            assert_eq!(found, expected, "docs/{name}:{line}: docs/command.md says at its top how to write it anew");
+        }
+        assert_eq!(written, page, "docs/{name}");
     }
-    for (number, (found, expected)) in written.lines().zip(page.lines()).enumerate() {
-        assert_eq!(found, expected, "docs/command.md:{}: see its first lines for how to write it anew", number + 1);
-    }
-    assert_eq!(written, page);
 }
 
 /// What the first command of README.md prints.
