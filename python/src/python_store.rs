@@ -11,8 +11,8 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use zarr::store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Bytes, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key,
-    Listing, Operation, Prefix, Result, SetOptions, Snapshot, Version,
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, ByteRangeExt, Bytes, Capabilities, Error, ErrorKind, Fetched,
+    GetOptions, Key, Listing, Operation, Prefix, Result, SetOptions, Snapshot, Version,
 };
 
 /// The answer of a store of Python.

@@ -4,9 +4,9 @@
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
+use zarr_bytes::ByteRange;
 use zarr_codec::{ArrayToBytes, Decode, Dims, Error, Step, View, ViewMut};
 use zarr_grid::{Region, Shape};
-use zarr_store::ByteRange;
 
 /// The name in errors.
 pub(crate) const NAME: &str = "bytes";

@@ -1,6 +1,7 @@
 use crate::{BYTES, BytesConfig};
 use proptest::prelude::*;
 use std::sync::Arc;
+use zarr_bytes::ByteRange;
 use zarr_codec::testing::{self, array_to_bytes, build, chunk_round_trip, corrupt_chunk, decode_parts, element};
 use zarr_codec::{
     Access, BuildContext, Codecs, Config, ElementSpec, Error, ErrorKind, Limits, Patch, Pipeline, Size, Step, View,
@@ -9,7 +10,6 @@ use zarr_codec::{
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{AxisRange, Region, SelectedElements, Selection};
 use zarr_json::{NamedConfig, Value};
-use zarr_store::ByteRange;
 
 fn chain(data_type: &str, endian: &str) -> Arc<Pipeline> {
     let mut codecs = Codecs::default();

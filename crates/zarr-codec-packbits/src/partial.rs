@@ -4,8 +4,8 @@ use crate::packed::{NAME, PackBits};
 use crate::positions::Positions;
 use std::ops::Range;
 use std::sync::Arc;
+use zarr_bytes::ByteRange;
 use zarr_codec::{Decode, Error, Step, ViewMut};
-use zarr_store::ByteRange;
 
 /// A decode that asks for the bytes from the first to the last element of a region.
 ///

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use zarr_bytes::ByteRange;
 use zarr_codec::{Error, InnerChunkIndex, Pipeline, Scratch, View, ViewMut};
 use zarr_grid::{Region, Shape};
-use zarr_store::ByteRange;
 
 /// Bytes of an entry: offset and length as u64 (sharding codec 1.0, section "Binary shard format").
 const ENTRY: usize = 16;

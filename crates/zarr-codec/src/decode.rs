@@ -13,8 +13,8 @@ use smallvec::SmallVec;
 use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
+use zarr_bytes::ByteRange;
 use zarr_grid::{AxisOverlaps, ChunkIndex, ChunkOverlaps, Shape};
-use zarr_store::ByteRange;
 
 /// How encoded bytes are best asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

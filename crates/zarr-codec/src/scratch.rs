@@ -1,7 +1,7 @@
 //! Buffers that each thread keeps between chunks.
 
 use std::ops::{Deref, DerefMut};
-use zarr_store::{BufferUse, keep_buffer, take_buffer};
+use zarr_bytes::{BufferUse, keep_buffer, take_buffer};
 
 /// A buffer of this thread, which keeps it when it is dropped.
 #[derive(Debug)]

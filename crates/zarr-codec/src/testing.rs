@@ -283,7 +283,7 @@ pub fn decode_parts(
         match decode.step(&got, out)? {
             Step::Done => return Ok(()),
             Step::Need(ranges) => {
-                let slice = |range: &zarr_store::ByteRange| {
+                let slice = |range: &zarr_bytes::ByteRange| {
                     let range = range.resolve(encoded.len() as u64)?;
                     encoded.get(range.start as usize..range.end as usize)
                 };

@@ -11,8 +11,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::task::{JoinError, JoinSet};
 use zarr_store::{
-    BoxFuture, ByteRange, Error, ErrorKind, Fetched, GetOptions, Key, Operation, Precondition, Result, Snapshot,
-    Version,
+    BoxFuture, ByteRange, ByteRangeExt, Error, ErrorKind, Fetched, GetOptions, Key, Operation, Precondition, Result,
+    Snapshot, Version,
 };
 
 use crate::Sizes;

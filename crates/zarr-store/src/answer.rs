@@ -1,11 +1,13 @@
 //! Answers to requests on blocking stores.
 
-use crate::buffers::{BufferUse, keep_buffer};
 use crate::fetched::check;
 use crate::get_plan::GetPlan;
 use crate::listing::Listed;
 use crate::trace::Span;
-use crate::{ByteRange, Error, Fetched, GetInto, GetOptions, Key, Reply, Request, Result, Store, StoreExt};
+use crate::{
+    BufferUse, ByteRange, Error, Fetched, GetInto, GetOptions, Key, Reply, Request, Result, Store, StoreExt,
+    keep_buffer,
+};
 
 /// Answers requests one after another. Values that are set directly after each other are one call of [`Store::set_many`].
 ///

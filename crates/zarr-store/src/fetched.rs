@@ -6,7 +6,9 @@ use std::ops::Range;
 use bytes::Bytes;
 use smallvec::SmallVec;
 
-use crate::{BufferUse, ByteRange, Error, GetOptions, Key, Result, Snapshot, Version, keep_buffer, take_buffer};
+use crate::{
+    BufferUse, ByteRange, ByteRangeExt, Error, GetOptions, Key, Result, Snapshot, Version, keep_buffer, take_buffer,
+};
 
 /// The result of a get: one piece of bytes for each range, in order.
 ///

@@ -1,91 +1,22 @@
-//! Which bytes of a value.
+//! Byte ranges of the values of a store.
 
 use std::fmt;
 use std::ops::Range;
 
-use crate::{Error, Key, Result};
+use crate::{ByteRange, Error, Key, Result};
 
-/// Which bytes of a value to get. Offsets and lengths are bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ByteRange {
-    /// The whole value.
-    Full,
-    /// From `start` up to but without `end`; both within the value.
-    Range(Range<u64>),
-    /// From this offset, which is within the value or its end, to the end.
-    From(u64),
-    /// The last bytes, as many as this; the value has at least as many.
-    Suffix(u64),
-    /// The first bytes, as many as this, or all of them where the value has fewer: the whole value, but with a bound on the
-    /// memory that it takes.
-    First(u64),
-}
-
-impl ByteRange {
-    /// The offsets meant in a value of `size` bytes; `None` if the range is not wholly inside it.
-    ///
-    /// ```
-    /// # use zarr_store::ByteRange;
-    /// assert_eq!(ByteRange::Suffix(4).resolve(10), Some(6..10));
-    /// assert_eq!(ByteRange::Suffix(4).resolve(3), None);
-    /// assert_eq!(ByteRange::From(10).resolve(10), Some(10..10));
-    /// assert_eq!(ByteRange::First(4).resolve(3), Some(0..3));
-    /// ```
-    #[must_use]
-    pub fn resolve(&self, size: u64) -> Option<Range<u64>> {
-        match self {
-            Self::Full => Some(0..size),
-            Self::Range(range) => (range.start <= range.end && range.end <= size).then(|| range.clone()),
-            Self::From(start) => (*start <= size).then_some(*start..size),
-            Self::Suffix(len) => size.checked_sub(*len).map(|start| start..size),
-            Self::First(len) => Some(0..size.min(*len)),
-        }
-    }
-
+/// Byte ranges, checked against a value of a store.
+pub trait ByteRangeExt {
     /// As [`ByteRange::resolve`], as indices into a value of `size` bytes in memory.
     ///
     /// # Errors
     /// [`Error::Range`] if the range is not wholly inside the value.
-    pub fn check(&self, store: &dyn fmt::Display, key: &Key, size: u64) -> Result<Range<usize>> {
+    fn check(&self, store: &dyn fmt::Display, key: &Key, size: u64) -> Result<Range<usize>>;
+}
+
+impl ByteRangeExt for ByteRange {
+    fn check(&self, store: &dyn fmt::Display, key: &Key, size: u64) -> Result<Range<usize>> {
         let at = self.resolve(size).and_then(|at| Some(usize::try_from(at.start).ok()?..usize::try_from(at.end).ok()?));
         at.ok_or_else(|| Error::Range { store: store.to_string(), key: key.clone(), range: self.clone(), size })
-    }
-
-    /// The size of a value of which this range has these bytes, if they are all of it.
-    #[must_use]
-    pub fn whole_size(&self, bytes: &[u8]) -> Option<u64> {
-        let len = bytes.len() as u64;
-        match self {
-            Self::Full => Some(len),
-            Self::First(most) => (len < *most).then_some(len),
-            Self::Range(_) | Self::From(_) | Self::Suffix(_) => None,
-        }
-    }
-
-    /// The range as offsets if they do not depend on the size of the value.
-    #[must_use]
-    pub fn bounded(&self) -> Option<&Range<u64>> {
-        match self {
-            Self::Range(range) => Some(range),
-            _ => None,
-        }
-    }
-}
-
-impl From<Range<u64>> for ByteRange {
-    fn from(range: Range<u64>) -> Self {
-        Self::Range(range)
-    }
-}
-
-impl fmt::Display for ByteRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Full => f.write_str("all bytes"),
-            Self::Range(range) => write!(f, "bytes {}..{}", range.start, range.end),
-            Self::From(start) => write!(f, "bytes {start}.."),
-            Self::Suffix(len) => write!(f, "the last {len} bytes"),
-            Self::First(len) => write!(f, "the first {len} bytes"),
-        }
     }
 }

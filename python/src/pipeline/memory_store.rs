@@ -8,8 +8,8 @@ use pyo3::types::{PyBytes, PySlice};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr::store::{
-    AccessProfile, ByteRange, Bytes, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key, Operation, Result,
-    SetOptions, Store, Version,
+    AccessProfile, ByteRange, ByteRangeExt, Bytes, Capabilities, Error, ErrorKind, Fetched, GetOptions, Key, Operation,
+    Result, SetOptions, Store, Version,
 };
 
 /// A mapping of keys to buffers.

@@ -19,7 +19,7 @@ const ALLOWED: [(&str, &[&str]); 7] = [
         &["data_type", "element", "element_bytes", "extension", "name", "parse", "print", "structure"],
     ),
     ("crates/zarr-json/src", &["map", "members", "value"]),
-    ("crates/zarr-store/src", &["error", "key", "prefix", "range", "version"]),
+    ("crates/zarr-store/src", &["error", "key", "prefix", "version"]),
     ("crates/zarr-store/src", &["fetched", "snapshot"]),
 ];
 

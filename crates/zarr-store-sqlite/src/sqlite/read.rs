@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, Row, blob::Blob};
 use sha2::{Digest, Sha256};
-use zarr_store::{ByteRange, Error, Fetched, GetInto, GetOptions, Key, Operation, Result, Version};
+use zarr_store::{ByteRange, ByteRangeExt, Error, Fetched, GetInto, GetOptions, Key, Operation, Result, Version};
 
 use super::SqliteStore;
 use super::failure::{Fault, code};

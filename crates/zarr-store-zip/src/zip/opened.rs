@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use zarr_store::{AccessProfile, ByteRange, Capabilities, Error, Fetched, GetOptions, Key, Operation, Result};
+use zarr_store::{
+    AccessProfile, ByteRange, ByteRangeExt, Capabilities, Error, Fetched, GetOptions, Key, Operation, Result,
+};
 
 use crate::ZipFault;
 

@@ -26,8 +26,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use zarr_store::{
-    ByteRange, Bytes, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix, Result,
-    SetOptions, SizeVisitor, Version,
+    ByteRange, ByteRangeExt, Bytes, Capabilities, Error, Fetched, GetOptions, Key, Listing, Lock, Operation, Prefix,
+    Result, SetOptions, SizeVisitor, Version,
 };
 
 use super::file;
