@@ -28,6 +28,17 @@ impl Map {
         Self { members: (!members.is_empty()).then(|| Arc::new(Members::new(members))) }
     }
 
+    /// The members that have a value.
+    ///
+    /// ```
+    /// # use zarr_json::Map;
+    /// let map = Map::from_some([("level", Some(3.into())), ("checksum", None)]);
+    /// assert_eq!(map, Map::from([("level", 3.into())]));
+    /// ```
+    pub fn from_some<const N: usize>(members: [(&str, Option<Value>); N]) -> Self {
+        members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+
     /// An object with members whose names are known to be different.
     pub fn from_unique(members: impl IntoIterator<Item = (String, Value)>) -> Self {
         Self::from_members(members.into_iter().map(|(name, value)| (Cow::Owned(name), value)).collect())
@@ -140,6 +151,13 @@ impl PartialEq for Map {
             (Some(a), Some(b)) if Arc::ptr_eq(a, b) => true,
             _ => self.members() == other.members(),
         }
+    }
+}
+
+impl<const N: usize> From<[(&str, Value); N]> for Map {
+    /// These members; of several with one name the last one counts, at the index of the first.
+    fn from(members: [(&str, Value); N]) -> Self {
+        members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 }
 
