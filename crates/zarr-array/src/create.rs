@@ -113,7 +113,7 @@ impl NewArray {
     /// there is none. By default chunks are compressed.
     ///
     /// They are given as [text](zarr_codec::CodecList), `"delta,zstd(3)"`; as JSON text, the `codecs` of a Zarr v3 document; as typed
-    /// codecs, one, or a tuple, an array or a vector of them: `(Delta::new(), Zstd::level(3))`; or as names with configurations.
+    /// codecs, one, or a tuple, an array or a vector of them: `(Delta::new(), Zstd::level(3)?)`; or as names with configurations.
     ///
     /// ```
     /// # use zarr_array::NewArray;

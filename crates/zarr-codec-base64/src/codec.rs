@@ -3,11 +3,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Protection, Sink, Size, slice_methods};
 
 /// The codec, for the table of codecs.
 pub const BASE64: CodecEntry =
-    CodecEntry::bytes_to_bytes("numcodecs.base64", build).id("base64").only_read(&["base64"]);
+    CodecEntry::bytes_to_bytes("numcodecs.base64", |_| Ok(Arc::new(Base64))).id("base64").only_read(&["base64"]);
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[BASE64];
@@ -16,12 +16,19 @@ const NAME: &str = "base64";
 /// Bytes that go into, and characters that come out of, one group.
 const GROUP: (usize, usize) = (3, 4);
 
-fn build(_: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    Ok(Arc::new(Base64))
+/// Codec `base64`, which has no configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Base64;
+
+impl CodecValue for Base64 {
+    const ENTRY: CodecEntry = BASE64;
+
+    fn from_config(_: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self)
+    }
 }
 
-#[derive(Debug)]
-struct Base64;
+slice_methods!(Base64);
 
 impl BytesToBytes for Base64 {
     fn name(&self) -> &'static str {

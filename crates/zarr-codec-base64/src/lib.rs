@@ -17,10 +17,8 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
-mod typed;
 
-pub use codec::{BASE64, CODECS};
-pub use typed::Base64;
+pub use codec::{BASE64, Base64, CODECS};
 
 #[cfg(test)]
 mod tests;

@@ -4,12 +4,16 @@ use crate::encode::compress_from;
 use crate::error::CODEC;
 use crate::frame::{HEADER_SIZE, Shuffle};
 use crate::{Compressor, Error, Frame, Options, compress};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
-use zarr_codec::{Blocks, BuildContext, BytesToBytes, CodecEntry, Protection, Sink, Size, Source, add_missing};
-use zarr_json::Value;
+use zarr_codec::{
+    Blocks, BuildContext, BytesToBytes, CodecEntry, CodecValue, Protection, Sink, Size, Source, add_missing,
+    slice_methods,
+};
+use zarr_json::{Map, Value};
 
 /// The codec `blosc` and its names in other dialects.
-pub const BLOSC: CodecEntry = CodecEntry::bytes_to_bytes("blosc", build)
+pub const BLOSC: CodecEntry = CodecEntry::bytes_to_bytes("blosc", |context| Ok(Arc::new(Blosc::from_config(context)?)))
     .id("blosc")
     .aliases(&["numcodecs.blosc"])
     .arguments(&[
@@ -28,35 +32,156 @@ pub const BLOSC: CodecEntry = CodecEntry::bytes_to_bytes("blosc", build)
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[BLOSC];
 
-/// A blosc codec with its configuration. Decoding needs none of it: frames tell all.
+/// Codec `blosc`: a compressor, its level, and the order of the bytes that it gets. Decoding needs none of it: frames tell all.
+///
+/// ```
+/// use zarr_codec_blosc::Blosc;
+///
+/// let numbers: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
+/// let codec = Blosc::zstd().level(5)?.bitshuffle().type_size(4)?;
+/// let encoded = codec.encode(&numbers)?;
+/// assert_eq!(codec.decode(&encoded, 20_000)?, numbers);
+/// # Ok::<(), zarr_codec::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BloscCodec {
-    /// How chunks are compressed.
-    pub options: Options,
+pub struct Blosc {
+    /// How chunks are compressed. Its size of elements is 1 where the codec is given none.
+    options: Options,
+    /// The size of elements, if it is not to be that of the array's.
+    type_size: Option<usize>,
 }
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, zarr_codec::Error> {
-    Ok(Arc::new(BloscCodec { options: options(context) }))
+impl Blosc {
+    /// By `compressor`, at level 5, the bytes of elements shuffled.
+    pub fn new(compressor: Compressor) -> Self {
+        Self { options: Options { compressor, type_size: 1, ..Options::default() }, type_size: None }
+    }
+
+    /// By LZ4.
+    pub fn lz4() -> Self {
+        Self::new(Compressor::Lz4)
+    }
+
+    /// By LZ4, more slowly to smaller chunks.
+    pub fn lz4hc() -> Self {
+        Self::new(Compressor::Lz4hc)
+    }
+
+    /// By BloscLZ.
+    pub fn blosclz() -> Self {
+        Self::new(Compressor::Blosclz)
+    }
+
+    /// By Snappy.
+    pub fn snappy() -> Self {
+        Self::new(Compressor::Snappy)
+    }
+
+    /// By zlib.
+    pub fn zlib() -> Self {
+        Self::new(Compressor::Zlib)
+    }
+
+    /// By Zstandard.
+    pub fn zstd() -> Self {
+        Self::new(Compressor::Zstd)
+    }
+
+    /// At this level, 0 (none) to 9.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](zarr_codec::Error::Argument) for another level.
+    pub fn level(self, level: u8) -> Result<Self, zarr_codec::Error> {
+        let level = BLOSC.in_range("clevel", level, LEVELS)?;
+        Ok(Self { options: Options { level, ..self.options }, ..self })
+    }
+
+    /// With the bytes of elements regrouped by their position in the element, as is the default.
+    #[must_use]
+    pub fn shuffle(self) -> Self {
+        self.shuffled(Shuffle::Bytes)
+    }
+
+    /// With the bits of elements regrouped by their position in the element.
+    #[must_use]
+    pub fn bitshuffle(self) -> Self {
+        self.shuffled(Shuffle::Bits)
+    }
+
+    /// With bytes as they come.
+    #[must_use]
+    pub fn no_shuffle(self) -> Self {
+        self.shuffled(Shuffle::None)
+    }
+
+    fn shuffled(self, shuffle: Shuffle) -> Self {
+        Self { options: Options { shuffle, ..self.options }, ..self }
+    }
+
+    /// For elements of so many bytes. By default the elements of the array, and bytes where there is none.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](zarr_codec::Error::Argument) for 0, and for 2 GiB or more.
+    pub fn type_size(self, size: usize) -> Result<Self, zarr_codec::Error> {
+        let type_size = BLOSC.in_range("typesize", size, 1..=MAX_SIZE)?;
+        Ok(Self { options: Options { type_size, ..self.options }, type_size: Some(type_size) })
+    }
+
+    /// In blocks of so many bytes; 0, the default, leaves it to the heuristics of c-blosc.
+    ///
+    /// # Errors
+    /// [`Error::Argument`](zarr_codec::Error::Argument) for 2 GiB or more.
+    pub fn block_size(self, size: usize) -> Result<Self, zarr_codec::Error> {
+        let block_size = BLOSC.in_range("blocksize", size, 0..=MAX_SIZE)?;
+        Ok(Self { options: Options { block_size, ..self.options }, ..self })
+    }
 }
 
-/// Members that are missing have the values that numcodecs gives them, and so have wrong ones: all are for encoding.
-fn options(context: &BuildContext<'_>) -> Options {
-    let config = context.config;
-    // The bytes that reach the codec are no row of elements where these vary in length.
-    let item_size = if context.element.is_variable() { 1 } else { context.element.item_size() };
-    let type_size = config.or_default("typesize", config.integer("typesize", 1..=MAX_SIZE), item_size.max(1));
-    let name = config.text("cname").and_then(|name| match name {
-        Some(name) if Compressor::from_name(name).is_none() => {
-            let names = Compressor::ALL.map(Compressor::name).join(", ");
-            Err(config.error("cname", format!("expected one of {names}, found {name:?}")))
-        }
-        name => Ok(name),
-    });
-    let compressor = Compressor::from_name(config.or_default("cname", name, "lz4")).unwrap_or(Compressor::Lz4);
-    let level = config.or_default("clevel", config.integer("clevel", 0..=9), 5);
-    let block_size = config.or_default("blocksize", config.integer("blocksize", 0..=MAX_SIZE), 0);
-    Options { compressor, level, shuffle: shuffle(context, type_size), type_size, block_size }
+impl CodecValue for Blosc {
+    const ENTRY: CodecEntry = BLOSC;
+
+    /// Reads the configuration. Members that are missing have the values that numcodecs gives them, and so have wrong ones: all are for encoding.
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, zarr_codec::Error> {
+        let config = context.config;
+        // The bytes that reach the codec are no row of elements where these vary in length.
+        let item_size = if context.element.is_variable() { 1 } else { context.element.item_size() };
+        let type_size = config.or_default("typesize", config.integer("typesize", 1..=MAX_SIZE), item_size.max(1));
+        let name = config.text("cname").and_then(|name| match name {
+            Some(name) if Compressor::from_name(name).is_none() => {
+                let names = Compressor::ALL.map(Compressor::name).join(", ");
+                Err(config.error("cname", format!("expected one of {names}, found {name:?}")))
+            }
+            name => Ok(name),
+        });
+        let compressor = Compressor::from_name(config.or_default("cname", name, "lz4")).unwrap_or(Compressor::Lz4);
+        let level = config.or_default("clevel", config.integer("clevel", LEVELS), 5);
+        let block_size = config.or_default("blocksize", config.integer("blocksize", 0..=MAX_SIZE), 0);
+        let shuffle = shuffle(context, type_size);
+        let options = Options { compressor, level, shuffle, type_size, block_size };
+        Ok(Self { options, type_size: Some(type_size) })
+    }
+
+    fn to_config(&self) -> Map {
+        let Options { compressor, level, shuffle, block_size, .. } = self.options;
+        let shuffle = match shuffle {
+            Shuffle::None => "noshuffle",
+            Shuffle::Bytes => "shuffle",
+            Shuffle::Bits => "bitshuffle",
+        };
+        Map::from_some([
+            ("cname", Some(compressor.name().into())),
+            ("clevel", Some(level.into())),
+            ("shuffle", Some(shuffle.into())),
+            ("blocksize", Some(block_size.into())),
+            ("typesize", self.type_size.map(Into::into)),
+        ])
+    }
 }
+
+slice_methods!(Blosc);
+
+/// The levels that there are.
+const LEVELS: RangeInclusive<u8> = 0..=9;
 
 /// The largest size that a frame tells.
 const MAX_SIZE: usize = i32::MAX as usize;
@@ -100,7 +225,7 @@ fn frame(chunk: &[u8]) -> Result<Frame<'_>, Error> {
     Frame::parse(chunk.get(..size.max(HEADER_SIZE)).unwrap_or(chunk))
 }
 
-impl BytesToBytes for BloscCodec {
+impl BytesToBytes for Blosc {
     fn name(&self) -> &'static str {
         CODEC
     }

@@ -8,7 +8,7 @@
 //! use zarr_codec_blosc::Blosc;
 //!
 //! let numbers: Vec<u8> = (0..5000_u32).flat_map(u32::to_le_bytes).collect();
-//! let codec = Blosc::lz4().level(5).shuffle().type_size(4);
+//! let codec = Blosc::lz4().level(5)?.shuffle().type_size(4)?;
 //! let encoded = codec.encode(&numbers)?;
 //! assert!(encoded.len() < 2000);
 //! assert_eq!(codec.decode(&encoded, 20_000)?, numbers);
@@ -42,12 +42,10 @@ mod error;
 mod frame;
 mod inner;
 mod shuffle;
-mod typed;
 
-pub use codec::{BLOSC, BloscCodec, CODECS};
+pub use codec::{BLOSC, Blosc, CODECS};
 pub use decode::{Frame, decode, decode_range};
 pub use encode::{Options, compress};
 pub use error::Error;
 pub use frame::{HEADER_SIZE, Header, MAX_DECODED, Shuffle};
 pub use inner::{Compressor, Format};
-pub use typed::Blosc;

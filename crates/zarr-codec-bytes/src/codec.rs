@@ -1,46 +1,10 @@
 //! Encoding and decoding of chunks all of whose bytes are there.
 
-use crate::config::BytesConfig;
 use crate::slab::{NAME, SlabDecode, check_len, dims};
 use std::sync::Arc;
-use zarr_codec::{
-    Access, ArrayToBytes, BuildContext, CodecEntry, Decode, Error, Patch, Size, View, ViewMut, add_missing,
-};
-use zarr_dtype::{DataType, Layout, SwapRun};
+use zarr_codec::{Access, ArrayToBytes, Decode, Error, Patch, Size, View, ViewMut};
+use zarr_dtype::{ByteOrder, DataType, Layout, SwapRun};
 use zarr_grid::{Region, element_count};
-use zarr_json::NamedConfig;
-
-/// The codec, for the table of codecs.
-pub const BYTES: CodecEntry = CodecEntry::array_to_bytes("bytes", build)
-    .only_read(&["endian"])
-    .arguments(&[("endian", Some("\"little\""))])
-    .complete_with(complete);
-
-/// The codec of this crate, for the table of codecs.
-pub const CODECS: &[CodecEntry] = &[BYTES];
-
-/// Structs of version 2 may have an order for each field instead.
-fn complete(codec: &mut NamedConfig, data_type: &DataType) {
-    if data_type.layout().has_byte_order() && !codec.configuration.contains_key("field_endian") {
-        add_missing(codec, [("endian", "little".into())]);
-    }
-}
-
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let layout = context.element.layout();
-    let config = BytesConfig::from_context(context)?;
-    if layout.is_variable() {
-        let data_type = &context.element.data_type;
-        let what = format!("elements of data type {data_type} vary in length and need vlen-utf8 or vlen-bytes");
-        return Err(Error::Unsupported { codec: NAME, what });
-    }
-    Ok(Arc::new(BytesCodec {
-        item: layout.item_size(),
-        swaps: layout.swaps(&config.order()),
-        any_bits: layout.takes_any_bits(),
-        layout,
-    }))
-}
 
 /// The codec, bound to a data type: built from metadata, used for every chunk.
 #[derive(Debug)]
@@ -55,6 +19,18 @@ pub(crate) struct BytesCodec {
 }
 
 impl BytesCodec {
+    /// The codec for elements of `data_type` in a byte order.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for elements of variable length.
+    pub(crate) fn new(order: &ByteOrder, data_type: &DataType, layout: Layout) -> Result<Self, Error> {
+        if layout.is_variable() {
+            let what = format!("elements of data type {data_type} vary in length and need vlen-utf8 or vlen-bytes");
+            return Err(Error::Unsupported { codec: NAME, what });
+        }
+        Ok(Self { item: layout.item_size(), swaps: layout.swaps(order), any_bits: layout.takes_any_bits(), layout })
+    }
+
     /// Bytes of a chunk of `shape`; `None` if that is more than can be counted.
     pub(crate) fn size(&self, shape: &[u64]) -> Option<u64> {
         element_count(shape)?.checked_mul(u64::try_from(self.item).ok()?)

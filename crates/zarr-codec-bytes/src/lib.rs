@@ -28,14 +28,11 @@
 //! <https://zarr-specs.readthedocs.io/en/latest/v3/codecs/bytes/index.html>
 #![warn(clippy::indexing_slicing)]
 
+mod bytes;
 mod codec;
-mod config;
 mod slab;
-mod typed;
 
-pub use codec::{BYTES, CODECS};
-pub use config::BytesConfig;
-pub use typed::Bytes;
+pub use bytes::{BYTES, Bytes, CODECS};
 
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,11 @@
-use crate::{BYTES, BytesConfig};
+use crate::{BYTES, Bytes};
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_bytes::ByteRange;
 use zarr_codec::testing::{self, array_to_bytes, build, chunk_round_trip, corrupt_chunk, decode_parts, element};
 use zarr_codec::{
-    Access, BuildContext, Codecs, Config, ElementSpec, Error, ErrorKind, Limits, Patch, Pipeline, Size, Step, View,
-    ViewMut, Warnings,
+    Access, BuildContext, CodecValue, Codecs, Config, ElementSpec, Error, ErrorKind, Limits, Patch, Pipeline, Size,
+    Step, View, ViewMut, Warnings,
 };
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{AxisRange, Region, SelectedElements, Selection};
@@ -118,13 +118,13 @@ fn fields_of_structs_have_their_own_order() {
     let read = |text: &str| {
         let map = Value::from_json(text).unwrap().as_object().unwrap().clone();
         let (codecs, limits, warnings) = (Codecs::default(), Limits::default(), Warnings::default());
-        BytesConfig::from_context(&BuildContext::new("bytes", &Config::new(&map), &spec, &codecs, &limits, &warnings))
+        Bytes::from_config(&BuildContext::new("bytes", &Config::new(&map), &spec, &codecs, &limits, &warnings))
     };
     for configuration in [r#"{"endian": "big"}"#, mixed] {
-        let written = read(configuration).unwrap().to_config(&layout).configuration;
+        let written = read(configuration).unwrap().to_config_of(&layout).configuration;
         assert_eq!(Value::from(written), Value::from_json(configuration).unwrap());
     }
-    let same = read(r#"{"field_endian": ["big", null, ["big", "big"], null]}"#).unwrap().to_config(&layout);
+    let same = read(r#"{"field_endian": ["big", null, ["big", "big"], null]}"#).unwrap().to_config_of(&layout);
     assert_eq!(Value::from(same.configuration).to_string(), r#"{"endian":"big"}"#);
 
     let build = |configuration: &str| build(&BYTES, configuration, &spec).map(|_| ());

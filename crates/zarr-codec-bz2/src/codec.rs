@@ -1,14 +1,17 @@
 //! The codec.
 
 use crate::stream::{NAME, behind_empty_streams, compress, decompress};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Protection, Sink, Size, slice_methods};
+use zarr_json::Map;
 
 /// The codec, for the table of codecs.
-pub const BZ2: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.bz2", build)
-    .id("bz2")
-    .only_read(&["bz2", "https://codec.zarrs.dev/bytes_to_bytes/bz2"])
-    .arguments(&[("level", Some("1"))]);
+pub const BZ2: CodecEntry =
+    CodecEntry::bytes_to_bytes("numcodecs.bz2", |context| Ok(Arc::new(Bz2::from_config(context)?)))
+        .id("bz2")
+        .only_read(&["bz2", "https://codec.zarrs.dev/bytes_to_bytes/bz2"])
+        .arguments(&[("level", Some("1"))]);
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[BZ2];
@@ -16,28 +19,50 @@ pub const CODECS: &[CodecEntry] = &[BZ2];
 /// The first bytes of every stream.
 const MAGIC: &[u8] = b"BZh";
 
-/// The configuration of codec `bz2`.
+/// The levels that there are.
+const LEVELS: RangeInclusive<u32> = 1..=9;
+
+/// Codec `bz2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bz2Config {
-    /// 1 (small blocks) to 9 (large ones).
-    pub level: u32,
+pub struct Bz2 {
+    level: u32,
 }
 
-impl Bz2Config {
-    /// Reads the configuration. A wrong level, which decoding does not need, is the default.
-    pub fn from_context(context: &BuildContext<'_>) -> Self {
-        Self { level: context.config.or_default("level", context.config.integer("level", 1..=9), 1) }
+impl Bz2 {
+    /// Compression in blocks of 100 kB. Decodes any stream.
+    pub fn new() -> Self {
+        Self { level: 1 }
+    }
+
+    /// Compression in blocks of `level` times 100 kB, 1 to 9.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another level.
+    pub fn level(level: u32) -> Result<Self, Error> {
+        Ok(Self { level: BZ2.in_range("level", level, LEVELS)? })
     }
 }
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    Ok(Arc::new(Bz2 { config: Bz2Config::from_context(context) }))
+impl Default for Bz2 {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
-#[derive(Debug)]
-struct Bz2 {
-    config: Bz2Config,
+impl CodecValue for Bz2 {
+    const ENTRY: CodecEntry = BZ2;
+
+    /// Reads the configuration. A wrong level, which decoding does not need, is the default.
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self { level: context.config.or_default("level", context.config.integer("level", LEVELS), 1) })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("level", self.level.into())])
+    }
 }
+
+slice_methods!(Bz2);
 
 impl BytesToBytes for Bz2 {
     fn name(&self) -> &'static str {
@@ -54,7 +79,7 @@ impl BytesToBytes for Bz2 {
     }
 
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        compress(bytes, self.config.level, out)
+        compress(bytes, self.level, out)
     }
 
     fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {

@@ -10,7 +10,7 @@
 //! ```
 //! use zarr_codec_bz2::Bz2;
 //!
-//! let codec = Bz2::level(9);
+//! let codec = Bz2::level(9)?;
 //! let encoded = codec.encode(&[7; 5000])?;
 //! assert!(encoded.starts_with(b"BZh9") && encoded.len() < 100);
 //! assert_eq!(codec.decode(&encoded, 5000)?, [7; 5000]);
@@ -22,10 +22,8 @@
 
 mod codec;
 mod stream;
-mod typed;
 
-pub use codec::{BZ2, Bz2Config, CODECS};
-pub use typed::Bz2;
+pub use codec::{BZ2, Bz2, CODECS};
 
 #[cfg(test)]
 mod tests;

@@ -3,51 +3,104 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, Error, Size, View, ViewMut, read_variable, write_variable,
+    ArrayToBytes, BuildContext, CodecEntry, CodecValue, ElementOffsets, Error, Size, View, ViewMut, read_variable,
+    write_variable,
 };
-use zarr_dtype::{ByteOrder, DataType, FillValue, Scalar, from_npy_descr, print};
+use zarr_dtype::{ByteOrder, DataType, FillValue, Scalar, from_npy_descr, npy_descr, print};
 use zarr_grid::{Region, element_count};
-use zarr_json::Value;
+use zarr_json::{Map, Value};
 
 const NAME: &str = "categorize";
 
 /// Codec `categorize`, for the table of codecs.
-pub const CATEGORIZE: CodecEntry = CodecEntry::array_to_bytes("numcodecs.categorize", build)
-    .id("categorize")
-    .only_read(&["categorize"])
-    .example(r#"{"labels": ["red", "grün", "a", "東"], "dtype": "|O", "astype": "|u1"}"#);
+pub const CATEGORIZE: CodecEntry = CodecEntry::array_to_bytes("numcodecs.categorize", |context| {
+    Ok(Arc::new(Categorize::from_config(context)?.bind(context)?))
+})
+.id("categorize")
+.only_read(&["categorize"])
+.example(r#"{"labels": ["red", "grün", "a", "東"], "dtype": "|O", "astype": "|u1"}"#);
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[CATEGORIZE];
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let (config, data_type) = (context.config, &context.element.data_type);
-    if !matches!(data_type, DataType::String | DataType::FixedUtf32 { .. }) {
-        let what = format!("elements of data type {data_type}, expected string or fixed_length_utf32");
-        return Err(Error::Unsupported { codec: NAME, what });
-    }
-    // That of the array, which is known.
-    config.value("dtype");
-    let number = Number::parse(config.text("astype")?.unwrap_or("|u1"))
-        .ok_or_else(|| config.error("astype", "expected numpy's name of a type of integers".to_owned()))?;
-    let labels = config.required("labels")?;
-    let list = labels.as_array().ok_or_else(|| config.unexpected("labels", "an array of strings", labels))?;
-    if list.len() as u64 > number.greatest {
-        let what = format!("{} labels, expected at most {} for their numbers", list.len(), number.greatest);
-        return Err(config.error("labels", what));
-    }
-    // Number 0 is the empty text.
-    let mut texts = vec![FillValue::zero(data_type).bytes().to_vec()];
-    for (index, label) in list.iter().enumerate() {
-        let text = label.as_str().map(|_| print::parse(data_type, label));
-        let text = text.ok_or_else(|| config.unexpected(&format!("labels/{index}"), "a string", label))?;
-        texts.push(text.map_err(|error| config.error(&format!("labels/{index}"), error.to_string()))?);
-    }
-    // Of labels that are there twice the last one counts.
-    let numbers = texts.iter().zip(0_u64..).map(|(text, number)| (text.clone(), number)).collect();
-    let (is_variable, max_chunk) = (data_type.is_variable(), context.limits.max_chunk);
-    Ok(Arc::new(Categorize { is_variable, number, texts, numbers, max_chunk }))
+/// Codec `categorize`: texts as numbers of labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Categorize {
+    labels: Vec<String>,
+    /// The type of numbers, as numpy names it; bytes without sign where there is none.
+    astype: Option<String>,
+    number: Number,
 }
+
+impl Categorize {
+    /// Texts that are among these labels or empty.
+    pub fn labels<T: AsRef<str>>(labels: impl IntoIterator<Item = T>) -> Self {
+        let labels = labels.into_iter().map(|label| label.as_ref().to_owned()).collect();
+        Self { labels, astype: None, number: Number::BYTE }
+    }
+
+    /// With numbers of this type of integers; bytes without sign by default.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a type that has no integers.
+    pub fn astype(self, data_type: &DataType) -> Result<Self, Error> {
+        let descr = npy_descr(data_type).unwrap_or_else(|| data_type.to_string());
+        let number = Number::parse(&descr).ok_or_else(|| CATEGORIZE.argument("astype", NO_INTEGERS))?;
+        Ok(Self { astype: Some(descr), number, ..self })
+    }
+
+    /// The codec, bound to a data type.
+    fn bind(&self, context: &BuildContext<'_>) -> Result<Bound, Error> {
+        let (config, data_type) = (context.config, &context.element.data_type);
+        if !matches!(data_type, DataType::String | DataType::FixedUtf32 { .. }) {
+            let what = format!("elements of data type {data_type}, expected string or fixed_length_utf32");
+            return Err(Error::Unsupported { codec: NAME, what });
+        }
+        let (labels, number) = (&self.labels, self.number);
+        if labels.len() as u64 > number.greatest {
+            let what = format!("{} labels, expected at most {} for their numbers", labels.len(), number.greatest);
+            return Err(config.error("labels", what));
+        }
+        // Number 0 is the empty text.
+        let mut texts = vec![FillValue::zero(data_type).bytes().to_vec()];
+        for (index, label) in labels.iter().enumerate() {
+            let text = print::parse(data_type, &Value::from(label.as_str()));
+            texts.push(text.map_err(|error| config.error(&format!("labels/{index}"), error.to_string()))?);
+        }
+        // Of labels that are there twice the last one counts.
+        let numbers = texts.iter().zip(0_u64..).map(|(text, number)| (text.clone(), number)).collect();
+        let (is_variable, max_chunk) = (data_type.is_variable(), context.limits.max_chunk);
+        Ok(Bound { is_variable, number, texts, numbers, max_chunk })
+    }
+}
+
+impl CodecValue for Categorize {
+    const ENTRY: CodecEntry = CATEGORIZE;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        // That of the array, which is known.
+        config.value("dtype");
+        let astype = config.text("astype")?;
+        let number = astype.map_or(Some(Number::BYTE), Number::parse);
+        let number = number.ok_or_else(|| config.error("astype", NO_INTEGERS.to_owned()))?;
+        let labels = config.required("labels")?;
+        let list = labels.as_array().ok_or_else(|| config.unexpected("labels", "an array of strings", labels))?;
+        let label = |(index, label): (usize, &Value)| {
+            let text = label.as_str().map(str::to_owned);
+            text.ok_or_else(|| config.unexpected(&format!("labels/{index}"), "a string", label))
+        };
+        let labels = list.iter().enumerate().map(label).collect::<Result<_, _>>()?;
+        Ok(Self { labels, astype: astype.map(str::to_owned), number })
+    }
+
+    fn to_config(&self) -> Map {
+        let astype = self.astype.as_deref().map(Into::into);
+        Map::from_some([("labels", Some(self.labels.clone().into())), ("astype", astype)])
+    }
+}
+
+const NO_INTEGERS: &str = "expected numpy's name of a type of integers";
 
 /// How numbers are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +111,9 @@ struct Number {
 }
 
 impl Number {
+    /// Bytes without sign.
+    const BYTE: Self = Self { size: 1, is_big: false, greatest: u8::MAX as u64 };
+
     fn parse(descr: &str) -> Option<Self> {
         let (data_type, order) = from_npy_descr(descr).ok()?;
         let scalar = data_type.layout().scalar()?;
@@ -88,7 +144,7 @@ impl Number {
 }
 
 #[derive(Debug)]
-struct Categorize {
+struct Bound {
     is_variable: bool,
     number: Number,
     /// The texts by their numbers: the content of an element of variable length, or an element of fixed size in memory
@@ -99,7 +155,7 @@ struct Categorize {
     max_chunk: u64,
 }
 
-impl Categorize {
+impl Bound {
     fn push(&self, text: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         let number = self.numbers.get(text).ok_or_else(|| {
             let found = Value::from(String::from_utf8_lossy(text).replace('\0', "")).excerpt();
@@ -110,7 +166,7 @@ impl Categorize {
     }
 }
 
-impl ArrayToBytes for Categorize {
+impl ArrayToBytes for Bound {
     fn encoded_size(&self, shape: &[u64]) -> Size {
         let size = element_count(shape).and_then(|count| count.checked_mul(self.number.size as u64));
         size.map_or(Size::Unknown, Size::Exact)

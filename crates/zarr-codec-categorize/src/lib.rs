@@ -26,10 +26,8 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
-mod typed;
 
-pub use codec::{CATEGORIZE, CODECS};
-pub use typed::Categorize;
+pub use codec::{CATEGORIZE, CODECS, Categorize};
 
 #[cfg(test)]
 mod tests;

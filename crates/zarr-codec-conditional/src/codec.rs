@@ -1,39 +1,99 @@
 //! The codec.
 
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Scratch, Sink, Size};
+use zarr_codec::{
+    BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, InnerCodecs, IntoTypedCodecs, Protection, Scratch, Sink,
+    Size, slice_methods,
+};
+use zarr_json::Map;
 
 const NAME: &str = "conditional";
 
 /// Codec `conditional`, for the table of codecs.
-pub const CONDITIONAL: CodecEntry = CodecEntry::bytes_to_bytes("conditional", build)
-    .example(r#"{"codecs": [{"name": "gzip", "configuration": {"level": 1}}, {"name": "crc32c"}]}"#);
+pub const CONDITIONAL: CodecEntry =
+    CodecEntry::bytes_to_bytes("conditional", |context| Ok(Arc::new(Conditional::from_config(context)?)))
+        .example(r#"{"codecs": [{"name": "gzip", "configuration": {"level": 1}}, {"name": "crc32c"}]}"#);
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[CONDITIONAL];
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    let config = context.config;
-    let codecs = context.bytes_chain("codecs")?;
-    let least = codecs.len().div_ceil(8);
-    let header = match config.integer("header_bits", 0..=1_usize << 20)? {
-        None => least,
-        Some(bits) if bits.is_multiple_of(8) && bits >= codecs.len() => bits / 8,
-        Some(bits) => {
-            let what = format!("expected a multiple of 8 from {} on, found {bits}", codecs.len());
-            return Err(config.error("header_bits", what));
-        }
-    };
-    Ok(Arc::new(Conditional { codecs, header, max_chunk: context.limits.max_chunk }))
-}
-
-#[derive(Debug)]
-struct Conditional {
+/// Codec `conditional`: codecs of bytes that each chunk may leave out.
+#[derive(Clone, Debug)]
+pub struct Conditional {
+    inner: InnerCodecs,
     codecs: Vec<Arc<dyn BytesToBytes>>,
     /// Bytes of the header.
     header: usize,
     max_chunk: u64,
 }
+
+impl PartialEq for Conditional {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_config() == other.to_config()
+    }
+}
+
+impl Conditional {
+    /// These codecs, where they make a chunk shorter.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] unless all are codecs of bytes.
+    pub fn of(codecs: impl IntoTypedCodecs) -> Result<Self, Error> {
+        let inner = InnerCodecs::new(codecs);
+        let codec = Self::from_members(&Map::from([("codecs", inner.to_value())]), inner.entries())?;
+        Ok(Self { inner, ..codec })
+    }
+
+    /// With a header of so many bits.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] unless that is a multiple of 8, with a bit for each codec.
+    pub fn header_bits(self, bits: usize) -> Result<Self, Error> {
+        CONDITIONAL.in_range("header_bits", bits, 0..=MAX_HEADER)?;
+        let header = header(bits, self.codecs.len()).map_err(|what| CONDITIONAL.argument("header_bits", &what))?;
+        Ok(Self { header, ..self })
+    }
+}
+
+/// The most bits of a header.
+const MAX_HEADER: usize = 1 << 20;
+
+/// The bytes of a header of so many bits.
+fn header(bits: usize, codecs: usize) -> Result<usize, String> {
+    if bits.is_multiple_of(8) && bits >= codecs {
+        return Ok(bits / 8);
+    }
+    Err(format!("expected a multiple of 8 from {codecs} on, found {bits}"))
+}
+
+impl CodecValue for Conditional {
+    const ENTRY: CodecEntry = CONDITIONAL;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let codecs = context.bytes_chain("codecs")?;
+        let header = match config.integer("header_bits", 0..=MAX_HEADER)? {
+            None => codecs.len().div_ceil(8),
+            Some(bits) => header(bits, codecs.len()).map_err(|what| config.error("header_bits", what))?,
+        };
+        let inner = InnerCodecs::from_config(context, "codecs")?;
+        Ok(Self { inner, codecs, header, max_chunk: context.limits.max_chunk })
+    }
+
+    fn to_config(&self) -> Map {
+        let mut members = Map::from([("codecs", self.inner.to_value())]);
+        if self.header != self.codecs.len().div_ceil(8) {
+            members.insert("header_bits", self.header * 8);
+        }
+        members
+    }
+
+    fn inner_entries(&self) -> Vec<CodecEntry> {
+        self.inner.entries().to_vec()
+    }
+}
+
+slice_methods!(Conditional);
 
 impl Conditional {
     /// The codecs whose bits are set in a header.

@@ -12,7 +12,7 @@
 //! use zarr_codec_conditional::Conditional;
 //! use zarr_codec_gzip::Gzip;
 //!
-//! let codec = Conditional::of(Gzip::level(1));
+//! let codec = Conditional::of(Gzip::level(1)?)?;
 //! // One byte in front says whether the bytes behind it are compressed.
 //! assert_eq!(codec.encode(b"zarr")?, b"\0zarr");
 //! let encoded = codec.encode(&[7; 5000])?;
@@ -25,10 +25,8 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
-mod typed;
 
-pub use codec::{CODECS, CONDITIONAL};
-pub use typed::Conditional;
+pub use codec::{CODECS, CONDITIONAL, Conditional};
 
 #[cfg(test)]
 mod tests;

@@ -1,25 +1,24 @@
 //! Gzip members (RFC 1952).
 
-use crate::config::{DeflateConfig, encoded_size};
 #[cfg(not(feature = "libdeflate"))]
 use crate::deflate::deflate;
 use crate::inflate::{Reader, inflate};
+use crate::level::{self, LEVELS, encoded_size};
 #[cfg(feature = "libdeflate")]
 use crate::libdeflate::{deflate, inflate_at_once};
 use crc32fast::Hasher;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size, add_missing};
+use zarr_codec::{
+    BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Protection, Sink, Size, add_missing, slice_methods,
+};
+use zarr_json::Map;
 
 /// Codec `gzip`, for the table of codecs.
-pub const GZIP: CodecEntry = CodecEntry::bytes_to_bytes("gzip", build)
+pub const GZIP: CodecEntry = CodecEntry::bytes_to_bytes("gzip", |context| Ok(Arc::new(Gzip::from_config(context)?)))
     .id("gzip")
     .aliases(&["numcodecs.gzip"])
     .arguments(&[("level", Some("5"))])
     .complete_with(|codec, _| add_missing(codec, [("level", 5.into())]));
-
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    Ok(Arc::new(Gzip { config: DeflateConfig::from_context(context) }))
-}
 
 const NAME: &str = "gzip";
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -37,10 +36,46 @@ mod flag {
     pub(super) const RESERVED: u8 = 0b1110_0000;
 }
 
-#[derive(Debug)]
-struct Gzip {
-    config: DeflateConfig,
+/// Codec `gzip`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gzip {
+    level: u32,
 }
+
+impl Gzip {
+    /// Compression at level 5. Decodes any stream.
+    pub fn new() -> Self {
+        Self { level: 5 }
+    }
+
+    /// Compression at `level`, 0 (stored) to 9 (smallest).
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another level.
+    pub fn level(level: u32) -> Result<Self, Error> {
+        Ok(Self { level: GZIP.in_range("level", level, LEVELS)? })
+    }
+}
+
+impl Default for Gzip {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CodecValue for Gzip {
+    const ENTRY: CodecEntry = GZIP;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self { level: level::read(context) })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("level", self.level.into())])
+    }
+}
+
+slice_methods!(Gzip);
 
 impl BytesToBytes for Gzip {
     fn name(&self) -> &'static str {
@@ -56,7 +91,7 @@ impl BytesToBytes for Gzip {
     }
 
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        let effort = match self.config.level {
+        let effort = match self.level {
             9 => 2,
             1 => 4,
             _ => 0,
@@ -64,7 +99,7 @@ impl BytesToBytes for Gzip {
         let [magic0, magic1] = MAGIC;
         // No flags and no time, so that equal chunks are equal bytes.
         out.extend_from_slice(&[magic0, magic1, DEFLATE, 0, 0, 0, 0, 0, effort, OS]);
-        deflate(NAME, bytes, self.config.level, out)?;
+        deflate(NAME, bytes, self.level, out)?;
         let mut crc = Hasher::new();
         crc.update(bytes);
         out.extend_from_slice(&crc.finalize().to_le_bytes());

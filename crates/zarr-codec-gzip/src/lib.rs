@@ -19,14 +19,14 @@
 //! ```
 //! use zarr_codec_gzip::{Gzip, Zlib};
 //!
-//! let codec = Gzip::level(5);
+//! let codec = Gzip::level(5)?;
 //! let encoded = codec.encode(&[7; 5000])?;
 //! assert!(encoded.len() < 100);
 //! assert_eq!(codec.decode(&encoded, 5000)?, [7; 5000]);
 //!
-//! let encoded = Zlib::level(1).encode(b"zarr")?;
+//! let encoded = Zlib::level(1)?.encode(b"zarr")?;
 //! let mut buffer = [0; 10];
-//! assert_eq!(Zlib::level(1).decode_into(&encoded, &mut buffer)?, 4);
+//! assert_eq!(Zlib::level(1)?.decode_into(&encoded, &mut buffer)?, 4);
 //! assert!(buffer.starts_with(b"zarr"));
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
@@ -36,21 +36,18 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codecs;
-mod config;
 #[cfg(not(feature = "libdeflate"))]
 mod deflate;
 mod gzip;
 mod inflate;
+mod level;
 #[cfg(feature = "libdeflate")]
 mod libdeflate;
-mod typed;
 mod zlib;
 
 pub use codecs::CODECS;
-pub use config::DeflateConfig;
-pub use gzip::GZIP;
-pub use typed::{Gzip, Zlib};
-pub use zlib::ZLIB;
+pub use gzip::{GZIP, Gzip};
+pub use zlib::{ZLIB, Zlib};
 
 #[cfg(test)]
 mod tests;

@@ -1,25 +1,23 @@
 //! Zlib streams (RFC 1950).
 
-use crate::config::{DeflateConfig, encoded_size};
 #[cfg(not(feature = "libdeflate"))]
 use crate::deflate::deflate;
 use crate::gzip;
 use crate::inflate::{Reader, inflate};
+use crate::level::{self, LEVELS, encoded_size};
 #[cfg(feature = "libdeflate")]
 use crate::libdeflate::{deflate, inflate_at_once};
 use simd_adler32::Adler32;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Protection, Sink, Size, slice_methods};
+use zarr_json::Map;
 
 /// Codec `zlib`, for the table of codecs.
-pub const ZLIB: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.zlib", build)
-    .id("zlib")
-    .only_read(&["zlib"])
-    .arguments(&[("level", Some("1"))]);
-
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    Ok(Arc::new(Zlib { config: DeflateConfig::from_context(context) }))
-}
+pub const ZLIB: CodecEntry =
+    CodecEntry::bytes_to_bytes("numcodecs.zlib", |context| Ok(Arc::new(Zlib::from_config(context)?)))
+        .id("zlib")
+        .only_read(&["zlib"])
+        .arguments(&[("level", Some("1"))]);
 
 const NAME: &str = "zlib";
 /// Deflate with a window of 32 KiB.
@@ -27,10 +25,46 @@ const METHOD: u8 = 0x78;
 /// The flag that a preset dictionary is needed.
 const DICTIONARY: u8 = 1 << 5;
 
-#[derive(Debug)]
-struct Zlib {
-    config: DeflateConfig,
+/// Codec `zlib`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zlib {
+    level: u32,
 }
+
+impl Zlib {
+    /// Compression at level 1. Decodes any stream.
+    pub fn new() -> Self {
+        Self { level: 1 }
+    }
+
+    /// Compression at `level`, 0 (stored) to 9 (smallest).
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another level.
+    pub fn level(level: u32) -> Result<Self, Error> {
+        Ok(Self { level: ZLIB.in_range("level", level, LEVELS)? })
+    }
+}
+
+impl Default for Zlib {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CodecValue for Zlib {
+    const ENTRY: CodecEntry = ZLIB;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self { level: level::read(context) })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("level", self.level.into())])
+    }
+}
+
+slice_methods!(Zlib);
 
 impl BytesToBytes for Zlib {
     fn name(&self) -> &'static str {
@@ -47,14 +81,14 @@ impl BytesToBytes for Zlib {
 
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
         // The effort in the upper two bits; the lower five make the header a multiple of 31.
-        let flags = match self.config.level {
+        let flags = match self.level {
             0..=1 => 0x01,
             2..=5 => 0x5e,
             6 => 0x9c,
             _ => 0xda,
         };
         out.extend_from_slice(&[METHOD, flags]);
-        deflate(NAME, bytes, self.config.level, out)?;
+        deflate(NAME, bytes, self.level, out)?;
         out.extend_from_slice(&adler32(bytes).to_be_bytes());
         Ok(())
     }

@@ -1,14 +1,18 @@
 //! The codec.
 
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Scratch, Sink, Size};
+use zarr_codec::{
+    BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Protection, Scratch, Sink, Size, slice_methods,
+};
+use zarr_json::Map;
 use zarr_kernels::lz4::{self, MAX_SIZE, compress, decompress, max_compressed_size};
 
 /// The codec, for the table of codecs.
-pub const LZ4: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.lz4", build)
-    .id("lz4")
-    .only_read(&["lz4"])
-    .arguments(&[("acceleration", Some("1"))]);
+pub const LZ4: CodecEntry =
+    CodecEntry::bytes_to_bytes("numcodecs.lz4", |context| Ok(Arc::new(Lz4::from_config(context)?)))
+        .id("lz4")
+        .only_read(&["lz4"])
+        .arguments(&[("acceleration", Some("1"))]);
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[LZ4];
@@ -17,30 +21,45 @@ const NAME: &str = "lz4";
 /// No byte of a block stands for more decoded ones: a byte of a length adds up to 255.
 const MAX_RATIO: usize = 255;
 
-/// The configuration of codec `lz4`.
+/// Codec `lz4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lz4Config {
-    /// How much faster chunks are compressed, at the cost of size; less than 1 counts as 1.
-    pub acceleration: i64,
+pub struct Lz4 {
+    acceleration: i64,
 }
 
-impl Lz4Config {
-    /// Reads the configuration. What is no integer, which decoding does not need, is the default.
-    pub fn from_context(context: &BuildContext<'_>) -> Self {
-        let found = context.config.integer("acceleration", i64::MIN..=i64::MAX);
-        Self { acceleration: context.config.or_default("acceleration", found, 1) }
+impl Lz4 {
+    /// Compression at acceleration 1. Decodes any block.
+    pub fn new() -> Self {
+        Self::acceleration(1)
+    }
+
+    /// Compression that is so much faster and weaker; less than 1 counts as 1.
+    pub fn acceleration(acceleration: i64) -> Self {
+        Self { acceleration }
     }
 }
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    let config = Lz4Config::from_context(context);
-    Ok(Arc::new(Lz4 { acceleration: usize::try_from(config.acceleration).unwrap_or(1) }))
+impl Default for Lz4 {
+    fn default() -> Self {
+        Self::new()
+    }
 }
 
-#[derive(Debug)]
-struct Lz4 {
-    acceleration: usize,
+impl CodecValue for Lz4 {
+    const ENTRY: CodecEntry = LZ4;
+
+    /// Reads the configuration. A wrong acceleration, which decoding does not need, is the default.
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let found = context.config.integer("acceleration", i64::MIN..=i64::MAX);
+        Ok(Self { acceleration: context.config.or_default("acceleration", found, 1) })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("acceleration", self.acceleration.into())])
+    }
 }
+
+slice_methods!(Lz4);
 
 impl BytesToBytes for Lz4 {
     fn name(&self) -> &'static str {
@@ -63,7 +82,7 @@ impl BytesToBytes for Lz4 {
         let room = max_compressed_size(bytes.len());
         let mut scratch = Scratch::take();
         let block = scratch.sized(room)?;
-        let len = compress(bytes, block, self.acceleration);
+        let len = compress(bytes, block, usize::try_from(self.acceleration).unwrap_or(1));
         let block = len.and_then(|len| block.get(..len)).ok_or_else(|| failed("the block is too long".to_owned()))?;
         out.try_reserve(4 + block.len()).map_err(|_| Error::Allocation { size: room as u64 })?;
         out.extend_from_slice(&size.to_le_bytes());

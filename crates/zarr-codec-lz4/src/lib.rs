@@ -23,10 +23,8 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
-mod typed;
 
-pub use codec::{CODECS, LZ4, Lz4Config};
-pub use typed::Lz4;
+pub use codec::{CODECS, LZ4, Lz4};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Decompressing.
 
-use crate::config::{Format, LzmaConfig, NAME};
-use crate::filter::{Branch, Filter, LzmaVersion};
+use crate::filter::{Branch, Dictionary, Filter, LzmaVersion};
+use crate::format::{Format, NAME};
 use lzma_rust2::filter::bcj::BcjReader;
 use lzma_rust2::filter::delta::DeltaReader;
 use lzma_rust2::{Lzma2Reader, LzmaReader, XzReader};
@@ -21,8 +21,14 @@ const NO_LIMIT: u32 = u32::MAX;
 ///
 /// # Errors
 /// [`Error::CutOff`], [`Error::TooLong`], [`Error::Corrupt`] or [`Error::Allocation`].
-pub(crate) fn decode(config: &LzmaConfig, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
-    let left = match config.format {
+pub(crate) fn decode(
+    format: Format,
+    filters: &[Filter],
+    dictionary: &Dictionary,
+    bytes: &[u8],
+    out: &mut Sink<'_>,
+) -> Result<(), Error> {
+    let left = match format {
         Format::Xz => return xz(bytes, out),
         Format::Alone => {
             let reader = LzmaReader::new_mem_limit(bytes, NO_LIMIT, None).map_err(|error| failed(&error, bytes))?;
@@ -31,8 +37,8 @@ pub(crate) fn decode(config: &LzmaConfig, bytes: &[u8], out: &mut Sink<'_>) -> R
             source.left()
         }
         Format::Raw => {
-            let mut source = Source::raw(config, bytes).map_err(|error| failed(&error, bytes))?;
-            let filters = config.filters.iter().rev();
+            let mut source = Source::raw(dictionary, bytes).map_err(|error| failed(&error, bytes))?;
+            let filters = filters.iter().rev();
             let mut reader = filters.fold(Box::new(&mut source) as Box<dyn Read>, |inner, filter| undo(filter, inner));
             read(&mut *reader, bytes, out)?;
             drop(reader);
@@ -72,8 +78,7 @@ enum Source<'b> {
 }
 
 impl<'b> Source<'b> {
-    fn raw(config: &LzmaConfig, bytes: &'b [u8]) -> io::Result<Self> {
-        let by = &config.dictionary;
+    fn raw(by: &Dictionary, bytes: &'b [u8]) -> io::Result<Self> {
         Ok(match by.lzma {
             LzmaVersion::One => {
                 Self::One(strict(LzmaReader::new(bytes, UNKNOWN, by.lc, by.lp, by.pb, by.dict_size, None)?))

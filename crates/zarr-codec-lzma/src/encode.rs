@@ -1,7 +1,7 @@
 //! Compressing.
 
-use crate::config::{Check, Format, LzmaConfig};
 use crate::filter::{Branch, Dictionary, Filter, LzmaVersion};
+use crate::format::{Check, Format};
 use lzma_rust2::filter::bcj::BcjWriter;
 use lzma_rust2::filter::delta::DeltaWriter;
 use lzma_rust2::{
@@ -16,21 +16,28 @@ const MIN_DICT_SIZE: usize = 4096;
 /// The least length that the library takes for good enough.
 const MIN_NICE_LEN: u32 = 8;
 
-/// Appends `bytes` in the format of the configuration.
+/// Appends `bytes` in `format`.
 ///
 /// # Errors
 /// With the library's words.
-pub(crate) fn encode(config: &LzmaConfig, bytes: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-    let options = options(&config.dictionary, bytes.len());
-    match config.format {
+pub(crate) fn encode(
+    format: Format,
+    check: Check,
+    filters: &[Filter],
+    dictionary: &Dictionary,
+    bytes: &[u8],
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let options = options(dictionary, bytes.len());
+    match format {
         Format::Xz => {
-            let check_type = match config.check {
+            let check_type = match check {
                 Check::None => CheckType::None,
                 Check::Crc32 => CheckType::Crc32,
                 Check::Crc64 => CheckType::Crc64,
                 Check::Sha256 => CheckType::Sha256,
             };
-            let filters = config.filters.iter().map(in_xz).collect();
+            let filters = filters.iter().map(in_xz).collect();
             let options = XzOptions { lzma_options: options, check_type, block_size: None, filters };
             let mut writer = XzWriter::new(out, options)?;
             writer.write_all(bytes)?;
@@ -44,10 +51,10 @@ pub(crate) fn encode(config: &LzmaConfig, bytes: &[u8], out: &mut Vec<u8>) -> io
         }
         Format::Raw => {
             let mut bytes = Cow::Borrowed(bytes);
-            for filter in &config.filters {
+            for filter in filters {
                 bytes = Cow::Owned(apply(filter, &bytes)?);
             }
-            raw(config.dictionary.lzma, options, &bytes, out)?;
+            raw(dictionary.lzma, options, &bytes, out)?;
         }
     }
     Ok(())

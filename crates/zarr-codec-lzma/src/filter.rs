@@ -7,7 +7,7 @@ use zarr_json::{Map, Value};
 
 /// A filter in front of the compression. It changes no length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Filter {
+pub(crate) enum Filter {
     /// Each byte less the one `dist` before it.
     Delta {
         /// 1 to 256 bytes.
@@ -24,7 +24,7 @@ pub enum Filter {
 
 /// A machine whose code a filter knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Branch {
+pub(crate) enum Branch {
     /// x86.
     X86,
     /// PowerPC, big-endian.
@@ -53,7 +53,7 @@ impl Branch {
 
 /// The two forms of compressed data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LzmaVersion {
+pub(crate) enum LzmaVersion {
     /// One run of symbols.
     One,
     /// Chunks with headers, which may be stored.
@@ -62,25 +62,25 @@ pub enum LzmaVersion {
 
 /// How data is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dictionary {
+pub(crate) struct Dictionary {
     /// In which form.
-    pub lzma: LzmaVersion,
+    pub(crate) lzma: LzmaVersion,
     /// How far back repetitions are found, in bytes.
-    pub dict_size: u32,
+    pub(crate) dict_size: u32,
     /// Bits of the byte before that a literal's probabilities depend on.
-    pub lc: u32,
+    pub(crate) lc: u32,
     /// Bits of the position that they depend on.
-    pub lp: u32,
+    pub(crate) lp: u32,
     /// Bits of the position that all other probabilities depend on.
-    pub pb: u32,
+    pub(crate) pb: u32,
     /// Whether symbols are chosen at once, and not by their consequences.
-    pub fast: bool,
+    pub(crate) fast: bool,
     /// Length of a repetition that is good enough.
-    pub nice_len: u32,
+    pub(crate) nice_len: u32,
     /// Whether repetitions are found by binary trees, not by chains.
-    pub trees: bool,
+    pub(crate) trees: bool,
     /// How many positions are looked at; 0 for a number that fits the rest.
-    pub depth: i32,
+    pub(crate) depth: i32,
 }
 
 const LZMA1: i64 = 0x4000_0000_0000_0001;

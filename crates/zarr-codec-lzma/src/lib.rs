@@ -21,7 +21,7 @@
 //! ```
 //! use zarr_codec_lzma::{Format, Lzma};
 //!
-//! let codec = Lzma::preset(6).format(Format::Alone);
+//! let codec = Lzma::preset(6)?.format(Format::Alone)?;
 //! let encoded = codec.encode(&[7; 5000])?;
 //! assert!(encoded.len() < 100);
 //! assert_eq!(codec.decode(&encoded, 5000)?, [7; 5000]);
@@ -33,16 +33,13 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
-mod config;
 mod decode;
 mod encode;
 mod filter;
-mod typed;
+mod format;
 
-pub use codec::{CODECS, LZMA};
-pub use config::{Check, Format, LzmaConfig};
-pub use filter::{Branch, Dictionary, Filter, LzmaVersion};
-pub use typed::Lzma;
+pub use codec::{CODECS, LZMA, Lzma};
+pub use format::{Check, Format};
 
 #[cfg(test)]
 mod tests;

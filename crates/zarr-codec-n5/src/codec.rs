@@ -3,58 +3,54 @@
 use crate::header::{self, NAME};
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Pipeline, Protection, Scratch, Size, View, ViewMut,
-    chunk_view,
+    ArrayToBytes, BuildContext, CodecEntry, CodecValue, ElementSpec, Error, InnerCodecs, IntoTypedCodecs, Pipeline,
+    Protection, Scratch, Size, View, ViewMut, chunk_view,
 };
 use zarr_dtype::DataType;
 use zarr_grid::{AxisRange, Region, element_count};
-use zarr_json::Value;
+use zarr_json::{Map, Value};
 
 /// A block may have so many bytes even if the chunk has less: as the full block at the end of an array has, where chunks of a
 /// rectilinear grid end with it.
 const LARGE: u64 = 16 << 20;
 
 /// The codec, for the table of codecs.
-pub const N5_DEFAULT: CodecEntry = CodecEntry::array_to_bytes("n5_default", build).example(
-    r#"{"codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}},
+pub const N5_DEFAULT: CodecEntry = CodecEntry::array_to_bytes("n5_default", |context| Ok(Arc::new(N5::new(context)?)))
+    .example(
+        r#"{"codecs": [{"name": "transpose", "configuration": {"order": [1, 0]}},
             {"name": "bytes", "configuration": {"endian": "big"}}]}"#,
-);
+    );
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[N5_DEFAULT];
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let (config, element) = (context.config, context.element);
-    let data_type = &element.data_type;
-    if !matches!(
-        data_type,
-        DataType::Int8
-            | DataType::Int16
-            | DataType::Int32
-            | DataType::Int64
-            | DataType::UInt8
-            | DataType::UInt16
-            | DataType::UInt32
-            | DataType::UInt64
-            | DataType::Float32
-            | DataType::Float64
-    ) {
-        let what = format!("elements of data type {data_type}, which N5 does not have");
-        return Err(Error::Unsupported { codec: NAME, what });
+/// Codec `n5_default`: blocks of N5.
+#[derive(Clone, Debug, PartialEq)]
+pub struct N5Default {
+    codecs: InnerCodecs,
+}
+
+impl N5Default {
+    /// Blocks that these codecs encode: `transpose` with all axes reversed, `bytes` (big-endian), and at most one compressor.
+    pub fn of(codecs: impl IntoTypedCodecs) -> Self {
+        Self { codecs: InnerCodecs::new(codecs) }
     }
-    let list = config.required("codecs")?;
-    let order = match context.list("codecs")?.as_slice() {
-        [transpose, bytes] | [transpose, bytes, _] if transpose.name == "transpose" && bytes.name == "bytes" => {
-            if data_type.layout().has_byte_order() && bytes.configuration.get("endian") != Some(&Value::from("big")) {
-                let found = bytes.configuration.get("endian").cloned().unwrap_or_default();
-                return Err(config.unexpected("codecs/1/configuration/endian", "\"big\"", &found));
-            }
-            transpose.configuration.get("order").cloned().unwrap_or_default()
-        }
-        _ => return Err(config.unexpected("codecs", "transpose, bytes and at most one compressor", list)),
-    };
-    let inner = context.chain("codecs", element)?;
-    Ok(Arc::new(N5 { element: element.clone(), order, inner }))
+}
+
+impl CodecValue for N5Default {
+    const ENTRY: CodecEntry = N5_DEFAULT;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self { codecs: InnerCodecs::from_config(context, "codecs")? })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("codecs", self.codecs.to_value())])
+    }
+
+    fn inner_entries(&self) -> Vec<CodecEntry> {
+        self.codecs.entries().to_vec()
+    }
 }
 
 /// The codec, bound to a data type.
@@ -65,6 +61,43 @@ struct N5 {
     order: Value,
     /// The bytes after the header.
     inner: Pipeline,
+}
+
+impl N5 {
+    fn new(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let (config, element) = (context.config, context.element);
+        let data_type = &element.data_type;
+        if !matches!(
+            data_type,
+            DataType::Int8
+                | DataType::Int16
+                | DataType::Int32
+                | DataType::Int64
+                | DataType::UInt8
+                | DataType::UInt16
+                | DataType::UInt32
+                | DataType::UInt64
+                | DataType::Float32
+                | DataType::Float64
+        ) {
+            let what = format!("elements of data type {data_type}, which N5 does not have");
+            return Err(Error::Unsupported { codec: NAME, what });
+        }
+        let list = config.required("codecs")?;
+        let order = match context.list("codecs")?.as_slice() {
+            [transpose, bytes] | [transpose, bytes, _] if transpose.name == "transpose" && bytes.name == "bytes" => {
+                if data_type.layout().has_byte_order() && bytes.configuration.get("endian") != Some(&Value::from("big"))
+                {
+                    let found = bytes.configuration.get("endian").cloned().unwrap_or_default();
+                    return Err(config.unexpected("codecs/1/configuration/endian", "\"big\"", &found));
+                }
+                transpose.configuration.get("order").cloned().unwrap_or_default()
+            }
+            _ => return Err(config.unexpected("codecs", "transpose, bytes and at most one compressor", list)),
+        };
+        let inner = context.chain("codecs", element)?;
+        Ok(Self { element: element.clone(), order, inner })
+    }
 }
 
 impl ArrayToBytes for N5 {

@@ -17,7 +17,7 @@
 //! use zarr_codec_n5::N5Default;
 //! use zarr_codec_transpose::Transpose;
 //!
-//! let block = N5Default::of((Transpose::new([1, 0]), Bytes::big_endian()));
+//! let block = N5Default::of((Transpose::new([1, 0])?, Bytes::big_endian()));
 //! let codec = Chain::new(&DataType::Int16, &[2, 3]).then(block).build()?;
 //! let encoded = codec.encode_elements(&[1_i16, 2, 3, 4, 5, 6])?;
 //! assert_eq!(codec.decode_elements::<i16>(&encoded)?, [1, 2, 3, 4, 5, 6]);
@@ -29,10 +29,8 @@
 
 mod codec;
 mod header;
-mod typed;
 
-pub use codec::{CODECS, N5_DEFAULT};
-pub use typed::N5Default;
+pub use codec::{CODECS, N5_DEFAULT, N5Default};
 
 #[cfg(test)]
 mod tests;

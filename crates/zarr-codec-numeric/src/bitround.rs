@@ -3,9 +3,10 @@
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Number, map};
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Error};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, Error};
 use zarr_dtype::float;
 use zarr_dtype::{DataType, Layout, Scalar};
+use zarr_json::Map;
 
 /// Codec `bitround`: numbers rounded to `keepbits` bits, of two equally near ones to the even.
 ///
@@ -14,46 +15,61 @@ use zarr_dtype::{DataType, Layout, Scalar};
 /// that would be rounded beyond the type is cut off instead. The register of extensions does not define that bit below
 /// zero; the crate zarrs takes the sign for it, which leaves little of small integers, such as -2⁵⁷ of -3840. Nothing
 /// is to be decoded.
-pub const BITROUND: CodecEntry = CodecEntry::array_to_array("numcodecs.bitround", build)
-    .id("bitround")
-    .aliases(&["bitround"])
-    .only_read(&["https://codec.zarrs.dev/array_to_array/bitround", "https://codec.zarrs.dev/array_to_bytes/bitround"])
-    .arguments(&[("keepbits", None)])
-    .example(r#"{"keepbits": 7}"#)
-    .complete_with(|codec, data_type| {
-        // The codec of numcodecs takes the bits of integers for floats; the registered one does not.
-        if !matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64) {
-            codec.name = "bitround".to_owned();
-        }
-    });
+pub const BITROUND: CodecEntry =
+    CodecEntry::array_to_array("numcodecs.bitround", |context| Bitround::from_config(context)?.bind(context))
+        .id("bitround")
+        .aliases(&["bitround"])
+        .only_read(&[
+            "https://codec.zarrs.dev/array_to_array/bitround",
+            "https://codec.zarrs.dev/array_to_bytes/bitround",
+        ])
+        .arguments(&[("keepbits", None)])
+        .example(r#"{"keepbits": 7}"#)
+        .complete_with(|codec, data_type| {
+            // The codec of numcodecs takes the bits of integers for floats; the registered one does not.
+            if !matches!(data_type, DataType::Float16 | DataType::Float32 | DataType::Float64) {
+                codec.name = "bitround".to_owned();
+            }
+        });
 
 const NAME: &str = "bitround";
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
-    let data_type = &context.element.data_type;
-    let scalar = match data_type.layout() {
-        Layout::Fixed { scalar, .. } if !matches!(data_type, DataType::FixedUtf32 { .. }) => scalar,
-        _ => return Err(unsupported(NAME, data_type)),
-    };
-    let kind = match scalar {
-        Scalar::F16 => Kind::Float(float::F16.mantissa()),
-        Scalar::BF16 => Kind::Float(float::BF16.mantissa()),
-        Scalar::F32 => Kind::Float(float::F32.mantissa()),
-        Scalar::F64 => Kind::Float(float::F64.mantissa()),
-        Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Kind::Unsigned,
-        Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => Kind::Signed,
-        _ => return Err(unsupported(NAME, data_type)),
-    };
-    // The register of extensions asks for one bit at least; numcodecs, which has floats only, for none.
-    let least = if context.name.starts_with("numcodecs.") && matches!(kind, Kind::Float(_)) { 0 } else { 1 };
-    let found = context.config.required("keepbits").and_then(|_| context.config.integer("keepbits", least..=u32::MAX));
-    // Nothing is to be decoded; without a number of bits nothing is to be rounded.
-    let all = match kind {
-        Kind::Float(mantissa) => mantissa,
-        Kind::Unsigned | Kind::Signed => u32::try_from(scalar.size() * 8).unwrap_or(u32::MAX),
-    };
-    let keepbits = context.config.or_default("keepbits", found, all);
-    filter::build(NAME, context, data_type.clone(), BitRound { keepbits, kind, size: scalar.size() })
+/// Codec `bitround`: numbers with few bits that are not 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bitround {
+    keepbits: u32,
+}
+
+impl Bitround {
+    /// Keeps so many bits: of a float's mantissa, or of an integer from its highest on that is set.
+    pub fn keep_bits(bits: u32) -> Self {
+        Self { keepbits: bits }
+    }
+
+    /// The codec, bound to a data type.
+    fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
+        let data_type = &context.element.data_type;
+        let (kind, size) = Kind::of(data_type).ok_or_else(|| unsupported(NAME, data_type))?;
+        filter::build(NAME, context, data_type.clone(), BitRound { keepbits: self.keepbits, kind, size })
+    }
+}
+
+impl CodecValue for Bitround {
+    const ENTRY: CodecEntry = BITROUND;
+
+    /// Reads the configuration. A wrong number of bits, which decoding does not need, is all of them.
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let (config, data_type) = (context.config, &context.element.data_type);
+        let (kind, size) = Kind::of(data_type).ok_or_else(|| unsupported(NAME, data_type))?;
+        // The register of extensions asks for one bit at least; numcodecs, which has floats only, for none.
+        let least = if context.name.starts_with("numcodecs.") && matches!(kind, Kind::Float(_)) { 0 } else { 1 };
+        let found = config.required("keepbits").and_then(|_| config.integer("keepbits", least..=u32::MAX));
+        Ok(Self { keepbits: config.or_default("keepbits", found, kind.bits(size)) })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("keepbits", self.keepbits.into())])
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +78,34 @@ enum Kind {
     Float(u32),
     Unsigned,
     Signed,
+}
+
+impl Kind {
+    /// The kind of the numbers of elements, and how many bytes a number has.
+    fn of(data_type: &DataType) -> Option<(Self, usize)> {
+        let scalar = match data_type.layout() {
+            Layout::Fixed { scalar, .. } if !matches!(data_type, DataType::FixedUtf32 { .. }) => scalar,
+            _ => return None,
+        };
+        let kind = match scalar {
+            Scalar::F16 => Self::Float(float::F16.mantissa()),
+            Scalar::BF16 => Self::Float(float::BF16.mantissa()),
+            Scalar::F32 => Self::Float(float::F32.mantissa()),
+            Scalar::F64 => Self::Float(float::F64.mantissa()),
+            Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Self::Unsigned,
+            Scalar::I8 | Scalar::I16 | Scalar::I32 | Scalar::I64 => Self::Signed,
+            _ => return None,
+        };
+        Some((kind, scalar.size()))
+    }
+
+    /// All bits of a number of so many bytes.
+    fn bits(self, size: usize) -> u32 {
+        match self {
+            Self::Float(mantissa) => mantissa,
+            Self::Unsigned | Self::Signed => u32::try_from(size * 8).unwrap_or(u32::MAX),
+        }
+    }
 }
 
 #[derive(Debug)]

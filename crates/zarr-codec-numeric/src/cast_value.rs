@@ -7,10 +7,10 @@ use crate::filter::{self, Transform, unsupported};
 use crate::real::Real;
 use cast::{Cast, OutOfRangeMode, Replacement};
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Config, Error};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, Config, Error};
 use zarr_dtype::float::Rounding;
 use zarr_dtype::{DataType, FillValue, Spelling};
-use zarr_json::{NamedConfig, Value as Json};
+use zarr_json::{Map, NamedConfig, Value as Json};
 
 /// Codec `cast_value`: integers and floats stored as numbers of another `data_type`.
 ///
@@ -18,48 +18,126 @@ use zarr_json::{NamedConfig, Value as Json};
 /// Beyond the range of the type it is an error, unless `out_of_range` is `clamp` (to the last number, or infinity if
 /// the type has it) or `wrap` (for integers). NaN and infinity stay NaN and infinity, or are an error. The fill value
 /// must come back.
-pub const CAST_VALUE: CodecEntry = CodecEntry::array_to_array("cast_value", build)
-    .arguments(&[("data_type", None)])
-    .example(r#"{"data_type": "float64"}"#);
+pub const CAST_VALUE: CodecEntry =
+    CodecEntry::array_to_array("cast_value", |context| CastValue::from_config(context)?.bind(context))
+        .arguments(&[("data_type", None)])
+        .example(r#"{"data_type": "float64"}"#);
 
 const NAME: &str = "cast_value";
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
-    let config = context.config;
-    let decoded = &context.element.data_type;
-    let from = Real::of(decoded).ok_or_else(|| unsupported(NAME, decoded))?;
-    let value = config.required("data_type")?;
-    let named = NamedConfig::from_value(value);
-    let named = named.ok_or_else(|| config.unexpected("data_type", "a data type", value))?;
-    let encoded = DataType::from_config(&named).map_err(|error| config.error("data_type", error.to_string()))?;
-    let to = Real::of(&encoded).ok_or_else(|| unsupported(NAME, &encoded))?;
-    let rounding = rounding(config)?;
-    let out_of_range = match config.value("out_of_range").map(|value| (value.as_str(), value)) {
-        None => None,
-        Some((Some("clamp"), _)) => Some(OutOfRangeMode::Clamp),
-        Some((Some("wrap"), _)) if matches!(to, Real::Integer(_)) => Some(OutOfRangeMode::Wrap),
-        Some((_, value)) => {
-            return Err(config.unexpected("out_of_range", "\"clamp\", or \"wrap\" for integers", value));
-        }
-    };
-    let map = config.value("scalar_map");
-    refuse_unread(config)?;
-    let replaced = replacements(config, map, "encode", (decoded, from), (&encoded, to))?;
-    let encode = Cast { from, to, name: encoded.to_string(), rounding, out_of_range, replaced };
-    let replaced = replacements(config, map, "decode", (&encoded, to), (decoded, from))?;
-    let decode = Cast { from: to, to: from, name: decoded.to_string(), rounding, out_of_range, replaced };
-    filter::build(NAME, context, encoded, CastValue { encode, decode })
+/// The words in metadata.
+const ROUNDINGS: [(&str, Rounding); 5] = [
+    ("nearest-even", Rounding::NearestEven),
+    ("nearest-away", Rounding::NearestAway),
+    ("towards-zero", Rounding::TowardsZero),
+    ("towards-positive", Rounding::TowardsPositive),
+    ("towards-negative", Rounding::TowardsNegative),
+];
+
+/// Codec `cast_value`: numbers as another type, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CastValue {
+    data_type: DataType,
+    rounding: Option<Rounding>,
+    out_of_range: Option<OutOfRangeMode>,
+    scalar_map: Option<Json>,
 }
 
-fn rounding(config: &Config<'_>) -> Result<Rounding, Error> {
-    let roundings = [
-        ("nearest-even", Rounding::NearestEven),
-        ("nearest-away", Rounding::NearestAway),
-        ("towards-zero", Rounding::TowardsZero),
-        ("towards-positive", Rounding::TowardsPositive),
-        ("towards-negative", Rounding::TowardsNegative),
-    ];
-    Ok(config.one_of("rounding", &roundings)?.unwrap_or(Rounding::NearestEven))
+impl CastValue {
+    /// Stored as this type. Numbers that it has not are errors.
+    pub fn to(data_type: &DataType) -> Self {
+        Self { data_type: data_type.clone(), rounding: None, out_of_range: None, scalar_map: None }
+    }
+
+    /// Rounded in this way; by default to the nearest number, of two the even one.
+    #[must_use]
+    pub fn rounding(self, rounding: Rounding) -> Self {
+        Self { rounding: Some(rounding), ..self }
+    }
+
+    /// Numbers out of the range of the type become its nearest.
+    #[must_use]
+    pub fn clamp(self) -> Self {
+        Self { out_of_range: Some(OutOfRangeMode::Clamp), ..self }
+    }
+
+    /// Numbers out of the range of the integers begin it anew.
+    #[must_use]
+    pub fn wrap(self) -> Self {
+        Self { out_of_range: Some(OutOfRangeMode::Wrap), ..self }
+    }
+
+    /// Encodes a number as another one; both as fill values are given, `"NaN"` among them.
+    #[must_use]
+    pub fn encode_as(self, number: impl Into<Json>, encoded: impl Into<Json>) -> Self {
+        self.with_pair("encode", number.into(), encoded.into())
+    }
+
+    /// Decodes a number as another one; both as fill values are given, `"NaN"` among them.
+    #[must_use]
+    pub fn decode_as(self, encoded: impl Into<Json>, number: impl Into<Json>) -> Self {
+        self.with_pair("decode", encoded.into(), number.into())
+    }
+
+    fn with_pair(mut self, direction: &str, from: Json, to: Json) -> Self {
+        let mut members = self.scalar_map.as_ref().and_then(Json::as_object).cloned().unwrap_or_default();
+        let mut pairs = members.get(direction).and_then(Json::as_array).unwrap_or_default().to_vec();
+        pairs.push(Json::Array(vec![from, to]));
+        members.insert(direction, pairs);
+        self.scalar_map = Some(members.into());
+        self
+    }
+
+    /// The codec, bound to a data type.
+    fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
+        let (config, decoded) = (context.config, &context.element.data_type);
+        let from = Real::of(decoded).ok_or_else(|| unsupported(NAME, decoded))?;
+        let encoded = self.data_type;
+        let to = Real::of(&encoded).ok_or_else(|| unsupported(NAME, &encoded))?;
+        let (rounding, out_of_range) = (self.rounding.unwrap_or(Rounding::NearestEven), self.out_of_range);
+        if out_of_range == Some(OutOfRangeMode::Wrap) && !matches!(to, Real::Integer(_)) {
+            return Err(config.unexpected("out_of_range", OUT_OF_RANGE, &OutOfRangeMode::Wrap.word().into()));
+        }
+        refuse_unread(config)?;
+        let map = self.scalar_map.as_ref();
+        let replaced = replacements(config, map, "encode", (decoded, from), (&encoded, to))?;
+        let encode = Cast { from, to, name: encoded.to_string(), rounding, out_of_range, replaced };
+        let replaced = replacements(config, map, "decode", (&encoded, to), (decoded, from))?;
+        let decode = Cast { from: to, to: from, name: decoded.to_string(), rounding, out_of_range, replaced };
+        filter::build(NAME, context, encoded, Casts { encode, decode })
+    }
+}
+
+const OUT_OF_RANGE: &str = "\"clamp\", or \"wrap\" for integers";
+
+impl CodecValue for CastValue {
+    const ENTRY: CodecEntry = CAST_VALUE;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let value = config.required("data_type")?;
+        let named = NamedConfig::from_value(value);
+        let named = named.ok_or_else(|| config.unexpected("data_type", "a data type", value))?;
+        let data_type = DataType::from_config(&named).map_err(|error| config.error("data_type", error.to_string()))?;
+        let out_of_range = match config.value("out_of_range").map(|value| (value.as_str(), value)) {
+            None => None,
+            Some((Some("clamp"), _)) => Some(OutOfRangeMode::Clamp),
+            Some((Some("wrap"), _)) => Some(OutOfRangeMode::Wrap),
+            Some((_, value)) => return Err(config.unexpected("out_of_range", OUT_OF_RANGE, value)),
+        };
+        let rounding = config.one_of("rounding", &ROUNDINGS)?;
+        Ok(Self { data_type, rounding, out_of_range, scalar_map: config.value("scalar_map").cloned() })
+    }
+
+    fn to_config(&self) -> Map {
+        let rounding = ROUNDINGS.iter().find(|(_, rounding)| Some(*rounding) == self.rounding);
+        Map::from_some([
+            ("data_type", Some(self.data_type.to_config().short_value())),
+            ("rounding", rounding.map(|(word, _)| (*word).into())),
+            ("out_of_range", self.out_of_range.map(|mode| mode.word().into())),
+            ("scalar_map", self.scalar_map.clone()),
+        ])
+    }
 }
 
 /// One direction of `scalar_map`: a list of pairs.
@@ -95,12 +173,12 @@ fn replacements(
 }
 
 #[derive(Debug)]
-struct CastValue {
+struct Casts {
     encode: Cast,
     decode: Cast,
 }
 
-impl Transform for CastValue {
+impl Transform for Casts {
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String> {
         self.encode.run(decoded, encoded)
     }

@@ -5,8 +5,9 @@ use crate::dtype::{Dtype, add_type, with_bits, with_float};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Arithmetic, Number, Span};
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Error};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, Error};
 use zarr_dtype::{DataType, Scalar};
+use zarr_json::Map;
 
 /// Codec `numcodecs.delta`: the first element, then the difference of each to the one before, in C order of the chunk.
 ///
@@ -14,36 +15,74 @@ use zarr_dtype::{DataType, Scalar};
 /// both. Lengths of time stay "not a time" once one is.
 /// Refused are bools, whose differences do not lead back, and dates, which numcodecs cannot decode: such arrays
 /// have `dtype` `<i8`.
-pub const DELTA: CodecEntry = CodecEntry::array_to_array("numcodecs.delta", build)
-    .id("delta")
-    .only_read(&["delta"])
-    .arguments(&[("astype", None)])
-    .complete_with(|codec, data_type| add_type(codec, "dtype", data_type));
+pub const DELTA: CodecEntry =
+    CodecEntry::array_to_array("numcodecs.delta", |context| Delta::from_config(context)?.bind(context))
+        .id("delta")
+        .only_read(&["delta"])
+        .arguments(&[("astype", None)])
+        .complete_with(|codec, data_type| add_type(codec, "dtype", data_type));
 
 const NAME: &str = "numcodecs.delta";
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
-    let dtype = Dtype::decoded(NAME, context, "dtype")?;
-    let astype = Dtype::member(NAME, context.config, "astype")?.unwrap_or_else(|| dtype.clone());
-    for dtype in [&dtype, &astype] {
-        if dtype.is_bool() || matches!(dtype.data_type, DataType::DateTime64(_)) {
-            return Err(unsupported(NAME, &dtype.data_type));
+/// Codec `numcodecs.delta`: each element less the one before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Delta {
+    dtype: Option<Dtype>,
+    astype: Option<Dtype>,
+}
+
+impl Delta {
+    /// Differences in the type of the elements.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stored as this type.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a type without numbers.
+    pub fn astype(self, data_type: &DataType) -> Result<Self, Error> {
+        Ok(Self { astype: Some(Dtype::given(&DELTA, "astype", data_type)?), ..self })
+    }
+
+    /// The codec, bound to a data type.
+    fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
+        let dtype = Dtype::decoded(NAME, context, "dtype", self.dtype)?;
+        let astype = self.astype.unwrap_or_else(|| dtype.clone());
+        for dtype in [&dtype, &astype] {
+            if dtype.is_bool() || matches!(dtype.data_type, DataType::DateTime64(_)) {
+                return Err(unsupported(NAME, &dtype.data_type));
+            }
         }
+        if dtype.is_complex() != astype.is_complex() || (dtype.is_time() || astype.is_time()) && dtype != astype {
+            let what = format!("differences of {} as {}", dtype.data_type, astype.data_type);
+            return Err(Error::Unsupported { codec: NAME, what });
+        }
+        filter::build(NAME, context, astype.data_type.clone(), Differences { dtype, astype })
     }
-    if dtype.is_complex() != astype.is_complex() || (dtype.is_time() || astype.is_time()) && dtype != astype {
-        let what = format!("differences of {} as {}", dtype.data_type, astype.data_type);
-        return Err(Error::Unsupported { codec: NAME, what });
+}
+
+impl CodecValue for Delta {
+    const ENTRY: CodecEntry = DELTA;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let dtype = Dtype::member(NAME, context.config, "dtype")?;
+        Ok(Self { dtype, astype: Dtype::member(NAME, context.config, "astype")? })
     }
-    filter::build(NAME, context, astype.data_type.clone(), Delta { dtype, astype })
+
+    fn to_config(&self) -> Map {
+        let value = |dtype: &Option<Dtype>| dtype.as_ref().map(Dtype::to_value);
+        Map::from_some([("dtype", value(&self.dtype)), ("astype", value(&self.astype))])
+    }
 }
 
 #[derive(Debug)]
-struct Delta {
+struct Differences {
     dtype: Dtype,
     astype: Dtype,
 }
 
-impl Transform for Delta {
+impl Transform for Differences {
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String> {
         let computed = self.dtype.scalar;
         self.with_neighbours(computed, |neighbours| {
@@ -63,7 +102,7 @@ impl Transform for Delta {
     }
 }
 
-impl Delta {
+impl Differences {
     /// Calls `f` with the [`Neighbours`] that add and subtract in type `computed`.
     fn with_neighbours(&self, computed: Scalar, f: impl FnOnce(&mut dyn Neighbours)) {
         let count = self.dtype.count;

@@ -1,8 +1,8 @@
 //! The types of numpy that filters of numcodecs name.
 
-use zarr_codec::{BuildContext, Config, Error, add_missing};
+use zarr_codec::{BuildContext, CodecEntry, Config, Error, add_missing};
 use zarr_dtype::{DataType, Layout, Scalar, from_npy_descr, npy_descr};
-use zarr_json::NamedConfig;
+use zarr_json::{NamedConfig, Value};
 
 /// Adds the member that names the type of numpy of elements, if they have one.
 pub(crate) fn add_type(codec: &mut NamedConfig, member: &str, data_type: &DataType) {
@@ -37,13 +37,32 @@ impl Dtype {
         }
     }
 
-    /// The type that member `name` says, which the elements of the array are taken for; without it, their own.
+    /// The type of `data_type`, which a program gave for member `name`.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if that is no type or one of another size, [`Error::Unsupported`] if it has no numbers.
-    pub(crate) fn decoded(codec: &'static str, context: &BuildContext<'_>, name: &'static str) -> Result<Self, Error> {
+    /// [`Error::Argument`] if it has no numbers.
+    pub(crate) fn given(entry: &CodecEntry, name: &str, data_type: &DataType) -> Result<Self, Error> {
+        let unfit = || entry.argument(name, &format!("expected a type of numbers, found {data_type}"));
+        Self::of(data_type).ok_or_else(unfit)
+    }
+
+    /// The name of a type of numpy, or in Zarr v3 where numpy has none.
+    pub(crate) fn to_value(&self) -> Value {
+        npy_descr(&self.data_type).map_or_else(|| self.data_type.to_config().short_value(), Value::from)
+    }
+
+    /// The type that the elements of the array are taken for: `given` by member `name`, or their own.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if `given` has another size, [`Error::Unsupported`] if the elements are no numbers.
+    pub(crate) fn decoded(
+        codec: &'static str,
+        context: &BuildContext<'_>,
+        name: &'static str,
+        given: Option<Self>,
+    ) -> Result<Self, Error> {
         let own = &context.element.data_type;
-        match Self::member(codec, context.config, name)? {
+        match given {
             None => Self::of(own).ok_or_else(|| crate::filter::unsupported(codec, own)),
             // numcodecs takes the bytes for whatever its own configuration says.
             Some(dtype) if dtype.data_type.item_size() == own.item_size() && !own.is_variable() => Ok(dtype),

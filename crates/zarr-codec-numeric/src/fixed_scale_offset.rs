@@ -5,39 +5,95 @@ use crate::dtype::{Dtype, add_type, with_bits, with_float, with_integer};
 use crate::filter::{self, Transform, unsupported};
 use crate::number::{Arithmetic, Float};
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Config, Error};
-use zarr_dtype::Scalar;
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, Config, Error};
+use zarr_dtype::{DataType, Scalar};
+use zarr_json::{Map, Value};
 
 /// Codec `numcodecs.fixedscaleoffset`: (x - `offset`) * `scale`, rounded to the nearest integer and stored as `astype`.
 ///
 /// Computed as numpy 2 does: in `dtype` if that is a float or the numbers are integers, else in float64. Decoded is
 /// x / `scale` + `offset`, computed in `astype` if that is a float, else in float64. Numbers that do not fit are
 /// changed.
-pub const FIXED_SCALE_OFFSET: CodecEntry = CodecEntry::array_to_array("numcodecs.fixedscaleoffset", build)
-    .id("fixedscaleoffset")
-    .only_read(&["fixedscaleoffset"])
-    .arguments(&[("offset", None), ("scale", None), ("astype", None)])
-    .example(r#"{"offset": 0, "scale": 2, "astype": "<i2"}"#)
-    .complete_with(|codec, data_type| add_type(codec, "dtype", data_type));
+pub const FIXED_SCALE_OFFSET: CodecEntry = CodecEntry::array_to_array("numcodecs.fixedscaleoffset", |context| {
+    FixedScaleOffset::from_config(context)?.bind(context)
+})
+.id("fixedscaleoffset")
+.only_read(&["fixedscaleoffset"])
+.arguments(&[("offset", None), ("scale", None), ("astype", None)])
+.example(r#"{"offset": 0, "scale": 2, "astype": "<i2"}"#)
+.complete_with(|codec, data_type| add_type(codec, "dtype", data_type));
 
 const NAME: &str = "numcodecs.fixedscaleoffset";
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
-    let offset = Factor::from_config(context.config, "offset")?;
-    let scale = Factor::from_config(context.config, "scale")?;
-    let dtype = Dtype::decoded(NAME, context, "dtype")?;
-    let astype = Dtype::member(NAME, context.config, "astype")?.unwrap_or_else(|| dtype.clone());
-    for dtype in [&dtype, &astype] {
-        if dtype.is_bool() || dtype.is_complex() || dtype.is_time() {
-            return Err(unsupported(NAME, &dtype.data_type));
-        }
+/// Codec `numcodecs.fixedscaleoffset`: (x - offset) * scale, rounded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FixedScaleOffset {
+    offset: Factor,
+    scale: Factor,
+    dtype: Option<Dtype>,
+    astype: Option<Dtype>,
+}
+
+impl FixedScaleOffset {
+    /// With these numbers; integers count as such.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for what is no number.
+    pub fn new(offset: impl Into<Value>, scale: impl Into<Value>) -> Result<Self, Error> {
+        let factor = |name: &str, value: Value| {
+            let what = || format!("expected a number, found {}", value.excerpt());
+            Factor::from_value(&value).ok_or_else(|| FIXED_SCALE_OFFSET.argument(name, &what()))
+        };
+        let (offset, scale) = (factor("offset", offset.into())?, factor("scale", scale.into())?);
+        Ok(Self { offset, scale, dtype: None, astype: None })
     }
-    let encoded = astype.data_type.clone();
-    filter::build(NAME, context, encoded, FixedScaleOffset { offset, scale, dtype, astype })
+
+    /// Stored as this type.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a type without numbers.
+    pub fn astype(self, data_type: &DataType) -> Result<Self, Error> {
+        Ok(Self { astype: Some(Dtype::given(&FIXED_SCALE_OFFSET, "astype", data_type)?), ..self })
+    }
+
+    /// The codec, bound to a data type.
+    fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
+        let dtype = Dtype::decoded(NAME, context, "dtype", self.dtype)?;
+        let astype = self.astype.unwrap_or_else(|| dtype.clone());
+        for dtype in [&dtype, &astype] {
+            if dtype.is_bool() || dtype.is_complex() || dtype.is_time() {
+                return Err(unsupported(NAME, &dtype.data_type));
+            }
+        }
+        let encoded = astype.data_type.clone();
+        filter::build(NAME, context, encoded, Scaled { offset: self.offset, scale: self.scale, dtype, astype })
+    }
+}
+
+impl CodecValue for FixedScaleOffset {
+    const ENTRY: CodecEntry = FIXED_SCALE_OFFSET;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let offset = Factor::from_config(config, "offset")?;
+        let scale = Factor::from_config(config, "scale")?;
+        let dtype = Dtype::member(NAME, config, "dtype")?;
+        Ok(Self { offset, scale, dtype, astype: Dtype::member(NAME, config, "astype")? })
+    }
+
+    fn to_config(&self) -> Map {
+        let value = |dtype: &Option<Dtype>| dtype.as_ref().map(Dtype::to_value);
+        Map::from_some([
+            ("offset", Some(self.offset.to_value())),
+            ("scale", Some(self.scale.to_value())),
+            ("dtype", value(&self.dtype)),
+            ("astype", value(&self.astype)),
+        ])
+    }
 }
 
 /// A number of the configuration, whose type in Python depends on its spelling.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Factor {
     Integer(i128),
     Float(f64),
@@ -46,8 +102,19 @@ enum Factor {
 impl Factor {
     fn from_config(config: &Config<'_>, name: &'static str) -> Result<Self, Error> {
         let value = config.required(name)?;
-        let number = value.as_number().ok_or_else(|| config.unexpected(name, "a number", value))?;
-        Ok(number.as_i128().map_or_else(|| Self::Float(number.as_f64()), Self::Integer))
+        Self::from_value(value).ok_or_else(|| config.unexpected(name, "a number", value))
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        let number = value.as_number()?;
+        Some(number.as_i128().map_or_else(|| Self::Float(number.as_f64()), Self::Integer))
+    }
+
+    fn to_value(self) -> Value {
+        match self {
+            Self::Integer(value) => value.into(),
+            Self::Float(value) => value.into(),
+        }
     }
 
     fn to_f64(self) -> f64 {
@@ -66,14 +133,14 @@ impl Factor {
 }
 
 #[derive(Debug)]
-struct FixedScaleOffset {
+struct Scaled {
     offset: Factor,
     scale: Factor,
     dtype: Dtype,
     astype: Dtype,
 }
 
-impl Transform for FixedScaleOffset {
+impl Transform for Scaled {
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String> {
         let (from, to) = (self.dtype.scalar, self.astype.scalar);
         let (offset, scale) = (self.offset.to_f64(), self.scale.to_f64());

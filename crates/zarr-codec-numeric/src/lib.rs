@@ -29,7 +29,7 @@
 //! assert_eq!(codec.encode_elements(&[100.0_f32, 112.5, f32::NAN, 101.5])?, [0, 25, 255, 3]);
 //! assert_eq!(codec.decode_elements::<f32>(&[0, 25, 255, 3])?[1], 112.5);
 //!
-//! let delta = Delta::new().astype(&DataType::Int8);
+//! let delta = Delta::new().astype(&DataType::Int8)?;
 //! let codec = Chain::new(&DataType::Int64, &[2, 2]).then((delta, Bytes::little_endian())).build()?;
 //! assert_eq!(codec.encode_elements(&[100_i64, 102, 104, 103])?, [100, 2, 2, 255]);
 //! # Ok::<(), zarr_codec::Error>(())
@@ -53,17 +53,15 @@ mod number;
 mod quantize;
 mod real;
 mod scale_offset;
-mod typed;
 
-pub use astype::ASTYPE;
-pub use bitround::BITROUND;
-pub use cast_value::CAST_VALUE;
+pub use astype::{ASTYPE, AsType};
+pub use bitround::{BITROUND, Bitround};
+pub use cast_value::{CAST_VALUE, CastValue};
 pub use codecs::CODECS;
-pub use delta::DELTA;
-pub use fixed_scale_offset::FIXED_SCALE_OFFSET;
-pub use quantize::QUANTIZE;
-pub use scale_offset::SCALE_OFFSET;
-pub use typed::{AsType, Bitround, CastValue, Delta, FixedScaleOffset, Quantize, ScaleOffset};
+pub use delta::{DELTA, Delta};
+pub use fixed_scale_offset::{FIXED_SCALE_OFFSET, FixedScaleOffset};
+pub use quantize::{QUANTIZE, Quantize};
+pub use scale_offset::{SCALE_OFFSET, ScaleOffset};
 
 #[cfg(test)]
 mod tests;

@@ -5,52 +5,87 @@ use crate::filter::{self, Transform, unsupported};
 use crate::number::{map, try_map};
 use crate::real::{Range, Real, Value};
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Error};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, Error};
 use zarr_dtype::float::{Format, Rounding};
 use zarr_dtype::{DataType, FillValue, Scalar, Spelling};
-use zarr_json::Value as Json;
+use zarr_json::{Map, Value as Json};
 
 /// Codec `scale_offset`: (x - `offset`) * `scale`, in the type of the elements.
 ///
 /// Both are given as fill values of that type are; without them nothing is changed. An integer that the type has not is
 /// an error, as is one that cannot be divided by `scale` when decoding. Floats are rounded after each operation.
-pub const SCALE_OFFSET: CodecEntry = CodecEntry::array_to_array("scale_offset", build)
-    .arguments(&[("offset", None), ("scale", None)])
-    .example(r#"{"offset": 0, "scale": 1}"#);
+pub const SCALE_OFFSET: CodecEntry =
+    CodecEntry::array_to_array("scale_offset", |context| ScaleOffset::from_config(context)?.bind(context))
+        .arguments(&[("offset", None), ("scale", None)])
+        .example(r#"{"offset": 0, "scale": 1}"#);
 
 const NAME: &str = "scale_offset";
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
-    let data_type = &context.element.data_type;
-    let real = Real::of(data_type).ok_or_else(|| unsupported(NAME, data_type))?;
-    let offset = factor(context, &real, "offset", 0)?;
-    let scale = factor(context, &real, "scale", 1)?;
-    if scale.approximate() == 0.0 {
-        return Err(context.config.error("scale", "expected another number than 0".to_owned()));
+/// Codec `scale_offset`: (x - offset) * scale, in the type of the elements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScaleOffset {
+    offset: Option<Json>,
+    scale: Option<Json>,
+}
+
+impl ScaleOffset {
+    /// With these numbers, which the type of the elements has.
+    pub fn new(offset: impl Into<Json>, scale: impl Into<Json>) -> Self {
+        Self { offset: Some(offset.into()), scale: Some(scale.into()) }
     }
-    refuse_unread(context.config)?;
-    filter::build(NAME, context, data_type.clone(), ScaleOffset { real, data_type: data_type.clone(), offset, scale })
+
+    /// The codec, bound to a data type.
+    fn bind(&self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
+        let data_type = &context.element.data_type;
+        let real = Real::of(data_type).ok_or_else(|| unsupported(NAME, data_type))?;
+        let offset = factor(context, &real, "offset", self.offset.as_ref(), 0)?;
+        let scale = factor(context, &real, "scale", self.scale.as_ref(), 1)?;
+        if scale.approximate() == 0.0 {
+            return Err(context.config.error("scale", "expected another number than 0".to_owned()));
+        }
+        refuse_unread(context.config)?;
+        filter::build(NAME, context, data_type.clone(), Linear { real, data_type: data_type.clone(), offset, scale })
+    }
+}
+
+impl CodecValue for ScaleOffset {
+    const ENTRY: CodecEntry = SCALE_OFFSET;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let member = |name: &'static str| context.config.value(name).cloned();
+        Ok(Self { offset: member("offset"), scale: member("scale") })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from_some([("offset", self.offset.clone()), ("scale", self.scale.clone())])
+    }
 }
 
 /// A number of the elements' type.
-fn factor(context: &BuildContext<'_>, real: &Real, name: &'static str, default: i64) -> Result<Value, Error> {
+fn factor(
+    context: &BuildContext<'_>,
+    real: &Real,
+    name: &str,
+    given: Option<&Json>,
+    default: i64,
+) -> Result<Value, Error> {
     let data_type: &DataType = &context.element.data_type;
     let default = Json::from(default);
-    let value = context.config.value(name).unwrap_or(&default);
+    let value = given.unwrap_or(&default);
     let fill = FillValue::parse_as(data_type, value, Spelling::Lenient);
     let fill = fill.map_err(|error| context.config.error(name, error.to_string()))?;
     Ok(real.load(fill.bytes()))
 }
 
 #[derive(Debug)]
-struct ScaleOffset {
+struct Linear {
     real: Real,
     data_type: DataType,
     offset: Value,
     scale: Value,
 }
 
-impl Transform for ScaleOffset {
+impl Transform for Linear {
     fn encode(&self, decoded: &[u8], encoded: &mut [u8]) -> Result<(), String> {
         match (self.real, self.offset, self.scale) {
             (Real::Integer(range), Value::Integer(offset), Value::Integer(scale)) => {
@@ -98,7 +133,7 @@ impl Transform for ScaleOffset {
     }
 }
 
-impl ScaleOffset {
+impl Linear {
     fn integers(
         &self,
         range: Range,

@@ -48,13 +48,11 @@ mod msgpack;
 mod objects;
 mod pickle;
 mod special;
-mod typed;
 
 pub use codecs::CODECS;
-pub use json::{JSON, JSON2};
-pub use msgpack::{MSGPACK, MSGPACK2};
+pub use json::{JSON, JSON2, Json, Json2};
+pub use msgpack::{MSGPACK, MSGPACK2, MsgPack, MsgPack2};
 pub use pickle::PICKLE;
-pub use typed::{Json, Json2, MsgPack, MsgPack2};
 
 #[cfg(test)]
 mod tests;

@@ -3,11 +3,12 @@
 use crate::data_type::value_type;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, ElementSpec, Error, Pipeline, Protection, Scratch, Size, View, ViewMut,
-    chunk_view,
+    ArrayToBytes, BuildContext, CodecEntry, CodecValue, ElementSpec, Error, InnerCodecs, IntoTypedCodecs, Pipeline,
+    Protection, Scratch, Size, View, ViewMut, chunk_view,
 };
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Region;
+use zarr_json::Map;
 
 const NAME: &str = "optional";
 
@@ -15,33 +16,69 @@ const NAME: &str = "optional";
 const HEADER: usize = 16;
 
 /// Codec `optional`, for the table of codecs.
-pub const OPTIONAL: CodecEntry = CodecEntry::array_to_bytes("optional", build).aliases(&["zarrs.optional"]).example(r#"{"mask_codecs": [{"name": "packbits"}], "data_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}"#);
+pub const OPTIONAL: CodecEntry = CodecEntry::array_to_bytes("optional", |context| Ok(Arc::new(Bound::new(context)?))).aliases(&["zarrs.optional"]).example(r#"{"mask_codecs": [{"name": "packbits"}], "data_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}"#);
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[OPTIONAL];
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let element = context.element;
-    let Some(value) = value_type(&element.data_type) else {
-        let what = format!("elements of data type {}, expected optional", element.data_type);
-        return Err(Error::Unsupported { codec: NAME, what });
-    };
-    let zero = |data_type: &DataType| ElementSpec::new(data_type.clone(), FillValue::zero(data_type));
-    Ok(Arc::new(Optional {
-        element: element.clone(),
-        mask: context.chain("mask_codecs", &zero(&DataType::Bool))?,
-        data: context.chain("data_codecs", &zero(value))?,
-    }))
+/// Codec `optional`: which elements are present, and their values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Optional {
+    mask: InnerCodecs,
+    data: InnerCodecs,
 }
 
+impl Optional {
+    /// `mask` encodes bools in the shape of the chunk, `data` the elements that are there, as a list.
+    pub fn of(mask: impl IntoTypedCodecs, data: impl IntoTypedCodecs) -> Self {
+        Self { mask: InnerCodecs::new(mask), data: InnerCodecs::new(data) }
+    }
+}
+
+impl CodecValue for Optional {
+    const ENTRY: CodecEntry = OPTIONAL;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self {
+            mask: InnerCodecs::from_config(context, "mask_codecs")?,
+            data: InnerCodecs::from_config(context, "data_codecs")?,
+        })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("mask_codecs", self.mask.to_value()), ("data_codecs", self.data.to_value())])
+    }
+
+    fn inner_entries(&self) -> Vec<CodecEntry> {
+        [self.mask.entries(), self.data.entries()].concat()
+    }
+}
+
+/// The codec, bound to a data type.
 #[derive(Debug)]
-struct Optional {
+struct Bound {
     element: ElementSpec,
     mask: Pipeline,
     data: Pipeline,
 }
 
-impl ArrayToBytes for Optional {
+impl Bound {
+    fn new(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let element = context.element;
+        let Some(value) = value_type(&element.data_type) else {
+            let what = format!("elements of data type {}, expected optional", element.data_type);
+            return Err(Error::Unsupported { codec: NAME, what });
+        };
+        let zero = |data_type: &DataType| ElementSpec::new(data_type.clone(), FillValue::zero(data_type));
+        Ok(Self {
+            element: element.clone(),
+            mask: context.chain("mask_codecs", &zero(&DataType::Bool))?,
+            data: context.chain("data_codecs", &zero(value))?,
+        })
+    }
+}
+
+impl ArrayToBytes for Bound {
     fn protection(&self, encoded: Option<&[u8]>) -> Protection {
         let (mask, data) = encoded.and_then(|bytes| parts(bytes).ok()).unzip();
         // Of other values than the mask counts, the number is noticed without a checksum too.

@@ -40,11 +40,9 @@
 
 mod codec;
 mod data_type;
-mod typed;
 
-pub use codec::{CODECS, OPTIONAL};
+pub use codec::{CODECS, OPTIONAL, Optional};
 pub use data_type::{DATA_TYPE, NAMES, value_type};
-pub use typed::Optional;
 
 #[cfg(test)]
 mod tests;

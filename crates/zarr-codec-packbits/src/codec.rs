@@ -1,36 +1,100 @@
 //! Codec `packbits` of Zarr v3.
 
 use crate::bits::{Field, Numbers};
-use crate::config::{PackbitsConfig, Padding};
 use crate::packed::{NAME, PackBits};
+use crate::padding::Padding;
 use crate::partial::Part;
 use crate::positions::Positions;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
-use zarr_codec::{Access, ArrayToBytes, BuildContext, CodecEntry, Decode, Error, Scratch, Size, View, ViewMut};
+use zarr_codec::{
+    Access, ArrayToBytes, BuildContext, CodecEntry, CodecValue, Decode, Error, Scratch, Size, View, ViewMut,
+};
 use zarr_grid::Region;
+use zarr_json::Map;
 
 /// Codec `packbits`: the bits of each number, least significant first, without gaps between elements.
 ///
 /// By default these are all the bits that a number has: 1 of a bool, 4 of an `int4`. `first_bit` and `last_bit` cut out some of
 /// them; the others are lost, and come back as the sign or as 0. Part of a chunk is decoded from part of its bytes.
-pub const PACKBITS: CodecEntry = CodecEntry::array_to_bytes("packbits", build).arguments(&[("padding_encoding", None)]);
+pub const PACKBITS: CodecEntry =
+    CodecEntry::array_to_bytes("packbits", |context| Ok(Arc::new(Packbits::from_config(context)?.bind(context)?)))
+        .arguments(&[("padding_encoding", None)]);
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let config = PackbitsConfig::from_context(context)?;
-    let data_type = &context.element.data_type;
-    let Some(numbers) = Numbers::of(data_type) else {
-        return Err(Error::Unsupported { codec: NAME, what: format!("elements of data type {data_type}") });
-    };
-    let first = config.first_bit.unwrap_or(0);
-    let last = config.last_bit.unwrap_or(numbers.bits - 1);
-    for (name, bit) in [("first_bit", first), ("last_bit", last)] {
-        if bit >= numbers.bits || last < first {
-            let what = format!("found bits {first} to {last}, expected some of 0 to {}", numbers.bits - 1);
-            return Err(context.config.error(name, what));
-        }
+/// The bits that numbers may have.
+const BITS: RangeInclusive<u32> = 0..=63;
+
+/// Codec `packbits`: numbers of few bits without gaps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packbits {
+    padding: Padding,
+    /// The lowest bit of each number that is stored, from 0.
+    first_bit: Option<u32>,
+    /// The highest bit of each number that is stored.
+    last_bit: Option<u32>,
+}
+
+impl Packbits {
+    /// All bits of numbers. How many bits fill up the last byte is not stored.
+    pub fn new() -> Self {
+        Self::default()
     }
-    let field = Field { size: numbers.size, first, width: last - first + 1, signed: numbers.signed };
-    Ok(Arc::new(PackBits { layout: context.element.layout(), field, count: numbers.count, padding: config.padding }))
+
+    /// Where the number of bits is stored that fill up the last byte.
+    #[must_use]
+    pub fn padding(self, padding: Padding) -> Self {
+        Self { padding, ..self }
+    }
+
+    /// With these bits of each number alone, counted from the lowest, 0.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for none, and for bits beyond 63.
+    pub fn bits(self, bits: RangeInclusive<u32>) -> Result<Self, Error> {
+        let first = PACKBITS.in_range("first_bit", *bits.start(), BITS)?;
+        let last = PACKBITS.in_range("last_bit", *bits.end(), first..=*BITS.end())?;
+        Ok(Self { first_bit: Some(first), last_bit: Some(last), ..self })
+    }
+
+    /// The codec, bound to a data type.
+    fn bind(&self, context: &BuildContext<'_>) -> Result<PackBits, Error> {
+        let data_type = &context.element.data_type;
+        let Some(numbers) = Numbers::of(data_type) else {
+            return Err(Error::Unsupported { codec: NAME, what: format!("elements of data type {data_type}") });
+        };
+        let first = self.first_bit.unwrap_or(0);
+        let last = self.last_bit.unwrap_or(numbers.bits - 1);
+        for (name, bit) in [("first_bit", first), ("last_bit", last)] {
+            if bit >= numbers.bits || last < first {
+                let what = format!("found bits {first} to {last}, expected some of 0 to {}", numbers.bits - 1);
+                return Err(context.config.error(name, what));
+            }
+        }
+        let field = Field { size: numbers.size, first, width: last - first + 1, signed: numbers.signed };
+        Ok(PackBits { layout: context.element.layout(), field, count: numbers.count, padding: self.padding })
+    }
+}
+
+impl CodecValue for Packbits {
+    const ENTRY: CodecEntry = PACKBITS;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let padding = config.one_of("padding_encoding", &Padding::WORDS)?;
+        let (first_bit, last_bit) = (config.integer("first_bit", BITS)?, config.integer("last_bit", BITS)?);
+        if let (Some(first), Some(last)) = (first_bit, last_bit)
+            && last < first
+        {
+            return Err(config.error("last_bit", format!("found {last}, expected {first}, the first bit, or more")));
+        }
+        Ok(Self { padding: padding.unwrap_or_default(), first_bit, last_bit })
+    }
+
+    fn to_config(&self) -> Map {
+        let padding = (self.padding != Padding::None).then(|| self.padding.word().into());
+        let [first, last] = [self.first_bit, self.last_bit].map(|bit| bit.map(Into::into));
+        Map::from_some([("padding_encoding", padding), ("first_bit", first), ("last_bit", last)])
+    }
 }
 
 impl ArrayToBytes for PackBits {

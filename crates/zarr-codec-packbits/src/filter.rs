@@ -3,7 +3,7 @@
 use crate::bits::expand;
 use smallvec::smallvec;
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, Scratch, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, ElementSpec, Error, Scratch, View, ViewMut};
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{Shape, element_count};
 
@@ -15,6 +15,18 @@ pub const NUMCODECS_PACKBITS: CodecEntry =
     CodecEntry::array_to_array("numcodecs.packbits", build).id("packbits").short("numcodecs.packbits");
 
 const NAME: &str = "numcodecs.packbits";
+
+/// Filter `packbits` of numcodecs: eight bools in a byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NumcodecsPackbits;
+
+impl CodecValue for NumcodecsPackbits {
+    const ENTRY: CodecEntry = NUMCODECS_PACKBITS;
+
+    fn from_config(_: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self)
+    }
+}
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
     let data_type = &context.element.data_type;

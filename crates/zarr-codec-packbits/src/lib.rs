@@ -36,18 +36,16 @@
 mod bits;
 mod codec;
 mod codecs;
-mod config;
 mod filter;
 mod packed;
+mod padding;
 mod partial;
 mod positions;
-mod typed;
 
-pub use codec::PACKBITS;
+pub use codec::{PACKBITS, Packbits};
 pub use codecs::CODECS;
-pub use config::{PackbitsConfig, Padding};
-pub use filter::NUMCODECS_PACKBITS;
-pub use typed::{NumcodecsPackbits, Packbits};
+pub use filter::{NUMCODECS_PACKBITS, NumcodecsPackbits};
+pub use padding::Padding;
 
 #[cfg(test)]
 mod tests;

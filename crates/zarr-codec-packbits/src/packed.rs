@@ -1,7 +1,7 @@
 //! Chunks of packed elements: their size and their elements.
 
 use crate::bits::Field;
-use crate::config::Padding;
+use crate::padding::Padding;
 use crate::positions::Positions;
 use zarr_codec::{Error, Scratch, View, ViewMut};
 use zarr_dtype::Layout;

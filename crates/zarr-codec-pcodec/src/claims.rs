@@ -1,8 +1,9 @@
 //! The memory that the head of a part claims to need, checked before the library allocates it.
 
-use crate::config::NAME;
 use zarr_codec::Error;
 
+/// The name in errors.
+pub(crate) const NAME: &str = "pcodec";
 /// Numbers that a dictionary or a window may always have: as many as compressors use at most, whatever the part holds.
 const FREE: u64 = 1 << 16;
 /// In front of a part's metadata: the type of its numbers and how many they are (24 bits).

@@ -21,7 +21,7 @@
 //! use zarr_codec::{Chain, DataType};
 //! use zarr_codec_pcodec::Pcodec;
 //!
-//! let codec = Chain::new(&DataType::Int32, &[50, 100]).then(Pcodec::level(8)).build()?;
+//! let codec = Chain::new(&DataType::Int32, &[50, 100]).then(Pcodec::level(8)?).build()?;
 //! let numbers: Vec<i32> = (0..5000).map(|number| number * 10).collect();
 //! let encoded = codec.encode_elements(&numbers)?;
 //! assert!(encoded.starts_with(b"pco!") && encoded.len() < 100);
@@ -35,13 +35,9 @@
 
 mod claims;
 mod codec;
-mod config;
 mod numbers;
-mod typed;
 
-pub use codec::{CODECS, PCODEC};
-pub use config::{Delta, PcodecConfig};
-pub use typed::Pcodec;
+pub use codec::{CODECS, Delta, PCODEC, Pcodec};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,6 @@
 //! Numbers of one type to a file, and back.
 
-use crate::claims;
-use crate::config::NAME;
+use crate::claims::{self, NAME};
 use bytemuck::Pod;
 use pco::ChunkConfig;
 use pco::data_types::{Number, NumberType};

@@ -2,66 +2,124 @@
 
 use crate::copy::copy;
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, ElementSpec, Error, View, ViewMut};
 use zarr_grid::{Shape, element_count};
-use zarr_json::Value;
+use zarr_json::{Map, Value};
 
 /// The codec, for the table of codecs.
-pub const RESHAPE: CodecEntry = CodecEntry::array_to_array("reshape", build).example(r#"{"shape": [-1]}"#);
+pub const RESHAPE: CodecEntry = CodecEntry::array_to_array("reshape", |context| {
+    let Reshape { axes } = Reshape::from_config(context)?;
+    Ok(Arc::new(Bound { axes, element: context.element.clone() }))
+})
+.example(r#"{"shape": [-1]}"#);
 
 /// The codecs of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[RESHAPE, crate::ZARRS_SQUEEZE];
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
-    let config = context.config;
-    let value = config.required("shape")?;
-    let items = value.as_array().ok_or_else(|| config.unexpected("shape", "an array", value))?;
-    let mut axes = Vec::new();
-    for (index, item) in items.iter().enumerate() {
-        let wrong = || config.unexpected(&format!("shape/{index}"), "a length above 0, an array of axes, or -1", item);
-        axes.push(match item {
-            Value::Array(axes) => {
-                let axes = axes.iter().map(|axis| usize::try_from(axis.as_u64()?).ok());
-                Axis::Product(axes.collect::<Option<_>>().ok_or_else(wrong)?)
-            }
-            _ if item.as_i64() == Some(-1) => Axis::Rest,
-            _ => Axis::Length(item.as_u64().filter(|&len| len > 0).ok_or_else(wrong)?),
-        });
-    }
-    let listed: Vec<usize> = axes.iter().flat_map(Axis::sources).copied().collect();
-    if !listed.is_sorted_by(|a, b| a < b) {
-        return Err(config.unexpected("shape", "axes in ascending order", value));
-    }
-    if axes.iter().filter(|axis| matches!(axis, Axis::Rest)).count() > 1 {
-        return Err(config.unexpected("shape", "-1 at most once", value));
-    }
-    Ok(Arc::new(Reshape { axes, element: context.element.clone() }))
-}
-
-/// How the length of an encoded axis is found.
+/// How long an encoded axis is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Axis {
+pub enum ReshapeAxis {
+    /// So long, more than 0.
     Length(u64),
-    /// That of these axes multiplied.
-    Product(Vec<usize>),
-    /// The length that the other axes leave.
+    /// As long as these decoded axes multiplied.
+    Axes(Vec<usize>),
+    /// The rest that the other axes leave; once at most.
     Rest,
 }
 
-impl Axis {
+impl ReshapeAxis {
     fn sources(&self) -> &[usize] {
-        if let Self::Product(axes) = self { axes } else { &[] }
+        if let Self::Axes(axes) = self { axes } else { &[] }
+    }
+
+    fn from_value(value: &Value) -> Option<Self> {
+        match value {
+            Value::Array(axes) => {
+                let axes = axes.iter().map(|axis| usize::try_from(axis.as_u64()?).ok());
+                axes.collect::<Option<_>>().map(Self::Axes)
+            }
+            _ if value.as_i64() == Some(-1) => Some(Self::Rest),
+            _ => value.as_u64().filter(|&len| len > 0).map(Self::Length),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Self::Length(len) => Value::from(*len),
+            Self::Axes(axes) => Value::from(axes.clone()),
+            Self::Rest => Value::from(-1),
+        }
+    }
+}
+
+/// Codec `reshape`: another shape for the same elements.
+///
+/// ```
+/// use zarr_codec_reshape::{Reshape, ReshapeAxis};
+///
+/// // Of chunks of (100, 50, 64, 3): the first two axes as one, the third, and one that is 3 long.
+/// let codec = Reshape::to([ReshapeAxis::Axes(vec![0, 1]), ReshapeAxis::Axes(vec![2]), ReshapeAxis::Length(3)])?;
+/// # Ok::<(), zarr_codec::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reshape {
+    axes: Vec<ReshapeAxis>,
+}
+
+impl Reshape {
+    /// To these axes.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a length of 0, decoded axes that are not in ascending order, and more than one rest.
+    pub fn to(axes: impl IntoIterator<Item = ReshapeAxis>) -> Result<Self, Error> {
+        let codec = Self { axes: axes.into_iter().collect() };
+        if codec.axes.contains(&ReshapeAxis::Length(0)) {
+            return Err(RESHAPE.argument("shape", "expected lengths above 0, found 0"));
+        }
+        let fault = codec.fault().map(|expected| RESHAPE.argument("shape", &format!("expected {expected}")));
+        fault.map_or(Ok(codec), Err)
+    }
+
+    /// The demand on all axes together that these do not meet.
+    fn fault(&self) -> Option<&'static str> {
+        let listed: Vec<usize> = self.axes.iter().flat_map(ReshapeAxis::sources).copied().collect();
+        if !listed.is_sorted_by(|a, b| a < b) {
+            return Some("axes in ascending order");
+        }
+        let rests = self.axes.iter().filter(|axis| **axis == ReshapeAxis::Rest).count();
+        (rests > 1).then_some("-1 at most once")
+    }
+}
+
+impl CodecValue for Reshape {
+    const ENTRY: CodecEntry = RESHAPE;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let value = config.required("shape")?;
+        let items = value.as_array().ok_or_else(|| config.unexpected("shape", "an array", value))?;
+        let axis = |(index, item): (usize, &Value)| {
+            let expected = "a length above 0, an array of axes, or -1";
+            ReshapeAxis::from_value(item).ok_or_else(|| config.unexpected(&format!("shape/{index}"), expected, item))
+        };
+        let codec = Self { axes: items.iter().enumerate().map(axis).collect::<Result<_, _>>()? };
+        codec.fault().map_or(Ok(()), |expected| Err(config.unexpected("shape", expected, value)))?;
+        Ok(codec)
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("shape", self.axes.iter().map(ReshapeAxis::to_value).collect::<Vec<_>>().into())])
     }
 }
 
 /// The codec, bound to a data type: built from metadata, used for every chunk.
 #[derive(Debug)]
-struct Reshape {
-    axes: Vec<Axis>,
+struct Bound {
+    axes: Vec<ReshapeAxis>,
     element: ElementSpec,
 }
 
-impl Reshape {
+impl Bound {
     /// The encoded shape of chunks of `shape`. The error is their fault.
     fn apply(&self, shape: &[u64]) -> Result<Shape, String> {
         let overflow = || "more elements than 64 bits can count".to_owned();
@@ -69,10 +127,10 @@ impl Reshape {
         let mut encoded = Shape::new();
         for axis in &self.axes {
             encoded.push(match axis {
-                Axis::Length(len) => *len,
+                ReshapeAxis::Length(len) => *len,
                 // Set below, when all others are known.
-                Axis::Rest => 1,
-                Axis::Product(axes) => {
+                ReshapeAxis::Rest => 1,
+                ReshapeAxis::Axes(axes) => {
                     let lens = axes.iter().map(|&axis| shape.get(axis).ok_or(axis));
                     let lens: Vec<u64> = lens
                         .map(|len| len.copied())
@@ -83,7 +141,9 @@ impl Reshape {
             });
         }
         let known = element_count(&encoded).ok_or_else(overflow)?;
-        if let Some(rest) = self.axes.iter().position(|axis| *axis == Axis::Rest).and_then(|at| encoded.get_mut(at)) {
+        if let Some(rest) =
+            self.axes.iter().position(|axis| *axis == ReshapeAxis::Rest).and_then(|at| encoded.get_mut(at))
+        {
             *rest = count.checked_div(known).unwrap_or(0);
         }
         let found = element_count(&encoded).ok_or_else(overflow)?;
@@ -105,7 +165,7 @@ impl Reshape {
     }
 }
 
-impl ArrayToArray for Reshape {
+impl ArrayToArray for Bound {
     fn encoded(&self) -> &ElementSpec {
         &self.element
     }

@@ -11,7 +11,7 @@
 //! use zarr_codec_bytes::Bytes;
 //! use zarr_codec_reshape::{Reshape, ReshapeAxis};
 //!
-//! let reshape = Reshape::to([ReshapeAxis::Axes(vec![0, 1]), ReshapeAxis::Length(3)]);
+//! let reshape = Reshape::to([ReshapeAxis::Axes(vec![0, 1]), ReshapeAxis::Length(3)])?;
 //! let chain = |shape: &[u64]| Chain::new(&DataType::UInt8, shape).then((reshape.clone(), Bytes::little_endian()));
 //! let codec = chain(&[2, 1, 3]).build()?;
 //! assert_eq!(codec.decode(&codec.encode(&[1, 2, 3, 4, 5, 6])?)?, [1, 2, 3, 4, 5, 6]);
@@ -26,11 +26,9 @@
 mod codec;
 mod copy;
 mod squeeze;
-mod typed;
 
-pub use codec::{CODECS, RESHAPE};
-pub use squeeze::ZARRS_SQUEEZE;
-pub use typed::{Reshape, ReshapeAxis, ZarrsSqueeze};
+pub use codec::{CODECS, RESHAPE, Reshape, ReshapeAxis};
+pub use squeeze::{ZARRS_SQUEEZE, ZarrsSqueeze};
 
 #[cfg(test)]
 mod tests;

@@ -2,23 +2,32 @@
 
 use crate::copy::copy;
 use std::sync::Arc;
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, ElementSpec, Error, View, ViewMut};
 use zarr_grid::Shape;
 
 /// Codec `zarrs.squeeze`, an experiment of the crate zarrs, for the table of codecs.
-pub const ZARRS_SQUEEZE: CodecEntry = CodecEntry::array_to_array("zarrs.squeeze", build);
+pub const ZARRS_SQUEEZE: CodecEntry =
+    CodecEntry::array_to_array("zarrs.squeeze", |context| Ok(Arc::new(Bound { element: context.element.clone() })));
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
-    Ok(Arc::new(Squeeze { element: context.element.clone() }))
+/// Codec `zarrs.squeeze`: the same elements without the axes of length 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ZarrsSqueeze;
+
+impl CodecValue for ZarrsSqueeze {
+    const ENTRY: CodecEntry = ZARRS_SQUEEZE;
+
+    fn from_config(_: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self)
+    }
 }
 
 /// The codec, bound to a data type.
 #[derive(Debug)]
-struct Squeeze {
+struct Bound {
     element: ElementSpec,
 }
 
-impl ArrayToArray for Squeeze {
+impl ArrayToArray for Bound {
     fn encoded(&self) -> &ElementSpec {
         &self.element
     }

@@ -1,13 +1,13 @@
 //! The codec itself.
 
 use crate::read;
-use crate::sharding::Sharding;
+use crate::shards::Shards;
 use crate::split::ShardSplit;
 use std::sync::Arc;
 use zarr_codec::{Access, ArrayToBytes, Decode, EncodeSplit, Error, Patch, Protection, Size, View, ViewMut};
 use zarr_grid::{Region, Shape};
 
-impl ArrayToBytes for Sharding {
+impl ArrayToBytes for Shards {
     fn protection(&self, _: Option<&[u8]>) -> Protection {
         // An index without a checksum is noticed to be broken if it contradicts itself or the shard.
         let has_checksum = self.index.without_checksum.is_none();

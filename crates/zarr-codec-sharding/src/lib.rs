@@ -10,7 +10,7 @@
 //! use zarr_codec_checksum::Crc32c;
 //! use zarr_codec_sharding::Sharding;
 //!
-//! let sharding = Sharding::of([2, 2], Bytes::little_endian()).index_codecs((Bytes::little_endian(), Crc32c));
+//! let sharding = Sharding::of([2, 2], Bytes::little_endian())?.index_codecs((Bytes::little_endian(), Crc32c::new()));
 //! let codec = Chain::new(&DataType::UInt8, &[4, 2]).then(sharding.clone()).build()?;
 //! let encoded = codec.encode(&[1, 2, 3, 4, 0, 0, 0, 0])?;
 //! // The second inner chunk is nothing but fill values, and not stored; the index has 16 bytes for each, and a checksum.
@@ -24,14 +24,12 @@
 //! Knows no store: a partial read says which bytes of the shard it wants.
 #![warn(clippy::indexing_slicing)]
 
-mod build;
 mod codec;
 mod index;
 mod read;
 mod sharding;
+mod shards;
 mod split;
-mod typed;
 mod write;
 
-pub use build::{CODECS, SHARDING_INDEXED};
-pub use typed::Sharding;
+pub use sharding::{CODECS, SHARDING_INDEXED, Sharding};

@@ -1,13 +1,13 @@
 //! Reading: from bytes in memory, and by requests for byte ranges.
 
 use crate::index::part;
-use crate::sharding::Sharding;
+use crate::shards::Shards;
 use std::sync::Arc;
 use zarr_codec::decode::axis_windows;
 use zarr_codec::{Decode, Error, InnerChunkIndex, Split, Step, ViewMut};
 use zarr_grid::{ChunkGrid, Region};
 
-impl Sharding {
+impl Shards {
     /// Decodes a region of a shard that is here whole.
     pub(crate) fn read_from_memory(
         &self,
@@ -37,14 +37,14 @@ impl Sharding {
 /// Start ── wants the index ──► Index ── splits into the inner chunks that the region meets.
 #[derive(Debug)]
 pub(crate) struct Shard {
-    codec: Arc<Sharding>,
+    codec: Arc<Shards>,
     grid: ChunkGrid,
     region: Region,
     asked: bool,
 }
 
 impl Shard {
-    pub(crate) fn new(codec: Arc<Sharding>, grid: ChunkGrid, region: Region) -> Self {
+    pub(crate) fn new(codec: Arc<Shards>, grid: ChunkGrid, region: Region) -> Self {
         Self { codec, grid, region, asked: false }
     }
 

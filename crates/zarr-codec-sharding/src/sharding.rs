@@ -1,33 +1,151 @@
-//! Shards of inner chunks of one shape.
+//! The codec as programs and documents give it.
 
-use crate::index::Index;
+use crate::index::{Index, Location};
+use crate::shards::Shards;
 use std::sync::Arc;
-use zarr_codec::{Error, Pipeline};
-use zarr_grid::{ChunkGrid, Shape};
+use zarr_codec::{
+    BuildContext, CodecEntry, CodecValue, ElementSpec, Error, InnerCodecs, IntoTypedCodecs, Pipeline, Size,
+};
+use zarr_dtype::{DataType, FillValue};
+use zarr_grid::Shape;
+use zarr_json::{Map, NamedConfig};
 
-/// The codec, bound to the elements of its array.
-#[derive(Debug)]
-pub(crate) struct Sharding {
+/// The codec `sharding_indexed`.
+pub const SHARDING_INDEXED: CodecEntry = CodecEntry::array_to_bytes("sharding_indexed", |context| {
+    Ok(Arc::new(Sharding::from_config(context)?.bind(context)?))
+})
+.example(
+    r#"{"chunk_shape": [2, 1], "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+            "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]}"#,
+);
+
+/// The codec of this crate, for the table of codecs.
+pub const CODECS: &[CodecEntry] = &[SHARDING_INDEXED];
+
+/// Codec `sharding_indexed`: inner chunks that can be read one by one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sharding {
     /// The shape of inner chunks, in elements.
-    pub(crate) chunk_shape: Shape,
-    /// The codecs of inner chunks.
-    pub(crate) codecs: Arc<Pipeline>,
-    pub(crate) index: Index,
+    chunk_shape: Vec<u64>,
+    codecs: InnerCodecs,
+    index_codecs: InnerCodecs,
+    location: Location,
+    /// Whether indexes may lack their checksum. Written by zarr-meta for documents of early 2023, which do not say whether theirs have one.
+    index_checksum_optional: bool,
 }
 
 impl Sharding {
-    /// The grid of inner chunks in a shard of `shape`.
-    pub(crate) fn grid(&self, shape: &[u64]) -> Result<ChunkGrid, Error> {
-        let at = |what: String| Error::Metadata { pointer: "/configuration/chunk_shape".to_owned(), what };
-        if shape.len() != self.chunk_shape.len() {
-            return Err(at(format!("{} dimensions, expected {}", self.chunk_shape.len(), shape.len())));
+    /// Inner chunks of `shape`, which divides that of the shard, encoded by `codecs`.
+    ///
+    /// The index lies at the end, encoded by `bytes` (little-endian) and `crc32c`: codecs that an array finds in its registry. A
+    /// [`Chain`](zarr_codec::Chain) knows only the codecs that are named to it, as
+    /// [`index_codecs`](Self::index_codecs) does.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a shape with a length of 0.
+    pub fn of(shape: impl IntoIterator<Item = u64>, codecs: impl IntoTypedCodecs) -> Result<Self, Error> {
+        let chunk_shape: Vec<u64> = shape.into_iter().collect();
+        if chunk_shape.contains(&0) {
+            return Err(SHARDING_INDEXED.argument("chunk_shape", &empty(&chunk_shape)));
         }
-        if !shape.iter().zip(&self.chunk_shape).all(|(shard, chunk)| shard.is_multiple_of(*chunk)) {
-            return Err(at(format!(
-                "inner chunks {:?} do not divide the shard {shape:?} without remainder",
-                self.chunk_shape.as_slice()
-            )));
-        }
-        ChunkGrid::regular(shape, &self.chunk_shape).map_err(|error| at(error.to_string()))
+        Ok(Self {
+            chunk_shape,
+            codecs: InnerCodecs::new(codecs),
+            index_codecs: InnerCodecs::named(vec![little_endian(), NamedConfig::new("crc32c")]),
+            location: Location::End,
+            index_checksum_optional: false,
+        })
     }
+
+    /// With an index that these codecs encode, whose output has a fixed size.
+    #[must_use]
+    pub fn index_codecs(self, codecs: impl IntoTypedCodecs) -> Self {
+        Self { index_codecs: InnerCodecs::new(codecs), ..self }
+    }
+
+    /// With the index in front of the inner chunks.
+    #[must_use]
+    pub fn index_at_start(self) -> Self {
+        Self { location: Location::Start, ..self }
+    }
+
+    /// The codec, bound to the elements of an array.
+    fn bind(&self, context: &BuildContext<'_>) -> Result<Shards, Error> {
+        let codecs = Arc::new(context.chain("codecs", context.element)?);
+        let entries = ElementSpec::new(DataType::UInt64, FillValue::zero(&DataType::UInt64));
+        let index_codecs = Arc::new(context.chain("index_codecs", &entries)?);
+        // The shape of an index must determine its size, or it could not be found.
+        if !matches!(index_codecs.encoded_size(&[1, 2]), Size::Exact(_)) {
+            let what = "expected codecs whose output has a fixed size, found a compressor".to_owned();
+            return Err(context.config.error("index_codecs", what));
+        }
+        let without_checksum = match self.index_checksum_optional {
+            true => Some(bytes_only(context, &entries)?),
+            false => None,
+        };
+        let (location, max_size) = (self.location, context.limits.max_index);
+        let index = Index { codecs: index_codecs, without_checksum, location, max_size };
+        Ok(Shards { chunk_shape: Shape::from_slice(&self.chunk_shape), codecs, index })
+    }
+}
+
+impl CodecValue for Sharding {
+    const ENTRY: CodecEntry = SHARDING_INDEXED;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let shape = config.integers("chunk_shape")?.ok_or_else(|| config.error("chunk_shape", "missing".to_owned()))?;
+        if shape.contains(&0) {
+            return Err(config.error("chunk_shape", empty(&shape)));
+        }
+        Ok(Self {
+            chunk_shape: shape,
+            codecs: InnerCodecs::from_config(context, "codecs")?,
+            index_codecs: InnerCodecs::from_config(context, "index_codecs")?,
+            location: match config.text("index_location")? {
+                None | Some("end") => Location::End,
+                Some("start") => Location::Start,
+                Some(other) => {
+                    let what = format!("expected \"start\" or \"end\", found {other:?}");
+                    return Err(config.error("index_location", what));
+                }
+            },
+            index_checksum_optional: config.bool("index_checksum_optional")?.unwrap_or(false),
+        })
+    }
+
+    fn to_config(&self) -> Map {
+        let location = match self.location {
+            Location::Start => "start",
+            Location::End => "end",
+        };
+        let mut members = Map::from([
+            ("chunk_shape", self.chunk_shape.clone().into()),
+            ("codecs", self.codecs.to_value()),
+            ("index_codecs", self.index_codecs.to_value()),
+            ("index_location", location.into()),
+        ]);
+        if self.index_checksum_optional {
+            members.insert("index_checksum_optional", true);
+        }
+        members
+    }
+
+    fn inner_entries(&self) -> Vec<CodecEntry> {
+        [self.codecs.entries(), self.index_codecs.entries()].concat()
+    }
+}
+
+fn empty(shape: &[u64]) -> String {
+    format!("expected lengths > 0, found {shape:?}")
+}
+
+fn little_endian() -> NamedConfig {
+    NamedConfig::with("bytes", Map::from([("endian", "little".into())]))
+}
+
+fn bytes_only(context: &BuildContext<'_>, entries: &ElementSpec) -> Result<Arc<Pipeline>, Error> {
+    Pipeline::build(&[little_endian()], entries, context.codecs, context.limits, context.nesting + 1, context.warnings)
+        .map(Arc::new)
+        .map_err(|error| error.under("/configuration/index_codecs"))
 }

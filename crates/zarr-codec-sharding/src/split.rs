@@ -1,7 +1,7 @@
 //! Writing in runs of inner chunks.
 
 use crate::index::Location;
-use crate::sharding::Sharding;
+use crate::shards::Shards;
 use crate::write::Plan;
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use zarr_grid::{ChunkOverlaps, Region, Shape};
 /// The inner chunks of a shard that are written, of a region.
 #[derive(Debug)]
 pub(crate) struct ShardSplit {
-    codec: Arc<Sharding>,
+    codec: Arc<Shards>,
     plan: Plan,
     shape: Shape,
     region: Region,
@@ -21,7 +21,7 @@ pub(crate) struct ShardSplit {
 
 impl ShardSplit {
     /// To replace `region` of the shard `old`, or of one without inner chunks.
-    pub(crate) fn new(codec: Arc<Sharding>, old: Option<&[u8]>, shape: &[u64], region: Region) -> Result<Self, Error> {
+    pub(crate) fn new(codec: Arc<Shards>, old: Option<&[u8]>, shape: &[u64], region: Region) -> Result<Self, Error> {
         let plan = codec.plan(old, shape)?;
         let touched = plan.grid.intersect(&region);
         Ok(Self { codec, plan, shape: shape.into(), region, touched })

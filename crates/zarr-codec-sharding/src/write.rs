@@ -1,7 +1,7 @@
 //! Writing: whole shards, and parts of them.
 
 use crate::index::{Location, part};
-use crate::sharding::Sharding;
+use crate::shards::Shards;
 use std::ops::Range;
 use zarr_codec::{Error, InnerChunkIndex, Patch, PatchByChunk};
 use zarr_grid::{ChunkGrid, ChunkOverlaps, Region, Shape};
@@ -29,7 +29,7 @@ impl Plan {
     }
 }
 
-impl Sharding {
+impl Shards {
     /// The plan to replace elements of the shard `old`, or of one without inner chunks.
     pub(crate) fn plan(&self, old: Option<&[u8]>, shape: &[u64]) -> Result<Plan, Error> {
         let grid = self.grid(shape)?;

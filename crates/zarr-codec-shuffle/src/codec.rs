@@ -1,52 +1,62 @@
 //! The codec.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size, add_missing};
+use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Sink, Size, add_missing, slice_methods};
+use zarr_json::Map;
 use zarr_kernels::Isa;
 
 /// The codec, for the table of codecs.
-pub const SHUFFLE: CodecEntry = CodecEntry::bytes_to_bytes("numcodecs.shuffle", build)
-    .id("shuffle")
-    .only_read(&["shuffle"])
-    .arguments(&[("elementsize", None)])
-    .complete_with(|codec, data_type| {
-        let size = if data_type.is_variable() { 1 } else { data_type.item_size() };
-        add_missing(codec, [("elementsize", size.into())]);
-    });
+pub const SHUFFLE: CodecEntry =
+    CodecEntry::bytes_to_bytes("numcodecs.shuffle", |context| Ok(Arc::new(Shuffle::from_config(context)?)))
+        .id("shuffle")
+        .only_read(&["shuffle"])
+        .arguments(&[("elementsize", None)])
+        .complete_with(|codec, data_type| {
+            let size = if data_type.is_variable() { 1 } else { data_type.item_size() };
+            add_missing(codec, [("elementsize", size.into())]);
+        });
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[SHUFFLE];
 
 const NAME: &str = "shuffle";
 
-/// The configuration of codec `shuffle`.
+/// The sizes of elements that there are; 0 counts as 1.
+const SIZES: RangeInclusive<usize> = 0..=i32::MAX as usize;
+
+/// Codec `shuffle`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShuffleConfig {
-    /// Bytes of an element.
-    pub elementsize: usize,
+pub struct Shuffle {
+    element_size: usize,
 }
 
-impl ShuffleConfig {
-    /// Reads the configuration.
+impl Shuffle {
+    /// The bytes of elements of `size` bytes, regrouped by their position in the element.
     ///
     /// # Errors
-    /// [`Error::Metadata`] if `elementsize` is no size.
-    pub fn from_context(context: &BuildContext<'_>) -> Result<Self, Error> {
-        let size = context.config.integer("elementsize", 0..=i32::MAX as usize)?;
-        // Elements of any length are bytes.
-        let own = || if context.element.is_variable() { 1 } else { context.element.item_size() };
-        Ok(Self { elementsize: size.unwrap_or_else(own) })
+    /// [`Error::Argument`] for 2 GiB or more.
+    pub fn element_size(size: usize) -> Result<Self, Error> {
+        Ok(Self { element_size: SHUFFLE.in_range("elementsize", size, SIZES)? })
     }
 }
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    Ok(Arc::new(Shuffle { config: ShuffleConfig::from_context(context)? }))
+impl CodecValue for Shuffle {
+    const ENTRY: CodecEntry = SHUFFLE;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let size = context.config.integer("elementsize", SIZES)?;
+        // Elements of any length are bytes.
+        let own = || if context.element.is_variable() { 1 } else { context.element.item_size() };
+        Ok(Self { element_size: size.unwrap_or_else(own) })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("elementsize", self.element_size.into())])
+    }
 }
 
-#[derive(Debug)]
-struct Shuffle {
-    config: ShuffleConfig,
-}
+slice_methods!(Shuffle);
 
 impl BytesToBytes for Shuffle {
     fn name(&self) -> &'static str {
@@ -58,7 +68,7 @@ impl BytesToBytes for Shuffle {
     }
 
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        let size = self.config.elementsize.max(1);
+        let size = self.element_size.max(1);
         if !bytes.len().is_multiple_of(size) {
             let what = format!("{} bytes, expected a multiple of {size}", bytes.len());
             return Err(Error::Encode { codec: NAME, what });
@@ -71,7 +81,7 @@ impl BytesToBytes for Shuffle {
     }
 
     fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {
-        Isa::best().unshuffle_bytes(self.config.elementsize.max(1), bytes, out.buffer(bytes.len())?);
+        Isa::best().unshuffle_bytes(self.element_size.max(1), bytes, out.buffer(bytes.len())?);
         Ok(())
     }
 }

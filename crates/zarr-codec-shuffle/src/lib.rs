@@ -11,7 +11,7 @@
 //! ```
 //! use zarr_codec_shuffle::Shuffle;
 //!
-//! let codec = Shuffle::element_size(4);
+//! let codec = Shuffle::element_size(4)?;
 //! assert_eq!(codec.encode(b"abcdABCD")?, b"aAbBcCdD");
 //! assert_eq!(codec.decode(b"aAbBcCdD", 8)?, b"abcdABCD");
 //! # Ok::<(), zarr_codec::Error>(())
@@ -21,10 +21,8 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
-mod typed;
 
-pub use codec::{CODECS, SHUFFLE, ShuffleConfig};
-pub use typed::Shuffle;
+pub use codec::{CODECS, SHUFFLE, Shuffle};
 
 #[cfg(test)]
 mod tests;

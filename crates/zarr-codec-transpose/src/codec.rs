@@ -1,42 +1,114 @@
 //! The codec.
 
-use crate::config::TransposeConfig;
 use std::sync::{Arc, OnceLock};
-use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, ElementSpec, Error, View, ViewMut};
+use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, CodecValue, ElementSpec, Error, View, ViewMut};
 use zarr_grid::Shape;
+use zarr_json::{Map, Value};
 
 /// The codec, for the table of codecs.
-pub const TRANSPOSE: CodecEntry =
-    CodecEntry::array_to_array("transpose", build).list_argument("order").example(r#"{"order": [1, 0]}"#);
+pub const TRANSPOSE: CodecEntry = CodecEntry::array_to_array("transpose", |context| {
+    let codec = Transpose::from_config(context)?;
+    Ok(Arc::new(Bound { codec, element: context.element.clone(), order: OnceLock::new() }))
+})
+.list_argument("order")
+.example(r#"{"order": [1, 0]}"#);
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[TRANSPOSE];
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
-    Ok(Arc::new(Transpose {
-        config: TransposeConfig::from_context(context)?,
-        element: context.element.clone(),
-        order: OnceLock::new(),
-    }))
+/// An order of axes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Order {
+    /// `"C"`: as they are.
+    C,
+    /// `"F"`: the last one first.
+    F,
+    /// Encoded axis `i` is decoded axis `order[i]`; each axis is there once.
+    Axes(Vec<usize>),
+}
+
+/// Codec `transpose`: the axes of a chunk in another order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Transpose {
+    order: Order,
+}
+
+impl Transpose {
+    /// Encoded axis `i` is decoded axis `order[i]`; each axis is there once.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another order.
+    pub fn new(order: impl IntoIterator<Item = usize>) -> Result<Self, Error> {
+        let order: Vec<usize> = order.into_iter().collect();
+        if !is_permutation(&order) {
+            return Err(TRANSPOSE.argument("order", &format!("expected a permutation of the axes, found {order:?}")));
+        }
+        Ok(Self { order: Order::Axes(order) })
+    }
+
+    /// The permutation of `rank` axes; `None` if the order is one of another number of axes.
+    fn axes(&self, rank: usize) -> Option<Vec<usize>> {
+        match &self.order {
+            Order::C => Some((0..rank).collect()),
+            Order::F => Some((0..rank).rev().collect()),
+            Order::Axes(axes) => (axes.len() == rank).then(|| axes.clone()),
+        }
+    }
+}
+
+impl CodecValue for Transpose {
+    const ENTRY: CodecEntry = TRANSPOSE;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let value = config.required("order")?;
+        let order = match value.as_str() {
+            Some("C") => Some(Order::C),
+            Some("F") => Some(Order::F),
+            Some(_) => None,
+            None => {
+                let axes = config.integers("order")?.unwrap_or_default();
+                let axes: Option<Vec<usize>> = axes.into_iter().map(|axis| usize::try_from(axis).ok()).collect();
+                axes.filter(|axes| is_permutation(axes)).map(Order::Axes)
+            }
+        };
+        let order = order.ok_or_else(|| config.unexpected("order", "a permutation of the axes", value))?;
+        Ok(Self { order })
+    }
+
+    fn to_config(&self) -> Map {
+        let order = match &self.order {
+            Order::C => "C".into(),
+            Order::F => "F".into(),
+            Order::Axes(axes) => Value::from(axes.clone()),
+        };
+        Map::from([("order", order)])
+    }
+}
+
+/// Whether each axis is there once.
+fn is_permutation(axes: &[usize]) -> bool {
+    let mut seen = vec![false; axes.len()];
+    axes.iter().all(|&axis| seen.get_mut(axis).is_some_and(|seen| !std::mem::replace(seen, true)))
 }
 
 /// The codec, bound to a data type: built from metadata, used for every chunk.
 #[derive(Debug)]
-struct Transpose {
-    config: TransposeConfig,
+struct Bound {
+    codec: Transpose,
     element: ElementSpec,
     /// The permutation, found when the first shape says how many axes there are: all chunks of an array have the same
     /// number, but metadata of the codec alone does not tell it for orders `C` and `F`.
     order: OnceLock<Vec<usize>>,
 }
 
-impl Transpose {
+impl Bound {
     fn order(&self, rank: usize) -> Result<&[usize], Error> {
         let wrong = |what: String| Error::Metadata { pointer: "/configuration/order".to_owned(), what };
         let order = match self.order.get() {
             Some(order) => order,
             None => {
-                let order = self.config.order.axes(rank);
+                let order = self.codec.axes(rank);
                 let order = order.ok_or_else(|| wrong(format!("expected a permutation of {rank} axes")))?;
                 self.order.get_or_init(|| order)
             }
@@ -48,7 +120,7 @@ impl Transpose {
     }
 }
 
-impl ArrayToArray for Transpose {
+impl ArrayToArray for Bound {
     fn encoded(&self) -> &ElementSpec {
         &self.element
     }

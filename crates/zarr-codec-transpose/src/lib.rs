@@ -13,7 +13,7 @@
 //! use zarr_codec_bytes::Bytes;
 //! use zarr_codec_transpose::Transpose;
 //!
-//! let chain = Chain::new(&DataType::UInt8, &[2, 3]).then(Transpose::new([1, 0])).then(Bytes::little_endian());
+//! let chain = Chain::new(&DataType::UInt8, &[2, 3]).then(Transpose::new([1, 0])?).then(Bytes::little_endian());
 //! let codec = chain.build()?;
 //! assert_eq!(codec.encode(&[1, 2, 3, 4, 5, 6])?, [1, 4, 2, 5, 3, 6]);
 //! assert_eq!(codec.decode(&[1, 4, 2, 5, 3, 6])?, [1, 2, 3, 4, 5, 6]);
@@ -24,12 +24,8 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
-mod config;
-mod typed;
 
-pub use codec::{CODECS, TRANSPOSE};
-pub use config::{Order, TransposeConfig};
-pub use typed::Transpose;
+pub use codec::{CODECS, TRANSPOSE, Transpose};
 
 #[cfg(test)]
 mod tests;

@@ -2,49 +2,99 @@
 
 use std::sync::Arc;
 use zarr_codec::{
-    BuildContext, BytesToBytes, CodecEntry, ElementSpec, Error, Pipeline, Scratch, Sink, Size, ViewMut, chunk_view,
+    BuildContext, BytesToBytes, CodecEntry, CodecValue, ElementSpec, Error, InnerCodecs, IntoTypedCodecs, Pipeline,
+    Scratch, Sink, Size, ViewMut, chunk_view, slice_methods,
 };
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Region;
-use zarr_json::NamedConfig;
+use zarr_json::{Map, NamedConfig};
 
 const NAME: &str = "array_view";
 
 /// Codec `array_view`, for the table of codecs.
-pub const ARRAY_VIEW: CodecEntry = CodecEntry::bytes_to_bytes("array_view", build);
+pub const ARRAY_VIEW: CodecEntry =
+    CodecEntry::bytes_to_bytes("array_view", |context| Ok(Arc::new(ArrayView::from_config(context)?)));
 
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[ARRAY_VIEW];
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    let config = context.config;
-    let named = config.required("data_type")?;
-    let data_type = NamedConfig::from_value(named).and_then(|named| DataType::from_config(&named).ok());
-    let data_type = data_type.filter(|data_type| !data_type.is_variable() && data_type.item_size() > 0);
-    let expected = "a data type whose elements have a size";
-    let data_type = data_type.ok_or_else(|| config.unexpected("data_type", expected, named))?;
-    let element = ElementSpec::new(data_type.clone(), FillValue::zero(&data_type));
-    let view = ArrayView {
-        plain: context.chain("bytes_codecs", &element)?,
-        encoded: context.chain("codecs", &element)?,
-        element,
-    };
-    // Bytes are divided into elements before anything is decoded.
-    if view.plain.encoded_size(&[1]) != Size::Exact(view.item()) {
-        let what = format!("expected codecs that store each element of {data_type} in {} bytes", view.item());
-        return Err(config.error("bytes_codecs", what));
-    }
-    Ok(Arc::new(view))
-}
-
-#[derive(Debug)]
-struct ArrayView {
+/// Codec `array_view`: bytes as an array of one axis, encoded by codecs of arrays.
+#[derive(Clone, Debug)]
+pub struct ArrayView {
     element: ElementSpec,
     /// How elements lie in the bytes that are encoded.
-    plain: Pipeline,
+    plain: Arc<Pipeline>,
     /// How they lie in the bytes that these are encoded to.
-    encoded: Pipeline,
+    encoded: Arc<Pipeline>,
+    bytes_codecs: InnerCodecs,
+    codecs: InnerCodecs,
 }
+
+impl PartialEq for ArrayView {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_config() == other.to_config()
+    }
+}
+
+impl ArrayView {
+    /// `bytes_codecs` decode the bytes to elements of `data_type`, and `codecs` encode these instead.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] unless elements of `data_type` have a size, which `bytes_codecs` store them in;
+    /// [`Error::Unsupported`] for elements that a codec does not take.
+    pub fn of(
+        data_type: &DataType,
+        bytes_codecs: impl IntoTypedCodecs,
+        codecs: impl IntoTypedCodecs,
+    ) -> Result<Self, Error> {
+        let (bytes_codecs, codecs) = (InnerCodecs::new(bytes_codecs), InnerCodecs::new(codecs));
+        let entries = [bytes_codecs.entries(), codecs.entries()].concat();
+        let codec = Self::from_members(&members(data_type, &bytes_codecs, &codecs), &entries)?;
+        Ok(Self { bytes_codecs, codecs, ..codec })
+    }
+}
+
+fn members(data_type: &DataType, bytes_codecs: &InnerCodecs, codecs: &InnerCodecs) -> Map {
+    let data_type = data_type.to_config().short_value();
+    Map::from([("data_type", data_type), ("bytes_codecs", bytes_codecs.to_value()), ("codecs", codecs.to_value())])
+}
+
+impl CodecValue for ArrayView {
+    const ENTRY: CodecEntry = ARRAY_VIEW;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let named = config.required("data_type")?;
+        let data_type = NamedConfig::from_value(named).and_then(|named| DataType::from_config(&named).ok());
+        let data_type = data_type.filter(|data_type| !data_type.is_variable() && data_type.item_size() > 0);
+        let expected = "a data type whose elements have a size";
+        let data_type = data_type.ok_or_else(|| config.unexpected("data_type", expected, named))?;
+        let element = ElementSpec::new(data_type.clone(), FillValue::zero(&data_type));
+        let view = Self {
+            plain: Arc::new(context.chain("bytes_codecs", &element)?),
+            encoded: Arc::new(context.chain("codecs", &element)?),
+            element,
+            bytes_codecs: InnerCodecs::from_config(context, "bytes_codecs")?,
+            codecs: InnerCodecs::from_config(context, "codecs")?,
+        };
+        // Bytes are divided into elements before anything is decoded.
+        if view.plain.encoded_size(&[1]) != Size::Exact(view.item()) {
+            let what = format!("expected codecs that store each element of {data_type} in {} bytes", view.item());
+            return Err(config.error("bytes_codecs", what));
+        }
+        Ok(view)
+    }
+
+    fn to_config(&self) -> Map {
+        members(&self.element.data_type, &self.bytes_codecs, &self.codecs)
+    }
+
+    fn inner_entries(&self) -> Vec<CodecEntry> {
+        [self.bytes_codecs.entries(), self.codecs.entries()].concat()
+    }
+}
+
+slice_methods!(ArrayView);
 
 impl ArrayView {
     fn item(&self) -> u64 {

@@ -17,7 +17,7 @@
 //! use zarr_codec_view::ArrayView;
 //!
 //! // Differences of bytes, whatever they were.
-//! let codec = ArrayView::of(&DataType::UInt8, Bytes::little_endian(), (Delta::new(), Bytes::little_endian()));
+//! let codec = ArrayView::of(&DataType::UInt8, Bytes::little_endian(), (Delta::new(), Bytes::little_endian()))?;
 //! assert_eq!(codec.encode(&[1, 2, 3, 5])?, [1, 1, 1, 2]);
 //! assert_eq!(codec.decode(&[1, 1, 1, 2], 4)?, [1, 2, 3, 5]);
 //! # Ok::<(), zarr_codec::Error>(())
@@ -25,10 +25,8 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
-mod typed;
 
-pub use codec::{ARRAY_VIEW, CODECS};
-pub use typed::ArrayView;
+pub use codec::{ARRAY_VIEW, ArrayView, CODECS};
 
 #[cfg(test)]
 mod tests;

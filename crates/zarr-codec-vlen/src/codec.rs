@@ -3,11 +3,12 @@
 use crate::elements::Elements;
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, Error, Protection, Size, View, ViewMut, place_variable,
-    read_variable, write_variable,
+    ArrayToBytes, BuildContext, CodecEntry, CodecValue, ElementOffsets, Error, Protection, Size, View, ViewMut,
+    place_variable, read_variable, write_variable,
 };
-use zarr_dtype::{ByteOrder, DataType, Layout, from_npy_value};
+use zarr_dtype::{ByteOrder, DataType, Layout, from_npy_value, npy_descr};
 use zarr_grid::{Region, element_count};
+use zarr_json::{Map, Value};
 
 /// Codec `vlen-utf8`, for the table of codecs.
 pub const VLEN_UTF8: CodecEntry =
@@ -33,11 +34,12 @@ pub const ZARRS_VLEN_V2: CodecEntry = CodecEntry::array_to_bytes("zarrs.vlen_v2"
 .aliases(&["https://codec.zarrs.dev/array_to_bytes/vlen_v2"]);
 
 /// Codec `vlen-array`, for the table of codecs.
-pub const VLEN_ARRAY: CodecEntry = CodecEntry::array_to_bytes("numcodecs.vlen-array", array)
-    .id("vlen-array")
-    .only_read(&["vlen-array"])
-    .arguments(&[("dtype", None)])
-    .example(r#"{"dtype": "<f8"}"#);
+pub const VLEN_ARRAY: CodecEntry =
+    CodecEntry::array_to_bytes("numcodecs.vlen-array", |context| VlenArray::from_config(context)?.bind(context))
+        .id("vlen-array")
+        .only_read(&["vlen-array"])
+        .arguments(&[("dtype", None)])
+        .example(r#"{"dtype": "<f8"}"#);
 
 fn build(
     context: &BuildContext<'_>,
@@ -54,23 +56,82 @@ fn build(
     Ok(Arc::new(Vlen { name, content }))
 }
 
-fn array(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let name = "vlen-array";
-    let dtype = context.config.required("dtype")?;
-    let (inner, order) = from_npy_value(dtype).map_err(|error| context.config.error("dtype", error.to_string()))?;
-    match &context.element.data_type {
-        // The names that `V` goes by differ between the formats.
-        DataType::VlenArray(found) if found.layout() == inner.layout() => {
-            let content = Content::List { layout: inner.layout(), order };
-            Ok(Arc::new(Vlen { name, content }))
+/// Makes a codec without a configuration.
+macro_rules! plain {
+    ($codec:ident, $entry:ident, $what:literal) => {
+        #[doc = $what]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct $codec;
+
+        impl CodecValue for $codec {
+            const ENTRY: CodecEntry = $entry;
+
+            fn from_config(_: &BuildContext<'_>) -> Result<Self, Error> {
+                Ok(Self)
+            }
         }
-        DataType::VlenArray(found) => {
-            Err(context.config.error("dtype", format!("inner elements of type {inner}, but the array has {found}")))
+    };
+}
+
+plain!(VlenUtf8, VLEN_UTF8, "Codec `vlen-utf8`: texts, each behind its length.");
+plain!(VlenBytes, VLEN_BYTES, "Codec `vlen-bytes`: byte strings, each behind its length.");
+plain!(ZarrsVlenV2, ZARRS_VLEN_V2, "Codec `zarrs.vlen_v2`: texts or byte strings, each behind its length.");
+
+/// Codec `vlen-array`: lists of numbers, each behind its length in bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VlenArray {
+    /// The type of inner elements, as numpy names it.
+    dtype: Value,
+    inner: DataType,
+    order: ByteOrder,
+}
+
+impl VlenArray {
+    /// Lists of inner elements of this type, stored little-endian.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a type that numpy does not have.
+    pub fn of(inner: &DataType) -> Result<Self, Error> {
+        let dtype = Value::from(npy_descr(inner).unwrap_or_else(|| inner.to_string()));
+        Self::parse(&dtype).map_err(|what| VLEN_ARRAY.argument("dtype", &what))
+    }
+
+    fn parse(dtype: &Value) -> Result<Self, String> {
+        let (inner, order) = from_npy_value(dtype).map_err(|error| error.to_string())?;
+        Ok(Self { dtype: dtype.clone(), inner, order })
+    }
+
+    /// The codec, bound to a data type.
+    fn bind(self, context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
+        let name = "vlen-array";
+        let (inner, order) = (self.inner, self.order);
+        match &context.element.data_type {
+            // The names that `V` goes by differ between the formats.
+            DataType::VlenArray(found) if found.layout() == inner.layout() => {
+                let content = Content::List { layout: inner.layout(), order };
+                Ok(Arc::new(Vlen { name, content }))
+            }
+            DataType::VlenArray(found) => {
+                let what = format!("inner elements of type {inner}, but the array has {found}");
+                Err(context.config.error("dtype", what))
+            }
+            found => {
+                let what = format!("elements of data type {found}, expected vlen-array");
+                Err(Error::Unsupported { codec: name, what })
+            }
         }
-        found => {
-            let what = format!("elements of data type {found}, expected vlen-array");
-            Err(Error::Unsupported { codec: name, what })
-        }
+    }
+}
+
+impl CodecValue for VlenArray {
+    const ENTRY: CodecEntry = VLEN_ARRAY;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        Self::parse(context.config.required("dtype")?).map_err(|what| context.config.error("dtype", what))
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("dtype", self.dtype.clone())])
     }
 }
 

@@ -43,12 +43,10 @@ mod codec;
 mod codecs;
 mod elements;
 mod offsets;
-mod typed;
 
-pub use codec::{VLEN_ARRAY, VLEN_BYTES, VLEN_UTF8, ZARRS_VLEN_V2};
+pub use codec::{VLEN_ARRAY, VLEN_BYTES, VLEN_UTF8, VlenArray, VlenBytes, VlenUtf8, ZARRS_VLEN_V2, ZarrsVlenV2};
 pub use codecs::CODECS;
-pub use offsets::ZARRS_VLEN;
-pub use typed::{VlenArray, VlenBytes, VlenUtf8, ZarrsVlen, ZarrsVlenV2};
+pub use offsets::{ZARRS_VLEN, ZarrsVlen};
 
 #[cfg(test)]
 mod tests;

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 use zarr_codec::{
-    ArrayToBytes, BuildContext, CodecEntry, ElementOffsets, ElementSpec, Error, Limits, Pipeline, Protection, Scratch,
-    Size, View, ViewMut, chunk_view, read_variable, write_variable,
+    ArrayToBytes, BuildContext, CodecEntry, CodecValue, ElementOffsets, ElementSpec, Error, InnerCodecs,
+    IntoTypedCodecs, Limits, Pipeline, Protection, Scratch, Size, View, ViewMut, chunk_view, read_variable,
+    write_variable,
 };
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::{Region, element_count};
+use zarr_json::Map;
 
 const NAME: &str = "zarrs.vlen";
 
@@ -15,33 +17,92 @@ const LENGTH: usize = 8;
 
 /// Codec `zarrs.vlen`, an experiment of the crate zarrs, for the table of codecs.
 pub const ZARRS_VLEN: CodecEntry =
-    CodecEntry::array_to_bytes("zarrs.vlen", build).aliases(&["https://codec.zarrs.dev/array_to_bytes/vlen"]).example(
-        r#"{"index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+    CodecEntry::array_to_bytes("zarrs.vlen", |context| Ok(Arc::new(ZarrsVlen::from_config(context)?.bind(context)?)))
+        .aliases(&["https://codec.zarrs.dev/array_to_bytes/vlen"])
+        .example(
+            r#"{"index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
             "data_codecs": [{"name": "bytes"}], "index_data_type": "uint32", "index_location": "end"}"#,
-    );
+        );
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let (config, data_type) = (context.config, &context.element.data_type);
-    if !matches!(data_type, DataType::String | DataType::Bytes { .. }) {
-        let what = format!("elements of data type {data_type}, expected string or bytes");
-        return Err(Error::Unsupported { codec: NAME, what });
+/// Codec `zarrs.vlen`: all elements one after another, and apart from them where each begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ZarrsVlen {
+    index: InnerCodecs,
+    data: InnerCodecs,
+    /// Whether offsets have 64 bits.
+    wide: bool,
+    /// Whether the index lies behind the elements.
+    at_end: bool,
+}
+
+impl ZarrsVlen {
+    /// `index` encodes where each element begins, numbers of 32 bits, and `data` the elements as bytes. The index lies in front.
+    pub fn of(index: impl IntoTypedCodecs, data: impl IntoTypedCodecs) -> Self {
+        Self { index: InnerCodecs::new(index), data: InnerCodecs::new(data), wide: false, at_end: false }
     }
-    let zero = |data_type: DataType| {
-        let zero = FillValue::zero(&data_type);
-        ElementSpec::new(data_type, zero)
-    };
-    config.required("index_data_type")?;
-    let wide = config.one_of("index_data_type", &[("uint32", false), ("uint64", true)])?.unwrap_or(false);
-    let offset = if wide { DataType::UInt64 } else { DataType::UInt32 };
-    let at_end = config.one_of("index_location", &[("start", false), ("end", true)])?.unwrap_or(false);
-    Ok(Arc::new(Offsets {
-        is_text: *data_type == DataType::String,
-        index: context.chain("index_codecs", &zero(offset))?,
-        data: context.chain("data_codecs", &zero(DataType::UInt8))?,
-        wide,
-        at_end,
-        limits: context.limits.clone(),
-    }))
+
+    /// With numbers of 64 bits in the index.
+    #[must_use]
+    pub fn index_of_64_bits(self) -> Self {
+        Self { wide: true, ..self }
+    }
+
+    /// With the index behind the elements.
+    #[must_use]
+    pub fn index_at_end(self) -> Self {
+        Self { at_end: true, ..self }
+    }
+
+    /// The codec, bound to a data type.
+    fn bind(&self, context: &BuildContext<'_>) -> Result<Offsets, Error> {
+        let data_type = &context.element.data_type;
+        if !matches!(data_type, DataType::String | DataType::Bytes { .. }) {
+            let what = format!("elements of data type {data_type}, expected string or bytes");
+            return Err(Error::Unsupported { codec: NAME, what });
+        }
+        let zero = |data_type: DataType| {
+            let zero = FillValue::zero(&data_type);
+            ElementSpec::new(data_type, zero)
+        };
+        let offset = if self.wide { DataType::UInt64 } else { DataType::UInt32 };
+        Ok(Offsets {
+            is_text: *data_type == DataType::String,
+            index: context.chain("index_codecs", &zero(offset))?,
+            data: context.chain("data_codecs", &zero(DataType::UInt8))?,
+            wide: self.wide,
+            at_end: self.at_end,
+            limits: context.limits.clone(),
+        })
+    }
+}
+
+impl CodecValue for ZarrsVlen {
+    const ENTRY: CodecEntry = ZARRS_VLEN;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        config.required("index_data_type")?;
+        let wide = config.one_of("index_data_type", &[("uint32", false), ("uint64", true)])?.unwrap_or(false);
+        let at_end = config.one_of("index_location", &[("start", false), ("end", true)])?.unwrap_or(false);
+        let index = InnerCodecs::from_config(context, "index_codecs")?;
+        Ok(Self { index, data: InnerCodecs::from_config(context, "data_codecs")?, wide, at_end })
+    }
+
+    fn to_config(&self) -> Map {
+        let mut members = Map::from([
+            ("index_codecs", self.index.to_value()),
+            ("data_codecs", self.data.to_value()),
+            ("index_data_type", if self.wide { "uint64" } else { "uint32" }.into()),
+        ]);
+        if self.at_end {
+            members.insert("index_location", "end");
+        }
+        members
+    }
+
+    fn inner_entries(&self) -> Vec<CodecEntry> {
+        [self.index.entries(), self.data.entries()].concat()
+    }
 }
 
 #[derive(Debug)]

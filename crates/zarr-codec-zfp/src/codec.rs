@@ -1,178 +1,243 @@
-//! The codecs.
+//! The codecs as programs and documents give them.
 
-use crate::config::Mode;
+use crate::bound::Bound;
 use crate::form::Form;
-use crate::numbers;
-use half::{bf16, f16};
+use crate::mode::Mode;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
-use zarr_codec::{ArrayToBytes, BuildContext, CodecEntry, Error, Size, View, ViewMut};
-use zarr_dtype::{Layout, Scalar};
-use zarr_grid::{Region, element_count};
-use zfp_rs::{ZfpFieldMetadata, ZfpScalarType};
+use zarr_codec::{BuildContext, CodecEntry, CodecValue, Error};
+use zarr_dtype::Scalar;
+use zarr_json::Map;
 
 /// Codec `zfp`, for the table of codecs.
-pub const ZFP: CodecEntry = CodecEntry::array_to_bytes("zfp", build_zfp)
-    .aliases(&["zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"])
-    .example(r#"{"mode": "reversible"}"#);
+pub const ZFP: CodecEntry =
+    CodecEntry::array_to_bytes("zfp", |context| Ok(Arc::new(Zfp::from_config(context)?.bind(context)?)))
+        .aliases(&["zarrs.zfp", "https://codec.zarrs.dev/array_to_bytes/zfp"])
+        .example(r#"{"mode": "reversible"}"#);
 
 /// Codec `zfpy`, for the table of codecs.
-pub const ZFPY: CodecEntry = CodecEntry::array_to_bytes("numcodecs.zfpy", build_zfpy)
-    .id("zfpy")
-    .only_read(&["zfpy", "https://codec.zarrs.dev/array_to_bytes/zfpy"]);
+pub const ZFPY: CodecEntry =
+    CodecEntry::array_to_bytes("numcodecs.zfpy", |context| Ok(Arc::new(Zfpy::from_config(context)?.bind(context)?)))
+        .id("zfpy")
+        .only_read(&["zfpy", "https://codec.zarrs.dev/array_to_bytes/zfpy"]);
 
 /// The codecs of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[ZFP, ZFPY];
 
-/// The most bits that a header can give a block.
-const MAX_BLOCK: u64 = 1 << 15;
-/// More bytes than a header has.
-const MAX_HEADER: u64 = 64;
+/// The least bits of a block: no more than the format gives one in a header, so that a few numbers cannot become much.
+const MIN_BITS: RangeInclusive<u32> = 0..=1 << 15;
+/// The bit planes that there are.
+const PLANES: RangeInclusive<u32> = 1..=64;
 
-fn build_zfp(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let mode = Mode::from_zfp(context)?;
-    // zarrs before 0.20 had this member for the codec that is `zfpy` now.
-    let header = context.config.bool("write_header")?.unwrap_or(false);
-    build(context, Form { name: "zfp", mode, header }, |_| true)
-}
-
-fn build_zfpy(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let mode = Mode::from_zfpy(context);
-    let takes = |scalar| matches!(scalar, Scalar::I32 | Scalar::I64 | Scalar::F32 | Scalar::F64);
-    build(context, Form { name: "zfpy", mode, header: true }, takes)
-}
-
-fn build(
-    context: &BuildContext<'_>,
-    form: Form,
-    takes: impl Fn(Scalar) -> bool,
-) -> Result<Arc<dyn ArrayToBytes>, Error> {
-    let kind = match context.element.layout() {
-        Layout::Fixed { scalar, count: 1 } if takes(scalar) => Kind::of(scalar),
-        _ => None,
-    };
-    let kind = kind.ok_or_else(|| {
-        let what = format!("elements of data type {}, which the format does not have", context.element.data_type);
-        Error::Unsupported { codec: form.name, what }
-    })?;
-    Ok(Arc::new(Zfp { form, kind, max_chunk: context.limits.max_chunk }))
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    I8,
-    I16,
-    I32,
-    I64,
-    U8,
-    U16,
-    U32,
-    U64,
-    F16,
-    BF16,
-    F32,
-    F64,
-}
-
-impl Kind {
-    fn of(scalar: Scalar) -> Option<Self> {
-        Some(match scalar {
-            Scalar::I8 => Self::I8,
-            Scalar::I16 => Self::I16,
-            Scalar::I32 => Self::I32,
-            Scalar::I64 => Self::I64,
-            Scalar::U8 => Self::U8,
-            Scalar::U16 => Self::U16,
-            Scalar::U32 => Self::U32,
-            Scalar::U64 => Self::U64,
-            Scalar::F16 => Self::F16,
-            Scalar::BF16 => Self::BF16,
-            Scalar::F32 => Self::F32,
-            Scalar::F64 => Self::F64,
-            _ => return None,
-        })
+/// A number that is not negative.
+fn positive(entry: &CodecEntry, member: &str, number: f64) -> Result<f64, Error> {
+    if number.is_finite() && number >= 0.0 {
+        return Ok(number);
     }
+    Err(entry.argument(member, &format!("expected a number that is not negative, found {number}")))
+}
 
-    /// The numbers that elements are stored as.
-    fn scalar(self) -> ZfpScalarType {
-        match self {
-            Self::I8 | Self::I16 | Self::I32 | Self::U8 | Self::U16 | Self::U32 => ZfpScalarType::I32,
-            Self::I64 | Self::U64 => ZfpScalarType::I64,
-            Self::F16 | Self::BF16 | Self::F32 => ZfpScalarType::F32,
-            Self::F64 => ZfpScalarType::F64,
+/// Codec `zfp`: blocks of numbers at a chosen rate, precision or accuracy, or without loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Zfp {
+    mode: Mode,
+    /// Whether there is a header in front: zarrs before 0.20 had this for the codec that is `zfpy` now.
+    header: bool,
+}
+
+impl Zfp {
+    /// Compression in this mode.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a number that the mode does not have.
+    pub fn new(mode: Mode) -> Result<Self, Error> {
+        match mode {
+            Mode::Rate(rate) => drop(positive(&ZFP, "rate", rate)?),
+            Mode::Accuracy(tolerance) => drop(positive(&ZFP, "tolerance", tolerance)?),
+            Mode::Expert { min_bits, max_bits, max_prec, min_exp: _ } => {
+                ZFP.in_range("minbits", min_bits, MIN_BITS)?;
+                ZFP.in_range("maxbits", max_bits, min_bits..=u32::MAX)?;
+                ZFP.in_range("maxprec", max_prec, PLANES)?;
+            }
+            Mode::Precision(_) | Mode::Reversible => {}
         }
+        Ok(Self { mode, header: false })
+    }
+
+    /// Compression to this number of bits for each number.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a negative number, and for none.
+    pub fn rate(rate: f64) -> Result<Self, Error> {
+        Self::new(Mode::Rate(rate))
+    }
+
+    /// Compression to this number of bit planes; 0 for all.
+    pub fn precision(precision: u32) -> Self {
+        Self { mode: Mode::Precision(precision), header: false }
+    }
+
+    /// Compression by which numbers differ by this much at most.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a negative number, and for none.
+    pub fn accuracy(tolerance: f64) -> Result<Self, Error> {
+        Self::new(Mode::Accuracy(tolerance))
+    }
+
+    /// Compression without loss.
+    pub fn reversible() -> Self {
+        Self { mode: Mode::Reversible, header: false }
+    }
+
+    /// The codec, bound to a data type.
+    fn bind(self, context: &BuildContext<'_>) -> Result<Bound, Error> {
+        Bound::new(context, Form { name: "zfp", mode: self.mode, header: self.header }, |_| true)
     }
 }
 
-#[derive(Debug)]
-struct Zfp {
-    form: Form,
-    kind: Kind,
-    max_chunk: u64,
-}
+impl CodecValue for Zfp {
+    const ENTRY: CodecEntry = ZFP;
 
-impl ArrayToBytes for Zfp {
-    fn check(&self, shape: &[u64]) -> Result<(), Error> {
-        let scalar = self.kind.scalar();
-        self.form.mode.parameters(scalar, Form::dimensionality(shape.len())?)?;
-        let mut dims = [1, 0, 0, 0];
-        for (to, &from) in dims.iter_mut().zip(shape.iter().rev()) {
-            *to = usize::try_from(from).unwrap_or(usize::MAX);
-        }
-        // An empty axis in the middle would look as if it ended the shape.
-        let metadata = ZfpFieldMetadata { scalar_type: scalar, dims };
-        let fits = !self.form.header || metadata.to_bits().is_ok();
-        if shape.contains(&0) || !fits {
-            let what = format!("chunks of shape {shape:?}, which the format does not support");
-            return Err(Error::Metadata { pointer: String::new(), what });
-        }
-        Ok(())
-    }
-
-    fn encoded_size(&self, shape: &[u64]) -> Size {
-        let blocks = shape.iter().try_fold(1u64, |blocks, &len| blocks.checked_mul(len.div_ceil(4)));
-        let size = blocks.and_then(|blocks| blocks.checked_mul(MAX_BLOCK / 8)?.checked_add(MAX_HEADER));
-        size.map_or(Size::Unknown, Size::AtMost)
-    }
-
-    fn encode(&self, chunk: &View<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
-        let encode = match self.kind {
-            Kind::I8 => numbers::encode::<i8>,
-            Kind::I16 => numbers::encode::<i16>,
-            Kind::I32 => numbers::encode::<i32>,
-            Kind::I64 => numbers::encode::<i64>,
-            Kind::U8 => numbers::encode::<u8>,
-            Kind::U16 => numbers::encode::<u16>,
-            Kind::U32 => numbers::encode::<u32>,
-            Kind::U64 => numbers::encode::<u64>,
-            Kind::F16 => numbers::encode::<f16>,
-            Kind::BF16 => numbers::encode::<bf16>,
-            Kind::F32 => numbers::encode::<f32>,
-            Kind::F64 => numbers::encode::<f64>,
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let found = config.required("mode")?;
+        let needed = |name: &'static str, range: RangeInclusive<u32>| {
+            config.required(name)?;
+            config.integer(name, range).map(Option::unwrap_or_default)
         };
-        encode(&self.form, chunk, out)
+        let positive = |name: &'static str| {
+            let value = config.required(name)?;
+            let number = value.as_f64().filter(|number| number.is_finite() && *number >= 0.0);
+            number.ok_or_else(|| config.unexpected(name, "a number that is not negative", value))
+        };
+        let mode = match config.text("mode")? {
+            Some("fixed_rate") => Mode::Rate(positive("rate")?),
+            Some("fixed_precision") => Mode::Precision(needed("precision", 0..=u32::MAX)?),
+            Some("fixed_accuracy") => Mode::Accuracy(positive("tolerance")?),
+            Some("reversible") => Mode::Reversible,
+            Some("expert") => {
+                let min_bits = needed("minbits", MIN_BITS)?;
+                Mode::Expert {
+                    min_bits,
+                    max_bits: needed("maxbits", min_bits..=u32::MAX)?,
+                    max_prec: needed("maxprec", PLANES)?,
+                    min_exp: {
+                        config.required("minexp")?;
+                        config.integer("minexp", i32::MIN..=i32::MAX)?.unwrap_or_default()
+                    },
+                }
+            }
+            _ => {
+                let expected = "fixed_rate, fixed_precision, fixed_accuracy, reversible or expert";
+                return Err(config.unexpected("mode", expected, found));
+            }
+        };
+        Ok(Self { mode, header: config.bool("write_header")?.unwrap_or(false) })
     }
 
-    fn decode(&self, encoded: &[u8], shape: &[u64], region: &Region, out: &mut ViewMut<'_>) -> Result<(), Error> {
-        let size = element_count(shape).and_then(|count| count.checked_mul(self.kind.scalar().size() as u64));
-        let size = size.unwrap_or(u64::MAX);
-        if size > self.max_chunk {
-            return Err(Error::Limit { what: "decoded chunk", found: size, limit: self.max_chunk });
-        }
-        let dims: Vec<usize> = shape.iter().map(|&len| usize::try_from(len).unwrap_or(usize::MAX)).collect();
-        let decode = match self.kind {
-            Kind::I8 => numbers::decode::<i8>,
-            Kind::I16 => numbers::decode::<i16>,
-            Kind::I32 => numbers::decode::<i32>,
-            Kind::I64 => numbers::decode::<i64>,
-            Kind::U8 => numbers::decode::<u8>,
-            Kind::U16 => numbers::decode::<u16>,
-            Kind::U32 => numbers::decode::<u32>,
-            Kind::U64 => numbers::decode::<u64>,
-            Kind::F16 => numbers::decode::<f16>,
-            Kind::BF16 => numbers::decode::<bf16>,
-            Kind::F32 => numbers::decode::<f32>,
-            Kind::F64 => numbers::decode::<f64>,
+    fn to_config(&self) -> Map {
+        let mut members = match self.mode {
+            Mode::Rate(rate) => Map::from([("mode", "fixed_rate".into()), ("rate", rate.into())]),
+            Mode::Precision(precision) => {
+                Map::from([("mode", "fixed_precision".into()), ("precision", precision.into())])
+            }
+            Mode::Accuracy(tolerance) => {
+                Map::from([("mode", "fixed_accuracy".into()), ("tolerance", tolerance.into())])
+            }
+            Mode::Reversible => Map::from([("mode", "reversible".into())]),
+            Mode::Expert { min_bits, max_bits, max_prec, min_exp } => Map::from([
+                ("mode", "expert".into()),
+                ("minbits", min_bits.into()),
+                ("maxbits", max_bits.into()),
+                ("maxprec", max_prec.into()),
+                ("minexp", min_exp.into()),
+            ]),
         };
-        decode(&self.form, encoded, &dims, region, region.is_whole(shape), out)
+        if self.header {
+            members.insert("write_header", true);
+        }
+        members
+    }
+}
+
+/// Codec `zfpy` of numcodecs: a header in front of the blocks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Zfpy {
+    mode: Mode,
+}
+
+impl Zfpy {
+    /// Compression to this number of bits for each number.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a negative number, and for none.
+    pub fn rate(rate: f64) -> Result<Self, Error> {
+        Ok(Self { mode: Mode::Rate(positive(&ZFPY, "rate", rate)?) })
+    }
+
+    /// Compression to this number of bit planes; 0 for all.
+    pub fn precision(precision: u32) -> Self {
+        Self { mode: Mode::Precision(precision) }
+    }
+
+    /// Compression by which numbers differ by this much at most.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for a negative number, and for none.
+    pub fn accuracy(tolerance: f64) -> Result<Self, Error> {
+        Ok(Self { mode: Mode::Accuracy(positive(&ZFPY, "tolerance", tolerance)?) })
+    }
+
+    /// Compression without loss.
+    pub fn reversible() -> Self {
+        Self { mode: Mode::Reversible }
+    }
+
+    /// The codec, bound to a data type.
+    fn bind(self, context: &BuildContext<'_>) -> Result<Bound, Error> {
+        let takes = |scalar| matches!(scalar, Scalar::I32 | Scalar::I64 | Scalar::F32 | Scalar::F64);
+        Bound::new(context, Form { name: "zfpy", mode: self.mode, header: true }, takes)
+    }
+}
+
+impl CodecValue for Zfpy {
+    const ENTRY: CodecEntry = ZFPY;
+
+    /// Reads the configuration. Every member is for encoding, since data have a header: a wrong one is ignored.
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        // Written by some versions of numcodecs; says the same again.
+        config.value("compression_kwargs");
+        let number = |name: &'static str| {
+            let found =
+                match config.value(name).map(|value| (value, value.as_f64().filter(|number| number.is_finite()))) {
+                    None => Ok(None),
+                    // A negative one stands for none.
+                    Some((_, Some(number))) => Ok(Some(number).filter(|number| *number >= 0.0)),
+                    Some((value, None)) => Err(config.unexpected(name, "a number", value)),
+                };
+            config.or_none(name, found)
+        };
+        let (tolerance, rate) = (number("tolerance"), number("rate"));
+        let precision = config.or_none("precision", config.integer("precision", -1..=i64::from(u32::MAX)));
+        let precision = precision.and_then(|precision| u32::try_from(precision).ok());
+        let chosen = match config.or_none("mode", config.integer("mode", 2..=5)) {
+            Some(2) => rate.map(Mode::Rate),
+            Some(3) => precision.map(Mode::Precision),
+            Some(5) => None,
+            _ => tolerance.map(Mode::Accuracy),
+        };
+        Ok(Self { mode: chosen.unwrap_or(Mode::Reversible) })
+    }
+
+    fn to_config(&self) -> Map {
+        match self.mode {
+            Mode::Rate(rate) => Map::from([("mode", 2.into()), ("rate", rate.into())]),
+            Mode::Precision(precision) => Map::from([("mode", 3.into()), ("precision", precision.into())]),
+            Mode::Accuracy(tolerance) => Map::from([("mode", 4.into()), ("tolerance", tolerance.into())]),
+            // The codec has no parameters of the format itself.
+            Mode::Reversible | Mode::Expert { .. } => Map::new(),
+        }
     }
 }

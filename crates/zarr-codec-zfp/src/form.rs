@@ -1,6 +1,6 @@
 //! The stored form of chunks.
 
-use crate::config::Mode;
+use crate::mode::Mode;
 use zarr_codec::Error;
 use zfp_rs::ZfpDimensionality;
 

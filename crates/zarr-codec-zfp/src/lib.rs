@@ -30,7 +30,7 @@
 //! assert_eq!(codec.decode_elements::<f32>(&encoded)?, numbers);
 //!
 //! // 8 bits for each number.
-//! let codec = Chain::new(&DataType::Float32, &[52, 100]).then(Zfp::rate(8.0)).build()?;
+//! let codec = Chain::new(&DataType::Float32, &[52, 100]).then(Zfp::rate(8.0)?).build()?;
 //! assert_eq!(codec.encode_elements(&[1.5_f32; 5200])?.len(), 5200);
 //! # Ok::<(), zarr_codec::Error>(())
 //! ```
@@ -39,17 +39,16 @@
 //! <https://numcodecs.readthedocs.io/en/stable/compression/zfpy.html>, <https://zfp.readthedocs.io/en/latest/modes.html>
 #![warn(clippy::indexing_slicing)]
 
+mod bound;
 mod codec;
-mod config;
 mod form;
 mod item;
+mod mode;
 mod numbers;
 mod stream;
-mod typed;
 
-pub use codec::{CODECS, ZFP, ZFPY};
-pub use config::Mode;
-pub use typed::{Zfp, Zfpy};
+pub use codec::{CODECS, ZFP, ZFPY, Zfp, Zfpy};
+pub use mode::Mode;
 
 #[cfg(test)]
 mod tests;

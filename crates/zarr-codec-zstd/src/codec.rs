@@ -1,12 +1,16 @@
 //! The codec.
 
-use crate::config::{NAME, ZstdConfig};
-use crate::{decode, encode};
+use crate::decode::{self, NAME};
+use crate::encode;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
-use zarr_codec::{BuildContext, BytesToBytes, CodecEntry, Error, Protection, Sink, Size, add_missing};
+use zarr_codec::{
+    BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Protection, Sink, Size, add_missing, slice_methods,
+};
+use zarr_json::Map;
 
 /// The codec, for the table of codecs.
-pub const ZSTD: CodecEntry = CodecEntry::bytes_to_bytes("zstd", build)
+pub const ZSTD: CodecEntry = CodecEntry::bytes_to_bytes("zstd", |context| Ok(Arc::new(Zstd::from_config(context)?)))
     .id("zstd")
     .aliases(&["numcodecs.zstd"])
     .arguments(&[("level", Some("0")), ("checksum", Some("false"))])
@@ -15,14 +19,70 @@ pub const ZSTD: CodecEntry = CodecEntry::bytes_to_bytes("zstd", build)
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[ZSTD];
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    Ok(Arc::new(Zstd { config: ZstdConfig::from_context(context) }))
+/// The levels that there are.
+const LEVELS: RangeInclusive<i32> = -131_072..=22;
+
+/// Codec `zstd`.
+///
+/// ```
+/// use zarr_codec_zstd::Zstd;
+///
+/// let codec = Zstd::level(3)?.checksum(true);
+/// let encoded = codec.encode(&[7; 5000])?;
+/// assert_eq!(codec.decode(&encoded, 1 << 20)?, [7; 5000]);
+/// # Ok::<(), zarr_codec::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Zstd {
+    level: i32,
+    checksum: bool,
 }
 
-#[derive(Debug)]
-struct Zstd {
-    config: ZstdConfig,
+impl Zstd {
+    /// Compression at the library's default level, without a checksum. Decodes any frame.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Compression at `level`, -131072 (fastest) to 22 (smallest); 0 is the library's default of 3. Without a checksum.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for another level.
+    pub fn level(level: i32) -> Result<Self, Error> {
+        Ok(Self { level: ZSTD.in_range("level", level, LEVELS)?, checksum: false })
+    }
+
+    /// Whether a checksum is stored.
+    #[must_use]
+    pub fn checksum(self, checksum: bool) -> Self {
+        Self { checksum, ..self }
+    }
 }
+
+impl CodecValue for Zstd {
+    const ENTRY: CodecEntry = ZSTD;
+
+    /// Reads the configuration. `numcodecs.zstd` takes any level for the nearest one that there is. Wrong members, which decoding does not need, are the defaults.
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        let config = context.config;
+        let level = match context.name {
+            "numcodecs.zstd" => config
+                .integer("level", i64::MIN..=i64::MAX)
+                .map(|level| level.map(|level| level.clamp((*LEVELS.start()).into(), (*LEVELS.end()).into()) as i32)),
+            _ => config.integer("level", LEVELS),
+        };
+        Ok(Self {
+            level: config.or_default("level", level, 0),
+            checksum: config.or_default("checksum", config.bool("checksum"), false),
+        })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("level", self.level.into()), ("checksum", self.checksum.into())])
+    }
+}
+
+slice_methods!(Zstd);
 
 impl BytesToBytes for Zstd {
     fn name(&self) -> &'static str {
@@ -30,7 +90,7 @@ impl BytesToBytes for Zstd {
     }
 
     fn protection(&self, encoded: Option<&[u8]>) -> Protection {
-        let has_checksum = encoded.map_or(self.config.checksum, decode::has_checksum);
+        let has_checksum = encoded.map_or(self.checksum, decode::has_checksum);
         if has_checksum { Protection::Checksum } else { Protection::Form }
     }
 
@@ -40,7 +100,7 @@ impl BytesToBytes for Zstd {
     }
 
     fn encode(&self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), Error> {
-        encode::encode(bytes, self.config, out)
+        encode::encode(bytes, self.level, self.checksum, out)
     }
 
     fn decode(&self, bytes: &[u8], out: &mut Sink<'_>) -> Result<(), Error> {

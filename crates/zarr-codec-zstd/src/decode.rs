@@ -1,6 +1,5 @@
 //! Decompressing: all at once where the size is known, else frame by frame.
 
-use crate::config::NAME;
 use std::cell::RefCell;
 use zarr_codec::{Error, Piece, Sink};
 use zstd::zstd_safe::zstd_sys::ZSTD_ErrorCode;
@@ -9,6 +8,8 @@ use zstd::zstd_safe::{
     get_frame_content_size,
 };
 
+/// The name in errors.
+pub(crate) const NAME: &str = "zstd";
 /// The most that one block decodes to, and the fewest bytes of one (RFC 8878, 3.1.1.2).
 const MAX_BLOCK: usize = 128 << 10;
 const MIN_BLOCK: usize = 4;

@@ -1,6 +1,6 @@
 //! Compressing.
 
-use crate::config::{NAME, ZstdConfig};
+use crate::decode::NAME;
 use std::cell::RefCell;
 use std::io::Cursor;
 use zarr_codec::Error;
@@ -18,7 +18,7 @@ thread_local! {
 ///
 /// # Errors
 /// [`Error::Allocation`], or [`Error::Encode`] with the library's words.
-pub(crate) fn encode(bytes: &[u8], config: ZstdConfig, out: &mut Vec<u8>) -> Result<(), Error> {
+pub(crate) fn encode(bytes: &[u8], level: i32, checksum: bool, out: &mut Vec<u8>) -> Result<(), Error> {
     CONTEXT.with_borrow_mut(|kept| {
         let no_memory = |size: usize| Error::Allocation { size: size as u64 };
         let failed = |code: usize| Error::Encode { codec: NAME, what: get_error_name(code).to_owned() };
@@ -27,8 +27,8 @@ pub(crate) fn encode(bytes: &[u8], config: ZstdConfig, out: &mut Vec<u8>) -> Res
             None => CCtx::try_create().ok_or_else(|| no_memory(0))?,
         };
         context.reset(ResetDirective::SessionAndParameters).map_err(failed)?;
-        context.set_parameter(CParameter::CompressionLevel(config.level)).map_err(failed)?;
-        context.set_parameter(CParameter::ChecksumFlag(config.checksum)).map_err(failed)?;
+        context.set_parameter(CParameter::CompressionLevel(level)).map_err(failed)?;
+        context.set_parameter(CParameter::ChecksumFlag(checksum)).map_err(failed)?;
         let bound = compress_bound(bytes.len());
         out.try_reserve(bound).map_err(|_| no_memory(bound))?;
         let start = out.len() as u64;

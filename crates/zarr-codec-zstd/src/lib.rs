@@ -11,7 +11,7 @@
 //! ```
 //! use zarr_codec_zstd::Zstd;
 //!
-//! let codec = Zstd::level(5).checksum(true);
+//! let codec = Zstd::level(5)?.checksum(true);
 //! let encoded = codec.encode(&[7; 5000])?;
 //! assert!(encoded.len() < 100);
 //! assert_eq!(codec.decode(&encoded, 5000)?, [7; 5000]);
@@ -24,14 +24,10 @@
 #![warn(clippy::indexing_slicing)]
 
 mod codec;
-mod config;
 mod decode;
 mod encode;
-mod typed;
 
-pub use codec::{CODECS, ZSTD};
-pub use config::ZstdConfig;
-pub use typed::Zstd;
+pub use codec::{CODECS, ZSTD, Zstd};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! Chains of typed codecs, bound to the elements and the shape of a chunk: codecs without an array and without a table.
 
-use crate::typed::IntoTypedCodecs;
+use crate::value::IntoTypedCodecs;
 use crate::{Codecs, ElementSpec, Error, Limits, Pipeline, View, ViewMut, Warnings};
 use std::sync::Arc;
 use zarr_dtype::{DataType, Element, FillValue, Heap};
@@ -15,7 +15,7 @@ use zarr_json::NamedConfig;
 /// # fn chain(transpose: impl IntoTypedCodecs, bytes: impl IntoTypedCodecs, zstd: impl IntoTypedCodecs) -> Result<(), Error> {
 /// use zarr_dtype::DataType;
 ///
-/// // transpose = Transpose::new([1, 0]), bytes = Bytes::little_endian(), zstd = Zstd::level(3)
+/// // transpose = Transpose::new([1, 0]), bytes = Bytes::little_endian(), zstd = Zstd::level(3)?
 /// let codec = Chain::new(&DataType::Float32, &[100, 200]).then(transpose).then(bytes).then(zstd).build()?;
 /// let encoded = codec.encode_elements(&vec![1.5_f32; 20_000])?;
 /// assert_eq!(codec.decode_elements::<f32>(&encoded)?, [1.5; 20_000]);
@@ -51,8 +51,8 @@ impl Chain {
     #[must_use]
     pub fn then(mut self, codecs: impl IntoTypedCodecs) -> Self {
         for codec in codecs.into_typed_codecs() {
-            codec.add_to(&mut self.table);
-            self.codecs.push(codec.config().clone());
+            codec.entries().for_each(|entry| self.table.add(entry));
+            self.codecs.push(codec.into_config());
         }
         self
     }

@@ -1,6 +1,7 @@
 //! Errors of codecs.
 
 use crate::dims::Dims;
+use zarr_json::NamedConfig;
 
 /// Why a chunk could not be encoded or decoded, or a codec not be built.
 ///
@@ -197,4 +198,24 @@ impl Error {
 /// A pointer in front of a message; nothing for the whole of a document.
 fn at(pointer: &str) -> String {
     if pointer.is_empty() { String::new() } else { format!("{pointer}: ") }
+}
+
+impl Error {
+    /// The same error of a codec that a program gave: in the words of its members instead of a pointer into a document.
+    pub fn of_codec(self, name: &str) -> Self {
+        let Self::Metadata { pointer, what } = self else { return self };
+        let member = pointer.strip_prefix("/configuration").unwrap_or(&pointer).trim_start_matches('/');
+        let colon = if member.is_empty() { "" } else { ": " };
+        Self::Argument { what: format!("codec {name}: {member}{colon}{what}") }
+    }
+
+    /// As [`of_codec`](Self::of_codec), where the pointer begins with the number of one of `codecs`.
+    pub(crate) fn of_codecs(self, codecs: &[NamedConfig]) -> Self {
+        let Self::Metadata { pointer, what } = self else { return self };
+        let mut parts = pointer.strip_prefix('/').unwrap_or_default().splitn(2, '/');
+        let codec = parts.next().and_then(|number| number.parse::<usize>().ok()).and_then(|number| codecs.get(number));
+        let Some(codec) = codec else { return Self::Argument { what } };
+        let rest = parts.next().map(|rest| format!("/{rest}")).unwrap_or_default();
+        Self::Metadata { pointer: rest, what }.of_codec(&codec.name)
+    }
 }

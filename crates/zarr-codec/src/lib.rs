@@ -5,7 +5,7 @@
 //! says which bytes it needs ([`Decode`]).
 //!
 //! A program that wants codecs and no array names them by the types of their crates: one codec of bytes encodes slices
-//! ([`TypedCodec`]), several are bound to a data type and the shape of a chunk ([`Chain`]). Text and JSON name codecs, too
+//! ([`CodecValue`]), several are bound to a data type and the shape of a chunk ([`Chain`]). Text and JSON name codecs, too
 //! ([`CodecList`]), which a table knows ([`Codecs`]).
 //!
 //! Knows no key, no store, no dialect and no concrete codec: each is a crate of its own that exports a [`CodecEntry`].
@@ -34,6 +34,7 @@ mod element;
 mod element_offsets;
 mod encode;
 mod error;
+mod inner;
 mod list;
 mod numbers;
 mod patch;
@@ -42,10 +43,11 @@ mod protection;
 mod scratch;
 mod sink;
 mod size;
+mod slices;
 mod table;
 pub mod testing;
 mod text;
-mod typed;
+mod value;
 mod variable;
 mod view;
 mod warnings;
@@ -60,6 +62,7 @@ pub use element::ElementSpec;
 pub use element_offsets::ElementOffsets;
 pub use encode::{EncodeSplit, EncodedRun};
 pub use error::{Error, ErrorKind};
+pub use inner::InnerCodecs;
 pub use list::{CodecList, IntoCodecs};
 pub use patch::{Patch, PatchByChunk, each_masked};
 pub use pipeline::{Pipeline, chunk_view};
@@ -67,8 +70,9 @@ pub use protection::Protection;
 pub use scratch::Scratch;
 pub use sink::{Piece, Sink};
 pub use size::{Limits, Size};
+pub use slices::{decode_slice, decode_slice_into, encode_slice};
 pub use table::{BuildContext, CodecEntry, Codecs, Kind, add_missing};
-pub use typed::{IntoTypedCodecs, TypedCodec};
+pub use value::{CodecValue, IntoTypedCodecs, TypedCodec};
 pub use variable::{place_variable, read_variable, write_variable};
 pub use view::{AxisWindows, View, ViewMut, Windows};
 pub use warnings::{CodecWarning, Warnings};

@@ -1,6 +1,6 @@
 //! Codecs as text: `zstd(3)`, or `transpose(1,0),blosc(lz4,shuffle=bitshuffle)`.
 
-use crate::{CodecEntry, Codecs, Error, TypedCodec};
+use crate::{CodecEntry, Codecs, Error};
 use zarr_json::{NamedConfig, Value, nearest_name};
 
 /// A codec as text: its name, and in parentheses the members of its configuration.
@@ -50,28 +50,32 @@ impl TextCodec {
     /// [`Error::Unknown`] for a codec that is not in the table, [`Error::Argument`] for more values than it takes.
     pub(crate) fn to_config(&self, table: &Codecs) -> Result<NamedConfig, Error> {
         let entry = table.typed(&self.name).ok_or_else(|| unknown(&self.name, table))?;
-        let mut codec = TypedCodec::new(*entry);
         // A full name stays if other software reads it.
-        if entry.aliases.contains(&self.name.as_str()) && entry.short_name() != self.name {
-            codec = codec.called(&self.name);
+        let is_alias = entry.aliases.contains(&self.name.as_str()) && entry.short_name() != self.name;
+        let mut codec = NamedConfig::new(if is_alias { &self.name } else { entry.name });
+        let members = &mut codec.configuration;
+        for (member, default) in entry.arguments {
+            if let Some(default) = default.and_then(|json| Value::from_json(json).ok()) {
+                members.insert(*member, default);
+            }
         }
         let mut values = self.values.iter();
         match entry.list_argument {
             Some(member) if !self.values.is_empty() => {
-                codec = codec.with(member, values.by_ref().cloned().collect::<Vec<_>>());
+                members.insert(member, values.by_ref().cloned().collect::<Vec<_>>());
             }
             _ => {}
         }
         for ((member, _), value) in entry.arguments.iter().zip(values.by_ref()) {
-            codec = codec.with(member, value.clone());
+            members.insert(*member, value.clone());
         }
         if let Some(more) = values.next() {
             return Err(wrong(&self.text, &format!("{more} is one value too many: {}", takes(entry))));
         }
         for (member, value) in &self.members {
-            codec = codec.with(member, value.clone());
+            members.insert(member, value.clone());
         }
-        Ok(codec.config().clone())
+        Ok(codec)
     }
 }
 

@@ -3,8 +3,8 @@
 //! `cargo run -p zarr-rs --example own_codec`
 
 use std::sync::Arc;
-use zarr::codec::{BuildContext, BytesToBytes, CodecEntry, Error, Sink, Size};
-use zarr::codecs::TypedCodec;
+use zarr::codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error, Sink, Size, encode_slice};
+use zarr::json::Map;
 use zarr::prelude::*;
 
 /// Turns the bits of every byte that its `mask` has.
@@ -14,11 +14,20 @@ struct Invert {
 }
 
 /// The entry for the table of codecs: names, and how the codec is made from its configuration.
-const INVERT: CodecEntry = CodecEntry::bytes_to_bytes("example.invert", build);
+const INVERT: CodecEntry =
+    CodecEntry::bytes_to_bytes("example.invert", |context| Ok(Arc::new(Invert::from_config(context)?)));
 
-fn build(context: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, Error> {
-    let mask = context.config.integer("mask", 0..=255)?.unwrap_or(255);
-    Ok(Arc::new(Invert { mask }))
+/// How documents have it: arrays are created and opened by that.
+impl CodecValue for Invert {
+    const ENTRY: CodecEntry = INVERT;
+
+    fn from_config(context: &BuildContext<'_>) -> Result<Self, Error> {
+        Ok(Self { mask: context.config.integer("mask", 0..=255)?.unwrap_or(255) })
+    }
+
+    fn to_config(&self) -> Map {
+        Map::from([("mask", self.mask.into())])
+    }
 }
 
 impl BytesToBytes for Invert {
@@ -48,8 +57,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let registry = Arc::new(registry);
 
     let store: Arc<dyn Store> = Arc::new(zarr::store::MemoryStore::new());
-    let invert = TypedCodec::new(INVERT).with("mask", 15);
-    assert_eq!(invert.encode(&[1, 2])?, [14, 13]);
+    let invert = Invert { mask: 15 };
+    assert_eq!(encode_slice(&invert, &[1, 2])?, [14, 13]);
     let new = NewArray::new(&[4], "uint8").codecs(invert)?;
     Array::create(&store, "/a", new, &registry)?.write(.., &[1u8, 2, 3, 4])?;
 

@@ -10,13 +10,13 @@
 //! use zarr::prelude::*;
 //!
 //! let store = zarr::store::create("memory:")?;
-//! let new = NewArray::new(&[1000], "int32").codecs((Delta::new(), Zstd::level(3)))?;
+//! let new = NewArray::new(&[1000], "int32").codecs((Delta::new(), Zstd::level(3)?))?;
 //! zarr::create((&store, "/sorted")).array(new)?;
 //!
-//! let encoded = Zstd::level(3).encode(b"zarr")?;
-//! assert_eq!(Zstd::level(3).decode(&encoded, 100)?, b"zarr");
+//! let encoded = Zstd::level(3)?.encode(b"zarr")?;
+//! assert_eq!(Zstd::level(3)?.decode(&encoded, 100)?, b"zarr");
 //!
-//! let chain = Chain::new(&DataType::Int32, &[3]).then((Delta::new(), Bytes::little_endian(), Zstd::level(3)));
+//! let chain = Chain::new(&DataType::Int32, &[3]).then((Delta::new(), Bytes::little_endian(), Zstd::level(3)?));
 //! let codec = chain.build()?;
 //! assert_eq!(codec.decode_elements::<i32>(&codec.encode_elements(&[1, 2, 4])?)?, [1, 2, 4]);
 //! # Ok(())

@@ -136,7 +136,7 @@ fn serializer(data_type: &DataType, order: ByteOrder) -> NamedConfig {
         }
         (_, Layout::Variable { utf8: true }) => NamedConfig::new("vlen-utf8"),
         (_, Layout::Variable { utf8: false }) => NamedConfig::new("vlen-bytes"),
-        (_, layout) => zarr_codec_bytes::BytesConfig { endian: Some(order) }.to_config(&layout),
+        (_, layout) => zarr_codec_bytes::Bytes::new(order).to_config_of(&layout),
     }
 }
 

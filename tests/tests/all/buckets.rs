@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use zarr::codec::{BuildContext, BytesToBytes, CodecEntry, Error as CodecError, Sink, Size};
-use zarr::codecs::TypedCodec;
+use zarr::codec::{BuildContext, BytesToBytes, CodecEntry, CodecValue, Error as CodecError, Sink, Size};
 use zarr::prelude::*;
 use zarr::store::{AsyncAsSync, Cached, block_on};
 use zarr::{AsyncStore, Dialect, ErrorKind, Store};
@@ -375,16 +374,19 @@ static WORKED: Mutex<Vec<(Instant, Instant)>> = Mutex::new(Vec::new());
 
 impl Slow {
     const TIME: Duration = Duration::from_millis(40);
-    const ENTRY: CodecEntry = CodecEntry::bytes_to_bytes("test.slow", Self::build);
-
-    fn build(_: &BuildContext<'_>) -> Result<Arc<dyn BytesToBytes>, CodecError> {
-        Ok(Arc::new(Self))
-    }
 
     fn work() {
         let begun = Instant::now();
         std::thread::sleep(Self::TIME);
         WORKED.lock().expect("sound").push((begun, Instant::now()));
+    }
+}
+
+impl CodecValue for Slow {
+    const ENTRY: CodecEntry = CodecEntry::bytes_to_bytes("test.slow", |_| Ok(Arc::new(Self)));
+
+    fn from_config(_: &BuildContext<'_>) -> Result<Self, CodecError> {
+        Ok(Self)
     }
 }
 
@@ -428,7 +430,7 @@ fn requests_are_under_way_while_others_are_decoded_and_encoded() {
     let store = blocking(&server, "x.zarr");
     let mut registry = zarr::registry::Registry::clone(&zarr::registry::default());
     registry.codecs.add(Slow::ENTRY);
-    let new = NewArray::new(&[CHUNKS, SIZE], "uint8").chunks(&[1, SIZE]).codecs(TypedCodec::new(Slow::ENTRY));
+    let new = NewArray::new(&[CHUNKS, SIZE], "uint8").chunks(&[1, SIZE]).codecs(Slow);
     let registry = Arc::new(registry);
     drop(Array::create(&store, "/a", new.expect("a codec"), &registry).expect("created"));
     let found = zarr::hierarchy::open_node(&*store, "/a", None).expect("found");

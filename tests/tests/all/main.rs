@@ -14,6 +14,7 @@ mod caches;
 mod cancelled;
 mod clauses;
 mod codec_names;
+mod codec_values;
 mod concurrent;
 mod conformance;
 mod consolidated_beside;

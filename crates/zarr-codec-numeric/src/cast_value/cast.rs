@@ -17,6 +17,16 @@ pub(super) enum OutOfRangeMode {
     Wrap,
 }
 
+impl OutOfRangeMode {
+    /// The word in metadata.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Clamp => "clamp",
+            Self::Wrap => "wrap",
+        }
+    }
+}
+
 /// A number that becomes an element as it stands.
 #[derive(Clone, Debug)]
 pub(super) struct Replacement {

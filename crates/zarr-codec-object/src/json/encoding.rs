@@ -31,6 +31,21 @@ impl Encoding {
     pub(super) const KNOWN: &str =
         "\"utf-8\", \"ascii\", \"latin-1\", \"utf-16\" or \"utf-32\", the last two also with -le or -be";
 
+    /// The name of the encoding.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Utf8 => "utf-8",
+            Self::Ascii => "ascii",
+            Self::Latin1 => "latin-1",
+            Self::Utf16(Order::Marked) => "utf-16",
+            Self::Utf16(Order::Little) => "utf-16-le",
+            Self::Utf16(Order::Big) => "utf-16-be",
+            Self::Utf32(Order::Marked) => "utf-32",
+            Self::Utf32(Order::Little) => "utf-32-le",
+            Self::Utf32(Order::Big) => "utf-32-be",
+        }
+    }
+
     /// The encoding by one of the names that Python has for it.
     pub(super) fn named(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase().replace(['_', ' '], "-");

@@ -1,11 +1,11 @@
 //! Python's spelling of JSON.
 
-use super::Json;
+use super::Style;
 use crate::special::Special;
 use std::fmt::Write;
 use zarr_json::{Map, Value};
 
-impl Json {
+impl Style {
     pub(super) fn write_value(&self, value: &Value, level: usize, out: &mut String) -> Result<(), String> {
         match value {
             Value::Null => out.push_str("null"),

@@ -1,10 +1,10 @@
 //! MessagePack, each value in the shortest form it has.
 
-use super::MsgPack;
+use super::Style;
 use crate::special::Special;
 use zarr_json::{Number, Value};
 
-impl MsgPack {
+impl Style {
     pub(super) fn write_value(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match value {
             Value::Null => out.push(0xc0),

@@ -1,0 +1,53 @@
+//! The modes of compression.
+
+use zarr_codec::Error;
+use zfp_rs::{ZfpConfig, ZfpDimensionality, ZfpScalarType, ZfpStreamAlignment};
+
+/// The mode of compression: how much is kept of each block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mode {
+    /// So many bits for each number.
+    Rate(f64),
+    /// So many bit planes; 0 for all.
+    Precision(u32),
+    /// Numbers may differ by so much; 0 for no more than the transform does.
+    Accuracy(f64),
+    /// Everything.
+    Reversible,
+    /// The parameters of the format itself.
+    Expert {
+        /// The least bits of a block.
+        min_bits: u32,
+        /// The most bits of a block.
+        max_bits: u32,
+        /// The most bit planes: 1 to 64.
+        max_prec: u32,
+        /// The exponent of the lowest bit plane.
+        min_exp: i32,
+    },
+}
+
+impl Mode {
+    /// The parameters for blocks of a kind.
+    ///
+    /// # Errors
+    /// [`Error::Metadata`] if there are none such: a rate of more bits than blocks can have.
+    pub(crate) fn parameters(self, scalar: ZfpScalarType, axes: ZfpDimensionality) -> Result<ZfpConfig, Error> {
+        match self {
+            Self::Rate(rate) => {
+                let config = ZfpConfig::fixed_rate(rate, scalar, axes, ZfpStreamAlignment::Unaligned);
+                config.map_err(|_| {
+                    let what = format!("expected a rate that blocks of {} {scalar} can have", axes.block_size());
+                    Error::Metadata { pointer: "/configuration/rate".to_owned(), what }
+                })
+            }
+            Self::Precision(precision) => Ok(ZfpConfig::fixed_precision(precision)),
+            Self::Accuracy(tolerance) => Ok(ZfpConfig::fixed_accuracy(tolerance)),
+            Self::Reversible => Ok(ZfpConfig::reversible()),
+            Self::Expert { min_bits, max_bits, max_prec, min_exp } => {
+                ZfpConfig::expert(min_bits, max_bits, max_prec, min_exp)
+                    .map_err(|error| Error::Metadata { pointer: "/configuration".to_owned(), what: error.to_string() })
+            }
+        }
+    }
+}
