@@ -36,8 +36,11 @@ impl Base {
 
     /// The address of a key.
     pub(crate) fn of(&self, key: &Key) -> Url {
-        let mut path = self.0.path().trim_end_matches('/').to_owned();
-        path.push('/');
+        let mut path = self.0.path().to_owned();
+        // Further slashes are empty segments, which a server may tell apart.
+        if !path.ends_with('/') {
+            path.push('/');
+        }
         for byte in key.as_str().bytes() {
             // `+` is a space for some servers, and `%` begins an escape.
             if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
@@ -65,7 +68,8 @@ impl Base {
 /// An address without what may be secret in it.
 pub(crate) fn shown(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
-    format!("{}://{}{port}{}", url.scheme(), url.host_str().unwrap_or_default(), url.path().trim_end_matches('/'))
+    let path = url.path().strip_suffix('/').filter(|path| !path.ends_with('/')).unwrap_or(url.path());
+    format!("{}://{}{port}{path}", url.scheme(), url.host_str().unwrap_or_default())
 }
 
 impl fmt::Display for Base {
@@ -90,6 +94,17 @@ mod tests {
             Base::parse("http://h").expect("an address").of(&Key::new("a").expect("a key")).as_str(),
             "http://h/a"
         );
+        for (given, path, shown) in [
+            ("http://h/", "/a", "http://h"),
+            ("http://h/d//x", "/d//x/a", "http://h/d//x"),
+            ("http://h/d//x/", "/d//x/a", "http://h/d//x"),
+            ("http://h/d//", "/d//a", "http://h/d//"),
+            ("http://h//", "//a", "http://h//"),
+        ] {
+            let base = Base::parse(given).expect(given);
+            assert_eq!(base.of(&Key::new("a").expect("a key")).path(), path, "{given}");
+            assert_eq!(base.to_string(), shown, "{given}");
+        }
         for text in [
             "",
             "s3://SENTINEL",

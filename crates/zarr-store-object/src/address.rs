@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use zarr_store::{Error, Key, Prefix, Result};
+use zarr_store::{Error, Result};
 
-use crate::temporary::is_temporary;
+use crate::names::Names;
 
 /// The kinds of addresses, for messages.
 const EXPECTED: &str = "s3://, gs://, gcs://, az://, abfs:// or abfss://, with the name of a bucket behind it";
@@ -37,7 +37,7 @@ pub(crate) struct Address {
     /// Where that account is, as in the address.
     host: Option<String>,
     pub(crate) bucket: String,
-    pub(crate) prefix: Prefix,
+    pub(crate) names: Names,
 }
 
 impl Address {
@@ -82,21 +82,15 @@ impl Address {
                 protocol.bucket()
             ));
         }
-        let path = path.strip_suffix('/').unwrap_or(path);
-        let prefix = if path.is_empty() { Prefix::root() } else { Prefix::new(&format!("{path}/"))? };
+        if path.starts_with('/') {
+            return fault(&format!(
+                "two slashes stand behind the name of the {}: objects whose names begin with a slash cannot be reached",
+                protocol.bucket()
+            ));
+        }
+        let names = Names::below(path)?;
         let host = host.map(str::to_owned);
-        Ok(Self { protocol, scheme, account, host, bucket: bucket.to_owned(), prefix })
-    }
-
-    /// The name of the object of a key.
-    pub(crate) fn object(&self, key: &Key) -> String {
-        format!("{}{key}", self.prefix)
-    }
-
-    /// The key of an object; `None` if it is outside of the prefix, or its name is no key or that of a temporary one.
-    pub(crate) fn key(&self, object: &str) -> Option<Key> {
-        let key = Key::new(object.strip_prefix(self.prefix.as_str())?).ok();
-        key.filter(|key| !is_temporary(key))
+        Ok(Self { protocol, scheme, account, host, bucket: bucket.to_owned(), names })
     }
 }
 
@@ -106,9 +100,9 @@ impl fmt::Display for Address {
         if let Some(host) = &self.host {
             write!(f, "@{host}")?;
         }
-        match self.prefix.as_str().strip_suffix('/') {
-            Some(prefix) => write!(f, "/{prefix}"),
-            None => Ok(()),
+        match self.names.shown() {
+            "" => Ok(()),
+            shown => write!(f, "/{shown}"),
         }
     }
 }
@@ -130,13 +124,15 @@ mod tests {
     fn addresses() {
         let parse = |url: &str| {
             let address = Address::parse(url).expect("an address");
-            (address.to_string(), address.bucket, address.prefix.to_string(), address.account)
+            (address.to_string(), address.bucket, address.names.object(""), address.account)
         };
         let of =
             |shown: &str, bucket: &str, prefix: &str| (shown.to_owned(), bucket.to_owned(), prefix.to_owned(), None);
         assert_eq!(parse("s3://bucket"), of("s3://bucket", "bucket", ""));
         assert_eq!(parse("S3://my.bucket-1/"), of("s3://my.bucket-1", "my.bucket-1", ""));
         assert_eq!(parse("s3://b/a b/%20/\u{e4}/"), of("s3://b/a b/%20/\u{e4}", "b", "a b/%20/\u{e4}/"));
+        assert_eq!(parse("s3://b/d//x.zarr"), of("s3://b/d//x.zarr", "b", "d//x.zarr/"));
+        assert_eq!(parse("az://b/d//"), of("az://b/d//", "b", "d//"));
         assert_eq!(parse("gcs://b/x.zarr"), of("gs://b/x.zarr", "b", "x.zarr/"));
         assert_eq!(parse("az://$web/x"), of("az://$web/x", "$web", "x/"));
         let (shown, container, prefix, account) = parse("abfss://data@acc.dfs.core.windows.net/x/y");
@@ -151,7 +147,6 @@ mod tests {
             "s3:///a",
             "s3://b//a",
             "s3://b/a/../c",
-            "s3://b/a//",
             "s3://KEY:SENTINEL@b/a",
             "s3://b/a?token=SENTINEL",
             "s3://b/a#SENTINEL",
@@ -167,17 +162,7 @@ mod tests {
             let error = Address::parse(url).expect_err(url);
             assert!(!format!("{error:?} {error}").contains("SENTINEL") || url == "SENTINEL", "{url}: {error:?}");
         }
-    }
-
-    #[test]
-    fn keys() {
-        let address = Address::parse("s3://b/p").expect("an address");
-        let key = Key::new("a/c").expect("a key");
-        assert_eq!(address.object(&key), "p/a/c");
-        assert_eq!(address.key("p/a/c"), Some(key));
-        assert_eq!(address.key("q/a/c"), None);
-        assert_eq!(address.key("p/"), None);
-        assert_eq!(address.key("p/a//b"), None);
-        assert_eq!(address.key("p/a/.0123456789abcdef0123456789abcdef.zarr-tmp"), None);
+        let error = Address::parse("s3://b//a").expect_err("no such objects").to_string();
+        assert!(error.contains("cannot be reached"), "{error}");
     }
 }

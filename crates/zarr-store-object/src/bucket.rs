@@ -14,7 +14,7 @@ use crate::conditions::Conditions;
 use crate::erasures::Erasures;
 use crate::exchange::Exchange;
 use crate::fault::Subject;
-use crate::listing::is_key;
+use crate::names::path;
 use crate::service::Common;
 
 /// What the tasks of a store share.
@@ -49,7 +49,7 @@ impl Bucket {
 
     /// The object of a key.
     pub(crate) fn path(&self, operation: Operation, key: &Key) -> Result<Path> {
-        self.object(operation, key.as_str(), &self.subject.address.object(key))
+        self.object(operation, key.as_str(), &self.subject.address.names.object(key.as_str()))
     }
 
     /// The object of this name, which is that of the key or prefix `shown`: only one that the service keeps as it is.
@@ -58,10 +58,7 @@ impl Bucket {
         if self.subject.address.protocol == Protocol::Azure && name.contains('\\') {
             return refuse("the key has a backslash, which Azure takes for a slash");
         }
-        match Path::parse(name) {
-            Ok(path) if is_key(name) && path.as_ref() == name => Ok(path),
-            _ => refuse("the key has a control character, which services do not keep"),
-        }
+        path(name).map_or_else(|| refuse("the key has a control character, which services do not keep"), Ok)
     }
 
     pub(crate) fn error(

@@ -22,6 +22,7 @@ use zarr_store_runtime::{Again, Attempts, Hedge, Permit, Retry, Throttle};
 use crate::decoded::{decoded, is_decodable, stored_encoding};
 use crate::exchange::{Exchange, Left, Problem};
 use crate::listing::{keys_alone, without_errors};
+use crate::names::Names;
 use crate::purpose::Purpose;
 
 /// Bytes of the body of an error that are read.
@@ -46,6 +47,7 @@ pub(crate) struct Connector {
     pub(crate) retry: Retry,
     pub(crate) throttle: Arc<Throttle>,
     pub(crate) hedge: Arc<Hedge>,
+    pub(crate) names: Names,
 }
 
 impl HttpConnector for Connector {
@@ -150,7 +152,7 @@ impl Connector {
                 }
                 _ => check_value(exchange, response, permit, ranged),
             },
-            Purpose::List => check_page(exchange, request.uri().to_string(), response, attempts).await,
+            Purpose::List => check_page(exchange, &self.names, request.uri().to_string(), response, attempts).await,
             Purpose::Erase { .. } | Purpose::Copy | Purpose::Upload | Purpose::Complete => {
                 check_done(exchange, purpose, response, attempts, self.patience(purpose)).await
             }
@@ -453,6 +455,7 @@ async fn check_done(
 /// Reads a page of a list and takes out what is no key.
 async fn check_page(
     exchange: &Exchange,
+    names: &Names,
     uri: String,
     response: Response,
     attempts: &mut Attempts,
@@ -460,7 +463,7 @@ async fn check_page(
     let refuse = |text: &str| Failure::new(ErrorKind::Io, text);
     let (status, headers, page) = read_page(response, attempts, Duration::MAX).await?;
     let page = String::from_utf8(page).map_err(|_| refuse("a page of the list is no UTF-8"))?;
-    let Some(page) = keys_alone(&page) else {
+    let Some(page) = keys_alone(&page, names) else {
         let what = if is_html(&headers) {
             page_for_people()
         } else {

@@ -139,7 +139,10 @@ async fn awaited<T>(future: impl Future<Output = T>, given_up: impl Future<Outpu
 /// Erases all keys under a prefix.
 pub(crate) async fn erase_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<()> {
     let above = crate::list::path(&inner, Operation::Erase, &prefix)?;
-    let names = || inner.store.list(above.as_ref()).map_ok(|object| object.location).boxed();
+    let names = || {
+        let names = inner.subject.address.names.clone();
+        inner.store.list(above.as_ref()).map_ok(move |object| names.listed_object(object.location)).boxed()
+    };
     let shown = if prefix.is_root() { "/" } else { prefix.as_str() };
     let mut is_unknown = false;
     // A service without another way erases as many together as it can, as Azure does.
@@ -154,7 +157,7 @@ pub(crate) async fn erase_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<(
     let (inner, exchange) = (&inner, &exchange);
     let listed = names().map_err(|error| inner.error(exchange, Operation::Erase, shown, &error));
     let erased = listed.try_for_each_concurrent(inner.common.concurrency, |path| async move {
-        let key = inner.subject.address.key(path.as_ref());
+        let key = inner.subject.address.names.key(path.as_ref());
         erase_one(inner, key.as_ref().map_or(shown, Key::as_str), path).await?;
         if is_unknown {
             inner.erasures.refuse();
@@ -221,7 +224,7 @@ async fn erase_together(inner: &Arc<Bucket>, shown: &str, names: Names) -> Resul
             None => false,
         };
         if !goes_on {
-            let key = inner.subject.address.key(name);
+            let key = inner.subject.address.names.key(name);
             let key = key.as_ref().map_or(shown, Key::as_str);
             let error = inner.subject.refused(problem, &format!(" ({attempts})"), Operation::Erase, key);
             let is_of_key = problem.again().is_none();

@@ -27,6 +27,7 @@ mod exchange;
 mod fault;
 mod list;
 mod listing;
+mod names;
 mod object;
 mod probe;
 mod purpose;

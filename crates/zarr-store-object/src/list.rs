@@ -15,10 +15,10 @@ pub(crate) async fn list_dir(inner: Arc<Bucket>, prefix: Prefix) -> Result<Listi
     let exchange = inner.exchange(0);
     let found = exchange.during(inner.store.list_with_delimiter(above.as_ref())).await;
     let found = found.map_err(|error| inner.error(&exchange, Operation::List, shown(&prefix), &error))?;
-    let address = &inner.subject.address;
-    let keys = found.objects.iter().filter_map(|object| address.key(object.location.as_ref())).collect();
+    let names = &inner.subject.address.names;
+    let keys = found.objects.iter().filter_map(|object| names.listed_key(&object.location)).collect();
     let prefixes = found.common_prefixes.iter().filter_map(|below| {
-        let below = address.key(below.as_ref())?;
+        let below = names.listed_key(below)?;
         Prefix::new(&format!("{below}/")).ok()
     });
     Ok(Listing::new(keys, prefixes.collect()))
@@ -31,7 +31,7 @@ pub(crate) async fn list_prefix(inner: Arc<Bucket>, prefix: Prefix) -> Result<Ve
         let mut objects = inner.store.list(above.as_ref());
         let mut keys = Vec::new();
         while let Some(object) = objects.try_next().await? {
-            keys.extend(inner.subject.address.key(object.location.as_ref()));
+            keys.extend(inner.subject.address.names.listed_key(&object.location));
         }
         Ok::<_, object_store::Error>(keys)
     };
@@ -50,7 +50,7 @@ pub(crate) async fn list_sizes(inner: Arc<Bucket>, prefix: Prefix, visit: SizeVi
         let mut objects = inner.store.list(above.as_ref());
         let mut seen = Seen::new(RECENT);
         while let Some(object) = objects.try_next().await? {
-            let key = inner.subject.address.key(object.location.as_ref());
+            let key = inner.subject.address.names.listed_key(&object.location);
             // A page that came twice, of which the entries would be counted twice.
             if let Some(key) = key.filter(|key| seen.is_new(key)) {
                 visit(key, object.size);
@@ -107,8 +107,8 @@ impl Seen {
 
 /// The path under which the objects of a prefix are; `None` for all of the bucket.
 pub(crate) fn path(inner: &Bucket, operation: Operation, prefix: &Prefix) -> Result<Option<Path>> {
-    let name = inner.subject.address.prefix.join_prefix(prefix);
-    let Some(name) = name.as_str().strip_suffix('/') else { return Ok(None) };
+    let name = inner.subject.address.names.object(prefix.as_str());
+    let Some(name) = name.strip_suffix('/') else { return Ok(None) };
     inner.object(operation, shown(prefix), name).map(Some)
 }
 

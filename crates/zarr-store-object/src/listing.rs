@@ -1,12 +1,15 @@
 //! The answer to a list request, before it is parsed.
 //!
 //! Buckets hold names that are no keys: `a/`, which consoles make as a folder, or `a//b`. The parser would take the first for `a`, and fail
-//! at the second. They are taken out, as they have no place in a store.
+//! at the second. They are taken out, as they have no place in a store. A prefix of the store with empty segments is replaced.
 
-use zarr_store::Key;
+use std::borrow::Cow;
 
-/// The page as it came, without the entries whose names are no keys. `None` if it is no page of a list.
-pub(crate) fn keys_alone(page: &str) -> Option<String> {
+use crate::names::Names;
+
+/// The page without the entries whose names are no keys of the store, and with names that the parser takes ([`Names::listed`]). `None` if it
+/// is no page of a list.
+pub(crate) fn keys_alone(page: &str, names: &Names) -> Option<String> {
     let s3 = page.contains("<ListBucketResult");
     if !s3 && !page.contains("<EnumerationResults") {
         return None;
@@ -16,19 +19,14 @@ pub(crate) fn keys_alone(page: &str) -> Option<String> {
         return None;
     }
     let (entry, prefix, key) = if s3 { ("Contents", "CommonPrefixes", "Key") } else { ("Blob", "BlobPrefix", "Name") };
-    let page = retain(page, entry, key, is_key)?;
+    let page = retain(page, entry, key, names, |name| !name.ends_with('/'))?;
     let name = if s3 { "Prefix" } else { "Name" };
-    retain(&page, prefix, name, |name| name.strip_suffix('/').is_some_and(is_key))
+    retain(&page, prefix, name, names, |name| name.ends_with('/'))
 }
 
-/// Whether an object of this name is a value of a store. The parser refuses control characters.
-pub(crate) fn is_key(name: &str) -> bool {
-    Key::fault(name).is_none() && !name.bytes().any(|byte| byte.is_ascii_control())
-}
-
-/// The document without the elements `<element>` whose child `<name>` is not wanted. In XML a `<` of a text is escaped, so that
-/// tags are found by their text. `None` if an element has no end or no name.
-fn retain(page: &str, element: &str, name: &str, wanted: impl Fn(&str) -> bool) -> Option<String> {
+/// The document without the elements `<element>` whose child `<name>` is not wanted, or no key of the store. In XML a `<` of a text is escaped,
+/// so that tags are found by their text. `None` if an element has no end or no name.
+fn retain(page: &str, element: &str, name: &str, names: &Names, wanted: impl Fn(&str) -> bool) -> Option<String> {
     let (open, close) = (format!("<{element}>"), format!("</{element}>"));
     let (name_open, name_close) = (format!("<{name}>"), format!("</{name}>"));
     let mut kept = String::with_capacity(page.len());
@@ -36,8 +34,17 @@ fn retain(page: &str, element: &str, name: &str, wanted: impl Fn(&str) -> bool) 
     while let Some(start) = rest.find(&open) {
         let end = start + rest[start..].find(&close)? + close.len();
         let content = &rest[start + open.len()..end - close.len()];
-        let text = content.split_once(&name_open)?.1.split_once(&name_close)?.0;
-        kept.push_str(&rest[..if wanted(&unescape(text)?) { end } else { start }]);
+        let (before, text) = content.split_once(&name_open)?;
+        let (text, after) = text.split_once(&name_close)?;
+        let found = unescape(text)?;
+        match names.listed(&found).filter(|_| wanted(&found)) {
+            None => kept.push_str(&rest[..start]),
+            Some(Cow::Borrowed(_)) => kept.push_str(&rest[..end]),
+            Some(Cow::Owned(name)) => {
+                kept.push_str(&rest[..start]);
+                kept.extend([&open, before, &name_open, &escape(&name), &name_close, after, &close]);
+            }
+        }
         rest = &rest[end..];
     }
     kept.push_str(rest);
@@ -63,6 +70,11 @@ pub(crate) fn without_errors(page: &str) -> Option<(String, Vec<(String, &str)>)
     }
     kept.push_str(rest);
     Some((kept, errors))
+}
+
+/// A text as one of XML.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 /// A text of XML without its escapes.
@@ -98,6 +110,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn keys_alone(page: &str) -> Option<String> {
+        super::keys_alone(page, &Names::below("").expect("names"))
+    }
+
     fn page(keys: &[&str], prefixes: &[&str]) -> String {
         let keys = keys.iter().map(|key| format!("<Contents><ETag>&quot;x&quot;</ETag><Key>{key}</Key></Contents>"));
         let prefixes =
@@ -114,6 +130,15 @@ mod tests {
                      <Blob><Name>c/</Name></Blob></Blobs></EnumerationResults>";
         let kept = "<EnumerationResults><Blobs><Blob><Name>b</Name></Blob></Blobs></EnumerationResults>";
         assert_eq!(keys_alone(azure).as_deref(), Some(kept));
+    }
+
+    #[test]
+    fn names_below_empty_segments() {
+        let names = Names::below("d&//x").expect("names");
+        let given =
+            page(&["d&amp;//x/a", "d&amp;//x/&lt;&amp;/b", "d&amp;//x/a//b", "d&amp;/x/a", "a"], &["d&amp;//x/p/"]);
+        let kept = page(&["_____/a", "_____/&lt;&amp;/b"], &["_____/p/"]);
+        assert_eq!(super::keys_alone(&given, &names), Some(kept));
     }
 
     #[test]

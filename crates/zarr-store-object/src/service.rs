@@ -126,7 +126,8 @@ impl Service {
         let client = Client::new(&client).map_err(|text| options.refuse(text))?;
         let hedge = Arc::new(Hedge::new(options.flag("hedge")?.unwrap_or(false)));
         let throttle = Arc::new(Throttle::new(common.concurrency));
-        let connector = Connector { client, retry: attempts, throttle, hedge };
+        let names = address.names.clone();
+        let connector = Connector { client, retry: attempts, throttle, hedge, names };
         let endpoint = options.text("endpoint");
         let build = Build { address, options, common, connector, retry, endpoint, has_proxy, secrets };
         match address.protocol {

@@ -31,7 +31,7 @@ use crate::{copy, erase, stream, write};
 /// # Addresses
 /// `s3://bucket/prefix`, `gs://bucket/prefix` (also `gcs://`), `az://container/prefix` and
 /// `abfss://container@account.dfs.core.windows.net/prefix` (also `abfs://`). The prefix stands as the service stores it, without
-/// percent-encoding. Credentials are options or come from the environment.
+/// percent-encoding. It may have empty segments, but for the first: `s3://bucket/d//x.zarr` is another store than `s3://bucket/d/x.zarr`. Credentials are options or come from the environment.
 ///
 /// # Options
 /// Of all services:
@@ -171,7 +171,7 @@ impl AsyncStore for BucketStore {
     }
 
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
-        Some(CopySource::new(self.inner.service.as_ref()?, self.inner.subject.address.object(key)))
+        Some(CopySource::new(self.inner.service.as_ref()?, self.inner.subject.address.names.object(key.as_str())))
     }
 
     fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {

@@ -48,6 +48,36 @@ fn hierarchies_go_to_a_bucket_and_back() {
 }
 
 #[test]
+fn a_prefix_may_have_empty_segments() {
+    let (folder, server) =
+        (Folder::new(), TestServer::builder().bucket("data", Bucket::s3().public()).start().unwrap());
+    let options = options(&server);
+    let run = |args: &[&str]| folder.ok(&all(args, &options));
+    let new = ["--shape", "4", "--dtype", "int16", "--chunks", "2"];
+    run(&[&["create", "s3://data/d/x.zarr/a"], &new[..]].concat());
+    run(&[&["create", "s3://data/d//x.zarr/g/a"], &new[..]].concat());
+    std::fs::write(folder.path("v.json"), "[1, 2, 3, 4]").unwrap();
+    run(&["write", "s3://data/d//x.zarr/g/a", "--from", folder.path("v.json").to_str().unwrap()]);
+    let values = run(&["read", "s3://data/d//x.zarr/g/a"]);
+    assert_eq!(run(&["read", "s3://data/d//x.zarr::/g/a"]), values);
+    assert!(run(&["tree", "s3://data/d//x.zarr"]).contains("(4,)"));
+    // The same objects over the web.
+    server.bucket("data", Bucket::plain());
+    assert_eq!(folder.ok(&["read", &format!("{}/data/d//x.zarr/g/a", server.url())]), values);
+    server.bucket("data", Bucket::s3().public());
+    run(&["cp", "s3://data/d//x.zarr/g/a", "s3://data/e//::/b"]);
+    assert_eq!(run(&["read", "s3://data/e//::/b"]), values);
+    assert!(server.get("data", "e//b/zarr.json").is_some());
+    run(&["mv", "s3://data/d//x.zarr::/g/a", "s3://data/d//x.zarr::/b"]);
+    assert_eq!(run(&["read", "s3://data/d//x.zarr/b"]), values);
+    run(&["rm", "s3://data/d//x.zarr/b"]);
+    let left: Vec<String> = server.keys("data").into_iter().filter(|key| key.starts_with("d/")).collect();
+    assert_eq!(left, ["d//x.zarr/g/zarr.json", "d//x.zarr/zarr.json", "d/x.zarr/a/zarr.json", "d/x.zarr/zarr.json"]);
+    let ran = folder.run(&all(&["tree", "s3://data//x.zarr"], &options));
+    assert!(ran.code == Some(2) && ran.err.contains("names begin with a slash cannot be reached"), "{}", ran.err);
+}
+
+#[test]
 fn consolidated_hierarchies_in_a_bucket_are_shown_by_few_requests() {
     for (dialect, most) in [("v3", 1), ("v2", 5)] {
         let (folder, server) =

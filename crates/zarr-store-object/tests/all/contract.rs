@@ -33,19 +33,20 @@ pub(crate) fn key(text: &str) -> Key {
 fn s3_keeps_it() {
     let server = TestServer::builder().credentials("testing", "testing-secret").bucket("data", Bucket::s3());
     let server = server.start().expect("a server");
-    for prefix in ["", "/p/\u{e4} b"] {
+    for prefix in ["", "/p/\u{e4} b", "/d//&<\u{e4}//x.zarr", "/e//"] {
         let store = s3(&server, &format!("s3://data{prefix}"), &[]);
         block_on(testing::contract_async(&store));
         testing::contract(&AsyncAsSync::new(store.clone()));
     }
     names(&s3(&server, "s3://data/names", &[]), &[]);
+    names(&s3(&server, "s3://data/n//names", &[]), &[]);
     assert_eq!(server.counts().heads, 0);
 }
 
 #[test]
 fn google_cloud_storage_keeps_it() {
     let server = TestServer::builder().bucket("data", Bucket::gcs()).start().expect("a server");
-    for prefix in ["", "/p"] {
+    for prefix in ["", "/p", "/d//&<\u{e4}//x.zarr", "/e//"] {
         let store = gs(&server, &format!("gs://data{prefix}"), &[]);
         block_on(testing::contract_async(&store));
         testing::contract(&AsyncAsSync::new(store.clone()));
@@ -159,6 +160,43 @@ fn objects_that_are_no_values() {
     assert_eq!(blocking.get_all(&key("d")).expect("get"), None);
     blocking.erase_prefix(&Prefix::root()).expect("erase");
     assert_eq!(server.keys("data").len(), 7, "others are as they were");
+}
+
+/// The prefix of a store may have empty segments, which no key has.
+#[test]
+fn empty_segments_of_a_prefix() {
+    let server = TestServer::start().expect("a server");
+    let others = ["d/x/a", "d//x//a", "d//a", "d//xa", "____/a", "d///x/a"];
+    for name in ["d//x/a", "d//x/b/c&<"].iter().chain(&others) {
+        server.put("data", name, *name);
+    }
+    let store = s3(&server, "s3://data/d//x/", &[]);
+    assert_eq!(store.to_string(), "s3://data/d//x");
+    let blocking = AsyncAsSync::new(store.clone());
+    assert_eq!(blocking.list().expect("list"), [key("a"), key("b/c&<")]);
+    let listing = blocking.list_dir(&Prefix::root()).expect("list");
+    assert_eq!((listing.keys, listing.prefixes), (vec![key("a")], vec![Prefix::new("b/").expect("a prefix")]));
+    assert_eq!(blocking.get_all(&key("b/c&<")).expect("get").as_deref(), Some(&b"d//x/b/c&<"[..]));
+    blocking.set_all(&key("new"), b"1").expect("set");
+    assert_eq!(server.get("data", "d//x/new").as_deref(), Some(&b"1"[..]));
+    // Copies name both objects.
+    let (to, from) = (s3(&server, "s3://data/e//y", &[]), store.copy_source(&key("a")).expect("a source"));
+    assert_eq!(block_on(to.copy(&from, &key("a"))).expect("copied"), zarr_store::Copied::Done);
+    assert_eq!(server.get("data", "e//y/a").as_deref(), Some(&b"d//x/a"[..]));
+    blocking.erase(&key("new")).expect("erase");
+    blocking.erase_prefix(&Prefix::root()).expect("erase");
+    let mut left: Vec<String> = others.iter().chain(&["e//y/a"]).map(|&name| name.to_owned()).collect();
+    left.sort();
+    assert_eq!(server.keys("data"), left, "others are as they were");
+    // The protocol of Azure is not spoken here; its addresses are.
+    let endpoint = server.url();
+    let options = [("endpoint", endpoint.as_str()), ("account_name", "me"), ("anonymous", "true")];
+    let azure = open("az://data/d//x", &options);
+    drop(block_on(azure.get_all(&key("a"))));
+    drop(block_on(azure.list_dir(&Prefix::root())));
+    let log = server.log();
+    let [.., get, list] = &log[..] else { panic!("{log:?}") };
+    assert!(get.path.ends_with("/data/d//x/a") && list.query.contains("prefix=d%2F%2Fx%2F"), "{get:?} {list:?}");
 }
 
 #[test]

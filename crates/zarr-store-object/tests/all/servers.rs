@@ -136,7 +136,7 @@ fn s3_without_a_bucket() {
 #[test]
 #[ignore = "needs a server"]
 fn azure_keeps_the_contract() {
-    for prefix in ["sync-1", "deep/er \u{e4}/2"] {
+    for prefix in ["sync-1", "deep/er \u{e4}/2", "empty//segment"] {
         let store = azure(prefix, &[]);
         block_on(testing::contract_async(&store));
         testing::contract(&AsyncAsSync::new(store.clone()));

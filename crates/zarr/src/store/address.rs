@@ -80,7 +80,9 @@ impl StoreAddress {
         };
         let (above, name) = plain.rsplit_once('/').filter(|(above, name)| !above.is_empty() && !name.is_empty())?;
         let name = if is_web { percent_decoded(name)? } else { name.to_owned() };
-        Some((Self { scheme: self.scheme.clone(), rest: Rest::Url(format!("{above}{query}")) }, name))
+        // One slash at the end of an address changes nothing; here it is an empty segment.
+        let slash = if above.ends_with('/') { "/" } else { "" };
+        Some((Self { scheme: self.scheme.clone(), rest: Rest::Url(format!("{above}{slash}{query}")) }, name))
     }
 
     /// The error for an address or option that is refused, of kind [`Argument`](zarr_store::ErrorKind::Argument).
@@ -175,6 +177,19 @@ mod tests {
             ("s3://b", "s3://b"),
         ] {
             assert_eq!(shown(text), due);
+        }
+    }
+
+    #[test]
+    fn files_lie_in_stores() {
+        for (rest, above, name) in [
+            ("b/x.zip", "b", "x.zip"),
+            ("b/d/x.zip", "b/d", "x.zip"),
+            ("b/d//x.zip", "b/d//", "x.zip"),
+            ("b/d//e/x.zip", "b/d//e", "x.zip"),
+        ] {
+            let of = |rest: &str| StoreAddress { scheme: Some("s3".to_owned()), rest: Rest::Url(rest.to_owned()) };
+            assert_eq!(of(rest).in_store(), Some((of(above), name.to_owned())), "{rest}");
         }
     }
 

@@ -1,0 +1,176 @@
+//! Names of objects: a prefix in the bucket, and a key below it.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use object_store::path::{Path, PathPart};
+use zarr_store::{Error, Key, KeyFault, Prefix, Result};
+
+use crate::temporary::is_temporary;
+
+/// The names of the objects of a store.
+///
+/// The prefix may have empty segments (`d//x.zarr/`), which no key has. The client of the service takes such names, but none that a list
+/// gives. So pages of lists get another prefix in its place, of the same length, before the client reads them (`Names::listed`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Names {
+    /// As the service stores it: empty, or up to and including a `/`.
+    prefix: Arc<str>,
+    /// What stands in its place in lists.
+    in_lists: Arc<str>,
+}
+
+impl Names {
+    /// The names below the path of an address. One `/` at its end changes nothing; each further one is an empty segment.
+    ///
+    /// # Errors
+    /// [`Error::InvalidPrefix`] if a segment is one that no key may have, but for empty ones behind the first.
+    pub(crate) fn below(path: &str) -> Result<Self> {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        if path.is_empty() {
+            return Ok(Self { prefix: "".into(), in_lists: "".into() });
+        }
+        let faults = |fault| Err(Error::InvalidPrefix { text: format!("{path}/"), fault });
+        if path.starts_with('/') {
+            return faults(KeyFault::Absolute);
+        }
+        let mut segments = path.split('/').filter(|segment| !segment.is_empty());
+        if let Some(fault) = segments.find_map(Key::fault) {
+            return faults(fault);
+        }
+        let prefix = format!("{path}/");
+        let in_lists = if Prefix::new(&prefix).is_ok() { prefix.clone() } else { "_".repeat(path.len()) + "/" };
+        Ok(Self { prefix: prefix.into(), in_lists: in_lists.into() })
+    }
+
+    /// The prefix, without its last `/` where an address may leave it out.
+    pub(crate) fn shown(&self) -> &str {
+        match self.prefix.strip_suffix('/') {
+            Some(path) if !path.ends_with('/') => path,
+            _ => &self.prefix,
+        }
+    }
+
+    /// The name of the object of a key, or what the names of objects below a prefix begin with.
+    pub(crate) fn object(&self, below: &str) -> String {
+        format!("{}{below}", self.prefix)
+    }
+
+    /// The key of an object; `None` if it is outside of the prefix, or its name is no key or that of a temporary one.
+    pub(crate) fn key(&self, object: &str) -> Option<Key> {
+        let key = Key::new(object.strip_prefix(&*self.prefix)?).ok();
+        key.filter(|key| !is_temporary(key))
+    }
+
+    /// The name that a list has for an object, or with a `/` at its end for a folder, as the client may read it; `None` for what is no key.
+    pub(crate) fn listed<'n>(&self, name: &'n str) -> Option<Cow<'n, str>> {
+        let below = name.strip_prefix(&*self.prefix)?;
+        if !is_key(below.strip_suffix('/').unwrap_or(below)) {
+            return None;
+        }
+        let is_same = self.prefix == self.in_lists;
+        Some(if is_same { Cow::Borrowed(name) } else { Cow::Owned(format!("{}{below}", self.in_lists)) })
+    }
+
+    /// The key or prefix of a name that a list gave.
+    fn below_listed<'n>(&self, listed: &'n Path) -> Option<&'n str> {
+        listed.as_ref().strip_prefix(&*self.in_lists)
+    }
+
+    /// As [`key`](Self::key), of a name that a list gave.
+    pub(crate) fn listed_key(&self, listed: &Path) -> Option<Key> {
+        Key::new(self.below_listed(listed)?).ok().filter(|key| !is_temporary(key))
+    }
+
+    /// The object that a list gave, by its own name.
+    pub(crate) fn listed_object(&self, listed: Path) -> Path {
+        match self.below_listed(&listed) {
+            Some(below) if self.prefix != self.in_lists => path(&self.object(below)).unwrap_or(listed),
+            _ => listed,
+        }
+    }
+}
+
+/// The path of an object for the client, which keeps the name as it is; `None` if it cannot.
+pub(crate) fn path(name: &str) -> Option<Path> {
+    let mut path = Path::ROOT;
+    // `Path::parse` refuses empty segments.
+    for segment in name.split('/') {
+        path = path.join(PathPart::parse(segment).ok()?);
+    }
+    (path.as_ref() == name).then_some(path)
+}
+
+/// Whether an object of this name is a value of a store. The client refuses control characters.
+fn is_key(name: &str) -> bool {
+    Key::fault(name).is_none() && !name.bytes().any(|byte| byte.is_ascii_control())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_may_have_empty_segments() {
+        for (given, prefix, shown) in [
+            ("", "", ""),
+            ("a", "a/", "a"),
+            ("a/", "a/", "a"),
+            ("a/b", "a/b/", "a/b"),
+            ("a//b", "a//b/", "a//b"),
+            ("a///b/", "a///b/", "a///b"),
+            ("a//", "a//", "a//"),
+            ("a///", "a///", "a///"),
+        ] {
+            let names = Names::below(given).expect(given);
+            assert_eq!((&*names.prefix, names.shown()), (prefix, shown), "{given}");
+            assert_eq!(Names::below(names.shown()).expect(shown), names, "the text that is shown is the same address");
+            assert_eq!(names.object("c/0"), format!("{prefix}c/0"));
+            assert_eq!(names.key(&names.object("c/0")).expect("a key").as_str(), "c/0");
+            assert_eq!(path(&names.object("c/0")).expect("a path").as_ref(), format!("{prefix}c/0"));
+        }
+        for given in ["/", "//", "/a", "a/../b", "a//./b", "..", "a//..", "a/\0", "C:"] {
+            // One slash alone is none.
+            assert_eq!(Names::below(given).is_err(), given != "/", "{given:?}");
+        }
+    }
+
+    #[test]
+    fn keys() {
+        let names = Names::below("p").expect("names");
+        assert_eq!(names.key("p/a/c"), Some(Key::new("a/c").expect("a key")));
+        for other in ["q/a/c", "p/", "p/a//b", "p/a/.0123456789abcdef0123456789abcdef.zarr-tmp"] {
+            assert_eq!(names.key(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn lists_have_names_that_the_client_reads() {
+        for given in ["", "p", "d//x.zarr", "d//", "d///e"] {
+            let names = Names::below(given).expect(given);
+            let object = names.object("a/c");
+            let listed = names.listed(&object).expect("an object of the store").into_owned();
+            assert_eq!(listed.len(), object.len());
+            let listed = Path::parse(listed).expect("the client reads it");
+            assert_eq!(names.listed_key(&listed).expect("a key").as_str(), "a/c");
+            assert_eq!(names.listed_object(listed).as_ref(), object);
+            assert!(names.listed(&names.object("a/")).is_some(), "a folder");
+            for none in ["a//b", "/a", "a//", "", "/", "../a", "a\u{1}"] {
+                assert_eq!(names.listed(&names.object(none)), None, "{given}: {none:?}");
+            }
+        }
+        let names = Names::below("d//x").expect("names");
+        assert_eq!((names.listed("d/x/a"), names.listed("____/a"), names.key("____/a")), (None, None, None));
+    }
+
+    #[test]
+    fn paths_keep_names_or_there_is_none() {
+        for name in ["a", "a//b", "a b/\u{e4}%2F", "a///b//c"] {
+            assert_eq!(path(name).expect(name).as_ref(), name);
+        }
+        // No path of the client begins with a slash.
+        for name in ["/a", "//a", "a/../b", ".", "a\u{7f}", "a/\n"] {
+            assert_eq!(path(name), None, "{name:?}");
+        }
+    }
+}
