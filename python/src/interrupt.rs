@@ -330,8 +330,16 @@ impl AsyncStore for Interruptible<Arc<dyn AsyncStore>> {
         })
     }
 
+    fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
+        Box::pin(async move {
+            let Some(store) = self.store.pin(prefix).await? else { return Ok(None) };
+            let interrupt = self.interrupt.clone();
+            Ok(Some(Arc::new(Interruptible { store, interrupt }) as Arc<dyn AsyncStore>))
+        })
+    }
+
     delegate_async! { |this| this.store;
-        copy_source, erase, erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause,
+        copy_source, erase, erase_prefix, rename_prefix, exchange_prefixes, is_in_place, try_lock, pause,
         take_warnings, flush, barrier, capabilities, access_profile
     }
 }

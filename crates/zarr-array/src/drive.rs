@@ -2,6 +2,7 @@
 
 use crate::core::ArrayCore;
 use crate::{Error, Result, chunk_keys, execute, jobs};
+use std::fmt::Debug;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -11,19 +12,25 @@ use zarr_store::{
 
 /// Runs the jobs of an array on its store.
 pub(crate) trait Drive: Sync {
+    /// A store with a prefix [pinned](Store::pin).
+    type Pinned: Debug + Send + Sync;
+
     /// Runs a job; errors name the array.
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send;
 
     /// As [`run`](Self::run), on the pinned store if there is one.
     fn run_pinned<J: Job<Error = Error>>(
         &self,
-        pinned: Option<&Arc<dyn Store>>,
+        pinned: Option<&Self::Pinned>,
         core: &ArrayCore,
         job: J,
     ) -> impl Future<Output = Result<J::Output>> + Send;
 
     /// The same store, with what lies under a prefix [pinned](Store::pin), where that can be.
-    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>>;
+    fn pin(&self, prefix: &Prefix) -> impl Future<Output = Result<Option<Self::Pinned>>> + Send;
+
+    /// Whether what a store is pinned to still has its name.
+    fn is_in_place(&self, pinned: &Self::Pinned) -> impl Future<Output = Result<bool>> + Send;
 
     /// Runs a job of no array. One that waits for others does so on the thread of the caller: a waiting thread of the pool could be one
     /// that they need.
@@ -44,6 +51,8 @@ pub(crate) trait Drive: Sync {
 pub(crate) struct Blocking<'s>(pub(crate) &'s dyn Store);
 
 impl Drive for Blocking<'_> {
+    type Pinned = Arc<dyn Store>;
+
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
         self.run_pinned(None, core, job)
     }
@@ -58,8 +67,12 @@ impl Drive for Blocking<'_> {
         std::future::ready(execute::run(core, store, job).map_err(|error| core.locate(error)))
     }
 
-    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
-        Ok(self.0.pin(prefix)?)
+    fn pin(&self, prefix: &Prefix) -> impl Future<Output = Result<Option<Arc<dyn Store>>>> + Send {
+        std::future::ready(self.0.pin(prefix).map_err(Error::from))
+    }
+
+    fn is_in_place(&self, pinned: &Arc<dyn Store>) -> impl Future<Output = Result<bool>> + Send {
+        std::future::ready(pinned.is_in_place().map_err(Error::from))
     }
 
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send {
@@ -84,23 +97,29 @@ impl Drive for Blocking<'_> {
 pub(crate) struct Waiting<'s>(pub(crate) &'s dyn AsyncStore);
 
 impl Drive for Waiting<'_> {
-    async fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> Result<J::Output> {
-        let limits = execute::limits(core, &self.0.access_profile());
-        run_async_with(self.0, job, limits).await.map_err(|error| core.locate(error))
+    type Pinned = Arc<dyn AsyncStore>;
+
+    fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
+        self.run_pinned(None, core, job)
     }
 
-    fn run_pinned<J: Job<Error = Error>>(
+    async fn run_pinned<J: Job<Error = Error>>(
         &self,
-        _pinned: Option<&Arc<dyn Store>>,
+        pinned: Option<&Arc<dyn AsyncStore>>,
         core: &ArrayCore,
         job: J,
-    ) -> impl Future<Output = Result<J::Output>> + Send {
-        self.run(core, job)
+    ) -> Result<J::Output> {
+        let store = pinned.map_or(self.0, |pinned| &**pinned);
+        let limits = execute::limits(core, &store.access_profile());
+        run_async_with(store, job, limits).await.map_err(|error| core.locate(error))
     }
 
-    /// None: stores that do not block are no directories.
-    fn pin(&self, _prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
-        Ok(None)
+    async fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn AsyncStore>>> {
+        Ok(self.0.pin(prefix).await?)
+    }
+
+    async fn is_in_place(&self, pinned: &Arc<dyn AsyncStore>) -> Result<bool> {
+        Ok(pinned.is_in_place().await?)
     }
 
     async fn run_alone<J: Job<Error = Error>>(&self, job: J) -> Result<J::Output> {

@@ -33,12 +33,12 @@ pub(crate) async fn resize<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64])
     resized(core, shape)?;
     core.check_writers(drive.capabilities(), "another shape")?;
     check_stored(drive, core).await?;
-    let held = Held::new(drive, core)?;
+    let held = Held::new(drive, core).await?;
     let _lock = lock(drive, core).await?;
     // The lock is of the directory that is held.
-    held.end(core, Ok(()))?;
+    held.end(core, Ok(())).await?;
     let done = resize_held(&held, core, shape).await;
-    held.end(core, done)
+    held.end(core, done).await
 }
 
 async fn resize_held<D: Drive>(drive: &D, core: &ArrayCore, shape: &[u64]) -> Result<Arc<ArrayCore>> {
@@ -88,15 +88,15 @@ pub(crate) async fn append<D: Drive>(
     if !core.found.documents.are_copies() || !drive.capabilities().conditional {
         check_documents(drive, core, resized(core, &core.metadata().shape)?.0).await?;
     }
-    let held = Held::new(drive, core)?;
+    let held = Held::new(drive, core).await?;
     let lock = lock(drive, core).await?;
-    held.end(core, Ok(()))?;
+    held.end(core, Ok(())).await?;
     if drive.capabilities().conditional && !lock.excludes_processes() {
         let done = claimed::append(&held, core, axis, data).await;
-        return held.end(core, done);
+        return held.end(core, done).await;
     }
     let done = append_held(&held, core, axis, data).await;
-    held.end(core, done)
+    held.end(core, done).await
 }
 
 async fn append_held<D: Drive>(drive: &D, core: &ArrayCore, axis: usize, data: View<'_>) -> Result<Arc<ArrayCore>> {

@@ -130,12 +130,12 @@ impl<'a, D: Drive> Verbs<'a, D> {
 
     /// Carries out a read that is planned.
     pub(crate) async fn carry_out(&self, mut reading: ReadExecution<'_>) -> Result<()> {
-        let tie = self.tie()?;
+        let tie = self.tie().await?;
         let done = self.run_all(&tie, &mut reading).await;
         self.end_read(&tie, done, reading.need()).await
     }
 
-    async fn run_all(&self, tie: &Tie, reading: &mut ReadExecution<'_>) -> Result<()> {
+    async fn run_all(&self, tie: &Tie<D::Pinned>, reading: &mut ReadExecution<'_>) -> Result<()> {
         while let Some(job) = reading.job()? {
             let done = self.run_tied(tie, job).await;
             reading.ended(done)?;
@@ -190,13 +190,13 @@ impl<'a, D: Drive> Verbs<'a, D> {
     /// The encoded bytes of a chunk.
     pub(crate) async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
         let key = chunk_keys::chunk_key(self.core, chunk)?;
-        let tie = self.tie()?;
+        let tie = self.tie().await?;
         let found = self.get_chunk(&tie, chunk, key).await;
         let need = if matches!(found, Ok(None)) { Need::Missing } else { Need::Usual };
         self.end_read(&tie, found, need).await
     }
 
-    async fn get_chunk(&self, tie: &Tie, chunk: &[u64], key: Key) -> Result<Option<Bytes>> {
+    async fn get_chunk(&self, tie: &Tie<D::Pinned>, chunk: &[u64], key: Key) -> Result<Option<Bytes>> {
         let mut bytes = self.run_tied(tie, jobs::get(key)).await?;
         let mut location = 0;
         while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, location)) {
@@ -228,7 +228,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
     /// The chunks that are stored, and the bytes of each.
     pub(crate) async fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
         self.find_chunk_location().await?;
-        let tie = self.tie()?;
+        let tie = self.tie().await?;
         let sizes = self.run_tied(&tie, jobs::sizes_below(self.core.chunk_prefix())?).await;
         let chunk = |(key, size): (Key, u64)| Some((self.core.parse_key(key.as_str())?, size));
         let chunks: Result<Vec<_>> = sizes.map(|sizes| sizes.into_iter().filter_map(chunk).collect());
@@ -238,7 +238,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
 
     async fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
         self.find_chunk_location().await?;
-        let tie = self.tie()?;
+        let tie = self.tie().await?;
         let keys = self.run_tied(&tie, jobs::keys_below(self.core.chunk_prefix())?).await;
         let chunks = keys.map(|keys| chunk_keys::parse_in_grid(self.core, keys));
         let need = need_of_list(&chunks);

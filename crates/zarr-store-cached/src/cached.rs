@@ -354,6 +354,15 @@ impl<S: AsyncStore> AsyncStore for Cached<S> {
         })
     }
 
+    /// Values are cached by their keys, whatever these stand for.
+    fn pin<'a>(&'a self, _prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn is_in_place(&self) -> BoxFuture<'_, Result<bool>> {
+        self.store.is_in_place()
+    }
+
     fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
         self.store.list_dir(prefix)
     }

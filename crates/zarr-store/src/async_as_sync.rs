@@ -111,6 +111,15 @@ impl Store for AsyncAsSync {
         Some(Arc::clone(&self.0))
     }
 
+    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+        let pinned = block_on(self.0.pin(prefix))?;
+        Ok(pinned.map(|pinned| Arc::new(Self(pinned)) as Arc<dyn Store>))
+    }
+
+    fn is_in_place(&self) -> Result<bool> {
+        block_on(self.0.is_in_place())
+    }
+
     fn try_lock(&self, prefix: &Prefix) -> Result<Option<Lock>> {
         block_on(self.0.try_lock(prefix))
     }
@@ -140,7 +149,7 @@ impl Store for AsyncAsSync {
 impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
     crate::delegate_async! { |this| **this;
         get, set, set_pieces, begin_set, append_to_set, finish_set, copy_source, copy, erase, list_dir, list_prefix, list_sizes,
-        erase_prefix, rename_prefix, exchange_prefixes, try_lock, pause, take_warnings, flush, barrier, capabilities,
-        access_profile
+        erase_prefix, rename_prefix, exchange_prefixes, pin, is_in_place, try_lock, pause, take_warnings, flush, barrier,
+        capabilities, access_profile
     }
 }

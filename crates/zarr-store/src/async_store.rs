@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -166,6 +167,17 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         let _ = (a, b);
         let writable = check_writable(&self.to_string(), self.capabilities(), Operation::Set);
         Box::pin(async { writable.map(|()| false) })
+    }
+
+    /// The same store, in which what lies under `prefix` is what lies there now; as [`crate::Store::pin`].
+    fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
+        let _ = prefix;
+        Box::pin(async { Ok(None) })
+    }
+
+    /// Whether what this store was [pinned](Self::pin) to still has its name; as [`crate::Store::is_in_place`].
+    fn is_in_place(&self) -> BoxFuture<'_, Result<bool>> {
+        Box::pin(async { Ok(true) })
     }
 
     /// Takes the lock of a prefix; as [`crate::Store::try_lock`].

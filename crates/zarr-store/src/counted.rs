@@ -351,8 +351,15 @@ impl<S: AsyncStore> AsyncStore for Counted<S> {
         self.store.barrier()
     }
 
+    fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
+        Box::pin(async move {
+            let Some(store) = self.store.pin(prefix).await? else { return Ok(None) };
+            Ok(Some(Arc::new(Counted { store, tally: Arc::clone(&self.tally) }) as Arc<dyn AsyncStore>))
+        })
+    }
+
     crate::delegate_async! { |this| this.store;
-        begin_set, copy_source, try_lock, pause, take_warnings, capabilities, access_profile
+        begin_set, copy_source, is_in_place, try_lock, pause, take_warnings, capabilities, access_profile
     }
 }
 

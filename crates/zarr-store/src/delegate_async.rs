@@ -132,6 +132,15 @@ macro_rules! delegate_async {
             $store.exchange_prefixes(a, b)
         }
     };
+    (@pin |$this:ident| $store:expr) => {
+        $crate::delegate_async! { @prefix |$this| $store; pin -> Option<std::sync::Arc<dyn $crate::AsyncStore>> }
+    };
+    (@is_in_place |$this:ident| $store:expr) => {
+        fn is_in_place(&self) -> $crate::BoxFuture<'_, $crate::Result<bool>> {
+            let $this = self;
+            $store.is_in_place()
+        }
+    };
     (@pause |$this:ident| $store:expr) => {
         fn pause(&self, duration: std::time::Duration) -> $crate::BoxFuture<'_, ()> {
             let $this = self;

@@ -346,7 +346,15 @@ impl<S: AsyncStore> AsyncStore for Prefixed<S> {
         Box::pin(async move { self.store.try_lock(&self.down_prefix(prefix)?).await })
     }
 
+    fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
+        Box::pin(async move {
+            let Some(store) = self.store.pin(&self.down_prefix(prefix)?).await? else { return Ok(None) };
+            let pinned = Prefixed { store, prefix: self.prefix.clone(), place: self.place.clone() };
+            Ok(Some(Arc::new(pinned) as Arc<dyn AsyncStore>))
+        })
+    }
+
     crate::delegate_async! { |this| this.store;
-        pause, take_warnings, flush, barrier, capabilities, access_profile
+        is_in_place, pause, take_warnings, flush, barrier, capabilities, access_profile
     }
 }

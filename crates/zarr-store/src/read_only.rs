@@ -160,7 +160,14 @@ impl<S: AsyncStore> AsyncStore for ReadOnly<S> {
         self.0.capabilities().write(false).conditional(false).durable(false).exchanges(false)
     }
 
+    fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
+        Box::pin(async move {
+            let pinned = self.0.pin(prefix).await?;
+            Ok(pinned.map(|pinned| Arc::new(ReadOnly(pinned)) as Arc<dyn AsyncStore>))
+        })
+    }
+
     crate::delegate_async! { |this| this.0;
-        get, copy_source, list_dir, list_prefix, list_sizes, pause, take_warnings, flush, barrier, access_profile
+        get, copy_source, list_dir, list_prefix, list_sizes, is_in_place, pause, take_warnings, flush, barrier, access_profile
     }
 }

@@ -123,6 +123,17 @@ impl AsyncStore for SyncAsAsync {
         Box::pin(async move { self.0.exchange_prefixes(a, b) })
     }
 
+    fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
+        Box::pin(async move {
+            let pinned = self.0.pin(prefix)?;
+            Ok(pinned.map(|pinned| Arc::new(Self(pinned)) as Arc<dyn AsyncStore>))
+        })
+    }
+
+    fn is_in_place(&self) -> BoxFuture<'_, Result<bool>> {
+        Box::pin(async move { self.0.is_in_place() })
+    }
+
     fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
         Box::pin(async move { self.0.try_lock(prefix) })
     }

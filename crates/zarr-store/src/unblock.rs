@@ -339,6 +339,20 @@ impl AsyncStore for Sent {
         })
     }
 
+    fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
+        let owned = prefix.clone();
+        let pinned =
+            self.send(Operation::Get, prefix.as_str(), |store| Box::pin(async move { store.pin(&owned).await }));
+        Box::pin(async move {
+            let Some(store) = pinned.await? else { return Ok(None) };
+            Ok(Some(Arc::new(Self { store, queue: Arc::clone(&self.queue) }) as Arc<dyn AsyncStore>))
+        })
+    }
+
+    fn is_in_place(&self) -> BoxFuture<'_, Result<bool>> {
+        self.send(Operation::Get, "/", |store| Box::pin(async move { store.is_in_place().await }))
+    }
+
     fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
         let owned = prefix.clone();
         self.send(Operation::Lock, prefix.as_str(), |store| Box::pin(async move { store.try_lock(&owned).await }))

@@ -79,7 +79,7 @@ pub(super) async fn append<D: Drive>(
         let newest = drive.run_alone(AwaitClaim::new(ReadNewest::new(&core.found), patience).job()).await;
         let newest = newest.map_err(|error| core.locate(error))?;
         // They were read by the path: in the directory that is held.
-        drive.end(core, Ok(()))?;
+        drive.end(core, Ok(())).await?;
         match append_to(drive, core, newest, axis, data.clone()).await {
             Err(error) if error.kind() == ErrorKind::Conflict => match conflicts.again() {
                 Some(pause) => {

@@ -14,18 +14,17 @@ use crate::drive::Drive;
 use crate::seen::Need;
 use crate::verbs::Verbs;
 use crate::{Error, ErrorKind, Result};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{StillThere, gone};
-use zarr_store::{AccessProfile, Capabilities, Job, Key, Prefix, Store, StoreKind};
+use zarr_store::{AccessProfile, Capabilities, Job, Key, Prefix, StoreKind};
 
 /// Age that a look may have where requests take long, if the options do not say.
 const OLD: Duration = Duration::from_secs(1);
 
 /// Holds for one operation: the directory of the array, where there is one.
 #[derive(Debug)]
-pub(crate) struct Tie(Option<Arc<dyn Store>>);
+pub(crate) struct Tie<P>(Option<P>);
 
 impl ArrayCore {
     /// The key of the document that is looked at; `None` if none ever is.
@@ -40,21 +39,21 @@ impl ArrayCore {
 
 impl<D: Drive> Verbs<'_, D> {
     /// Begins an operation.
-    pub(crate) fn tie(&self) -> Result<Tie> {
-        hold(&self.drive, self.core).map(Tie)
+    pub(crate) async fn tie(&self) -> Result<Tie<D::Pinned>> {
+        hold(&self.drive, self.core).await.map(Tie)
     }
 
     /// Runs a job of it.
     pub(crate) fn run_tied<J: Job<Error = Error>>(
         &self,
-        tie: &Tie,
+        tie: &Tie<D::Pinned>,
         job: J,
     ) -> impl Future<Output = Result<J::Output>> + Send {
         self.drive.run_pinned(tie.0.as_ref(), self.core, job)
     }
 
     /// Ends a read with its result, or with the error that the array is another one now.
-    pub(crate) async fn end_read<T>(&self, tie: &Tie, done: Result<T>, need: Need) -> Result<T> {
+    pub(crate) async fn end_read<T>(&self, tie: &Tie<D::Pinned>, done: Result<T>, need: Need) -> Result<T> {
         let is_due = match &done {
             Ok(_) => need == Need::Missing || (need == Need::Usual && self.is_due()),
             Err(error) => self.may_be_of_another(error),
@@ -64,7 +63,7 @@ impl<D: Drive> Verbs<'_, D> {
 
     /// Changes chunks of the array by a job.
     pub(crate) async fn change<J: Job<Output = (), Error = Error>>(&self, job: J) -> Result<()> {
-        let tie = self.tie()?;
+        let tie = self.tie().await?;
         if self.is_due() {
             self.look_at(tie.0.as_ref()).await?;
         }
@@ -77,12 +76,13 @@ impl<D: Drive> Verbs<'_, D> {
         if !is_due {
             return done;
         }
-        let looked = self.look_at(None).await.and_then(|()| match &tie.0 {
-            Some(pinned) if !is_in_place(pinned, self.core)? => {
-                Err(self.core.locate(gone(&self.core.found, "another array with the same metadata is there now")))
+        let looked = match (self.look_at(None).await, &tie.0) {
+            (Ok(()), Some(pinned)) => {
+                check_in_place(&self.drive, pinned, self.core, "another array with the same metadata is there now")
+                    .await
             }
-            _ => Ok(()),
-        });
+            (looked, _) => looked,
+        };
         decide(done, looked)
     }
 
@@ -106,7 +106,7 @@ impl<D: Drive> Verbs<'_, D> {
     }
 
     /// Looks at the document.
-    async fn look_at(&self, pinned: Option<&Arc<dyn Store>>) -> Result<()> {
+    async fn look_at(&self, pinned: Option<&D::Pinned>) -> Result<()> {
         let Some(look) = self.core.look()? else { return Ok(()) };
         let begun = Instant::now();
         self.drive.run_pinned(pinned, self.core, look.job()).await?;
@@ -117,43 +117,47 @@ impl<D: Drive> Verbs<'_, D> {
 
 /// A drive with the directory of an array held, where there is one: for changes that read and set the document as well as chunks.
 #[derive(Debug)]
-pub(crate) struct Held<'d, D> {
+pub(crate) struct Held<'d, D: Drive> {
     drive: &'d D,
-    pinned: Option<Arc<dyn Store>>,
+    pinned: Option<D::Pinned>,
 }
 
 impl<'d, D: Drive> Held<'d, D> {
-    pub(crate) fn new(drive: &'d D, core: &ArrayCore) -> Result<Self> {
-        Ok(Self { drive, pinned: hold(drive, core)? })
+    pub(crate) async fn new(drive: &'d D, core: &ArrayCore) -> Result<Self> {
+        Ok(Self { drive, pinned: hold(drive, core).await? })
     }
 
     /// The result of the change, if the array is where it was.
-    pub(crate) fn end<T>(&self, core: &ArrayCore, done: Result<T>) -> Result<T> {
-        match &self.pinned {
-            Some(pinned) if !is_in_place(pinned, core)? => {
-                Err(core.locate(gone(&core.found, "the array is not there any more")))
-            }
-            _ => done,
+    pub(crate) async fn end<T>(&self, core: &ArrayCore, done: Result<T>) -> Result<T> {
+        if let Some(pinned) = &self.pinned {
+            check_in_place(self.drive, pinned, core, "the array is not there any more").await?;
         }
+        done
     }
 }
 
 impl<D: Drive> Drive for Held<'_, D> {
+    type Pinned = D::Pinned;
+
     fn run<J: Job<Error = Error>>(&self, core: &ArrayCore, job: J) -> impl Future<Output = Result<J::Output>> + Send {
         self.drive.run_pinned(self.pinned.as_ref(), core, job)
     }
 
     async fn run_pinned<J: Job<Error = Error>>(
         &self,
-        pinned: Option<&Arc<dyn Store>>,
+        pinned: Option<&D::Pinned>,
         core: &ArrayCore,
         job: J,
     ) -> Result<J::Output> {
         self.drive.run_pinned(pinned.or(self.pinned.as_ref()), core, job).await
     }
 
-    fn pin(&self, _prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
+    async fn pin(&self, _prefix: &Prefix) -> Result<Option<D::Pinned>> {
         Ok(None)
+    }
+
+    fn is_in_place(&self, pinned: &D::Pinned) -> impl Future<Output = Result<bool>> + Send {
+        self.drive.is_in_place(pinned)
     }
 
     fn run_alone<J: Job<Error = Error>>(&self, job: J) -> impl Future<Output = Result<J::Output>> + Send {
@@ -174,14 +178,20 @@ impl<D: Drive> Drive for Held<'_, D> {
 }
 
 /// Holds the directory of an array, where there is one, and where it is not to be trusted.
-fn hold<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Option<Arc<dyn Store>>> {
-    let prefix = core.pin_prefix.as_ref().filter(|_| !core.options.trust_missing);
-    prefix.map_or(Ok(None), |prefix| drive.pin(prefix)).map_err(|error| core.locate(error))
+async fn hold<D: Drive>(drive: &D, core: &ArrayCore) -> Result<Option<D::Pinned>> {
+    match core.pin_prefix.as_ref().filter(|_| !core.options.trust_missing) {
+        Some(prefix) => drive.pin(prefix).await.map_err(|error| core.locate(error)),
+        None => Ok(None),
+    }
 }
 
-/// Whether the directory that is held still has the path of the array.
-fn is_in_place(pinned: &Arc<dyn Store>, core: &ArrayCore) -> Result<bool> {
-    pinned.is_in_place().map_err(|error| core.locate(error.into()))
+/// Checks that the directory which is held still has the path of the array.
+async fn check_in_place<D: Drive>(drive: &D, pinned: &D::Pinned, core: &ArrayCore, now: &str) -> Result<()> {
+    match drive.is_in_place(pinned).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(core.locate(gone(&core.found, now))),
+        Err(error) => Err(core.locate(error)),
+    }
 }
 
 /// The result of an operation after a look: that the array is another one is the cause of whatever else was wrong.

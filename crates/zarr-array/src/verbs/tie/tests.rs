@@ -88,16 +88,20 @@ fn a_missing_chunk_that_is_asked_for_again_is_looked_at() {
 #[cfg(target_os = "linux")]
 mod held {
     use super::*;
+    use crate::AsyncArray;
     use std::fmt;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    use zarr_store::{Key, Lock, SetOptions, Version};
+    use zarr_store::{
+        AsyncStore, ByteRange, Fetched, GetOptions, Key, Lock, SetOptions, SyncAsAsync, Version, block_on,
+    };
     use zarr_store_filesystem::{FilesystemOptions, FilesystemStore};
 
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum When {
         Locked,
         ChunkSet,
+        ChunkRead,
     }
 
     /// A directory in which two arrays change places at a chosen call.
@@ -127,6 +131,13 @@ mod held {
     }
 
     impl Store for Exchanging {
+        fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
+            if key.as_str().starts_with("a/c") {
+                self.called(When::ChunkRead);
+            }
+            self.store.get(key, ranges, options)
+        }
+
         fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> zarr_store::Result<Option<Version>> {
             if key.as_str().starts_with("a/c") {
                 self.called(When::ChunkSet);
@@ -146,7 +157,7 @@ mod held {
         }
 
         zarr_store::delegate! { |this| this.store;
-            get, get_into, erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes,
+            erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes,
             find_link, leftovers, parent, is_in_place, take_warnings, flush, barrier, capabilities, access_profile
         }
     }
@@ -196,6 +207,42 @@ mod held {
             assert_eq!(array.resize(&[2]).unwrap_err().kind(), ErrorKind::NotFound);
             assert_eq!((elements(&store, "/a"), elements(&store, "/b")), (vec![2; 8], vec![1; 8]));
         }
+    }
+
+    fn async_array(store: &Exchanging) -> AsyncArray {
+        let through: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(store.clone())));
+        block_on(AsyncArray::open(&through, "/a", &registry())).unwrap()
+    }
+
+    #[test]
+    fn an_async_array_holds_the_directory_that_was_there_at_the_beginning() {
+        for locks in [true, false] {
+            for when in [When::Locked, When::ChunkSet] {
+                let (_folder, store, _) = arrays(locks);
+                let mut array = async_array(&store);
+                *store.when.lock().unwrap() = Some(when);
+                let error = block_on(array.append(0, &[7_i16; 4])).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::NotFound, "{locks} {when:?}: {error}");
+                assert!(store.when.lock().unwrap().is_none());
+                assert_eq!(elements(&store, "/a"), [2; 8], "{locks} {when:?}");
+                assert_eq!(elements(&store, "/b")[..8], [1; 8], "{locks} {when:?}");
+                let chunks = store.plain.list_prefix(&Prefix::new("a/c/").unwrap()).unwrap();
+                assert_eq!(chunks.len(), 4, "{locks} {when:?}: {chunks:?}");
+            }
+        }
+        let (_folder, store, _) = arrays(true);
+        let array = async_array(&store);
+        *store.when.lock().unwrap() = Some(When::ChunkRead);
+        assert_eq!(block_on(array.read::<i16>(..)).unwrap(), [1; 8]);
+        assert!(store.when.lock().unwrap().is_none());
+        let (_folder, store, _) = arrays(true);
+        let array = async_array(&store);
+        *store.when.lock().unwrap() = Some(When::ChunkSet);
+        assert_eq!(block_on(array.write(.., &[7_i16; 8])).unwrap_err().kind(), ErrorKind::NotFound);
+        assert_eq!((elements(&store, "/a"), elements(&store, "/b")), (vec![2; 8], vec![7; 8]));
+        // It is another array now, and writes to that one are its own again once it is opened anew.
+        block_on(async_array(&store).write(.., &[3_i16; 8])).unwrap();
+        assert_eq!(elements(&store, "/a"), [3; 8]);
     }
 
     #[test]
