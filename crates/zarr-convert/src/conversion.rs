@@ -39,6 +39,7 @@ mod tests;
 mod transfer;
 mod unfinished;
 mod unknown_grid;
+mod walked;
 mod work;
 mod workers;
 

@@ -32,7 +32,8 @@ impl Trap {
     }
 
     fn request(&self, key: &str) {
-        if !key.starts_with("a/c") {
+        let is_below_group = key.strip_prefix("g/").is_some_and(|below| below.contains('/'));
+        if !key.starts_with("a/c") && !is_below_group {
             return;
         }
         let mut trap = self.0.lock().unwrap();
@@ -291,6 +292,54 @@ fn an_array_with_other_attributes_or_more_elements_is_the_same() {
             other.set_attributes([("of".to_owned(), "new".into())].into_iter().collect()).unwrap();
             other.append(0, &[1_i32]).unwrap();
             assert!(operation(&store, array).unwrap_or_else(|error| panic!("{name} in {kind}: {error}")));
+        }
+    }
+}
+
+/// What others may make of the group `/g`, whose nodes are being looked up.
+const REPLACING_GROUP: [Verb; 4] = [
+    ("rm", |store| erase_node(&**store, &open_node(&**store, "/g", None).unwrap()).unwrap()),
+    ("mv", |store| Transfer::of(store, "/g").to("/moved").move_all(&registry()).unwrap()),
+    ("create --overwrite", |store| {
+        let new = NewGroup::new().attribute("of", "new").overwrite(true);
+        zarr::create((store, "/g")).group(new).unwrap();
+    }),
+    ("cp --overwrite", |store| Transfer::of(store, "/n").to("/g").overwrite(true).copy(&registry()).unwrap()),
+];
+
+/// A copy of a group has all nodes of it, or all of the one that replaced it meanwhile.
+#[test]
+fn a_copy_of_a_group_lacks_no_nodes_that_others_take_away_while_they_are_looked_up() {
+    let folder = tempfile::tempdir().unwrap();
+    for kind in 0..3 {
+        for (name, replace) in REPLACING_GROUP {
+            let path = folder.path().join(format!("{kind}-{}", name.replace(' ', "")));
+            let plain: Arc<dyn Store> = match kind {
+                0 => Arc::new(MemoryStore::new()),
+                1 => Arc::new(FilesystemStore::create(&path).unwrap()),
+                _ => Arc::new(SqliteStore::create(&path).unwrap()),
+            };
+            for array in ["/g/a", "/g/b", "/g/h/c"] {
+                create(&plain, array, "int32").write(.., &OLD).unwrap();
+            }
+            create(&plain, "/n/x", "float32").write(.., &NEW).unwrap();
+            let trap = Arc::new(Trap::default());
+            let store: Arc<dyn Store> = Arc::new(Disturbed(Arc::clone(&plain), Arc::clone(&trap)));
+            let others = Arc::clone(&plain);
+            trap.set(0, move || replace(&others));
+            let copied = Transfer::of(&store, "/g").to("/copy").copy(&registry());
+            assert!(trap.has_sprung(), "{kind} {name}");
+            let arrays = |path: &str| -> Vec<String> {
+                let nodes = zarr::hierarchy::walk(&*plain, path, None).unwrap().nodes;
+                let arrays = nodes.iter().filter(|node| node.node.as_array().is_some());
+                arrays.map(|node| node.path.to_string()).collect()
+            };
+            match (name, copied) {
+                ("rm" | "mv", Err(error)) => assert!(error.is_not_found(), "{kind} {name}: {error}"),
+                ("create --overwrite", Ok(())) => assert_eq!(arrays("/copy"), Vec::<String>::new(), "{kind}"),
+                ("cp --overwrite", Ok(())) => assert_eq!(arrays("/copy"), ["/copy/x"], "{kind}"),
+                (_, copied) => panic!("{kind} {name}: {copied:?}"),
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use super::hierarchy::Hierarchy;
 use super::source::Source as SourceArray;
 use super::strings::Strings;
 use super::target::Target;
+use super::walked::walk_together;
 use super::{
     Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, rechunk, reencode, region, strings,
     target, unknown_grid,
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_dtype::DataTypes;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
-use zarr_hierarchy::{Error, ErrorKind, OtherKey, Result, Walk, open_node, other_keys, walk};
+use zarr_hierarchy::{Error, ErrorKind, OtherKey, Result, Walk, open_node, other_keys};
 use zarr_json::Value;
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated, conventions};
 use zarr_store::{Key, Store, StoreExt};
@@ -88,7 +89,7 @@ struct Source {
 /// were chosen, and no nodes that were excluded.
 fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<Source> {
     let path = options.node.clone().unwrap_or_else(NodePath::root);
-    let mut walk = walk(&**source, &path.to_string(), None)?;
+    let mut walk = walk_together(source, &path)?;
     let mut others = match options.other_keys && options.arrays.is_none() {
         true => other_keys(&**source, &walk)?,
         false => Vec::new(),

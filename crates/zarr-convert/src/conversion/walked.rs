@@ -1,0 +1,76 @@
+//! The nodes of a source as they are at one time.
+
+use std::sync::Arc;
+use zarr_hierarchy::node::pin;
+use zarr_hierarchy::{Error, ErrorKind, Result, Walk, in_store, open_node, walk};
+use zarr_meta::{NodePath, StoredNode};
+use zarr_store::{Conflicts, GetOptions, Key, Store, Version};
+
+/// How often the nodes are looked up again that others take away meanwhile.
+const MAX_TRIES: u32 = 20;
+
+/// The node at `path` and all below it, none of which is left out because others erase, move or replace the node meanwhile: then all are looked
+/// up again.
+pub(super) fn walk_together(source: &Arc<dyn Store>, path: &NodePath) -> Result<Walk> {
+    let mut conflicts = Conflicts::new(MAX_TRIES);
+    loop {
+        let group = if path.is_root() { None } else { Some(open_node(&**source, &path.to_string(), None)?) };
+        let group = match group {
+            Some(group) if group.node.as_group().is_some() => Held::new(source, group)?,
+            _ => return walk(&**source, &path.to_string(), None),
+        };
+        let walked = walk(group.store(), &path.to_string(), None);
+        if group.is_there()? {
+            return walked;
+        }
+        let Some(pause) = conflicts.again() else {
+            let message = format!("others replaced the group {conflicts} while its nodes were looked up");
+            return Err(in_store(source, Error::new(ErrorKind::Conflict, message).at_path(path)));
+        };
+        std::thread::sleep(pause);
+    }
+}
+
+/// A group whose nodes are looked up.
+struct Held<'s> {
+    source: &'s Arc<dyn Store>,
+    /// The store in which the group stays what it is, where there is such a store.
+    pinned: Option<Arc<dyn Store>>,
+    /// Else a document of it, and its version, where the store tells any.
+    document: Option<(Key, Option<Version>)>,
+}
+
+impl<'s> Held<'s> {
+    fn new(source: &'s Arc<dyn Store>, group: StoredNode) -> Result<Self> {
+        let pinned = pin(&**source, &group).map_err(|error| in_store(source, error))?;
+        let mut held = Self { source, pinned, document: None };
+        let key = if group.documents.are_copies() { None } else { group.own_documents().next() };
+        // Nobody who reads by a store that takes no writes would replace something there.
+        if let Some(key) = key.filter(|_| held.pinned.is_none() && source.capabilities().write) {
+            let key = Key::new(key).map_err(|error| in_store(source, error.into()))?;
+            let version = held.version(&key)?;
+            held.document = Some((key, version));
+        }
+        Ok(held)
+    }
+
+    fn store(&self) -> &dyn Store {
+        self.pinned.as_ref().map_or(&**self.source, |pinned| &**pinned)
+    }
+
+    /// Whether the group is the same as it was.
+    fn is_there(&self) -> Result<bool> {
+        match (&self.pinned, &self.document) {
+            (Some(pinned), _) => pinned.is_in_place().map_err(|error| in_store(self.source, error.into())),
+            (None, Some((key, version))) => Ok(self.version(key)? == *version),
+            (None, None) => Ok(true),
+        }
+    }
+
+    /// The version of a value; `None` also where it is not there, or the store tells none.
+    fn version(&self, key: &Key) -> Result<Option<Version>> {
+        let fetched = self.source.get(key, &[], &GetOptions::default());
+        let fetched = fetched.map_err(|error| in_store(self.source, error.into()))?;
+        Ok(fetched.and_then(|fetched| fetched.version))
+    }
+}
