@@ -182,6 +182,20 @@ const MAX_TRIES: u32 = 100;
 /// The time for all of them: each walks through the whole hierarchy.
 const PATIENCE: Duration = Duration::from_secs(600);
 
+/// How often the nodes are looked at once more where there was no copy before.
+const MAX_LOOKS: u32 = 5;
+
+/// What came of writing a copy of so many nodes.
+enum Written {
+    /// Others replaced it meanwhile.
+    Replaced,
+    /// There was no copy before: who changed a node since it was looked at knew of none that had to be exchanged or dropped.
+    First(u64),
+    /// There was a copy before the nodes were looked at: who changes one of them afterwards exchanges or drops it, so that no other is set
+    /// then.
+    Again(u64),
+}
+
 /// The consolidated metadata of a group, to be written, compared or dropped.
 #[derive(Debug)]
 struct CopyOf {
@@ -193,38 +207,54 @@ impl CopyOf {
     /// Writes it again, with the nodes as they are. Returns the number of nodes.
     async fn write(mut self, io: Io) -> Result<u64> {
         let mut conflicts = Conflicts::new(MAX_TRIES).patience(PATIENCE);
+        let mut looks = 0;
         loop {
-            if let Some(nodes) = self.write_once(&io).await? {
-                return Ok(nodes);
+            match self.write_once(&io, looks > 0).await? {
+                Written::First(_) if looks < MAX_LOOKS && !self.group.implicit => looks += 1,
+                Written::First(nodes) | Written::Again(nodes) => return Ok(nodes),
+                Written::Replaced => {
+                    let Some(duration) = conflicts.again() else {
+                        let message = format!("others replaced the consolidated metadata {conflicts} while it was made");
+                        return Err(Error::new(ErrorKind::Conflict, message));
+                    };
+                    io.pause(duration).await?;
+                }
             }
-            let Some(duration) = conflicts.again() else {
-                let message = format!("others replaced the consolidated metadata {conflicts} while it was made");
-                return Err(Error::new(ErrorKind::Conflict, message));
-            };
-            io.pause(duration).await?;
             // The group is read again: the nodes are, only after the copy that a new one may replace.
             self.group = ReadNewest::new(&self.group).run(&io).await?.found;
         }
     }
 
-    /// Writes it; `None` if others replaced it meanwhile.
-    async fn write_once(&self, io: &Io) -> Result<Option<u64>> {
+    /// Writes it; where it was looked at `again`, only if it is not as the nodes are.
+    async fn write_once(&self, io: &Io, again: bool) -> Result<Written> {
         let key = self.key()?;
-        // The condition for the document that the copy goes to.
-        let when = match &key {
+        // The condition for the document that the copy goes to, and whether there was a copy that another would have exchanged.
+        let (when, had_copy) = match &key {
             Some(key) if self.capabilities.conditional => {
                 match &io.get(vec![jobs::get_document(key.clone())]).await?[..] {
-                    [Some(fetched)] => fetched.version.clone().map_or(Precondition::None, Precondition::Version),
-                    _ => Precondition::NotExists,
+                    [Some(fetched)] => match fetched.version.clone() {
+                        Some(version) => (Precondition::Version(version), true),
+                        None => (Precondition::None, false),
+                    },
+                    _ => (Precondition::NotExists, false),
                 }
             }
-            _ => Precondition::None,
+            Some(_) => (Precondition::None, false),
+            None => (Precondition::None, self.capabilities.conditional && self.inside().is_some()),
         };
         let mut walk = self.walk(io, false).await?;
         if walk.nodes.iter().any(|node| node.documents.are_copies()) {
             self.keep_copied(&mut walk.nodes, walk.consolidated.take());
         }
         let collected = Consolidated::collect(self.group.dialect, &self.group.path, &walk.nodes)?;
+        // A group without a document has nothing to copy.
+        let copied = walk.nodes.iter().filter(|node| node.path == self.group.path || !node.implicit);
+        let nodes = copied.count() as u64;
+        let is_same = |copy: &Consolidated| !compare(&self.group, copy, &collected).is_stale();
+        if again && walk.consolidated.as_ref().is_some_and(is_same) {
+            return Ok(Written::Again(nodes));
+        }
+        drop(walk);
         let is_written = match key {
             Some(key) => io.change(vec![jobs::set_document(key, collected.to_v2(), when, true)]).await?,
             None => {
@@ -236,9 +266,11 @@ impl CopyOf {
                 }
             }
         };
-        // A group without a document has nothing to copy.
-        let copied = walk.nodes.iter().filter(|node| node.path == self.group.path || !node.implicit);
-        Ok(is_written.then_some(copied.count() as u64))
+        Ok(match (is_written, had_copy) {
+            (false, _) => Written::Replaced,
+            (true, false) => Written::First(nodes),
+            (true, true) => Written::Again(nodes),
+        })
     }
 
     /// Compares it with the nodes; `None` if there is none.
@@ -274,6 +306,7 @@ impl CopyOf {
         }
         // Of a document that cannot be read nobody has the nodes.
         let copy = Consolidated::parse_document(self.group.dialect, key.as_str(), document.part(0));
+        drop(document);
         self.check(&io, copy.ok().flatten()).await?;
         io.change(vec![Request::Erase { key }]).await?;
         Ok(())

@@ -2,13 +2,17 @@
 
 use crate::interrupted::interrupted;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 use tempfile::TempDir;
 use zarr::check::{CheckOptions, Code, Event, check};
 use zarr::dataset::{Dataset, NewDataset, NewVariable};
 use zarr::hierarchy::{consolidate, consolidated_above, open_node, set_attributes, staleness, walk_consolidated};
 use zarr::store::{FilesystemStore, Key, MemoryStore, Store, StoreExt};
-use zarr_array::{Array, Dialect, ErrorKind, Group, NewGroup, json};
+use zarr_array::{Array, Dialect, ErrorKind, Group, NewArray, NewGroup, json};
+use zarr_store::AccessProfile;
 use zarr_store::testing::Altered;
 
 const VARIABLES: usize = 5;
@@ -250,7 +254,7 @@ fn copies_are_dropped_where_they_cannot_be_exchanged() {
 #[test]
 fn a_copy_is_looked_at_once_more_after_it_was_set() {
     for (dialect, document) in [(Dialect::V2, "a/.zattrs"), (Dialect::V3, "a/zarr.json")] {
-        let gets = std::sync::atomic::AtomicUsize::new(0);
+        let gets = AtomicUsize::new(0);
         let inner: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let registry = zarr::registry::default();
         Group::create(&inner, "/", NewGroup::new().dialect(dialect), &registry).unwrap();
@@ -336,5 +340,31 @@ impl Store for Unconditional {
 
     zarr_store::delegate! { |this| this.0;
         get, set, erase, list_dir, list_prefix, try_lock, access_profile
+    }
+}
+
+/// Who changes a node and finds no copies to exchange has its change in those that are written at that moment.
+#[test]
+fn the_first_consolidated_metadata_has_what_others_change_while_it_is_made() {
+    for (dialect, document) in [(Dialect::V3, "a/zarr.json"), (Dialect::V2, "a/.zattrs")] {
+        let plain: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        zarr::create((&plain, "/a")).array(NewArray::new(&[4], "int8").dialect(dialect).attribute("k", 0)).unwrap();
+        let (others, reads) = (Arc::clone(&plain), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&reads);
+        let disturbed = Altered::new(Arc::clone(&plain)).with_profile(AccessProfile::REMOTE);
+        let store = disturbed.getting(move |store, key, ranges| {
+            let fetched = store.get_ranges(key, ranges);
+            if key.as_str() == document && counted.fetch_add(1, Relaxed) == 0 {
+                let node = open_node(&*others, "/a", None).unwrap();
+                set_attributes(&*others, &node, [("k".to_owned(), 1.into())].into_iter().collect()).unwrap();
+            }
+            fetched
+        });
+        consolidate(&store, "/", None).unwrap();
+        assert_eq!(reads.swap(10, Relaxed), 2, "{dialect}");
+        assert!(!staleness(&*plain, "/", None).unwrap().unwrap().is_stale(), "{dialect}");
+        // Copies that are there are exchanged by those who change nodes: nothing is read twice.
+        consolidate(&store, "/", None).unwrap();
+        assert_eq!(reads.load(Relaxed), 11, "{dialect}");
     }
 }

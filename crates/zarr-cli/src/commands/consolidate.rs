@@ -75,9 +75,9 @@ fn consolidate(context: &Context, location: &NodeLocation, path: &str) -> Result
     let done = zarr::hierarchy::consolidate(&*location.store, path, location.dialect);
     bar.finish();
     let nodes = done.map_err(|error| location.with_near(error))?;
-    // Who changed a node meanwhile, and looked for copies before this one was written, leaves it stale. Where each look is a request, it is not
-    // looked for.
-    let is_looked_at = location.store.access_profile().kind != StoreKind::Remote;
+    // Without conditions what others change meanwhile is found by comparing alone. Where each look is a request, it is not looked for.
+    let is_remote = location.store.access_profile().kind == StoreKind::Remote;
+    let is_looked_at = !is_remote && !location.store.capabilities().conditional;
     if is_looked_at && !renew(&*location.store, path, location.dialect).map_err(|error| location.with_near(error))? {
         let failure = Failure::data(
             "stale",

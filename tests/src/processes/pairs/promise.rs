@@ -138,14 +138,15 @@ const EXCEPTIONS: [Exception; 6] = [
     (
         Some(Place::Bucket),
         Only::All,
-        |a, _| a == Verb::Consolidate,
-        "in a bucket `consolidate` does not look again at the nodes: what others change while it reads them may be missing in the metadata",
+        |a, b| a == Verb::Consolidate && is_of_nodes(b),
+        "in a bucket verbs that make, erase, move or replace a node look for consolidated metadata before that alone: metadata that \
+         `consolidate` writes meanwhile, where there was none, may be without what they do",
     ),
     (
-        None,
+        Some(Place::Bucket),
         Only::Groups,
-        |a, b| a.copies() && is_of_nodes(b),
-        "a copy of a group that others erase, move or replace while its nodes are looked up may lack nodes of it",
+        |a, b| a.copies() && matches!(b, Verb::Create | Verb::CopyOver),
+        "in a bucket a copy of a group that others replace by one with an equal document, while its nodes are looked up, may lack nodes of it",
     ),
     (
         None,
