@@ -4,6 +4,7 @@
 //! Three programs run them: `cargo test`, `cargo xtask fuzz` and libFuzzer (the folder `fuzz`).
 
 mod chunks;
+pub mod cost;
 mod documents;
 mod files;
 mod laws;

@@ -39,6 +39,9 @@ struct Tally {
     taken: u64,
     slowest: u64,
     slowest_number: u64,
+    /// Nanoseconds for a byte.
+    dearest: u64,
+    dearest_number: u64,
     peak: u64,
 }
 
@@ -57,27 +60,32 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
         Some(binary) => binary.clone(),
         None => build()?,
     };
-    println!("| target | inputs | taken | slowest ms | peak MiB | faults |\n|---|---|---|---|---|---|");
+    println!(
+        "| target | inputs | taken | slowest ms | most us/byte | peak MiB | faults |\n|---|---|---|---|---|---|---|"
+    );
     let (mut sum, mut faults) = (Tally::default(), 0);
     for target in &options.targets {
         let (tally, found) = campaign(target, &binary, &options)?;
         println!(
-            "| {} | {} | {} % | {:.1} (input {}) | {} | {found} |",
+            "| {} | {} | {} % | {:.1} (input {}) | {:.2} (input {}) | {} | {found} |",
             target.name,
             tally.inputs,
             100 * tally.taken / tally.inputs.max(1),
             tally.slowest as f64 / 1000.0,
             tally.slowest_number,
+            tally.dearest as f64 / 1000.0,
+            tally.dearest_number,
             tally.peak / 1024,
         );
         sum.add(&tally);
         faults += found;
     }
     println!(
-        "| all | {} | {} % | {:.1} | {} | {faults} |",
+        "| all | {} | {} % | {:.1} | {:.2} | {} | {faults} |",
         sum.inputs,
         100 * sum.taken / sum.inputs.max(1),
         sum.slowest as f64 / 1000.0,
+        sum.dearest as f64 / 1000.0,
         sum.peak / 1024
     );
     if faults == 0 { Ok(()) } else { Err(format!("{faults} faults; the inputs are in {}", folder().display())) }
@@ -91,13 +99,24 @@ impl Tally {
         if other.slowest > self.slowest {
             (self.slowest, self.slowest_number) = (other.slowest, other.slowest_number);
         }
+        if other.dearest > self.dearest {
+            (self.dearest, self.dearest_number) = (other.dearest, other.dearest_number);
+        }
     }
 
     /// The last line that a process wrote.
     fn parse(output: &str) -> Option<Self> {
         let mut numbers = output.lines().last()?.split(' ').map(|number| number.parse().ok());
         let mut next = || numbers.next().flatten();
-        Some(Self { inputs: next()?, taken: next()?, slowest: next()?, slowest_number: next()?, peak: next()? })
+        Some(Self {
+            inputs: next()?,
+            taken: next()?,
+            slowest: next()?,
+            slowest_number: next()?,
+            dearest: next()?,
+            dearest_number: next()?,
+            peak: next()?,
+        })
     }
 }
 
