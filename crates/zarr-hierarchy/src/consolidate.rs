@@ -60,7 +60,8 @@ impl Staleness {
 /// # Ok::<(), zarr_hierarchy::Error>(())
 /// ```
 pub fn consolidate(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<u64> {
-    on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::write))
+    let done = on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::write));
+    done.map_err(|error| of_group(error, path))
 }
 
 /// As [`consolidate`], on a store that does not block.
@@ -68,7 +69,8 @@ pub fn consolidate(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> R
 /// # Errors
 /// As [`consolidate`].
 pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<u64> {
-    on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::write)).await
+    let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::write)).await;
+    done.map_err(|error| of_group(error, path))
 }
 
 /// Compares the consolidated metadata of the group at `path` with the nodes below it; `None` if it has none.
@@ -76,7 +78,8 @@ pub async fn consolidate_async(store: &dyn AsyncStore, path: &str, dialect: Opti
 /// # Errors
 /// As [`consolidate`].
 pub fn staleness(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Option<Staleness>> {
-    on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::compare))
+    let done = on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::compare));
+    done.map_err(|error| of_group(error, path))
 }
 
 /// As [`staleness`], on a store that does not block.
@@ -88,7 +91,8 @@ pub async fn staleness_async(
     path: &str,
     dialect: Option<Dialect>,
 ) -> Result<Option<Staleness>> {
-    on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::compare)).await
+    let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::compare)).await;
+    done.map_err(|error| of_group(error, path))
 }
 
 /// Drops the consolidated metadata of the group at `path`, if it has any.
@@ -97,7 +101,8 @@ pub async fn staleness_async(
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no group; [`ErrorKind::Argument`](crate::ErrorKind::Argument) if it has
 /// the only documents of nodes; [`ErrorKind::Store`](crate::ErrorKind::Store).
 pub fn drop_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<()> {
-    on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::drop))
+    let done = on(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::drop));
+    done.map_err(|error| of_group(error, path))
 }
 
 /// As [`drop_consolidated`], on a store that does not block.
@@ -105,7 +110,8 @@ pub fn drop_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>
 /// # Errors
 /// As [`drop_consolidated`].
 pub async fn drop_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<()> {
-    on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::drop)).await
+    let done = on_async(store, |io, facts| with_copy(io, facts, path, dialect, CopyOf::drop)).await;
+    done.map_err(|error| of_group(error, path))
 }
 
 /// Puts nodes that were changed into the consolidated metadata of the groups at and above them, where these have some: each document by one
@@ -164,6 +170,11 @@ pub fn compare_consolidated(group: &StoredNode, copy: &Consolidated, nodes: &[St
     Ok(compare(group, copy, &collected))
 }
 
+/// The error with the path of the group, which an operation does not add that a failed request has ended.
+fn of_group(error: Error, path: &str) -> Error {
+    error.at(|location| location.path = Some(path.to_owned()))
+}
+
 /// Does something with the consolidated metadata of the group at `path`.
 async fn with_copy<T, F: Future<Output = Result<T>>>(
     io: Io,
@@ -214,7 +225,8 @@ impl CopyOf {
                 Written::First(nodes) | Written::Again(nodes) => return Ok(nodes),
                 Written::Replaced => {
                     let Some(duration) = conflicts.again() else {
-                        let message = format!("others replaced the consolidated metadata {conflicts} while it was made");
+                        let message =
+                            format!("others replaced the consolidated metadata {conflicts} while it was made");
                         return Err(Error::new(ErrorKind::Conflict, message));
                     };
                     io.pause(duration).await?;
@@ -315,7 +327,7 @@ impl CopyOf {
     /// Looks whether documents would be lost with the copy.
     async fn check(&self, io: &Io, copy: Option<Consolidated>) -> Result<()> {
         let copies: Vec<_> = copy.map(|copy| self.found_copy(copy)).into_iter().collect();
-        check_only_copied(io, &copies, None, &[], self.capabilities).await
+        check_only_copied(io, copies, None, &[], self.capabilities).await
     }
 
     /// The key of the document that it is, if it is one of its own.

@@ -105,18 +105,22 @@ impl<'p> Erasure<'p> {
     }
 
     /// Takes the node out of the lists of NCZarr, and erases it. Both look at the groups above, for which a store behind a network is asked
-    /// once.
+    /// once, if conditions tell what others change meanwhile.
     fn job(&self, capabilities: Capabilities, profile: &AccessProfile) -> Script<'_, (), Error> {
         let is_array = self.node.node.as_array().is_some();
         let unlist = ListNode::new(self.node.path.clone(), is_array, false, capabilities).on_store(profile);
         let erase = EraseNode::new(self.node.clone(), capabilities);
         let report = |event| self.report.as_deref().map_or(ControlFlow::Continue(()), |report| report(event));
-        let both = Script::new(|io| async move {
+        let look = Script::new(|io| async move {
             unlist.run(&io).await?;
-            erase.report(&io, report).await
+            erase.look_around(&io).await
         });
-        let knowing = Knowing::new(both, Known::of(profile));
-        Script::new(|io| async move { knowing.run(&io).await.map(|((), _)| ()) })
+        let known = if capabilities.conditional { Known::of(profile) } else { Known::default() };
+        let knowing = Knowing::new(look, known);
+        Script::new(|io| async move {
+            let (erase, _) = knowing.run(&io).await?;
+            erase.report(&io, report).await
+        })
     }
 }
 

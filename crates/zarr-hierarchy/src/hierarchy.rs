@@ -195,7 +195,7 @@ async fn open_and_others(io: Io, facts: Facts, path: &str, dialect: Option<Diale
 /// # Errors
 /// As [`open_node`], for the node at `path`; [`Walk::broken`] has the errors of the nodes below.
 pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    on_free(store, |io, facts| open_and_walk(io, facts, path, dialect, None)).map(|walk| walk.in_store(store))
+    open_and_walk(store, path, dialect, None)
 }
 
 /// As [`walk`], on a store that does not block.
@@ -203,23 +203,51 @@ pub fn walk(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<W
 /// # Errors
 /// As [`walk`].
 pub async fn walk_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    let walk = on_async(store, |io, facts| open_and_walk(io, facts, path, dialect, None)).await?;
-    Ok(walk.in_store(store))
+    open_and_walk_async(store, path, dialect, None).await
 }
 
-async fn open_and_walk(
-    io: Io,
-    facts: Facts,
+fn open_and_walk(store: &dyn Store, path: &str, dialect: Option<Dialect>, depth: Option<usize>) -> Result<Walk> {
+    let root = open_node(store, path, dialect)?;
+    walk_from(store, &root, dialect, depth, Copies::Read)
+}
+
+async fn open_and_walk_async(
+    store: &dyn AsyncStore,
     path: &str,
     dialect: Option<Dialect>,
     depth: Option<usize>,
 ) -> Result<Walk> {
-    let root = open(io.clone(), facts, path, dialect, None).await?;
-    walk_from(io, facts, &root, dialect, depth, Copies::Read).await
+    let root = open_node_async(store, path, dialect).await?;
+    walk_from_async(store, &root, dialect, depth, Copies::Read).await
 }
 
-/// The walk from a node that was found in this dialect, or in any.
-async fn walk_from(
+/// The walk from a node that was found in this dialect, or in any. A request that fails ends its operation: the nodes below are looked for by
+/// one of their own, so that the other can do without them where the store does not list.
+fn walk_from(
+    store: &dyn Store,
+    root: &StoredNode,
+    dialect: Option<Dialect>,
+    depth: Option<usize>,
+    copies: Copies,
+) -> Result<Walk> {
+    let walked = on_free(store, |io, facts| walk_below(io, facts, root, dialect, depth, copies));
+    on_free(store, |io, facts| complete(io, facts, walked, root, depth)).map(|walk| walk.in_store(store))
+}
+
+/// As [`walk_from`], on a store that does not block.
+async fn walk_from_async(
+    store: &dyn AsyncStore,
+    root: &StoredNode,
+    dialect: Option<Dialect>,
+    depth: Option<usize>,
+    copies: Copies,
+) -> Result<Walk> {
+    let walked = on_async(store, |io, facts| walk_below(io, facts, root, dialect, depth, copies)).await;
+    let walk = on_async(store, |io, facts| complete(io, facts, walked, root, depth)).await?;
+    Ok(walk.in_store(store))
+}
+
+async fn walk_below(
     io: Io,
     facts: Facts,
     root: &StoredNode,
@@ -228,14 +256,17 @@ async fn walk_from(
     copies: Copies,
 ) -> Result<Walk> {
     let (trusts, can_list) = (copies == Copies::Trusted, facts.capabilities.list);
-    let walked = if dialect.is_none() && can_list {
-        MixedWalkJob::new(root.clone(), depth).trusting(trusts).run(&io).await
-    } else {
-        let walk = WalkJob::new(root.clone(), depth, can_list);
-        if trusts { walk.trusting() } else { walk }.run(&io).await
-    };
-    let walked = CopiedAbove::new(walked, root, depth, can_list, facts.profile.kind).run(&io).await;
-    walked.map(Walk::checked)
+    if dialect.is_none() && can_list {
+        return MixedWalkJob::new(root.clone(), depth).trusting(trusts).run(&io).await;
+    }
+    let walk = WalkJob::new(root.clone(), depth, can_list);
+    if trusts { walk.trusting() } else { walk }.run(&io).await
+}
+
+/// The walk with the nodes that only consolidated metadata of groups above have.
+async fn complete(io: Io, facts: Facts, walked: Result<Walk>, root: &StoredNode, depth: Option<usize>) -> Result<Walk> {
+    let copied = CopiedAbove::new(walked, root, depth, facts.capabilities.list, facts.profile.kind);
+    copied.run(&io).await.map(Walk::checked)
 }
 
 /// As [`walk`], but believes consolidated metadata of the group at `path` if it has some: one document is read instead of one
@@ -245,7 +276,8 @@ async fn walk_from(
 /// # Errors
 /// As [`walk`].
 pub fn walk_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    on_free(store, |io, facts| open_and_trust(io, facts, path, dialect)).map(|walk| walk.in_store(store))
+    let root = on(store, |io, facts| open(io, facts, path, dialect, Some(Copies::Trusted)))?;
+    walk_from(store, &root, dialect, None, Copies::Trusted)
 }
 
 /// As [`walk_consolidated`], on a store that does not block.
@@ -253,12 +285,8 @@ pub fn walk_consolidated(store: &dyn Store, path: &str, dialect: Option<Dialect>
 /// # Errors
 /// As [`walk`].
 pub async fn walk_consolidated_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    on_async(store, |io, facts| open_and_trust(io, facts, path, dialect)).await.map(|walk| walk.in_store(store))
-}
-
-async fn open_and_trust(io: Io, facts: Facts, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    let root = open(io.clone(), facts, path, dialect, Some(Copies::Trusted)).await?;
-    walk_from(io, facts, &root, dialect, None, Copies::Trusted).await
+    let root = on_async(store, |io, facts| open(io, facts, path, dialect, Some(Copies::Trusted))).await?;
+    walk_from_async(store, &root, dialect, None, Copies::Trusted).await
 }
 
 /// The node `root`, which was opened before in this dialect or in any, and the nodes up to `depth` levels below it, as
@@ -272,8 +300,7 @@ pub fn consolidated_below(
     dialect: Option<Dialect>,
     depth: Option<usize>,
 ) -> Result<Walk> {
-    let walk = |io, facts| walk_from(io, facts, root, dialect, depth, Copies::Trusted);
-    on_free(store, walk).map(|walk| walk.in_store(store))
+    walk_from(store, root, dialect, depth, Copies::Trusted)
 }
 
 /// As [`walk`], without the nodes that only consolidated metadata have, where the store can list: the nodes whose documents are stored.
@@ -300,7 +327,8 @@ pub fn walk_stored(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> R
 /// # Errors
 /// As [`walk`].
 pub fn children(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    on_free(store, |io, facts| open_children(io, facts, path, dialect)).map(|walk| walk.in_store(store))
+    let group = parse_path(path)?;
+    open_and_walk(store, path, dialect, Some(1)).map(|walk| walk.below(&group))
 }
 
 /// As [`children`], on a store that does not block.
@@ -308,12 +336,8 @@ pub fn children(store: &dyn Store, path: &str, dialect: Option<Dialect>) -> Resu
 /// # Errors
 /// As [`children`].
 pub async fn children_async(store: &dyn AsyncStore, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
-    on_async(store, |io, facts| open_children(io, facts, path, dialect)).await.map(|walk| walk.in_store(store))
-}
-
-async fn open_children(io: Io, facts: Facts, path: &str, dialect: Option<Dialect>) -> Result<Walk> {
     let group = parse_path(path)?;
-    open_and_walk(io, facts, path, dialect, Some(1)).await.map(|walk| walk.below(&group))
+    open_and_walk_async(store, path, dialect, Some(1)).await.map(|walk| walk.below(&group))
 }
 
 /// Whether there is a node at `path`, be it an implicit group.

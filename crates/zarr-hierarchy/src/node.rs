@@ -146,7 +146,9 @@ impl OpenNode {
     pub(crate) async fn find(&mut self, io: &Io) -> Result<Option<StoredNode>> {
         let mut replies = Vec::new();
         loop {
-            match self.go_on(&replies)? {
+            // Replies are not kept while others are waited for.
+            let probed = self.go_on(&std::mem::take(&mut replies))?;
+            match probed {
                 Probed::Asks(requests) => replies = io.ask(requests).await,
                 Probed::Found(found) => return Ok(Some(*found)),
                 Probed::NotFound(tried) => {

@@ -184,7 +184,8 @@ pub enum Error {
         /// Requests there were.
         expected: usize,
     },
-    /// A job, or the driver that runs it, is at fault: the driver answered another request than the job made.
+    /// A job, or the driver that runs it, is at fault: the driver answered another request than the job made, or a script waits for something
+    /// else than replies, or goes on after its end.
     #[error("{0}")]
     Job(&'static str),
     /// A store broke its contract.

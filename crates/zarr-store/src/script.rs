@@ -91,6 +91,9 @@ impl<T: Send, E: From<Error> + Send> Job for Script<'_, T, E> {
 }
 
 /// The mailbox of a [`Script`]. Its functions are awaited one after another; what is to be asked at the same time is one call.
+///
+/// A request that fails ends the job: the driver returns the error, and the script does not see it. What is to go on after such an error is
+/// two jobs.
 #[derive(Clone, Debug, Default)]
 pub struct Io(Arc<Mutex<Mail>>);
 
@@ -196,7 +199,10 @@ impl Io {
         let mut waiting = Vec::new();
         let mut replies = Vec::new();
         loop {
-            match job.step(&mut std::mem::take(&mut replies))? {
+            let next = job.step(&mut replies)?;
+            // What a job leaves is not kept while others are waited for.
+            replies.clear();
+            match next {
                 Next::Ask(requests) | Next::FetchInto(requests) => replies = self.ask(requests).await,
                 Next::Fork(forked) => {
                     waiting.push(job);

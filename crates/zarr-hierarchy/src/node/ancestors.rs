@@ -200,7 +200,7 @@ impl Operation for Ancestors {
         let found = self.read(io, &mut copies).await?;
         let gone = Some(&self.node).filter(|_| self.goes);
         let made = if self.makes_groups { &above.missing[..] } else { &[] };
-        check_only_copied(io, &found, gone, made, self.capabilities).await?;
+        check_only_copied(io, found, gone, made, self.capabilities).await?;
         if self.only_checks {
             return Ok(above);
         }

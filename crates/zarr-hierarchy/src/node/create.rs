@@ -111,7 +111,9 @@ impl Operation for CreateNode {
                     self.erase(io, There::Node(old)).await?;
                     continue;
                 }
-                if self.write(io, &mut leftovers, conflicts.count()).await? {
+                // Others wait until the node is in the lists of its group, too.
+                let mut lock = None;
+                if self.write(io, &mut leftovers, conflicts.count(), &mut lock).await? {
                     return self.list(io, above).await;
                 }
             }
@@ -235,16 +237,22 @@ impl CreateNode {
         Ok(true)
     }
 
-    /// Writes the documents, one after another: each if it is not there. Returns false if another is about to create the node.
-    async fn write(&self, io: &Io, leftovers: &mut LeftoverSearch, tries: u32) -> Result<bool> {
+    /// Writes the documents, one after another: each if it is not there. Returns false if another is about to create the node. The lock is
+    /// taken that this needs.
+    async fn write(
+        &self,
+        io: &Io,
+        leftovers: &mut LeftoverSearch,
+        tries: u32,
+        lock: &mut Option<Lock>,
+    ) -> Result<bool> {
         let keys = self.document_keys()?;
         // Otherwise no single document decides between two that create the node at the same time.
         let one_decides = keys.len() < 2;
-        let mut lock = None;
         if !one_decides {
-            lock = Some(TakeLock::new(order::creation_lock_prefix(&self.found)?).run(io).await?);
+            *lock = Some(TakeLock::new(order::creation_lock_prefix(&self.found)?).run(io).await?);
         }
-        self.erase_leftovers(io, leftovers, &mut lock).await?;
+        self.erase_leftovers(io, leftovers, lock).await?;
         let seen = if one_decides { Some(Vec::new()) } else { self.look(io, keys, tries).await? };
         let Some(seen) = seen else { return Ok(false) };
         match in_steps(io, documents::steps(&self.found, &self.written, &seen, self.capabilities)?).await? {

@@ -72,11 +72,8 @@ impl EraseNode {
         io: &Io,
         report: impl Fn(EraseProgress) -> ControlFlow<()> + Send + Sync,
     ) -> Result<()> {
-        if self.looks_around {
-            self.look_around(io).await?;
-        }
         let capabilities = self.capabilities;
-        let steps = self.steps(io).await?;
+        let steps = self.look_around(io).await?.steps(io).await?;
         let keys = steps.iter().map(|step| step.len() as u64).sum();
         let mut steps = in_order(steps, capabilities).into_iter().peekable();
         if steps.peek().is_some() {
@@ -95,14 +92,18 @@ impl EraseNode {
     }
 
     /// Looks whether the node may be erased, erases what unfinished changes have left, before chunks go that a journal says are there, and
-    /// drops the consolidated metadata above, which becomes stale.
-    async fn look_around(&self, io: &Io) -> Result<()> {
+    /// drops the consolidated metadata above, which becomes stale. That is done once.
+    pub(crate) async fn look_around(self, io: &Io) -> Result<Self> {
+        if !self.looks_around {
+            return Ok(self);
+        }
         let above = || Ancestors::of_erased(&self.found, self.capabilities);
         if !self.keeps_journals {
             above().only_checking().run(io).await?;
             DropUnfinished::new(&self.found.path, self.capabilities).run(io).await?;
         }
-        above().run(io).await.map(drop)
+        above().run(io).await?;
+        Ok(Self { looks_around: false, ..self })
     }
 
     /// Finds the keys of the node, and gives the requests that erase documents, and then the rest.

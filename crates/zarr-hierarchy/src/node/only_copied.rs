@@ -17,12 +17,14 @@ use zarr_store::{Capabilities, Io, Key};
 /// again as they are: without attributes.
 pub(crate) async fn check_only_copied(
     io: &Io,
-    copies: &[FoundCopy],
+    copies: Vec<FoundCopy>,
     but: Option<&NodePath>,
     made: &[NodePath],
     capabilities: Capabilities,
 ) -> Result<()> {
-    let copied = Copied::all(copies, but, made);
+    let copied = Copied::all(&copies, but, made);
+    // They may be large.
+    drop(copies);
     let first = |copied: &Copied| order::to_erase(&copied.node).into_iter().next().unwrap_or_default();
     let keys = copied.iter().map(|copied| Ok(Key::new(&first(copied))?)).collect::<Result<_>>()?;
     let sizes = io.sizes(keys).await?;
