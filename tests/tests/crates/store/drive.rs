@@ -179,7 +179,7 @@ impl Job for Each<'_> {
                 Ok(Next::Ask(vec![Request::set(key(&number.to_string()), value, zarr_store::Precondition::None)]))
             }
             Self::Wait(far) => {
-                if let ([Reply::Got(Some(fetched))], Some(far)) = (replies, far) {
+                if let ([Reply::Got(Some(fetched))], Some(far)) = (&replies[..], far) {
                     assert_eq!(fetched.part(0).len(), 1000);
                     far.bytes.fetch_sub(1000, Ordering::SeqCst);
                 }
@@ -216,7 +216,7 @@ impl Job for Get {
         if let Some(request) = self.0.take() {
             return Ok(Next::Ask(vec![request]));
         }
-        match replies {
+        match &replies[..] {
             [Reply::Got(fetched)] => Ok(Next::Done(fetched.as_ref().map(|fetched| fetched.to_bytes(0)))),
             [Reply::Conflict] => Err(Error::Memory { size: 99 }),
             other => panic!("{other:?}"),

@@ -157,7 +157,9 @@ impl Job for Sum {
                 Ok(Next::Ask(vec![Request::get(key.clone()), Request::Size { key }]))
             }
             Self::Own { into } => {
-                let [Reply::Got(Some(fetched)), Reply::Size(Some(size))] = replies else { return Ok(Next::Done(())) };
+                let [Reply::Got(Some(fetched)), Reply::Size(Some(size))] = &replies[..] else {
+                    return Ok(Next::Done(()));
+                };
                 assert_eq!(fetched.part(0).len() as u64, *size);
                 let names = String::from_utf8(fetched.part(0).to_vec()).expect("text");
                 let below = names
@@ -179,11 +181,11 @@ impl Job for Sum {
                 ]))
             }
             Self::Write => {
-                if let [Reply::Conflict, ..] = replies {
+                if let [Reply::Conflict, ..] = &replies[..] {
                     // Any error will do that nothing else here gives.
                     return Err(Error::Memory { size: 77 });
                 }
-                let [Reply::Set, Reply::Erased, Reply::Listing(listing), Reply::Keys(keys)] = replies else {
+                let [Reply::Set, Reply::Erased, Reply::Listing(listing), Reply::Keys(keys)] = &replies[..] else {
                     return Ok(Next::Ask(vec![Request::Erase { key: key("the replies are of other kinds") }]));
                 };
                 assert!(!listing.keys.is_empty() && keys.len() > listing.keys.len());
@@ -405,7 +407,7 @@ impl Job for Branch {
     type Error = Error;
 
     fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
-        match (self.0, replies) {
+        match (self.0, &replies[..]) {
             (0, []) => Ok(Next::Ask(vec![Request::get(key("a"))])),
             (0, _) | (u32::MAX, _) => Ok(Next::Done(())),
             (depth, _) => {

@@ -19,7 +19,7 @@ impl Job for Decoding {
     type Error = Error;
 
     fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
-        match (std::mem::take(&mut self.0), replies) {
+        match (std::mem::take(&mut self.0), &replies[..]) {
             (1, []) => {
                 let options = GetOptions::default().expecting(1000);
                 Ok(Next::Ask(vec![Request::Get { key: key("a"), ranges: vec![ByteRange::Full], options }]))
@@ -61,7 +61,7 @@ impl Job for Indexed<'_> {
     fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
         let Self(left, begun, most) = self;
         let get = |len| Next::Ask(vec![Request::get_ranges(key("a"), vec![ByteRange::Range(0..len)])]);
-        match (*left, replies) {
+        match (*left, &replies[..]) {
             (0, _) => Ok(Next::Done(())),
             (1, []) => {
                 *left = 2;
@@ -133,7 +133,7 @@ fn values_that_are_encoded_count_before_they_are_set() {
         }
 
         fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
-            match (self.0, replies) {
+            match (self.0, &replies[..]) {
                 (1, []) => {
                     let bytes = self.1.bytes.fetch_add(1000, Ordering::SeqCst) + 1000;
                     self.1.most_bytes.fetch_max(bytes, Ordering::SeqCst);
