@@ -84,6 +84,10 @@ impl HttpService for Connector {
                 None => false,
             };
             if !paused {
+                if purpose == Purpose::Credentials {
+                    // The operation, which has no attempt at its own request yet, is not to ask for them again.
+                    exchange.seen().again = None;
+                }
                 return result.0;
             }
         }

@@ -220,7 +220,9 @@ async fn erase_together(inner: &Arc<Bucket>, shown: &str, names: Names) -> Resul
         };
         attempts.begin();
         let goes_on = match problem.again() {
-            Some(again) => attempts.pause(again, || format!("erasing {name}: {}", problem.text())).await,
+            Some(again) => {
+                attempts.pause(again, || format!("erasing {name}: the service answered {}", problem.status)).await
+            }
             None => false,
         };
         if !goes_on {

@@ -74,8 +74,10 @@ impl Seen {
     /// The last request, and how it failed.
     pub(crate) fn last(&self) -> String {
         let status = self.problem.as_ref().map(|problem| format!("the service answered {}", problem.status));
-        let failure = self.failure.as_ref().map(|failure| failure.text.clone());
-        format!("{}: {}", self.request, status.or(failure).unwrap_or_else(|| "it failed".to_owned()))
+        let failure = || self.failure.as_ref().map(|failure| failure.text.clone());
+        let credentials = || self.credentials.as_ref().map(|text| format!("no credentials: {text}"));
+        let text = status.or_else(credentials).or_else(failure);
+        format!("{}: {}", self.request, text.unwrap_or_else(|| "it failed".to_owned()))
     }
 }
 

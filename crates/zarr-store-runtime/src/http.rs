@@ -60,7 +60,7 @@ pub struct Client {
     /// For requests with a body, for whose sending no such time is known.
     writes: reqwest::Client,
     timeout: Duration,
-    /// A server has answered.
+    /// A server has answered, or at least taken a request.
     answered: Arc<AtomicBool>,
     /// The proxy of the options, for messages.
     proxy: Option<String>,
@@ -109,7 +109,8 @@ impl Client {
             *request.timeout_mut() = Some(self.timeout + moving(upload));
             self.writes.execute(request).await
         };
-        if sent.is_ok() {
+        // A connection that broke was one.
+        if sent.as_ref().map_or_else(|error| !error.is_connect() && !error.is_timeout(), |_| true) {
             self.answered.store(true, Ordering::Relaxed);
         }
         sent.map_err(|error| {

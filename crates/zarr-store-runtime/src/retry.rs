@@ -17,6 +17,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// So long a server that is not there may take to start, about.
+const ABSENT_PAUSE: Duration = Duration::from_millis(500);
+
 /// A request that takes longer says so.
 const SILENCE: Duration = Duration::from_secs(2);
 
@@ -74,6 +77,8 @@ pub struct Attempts {
     end: Option<Instant>,
     made: u32,
     given_up: bool,
+    /// No server was there so often.
+    absent: u32,
     /// A warning said that it takes longer.
     warned: bool,
     kept_back: Duration,
@@ -115,7 +120,7 @@ impl Attempts {
         let start = Instant::now();
         let end = start.checked_add(retry.deadline).and_then(|end| end.checked_add(moving(sent)));
         let came = Came { since: start, most: 0, is_more: false, known: 0, given: Duration::ZERO };
-        Self { retry, start, end, made: 0, given_up: false, warned: false, kept_back: Duration::ZERO, came }
+        Self { retry, start, end, made: 0, given_up: false, absent: 0, warned: false, kept_back: Duration::ZERO, came }
     }
 
     /// One more attempt begins.
@@ -187,12 +192,14 @@ impl Attempts {
         let left = self.left();
         let wait = match again {
             Again::Reconnect if self.made <= 1 => Duration::ZERO,
-            Again::Reconnect | Again::Later | Again::Once => due / 2 + chance(due / 2),
+            Again::Once => ABSENT_PAUSE.min(longest),
+            Again::Reconnect | Again::Later => due / 2 + chance(due / 2),
             // Others were asked to wait for as long.
             Again::After(asked) => asked.saturating_add(chance(due.min(left.saturating_sub(asked) / 2))),
         };
         self.given_up |= self.made > self.retry.retries.min(MOST) || wait >= left;
-        self.given_up |= again == Again::Once && self.made > 1;
+        self.absent += u32::from(again == Again::Once);
+        self.given_up |= self.absent > 1;
         if !self.given_up {
             if !self.warned && self.start.elapsed() + wait >= SILENCE {
                 self.warned = true;

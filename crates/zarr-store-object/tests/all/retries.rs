@@ -70,15 +70,19 @@ fn a_server_that_comes_back_within_the_deadline() {
     });
 }
 
-/// Nobody listens at the port before a while has passed.
+/// A server that has answered is gone, and nobody listens at its port before a while has passed.
 #[test]
-fn a_server_that_starts_later() {
-    let address = TestServer::start().expect("a server").address();
+fn a_server_that_starts_again() {
+    let server = |port| TestServer::builder().port(port).bucket("data", zarr_testserver::Bucket::s3().public()).start();
+    let first = server(0).expect("a server");
+    let address = first.address();
     let endpoint = format!("http://{address}");
     let store = open("s3://data", &[("endpoint", &endpoint), ("anonymous", "true"), ("deadline", "10")]);
+    assert!(block_on(store.get_ranges(&key("a"), &[ByteRange::Full])).expect("an answer").is_none());
+    drop(first);
     let start = spawn(move || {
         sleep(Duration::from_millis(500));
-        TestServer::builder().port(address.port()).bucket("data", zarr_testserver::Bucket::s3()).start()
+        server(address.port())
     });
     let create = SetOptions::when(Precondition::NotExists);
     block_on(store.set(&key("a"), "1".into(), &create)).expect("set");
