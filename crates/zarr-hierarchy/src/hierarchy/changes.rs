@@ -1,0 +1,74 @@
+//! Changes of the metadata of nodes that are there.
+
+use super::of_node;
+use crate::jobs::Operation;
+use crate::{Result, node};
+use zarr_json::Map;
+use zarr_meta::StoredNode;
+use zarr_store::{AsyncStore, Store, run, run_async};
+
+/// Replaces the attributes of a node and gives the node as it is then. Everything else in its documents stays as it was, to the
+/// byte where nothing changed. Works for arrays whose data type or codecs are not known, too.
+///
+/// Its copies in consolidated metadata of the group itself and of groups above are exchanged for the new ones afterwards; in stores without
+/// conditional sets they are dropped before.
+///
+/// # While others write
+/// `node` may be older than the stored documents. The differences between its attributes and `attributes` are applied
+/// to the newest documents, and later changes of others stay; an attribute that both changed to different values is an
+/// error. On stores with conditional sets ([`Capabilities::conditional`](zarr_store::Capabilities)) no change of
+/// another is lost, however many writers there are.
+///
+/// # Errors
+/// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) naming an attribute that another writer changed as well;
+/// [`ErrorKind::Store`](crate::ErrorKind::Store); the kinds of faults of the stored attributes.
+pub fn set_attributes(store: &dyn Store, node: &StoredNode, attributes: Map) -> Result<StoredNode> {
+    let in_node = |error| of_node(store, node, error);
+    let job = node::set_attributes(node, attributes, store.capabilities()).map_err(in_node)?;
+    run(store, job.job()).map_err(in_node)
+}
+
+/// As [`set_attributes`], on a store that does not block.
+///
+/// # Errors
+/// As [`set_attributes`].
+pub async fn set_attributes_async(store: &dyn AsyncStore, node: &StoredNode, attributes: Map) -> Result<StoredNode> {
+    let in_node = |error| of_node(store, node, error);
+    let job = node::set_attributes(node, attributes, store.capabilities()).map_err(in_node)?;
+    run_async(store, job.job()).await.map_err(in_node)
+}
+
+/// Checks that [`set_dimension_names`] can give the dimensions of the array `node` these names.
+///
+/// # Errors
+/// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are not as many names as dimensions, the node is no array, or NCZarr
+/// names its dimensions otherwise, by references to its groups.
+pub fn check_dimension_names(node: &StoredNode, names: &[&str]) -> Result<()> {
+    let checked = node::check_dimension_names(node, names).map(drop);
+    checked.map_err(|error| error.at(|location| location.path = Some(node.path.to_string())))
+}
+
+/// Names the dimensions of the array `node`, one name for each, and returns it: in Zarr v3 `dimension_names`, before the attribute
+/// `_ARRAY_DIMENSIONS`. Nothing else in its documents changes.
+///
+/// # Errors
+/// As [`check_dimension_names`] and [`set_attributes`].
+pub fn set_dimension_names(store: &dyn Store, node: &StoredNode, names: &[&str]) -> Result<StoredNode> {
+    let in_node = |error| of_node(store, node, error);
+    let job = node::set_dimension_names(node, names, store.capabilities()).map_err(in_node)?;
+    run(store, job.job()).map_err(in_node)
+}
+
+/// As [`set_dimension_names`], on a store that does not block.
+///
+/// # Errors
+/// As there.
+pub async fn set_dimension_names_async(
+    store: &dyn AsyncStore,
+    node: &StoredNode,
+    names: &[&str],
+) -> Result<StoredNode> {
+    let in_node = |error| of_node(store, node, error);
+    let job = node::set_dimension_names(node, names, store.capabilities()).map_err(in_node)?;
+    run_async(store, job.job()).await.map_err(in_node)
+}
