@@ -219,9 +219,11 @@ impl CopyOf {
     async fn write(mut self, io: Io) -> Result<u64> {
         let mut conflicts = Conflicts::new(MAX_TRIES).patience(PATIENCE);
         let mut looks = 0;
+        // A group that only a copy has is not read again: there is no document of its own.
+        let has_document = !self.group.implicit && !self.group.documents.are_copies();
         loop {
             match self.write_once(&io, looks > 0).await? {
-                Written::First(_) if looks < MAX_LOOKS && !self.group.implicit => looks += 1,
+                Written::First(_) if looks < MAX_LOOKS && has_document => looks += 1,
                 Written::First(nodes) | Written::Again(nodes) => return Ok(nodes),
                 Written::Replaced => {
                     let Some(duration) = conflicts.again() else {

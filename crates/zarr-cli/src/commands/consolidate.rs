@@ -75,7 +75,7 @@ fn consolidate(context: &Context, location: &NodeLocation, path: &str) -> Result
     let done = zarr::hierarchy::consolidate(&*location.store, path, location.dialect);
     bar.finish();
     let nodes = done.map_err(|error| location.with_near(error))?;
-    // Without conditions what others change meanwhile is found by comparing alone. Where each look is a request, it is not looked for.
+    // Without conditions what others change meanwhile is found by comparing alone. Where each look is a request, one more look, which the library takes, is enough.
     let is_remote = location.store.access_profile().kind == StoreKind::Remote;
     let is_looked_at = !is_remote && !location.store.capabilities().conditional;
     if is_looked_at && !renew(&*location.store, path, location.dialect).map_err(|error| location.with_near(error))? {
