@@ -9,8 +9,8 @@ use zarr_store::{Conflicts, GetOptions, Key, Store, Version};
 /// How often the nodes are looked up again that others take away meanwhile.
 const MAX_TRIES: u32 = 20;
 
-/// The node at `path` and all below it, none of which is left out because others erase, move or replace the node meanwhile: then all are looked
-/// up again.
+/// The node at `path` and all below it. If others erase, move or replace the node meanwhile, all are looked up again. Where the store cannot
+/// hold it, and keys are erased one by one, nodes may be left out whose documents went before that of the node itself.
 pub(super) fn walk_together(source: &Arc<dyn Store>, path: &NodePath) -> Result<Walk> {
     let mut conflicts = Conflicts::new(MAX_TRIES);
     loop {
@@ -31,13 +31,16 @@ pub(super) fn walk_together(source: &Arc<dyn Store>, path: &NodePath) -> Result<
     }
 }
 
+/// The state of a value: `None` where it is not there, and else its version, where the store tells any.
+type Seen = Option<Option<Version>>;
+
 /// A group whose nodes are looked up.
 struct Held<'s> {
     source: &'s Arc<dyn Store>,
     /// The store in which the group stays what it is, where there is such a store.
     pinned: Option<Arc<dyn Store>>,
-    /// Else a document of it, and its version, where the store tells any.
-    document: Option<(Key, Option<Version>)>,
+    /// Else a document of it, and its state.
+    document: Option<(Key, Seen)>,
 }
 
 impl<'s> Held<'s> {
@@ -48,8 +51,8 @@ impl<'s> Held<'s> {
         // Nobody who reads by a store that takes no writes would replace something there.
         if let Some(key) = key.filter(|_| held.pinned.is_none() && source.capabilities().write) {
             let key = Key::new(key).map_err(|error| in_store(source, error.into()))?;
-            let version = held.version(&key)?;
-            held.document = Some((key, version));
+            let seen = held.see(&key)?;
+            held.document = Some((key, seen));
         }
         Ok(held)
     }
@@ -62,15 +65,14 @@ impl<'s> Held<'s> {
     fn is_there(&self) -> Result<bool> {
         match (&self.pinned, &self.document) {
             (Some(pinned), _) => pinned.is_in_place().map_err(|error| in_store(self.source, error.into())),
-            (None, Some((key, version))) => Ok(self.version(key)? == *version),
+            (None, Some((key, seen))) => Ok(self.see(key)? == *seen),
             (None, None) => Ok(true),
         }
     }
 
-    /// The version of a value; `None` also where it is not there, or the store tells none.
-    fn version(&self, key: &Key) -> Result<Option<Version>> {
+    fn see(&self, key: &Key) -> Result<Seen> {
         let fetched = self.source.get(key, &[], &GetOptions::default());
         let fetched = fetched.map_err(|error| in_store(self.source, error.into()))?;
-        Ok(fetched.and_then(|fetched| fetched.version))
+        Ok(fetched.map(|fetched| fetched.version))
     }
 }

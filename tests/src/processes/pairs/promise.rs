@@ -145,8 +145,8 @@ const EXCEPTIONS: [Exception; 6] = [
     (
         Some(Place::Bucket),
         Only::Groups,
-        |a, b| a.copies() && matches!(b, Verb::Create | Verb::CopyOver),
-        "in a bucket a copy of a group that others replace by one with an equal document, while its nodes are looked up, may lack nodes of it",
+        |a, b| a.copies() && is_of_nodes(b),
+        "in a bucket a copy of a group that others erase, move or replace, while its nodes are looked up, may lack nodes of it",
     ),
     (
         None,
