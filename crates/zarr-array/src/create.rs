@@ -124,7 +124,7 @@ impl NewArray {
     /// ```
     ///
     /// # Errors
-    /// [`ErrorKind::Argument`] for text that is no codecs, and for typed codecs of bytes whose configuration is wrong.
+    /// [`ErrorKind::Argument`] for text that is no codecs.
     /// Errors that only the registry and the data type show come when the array is created.
     pub fn codecs(mut self, codecs: impl IntoCodecs) -> Result<Self> {
         self.codecs = Some(codecs.into_codecs()?);

@@ -145,7 +145,9 @@ impl CodecValue for Blosc {
         let config = context.config;
         // The bytes that reach the codec are no row of elements where these vary in length.
         let item_size = if context.element.is_variable() { 1 } else { context.element.item_size() };
-        let type_size = config.or_default("typesize", config.integer("typesize", 1..=MAX_SIZE), item_size.max(1));
+        let found = config.integer("typesize", 1..=MAX_SIZE);
+        let is_given = matches!(found, Ok(Some(_)));
+        let type_size = config.or_default("typesize", found, item_size.max(1));
         let name = config.text("cname").and_then(|name| match name {
             Some(name) if Compressor::from_name(name).is_none() => {
                 let names = Compressor::ALL.map(Compressor::name).join(", ");
@@ -158,7 +160,7 @@ impl CodecValue for Blosc {
         let block_size = config.or_default("blocksize", config.integer("blocksize", 0..=MAX_SIZE), 0);
         let shuffle = shuffle(context, type_size);
         let options = Options { compressor, level, shuffle, type_size, block_size };
-        Ok(Self { options, type_size: Some(type_size) })
+        Ok(Self { options, type_size: is_given.then_some(type_size) })
     }
 
     fn to_config(&self) -> Map {
@@ -334,19 +336,24 @@ mod tests {
 
     #[test]
     fn reads_both_spellings_of_the_configuration() {
+        // What it encodes by, without whether the size of an element was given.
+        let encoding = |configuration: &str, data_type: &str| {
+            let built = built(configuration, data_type);
+            built.rsplit_once("}, type_size: ").expect("a codec").0.to_owned()
+        };
         let v3 = r#"{"typesize": 4, "cname": "zstd", "clevel": 3, "shuffle": "bitshuffle", "blocksize": 1000}"#;
         let v2 = r#"{"cname": "zstd", "clevel": 3, "shuffle": 2, "blocksize": 1000}"#;
-        assert_eq!(built(v3, "uint8"), built(v2, "float32"));
+        assert_eq!(encoding(v3, "uint8"), encoding(v2, "float32"));
         for (number, name) in [(-1, "shuffle"), (0, "noshuffle"), (1, "shuffle"), (2, "bitshuffle")] {
-            let by = |value: &str| built(&format!(r#"{{"shuffle": {value}}}"#), "float64");
+            let by = |value: &str| encoding(&format!(r#"{{"shuffle": {value}}}"#), "float64");
             assert_eq!(by(&number.to_string()), by(&format!("{name:?}")));
         }
-        assert_eq!(built(r#"{"shuffle": -1}"#, "uint8"), built(r#"{"shuffle": 2, "typesize": 1}"#, "float64"));
+        assert_eq!(encoding(r#"{"shuffle": -1}"#, "uint8"), encoding(r#"{"shuffle": 2, "typesize": 1}"#, "float64"));
         assert_eq!(
-            built("{}", "float32"),
-            built(r#"{"cname": "lz4", "clevel": 5, "shuffle": 1, "typesize": 4}"#, "bool")
+            encoding("{}", "float32"),
+            encoding(r#"{"cname": "lz4", "clevel": 5, "shuffle": 1, "typesize": 4}"#, "bool")
         );
-        assert_eq!(built(r#"{"typesize": null}"#, "string"), built(r#"{"typesize": 1}"#, "float32"));
+        assert_eq!(encoding(r#"{"typesize": null}"#, "string"), encoding(r#"{"typesize": 1}"#, "float32"));
     }
 
     #[test]

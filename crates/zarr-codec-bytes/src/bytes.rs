@@ -43,7 +43,7 @@ impl Bytes {
         Self::new(ByteOrder::Big)
     }
 
-    /// In a byte order: of all numbers, or of each field of a struct.
+    /// Numbers in a byte order: that of all, or of each field of a struct.
     pub fn new(order: ByteOrder) -> Self {
         Self { endian: Some(order) }
     }

@@ -47,7 +47,7 @@ impl Conditional {
     /// With a header of so many bits.
     ///
     /// # Errors
-    /// [`Error::Argument`] unless that is a multiple of 8, with a bit for each codec.
+    /// [`Error::Argument`] unless that is a multiple of 8 up to 2^20, with a bit for each codec.
     pub fn header_bits(self, bits: usize) -> Result<Self, Error> {
         CONDITIONAL.in_range("header_bits", bits, 0..=MAX_HEADER)?;
         let header = header(bits, self.codecs.len()).map_err(|what| CONDITIONAL.argument("header_bits", &what))?;

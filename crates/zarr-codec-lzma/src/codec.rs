@@ -64,7 +64,7 @@ impl Lzma {
         Self::from_members(&Map::from([("filters", filters), ("format", format.number().into())]), &[])
     }
 
-    /// In another format around the data.
+    /// Sets the format around the data.
     ///
     /// # Errors
     /// [`Error::Argument`] for one that lacks the checksum or the filters, and for raw data without filters.
@@ -72,7 +72,7 @@ impl Lzma {
         self.with("format", format.number())
     }
 
-    /// With another checksum in xz; CRC-64 by default.
+    /// Sets the checksum in xz; CRC-64 by default.
     ///
     /// # Errors
     /// [`Error::Argument`] for a checksum in another format.

@@ -67,7 +67,7 @@ impl Zfp {
     /// Compression to this number of bits for each number.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a negative number, and for none.
+    /// [`Error::Argument`] for a negative number, and for one that is not finite.
     pub fn rate(rate: f64) -> Result<Self, Error> {
         Self::new(Mode::Rate(rate))
     }
@@ -80,7 +80,7 @@ impl Zfp {
     /// Compression by which numbers differ by this much at most.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a negative number, and for none.
+    /// [`Error::Argument`] for a negative number, and for one that is not finite.
     pub fn accuracy(tolerance: f64) -> Result<Self, Error> {
         Self::new(Mode::Accuracy(tolerance))
     }
@@ -171,7 +171,7 @@ impl Zfpy {
     /// Compression to this number of bits for each number.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a negative number, and for none.
+    /// [`Error::Argument`] for a negative number, and for one that is not finite.
     pub fn rate(rate: f64) -> Result<Self, Error> {
         Ok(Self { mode: Mode::Rate(positive(&ZFPY, "rate", rate)?) })
     }
@@ -184,7 +184,7 @@ impl Zfpy {
     /// Compression by which numbers differ by this much at most.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a negative number, and for none.
+    /// [`Error::Argument`] for a negative number, and for one that is not finite.
     pub fn accuracy(tolerance: f64) -> Result<Self, Error> {
         Ok(Self { mode: Mode::Accuracy(positive(&ZFPY, "tolerance", tolerance)?) })
     }

@@ -15,7 +15,7 @@ use zarr_json::NamedConfig;
 /// # fn chain(transpose: impl IntoTypedCodecs, bytes: impl IntoTypedCodecs, zstd: impl IntoTypedCodecs) -> Result<(), Error> {
 /// use zarr_dtype::DataType;
 ///
-/// // transpose = Transpose::new([1, 0]), bytes = Bytes::little_endian(), zstd = Zstd::level(3)?
+/// // transpose = Transpose::new([1, 0])?, bytes = Bytes::little_endian(), zstd = Zstd::level(3)?
 /// let codec = Chain::new(&DataType::Float32, &[100, 200]).then(transpose).then(bytes).then(zstd).build()?;
 /// let encoded = codec.encode_elements(&vec![1.5_f32; 20_000])?;
 /// assert_eq!(codec.decode_elements::<f32>(&encoded)?, [1.5; 20_000]);

@@ -11,7 +11,7 @@ pub struct InnerCodecs {
     entries: Vec<CodecEntry>,
 }
 
-/// Equal are lists whose documents are.
+/// Compares documents.
 impl PartialEq for InnerCodecs {
     fn eq(&self, other: &Self) -> bool {
         self.configs == other.configs
@@ -45,11 +45,6 @@ impl InnerCodecs {
     /// The member that lists them.
     pub fn to_value(&self) -> Value {
         Value::Array(self.configs.iter().map(NamedConfig::to_value).collect())
-    }
-
-    /// The names and configurations.
-    pub fn configs(&self) -> &[NamedConfig] {
-        &self.configs
     }
 
     /// The entries of the codecs, and of those in them; none of codecs that were given by their names.

@@ -91,7 +91,8 @@ pub trait CodecValue: Debug + Send + Sync + Sized + 'static {
         Map::new()
     }
 
-    /// The entries of the codecs that lie in this one, at any depth; by default none.
+    /// The entries of the codecs that lie in this one, at any depth; by default none. A codec that was read from a document has none: there
+    /// the codecs in it are names, which the table of the array knows.
     fn inner_entries(&self) -> Vec<CodecEntry> {
         Vec::new()
     }
@@ -100,7 +101,8 @@ pub trait CodecValue: Debug + Send + Sync + Sized + 'static {
     /// bytes. `inner` are the entries of codecs that lie in it.
     ///
     /// # Errors
-    /// [`Error::Argument`] for a member that is wrong, [`Error::Unknown`] for a codec in it that is not among `inner`.
+    /// [`Error::Argument`] for a member that is wrong, [`Error::Unknown`] for a codec in it that is not among `inner`,
+    /// [`Error::Unsupported`] for data types in it that the codec does not take.
     fn from_members(members: &Map, inner: &[CodecEntry]) -> Result<Self, Error> {
         let name = Self::ENTRY.name;
         let element = ElementSpec::new(DataType::UInt8, FillValue::zero(&DataType::UInt8));

@@ -33,7 +33,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// knows them.
     ///
     /// [`Fetched::of_value`] makes the reply of a store that has the whole value at hand. Others call [`GetOptions::check`] and
-    /// [`ByteRange::check`].
+    /// [`ByteRangeExt::check`](crate::ByteRangeExt::check).
     ///
     /// # Errors
     /// [`crate::Error::Range`] if a range is not wholly inside the value; [`crate::Error::Precondition`] if the value has

@@ -25,6 +25,7 @@ fn codecs_come_back_from_their_configurations() -> Result<(), Error> {
     comes_back(Lzma::preset(1 << 31 | 9)?.check(LzmaCheck::None)?);
     comes_back(Lzma::filters(LzmaFormat::Alone, [json!({"id": 0x4000_0000_0000_0001_i64, "lc": 2})])?);
     comes_back(Blosc::snappy().level(0)?.no_shuffle().type_size(3)?.block_size(1000)?);
+    comes_back(Blosc::lz4());
     comes_back(Blosc::lz4hc().bitshuffle().type_size(1)?);
     comes_back(Shuffle::element_size(0)?);
     comes_back(Base64);
