@@ -196,7 +196,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// How often the nodes are looked at once more where there was no copy before.
 const MAX_LOOKS: u32 = 5;
 
-/// What came of writing a copy of so many nodes.
+/// The result of an attempt to write consolidated metadata, with the number of its nodes.
 enum Written {
     /// Others replaced it meanwhile.
     Replaced,

@@ -108,7 +108,7 @@ pub async fn open_node_async(store: &dyn AsyncStore, path: &str, dialect: Option
     on_async(store, |io, facts| open(io, facts, path, dialect, None)).await
 }
 
-/// What operations have to know of a store.
+/// Properties of a store by which operations choose their requests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) capabilities: Capabilities,

@@ -89,7 +89,7 @@ pub struct CodecResult {
     pub name: Option<String>,
     /// The codecs of a chunk in the vocabulary of Zarr v3, as new arrays of the dialect have them.
     pub codecs: Vec<NamedConfig>,
-    /// Those of [`codecs`](Self#structfield.codecs) that compress. Several are a chain in which one compresses what another made.
+    /// The codecs among [`codecs`](Self#structfield.codecs) that compress. Several are a chain in which one compresses what another made.
     pub compressors: Vec<NamedConfig>,
     /// The measurement, or why the array cannot have these codecs.
     pub measured: Result<Measured, String>,

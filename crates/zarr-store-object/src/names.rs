@@ -16,7 +16,7 @@ use crate::temporary::is_temporary;
 pub(crate) struct Names {
     /// As the service stores it: empty, or up to and including a `/`.
     prefix: Arc<str>,
-    /// What stands in its place in lists.
+    /// The prefix that pages of lists have instead, of the same length and without empty segments, since object_store refuses these.
     in_lists: Arc<str>,
 }
 

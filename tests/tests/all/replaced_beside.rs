@@ -296,7 +296,7 @@ fn an_array_with_other_attributes_or_more_elements_is_the_same() {
     }
 }
 
-/// What others may make of the group `/g`, whose nodes are being looked up.
+/// Changes by others that take the group `/g` away or replace it while its nodes are looked up.
 const REPLACING_GROUP: [Verb; 4] = [
     ("rm", |store| erase_node(&**store, &open_node(&**store, "/g", None).unwrap()).unwrap()),
     ("mv", |store| Transfer::of(store, "/g").to("/moved").move_all(&registry()).unwrap()),

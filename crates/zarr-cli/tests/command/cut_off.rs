@@ -2,8 +2,8 @@
 
 use crate::folder::{Folder, int16};
 
-/// Of an array of 1000 int16 numbers in one chunk or shard, of which a half is stored: the bytes of all, those of the half, and what a
-/// read says of it.
+/// Cuts the only chunk or shard of an array of 1000 int16 numbers in half and reads the array. Returns the bytes that there were, the bytes
+/// that are left, and the error of the read.
 fn read(folder: &Folder, name: &str, options: &[&str]) -> (usize, usize, String) {
     folder.ok(&[&["create", name, "a", "--shape", "1000", "--dtype", "int16"], options].concat());
     // They compress somewhat.

@@ -53,7 +53,7 @@ pub struct CreateNode {
     dropped: DroppedCopies,
 }
 
-/// What is to be replaced.
+/// The node at the path of the new one, which the new one replaces.
 #[derive(Debug)]
 enum There {
     /// No node, but maybe what unfinished conversions to the path have left.
@@ -128,7 +128,7 @@ impl Operation for CreateNode {
     }
 }
 
-/// What is known of chunks that are left of an array.
+/// Facts that spare a search for chunks which an erased array has left.
 struct LeftoverSearch {
     /// Whether unfinished changes of the node were dropped.
     is_clear: bool,
