@@ -118,7 +118,12 @@ impl OpenNode {
     /// Asks as few requests as can be, one after another, where each takes long: see [`Probe::newest_first`].
     #[must_use]
     pub fn on_store(self, profile: &AccessProfile) -> Self {
-        Self { probe: self.probe.newest_first(profile.kind == StoreKind::Remote), ..self }
+        self.newest_first(profile.kind == StoreKind::Remote)
+    }
+
+    /// Asks for the document of the newest dialect first: see [`Probe::newest_first`].
+    pub(crate) fn newest_first(self, newest_first: bool) -> Self {
+        Self { probe: self.probe.newest_first(newest_first), ..self }
     }
 
     /// Says that a group is expected, of which all nodes may be wanted: its consolidated metadata is read with it, where each request

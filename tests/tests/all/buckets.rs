@@ -137,6 +137,10 @@ fn nodes_without_copies_of_their_documents_are_found_at_the_same_time() {
     println!("{took:?}, {counts:?}");
     // The document of the group, pages of a listing, a document for each array; one after another would take more than 100 s.
     assert!(counts.requests() <= 2010 && counts.heads == 0 && took < Duration::from_secs(20), "{took:?}, {counts:?}");
+    // So are they by a walk through all dialects.
+    server.reset_counts();
+    assert_eq!(zarr::hierarchy::walk(&*store, "/", None).unwrap().nodes.len(), 2001);
+    assert!(server.counts().requests() <= 2015, "{:?}", server.counts());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use zarr_meta::{DETECTION_KEYS, Dialect, Documents, NodePath, StoredNode, Warning, consolidated};
-use zarr_store::{Io, Key};
+use zarr_store::{AccessProfile, Io, Key, StoreKind};
 
 /// Walks down from a node in every dialect that the store holds.
 ///
@@ -23,6 +23,8 @@ pub(crate) struct MixedWalkJob {
     is_stored_only: bool,
     /// Whether consolidated metadata of the root is believed, where there is some.
     trusts_copy: bool,
+    /// Whether the store takes long for each request.
+    is_remote: bool,
     /// Whether it is known that the root has none.
     has_no_copy: bool,
     skipped: Vec<NodePath>,
@@ -51,6 +53,7 @@ impl MixedWalkJob {
             depth,
             is_stored_only: false,
             trusts_copy: false,
+            is_remote: false,
             has_no_copy: false,
             skipped: Vec::new(),
             walk: Walk::default(),
@@ -66,6 +69,12 @@ impl MixedWalkJob {
     /// Believes consolidated metadata of the root, where there is some.
     pub(crate) fn trusting(self, trusts_copy: bool) -> Self {
         Self { trusts_copy, ..self }
+    }
+
+    /// Asks for no document of an older dialect where there is one of v3, and each request takes long: a node of v2 at the path of
+    /// one of v3 is not seen there.
+    pub(crate) fn on_store(self, profile: &AccessProfile) -> Self {
+        Self { is_remote: profile.kind == StoreKind::Remote, ..self }
     }
 
     /// The dialects by which the store is to be walked, from the documents by which dialects are detected.
@@ -127,7 +136,10 @@ impl MixedWalkJob {
         if self.has_no_copy && family == Family::of(self.root.dialect) {
             walk = walk.without_copy();
         }
-        if family == Family::SelfContained { walk.mixed(self.skipped.clone()) } else { walk }
+        match family {
+            Family::SelfContained => walk.mixed(self.skipped.clone()).newest_first(self.is_remote),
+            Family::Of(_) => walk,
+        }
     }
 
     fn add(&mut self, walk: Walk) {

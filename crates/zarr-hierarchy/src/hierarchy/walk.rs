@@ -37,6 +37,8 @@ pub struct WalkJob {
     can_list: bool,
     /// Whether nodes of all self-contained dialects are looked for, and not only nodes of `dialect`.
     is_mixed: bool,
+    /// Whether a document of v3 is asked for alone, and those of older dialects only where there is none.
+    newest_first: bool,
     /// Prefixes that are not listed: documents and chunks of another hierarchy.
     skipped: Vec<NodePath>,
     /// Whether consolidated metadata is believed, where there is some.
@@ -84,6 +86,7 @@ impl WalkJob {
             attributed: BTreeMap::new(),
             can_list,
             is_mixed: false,
+            newest_first: false,
             skipped: Vec::new(),
             trust_consolidated: false,
             has_no_copy: false,
@@ -116,6 +119,11 @@ impl WalkJob {
     /// Looks for nodes of all self-contained dialects, but not at and below the paths in `skipped`.
     pub(crate) fn mixed(self, skipped: Vec<NodePath>) -> Self {
         Self { is_mixed: true, skipped, ..self }
+    }
+
+    /// Asks for a document of v3 alone at first, where the nodes are likely to be of v3: one request for each.
+    pub(crate) fn newest_first(self, newest_first: bool) -> Self {
+        Self { newest_first: newest_first && self.dialect == Dialect::V3, ..self }
     }
 
     /// Looks at the consolidated metadata of the group: it is a copy that may be stale, so unless it is to be trusted it
@@ -267,7 +275,7 @@ impl WalkJob {
             let dialect = Some(self.dialect).filter(|_| !self.is_mixed);
             let mut open = OpenNode::new(path, dialect, matches!(at, Where::Below)).knowing(&self.entry);
             if self.is_mixed {
-                open = open.self_contained_only();
+                open = open.self_contained_only().newest_first(self.newest_first);
             }
             if let Where::Among(listed) = at {
                 open = open.among(listed);
