@@ -24,7 +24,8 @@ pub(in crate::fuzz) fn archive(file: &[u8]) -> &[u8] {
         None => (end, size, start),
     };
     let shift = records.saturating_sub(start.saturating_add(size));
-    let is_moved = size > 0 && !begins(start, &CENTRAL) && begins(start.saturating_add(shift), &CENTRAL);
+    // A directory of nothing begins with no signature, and ends where the records begin.
+    let is_moved = size == 0 || (!begins(start, &CENTRAL) && begins(start.saturating_add(shift), &CENTRAL));
     file.get(if is_moved { shift } else { 0 }..file.len() - behind(end).unwrap_or_default()).unwrap_or_default()
 }
 
