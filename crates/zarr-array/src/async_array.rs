@@ -10,12 +10,13 @@ use crate::{
 };
 use crate::{WriteFrom, reshape};
 use std::sync::Arc;
+use zarr_drive::unblock;
 use zarr_dtype::Element;
 use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
 use zarr_hierarchy::Erasure;
 use zarr_json::Map;
 use zarr_meta::StoredNode;
-use zarr_store::{AsyncStore, Bytes, unblock};
+use zarr_store::{AsyncStore, Bytes};
 
 /// Chunks of fewer bytes in all are decoded where the future is polled: that takes less than a millisecond.
 const LITTLE: u64 = 512 << 10;

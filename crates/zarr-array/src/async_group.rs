@@ -4,17 +4,19 @@ use crate::group::Created;
 use crate::{AsyncArray, EraseProgress, Group, IntoFlow, NewArray, NewGroup, Options, Registry, Result, Walk};
 use std::fmt;
 use std::sync::Arc;
+use zarr_drive::unblock;
 use zarr_hierarchy::{Erasure, check_strict_writers, open_group_async, open_node_async};
 use zarr_json::Map;
 use zarr_meta::{Copies, StoredNode};
-use zarr_store::{AsyncStore, unblock};
+use zarr_store::AsyncStore;
 
 /// A Zarr group in a store that does not block. [`Group`] has the same verbs for blocking stores.
 ///
 /// ```
 /// # use std::sync::Arc;
 /// # use zarr_array::{AsyncGroup, AsyncStore, NewGroup, Registry};
-/// # use zarr_store::{MemoryStore, SyncAsAsync, block_on};
+/// # use zarr_drive::{SyncAsAsync, block_on};
+/// # use zarr_store::MemoryStore;
 /// # let registry = Arc::new(Registry::default());
 /// let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())));
 /// block_on(async {

@@ -6,9 +6,8 @@ use std::fmt::Debug;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use zarr_store::{
-    AccessProfile, AsyncStore, Capabilities, Job, Prefix, Store, block_on, run, run_async, run_async_with,
-};
+use zarr_drive::{Job, block_on, run, run_async, run_async_with};
+use zarr_store::{AccessProfile, AsyncStore, Capabilities, Prefix, Store};
 
 /// Runs the jobs of an array on its store.
 pub(crate) trait Drive: Sync {

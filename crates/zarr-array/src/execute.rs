@@ -3,9 +3,10 @@
 use crate::Error;
 use crate::core::ArrayCore;
 use std::num::NonZeroUsize;
+use zarr_drive::{Job, Limits, Spawn, run_on};
 use zarr_hierarchy::execute::Pool;
 pub(crate) use zarr_hierarchy::execute::{map, try_for_each};
-use zarr_store::{AccessProfile, Job, Limits, Spawn, Store, run_on};
+use zarr_store::{AccessProfile, Store};
 
 /// Does work where an array's decoding runs.
 ///

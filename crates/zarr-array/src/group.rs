@@ -4,6 +4,7 @@ use crate::{Array, EraseProgress, Error, ErrorKind, IntoFlow, NewArray, Options,
 use std::fmt::Display;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{self, DroppedCopies, FindDialect, Foresee, Knowing};
 use zarr_hierarchy::{
@@ -11,7 +12,7 @@ use zarr_hierarchy::{
 };
 use zarr_json::{Map, Value};
 use zarr_meta::{Copies, Dialect, GroupMetadata, Node, StoredNode};
-use zarr_store::{Store, run};
+use zarr_store::Store;
 
 /// The settings of a new group.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,9 @@
 
 use crate::{Error, Result};
 use std::time::Duration;
+use zarr_drive::Script;
 pub(crate) use zarr_hierarchy::jobs::{TakeLock, unfit};
-use zarr_store::{Bytes, Fetched, Key, Listing, Precondition, Prefix, Reply, Request, Script};
+use zarr_store::{Bytes, Fetched, Key, Listing, Precondition, Prefix, Reply, Request};
 
 /// A job of an array.
 pub(crate) type Job<T> = Script<'static, T, Error>;

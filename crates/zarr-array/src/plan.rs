@@ -1,6 +1,7 @@
 //! The plan of a read: its requests, and what they cost, without the read.
 
-use zarr_store::{ByteRange, DriverGet, Key};
+use zarr_drive::DriverGet;
+use zarr_store::{ByteRange, Key};
 
 /// The requests that a read of a selection makes, and what they cost, by [`Array::plan`](crate::Array::plan).
 ///

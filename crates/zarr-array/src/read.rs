@@ -47,8 +47,9 @@ use span::ChunkSpan;
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::ViewMut;
+use zarr_drive::{Job, Next};
 use zarr_grid::{ChunkIndex, Region};
-use zarr_store::{Job, Next, Reply, Request};
+use zarr_store::{Reply, Request};
 
 /// Outputs from this size on are written past the caches of the processor: the next reader finds little of them there anyway.
 const STREAMED: usize = 16 << 20;

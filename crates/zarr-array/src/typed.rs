@@ -178,7 +178,7 @@ impl AsyncArray {
         let limits = execute::limits(&self.core, &self.store().access_profile());
         let chunk = self.core.codecs.decoded_size(&self.chunk_shape()).max(1);
         let limit = limits.requests.min(usize::try_from(limits.bytes / chunk).unwrap_or(usize::MAX)).max(1);
-        zarr_store::for_each(regions.iter(), limit, |region| Box::pin(async { each(region?).await })).await
+        zarr_drive::for_each(regions.iter(), limit, |region| Box::pin(async { each(region?).await })).await
     }
 
     /// Applies a function to values on the threads that decode this array, as [`Array::map_parallel`]. If the future is dropped, it is
@@ -192,7 +192,7 @@ impl AsyncArray {
         each: impl Fn(T) -> R + Sync + Send + 'static,
     ) -> Result<Vec<R>> {
         let core = Arc::clone(&self.core);
-        let done = zarr_store::unblock(move |unblocker| {
+        let done = zarr_drive::unblock(move |unblocker| {
             let one = |item| unblocker.is_awaited().then(|| each(item));
             execute::within(&core, || execute::map(items, one))
         });

@@ -11,10 +11,11 @@ use divided::{DividedChunk, LARGE, Run, window};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Patch, View};
+use zarr_drive::{Job, Next};
 use zarr_grid::{ChunkIndex, ChunkOverlaps, ElementsByChunk, Region};
 use zarr_store::{
-    AccessProfile, BufferUse, ByteRange, Capabilities, Conflicts, Durability, Fetched, GetOptions, Job, Key, Next,
-    Precondition, Reply, Request, SetOptions, StoreKind, take_buffer,
+    AccessProfile, BufferUse, ByteRange, Capabilities, Conflicts, Durability, Fetched, GetOptions, Key, Precondition,
+    Reply, Request, SetOptions, StoreKind, take_buffer,
 };
 
 /// How many jobs a job forks into at most; larger plans fork again.

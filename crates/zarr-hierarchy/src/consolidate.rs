@@ -6,12 +6,11 @@ use crate::node::{Edit, ReadNewest, RenewCopies, check_only_copied, made_without
 use crate::{Error, ErrorKind, Result, Walk, jobs, open_node};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use zarr_drive::{Io, run, run_async};
 use zarr_json::{Map, Value};
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, NodePath, StoredNode};
-use zarr_store::{
-    AsyncStore, Capabilities, Conflicts, Io, Key, Precondition, Request, Store, StoreExt, run, run_async,
-};
+use zarr_store::{AsyncStore, Capabilities, Conflicts, Key, Precondition, Request, Store, StoreExt};
 
 /// How consolidated metadata differs from the nodes that it is a copy of. All empty: it is as if just made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

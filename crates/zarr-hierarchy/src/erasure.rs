@@ -6,8 +6,9 @@ use crate::node::{EraseNode, Knowing, Known, ListNode};
 use crate::{EraseProgress, Error, IntoFlow, Result};
 use std::fmt;
 use std::ops::ControlFlow;
+use zarr_drive::{Script, run, run_async};
 use zarr_meta::StoredNode;
-use zarr_store::{AccessProfile, AsyncStore, Capabilities, Script, Store, run, run_async};
+use zarr_store::{AccessProfile, AsyncStore, Capabilities, Store};
 
 /// Erases a node with all that lies below it, as [`Erasure`] does.
 ///

@@ -1,10 +1,12 @@
 //! Where the independent parts of a job run: the threads of a pool.
 
-use zarr_store::{AccessProfile, Job, Limits, Spawn, Store, run_on};
+use zarr_drive::{Job, Limits, Spawn, run_on};
+use zarr_store::{AccessProfile, Store};
 #[cfg(feature = "parallel")]
 use {
     std::sync::{Arc, Mutex, PoisonError},
-    zarr_store::{Reply, Request, Workers, answer, answers},
+    zarr_drive::{Workers, answer, answers},
+    zarr_store::{Reply, Request},
 };
 
 /// As many small things as are worth another thread.

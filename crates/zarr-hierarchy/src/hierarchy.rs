@@ -26,8 +26,9 @@ use crate::jobs::Operation;
 use crate::node::{OpenNode, parse_path};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
+use zarr_drive::{Io, Script, run, run_async};
 use zarr_meta::{Copies, Dialect, NodePath, StoredNode};
-use zarr_store::{AccessProfile, AsyncStore, Capabilities, Io, Script, Store, StoreKind, run, run_async};
+use zarr_store::{AccessProfile, AsyncStore, Capabilities, Store, StoreKind};
 
 /// Finds the node at `path` (`/a/b`), in whatever dialect it is, or only in the one given.
 ///

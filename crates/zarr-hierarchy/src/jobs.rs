@@ -2,10 +2,9 @@
 
 use crate::{Error, ErrorKind, Result};
 use std::time::Duration;
+use zarr_drive::{Io, Job, Script};
 use zarr_meta::{MAX_CONSOLIDATED_SIZE, MAX_DOCUMENT_SIZE, consolidated};
-use zarr_store::{
-    ByteRange, Durability, Io, Job, Key, Lock, Precondition, Prefix, Request, Script, SetOptions, backoff,
-};
+use zarr_store::{ByteRange, Durability, Key, Lock, Precondition, Prefix, Request, SetOptions, backoff};
 
 /// An operation on a store, with its options: an async function that asks for what it needs of the store.
 pub trait Operation: Send + Sized {
@@ -18,7 +17,7 @@ pub trait Operation: Send + Sized {
     /// Why it cannot be done.
     fn run(self, io: &Io) -> impl Future<Output = Result<Self::Output>> + Send;
 
-    /// The job that does it, for [`run`](zarr_store::run) and [`run_async`](zarr_store::run_async).
+    /// The job that does it, for [`run`](zarr_drive::run) and [`run_async`](zarr_drive::run_async).
     fn job<'a>(self) -> Script<'a, Self::Output, Error>
     where
         Self: 'a,

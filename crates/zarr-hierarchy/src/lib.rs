@@ -20,7 +20,7 @@
 //! # Ok::<(), zarr_hierarchy::Error>(())
 //! ```
 //!
-//! Each operation on a store is a job ([`zarr_store::Job`]) that returns requests and does no I/O itself. The functions
+//! Each operation on a store is a job ([`zarr_drive::Job`]) that returns requests and does no I/O itself. The functions
 //! here run jobs on blocking stores, the functions named `_async` run the same jobs on stores that do not block. The
 //! jobs are in [`node`], to be combined with others.
 

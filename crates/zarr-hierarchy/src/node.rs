@@ -46,9 +46,10 @@ use crate::jobs::{Operation, get_document, get_whole_document, unfit};
 use crate::{Error, ErrorKind, Result};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use zarr_drive::Io;
 use zarr_json::Map;
 use zarr_meta::{Copies, Dialect, Documents, NodePath, Probe, ProbeStep, StoredNode, consolidated};
-use zarr_store::{AccessProfile, Io, Key, Prefix, Reply, Request, StoreKind};
+use zarr_store::{AccessProfile, Key, Prefix, Reply, Request, StoreKind};
 
 /// The key of a document, and the document if it is there.
 type Answer = (String, Option<Vec<u8>>);

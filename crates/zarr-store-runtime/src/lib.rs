@@ -12,7 +12,7 @@
 //! use zarr_store_runtime::IoRuntime;
 //!
 //! let runtime = IoRuntime::new();
-//! let sum = zarr_store::block_on(runtime.spawn(async { 1 + 1 }))?;
+//! let sum = zarr_drive::block_on(runtime.spawn(async { 1 + 1 }))?;
 //! assert_eq!(sum, 2);
 //! # Ok::<(), zarr_store_runtime::TaskError>(())
 //! ```

@@ -172,7 +172,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Instant;
-    use zarr_store::block_on;
+    use zarr_drive::block_on;
 
     #[test]
     fn tasks_run_on_their_own_threads_without_a_runtime() {

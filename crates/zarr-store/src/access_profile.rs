@@ -33,7 +33,8 @@ pub struct AccessProfile {
     pub max_size: u64,
     /// How many requests of one operation the drivers that do not block have under way at once.
     pub concurrency: usize,
-    /// How many bytes of one operation these drivers have under way at once: see [`Limits::bytes`](crate::Limits::bytes).
+    /// How many bytes of one operation these drivers have under way at once: those that were asked for and are not yet
+    /// decoded, or are encoded and not yet stored.
     pub bytes_in_flight: u64,
     /// Ranges of more than twice this size are read in parts of it, at the same time, and so are whole values that are [expected to
     /// be](crate::GetOptions::expected_size) so large. `None`: never.

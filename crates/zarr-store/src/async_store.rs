@@ -8,9 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::capabilities::{check_writable, refuse};
-use crate::fetched::check;
 use crate::pieces::join_pieces;
 use crate::set_stream::Collected;
+use crate::sleep::sleep;
 use crate::snapshot::NEWEST;
 use crate::{
     AccessProfile, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Listing, Lock,
@@ -136,7 +136,8 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         Box::pin(async move {
             for key in self.list_prefix(prefix).await? {
                 let fetched = self.get(&key, &[], &NEWEST).await?;
-                if let Some(size) = check(&self, &key, fetched, 0, &NEWEST)?.and_then(|fetched| fetched.size) {
+                let fetched = Fetched::checked(&self, &key, fetched, 0, &NEWEST)?;
+                if let Some(size) = fetched.and_then(|fetched| fetched.size) {
                     visit(key, size);
                 }
             }
@@ -188,7 +189,7 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
 
     /// Waits before a retry. By default a new thread wakes the caller; a store that needs a runtime uses its timer.
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        Box::pin(crate::wait::sleep(duration))
+        Box::pin(sleep(duration))
     }
 
     /// Warnings about the store for the user, each once; as [`crate::Store::take_warnings`].

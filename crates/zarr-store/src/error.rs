@@ -239,8 +239,8 @@ pub enum ErrorKind {
 }
 
 impl Error {
-    /// A reply of another kind than the request.
-    pub(crate) const OTHER_REPLY: Self = Self::Job("the driver answered another request");
+    /// The error of a job that is given a reply of another kind than its request.
+    pub const OTHER_REPLY: Self = Self::Job("the driver answered another request");
 
     /// A failure of the file system, network or database below a store, of this kind.
     ///
@@ -281,13 +281,18 @@ impl Error {
     }
 
     /// A reply that breaks the contract of stores.
-    pub(crate) fn contract(
+    pub fn contract(
         store: &dyn fmt::Display,
         key: &Key,
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> Self {
         Self::Contract { store: store.to_string(), key: key.clone(), found: found.into(), expected: expected.into() }
+    }
+
+    /// A reply to a get with another number of pieces than there are ranges.
+    pub fn pieces(store: &dyn fmt::Display, key: &Key, found: usize, expected: usize) -> Self {
+        Self::contract(store, key, format!("{found} pieces of bytes"), format!("{expected}, one for each range"))
     }
 
     /// The kind of the [`io::Error`] that is the source of this error, if one is.

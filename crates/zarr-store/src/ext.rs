@@ -3,7 +3,6 @@
 use bytes::Bytes;
 
 use crate::durability::ALWAYS;
-use crate::fetched::check;
 use crate::snapshot::NEWEST;
 use crate::{
     AsyncStore, BoxFuture, ByteRange, Error, Fetched, Key, Precondition, Prefix, Result, SetOptions, Store, Version,
@@ -27,7 +26,7 @@ pub trait StoreExt: Store {
     /// # Errors
     /// As [`Store::get`].
     fn get_ranges(&self, key: &Key, ranges: &[ByteRange]) -> Result<Option<Fetched>> {
-        check(&self, key, self.get(key, ranges, &NEWEST)?, ranges.len(), &NEWEST)
+        Fetched::checked(&self, key, self.get(key, ranges, &NEWEST)?, ranges.len(), &NEWEST)
     }
 
     /// For each key and range, in order, the bytes, or `None` if there is no such key.
@@ -122,7 +121,7 @@ pub trait AsyncStoreExt: AsyncStore {
     fn get_ranges<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange]) -> BoxFuture<'a, Result<Option<Fetched>>> {
         Box::pin(async move {
             let fetched = self.get(key, ranges, &NEWEST).await?;
-            check(&self, key, fetched, ranges.len(), &NEWEST)
+            Fetched::checked(&self, key, fetched, ranges.len(), &NEWEST)
         })
     }
 

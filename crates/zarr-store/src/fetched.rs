@@ -242,10 +242,34 @@ impl Fetched {
 
     /// The same reply with this one piece.
     #[must_use]
-    pub(crate) fn with_piece(mut self, bytes: Bytes) -> Self {
+    #[inline]
+    pub fn with_piece(mut self, bytes: Bytes) -> Self {
         self.pieces.clear();
         self.push(bytes);
         self
+    }
+
+    /// The reply to a get of so many ranges, as whoever asks a store for them has to check it: a store that returns too few pieces must not
+    /// look like empty data.
+    ///
+    /// # Errors
+    /// [`Error::Contract`] if there is another number of pieces, or the reply says that the caller has the value, which did not say so.
+    #[inline]
+    pub fn checked(
+        store: &dyn fmt::Display,
+        key: &Key,
+        fetched: Option<Self>,
+        ranges: usize,
+        options: &GetOptions,
+    ) -> Result<Option<Self>> {
+        match fetched {
+            // That the caller has the value is an answer only to one who said so.
+            Some(fetched) if fetched.unchanged && options.has(fetched.version.as_ref()) => Ok(Some(fetched)),
+            Some(fetched) if fetched.unchanged || fetched.len() != ranges => {
+                Err(Error::pieces(store, key, fetched.len(), ranges))
+            }
+            fetched => Ok(fetched),
+        }
     }
 
     fn bytes_of<'a>(&'a self, piece: &'a Piece) -> &'a [u8] {
@@ -265,27 +289,4 @@ impl fmt::Debug for Fetched {
             .field("unchanged", &self.unchanged)
             .finish()
     }
-}
-
-/// Checks the number of pieces once for all codecs: a store that returns too few must not look like empty data.
-pub(crate) fn check(
-    store: &dyn fmt::Display,
-    key: &Key,
-    fetched: Option<Fetched>,
-    expected: usize,
-    options: &GetOptions,
-) -> Result<Option<Fetched>> {
-    match fetched {
-        // That the caller has the value is an answer only to one who said so.
-        Some(fetched) if fetched.unchanged && options.has(fetched.version.as_ref()) => Ok(Some(fetched)),
-        Some(fetched) if fetched.unchanged || fetched.len() != expected => {
-            Err(pieces(store, key, fetched.len(), expected))
-        }
-        fetched => Ok(fetched),
-    }
-}
-
-/// The error for a reply with another number of pieces than there are ranges.
-pub(crate) fn pieces(store: &dyn fmt::Display, key: &Key, found: usize, expected: usize) -> Error {
-    Error::contract(store, key, format!("{found} pieces of bytes"), format!("{expected}, one for each range"))
 }

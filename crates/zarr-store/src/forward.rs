@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::Store;
+use crate::{AsyncStore, Store};
 
 /// Every method of [`Store`], of the target of a pointer.
 macro_rules! forward {
@@ -19,3 +19,12 @@ macro_rules! forward {
 }
 
 forward!(&S, Arc<S>, Box<S>);
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
+    crate::delegate_async! { |this| **this;
+        get, set, set_pieces, begin_set, append_to_set, finish_set, copy_source, copy, erase, list_dir, list_prefix, list_sizes,
+        erase_prefix, rename_prefix, exchange_prefixes, pin, is_in_place, try_lock, pause, take_warnings, flush, barrier,
+        capabilities, access_profile
+    }
+}

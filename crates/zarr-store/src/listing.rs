@@ -73,18 +73,21 @@ impl Listing {
     }
 }
 
-/// Collects keys and sizes that are visited.
+/// Collects the keys and sizes that [`Store::list_sizes`](crate::Store::list_sizes) gives a visitor.
 #[derive(Debug, Default)]
-pub(crate) struct Listed(Arc<Mutex<Vec<(Key, u64)>>>);
+pub struct Listed(Arc<Mutex<Vec<(Key, u64)>>>);
 
 impl Listed {
-    pub(crate) fn visitor(&self) -> SizeVisitor {
+    /// The visitor that collects them.
+    #[must_use]
+    pub fn visitor(&self) -> SizeVisitor {
         let listed = Arc::clone(&self.0);
         Arc::new(move |key, size| listed.lock().unwrap_or_else(PoisonError::into_inner).push((key, size)))
     }
 
-    /// All that was visited, sorted by key.
-    pub(crate) fn sorted(&self) -> Vec<(Key, u64)> {
+    /// All that was visited since this was asked for last, sorted by key.
+    #[must_use]
+    pub fn sorted(&self) -> Vec<(Key, u64)> {
         let mut listed = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         listed.sort_unstable();
         listed

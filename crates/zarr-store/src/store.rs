@@ -6,7 +6,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::capabilities::{check_writable, refuse};
-use crate::fetched::check;
 use crate::pieces::join_pieces;
 use crate::set_stream::Collected;
 use crate::splice::splice_and_set;
@@ -234,7 +233,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
             key,
             parts,
             &|| {
-                check(
+                Fetched::checked(
                     &Named(self),
                     key,
                     self.get(key, &[ByteRange::Full], &GetOptions::default())?,

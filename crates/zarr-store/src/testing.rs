@@ -2,14 +2,13 @@
 //!
 //! [`contract`] for stores that take writes, [`contract_read`] and [`contract_read_only`] for stores that do not,
 //! [`contract_async`] for [`crate::AsyncStore`], [`check_sizes`] for one listing. Each panics where a store breaks the contract. [`Altered`]
-//! and [`WrongReplies`] are for tests of the users of stores.
+//! is for tests of the users of stores.
 
 mod altered;
 mod asynchronous;
 mod concurrent;
 mod exchange;
 mod streams;
-mod wrong_replies;
 
 use crate::listing::Listed;
 use crate::{
@@ -19,7 +18,6 @@ use crate::{
 
 pub use altered::Altered;
 pub use asynchronous::contract_async;
-pub use wrong_replies::{WrongReplies, succeeds_with_right_replies};
 
 /// Checks a store that is empty, takes writes and can list; leaves it empty.
 ///

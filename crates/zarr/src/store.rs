@@ -21,6 +21,10 @@ pub use known::schemes;
 pub use options::StoreOptions;
 pub use schemes::{Scheme, Schemes};
 pub use signature::{Signature, signature_of_file, signature_of_store};
+pub use zarr_drive::{
+    AsyncAsSync, DriverGet, Io, Job, Limits, Next, Script, Sequential, Spawn, SyncAsAsync, Unblocker, Workers, answer,
+    answers, block_on, for_each, run, run_async, run_async_with, run_on, unblock,
+};
 pub use zarr_store::*;
 #[cfg(feature = "cached")]
 pub use zarr_store_cached::Cached;
@@ -34,6 +38,12 @@ pub use zarr_store_object::BucketStore;
 pub use zarr_store_sqlite::{Journal, SqliteFault, SqliteOptions, SqliteStore};
 #[cfg(feature = "zip")]
 pub use zarr_store_zip::{AsyncZipStore, ZipArrangement, ZipFault, ZipOptions, ZipStore};
+
+/// The contract of stores as tests, and jobs that are given wrong replies.
+pub mod testing {
+    pub use zarr_drive::testing::*;
+    pub use zarr_store::testing::*;
+}
 
 /// Opens the store at an address, which must be there.
 ///

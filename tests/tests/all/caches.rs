@@ -6,8 +6,9 @@ use crate::selections::selection;
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_array::{Array, AsyncArray, ChunkCache};
+use zarr_drive::{SyncAsAsync, block_on};
 use zarr_grid::{Region, Selection};
-use zarr_store::{AsyncStore, MemoryStore, Store, SyncAsAsync, block_on};
+use zarr_store::{AsyncStore, MemoryStore, Store};
 use zarr_tests::Random;
 
 /// An array opened several times with one cache, in a blocking store and in one that is not, and once without.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use zarr::hierarchy::Summary;
 use zarr::prelude::*;
 use zarr::{AsyncArray, AsyncStore, Dialect};
-use zarr_store::{MemoryStore, StoreExt, SyncAsAsync, block_on};
+use zarr_drive::{SyncAsAsync, block_on};
+use zarr_store::{MemoryStore, StoreExt};
 use zarr_tests::{ARCHIVES, cases};
 
 /// The lines of a text without one that is about chunks of which it is not known whether they are stored.

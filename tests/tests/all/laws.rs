@@ -6,8 +6,9 @@ use crate::selections::selection;
 use proptest::prelude::*;
 use std::sync::Arc;
 use zarr_array::{Array, AsyncArray, NewArray};
+use zarr_drive::{SyncAsAsync, block_on};
 use zarr_grid::Selection;
-use zarr_store::{AsyncStore, MemoryStore, Store, SyncAsAsync, block_on};
+use zarr_store::{AsyncStore, MemoryStore, Store};
 use zarr_tests::Random;
 
 /// The same array twice, once behind each kind of store, and the model of it.

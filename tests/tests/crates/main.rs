@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on says so")]
 
 mod array;
+mod drive;
 mod dtype;
 mod grid;
 mod json_serde;

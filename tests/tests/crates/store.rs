@@ -1,7 +1,5 @@
-//! Keys, stores in memory and around others, locks, and jobs on both drivers.
+//! Keys, stores in memory and around others, locks.
 
-mod async_as_sync;
-mod drive;
 mod fetched;
 mod interface;
 mod key;
@@ -10,5 +8,3 @@ mod memory;
 mod prefix;
 mod prefixed;
 mod read_only;
-mod run;
-mod sync_as_async;

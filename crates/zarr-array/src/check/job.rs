@@ -9,8 +9,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_codec::{Decode, Pipeline, Split};
+use zarr_drive::{Job, Next};
 use zarr_grid::{ChunkIndex, Shape};
-use zarr_store::{ByteRange, GetOptions, Job, Key, Next, Reply, Request, Snapshot, Version};
+use zarr_store::{ByteRange, GetOptions, Key, Reply, Request, Snapshot, Version};
 
 /// Shards of which no more may be stored are read as a whole.
 const WHOLE: u64 = 16 << 20;

@@ -1,7 +1,8 @@
 use crate::{Array, ArrayData, AsyncArray, Dialect, NewArray, Options, Registry, Store};
 use std::sync::Arc;
+use zarr_drive::{SyncAsAsync, block_on};
 use zarr_grid::Selection;
-use zarr_store::{AsyncStore, MemoryStore, SyncAsAsync, block_on};
+use zarr_store::{AsyncStore, MemoryStore};
 
 /// An array of structs of 13 bytes, `a`, `b` with `x` and `y`, and `c`, in chunks of 7 by 4.
 fn array() -> Array {

@@ -4,10 +4,11 @@ use crate::write::WriteJob;
 use crate::{Array, Error, ErrorKind, NewArray, Registry};
 use std::sync::Arc;
 use zarr_codec::{View, ViewMut};
+use zarr_drive::testing::{WrongReplies, succeeds_with_right_replies};
+use zarr_drive::{Job, run};
 use zarr_grid::Region;
 use zarr_meta::Dialect;
-use zarr_store::testing::{WrongReplies, succeeds_with_right_replies};
-use zarr_store::{AccessProfile, Capabilities, Durability, Job, MemoryStore, Store, run};
+use zarr_store::{AccessProfile, Capabilities, Durability, MemoryStore, Store};
 
 /// Runs a job, each time with one more right answer, until all of them are. `least`: how many it needs at least.
 fn answered_wrongly<J: Job<Error = Error>>(least: usize, new: impl Fn(&'static ArrayCore) -> J) {

@@ -5,7 +5,8 @@ use super::ReadJob;
 use crate::plan::{Plan, PlannedRequest};
 use crate::{Error, Result};
 use std::sync::{Mutex, PoisonError};
-use zarr_store::{AccessProfile, ByteRange, DriverGet, Job, Next, Reply, Request};
+use zarr_drive::{DriverGet, Job, Next};
+use zarr_store::{AccessProfile, ByteRange, Reply, Request};
 
 /// How a job goes on without replies.
 pub(super) enum Ahead<N> {

@@ -3,8 +3,9 @@
 use crate::core::ArrayCore;
 use crate::{Error, MissingChunks, Result, jobs};
 use std::sync::OnceLock;
+use zarr_drive::{Job, Next};
 use zarr_grid::{ChunkIndex, ChunkOverlaps, Region};
-use zarr_store::{Capabilities, Job, Next, Prefix, Reply, Request};
+use zarr_store::{Capabilities, Prefix, Reply, Request};
 
 /// A read of fewer chunks asks for each.
 const MANY: u64 = 1 << 16;

@@ -14,8 +14,9 @@ use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
 use zarr_codec::{Split, ViewMut};
+use zarr_drive::Next;
 use zarr_grid::{ChunkIndex, ChunkOverlap, Region};
-use zarr_store::{Next, Reply, Request, Snapshot};
+use zarr_store::{Reply, Request, Snapshot};
 
 /// A region, and the output that it is read into.
 type RegionOutput<'a> = (Region, ViewMut<'a>);

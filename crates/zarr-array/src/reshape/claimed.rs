@@ -44,13 +44,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use zarr_codec::View;
+use zarr_drive::Script;
 use zarr_grid::Region;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{
     AwaitClaim, Claim, DropClaim, Edit, Newest, ReadNewest, ReplaceNode, TakeClaim, check_same_chunks,
 };
 use zarr_meta::{Node, StoredNode};
-use zarr_store::{ByteRange, Conflicts, Key, Precondition, Request, Script};
+use zarr_store::{ByteRange, Conflicts, Key, Precondition, Request};
 
 /// How often an append begins again, or writes a batch of chunks again, when others keep changing the state that it
 /// depends on.

@@ -15,9 +15,10 @@ use crate::seen::Need;
 use crate::verbs::Verbs;
 use crate::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
+use zarr_drive::Job;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{StillThere, gone};
-use zarr_store::{AccessProfile, Capabilities, Job, Key, Prefix, StoreKind};
+use zarr_store::{AccessProfile, Capabilities, Key, Prefix, StoreKind};
 
 /// Age that a look may have where requests take long, if the options do not say.
 const OLD: Duration = Duration::from_secs(1);

@@ -6,9 +6,10 @@ use crate::{Error, Result, jobs};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use zarr_codec::{EncodeSplit, EncodedRun, View};
+use zarr_drive::Next;
 use zarr_dtype::HeapRef;
 use zarr_grid::ChunkIndex;
-use zarr_store::{Bytes, Fetched, Key, Next, Reply, Request, SetOptions, SetStream};
+use zarr_store::{Bytes, Fetched, Key, Reply, Request, SetOptions, SetStream};
 
 /// A run has so many bytes of elements at least: much beside the cost of a job. Tests have less, and so many runs.
 const RUN_SIZE: u64 = if cfg!(test) { 64 << 10 } else { 1 << 20 };

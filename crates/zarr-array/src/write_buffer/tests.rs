@@ -10,8 +10,9 @@ use crate::{Array, AsyncArray, Error, ErrorKind, NewArray, Options, Store, Write
 use std::ops::Range;
 use std::sync::Arc;
 use stores::{Beginning, Faulty, array, key, registry, shards, text_shards};
+use zarr_drive::{SyncAsAsync, block_on};
 use zarr_grid::Selection;
-use zarr_store::{AsyncStore, SyncAsAsync, block_on};
+use zarr_store::AsyncStore;
 
 /// The elements of an array of 4-byte numbers that has 100 columns.
 fn numbers(rows: Range<u64>, columns: Range<u64>) -> Vec<i32> {

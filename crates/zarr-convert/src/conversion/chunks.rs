@@ -5,11 +5,12 @@ use super::run::in_store;
 use super::work::Work;
 use super::{Action, Conversion, PlannedNode, copy, reencode, unknown_grid};
 use std::sync::Arc;
+use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{StillThere, pin};
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::StoredNode;
-use zarr_store::{Store, StoreKind, run};
+use zarr_store::{Store, StoreKind};
 
 impl Conversion {
     /// Writes the chunks of a node.

@@ -4,6 +4,7 @@ use super::{Conversion, PlannedNode};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use zarr_array::{Group, NewGroup};
+use zarr_drive::{Script, run};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::jobs::{Made, Operation, document_options, document_range, in_steps};
 use zarr_hierarchy::node::{
@@ -12,7 +13,7 @@ use zarr_hierarchy::node::{
 };
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
-use zarr_store::{Key, Precondition, Prefix, Request, Script, Store, StoreExt, run};
+use zarr_store::{Key, Precondition, Prefix, Request, Store, StoreExt};
 
 /// Existing documents that stay: groups above the node, and the document that is for the whole hierarchy.
 #[derive(Debug, Default)]

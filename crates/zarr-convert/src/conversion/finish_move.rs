@@ -6,6 +6,7 @@ use super::links::check_links;
 use super::others::erase_copied_keys;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use zarr_drive::run;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::in_store;
 use zarr_hierarchy::jobs::Operation;
@@ -13,7 +14,7 @@ use zarr_hierarchy::jobs::document_range;
 use zarr_hierarchy::node::{Ancestors, order, parse_path, reread, unclaimed};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node, walk};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
-use zarr_store::{Key, Prefix, Store, StoreExt, run};
+use zarr_store::{Key, Prefix, Store, StoreExt};
 
 /// Finishes a move from one path to another by copying ([`Conversion::run_move`](crate::Conversion::run_move)) that was
 /// interrupted while it erased the source: erases the rest of the source, after a comparison with the node at the new

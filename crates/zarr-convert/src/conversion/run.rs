@@ -9,10 +9,11 @@ use super::work::{Recorded, Work};
 use super::{Action, Conversion, is_same};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::ListNode;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers, consolidate};
-use zarr_store::{Store, run};
+use zarr_store::Store;
 
 /// What a run does after it has the journal.
 struct Begun {

@@ -9,12 +9,13 @@ use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
+use zarr_drive::run;
 use zarr_hierarchy::in_store;
 use zarr_hierarchy::jobs::{Operation, TakeLock};
 use zarr_hierarchy::node::{Ancestors, DropUnfinished, EraseNode, is_one_prefix, parse_path, same_hierarchy};
 use zarr_hierarchy::{Error, ErrorKind, Result, Walk, open_node, open_stored_node};
 use zarr_meta::{Dialect, NodePath, StoredNode};
-use zarr_store::{Key, Prefix, Store, StoreExt, run};
+use zarr_store::{Key, Prefix, Store, StoreExt};
 
 impl Conversion {
     /// Plans to copy the node at `from`, with all below it, to `to` in a store which may be the same. It takes the dialect of the

@@ -7,12 +7,13 @@
 use super::destination::{self, InTheWay};
 use super::{Conversion, PlannedNode};
 use std::sync::Arc;
+use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{Ancestors, CONVERSION_JOURNAL, is_one_prefix, new_id, replacement, replacements};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_json::{Map, Value};
 use zarr_meta::{NodePath, StoredNode};
-use zarr_store::{Key, Prefix, Prefixed, Store, StoreExt, run};
+use zarr_store::{Key, Prefix, Prefixed, Store, StoreExt};
 
 /// The members of the journal.
 const MARK: &str = "mark";

@@ -1,7 +1,8 @@
 use super::*;
 use crate::open_node;
+use zarr_drive::{Job, Next, answer};
 use zarr_meta::Dialect;
-use zarr_store::{Job, Key, MemoryStore, Next, Reply, Request, StoreExt, answer};
+use zarr_store::{Key, MemoryStore, Reply, Request, StoreExt};
 
 const BUCKET: Capabilities = Capabilities::none().write(true).list(true).suffix_ranges(true).conditional(true);
 

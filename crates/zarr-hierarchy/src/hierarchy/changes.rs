@@ -3,9 +3,10 @@
 use super::of_node;
 use crate::jobs::Operation;
 use crate::{Result, node};
+use zarr_drive::{run, run_async};
 use zarr_json::Map;
 use zarr_meta::StoredNode;
-use zarr_store::{AsyncStore, Store, run, run_async};
+use zarr_store::{AsyncStore, Store};
 
 /// Replaces the attributes of a node and gives the node as it is then. Everything else in its documents stays as it was, to the
 /// byte where nothing changed. Works for arrays whose data type or codecs are not known, too.

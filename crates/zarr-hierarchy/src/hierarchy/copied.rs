@@ -8,9 +8,10 @@ use super::{Walk, WalkJob};
 use crate::jobs::{Operation, get_whole_document};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
+use zarr_drive::Io;
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
-use zarr_store::{Io, Key, StoreKind};
+use zarr_store::{Key, StoreKind};
 
 /// Looks for a node in the consolidated metadata of a group at its path or above, after it was looked for in vain: with this error, which
 /// remains if it is not there either.

@@ -6,8 +6,9 @@ use crate::node::OpenNode;
 use crate::{Error, Result};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use zarr_drive::Io;
 use zarr_meta::{DETECTION_KEYS, Dialect, Documents, NodePath, StoredNode, Warning, consolidated};
-use zarr_store::{AccessProfile, Io, Key, StoreKind};
+use zarr_store::{AccessProfile, Key, StoreKind};
 
 /// Walks down from a node in every dialect that the store holds.
 ///

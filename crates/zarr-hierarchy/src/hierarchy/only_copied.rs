@@ -3,9 +3,10 @@
 use super::Walk;
 use crate::Result;
 use std::collections::BTreeSet;
+use zarr_drive::Io;
 use zarr_meta::consolidated::FoundCopy;
 use zarr_meta::{NodePath, StoredNode};
-use zarr_store::{Io, Prefix};
+use zarr_store::Prefix;
 
 /// The nodes below `path` that consolidated metadata have and a walk has not, up to `depth` levels, each with whether it is there whatever
 /// is stored.

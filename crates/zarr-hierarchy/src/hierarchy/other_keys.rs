@@ -5,8 +5,9 @@ use crate::jobs::Operation;
 use crate::node::{CONVERSION_JOURNAL, MIGRATION_RECORD, REPLACEMENTS};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
+use zarr_drive::{Io, run, run_async};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
-use zarr_store::{AsyncStore, ByteRange, Io, Key, Listing, Prefix, Store, StoreExt, run, run_async};
+use zarr_store::{AsyncStore, ByteRange, Key, Listing, Prefix, Store, StoreExt};
 
 /// A key below a group that belongs to no node: a file that other software keeps beside arrays, such as tables in Parquet, XML, texts.
 #[derive(Clone, Debug, PartialEq, Eq)]

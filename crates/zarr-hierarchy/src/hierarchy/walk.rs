@@ -8,9 +8,10 @@ use crate::node::{OpenNode, Probed, REPLACEMENTS, reread};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use zarr_drive::Io;
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
-use zarr_store::{Fetched, Io, Key, Listing, Prefix, Reply, Request};
+use zarr_store::{Fetched, Key, Listing, Prefix, Reply, Request};
 
 /// How many nodes of consolidated metadata are read at once.
 const BLOCK: usize = 1 << 12;

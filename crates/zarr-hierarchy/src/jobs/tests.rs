@@ -2,9 +2,10 @@ use super::{LOCK_PATIENCE, Operation, TakeLock};
 use crate::node::{DropUnfinished, Edit, EraseBroken, EraseNode, ReplaceNode, create, parse_path};
 use crate::{Error, ErrorKind, open_node};
 use std::time::Duration;
+use zarr_drive::testing::{WrongReplies, succeeds_with_right_replies};
+use zarr_drive::{Job, Next, run};
 use zarr_meta::{Dialect, Node, StoredNode};
-use zarr_store::testing::{WrongReplies, succeeds_with_right_replies};
-use zarr_store::{Capabilities, Job, Key, MemoryStore, Next, Prefix, Reply, Request, StoreExt, run};
+use zarr_store::{Capabilities, Key, MemoryStore, Prefix, Reply, Request, StoreExt};
 
 /// An array of three chunks.
 const ARRAY: [(&str, &str); 5] = [

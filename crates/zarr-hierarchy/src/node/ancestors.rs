@@ -6,9 +6,10 @@ use super::revise::{Edit, revise};
 use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::sync::{Arc, Mutex, PoisonError};
+use zarr_drive::Io;
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, GroupMetadata, Node, NodePath, StoredNode, conventions};
-use zarr_store::{Capabilities, Io, Key, Precondition, Request};
+use zarr_store::{Capabilities, Key, Precondition, Request};
 
 /// The groups above a node.
 #[derive(Debug, Default)]

@@ -14,7 +14,8 @@ use crate::{Error, ErrorKind, Result, jobs};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::{Duration, SystemTime};
-use zarr_store::{Io, Key, Precondition, backoff};
+use zarr_drive::Io;
+use zarr_store::{Key, Precondition, backoff};
 
 /// How many marks a claim has: a bit each.
 const MARKS: usize = 64;

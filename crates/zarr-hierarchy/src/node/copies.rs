@@ -5,9 +5,10 @@ use super::newest::ReadNewest;
 use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::collections::BTreeMap;
+use zarr_drive::{Io, Script};
 use zarr_meta::consolidated;
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
-use zarr_store::{Capabilities, Conflicts, Fetched, Io, Key, Precondition, Request, Script};
+use zarr_store::{Capabilities, Conflicts, Fetched, Key, Precondition, Request};
 
 /// How often copies are made again when others replace them in between.
 const MAX_TRIES: u32 = 100;

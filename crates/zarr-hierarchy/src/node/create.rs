@@ -12,8 +12,9 @@ use crate::jobs::{Made, Operation, TakeLock, in_steps};
 use crate::{Error, ErrorKind, Result, jobs};
 use documents::Changes;
 use std::collections::BTreeSet;
+use zarr_drive::Io;
 use zarr_meta::{Dialect, Documents, Node, NodePath, StoredNode};
-use zarr_store::{Capabilities, Conflicts, Io, Key, Lock, Precondition, Request};
+use zarr_store::{Capabilities, Conflicts, Key, Lock, Precondition, Request};
 
 /// How often a creator looks again for the node of another, of which a document is there and the deciding one is not.
 const MAX_LOOKS: u32 = 8;

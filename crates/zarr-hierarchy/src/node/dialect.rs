@@ -3,8 +3,9 @@
 use super::OpenNode;
 use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result};
+use zarr_drive::Io;
 use zarr_meta::{Dialect, NodePath};
-use zarr_store::{AccessProfile, Io};
+use zarr_store::AccessProfile;
 
 /// The dialect of a store that holds no node, unless another is asked for.
 pub const DEFAULT_DIALECT: Dialect = Dialect::NEWEST;

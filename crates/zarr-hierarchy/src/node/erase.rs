@@ -12,8 +12,9 @@ use crate::{EraseProgress, IntoFlow, Result, Walk};
 use owned::{DocumentKeys, EraseScope, OwnedKeys};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
+use zarr_drive::Io;
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
-use zarr_store::{Capabilities, Io, Key, Listing, Prefix, Reply, Request};
+use zarr_store::{Capabilities, Key, Listing, Prefix, Reply, Request};
 
 /// Erases a node: documents first, and chunks when there is no document any more that shows them. An erase that is
 /// interrupted leaves no array that reads fill values for erased chunks. The node's own documents come after the

@@ -4,8 +4,9 @@ use super::order;
 use super::unfinished::{new_id, replacement};
 use crate::jobs::in_steps;
 use crate::{Error, Result, jobs};
+use zarr_drive::Io;
 use zarr_meta::StoredNode;
-use zarr_store::{Io, Key, Precondition, Prefix, Reply, Request};
+use zarr_store::{Key, Precondition, Prefix, Reply, Request};
 
 /// Writes the documents of a new node under a prefix of its own, exchanges that with the prefix of the node at its path, and erases the
 /// old node. Who opens the path meanwhile finds the old node or the new one. Returns false, with the old node as it was, where the

@@ -3,10 +3,9 @@
 use crate::jobs::Operation;
 use crate::{Error, Result, jobs};
 use std::collections::BTreeMap;
+use zarr_drive::{Io, Job, Next};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
-use zarr_store::{
-    AccessProfile, Capabilities, Fetched, Io, Job, Key, Listing, Next, Prefix, Reply, Request, StoreKind,
-};
+use zarr_store::{AccessProfile, Capabilities, Fetched, Key, Listing, Prefix, Reply, Request, StoreKind};
 
 /// Replies of a store whose requests take long, kept within one operation: documents, and listings of prefixes.
 #[derive(Debug, Default)]

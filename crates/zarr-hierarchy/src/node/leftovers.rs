@@ -4,8 +4,9 @@ use super::{OpenNode, order};
 use crate::chunk_keys::ChunkKeys;
 use crate::jobs::{Operation, TakeLock};
 use crate::{Error, ErrorKind, Result};
+use zarr_drive::Io;
 use zarr_meta::StoredNode;
-use zarr_store::{Io, Key, Lock, Prefix, Request};
+use zarr_store::{Key, Lock, Prefix, Request};
 
 /// Values under the keys that the chunks of a new array will have: left by an erase or a write that was interrupted, they would be read as
 /// chunks of the array.

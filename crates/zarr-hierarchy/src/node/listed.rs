@@ -6,8 +6,9 @@ use super::replace::ReplaceNode;
 use super::revise::Edit;
 use crate::jobs::Operation;
 use crate::{ErrorKind, Result};
+use zarr_drive::Io;
 use zarr_meta::{Node, NodePath, StoredNode, conventions};
-use zarr_store::{AccessProfile, Capabilities, Conflicts, Io};
+use zarr_store::{AccessProfile, Capabilities, Conflicts};
 
 /// How often the list is read again when others change it at the same time.
 const MAX_TRIES: u32 = 1000;

@@ -2,8 +2,9 @@
 
 use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
+use zarr_drive::Io;
 use zarr_meta::{Documents, StoredNode};
-use zarr_store::{Io, Key, Precondition, Version};
+use zarr_store::{Key, Precondition, Version};
 
 /// A node as it is stored, and which versions its documents have.
 #[derive(Clone, Debug)]

@@ -3,9 +3,10 @@
 use crate::hierarchy::prefix_below;
 use crate::node::order;
 use crate::{Error, Result};
+use zarr_drive::Io;
 use zarr_meta::consolidated::FoundCopy;
 use zarr_meta::{NodePath, StoredNode};
-use zarr_store::{Capabilities, Io, Key};
+use zarr_store::{Capabilities, Key};
 
 /// Refuses a change that drops consolidated metadata with the only documents of nodes. Software that writes such metadata alone writes no
 /// documents.

@@ -7,10 +7,11 @@ use super::newest::Newest;
 use super::revise::{Edit, revise_known};
 use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result};
+use zarr_drive::Io;
 use zarr_json::Value;
 use zarr_meta::conventions::{ARRAY_DIMENSIONS, dimension_names};
 use zarr_meta::{ArrayMetadata, Node, StoredNode};
-use zarr_store::{Capabilities, Io};
+use zarr_store::Capabilities;
 
 /// Replaces the metadata of a node. Copies of it in consolidated metadata are exchanged afterwards, if who reads the node by the metadata from
 /// before goes on to read what was there; else they are dropped before.

@@ -7,8 +7,9 @@ use super::still_there::{covers, same_chunks};
 use super::{order, reread};
 use crate::jobs::{Made, Operation, in_steps};
 use crate::{Error, ErrorKind, Result};
+use zarr_drive::Io;
 use zarr_meta::{Consolidated, Node, StoredNode};
-use zarr_store::{Capabilities, Conflicts, Io, Key, Precondition, Request};
+use zarr_store::{Capabilities, Conflicts, Key, Precondition, Request};
 
 /// How often a change is made again when others keep changing the documents in between.
 const MAX_TRIES: u32 = 1000;

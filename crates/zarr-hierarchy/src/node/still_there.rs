@@ -4,9 +4,10 @@ use super::reread;
 use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::sync::Arc;
+use zarr_drive::Io;
 use zarr_grid::ChunkGrid;
 use zarr_meta::{ArrayMetadata, Dialect, Node, StoredNode};
-use zarr_store::{Io, Key, Prefix, Store};
+use zarr_store::{Key, Prefix, Store};
 
 /// Gets the document of an array and compares it with the one that it was opened from.
 ///

@@ -5,8 +5,9 @@ use crate::jobs::{Operation, in_steps};
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
 use std::time::SystemTime;
+use zarr_drive::Io;
 use zarr_meta::{Dialect, Documents, NodePath};
-use zarr_store::{Capabilities, Io, Key, Prefix, Reply, Request};
+use zarr_store::{Capabilities, Key, Prefix, Reply, Request};
 
 /// The beginning of the last segment of the keys beside a node under which the progress of a conversion to the node is recorded. No dialect
 /// has such keys for documents or chunks.
@@ -202,7 +203,8 @@ impl Operation for DropUnfinished {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use zarr_store::{MemoryStore, StoreExt, run};
+    use zarr_drive::run;
+    use zarr_store::{MemoryStore, StoreExt};
 
     fn path(text: &str) -> NodePath {
         NodePath::parse(text).expect("a path")

@@ -1,7 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 use std::sync::Arc;
-use zarr_store::{Counted, Error, MemoryStore, Precondition, StoreExt, SyncAsAsync, block_on, testing};
+use zarr_drive::{SyncAsAsync, block_on};
+use zarr_store::{Counted, Error, MemoryStore, Precondition, StoreExt, testing};
 
 fn key(text: &str) -> Key {
     Key::new(text).expect("a key")

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use zarr_store::{AsyncStoreExt, ByteRange, Error, ErrorKind, Result, block_on};
+use zarr_drive::block_on;
+use zarr_store::{AsyncStoreExt, ByteRange, Error, ErrorKind, Result};
 use zarr_store_http::HttpStore;
 use zarr_testserver::{Bucket, Etags, Fault, FaultKind, TestServer, beside_each_other};
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use zarr_store::{AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, GetOptions, Key, Prefix, block_on, testing};
+use zarr_drive::{AsyncAsSync, block_on};
+use zarr_store::{AsyncStore, AsyncStoreExt, ByteRange, GetOptions, Key, Prefix, testing};
 use zarr_store_http::HttpStore;
 use zarr_testserver::{Bucket, Listing, TestServer};
 

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use zarr_drive::{AsyncAsSync, block_on};
 use zarr_store::{
-    AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, Bytes, GetOptions, Key, Prefix, SetOptions, Store, StoreExt,
-    block_on, testing,
+    AsyncStore, AsyncStoreExt, ByteRange, Bytes, GetOptions, Key, Prefix, SetOptions, Store, StoreExt, testing,
 };
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Operation, TestServer};

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use zarr_store::{AsyncStore, AsyncStoreExt, Copied, Error, ErrorKind, Prefix, Prefixed, block_on};
+use zarr_drive::block_on;
+use zarr_store::{AsyncStore, AsyncStoreExt, Copied, Error, ErrorKind, Prefix, Prefixed};
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer, beside_each_other};
 

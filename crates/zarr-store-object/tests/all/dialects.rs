@@ -4,9 +4,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use zarr_drive::{AsyncAsSync, block_on, for_each};
 use zarr_store::{
-    AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, Key, Precondition, Prefix, Result, SetOptions,
-    Store, StoreExt, Version, block_on, for_each,
+    AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, Key, Precondition, Prefix, Result, SetOptions, Store,
+    StoreExt, Version,
 };
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Etags, Fault, FaultKind, Logged, Operation, TestServer};

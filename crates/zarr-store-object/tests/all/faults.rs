@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use zarr_drive::{AsyncAsSync, block_on};
 use zarr_store::{
-    AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, GetOptions, Precondition, Prefix, Result,
-    SetOptions, Store, StoreExt, Version, block_on, testing,
+    AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, GetOptions, Precondition, Prefix, Result, SetOptions,
+    Store, StoreExt, Version, testing,
 };
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer, beside_each_other};

@@ -3,7 +3,8 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use zarr_store::{AsyncStore, AsyncStoreExt, Error, GetOptions, Prefix, block_on};
+use zarr_drive::block_on;
+use zarr_store::{AsyncStore, AsyncStoreExt, Error, GetOptions, Prefix};
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, TestServer};
 

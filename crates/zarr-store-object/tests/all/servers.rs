@@ -4,9 +4,10 @@
 //! servers:: -- --ignored`, with moto and azurite there, and a bucket or container `zarr-test` in each.
 
 use std::sync::Arc;
+use zarr_drive::{AsyncAsSync, block_on};
 use zarr_store::{
-    AsyncAsSync, AsyncStore, AsyncStoreExt, ByteRange, Copied, ErrorKind, GetOptions, Key, Precondition, Prefix,
-    SetOptions, Store, StoreExt, block_on, testing,
+    AsyncStore, AsyncStoreExt, ByteRange, Copied, ErrorKind, GetOptions, Key, Precondition, Prefix, SetOptions, Store,
+    StoreExt, testing,
 };
 use zarr_store_object::BucketStore;
 

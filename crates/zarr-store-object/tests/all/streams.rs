@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use zarr_store::{AsyncStore, AsyncStoreExt, Bytes, ErrorKind, Precondition, Result, SetOptions, Version, block_on};
+use zarr_drive::block_on;
+use zarr_store::{AsyncStore, AsyncStoreExt, Bytes, ErrorKind, Precondition, Result, SetOptions, Version};
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer, beside_each_other};
 

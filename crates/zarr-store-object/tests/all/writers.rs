@@ -5,9 +5,9 @@ use std::sync::{Arc, Barrier};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
+use zarr_drive::block_on;
 use zarr_store::{
     AsyncStore, AsyncStoreExt, ByteRange, Error, ErrorKind, GetOptions, Precondition, Result, SetOptions, Version,
-    block_on,
 };
 use zarr_store_object::BucketStore;
 use zarr_testserver::{Bucket, Fault, FaultKind, Operation, TestServer};

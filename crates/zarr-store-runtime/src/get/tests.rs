@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::IoRuntime;
-use zarr_store::block_on;
+use zarr_drive::block_on;
 
 /// A server in memory.
 #[derive(Default)]

@@ -87,7 +87,7 @@ fn failures_show_no_url() {
     let client = Client::new(&ClientOptions::default()).expect("a client");
     let url = "http://127.0.0.1:1/a?token=SENTINEL".parse().expect("a URL");
     let result =
-        zarr_store::block_on(runtime.spawn(async move { client.execute(Request::new(Method::GET, url), 0).await }));
+        zarr_drive::block_on(runtime.spawn(async move { client.execute(Request::new(Method::GET, url), 0).await }));
     let failure = result.expect("a result").expect_err("nobody listens");
     assert!(!format!("{failure:?}").contains("SENTINEL"), "{failure:?}");
     assert_eq!((failure.kind, failure.unsent), (ErrorKind::Transient, true), "{failure:?}");
@@ -111,7 +111,7 @@ fn a_server_that_answered_is_not_absent() {
     let client = Client::new(&ClientOptions::default()).expect("a client");
     let ask = || {
         let (client, request) = (client.clone(), Request::new(Method::GET, url.clone()));
-        zarr_store::block_on(runtime.spawn(async move { client.execute(request, 0).await })).expect("a result")
+        zarr_drive::block_on(runtime.spawn(async move { client.execute(request, 0).await })).expect("a result")
     };
     assert_eq!(ask().expect("an answer").status(), StatusCode::NOT_FOUND);
     server.join().expect("a server");
@@ -141,7 +141,7 @@ fn a_proxy_that_refuses_is_named() {
     let client = Client::new(&options).expect("a client");
     let url = "http://127.0.0.1:2/a".parse().expect("a URL");
     let result =
-        zarr_store::block_on(runtime.spawn(async move { client.execute(Request::new(Method::GET, url), 0).await }));
+        zarr_drive::block_on(runtime.spawn(async move { client.execute(Request::new(Method::GET, url), 0).await }));
     let failure = result.expect("a result").expect_err("nobody listens");
     assert!(failure.text.ends_with("; requests go through the proxy http://127.0.0.1:1"), "{failure:?}");
     assert!(failure.kind == ErrorKind::Io && !format!("{failure:?}").contains("SENTINEL"), "{failure:?}");

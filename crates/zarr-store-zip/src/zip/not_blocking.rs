@@ -17,7 +17,8 @@ use super::plan;
 /// # Example
 /// ```
 /// use std::sync::Arc;
-/// use zarr_store::{AsyncStore, Key, MemoryStore, Prefix, StoreExt, SyncAsAsync, block_on};
+/// use zarr_drive::{SyncAsAsync, block_on};
+/// use zarr_store::{AsyncStore, Key, MemoryStore, Prefix, StoreExt};
 /// use zarr_store_zip::AsyncZipStore;
 ///
 /// let below = MemoryStore::new();

@@ -4,10 +4,11 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use proptest::prelude::*;
+use zarr_drive::{SyncAsAsync, block_on};
 use zarr_store::testing::{self, Altered};
 use zarr_store::{
     AccessProfile, AsyncStore, ByteRange, Bytes, Counted, Counts, ErrorKind, Fetched, GetOptions, Key, MemoryStore,
-    Prefix, Store, StoreExt, SyncAsAsync, block_on,
+    Prefix, Store, StoreExt,
 };
 
 use super::archive::{Member, archive, member, stored};

@@ -1,6 +1,6 @@
 //! Work on the bytes of the file that does no I/O itself, and the two drivers of it.
 //!
-//! A [`zarr_store::Job`] is lent its replies and would copy values out of them; a plan owns its replies and hands their memory on.
+//! A `Job` of `zarr-drive` is lent its replies and would copy values out of them; a plan owns its replies and hands their memory on.
 
 use smallvec::SmallVec;
 use zarr_store::{AsyncStore, ByteRange, Error, Fetched, GetOptions, Key, Snapshot, Store};

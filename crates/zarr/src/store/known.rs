@@ -128,7 +128,8 @@ fn path(address: &StoreAddress) -> Result<&Path> {
 /// Opens the zip file that is the value at an address.
 #[cfg(feature = "zip")]
 fn open_zip(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
-    use zarr_store::{AsyncAsSync, Key, block_on};
+    use zarr_drive::{AsyncAsSync, block_on};
+    use zarr_store::Key;
     use zarr_store_zip::{AsyncZipStore, ZipStore};
 
     let inner = address.inner().ok_or_else(|| address.refuse("expected an address"))?;
@@ -228,7 +229,7 @@ mod sqlite {
 
 #[cfg(any(feature = "s3", feature = "gs", feature = "az", feature = "http"))]
 mod remote {
-    use zarr_store::AsyncAsSync;
+    use zarr_drive::AsyncAsSync;
 
     use super::*;
 

@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 use std::sync::Arc;
+use zarr_drive::{SyncAsAsync, block_on};
 use zarr_store::*;
 
 #[test]

@@ -92,9 +92,8 @@ mod held {
     use std::fmt;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-    use zarr_store::{
-        AsyncStore, ByteRange, Fetched, GetOptions, Key, Lock, SetOptions, SyncAsAsync, Version, block_on,
-    };
+    use zarr_drive::{SyncAsAsync, block_on};
+    use zarr_store::{AsyncStore, ByteRange, Fetched, GetOptions, Key, Lock, SetOptions, Version};
     use zarr_store_filesystem::{FilesystemOptions, FilesystemStore};
 
     #[derive(Clone, Copy, Debug, PartialEq)]

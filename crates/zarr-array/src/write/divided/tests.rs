@@ -8,8 +8,9 @@ use proptest::prelude::*;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use zarr_codec::CodecEntry;
+use zarr_drive::Job;
 use zarr_grid::Region;
-use zarr_store::{AccessProfile, Capabilities, Counted, Durability, Job, MemoryStore, StoreExt};
+use zarr_store::{AccessProfile, Capabilities, Counted, Durability, MemoryStore, StoreExt};
 
 const BYTES: &str = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
 const ZSTD: &str = r#"{"name": "zstd", "configuration": {"level": 1, "checksum": false}}"#;
@@ -135,7 +136,7 @@ fn runs_are_appended_while_the_next_are_encoded() {
                     if let Request::AppendToSet { pieces, .. } = &request {
                         appended += pieces.len();
                     }
-                    replies.push(zarr_store::answer(&store, request).unwrap());
+                    replies.push(zarr_drive::answer(&store, request).unwrap());
                 }
             }
             Next::Fork(forks) => {
@@ -148,7 +149,7 @@ fn runs_are_appended_while_the_next_are_encoded() {
                         appended += pieces.len();
                     }
                 }
-                forks.into_iter().for_each(|fork| zarr_store::run(&store, fork).unwrap());
+                forks.into_iter().for_each(|fork| zarr_drive::run(&store, fork).unwrap());
                 replies.clear();
                 windows += 1;
             }

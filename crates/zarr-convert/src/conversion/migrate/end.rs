@@ -5,11 +5,12 @@ use super::chunks::own_chunks;
 use super::found::{nodes, old_root};
 use super::record::{Entry, KEY, MigrationState, Record, Side};
 use std::collections::BTreeSet;
+use zarr_drive::run;
 use zarr_hierarchy::jobs::{Operation, TakeLock};
 use zarr_hierarchy::node::{check_same_chunks, order};
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_meta::{Dialect, StoredNode};
-use zarr_store::{Key, Lock, Prefix, Store, backoff, run};
+use zarr_store::{Key, Lock, Prefix, Store, backoff};
 
 /// A hint for an old node without a new one, although the migration is done.
 const ADDED: &str = "it was added since, or the new one erased: erase it if it is not wanted; else undo, which is refused where it would \

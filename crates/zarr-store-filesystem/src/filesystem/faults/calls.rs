@@ -46,7 +46,7 @@ fn a_job_that_sets_a_value_asks_for_no_version() {
         let set =
             |store: &FilesystemStore| drop(store.set(&key("a/y"), b"value", &SetOptions::default()).expect("set"));
         let request = Request::set(key("a/z"), b"value".to_vec(), Precondition::None);
-        let asked = |store: &FilesystemStore| drop(zarr_store::answer(store, request).expect("set"));
+        let asked = |store: &FilesystemStore| drop(zarr_drive::answer(store, request).expect("set"));
         assert_eq!(counted(store, asked), counted(store, set) - 1, "stat");
     });
 }

@@ -1,0 +1,149 @@
+//! Answers to requests on blocking stores.
+
+use zarr_store::{
+    BufferUse, ByteRange, Error, Fetched, GetInto, GetOptions, Key, Listed, Reply, Request, Result, SetOptions, Store,
+    StoreExt, keep_buffer,
+};
+
+use crate::get_plan::GetPlan;
+use crate::trace::Span;
+
+/// Answers requests one after another. Values that are set directly after each other are one call of [`Store::set_many`].
+///
+/// # Errors
+/// The errors of the store.
+pub fn answers(store: &dyn Store, requests: Vec<Request>, replies: &mut Vec<Reply>) -> Result<()> {
+    let mut rest = requests.as_slice();
+    while let Some(request) = rest.first() {
+        let values: Vec<_> = rest.iter().map_while(plain_set).collect();
+        if values.len() > 1 {
+            Span::sets(&store, &values).within(|| store.set_many(&values))?;
+            replies.extend(values.iter().map(|_| Reply::Set));
+            rest = rest.get(values.len()..).unwrap_or_default();
+        } else {
+            replies.push(traced(store, request)?);
+            rest = rest.get(1..).unwrap_or_default();
+        }
+    }
+    requests.into_iter().for_each(keep_value);
+    Ok(())
+}
+
+/// Answers a request.
+///
+/// # Errors
+/// The errors of the store.
+pub fn answer(store: &dyn Store, request: Request) -> Result<Reply> {
+    let reply = traced(store, &request);
+    keep_value(request);
+    reply
+}
+
+/// The reply to a request, in a span of its own.
+fn traced(store: &dyn Store, request: &Request) -> Result<Reply> {
+    let span = Span::request(&store, request);
+    let reply = span.within(|| reply(store, request))?;
+    span.replied(&reply);
+    Ok(reply)
+}
+
+fn reply(store: &dyn Store, request: &Request) -> Result<Reply> {
+    if let Some(value) = plain_set(request) {
+        // No job asks for the version of what it has set, which some stores would have to look up.
+        store.set_many(&[value])?;
+        return Ok(Reply::Set);
+    }
+    Ok(match request {
+        Request::Get { key, ranges, options } => get(store, key, ranges, options).map(Reply::Got).or_else(conflict)?,
+        Request::Set { key, value, options } => store.set(key, value, options).map(|_| Reply::Set).or_else(conflict)?,
+        Request::BeginSet { key, head, options } => Reply::Begun(store.begin_set(key, *head, options)?),
+        Request::AppendToSet { key, stream, pieces } => {
+            store.append_to_set(key, stream, pieces.clone())?;
+            Reply::Appended
+        }
+        Request::FinishSet { key, stream, head } => {
+            store.finish_set(key, stream, head.clone()).map(|_| Reply::Set).or_else(conflict)?
+        }
+        Request::Erase { key } => {
+            store.erase(key)?;
+            Reply::Erased
+        }
+        Request::ErasePrefix { prefix } => {
+            store.erase_prefix(prefix)?;
+            Reply::Erased
+        }
+        Request::RenamePrefix { from, to } => Reply::Renamed(store.rename_prefix(from, to)?),
+        Request::ExchangePrefixes { a, b } => Reply::Exchanged(store.exchange_prefixes(a, b)?),
+        Request::Lock { prefix } => Reply::Locked(store.try_lock(prefix)?),
+        Request::Barrier => {
+            store.barrier()?;
+            Reply::Barrier
+        }
+        Request::Pause { duration } => {
+            std::thread::sleep(*duration);
+            Reply::Paused
+        }
+        Request::List { prefix } => Reply::Listing(store.list_dir(prefix)?),
+        Request::ListAll { prefix } => Reply::Keys(store.list_prefix(prefix)?),
+        Request::ListSizes { prefix } => {
+            let listed = Listed::default();
+            store.list_sizes(prefix, &listed.visitor())?;
+            Reply::Sizes(listed.sorted())
+        }
+        Request::Size { key } => Reply::Size(store.size(key)?),
+    })
+}
+
+/// Answers a request, in `destination` if it gets a whole value and the store can read it there.
+pub(crate) fn answer_into(store: &dyn Store, request: Request, destination: Option<&mut [u8]>) -> Result<Reply> {
+    if let (Request::Get { key, ranges, options }, Some(destination)) = (&request, destination)
+        && options.is_default()
+        && matches!(ranges[..], [ByteRange::Full])
+    {
+        let span = Span::get(&store, key, ranges);
+        match span.within(|| store.get_into(key, destination))? {
+            GetInto::Found(size) => {
+                let reply = Reply::Received(size);
+                span.replied(&reply);
+                return Ok(reply);
+            }
+            GetInto::Missing => return Ok(Reply::Got(None)),
+            GetInto::Declined => {}
+        }
+    }
+    answer(store, request)
+}
+
+/// The key and the value of a set without precondition and durability.
+fn plain_set(request: &Request) -> Option<(&Key, &[u8])> {
+    match request {
+        Request::Set { key, value, options } if *options == SetOptions::default() => Some((key, value)),
+        _ => None,
+    }
+}
+
+/// Keeps the memory of a value that was set.
+fn keep_value(request: Request) {
+    if let Request::Set { value, .. } = request {
+        keep_buffer(BufferUse::Append, value);
+    }
+}
+
+/// A failed precondition is a reply that a job can handle, not a failure of the store.
+pub(crate) fn conflict(error: Error) -> Result<Reply> {
+    if error.is_precondition() { Ok(Reply::Conflict) } else { Err(error) }
+}
+
+/// A get with its ranges merged as the profile of the store allows, cut back into the requested ranges.
+fn get(store: &dyn Store, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+    let Some(plan) = GetPlan::new(ranges, &store.access_profile()) else {
+        return Fetched::checked(&store, key, store.get(key, ranges, options)?, ranges.len(), options);
+    };
+    let fetched = store.get(key, &plan.ranges, options).map_err(|error| plan.blame(error, ranges))?;
+    plan.cut(&store, key, fetched, options)
+}
+
+/// Checks the number of replies once for all jobs: a reply too few must not look like a missing value.
+pub(crate) fn check_replies(found: usize, expected: usize) -> Result<()> {
+    if found == expected { Ok(()) } else { Err(Error::Replies { found, expected }) }
+}

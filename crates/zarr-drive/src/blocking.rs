@@ -1,0 +1,93 @@
+//! The blocking driver of jobs.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use zarr_store::{Result, Store};
+
+use crate::answer::{answer_into, check_replies};
+use crate::trace::Span;
+use crate::waiting::run_overlapped;
+use crate::work::{BoxedWork, Outcome, Stop, Turn, Work, stalled};
+use crate::{Job, Spawn};
+
+/// Runs a job on a store, on this thread.
+///
+/// # Errors
+/// The job's own, and the store's.
+pub fn run<J: Job>(store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
+    run_on(&Sequential, store, job)
+}
+
+/// Runs a job on a store, and its forks as `spawn` does.
+///
+/// On a store that has a form [without blocking](Store::as_async), this thread waits for the replies to many requests, and all steps of
+/// jobs run on the threads of `spawn`, within its [limits](Spawn::limits).
+///
+/// # Errors
+/// The job's own, and the store's.
+pub fn run_on<J: Job>(spawn: &dyn Spawn, store: &dyn Store, job: J) -> Result<J::Output, J::Error> {
+    let outcome = Outcome::new();
+    let ended = match store.as_async() {
+        Some(store) => run_overlapped(spawn, &*store, Box::new(outcome.root(job))),
+        None => drive(spawn, store, &mut outcome.root(job)),
+    };
+    outcome.result(ended)
+}
+
+/// Takes the steps of a job on this thread, and answers its requests.
+fn drive(spawn: &dyn Spawn, store: &dyn Store, work: &mut dyn Work<'_>) -> Result<(), Stop> {
+    let mut replies = Vec::new();
+    loop {
+        let turn = work.step(&mut replies, &Span::current());
+        replies.clear();
+        match turn {
+            Turn::Done => return Ok(()),
+            Turn::Failed => return Err(Stop::Step),
+            Turn::Fork(works) => all(spawn, store, works)?,
+            Turn::FetchInto(requests) => {
+                for (number, request) in requests.into_iter().enumerate() {
+                    replies.push(answer_into(store, request, work.destination(number))?);
+                }
+            }
+            Turn::Ask(requests) => {
+                let expected = requests.len();
+                spawn.answers(store, requests, &mut replies)?;
+                check_replies(replies.len(), expected)?;
+            }
+        }
+    }
+}
+
+/// Runs forked jobs where `spawn` runs them.
+fn all(spawn: &dyn Spawn, store: &dyn Store, works: Vec<BoxedWork<'_>>) -> Result<(), Stop> {
+    let expected = works.len();
+    let works: Vec<_> = works.into_iter().map(|work| Mutex::new(Some(work))).collect();
+    let (ended, failed) = (AtomicUsize::new(0), Mutex::new(None));
+    spawn.all(works.len(), &|number| {
+        let work = works.get(number).and_then(|work| work.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let Some(mut work) = work else { return true };
+        match drive(spawn, store, &mut *work) {
+            Ok(()) => {
+                ended.fetch_add(1, Ordering::Relaxed);
+                true
+            }
+            Err(stop) => {
+                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(stop);
+                false
+            }
+        }
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(stop) => Err(stop),
+        // One was left out, or panicked, and `spawn` did not pass that on.
+        None if ended.into_inner() < expected => Err(stalled().into()),
+        None => Ok(()),
+    }
+}
+
+/// Runs jobs one after another on this thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sequential;
+
+impl Spawn for Sequential {}

@@ -1,0 +1,176 @@
+//! Spans of requests and of steps of jobs, of the crate `tracing`, by the feature of that name; without it, none of this is compiled.
+//!
+//! | span | level | its time | fields |
+//! |---|---|---|---|
+//! | `request` | debug | a request to the store | `store`, `operation`, `key`, `ranges`, `bytes` (of the reply, or set) |
+//! | `wait` | trace | a request waits until the [bound](crate::Limits::requests) allows it | |
+//! | `step` | debug | a job decodes, encodes or plans | `job` |
+//!
+//! Values that a blocking store sets together are one request, `set_many`, with the key of the first.
+//!
+//! The target is `zarr`. On stores that do not block, all are below the span in which the operation was called; so are they on other stores,
+//! but for work that is handed to other threads. `store` is the name of the store, which shows no secret, and values are never shown.
+
+use std::fmt;
+#[cfg(feature = "tracing")]
+use tracing::level_filters::LevelFilter;
+#[cfg(feature = "tracing")]
+use zarr_store::Fetched;
+use zarr_store::{ByteRange, Key, Reply, Request};
+
+/// A span, if the feature is on.
+#[derive(Clone, Debug)]
+pub(crate) struct Span(#[cfg(feature = "tracing")] tracing::Span);
+
+#[cfg(feature = "tracing")]
+impl Span {
+    /// The span of the caller.
+    pub(crate) fn current() -> Self {
+        // Looked up only where somebody listens: reads of single elements are that short.
+        Self(if LevelFilter::current() == LevelFilter::OFF { tracing::Span::none() } else { tracing::Span::current() })
+    }
+
+    /// Of a request to a store.
+    pub(crate) fn request(store: &dyn fmt::Display, request: &Request) -> Self {
+        let (operation, key): (_, &dyn fmt::Display) = match request {
+            Request::Get { key, ranges, .. } => return Self::get(store, key, ranges),
+            Request::Set { key, value, .. } => {
+                let span = Self::of(store, "set", key);
+                span.0.record("bytes", value.len());
+                return span;
+            }
+            Request::AppendToSet { key, pieces, .. } => {
+                let span = Self::of(store, "append_to_set", key);
+                span.0.record("bytes", pieces.iter().map(|piece| piece.len()).sum::<usize>());
+                return span;
+            }
+            Request::BeginSet { key, .. } => ("begin_set", key),
+            Request::FinishSet { key, .. } => ("finish_set", key),
+            Request::Erase { key } => ("erase", key),
+            Request::ErasePrefix { prefix } => ("erase_prefix", prefix),
+            Request::RenamePrefix { from, .. } => ("rename_prefix", from),
+            Request::ExchangePrefixes { a, .. } => ("exchange_prefixes", a),
+            Request::Lock { prefix } => ("lock", prefix),
+            Request::Barrier => ("barrier", &""),
+            Request::Pause { .. } => ("pause", &""),
+            Request::List { prefix } => ("list_dir", prefix),
+            Request::ListAll { prefix } => ("list_prefix", prefix),
+            Request::ListSizes { prefix } => ("list_sizes", prefix),
+            Request::Size { key } => ("size", key),
+        };
+        Self::of(store, operation, key)
+    }
+
+    /// Of values that are set together.
+    pub(crate) fn sets(store: &dyn fmt::Display, values: &[(&Key, &[u8])]) -> Self {
+        let first: &dyn fmt::Display = values.first().map_or(&"", |(key, _)| *key);
+        let span = Self::of(store, "set_many", first);
+        span.0.record("bytes", values.iter().map(|(_, value)| value.len()).sum::<usize>());
+        span
+    }
+
+    /// Of a get.
+    pub(crate) fn get(store: &dyn fmt::Display, key: &dyn fmt::Display, ranges: &[ByteRange]) -> Self {
+        let span = Self::of(store, "get", key);
+        if !span.0.is_disabled() {
+            let ranges: Vec<String> = ranges.iter().map(ToString::to_string).collect();
+            span.0.record("ranges", ranges.join(", "));
+        }
+        span
+    }
+
+    fn of(store: &dyn fmt::Display, operation: &'static str, key: &dyn fmt::Display) -> Self {
+        use tracing::field::Empty;
+        Self(tracing::debug_span!(target: "zarr", "request", %store, operation, %key, ranges = Empty, bytes = Empty))
+    }
+
+    /// Span of a step of a job whose type has this name, below the span in which the operation was called.
+    pub(crate) fn step(&self, job: &str) -> Self {
+        let span = tracing::debug_span!(target: "zarr", parent: &self.0, "step", job = tracing::field::Empty);
+        if !span.is_disabled() {
+            span.record("job", short_name(job));
+        }
+        Self(span)
+    }
+
+    /// Of the wait for a permit.
+    pub(crate) fn wait() -> Self {
+        Self(tracing::trace_span!(target: "zarr", "wait"))
+    }
+
+    /// Does work in the span.
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.0.in_scope(work)
+    }
+
+    /// A future in the span.
+    pub(crate) fn during<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        tracing::Instrument::instrument(future, self.0.clone())
+    }
+
+    /// Notes the bytes of the reply to a get.
+    pub(crate) fn got(&self, fetched: Option<&Fetched>) {
+        if let (Some(fetched), false) = (fetched, self.0.is_disabled()) {
+            self.0.record("bytes", fetched.parts().map(<[u8]>::len).sum::<usize>());
+        }
+    }
+
+    /// Notes the bytes of a reply.
+    pub(crate) fn replied(&self, reply: &Reply) {
+        match reply {
+            Reply::Got(fetched) => self.got(fetched.as_ref()),
+            Reply::Received(size) => {
+                self.0.record("bytes", size);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The last part of the path of a type or function, without type parameters.
+#[cfg(feature = "tracing")]
+fn short_name(path: &str) -> &str {
+    // The future of an async function is a closure in it.
+    let named = path.split('<').next().and_then(|path| path.rsplit("::").find(|part| !part.starts_with('{')));
+    named.unwrap_or(path)
+}
+
+#[cfg(not(feature = "tracing"))]
+#[expect(clippy::unused_self, reason = "the other form has fields")]
+impl Span {
+    pub(crate) fn current() -> Self {
+        Self()
+    }
+
+    pub(crate) fn request(_: &dyn fmt::Display, _: &Request) -> Self {
+        Self()
+    }
+
+    pub(crate) fn sets(_: &dyn fmt::Display, _: &[(&Key, &[u8])]) -> Self {
+        Self()
+    }
+
+    pub(crate) fn get(_: &dyn fmt::Display, _: &dyn fmt::Display, _: &[ByteRange]) -> Self {
+        Self()
+    }
+
+    pub(crate) fn step(&self, _: &str) -> Self {
+        Self()
+    }
+
+    pub(crate) fn wait() -> Self {
+        Self()
+    }
+
+    pub(crate) fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        work()
+    }
+
+    pub(crate) fn during<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        future
+    }
+
+    pub(crate) fn got(&self, _: Option<&zarr_store::Fetched>) {}
+
+    pub(crate) fn replied(&self, _: &Reply) {}
+}

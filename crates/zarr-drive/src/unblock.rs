@@ -1,0 +1,391 @@
+//! Blocking code over stores that do not block, as a future.
+
+mod reply;
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use bytes::Bytes;
+use zarr_store::{
+    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Error, ErrorKind, Fetched,
+    GetOptions, Key, Listing, Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
+};
+
+use crate::AsyncAsSync;
+use crate::waiting::FutureSet;
+
+/// Runs blocking code on a thread of its own, and polls the requests that it makes: decoding, encoding and all else that takes time
+/// happens on that thread and on the threads of pools, never where the future is polled.
+///
+/// The [`Unblocker`] that the code is given makes blocking stores of stores that do not block. Their futures are polled within the
+/// future that this returns, so that they find the runtime that it runs on. When it is dropped, requests under way are dropped with
+/// it, and every further one fails, so that the code ends soon; other code may ask whether the future [is still
+/// there](Unblocker::is_awaited).
+///
+/// # Errors
+/// [`ErrorKind::Limit`] if the system has no thread for it.
+///
+/// # Panics
+/// If the code does.
+///
+/// # Example
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_drive::*;
+/// # use zarr_store::*;
+/// # fn main() -> Result<()> {
+/// let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())));
+/// let size = unblock(move |unblocker| {
+///     let store = unblocker.store(&store);
+///     let key = Key::new("a")?;
+///     store.set_all(&key, b"12345")?;
+///     store.size(&key)
+/// });
+/// assert_eq!(block_on(size)??, Some(5));
+/// # Ok(())
+/// # }
+/// ```
+pub async fn unblock<T: Send + 'static>(work: impl FnOnce(&Unblocker) -> T + Send + 'static) -> Result<T> {
+    let exchange = Arc::new(Exchange::<T>::default());
+    let requests = Arc::clone(&exchange.requests);
+    let done = Ended(Arc::clone(&exchange));
+    let span = crate::trace::Span::current();
+    let run = move || {
+        let outcome = catch_unwind(AssertUnwindSafe(|| span.within(|| work(&Unblocker(requests)))));
+        done.end(outcome);
+    };
+    let spawned = std::thread::Builder::new().name("zarr-blocking".to_owned()).spawn(run);
+    spawned.map_err(|error| Error::failed(&"a thread", Operation::Open, "/", ErrorKind::Limit, error))?;
+    Requests { exchange, set: FutureSet::new() }.await
+}
+
+/// Makes blocking stores for code that [`unblock`] runs.
+#[derive(Clone)]
+pub struct Unblocker(Arc<Queue>);
+
+impl fmt::Debug for Unblocker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Unblocker")
+    }
+}
+
+impl Unblocker {
+    /// Whether the future is still there. Code that makes no requests ends early if it is not.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        !self.0.lock().is_closed
+    }
+
+    /// `store` as a blocking store, for as long as the future is polled.
+    #[must_use]
+    pub fn store(&self, store: &Arc<dyn AsyncStore>) -> Arc<dyn Store> {
+        let queue = Arc::clone(&self.0);
+        Arc::new(AsyncAsSync::new(Arc::new(Sent { store: Arc::clone(store), queue })))
+    }
+}
+
+/// Futures on their way from the code to the future that polls them.
+#[derive(Default)]
+struct Queue(Mutex<Queued>);
+
+#[derive(Default)]
+struct Queued {
+    futures: Vec<BoxFuture<'static, ()>>,
+    waker: Option<Waker>,
+    /// Nobody polls any more.
+    is_closed: bool,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Queued> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a future polled. One that nobody polls is dropped.
+    fn push(&self, future: BoxFuture<'static, ()>) {
+        let mut queued = self.lock();
+        if queued.is_closed {
+            drop(queued);
+            return;
+        }
+        queued.futures.push(future);
+        let waker = queued.waker.take();
+        drop(queued);
+        waker.into_iter().for_each(Waker::wake);
+    }
+
+    fn wake(&self) {
+        let waker = self.lock().waker.take();
+        waker.into_iter().for_each(Waker::wake);
+    }
+}
+
+/// The outcome of the code, or the payload of its panic.
+type Outcome<T> = Result<T, Box<dyn Any + Send>>;
+
+struct Exchange<T> {
+    requests: Arc<Queue>,
+    outcome: Mutex<Option<Outcome<T>>>,
+}
+
+impl<T> Default for Exchange<T> {
+    fn default() -> Self {
+        Self { requests: Arc::default(), outcome: Mutex::default() }
+    }
+}
+
+struct Ended<T>(Arc<Exchange<T>>);
+
+impl<T> Ended<T> {
+    fn end(self, outcome: Outcome<T>) {
+        *self.0.outcome.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+        self.0.requests.wake();
+    }
+}
+
+/// Polls the requests of the code until it ends.
+struct Requests<T> {
+    exchange: Arc<Exchange<T>>,
+    set: FutureSet<'static, ()>,
+}
+
+impl<T> Future for Requests<T> {
+    type Output = Result<T>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Result<T>> {
+        let this = self.get_mut();
+        let mut queued = this.exchange.requests.lock();
+        queued.waker = Some(context.waker().clone());
+        std::mem::take(&mut queued.futures).into_iter().for_each(|future| this.set.push(future));
+        drop(queued);
+        while let Poll::Ready(Some(())) = this.set.poll_next(context) {}
+        let outcome = this.exchange.outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match outcome {
+            None => Poll::Pending,
+            Some(Ok(output)) => Poll::Ready(Ok(output)),
+            Some(Err(panic)) => resume_unwind(panic),
+        }
+    }
+}
+
+impl<T> Drop for Requests<T> {
+    fn drop(&mut self) {
+        let mut queued = self.exchange.requests.lock();
+        queued.is_closed = true;
+        let futures = std::mem::take(&mut queued.futures);
+        drop(queued);
+        drop(futures);
+    }
+}
+
+/// A store whose futures are polled elsewhere.
+struct Sent {
+    store: Arc<dyn AsyncStore>,
+    queue: Arc<Queue>,
+}
+
+impl fmt::Debug for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.store, f)
+    }
+}
+
+impl fmt::Display for Sent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Sent {
+    fn send<T: Send + 'static>(
+        &self,
+        operation: Operation,
+        key: &str,
+        request: impl FnOnce(Arc<dyn AsyncStore>) -> BoxFuture<'static, Result<T>> + Send + 'static,
+    ) -> BoxFuture<'static, Result<T>> {
+        let (sender, reply) = reply::channel();
+        let store = Arc::clone(&self.store);
+        self.queue.push(Box::pin(sender.send_output(move || request(store))));
+        let (store, key) = (Arc::clone(&self.store), key.to_owned());
+        Box::pin(async move {
+            reply.await.unwrap_or_else(|| {
+                let reason = "the future that the operation belongs to was dropped";
+                Err(Error::failed(&store, operation, key, ErrorKind::Internal, reason))
+            })
+        })
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl AsyncStore for Sent {
+    fn get<'a>(
+        &'a self,
+        key: &'a Key,
+        ranges: &'a [ByteRange],
+        options: &'a GetOptions,
+    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
+        let (owned, ranges, options) = (key.clone(), ranges.to_vec(), options.clone());
+        self.send(Operation::Get, key.as_str(), |store| {
+            Box::pin(async move { store.get(&owned, &ranges, &options).await })
+        })
+    }
+
+    fn set<'a>(
+        &'a self,
+        key: &'a Key,
+        value: Bytes,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        let (owned, options) = (key.clone(), options.clone());
+        self.send(Operation::Set, key.as_str(), |store| {
+            Box::pin(async move { store.set(&owned, value, &options).await })
+        })
+    }
+
+    fn set_pieces<'a>(
+        &'a self,
+        key: &'a Key,
+        pieces: Vec<Bytes>,
+        options: &'a SetOptions,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        let (owned, options) = (key.clone(), options.clone());
+        self.send(Operation::Set, key.as_str(), |store| {
+            Box::pin(async move { store.set_pieces(&owned, pieces, &options).await })
+        })
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        self.store.copy_source(key)
+    }
+
+    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
+        let (from, owned) = (from.clone(), to.clone());
+        self.send(Operation::Set, to.as_str(), |store| Box::pin(async move { store.copy(&from, &owned).await }))
+    }
+
+    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
+        let (owned, options) = (key.clone(), options.clone());
+        self.send(Operation::Set, key.as_str(), move |store| {
+            Box::pin(async move { store.begin_set(&owned, head, &options).await })
+        })
+    }
+
+    fn append_to_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        pieces: Vec<Bytes>,
+    ) -> BoxFuture<'a, Result<()>> {
+        let (owned, stream) = (key.clone(), stream.clone());
+        self.send(Operation::Set, key.as_str(), |store| {
+            Box::pin(async move { store.append_to_set(&owned, &stream, pieces).await })
+        })
+    }
+
+    fn finish_set<'a>(
+        &'a self,
+        key: &'a Key,
+        stream: &'a SetStream,
+        head: Bytes,
+    ) -> BoxFuture<'a, Result<Option<Version>>> {
+        let (owned, stream) = (key.clone(), stream.clone());
+        self.send(Operation::Set, key.as_str(), |store| {
+            Box::pin(async move { store.finish_set(&owned, &stream, head).await })
+        })
+    }
+
+    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
+        let owned = key.clone();
+        self.send(Operation::Erase, key.as_str(), |store| Box::pin(async move { store.erase(&owned).await }))
+    }
+
+    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
+        let owned = prefix.clone();
+        self.send(Operation::List, prefix.as_str(), |store| Box::pin(async move { store.list_dir(&owned).await }))
+    }
+
+    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
+        let owned = prefix.clone();
+        self.send(Operation::List, prefix.as_str(), |store| Box::pin(async move { store.list_prefix(&owned).await }))
+    }
+
+    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
+        let (owned, visit) = (prefix.clone(), SizeVisitor::clone(visit));
+        self.send(Operation::List, prefix.as_str(), |store| {
+            Box::pin(async move { store.list_sizes(&owned, &visit).await })
+        })
+    }
+
+    fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
+        let owned = prefix.clone();
+        self.send(Operation::Erase, prefix.as_str(), |store| Box::pin(async move { store.erase_prefix(&owned).await }))
+    }
+
+    fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        let (owned, to) = (from.clone(), to.clone());
+        self.send(Operation::Set, from.as_str(), |store| {
+            Box::pin(async move { store.rename_prefix(&owned, &to).await })
+        })
+    }
+
+    fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
+        let (owned, b) = (a.clone(), b.clone());
+        self.send(Operation::Set, a.as_str(), |store| {
+            Box::pin(async move { store.exchange_prefixes(&owned, &b).await })
+        })
+    }
+
+    fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
+        let owned = prefix.clone();
+        let pinned =
+            self.send(Operation::Get, prefix.as_str(), |store| Box::pin(async move { store.pin(&owned).await }));
+        Box::pin(async move {
+            let Some(store) = pinned.await? else { return Ok(None) };
+            Ok(Some(Arc::new(Self { store, queue: Arc::clone(&self.queue) }) as Arc<dyn AsyncStore>))
+        })
+    }
+
+    fn is_in_place(&self) -> BoxFuture<'_, Result<bool>> {
+        self.send(Operation::Get, "/", |store| Box::pin(async move { store.is_in_place().await }))
+    }
+
+    fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
+        let owned = prefix.clone();
+        self.send(Operation::Lock, prefix.as_str(), |store| Box::pin(async move { store.try_lock(&owned).await }))
+    }
+
+    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        let paused = self.send(Operation::Lock, "/", move |store| {
+            Box::pin(async move {
+                store.pause(duration).await;
+                Ok(())
+            })
+        });
+        Box::pin(async { drop(paused.await) })
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.store.take_warnings()
+    }
+
+    fn flush(&self) -> BoxFuture<'_, Result<()>> {
+        self.send(Operation::Flush, "/", |store| Box::pin(async move { store.flush().await }))
+    }
+
+    fn barrier(&self) -> BoxFuture<'_, Result<()>> {
+        self.send(Operation::Flush, "/", |store| Box::pin(async move { store.barrier().await }))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.store.access_profile()
+    }
+}
