@@ -2,11 +2,12 @@
 
 use crate::core::ArrayCore;
 use crate::data::copy_elements;
-use crate::drive::{Blocking, Drive, Waiting, now};
+use crate::drive::{Blocking, Drive, Waiting};
 use crate::{Array, ArrayData, AsyncArray, Error, ErrorKind, Result, WriteFrom, reshape, selected_memory};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::View;
+use zarr_drive::now;
 use zarr_grid::{ChunkGrid, Region, Shape};
 
 /// So many bytes are kept before they are written, if whole chunks (or shards) are fewer.

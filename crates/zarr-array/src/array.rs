@@ -3,7 +3,7 @@
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
 use crate::create::NewArray;
-use crate::drive::{Blocking, now};
+use crate::drive::Blocking;
 use crate::seen::Seen;
 use crate::verbs::{self, Verbs};
 use crate::{
@@ -11,6 +11,7 @@ use crate::{
 };
 use std::sync::Arc;
 use zarr_codec::ViewMut;
+use zarr_drive::{map, now};
 use zarr_dtype::Element;
 use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
 use zarr_hierarchy::Erasure;
@@ -244,7 +245,7 @@ impl Array {
     /// # Errors
     /// If the system has no threads for it.
     pub fn map_parallel<T: Send, R: Send>(&self, items: Vec<T>, each: impl Fn(T) -> R + Sync + Send) -> Result<Vec<R>> {
-        execute::within(&self.core, || execute::map(items, each))
+        execute::within(&self.core, || map(items, each))
     }
 
     pub(crate) fn of_core(store: Arc<dyn Store>, core: Arc<ArrayCore>) -> Self {

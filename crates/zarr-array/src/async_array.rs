@@ -2,7 +2,7 @@
 
 use crate::cache::StoreId;
 use crate::core::ArrayCore;
-use crate::drive::{Waiting, now};
+use crate::drive::Waiting;
 use crate::seen::Seen;
 use crate::verbs::{self, Verbs};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
 };
 use crate::{WriteFrom, reshape};
 use std::sync::Arc;
-use zarr_drive::unblock;
+use zarr_drive::{now, unblock};
 use zarr_dtype::Element;
 use zarr_grid::{ChunkIndex, IntoSelection, Region, Resolved};
 use zarr_hierarchy::Erasure;

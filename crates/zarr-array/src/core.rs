@@ -38,7 +38,7 @@ pub(crate) struct ArrayCore {
     cache: Option<ArrayCache>,
     kept_indexes: KeptIndexes,
     #[cfg(feature = "parallel")]
-    pool: std::sync::OnceLock<Arc<rayon::ThreadPool>>,
+    threads: std::sync::OnceLock<zarr_drive::Threads>,
 }
 
 /// Which location the chunks of an array lie in: 0 is implied by its metadata, others follow in their order.
@@ -132,7 +132,7 @@ impl ArrayCore {
             cache: None,
             kept_indexes: KeptIndexes::default(),
             #[cfg(feature = "parallel")]
-            pool: std::sync::OnceLock::new(),
+            threads: std::sync::OnceLock::new(),
         })
     }
 
@@ -229,18 +229,19 @@ impl ArrayCore {
         self.grid.check_index(&index).is_ok().then_some(index)
     }
 
-    /// Where decoding runs; `None`: on the shared pool.
+    /// The threads that decoding runs on; `None`: those of the shared pool.
     ///
     /// # Errors
     /// If the system has no threads for it.
     #[cfg(feature = "parallel")]
-    pub(crate) fn pool(&self) -> Result<Option<&Arc<rayon::ThreadPool>>> {
-        let Some(threads) = self.options.threads else { return Ok(None) };
-        if self.pool.get().is_none() {
-            // If another thread was faster, that is the same one.
-            let _ = self.pool.set(crate::pool::pool(threads)?);
+    pub(crate) fn threads(&self) -> Result<Option<&zarr_drive::Threads>> {
+        let Some(count) = self.options.threads else { return Ok(None) };
+        if self.threads.get().is_none() {
+            let refused = |error| Error::new(ErrorKind::Limit, format!("the system refuses {count} threads: {error}"));
+            // If another thread was faster, that is the same pool.
+            let _ = self.threads.set(zarr_drive::Threads::shared(count).map_err(refused)?);
         }
-        Ok(self.pool.get())
+        Ok(self.threads.get())
     }
 
     /// The array, seen to be there at this time.
@@ -326,8 +327,8 @@ impl ArrayCore {
         }
         core.location.0.store(self.location.0.load(Ordering::Relaxed), Ordering::Relaxed);
         #[cfg(feature = "parallel")]
-        if let Some(pool) = self.pool()? {
-            let _ = core.pool.set(Arc::clone(pool));
+        if let Some(threads) = self.threads()? {
+            let _ = core.threads.set(threads.clone());
         }
         Ok(core)
     }

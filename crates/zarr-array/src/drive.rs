@@ -3,10 +3,8 @@
 use crate::core::ArrayCore;
 use crate::{Error, Result, chunk_keys, execute, jobs};
 use std::fmt::Debug;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
-use zarr_drive::{Job, block_on, run, run_async, run_async_with};
+use zarr_drive::{Job, run, run_async, run_async_with};
 use zarr_store::{AccessProfile, AsyncStore, Capabilities, Prefix, Store};
 
 /// Runs the jobs of an array on its store.
@@ -135,15 +133,6 @@ impl Drive for Waiting<'_> {
 
     fn overlaps(&self) -> bool {
         true
-    }
-}
-
-/// The output of a future that waits for nothing, as those of [`Blocking`] do.
-pub(crate) fn now<F: Future>(future: F) -> F::Output {
-    let mut future = pin!(future);
-    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(output) => output,
-        Poll::Pending => block_on(future),
     }
 }
 

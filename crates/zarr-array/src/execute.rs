@@ -3,9 +3,9 @@
 use crate::Error;
 use crate::core::ArrayCore;
 use std::num::NonZeroUsize;
-use zarr_drive::{Job, Limits, Spawn, run_on};
-use zarr_hierarchy::execute::Pool;
-pub(crate) use zarr_hierarchy::execute::{map, try_for_each};
+#[cfg(feature = "parallel")]
+use zarr_drive::Threads;
+use zarr_drive::{Job, Limits, Pool, Spawn, run_on};
 use zarr_store::{AccessProfile, Store};
 
 /// Does work where an array's decoding runs.
@@ -14,19 +14,11 @@ use zarr_store::{AccessProfile, Store};
 /// If the system has no threads for it.
 pub(crate) fn within<T: Send>(core: &ArrayCore, work: impl FnOnce() -> T + Send) -> Result<T, Error> {
     #[cfg(feature = "parallel")]
-    if let Some(pool) = core.pool()? {
-        let (mut work, mut done) = (Some(work), None);
-        install(pool, &mut || done = work.take().map(|work| work()));
-        return done.ok_or_else(|| Error::internal("a pool of threads did not work"));
+    if let Some(threads) = core.threads()? {
+        return threads.run(work).ok_or_else(|| Error::internal("a pool of threads did not work"));
     }
     let _ = core;
     Ok(work())
-}
-
-/// Compiled once, and not for each kind of work.
-#[cfg(feature = "parallel")]
-fn install(pool: &rayon::ThreadPool, work: &mut (dyn FnMut() + Send)) {
-    pool.install(work);
 }
 
 /// Runs a job of an array on a blocking store.
@@ -47,7 +39,7 @@ pub(crate) fn limits(core: &ArrayCore, profile: &AccessProfile) -> Limits {
 /// How many threads decode and encode for an array.
 pub(crate) fn threads(core: &ArrayCore) -> usize {
     #[cfg(feature = "parallel")]
-    let threads = core.options.threads.map_or_else(rayon::current_num_threads, NonZeroUsize::get);
+    let threads = core.options.threads.map_or_else(Threads::of_caller, NonZeroUsize::get);
     #[cfg(not(feature = "parallel"))]
     let threads = {
         let _ = core;
@@ -60,7 +52,7 @@ pub(crate) fn threads(core: &ArrayCore) -> usize {
 fn pool(core: &ArrayCore) -> Result<Pool, Error> {
     let pool = in_flight(core, Pool::of_forks());
     #[cfg(feature = "parallel")]
-    let pool = pool.of_threads(core.pool()?.cloned());
+    let pool = pool.of_threads(core.threads()?.cloned());
     Ok(pool)
 }
 

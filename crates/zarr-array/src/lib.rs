@@ -50,8 +50,6 @@ mod kept_indexes;
 mod nd;
 mod options;
 mod plan;
-#[cfg(feature = "parallel")]
-mod pool;
 mod read;
 mod read_many;
 mod reshape;

@@ -1,13 +1,14 @@
 //! Reading several regions at once.
 
 use crate::core::ArrayCore;
-use crate::drive::{Drive, now};
+use crate::drive::Drive;
 use crate::elements::Destination;
 use crate::read::{ReadExecution, ReadPlan};
 use crate::verbs::Verbs;
 use crate::{Array, ArrayData, AsyncArray, Error, ReadInto, Result, selected_memory};
 use std::sync::Arc;
 use zarr_codec::ViewMut;
+use zarr_drive::now;
 use zarr_grid::{IntoSelection, Resolved};
 use zarr_store::AccessProfile;
 

@@ -1,10 +1,10 @@
 //! Verbs on elements beside reading and writing them as they are: casts, one value for all, chunk by chunk.
 
 use crate::core::ArrayCore;
-use crate::drive::now;
 use crate::{Array, AsyncArray, Error, Result, execute, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{Dims, View};
+use zarr_drive::now;
 use zarr_dtype::{Cast, CastElement, DataType, Heap, WriteElement};
 use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlaps, IntoSelection, Region, Resolved};
 
@@ -107,7 +107,7 @@ impl Array {
             if regions.is_empty() {
                 return Ok(());
             }
-            execute::within(&self.core, || execute::try_for_each(&regions, &each))??;
+            execute::within(&self.core, || zarr_drive::try_for_each(&regions, &each))??;
         }
     }
 }
@@ -194,7 +194,7 @@ impl AsyncArray {
         let core = Arc::clone(&self.core);
         let done = zarr_drive::unblock(move |unblocker| {
             let one = |item| unblocker.is_awaited().then(|| each(item));
-            execute::within(&core, || execute::map(items, one))
+            execute::within(&core, || zarr_drive::map(items, one))
         });
         let done: Option<Vec<R>> = done.await??.into_iter().collect();
         done.ok_or_else(|| Error::internal("values are left out of a future that is there"))

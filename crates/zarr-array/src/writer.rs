@@ -1,9 +1,9 @@
 //! Writers that keep parts of chunks until these are whole.
 
-use crate::drive::now;
 use crate::typed::Repeated;
 use crate::write_buffer::WriteBuffer;
 use crate::{Array, AsyncArray, Result, WriteFrom};
+use zarr_drive::now;
 use zarr_dtype::WriteElement;
 use zarr_grid::IntoSelection;
 

@@ -56,6 +56,9 @@
 //! `AsyncStore::pause` lets a thread of its own wake the future.
 //!
 //! # Features
+//! `parallel` (default): jobs that fork run on the threads of a [`Pool`], which are rayon's or [`Threads`] of their own. Without it, all runs on
+//! the calling thread.
+//!
 //! `tracing`: requests and steps of jobs as spans of the crate `tracing`, for programs that subscribe to them. `request` (debug; `store`,
 //! `operation`, `key`, `ranges`, `bytes`) is a request to a store, `wait` (trace) its wait for the [bound](Limits::requests), `step` (debug;
 //! `job`) is work between requests: decoding, encoding. Their target is `zarr`. They show no value and no secret.
@@ -69,10 +72,13 @@ mod coalesce;
 mod get_plan;
 mod job;
 mod limits;
+mod pool;
 mod script;
 mod spawn;
 mod sync_as_async;
 pub mod testing;
+#[cfg(feature = "parallel")]
+mod threads;
 mod trace;
 mod unblock;
 mod wait;
@@ -85,9 +91,12 @@ pub use blocking::{Sequential, run, run_on};
 pub use get_plan::DriverGet;
 pub use job::{Job, Next};
 pub use limits::Limits;
+pub use pool::{Pool, map, run_free, try_for_each};
 pub use script::{Io, Script};
 pub use spawn::{Spawn, Workers};
 pub use sync_as_async::SyncAsAsync;
+#[cfg(feature = "parallel")]
+pub use threads::Threads;
 pub use unblock::{Unblocker, unblock};
-pub use wait::block_on;
+pub use wait::{block_on, now};
 pub use waiting::{for_each, run_async, run_async_with};

@@ -19,6 +19,16 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
+/// The output of a future that waits for nothing, as those of blocking stores do: it is done when it is polled first. If it waits all the
+/// same, so does this thread.
+pub fn now<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => block_on(future),
+    }
+}
+
 /// Wakes a thread that waits. Whatever else parks and unparks the thread, no wake is lost.
 pub(crate) struct Unpark {
     thread: Thread,

@@ -21,12 +21,11 @@ pub use walked::Walk;
 use copied::open_copied;
 use mixed::MixedWalkJob;
 
-use crate::execute;
 use crate::jobs::Operation;
 use crate::node::{OpenNode, parse_path};
 use crate::{Error, Result};
 use std::collections::BTreeSet;
-use zarr_drive::{Io, Script, run, run_async};
+use zarr_drive::{Io, Script, run, run_async, run_free};
 use zarr_meta::{Copies, Dialect, NodePath, StoredNode};
 use zarr_store::{AccessProfile, AsyncStore, Capabilities, Store, StoreKind};
 
@@ -145,7 +144,7 @@ fn on_free<T: Send, F: Future<Output = Result<T>> + Send>(
     operation: impl FnOnce(Io, Facts) -> F,
 ) -> Result<T> {
     let facts = Facts::of(store);
-    execute::run_free(store, Script::new(|io| operation(io, facts))).map_err(|error| in_store(store, error))
+    run_free(store, Script::new(|io| operation(io, facts))).map_err(|error| in_store(store, error))
 }
 
 /// As [`on`], on a store that does not block.

@@ -29,7 +29,6 @@ pub mod chunk_keys;
 mod consolidate;
 mod erasure;
 mod error;
-pub mod execute;
 mod hierarchy;
 pub mod jobs;
 pub mod node;

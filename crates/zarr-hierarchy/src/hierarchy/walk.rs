@@ -2,13 +2,12 @@
 
 use super::Walk;
 use super::only_copied::{only_in, with_values};
-use crate::execute;
 use crate::jobs::{Operation, get_document, get_whole_document, unfit};
 use crate::node::{OpenNode, Probed, REPLACEMENTS, reread};
 use crate::{Error, Result};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use zarr_drive::Io;
+use zarr_drive::{Io, map};
 use zarr_meta::consolidated::{self, FoundCopy};
 use zarr_meta::{Consolidated, Dialect, Documents, Node, NodePath, StoredNode};
 use zarr_store::{Fetched, Key, Listing, Prefix, Reply, Request};
@@ -200,7 +199,7 @@ impl WalkJob {
             if block.is_empty() {
                 return;
             }
-            for read in execute::map(block, parse) {
+            for read in map(block, parse) {
                 match read {
                     Ok(found) => self.walk.nodes.push(found),
                     Err(error) => self.walk.broken.push(error),
@@ -243,7 +242,7 @@ impl WalkJob {
                 let probed = open.go_on(mine);
                 (open, probed)
             };
-            let parsed = execute::map(answered, parse);
+            let parsed = map(answered, parse);
             self.walk.nodes.reserve(parsed.len());
             for (open, probed) in parsed {
                 self.probed(open, probed, &mut requests);

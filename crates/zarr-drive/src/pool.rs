@@ -1,11 +1,11 @@
 //! Where the independent parts of a job run: the threads of a pool.
 
-use zarr_drive::{Job, Limits, Spawn, run_on};
+use crate::{Job, Limits, Spawn, run_on};
 use zarr_store::{AccessProfile, Store};
 #[cfg(feature = "parallel")]
 use {
-    std::sync::{Arc, Mutex, PoisonError},
-    zarr_drive::{Workers, answer, answers},
+    crate::{Threads, Workers, answer, answers},
+    std::sync::{Mutex, PoisonError},
     zarr_store::{Reply, Request},
 };
 
@@ -23,7 +23,7 @@ pub struct Pool {
     spreads_requests: bool,
     /// `None`: the pool that the calling thread is of, or else rayon's global one.
     #[cfg(feature = "parallel")]
-    threads: Option<Arc<rayon::ThreadPool>>,
+    threads: Option<Threads>,
     requests: Option<usize>,
     bytes: Option<u64>,
 }
@@ -48,7 +48,7 @@ impl Pool {
     /// With these threads.
     #[cfg(feature = "parallel")]
     #[must_use]
-    pub fn of_threads(self, threads: Option<Arc<rayon::ThreadPool>>) -> Self {
+    pub fn of_threads(self, threads: Option<Threads>) -> Self {
         Self { threads, ..self }
     }
 
@@ -85,7 +85,7 @@ impl Spawn for Pool {
 
     #[cfg(feature = "parallel")]
     fn with_workers<'t>(&self, body: &mut dyn FnMut(&dyn Workers<'t>)) {
-        let threads = self.threads.as_deref();
+        let threads = self.threads.as_ref().map(Threads::pool);
         match threads {
             Some(pool) => {
                 // `body` need not be `Send`: it stays on this thread, as a scope in place does.
