@@ -5,6 +5,8 @@
 
 mod chain;
 mod form;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use form::{OWN_ID, deviations, parameters};
 
