@@ -13,7 +13,7 @@ use zarr_grid::{ChunkGrid, ChunkKeyEncoding};
 use zarr_hierarchy::check_warnings;
 use zarr_hierarchy::chunk_keys::{ChunkLocation, other_locations};
 use zarr_hierarchy::node::pin_prefix;
-use zarr_meta::codec_names::{NUMCODECS, codec_named};
+use zarr_meta::codec_facts::{NUMCODECS, codec_named};
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 use zarr_store::{Capabilities, Key, Prefix};
 

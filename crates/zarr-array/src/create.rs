@@ -11,7 +11,7 @@ use zarr_dtype::{ByteOrder, DataType, Element, FillValue, Spelling};
 use zarr_grid::ChunkGrid;
 use zarr_hierarchy::node::{self, CreateNode, DroppedCopies, FindDialect};
 use zarr_json::{Map, NamedConfig, Value};
-use zarr_meta::codec_names::{NUMCODECS, written_name};
+use zarr_meta::codec_facts::{NUMCODECS, written_name};
 use zarr_meta::conventions::Conventions;
 use zarr_meta::{ArrayMetadata, Dialect, Documents, Node};
 use zarr_store::{AccessProfile, Capabilities};

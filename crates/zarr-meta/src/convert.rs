@@ -8,7 +8,7 @@ mod nan_literals;
 
 pub use carry::CARRIED;
 
-use crate::codec_names::{name_for, written_name};
+use crate::codec_facts::{name_for, written_name};
 use crate::conventions::ARRAY_DIMENSIONS;
 use crate::dialect::codecs;
 use crate::dialect::rules::{UNKNOWN_TYPE, is_ignorable};

@@ -6,39 +6,15 @@
 //! order. So in the model the orders of these types mean nothing. [`normalize_filter_types`] writes the orders that all
 //! versions of zarr-python read.
 
-use crate::codec_names::codec_named;
+use crate::codec_facts::{TypeMembers, codec_named};
 use crate::dialect::codecs;
 use crate::dialect::typestr;
 use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{NamedConfig, Value};
 
-/// The members in which a filter names the types in front of it and behind it; without the second one they are the same.
-struct Members {
-    decoded: &'static str,
-    encoded: &'static str,
-    /// zarr-python 3.4 takes the elements that `bytes` decodes for elements in the order of the type behind the filter.
-    /// For `quantize` it takes them for little-endian ones.
-    has_order: bool,
-}
-
-/// The members of an `id` of numcodecs.
-fn members(id: &str) -> Option<Members> {
-    match id {
-        "delta" | "fixedscaleoffset" => Some(Members { decoded: "dtype", encoded: "astype", has_order: true }),
-        "quantize" => Some(Members { decoded: "dtype", encoded: "astype", has_order: false }),
-        "astype" => Some(Members { decoded: "decode_dtype", encoded: "encode_dtype", has_order: true }),
-        _ => None,
-    }
-}
-
-/// The member in which a filter of numcodecs names the type of the elements in front of it.
-pub(crate) fn own_type(id: &str) -> Option<&'static str> {
-    members(id).map(|members| members.decoded)
-}
-
-fn members_of(codec: &NamedConfig) -> Option<Members> {
-    members(codec_named(&codec.name)?.id?)
+fn members_of(codec: &NamedConfig) -> Option<TypeMembers> {
+    codec_named(&codec.name)?.type_members()
 }
 
 /// A type of numpy by its type string, or by the name that zarr-python fills in.
@@ -82,7 +58,7 @@ pub(crate) fn normalize_filter_types_for_ids(chain: &mut [NamedConfig]) {
     normalize(chain, |_| true);
 }
 
-fn normalize(chain: &mut [NamedConfig], takes_order: fn(&Members) -> bool) {
+fn normalize(chain: &mut [NamedConfig], takes_order: fn(&TypeMembers) -> bool) {
     let order = chain.iter().find(|codec| codec.name == "bytes").and_then(|bytes| bytes.configuration.get("endian"));
     let is_big_in_store = order.and_then(Value::as_str) == Some("big");
     let last = chain.iter().rposition(|codec| members_of(codec).is_some());

@@ -26,7 +26,7 @@ pub mod conventions;
 
 mod children;
 mod chunk_key_form;
-pub mod codec_names;
+pub mod codec_facts;
 mod codec_objects;
 mod convert;
 mod dialect;

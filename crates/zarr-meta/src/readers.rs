@@ -2,7 +2,7 @@
 //!
 //! `readers/marks.txt` is the table in `docs/support.md`, whose text says how it is made. Both are written by the same run.
 
-use crate::codec_names::{NUMCODECS, codec_named};
+use crate::codec_facts::{NUMCODECS, codec_named};
 use crate::dialect::codecs::{VIEW, chains};
 use crate::{ArrayMetadata, Dialect};
 use std::sync::LazyLock;

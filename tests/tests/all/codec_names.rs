@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use zarr_codec::{CodecEntry, Kind};
-use zarr_meta::codec_names::{self, CODEC_NAMES, codec_named};
+use zarr_meta::codec_facts::{CODECS, CodecFacts, NUMCODECS, codec_named};
 
 /// Codecs that documents name and no build has.
 const LACKING: [&str; 3] = ["numcodecs.aec", "numcodecs.bitshuffle", "numcodecs.szip"];
@@ -12,18 +12,18 @@ fn entries() -> Vec<CodecEntry> {
     registry.codecs.iter().copied().chain([zarr::registry::PICKLE]).collect()
 }
 
-/// The line of a codec in `zarr_meta::codec_names`.
+/// The row of a codec in `zarr_meta::codec_facts`, as far as its entry says it.
 fn row(entry: &CodecEntry) -> String {
     let CodecEntry { id, name, aliases, only_read, .. } = entry;
     let kind = entry.kind();
     format!(
-        "CodecNames {{ id: {id:?}, v3: {name:?}, kept: &{aliases:?}, read: &{only_read:?}, kind: Kind::{kind:?} }},"
+        "CodecFacts {{ id: {id:?}, v3: {name:?}, kept: &{aliases:?}, read: &{only_read:?}, kind: Kind::{kind:?}, .. }}"
     )
 }
 
 /// Whether documents can be translated without a row for the codec.
 fn follows_the_rule(entry: &CodecEntry) -> bool {
-    let has_rule = |id| entry.name == format!("{}{id}", codec_names::NUMCODECS) && entry.kind() == Kind::BytesToBytes;
+    let has_rule = |id| entry.name == format!("{NUMCODECS}{id}") && entry.kind() == Kind::BytesToBytes;
     entry.aliases.is_empty() && entry.only_read.is_empty() && entry.id.is_none_or(has_rule)
 }
 
@@ -31,17 +31,19 @@ fn follows_the_rule(entry: &CodecEntry) -> bool {
 fn documents_are_translated_by_the_names_of_the_entries() {
     for entry in entries() {
         let found = codec_named(entry.name).map(|known| {
-            let codec_names::CodecNames { id, v3, kept, read, kind } = known;
-            format!("CodecNames {{ id: {id:?}, v3: {v3:?}, kept: &{kept:?}, read: &{read:?}, kind: Kind::{kind:?} }},")
+            let CodecFacts { id, v3, kept, read, kind, .. } = known;
+            format!(
+                "CodecFacts {{ id: {id:?}, v3: {v3:?}, kept: &{kept:?}, read: &{read:?}, kind: Kind::{kind:?}, .. }}"
+            )
         });
         match found {
-            Some(found) => assert_eq!(found, row(&entry), "crates/zarr-meta/src/codec_names.rs"),
-            None => assert!(follows_the_rule(&entry), "add to crates/zarr-meta/src/codec_names.rs: {}", row(&entry)),
+            Some(found) => assert_eq!(found, row(&entry), "crates/zarr-meta/src/codec_facts.rs"),
+            None => assert!(follows_the_rule(&entry), "add to crates/zarr-meta/src/codec_facts.rs: {}", row(&entry)),
         }
     }
     let written: BTreeSet<_> = entries().iter().map(|entry| entry.name).chain(LACKING).collect();
-    for known in CODEC_NAMES {
-        assert!(written.contains(known.v3), "crates/zarr-meta/src/codec_names.rs: no codec is called {:?}", known.v3);
+    for known in CODECS {
+        assert!(written.contains(known.v3), "crates/zarr-meta/src/codec_facts.rs: no codec is called {:?}", known.v3);
     }
 }
 

@@ -1,13 +1,13 @@
 //! The kinds of codecs, by their names.
 
-use crate::codec_names::{codec_named, codec_of_id};
+use crate::codec_facts::{codec_named, codec_of_id};
 use crate::error::Result;
 use crate::{Error, ErrorKind};
 use zarr_dtype::DataType;
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
 
-pub(crate) use crate::codec_names::Kind;
+pub(crate) use crate::codec_facts::Kind;
 
 /// The codec of the model that takes bytes for an array of another type, which filters of numcodecs do.
 pub(crate) const VIEW: &str = "array_view";

@@ -13,29 +13,11 @@ pub(crate) use form::{OWN_ID, deviations, parameters};
 use self::chain::{Chain, Orders, encoded_type};
 use super::codecs::{self, Kind};
 use super::typestr;
-use crate::codec_names::{NUMCODECS, codec_named};
+use crate::codec_facts::{Form, NUMCODECS, codec_named, codec_of_id};
 use crate::error::{Error, ErrorKind, Result};
-use crate::filter_types::own_type;
 use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
-
-/// The codecs that give bytes, each with the data type of variable length that it stands for.
-const OBJECT_CODECS: [(&str, &str); 9] = [
-    ("vlen-utf8", "string"),
-    ("vlen-bytes", "bytes"),
-    ("categorize", "string"),
-    ("vlen-array", "vlen-array"),
-    ("json2", "v2_object"),
-    ("json", "v2_object"),
-    ("msgpack2", "v2_object"),
-    ("msgpack", "v2_object"),
-    ("pickle", "v2_object"),
-];
-
-/// Codecs that do not compress, so that they belong among the filters.
-const NO_COMPRESSORS: [&str; 9] =
-    ["shuffle", "bitshuffle", "base64", "crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3", "categorize"];
 
 /// The data type and the codecs of the model for elements of `dtype` that go through `codecs` one after the other, each of which
 /// takes the bytes that come for elements of its own type, as numcodecs does.
@@ -160,8 +142,7 @@ pub(crate) fn from_model(chain: &[NamedConfig], offset: usize, dtype: &NumpyType
     }
     let is_compressor = |map: &Map| {
         let id = map.get("id").and_then(Value::as_str).unwrap_or_default();
-        let object = OBJECT_CODECS.iter().any(|(known, _)| *known == id);
-        !object && !NO_COMPRESSORS.contains(&id) && codecs::numcodecs_kind(id) != Some(Kind::ArrayToArray)
+        codec_of_id(id).is_none_or(|codec| codec.compresses)
     };
     let compressor = if stored.last().is_some_and(is_compressor) { stored.pop() } else { None };
     Ok(Stored {
@@ -199,19 +180,20 @@ fn viewed(view: &NamedConfig) -> Option<(Vec<Map>, u64)> {
 /// Adds the members that numcodecs asks for and version 3 may leave out, since they follow from the data type.
 fn complete(map: &mut Map, elements: Option<&NumpyType>, order: &str, item_size: u64) {
     let lacks = |map: &Map, member: &str| map.get(member).is_none_or(Value::is_null);
-    let id = map.get("id").and_then(Value::as_str).unwrap_or_default();
-    if id == "shuffle" && lacks(map, "elementsize") {
+    let Some(codec) = map.get("id").and_then(Value::as_str).and_then(codec_of_id) else { return };
+    if codec.form == Form::Shuffle && lacks(map, "elementsize") {
         map.insert("elementsize", item_size);
-    } else if let (Some(member), Some(dtype)) = (own_type(id), elements)
-        && lacks(map, member)
+    } else if let (Some(members), Some(dtype)) = (codec.type_members(), elements)
+        && lacks(map, members.decoded)
     {
-        map.insert(member, dtype.to_value(&dtype.all_in(&typestr::order(order))));
+        map.insert(members.decoded, dtype.to_value(&dtype.all_in(&typestr::order(order))));
     }
 }
 
 /// A codec as version 2 has it; `None` if it has none such.
 fn stored_form(codec: &NamedConfig, typesize: u64) -> Option<Map> {
-    let id = match codec_named(&codec.name) {
+    let known = codec_named(&codec.name);
+    let id = match known {
         Some(known) => known.id?,
         None => codec.name.strip_prefix(NUMCODECS)?,
     };
@@ -220,20 +202,9 @@ fn stored_form(codec: &NamedConfig, typesize: u64) -> Option<Map> {
     for (name, value) in codec.configuration.iter() {
         map.insert(if name == "id" { OWN_ID } else { name }, value.clone());
     }
-    match codec.name.as_str() {
-        "blosc" => {
-            let word = codec.configuration.get("shuffle").and_then(Value::as_str).unwrap_or("noshuffle");
-            map.insert("shuffle", codecs::SHUFFLES.iter().position(|known| *known == word)?);
-            // numcodecs before 0.16 refuses the member; a reader finds its value by itself.
-            if map.get("typesize").and_then(Value::as_u64) == Some(typesize) {
-                map.remove("typesize");
-            }
-        }
-        // numcodecs before 0.13 refuses the member.
-        "zstd" if map.get("checksum") == Some(&Value::Bool(false)) => {
-            map.remove("checksum");
-        }
-        _ => {}
+    // By another name it has the configuration of numcodecs already.
+    if let Some(known) = known.filter(|known| known.v3 == codec.name) {
+        form::to_numcodecs(known.form, &mut map, typesize)?;
     }
     Some(map)
 }

@@ -1,7 +1,7 @@
 //! Chunks, codecs and data types in short, from metadata alone: unknown ones, too.
 
 use crate::ArrayMetadata;
-use crate::codec_names::NUMCODECS;
+use crate::codec_facts::NUMCODECS;
 use zarr_json::{NamedConfig, Value};
 
 /// The shapes of chunks and shards, as in the metadata: arrays of lengths, or for rectilinear grids of arrays.

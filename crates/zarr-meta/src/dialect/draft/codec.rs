@@ -5,7 +5,7 @@
 //! model.
 
 use super::spec_uri;
-use crate::codec_names::NUMCODECS;
+use crate::codec_facts::NUMCODECS;
 use crate::dialect::numcodecs::{OWN_ID, parameters};
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;

@@ -1,10 +1,10 @@
 //! The chain of codecs that filters and a compressor of numcodecs make.
 
-use super::{OBJECT_CODECS, form};
+use super::form;
+use crate::codec_facts::{FilterTypes, codec_of_id};
 use crate::dialect::codecs::{self, Kind};
 use crate::dialect::typestr;
 use crate::error::{Error, ErrorKind, Result};
-use crate::filter_types::own_type;
 use zarr_dtype::{ByteOrder, Class, DataType, NumpyType};
 use zarr_json::pointer::At;
 use zarr_json::{NamedConfig, Value};
@@ -75,7 +75,7 @@ impl Chain {
 
     /// The codec of objects.
     fn object(&mut self, at: &At<'_>, id: &str, kind: Option<Kind>) -> Result<()> {
-        let object_type = OBJECT_CODECS.iter().find(|(known, _)| *known == id).map(|(_, data_type)| *data_type);
+        let object_type = codec_of_id(id).and_then(|codec| codec.object_type);
         match (object_type, kind) {
             (Some("vlen-array"), _) => self.data_type = ragged(at)?,
             (Some(name), _) => self.data_type = NamedConfig::new(name),
@@ -199,12 +199,17 @@ fn ragged(at: &At<'_>) -> Result<NamedConfig> {
     Ok(NamedConfig::with("vlen-array", [("data_type".to_owned(), data_type)].into_iter().collect()))
 }
 
+fn filter_types(id: &str) -> FilterTypes {
+    codec_of_id(id).map_or(FilterTypes::Same, |codec| codec.types)
+}
+
 /// The type that an array-to-array codec takes bytes for, if it is not the type of its input.
 fn decoded_type(id: &str, at: &At<'_>) -> Result<Option<(NumpyType, ByteOrder)>> {
-    if id == "packbits" {
-        return Ok(Some((NumpyType::Number(DataType::Bool), ByteOrder::Irrelevant)));
+    match filter_types(id) {
+        FilterTypes::Same => Ok(None),
+        FilterTypes::Named(members) => at.get_non_null(members.decoded).map(|own| typestr::parse(&own)).transpose(),
+        FilterTypes::Packed => Ok(Some((NumpyType::Number(DataType::Bool), ByteOrder::Irrelevant))),
     }
-    own_type(id).and_then(|member| at.get_non_null(member)).map(|own| typestr::parse(&own)).transpose()
 }
 
 /// The type of the elements behind an array-to-array codec.
@@ -214,11 +219,10 @@ pub(super) fn encoded_type(
     dtype: &NumpyType,
     endian: &ByteOrder,
 ) -> Result<(NumpyType, ByteOrder)> {
-    let member = match id {
-        "delta" | "fixedscaleoffset" | "quantize" => at.get_non_null("astype").or_else(|| at.get_non_null("dtype")),
-        "astype" => at.get_non_null("encode_dtype"),
-        "packbits" => return Ok((NumpyType::Number(DataType::UInt8), ByteOrder::Irrelevant)),
-        _ => None,
+    let member = match filter_types(id) {
+        FilterTypes::Same => None,
+        FilterTypes::Named(members) => at.get_non_null(members.encoded).or_else(|| at.get_non_null(members.decoded)),
+        FilterTypes::Packed => return Ok((NumpyType::Number(DataType::UInt8), ByteOrder::Irrelevant)),
     };
     member.map_or_else(|| Ok((dtype.clone(), endian.clone())), |member| typestr::parse(&member))
 }

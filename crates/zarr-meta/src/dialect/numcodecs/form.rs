@@ -1,6 +1,6 @@
 //! The configurations of codecs of numcodecs in the form of the model, and the deviations in them.
 
-use crate::codec_names::NUMCODECS;
+use crate::codec_facts::{Form, NUMCODECS, codec_of_id};
 use crate::dialect::codecs;
 use crate::error::Result;
 use zarr_json::pointer::At;
@@ -24,8 +24,11 @@ pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> 
             configuration.insert(name, value);
         }
     };
-    let name = match id {
-        "blosc" => {
+    let known = codec_of_id(id);
+    let mut name = known.map_or_else(|| format!("{NUMCODECS}{id}"), |known| known.v3.to_owned());
+    match known.map_or(Form::Same, |known| known.form) {
+        Form::Same => {}
+        Form::Blosc => {
             default(&mut configuration, "cname", json!("lz4"));
             default(&mut configuration, "clevel", json!(5));
             default(&mut configuration, "shuffle", json!(1));
@@ -33,17 +36,15 @@ pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> 
             default(&mut configuration, "typesize", json!(typesize));
             let shuffle = configuration.get("shuffle").map_or(BYTE_SHUFFLE, |shuffle| shuffle_number(shuffle).0);
             configuration.insert("shuffle", codecs::shuffle_word(shuffle, typesize).unwrap_or_default());
-            id.to_owned()
         }
-        "gzip" => {
+        Form::Gzip => {
             default(&mut configuration, "level", json!(1));
             // zlib's name for its own default, which numcodecs takes; version 3 has no such level.
             if configuration.get("level").and_then(Value::as_i64) == Some(-1) {
                 configuration.insert("level", 6);
             }
-            id.to_owned()
         }
-        "zstd" => {
+        Form::Zstd => {
             default(&mut configuration, "level", json!(0));
             default(&mut configuration, "checksum", json!(false));
             // zarr-python 2 wrote 100; numcodecs takes the nearest level that there is.
@@ -54,14 +55,12 @@ pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> 
             if let Some(answer) = configuration.get("checksum").and_then(Value::as_str).and_then(yes_or_no) {
                 configuration.insert("checksum", answer);
             }
-            id.to_owned()
         }
-        "crc32c" if configuration.get("location").is_none_or(|location| location.as_str() == Some("end")) => {
-            configuration.remove("location");
-            id.to_owned()
-        }
-        "vlen-utf8" | "vlen-bytes" => id.to_owned(),
-        "shuffle" => {
+        Form::Crc32c => match configuration.get("location").map(Value::as_str) {
+            None | Some(Some("end")) => drop(configuration.remove("location")),
+            Some(_) => name = format!("{NUMCODECS}{id}"),
+        },
+        Form::Shuffle => {
             // In version 2 the default is a number; in version 3 it is the size of the array's elements.
             default(&mut configuration, "elementsize", json!(4));
             // netCDF-C 4.10 writes 0 and shuffles the elements of the array, as HDF5 does. To numcodecs it is no shuffle at all,
@@ -69,11 +68,29 @@ pub(super) fn of_model(at: &At<'_>, id: &str, typesize: u64, item_size: u64) -> 
             if configuration.get("elementsize").and_then(Value::as_u64) == Some(0) {
                 configuration.insert("elementsize", item_size);
             }
-            format!("{NUMCODECS}{id}")
         }
-        _ => format!("{NUMCODECS}{id}"),
-    };
+    }
     Ok(NamedConfig::with(name, configuration))
+}
+
+/// Gives the configuration of version 3 in `map` the form that it has in version 2; `None` if it has none there. `typesize` is as for
+/// [`of_model`].
+pub(super) fn to_numcodecs(form: Form, map: &mut Map, typesize: u64) -> Option<()> {
+    match form {
+        Form::Blosc => {
+            let word = map.get("shuffle").and_then(Value::as_str).unwrap_or("noshuffle");
+            let number = codecs::SHUFFLES.iter().position(|known| *known == word)?;
+            map.insert("shuffle", number);
+            // numcodecs before 0.16 refuses the member; a reader finds its value by itself.
+            if map.get("typesize").and_then(Value::as_u64) == Some(typesize) {
+                map.remove("typesize");
+            }
+        }
+        // numcodecs before 0.13 refuses the member.
+        Form::Zstd if map.get("checksum") == Some(&Value::Bool(false)) => drop(map.remove("checksum")),
+        Form::Same | Form::Gzip | Form::Zstd | Form::Crc32c | Form::Shuffle => {}
+    }
+    Some(())
 }
 
 /// The shuffle of blosc that numcodecs has by default: of bytes.
@@ -138,11 +155,12 @@ pub(crate) fn deviations(codecs: &[At<'_>]) -> Vec<(String, String)> {
         let at = at.get("elementsize").filter(|at| at.value().as_f64() == Some(0.0))?;
         Some((at.pointer(), "0, read as the size of the elements, as netCDF does; numcodecs shuffles nothing".into()))
     };
-    let of_one = |at: &At<'_>| match at.value().get("id").and_then(Value::as_str) {
-        Some("zstd") => [level(at), text(at, "checksum")],
-        Some("blosc") => [shuffle(at), None],
-        Some("shuffle") => [size(at), None],
-        _ => [None, None],
+    let form = |at: &At<'_>| at.value().get("id").and_then(Value::as_str).and_then(codec_of_id).map(|codec| codec.form);
+    let of_one = |at: &At<'_>| match form(at) {
+        Some(Form::Zstd) => [level(at), text(at, "checksum")],
+        Some(Form::Blosc) => [shuffle(at), None],
+        Some(Form::Shuffle) => [size(at), None],
+        None | Some(Form::Same | Form::Gzip | Form::Crc32c) => [None, None],
     };
     codecs.iter().flat_map(of_one).flatten().collect()
 }

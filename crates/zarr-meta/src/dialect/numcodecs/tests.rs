@@ -2,7 +2,7 @@
 //! its configuration is translated.
 
 use super::*;
-use crate::codec_names::{CODEC_NAMES, CodecNames};
+use crate::codec_facts::{CODECS, CodecFacts};
 use crate::filter_types::{normalize_filter_types, normalize_filter_types_for_ids, without_filter_orders};
 use zarr_dtype::DataType;
 use zarr_json::json;
@@ -39,8 +39,8 @@ const FILTERS: [&str; 14] = [
 ];
 
 /// The codecs that have an `id`.
-fn with_id() -> impl Iterator<Item = (&'static str, &'static CodecNames)> {
-    CODEC_NAMES.iter().filter_map(|codec| Some((codec.id?, codec)))
+fn with_id() -> impl Iterator<Item = (&'static str, &'static CodecFacts)> {
+    CODECS.iter().filter_map(|codec| Some((codec.id?, codec)))
 }
 
 fn number() -> NumpyType {

@@ -1,7 +1,7 @@
 //! Writing documents of version 3, in the spelling that readers of 3.0 understand.
 
 use crate::Node;
-use crate::codec_names::NUMCODECS;
+use crate::codec_facts::NUMCODECS;
 use crate::dialect::{Dialect, codecs};
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::{Map, NamedConfig, ParseOptions, Value, parse};
