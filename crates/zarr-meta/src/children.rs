@@ -18,6 +18,7 @@ pub struct Children {
 impl Children {
     /// One candidate for each name of a document, and the groups that `prefixes` may imply, which lie directly below
     /// `above`.
+    #[cfg(feature = "drafts")]
     pub(crate) fn from_names(
         path: &NodePath,
         names: impl IntoIterator<Item = impl AsRef<str>>,

@@ -1,7 +1,6 @@
 //! Codecs as documents of other dialects than version 3 have them: objects with an `id`, or with a URI.
 
-use crate::dialect::draft::codec;
-use crate::dialect::numcodecs;
+use crate::dialect::{numcodecs, uri};
 use crate::error::Result;
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
@@ -41,7 +40,7 @@ fn one(at: &At<'_>) -> Result<Option<NamedConfig>> {
     let Some(object) = at.value().as_object() else { return Ok(None) };
     let named = ["id", "type", "codec"].into_iter().find_map(|member| Some((member, at.get(member)?)));
     let Some((member, name)) = named else { return Ok(None) };
-    let id = if member == "id" { name.text()? } else { codec::id_at(&name)? };
+    let id = if member == "id" { name.text()? } else { uri::id_at(&name)? };
     let parameters = match object.get("configuration").and_then(Value::as_object) {
         Some(configuration) if member != "id" => configuration.clone(),
         _ => object

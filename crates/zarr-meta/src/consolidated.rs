@@ -34,6 +34,7 @@ pub(crate) enum Consolidation {
     /// In a document of this name beside that of each group.
     Beside(&'static str),
     /// In a document with this key, for the root alone.
+    #[cfg(feature = "drafts")]
     OfRoot(&'static str),
 }
 
@@ -47,6 +48,7 @@ impl Consolidation {
     pub(crate) fn key(self, path: &NodePath) -> Option<String> {
         match self {
             Self::Beside(name) => Some(path.key_of(name)),
+            #[cfg(feature = "drafts")]
             Self::OfRoot(key) if path.is_root() => Some(key.to_owned()),
             _ => None,
         }

@@ -1,23 +1,21 @@
 //! The dialects of Zarr. Each is a module that implements [`Rules`](rules::Rules), which map documents to the model and back; they
-//! are listed below.
+//! are listed below. Versions 2 and 3 are here, with what all share; the others are in `drafts`, a part of builds with the feature of
+//! that name.
 
+#[cfg(not(feature = "drafts"))]
+mod absent;
+pub(crate) mod attributes;
 pub(crate) mod codecs;
-mod d2022;
 pub(crate) mod detect;
-pub(crate) mod draft;
 pub(crate) mod fill;
 pub(crate) mod layout;
 pub(crate) mod numcodecs;
-pub(crate) mod p2019;
-pub(crate) mod p2020;
 pub(crate) mod packed;
-pub(crate) mod provisional;
 pub(crate) mod rules;
 pub(crate) mod stored_members;
 pub(crate) mod table;
 pub(crate) mod typestr;
-pub(crate) mod v0;
-pub(crate) mod v1;
+pub(crate) mod uri;
 mod v2;
 mod v3;
 
@@ -25,33 +23,34 @@ use crate::error::{Error, ErrorKind, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// Runs the macro `$with` on the table of dialects: for each its documentation, its variant, its name and its rules, oldest first.
+/// Runs the macro `$with` on the table of dialects: for each its documentation, its variant, its name and its rules, oldest first. Where
+/// the rules come from is said in `table.rs`.
 macro_rules! dialects {
     ($with:ident) => {
         $with! {
             /// The form that zarr-python 0.3 and 0.4 wrote (2016): one array, key `__zmeta__`.
-            V0 "v0" v0::V0,
+            V0 "v0" V0,
             /// Version 1 (zarr-python 1, 2016): one array, key `meta`.
-            V1 "v1" v1::V1,
+            V1 "v1" V1,
             /// Version 2: keys `.zarray`, `.zgroup`, `.zattrs`.
-            V2 "v2" v2::V2,
+            V2 "v2" V2,
             /// The first version 3 protocol draft (April 2019): keys `meta/**/array.json`.
-            V3Protocol2019 "p2019" p2019::V3Protocol2019,
+            V3Protocol2019 "p2019" V3Protocol2019,
             /// The protocol drafts in use from 2020 to 2024: `zarr.json` with a URI `.../protocol/core/3.0`.
-            V3Protocol2020 "p2020" p2020::V3Protocol2020,
+            V3Protocol2020 "p2020" V3Protocol2020,
             /// The version 3 core draft of 2022: `zarr.json` with a URI `.../spec/core/3.0`.
-            V3Draft2022 "d2022" d2022::V3Draft2022,
+            V3Draft2022 "d2022" V3Draft2022,
             /// Version 3 while it settled, February to December 2023. The same reader as for [`V3`](Self::V3).
-            V3Provisional2023 "v3-2023" v3::V3,
+            V3Provisional2023 "v3-2023" V3,
             /// Version 3.0 and 3.1: key `zarr.json`.
-            V3 "v3" v3::V3,
+            V3 "v3" V3,
         }
     };
 }
 pub(crate) use dialects;
 
 macro_rules! enumeration {
-    ($($(#[$doc:meta])* $variant:ident $name:literal $module:ident::$rules:ident,)*) => {
+    ($($(#[$doc:meta])* $variant:ident $name:literal $rules:ident,)*) => {
         /// In which form a node is stored.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
@@ -80,6 +79,28 @@ impl Dialect {
 
     /// The one whose documents lie at paths and whose hierarchy may lie beside one that has an entry point document.
     pub const BESIDE_ZARR_JSON: Self = Self::V2;
+
+    /// Whether this build reads and writes it: with the feature `drafts` all, without it version 2 and version 3, with its form of 2023.
+    ///
+    /// Stores of another are recognised, where a document at the root shows it, and refused.
+    pub const fn is_supported(self) -> bool {
+        cfg!(feature = "drafts") || matches!(self, Self::V2 | Self::V3Provisional2023 | Self::V3)
+    }
+
+    /// Refuses one that this build does not have.
+    ///
+    /// # Errors
+    /// [`ErrorKind::UnsupportedVersion`] naming the feature.
+    pub(crate) fn check_supported(self) -> Result<()> {
+        match self.is_supported() {
+            true => Ok(()),
+            false => {
+                let found = format!("dialect {self}, which this build lacks: enable feature `drafts`");
+                let expected = "dialect v2 or v3";
+                Err(Error::new(ErrorKind::UnsupportedVersion, "", found, expected))
+            }
+        }
+    }
 
     /// Whether it is version 2.
     pub const fn is_v2(self) -> bool {

@@ -5,7 +5,7 @@ mod read;
 use crate::consolidated::{Beside, Copies};
 use crate::dialect::rules::Rules;
 use crate::dialect::table::{all_rules, rules};
-use crate::dialect::{detect, p2019, table, v1};
+use crate::dialect::{detect, table};
 use crate::documents::{INLINE, parse_consolidated, parse_document};
 use crate::error::{Error, Result};
 use crate::stored_node::StoredNode;
@@ -265,7 +265,7 @@ impl Probe {
                     }
                     None if self.self_contained || self.lacks_entry(&documents) => Ok(self.not_found()),
                     None if self.forced.is_some() => Ok(self.search(documents)),
-                    None => Ok(self.need(detect::probed_keys(&self.path), State::Entry)),
+                    None => Ok(self.need(probed_keys(&self.path), State::Entry)),
                 }
             }
             State::Entry => {
@@ -284,9 +284,9 @@ impl Probe {
                     // Nodes below a root that cannot be read are unknown: the root may say where documents lie.
                     return Err(error);
                 }
-                let meta = got.iter().find(|(key, _)| key == v1::ARRAY).and_then(|(_, bytes)| bytes.as_deref());
-                match meta.and_then(v1::fault) {
-                    Some(fault) => Ok(self.need(vec![v1::ATTRIBUTES.to_owned()], State::Attributes(fault))),
+                let meta = got.iter().find(|(key, _)| key == detect::V1_ARRAY).and_then(|(_, bytes)| bytes.as_deref());
+                match meta.and_then(detect::fault) {
+                    Some(fault) => Ok(self.need(vec![detect::V1_ATTRIBUTES.to_owned()], State::Attributes(fault))),
                     None => Ok(self.search(Documents::new())),
                 }
             }
@@ -418,9 +418,10 @@ impl Probe {
                 }
             } else if key.ends_with('/') {
                 search.prefixes.push_back(key.clone());
-            } else if self.forced.is_none() && p2019::is_document_key(key) && key.starts_with(&unmarked) {
+            } else if self.forced.is_none() && detect::is_document_key(key) && key.starts_with(&unmarked) {
                 // The documents of the node itself were read before.
-                return Ok(self.implicit_group(Dialect::V3Protocol2019, &search.documents));
+                let dialect = detect::supported(key, Dialect::V3Protocol2019)?;
+                return Ok(self.implicit_group(dialect, &search.documents));
             } else {
                 let name = key.rsplit('/').next().unwrap_or_default();
                 let found = rules.iter().find(|rules| rules.is_node_document(name, &search.documents));
@@ -453,4 +454,17 @@ impl Probe {
     pub fn implied(&self, dialect: Dialect) -> StoredNode {
         StoredNode::implied(dialect, self.path.clone(), &self.rest)
     }
+}
+
+/// The keys of documents that detect dialects which are not self-contained, besides the keys of a node at `path` in the
+/// self-contained dialects.
+fn probed_keys(path: &NodePath) -> Vec<String> {
+    let root = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
+    if path.is_root() {
+        return root(&["meta/group.json", "meta/array.json", "meta", "__zmeta__"]);
+    }
+    // The first that is there decides. Other hierarchies may have documents at the keys of the first protocol draft.
+    let mut keys: Vec<String> = root(&["zarr.json", "meta/group.json", "meta/array.json"]);
+    keys.extend(rules(Dialect::V3Protocol2019).document_keys(path));
+    keys
 }

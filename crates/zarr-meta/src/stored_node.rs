@@ -3,8 +3,8 @@
 use crate::chunk_key_form::ChunkKeyForm;
 use crate::consolidated::{Beside, Consolidated};
 use crate::conventions::Convention;
+use crate::dialect::attributes;
 use crate::dialect::table::rules;
-use crate::dialect::v1;
 use crate::{Dialect, Documents, Error, GroupMetadata, Node, NodePath, Warning};
 use zarr_json::{Map, NamedConfig};
 
@@ -107,7 +107,7 @@ impl StoredNode {
         let Some(key) = rules(dialect).attributes_key(&found.path).filter(|key| rest.contains(key)) else {
             return found;
         };
-        match v1::attributes(&key, rest, &mut found.warnings) {
+        match attributes::read(&key, rest, &mut found.warnings) {
             Ok(attributes) => *found.node.attributes_mut() = attributes,
             Err(error) => found.attributes_error = Some(error),
         }

@@ -35,6 +35,7 @@ impl StoredNode {
                 let stored = items(document.get("codecs"), "/codecs", true);
                 return in_list(&array.codecs, &stored, None, "/codecs", rest);
             }
+            #[cfg(feature = "drafts")]
             Codecs::One { name, parameters } => return if rest.contains('/') { parameters } else { name }.to_owned(),
             Codecs::List(codecs) => codecs,
         };
@@ -185,6 +186,7 @@ mod tests {
         );
     }
 
+    #[cfg(feature = "drafts")]
     #[test]
     fn drafts() {
         let entry = r#"{"zarr_format":"https://purl.org/zarr/spec/core/3.0","metadata_encoding":{"type":"json","metadata_key_suffix":".json"},"extensions":[]}"#;

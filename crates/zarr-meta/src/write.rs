@@ -118,6 +118,7 @@ pub fn document_keys(dialect: Dialect, path: &NodePath, known: &Documents) -> Ve
 ///
 /// let dialects = dialects_by_key(&NodePath::parse("/a")?);
 /// assert_eq!(dialects("a/.zarray"), [Dialect::V2]);
+/// # #[cfg(feature = "drafts")]
 /// assert_eq!(dialects("zarr.json"), [Dialect::V3Draft2022, Dialect::V3Protocol2020]);
 /// # Ok::<(), zarr_meta::Error>(())
 /// ```

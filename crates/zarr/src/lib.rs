@@ -58,6 +58,7 @@
 //! | `sharding` | shards | yes |
 //! | `shuffle` | shuffle | yes |
 //! | `vlen` | texts, bytes and lists of any length | yes |
+//! | `drafts` | stores of versions 0 and 1, and of the drafts of version 3, which are refused without it | |
 //! | `check` | `zarr::check`: checks of what is stored, and repair | |
 //! | `compare` | `zarr::compare`: where stored data differ, and digests of data | |
 //! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of arrays and groups | |
@@ -79,7 +80,7 @@
 //! | `tools` | as the command has it: all of them but `sqlite`, `tracing`, and types of elements (`ndarray`, `derive`, `jiff`, `microfloat`) | |
 //! | `full` | all of them | |
 //!
-//! A codec that is not in the build is an error that names its feature.
+//! A codec or a dialect that is not in the build is an error that names its feature.
 //!
 //! # Crates
 //!

@@ -59,6 +59,7 @@ impl CopiedDocuments {
     }
 
     /// The same with the document at `key` in front.
+    #[cfg(feature = "drafts")]
     pub(super) fn with_first(self, key: &str) -> Self {
         let mut entries = Arc::unwrap_or_clone(self.entries);
         if let Some(at) = entries.iter().position(|(other, _)| other == key) {

@@ -1,7 +1,10 @@
 //! The documents of single nodes in consolidated metadata.
 
-use super::{Consolidated, Copied};
-use crate::dialect::p2020::{ENTRY, path_of};
+use super::Consolidated;
+#[cfg(feature = "drafts")]
+use super::Copied;
+#[cfg(feature = "drafts")]
+use crate::drafts::p2020::{ENTRY, path_of};
 use crate::{Documents, NodePath};
 use std::collections::BTreeMap;
 
@@ -36,6 +39,7 @@ impl Consolidated {
         nodes: &mut BTreeMap<NodePath, Documents>,
         wanted: impl Fn(&NodePath) -> bool,
     ) {
+        #[cfg(feature = "drafts")]
         if let Some((_, first)) = self.documents.entries().find(|(key, _)| *key == ENTRY) {
             let entry = first.value();
             for (key, document) in self.documents.entries() {

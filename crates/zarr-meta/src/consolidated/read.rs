@@ -1,10 +1,13 @@
 //! Reading consolidated metadata.
 
 use super::{Consolidated, CopiedDocuments};
-use crate::dialect::p2020::{ENTRY, path_of};
 use crate::dialect::table::rules;
 use crate::documents::parse_consolidated;
-use crate::error::{Error, ErrorKind, Result};
+#[cfg(feature = "drafts")]
+use crate::drafts::p2020::{ENTRY, path_of};
+#[cfg(feature = "drafts")]
+use crate::error::ErrorKind;
+use crate::error::{Error, Result};
 use crate::{Dialect, NodePath, Warning};
 use std::sync::Arc;
 use zarr_json::pointer::{At, ValueError, escaped};
@@ -51,6 +54,7 @@ impl Consolidated {
     }
 
     /// That of the protocol drafts, as zarr-python 2 wrote it.
+    #[cfg(feature = "drafts")]
     pub(crate) fn parse_p2020(key: &str, bytes: &Arc<Vec<u8>>) -> Result<Option<Self>> {
         let Some(metadata) = members(key, bytes)? else { return Ok(None) };
         let Some(entry) = metadata.iter().find(|member| member.name == ENTRY) else {

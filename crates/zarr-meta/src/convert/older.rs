@@ -3,7 +3,6 @@
 use super::{Note, define_fill_value, drop_extra};
 use crate::consolidated::Consolidation;
 use crate::conventions::{self, ARRAY_DIMENSIONS};
-use crate::dialect::draft::unknown;
 use crate::dialect::table::rules;
 use crate::dialect::{codecs, layout};
 use crate::error::{Error, ErrorKind, Result};
@@ -24,8 +23,7 @@ pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec
     let rules = rules(dialect);
     drop_extra(&mut array.extra, |name, value| rules.may_have_member(true, name, value), notes);
     // Those of the drafts themselves, which are not known.
-    let are_of_draft = rules.has_shards() && unknown::transformers(&array.storage_transformers).is_ok();
-    if !array.storage_transformers.is_empty() && !are_of_draft {
+    if !array.storage_transformers.is_empty() && !rules.has_transformers(&array.storage_transformers) {
         array.storage_transformers.clear();
         notes.push(Note::loss("/storage_transformers", &format!("{dialect} has none of this name")));
     }

@@ -1,10 +1,17 @@
 //! Which dialect a document is of.
 
 use super::Dialect;
-use super::table::rules;
+use crate::Documents;
+use crate::documents::parse_document;
 use crate::error::{Error, ErrorKind, Result};
-use crate::{Documents, NodePath};
-use zarr_json::Value;
+use zarr_json::{ParseOptions, Value};
+
+/// The document of an array of version 0.
+pub(crate) const V0_ARRAY: &str = "__zmeta__";
+/// The document of an array of version 1.
+pub(crate) const V1_ARRAY: &str = "meta";
+/// The document of the attributes of an array of version 1.
+pub(crate) const V1_ATTRIBUTES: &str = "attrs";
 
 /// The dialect that `zarr_format` in a `zarr.json` names; `None` if it is none that is known.
 pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
@@ -24,24 +31,26 @@ pub(crate) fn of_zarr_json(document: &Value) -> Option<Dialect> {
     }
 }
 
-/// The keys of documents that detect dialects which are not self-contained, besides the keys of a node at `path` in the
-/// self-contained dialects.
-pub(crate) fn probed_keys(path: &NodePath) -> Vec<String> {
-    let root = |keys: &[&str]| keys.iter().map(|key| (*key).to_owned()).collect();
-    if path.is_root() {
-        return root(&["meta/group.json", "meta/array.json", "meta", "__zmeta__"]);
-    }
-    // The first that is there decides. Other hierarchies may have documents at the keys of the first protocol draft.
-    let mut keys: Vec<String> = root(&["zarr.json", "meta/group.json", "meta/array.json"]);
-    keys.extend(rules(Dialect::V3Protocol2019).document_keys(path));
-    keys
-}
-
-/// The dialect that the document at one of these keys names; `None` for none, or a self-contained one, or no document.
+/// The dialect that the document at one of [`DETECTION_KEYS`], or at another key that the probe asks for, names; `None` for none, or a
+/// self-contained one, or no document.
 ///
 /// # Errors
-/// [`ErrorKind::UnsupportedVersion`] for one that is not read.
+/// [`ErrorKind::UnsupportedVersion`] for one that is not read, or that this build does not have.
 pub(crate) fn of_entry(key: &str, documents: &mut Documents) -> Result<Option<Dialect>> {
+    let Some(dialect) = shown(key, documents)? else { return Ok(None) };
+    supported(key, dialect).map(Some)
+}
+
+/// The dialect of the document at `key`.
+///
+/// # Errors
+/// [`ErrorKind::UnsupportedVersion`] for one that this build does not have.
+pub(crate) fn supported(key: &str, dialect: Dialect) -> Result<Dialect> {
+    dialect.check_supported().map(|()| dialect).map_err(|error| error.in_document(key))
+}
+
+/// As [`of_entry`], with dialects that this build does not have.
+fn shown(key: &str, documents: &mut Documents) -> Result<Option<Dialect>> {
     // Whether it is well-formed in its dialect is for the rules of that to say.
     let Some(value) = documents.json_anyhow(key)? else { return Ok(None) };
     let format = value.get("zarr_format");
@@ -62,9 +71,9 @@ pub(crate) fn of_entry(key: &str, documents: &mut Documents) -> Result<Option<Di
         "meta" if format.is_some_and(|format| format.as_number().is_some()) => {
             return unsupported_as("/zarr_format", &found, "1");
         }
-        key if super::p2019::is_document_key(key) => Dialect::V3Protocol2019,
+        key if is_document_key(key) => Dialect::V3Protocol2019,
         "__zmeta__" => {
-            super::v0::check_is_json(documents.get(key).unwrap_or_default())?;
+            check_is_json(documents.get(key).unwrap_or_default())?;
             Dialect::V0
         }
         _ => return Ok(None),
@@ -79,20 +88,59 @@ pub const DETECTION_KEYS: [&str; 5] = ["zarr.json", "meta/group.json", "meta/arr
 /// the key of the document; or the error of such a document.
 pub fn detected_dialects(documents: &Documents) -> Vec<Result<(&'static str, Dialect)>> {
     let mut documents = documents.clone();
-    let mut all: Vec<Result<(&'static str, Dialect)>> = Vec::new();
+    let (mut all, mut found) = (Vec::new(), Vec::new());
     for key in DETECTION_KEYS {
         // The root of a hierarchy of 2022 has its document at these keys, too.
-        if key.starts_with("meta/") && all.iter().flatten().any(|(_, known)| *known == Dialect::V3Draft2022) {
+        if key.starts_with("meta/") && found.contains(&Dialect::V3Draft2022) {
             continue;
         }
-        match of_entry(key, &mut documents) {
+        match shown(key, &mut documents) {
             Ok(None) => {}
-            Ok(Some(dialect)) if all.iter().flatten().any(|(_, known)| *known == dialect) => {}
-            Ok(Some(dialect)) => all.push(Ok((key, dialect))),
+            Ok(Some(dialect)) if found.contains(&dialect) => {}
+            Ok(Some(dialect)) => {
+                found.push(dialect);
+                all.push(supported(key, dialect).map(|dialect| (key, dialect)));
+            }
             Err(error) => all.push(Err(error)),
         }
     }
     all
+}
+
+/// Whether this is the key of a document of some node of the first protocol draft: `meta/`, names that end in `.g` or `.a`, and the
+/// document.
+pub(crate) fn is_document_key(key: &str) -> bool {
+    let Some((names, document)) = key.strip_prefix("meta/").map(|rest| rest.rsplit_once('/').unwrap_or(("", rest)))
+    else {
+        return false;
+    };
+    let is_name = |name: &str| (name.ends_with(".g") || name.ends_with(".a")) && name.len() > 2;
+    matches!(document, "array.json" | "group.json") && (names.is_empty() || names.split('/').all(is_name))
+}
+
+/// Refuses the pickle of zarr-python 0.3.
+pub(crate) fn check_is_json(bytes: &[u8]) -> Result<()> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
+        None | Some(b'{') => Ok(()),
+        Some(_) => {
+            let found = "no JSON object (zarr-python 0.3 stored a pickle, which is not read since it may run code)";
+            Err(Error::new(ErrorKind::UnsupportedVersion, "", found, "").in_document(V0_ARRAY))
+        }
+    }
+}
+
+/// The fault of a document `meta` beside `attrs`, which has to be of version 1; `None` if it has no fault.
+pub(crate) fn fault(bytes: &[u8]) -> Option<Error> {
+    let value = match parse_document(V1_ARRAY, bytes, ParseOptions::ALL, |_| true) {
+        Ok((value, _)) => value,
+        Err(error) => return Some(error),
+    };
+    let expected = "1, since a `meta` beside `attrs` is the document of an array of version 1";
+    match value.get("zarr_format") {
+        Some(_) => None,
+        None => Some(Error::new(ErrorKind::InvalidMetadata, "/zarr_format", "nothing", expected).in_document(V1_ARRAY)),
+    }
 }
 
 /// The error for a `zarr.json` that is not of version 3, though it was taken for that.
@@ -129,6 +177,7 @@ mod tests {
         assert_eq!(of_zarr_json(&json!([])), None);
     }
 
+    #[cfg(feature = "drafts")]
     #[test]
     fn several_hierarchies_in_one_store() {
         let documents: Documents = [
@@ -147,6 +196,7 @@ mod tests {
         assert_eq!(all.len(), 3);
     }
 
+    #[cfg(feature = "drafts")]
     #[test]
     fn the_root_of_2022_is_none_of_2019() {
         let documents: Documents = [

@@ -110,12 +110,14 @@ pub(crate) fn keys(name: &str, separator: &str) -> NamedConfig {
 }
 
 /// The key encoding that puts a suffix behind the keys of another.
+#[cfg(feature = "drafts")]
 pub(crate) fn with_suffix(encoding: &NamedConfig, suffix: &str) -> NamedConfig {
     let members = [("suffix".to_owned(), Value::from(suffix)), ("base_encoding".to_owned(), encoding.to_value())];
     NamedConfig::with("suffix", members.into_iter().collect())
 }
 
 /// The separator of keys of the encoding `name`.
+#[cfg(feature = "drafts")]
 pub(crate) fn separator<'e>(encoding: &'e NamedConfig, name: &str) -> Result<&'e str> {
     match encoding.configuration.get("separator").map(Value::as_str) {
         Some(Some(separator @ ("." | "/"))) if encoding.name == name => Ok(separator),

@@ -8,11 +8,13 @@ mod form;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use form::{OWN_ID, deviations, parameters};
+#[cfg(feature = "drafts")]
+pub(crate) use form::parameters;
+pub(crate) use form::{OWN_ID, deviations};
 
 use self::chain::{Chain, Orders, encoded_type};
 use super::codecs::{self, Kind};
-use super::typestr;
+use super::{typestr, uri};
 use crate::codec_facts::{Form, NUMCODECS, codec_named, codec_of_id};
 use crate::error::{Error, ErrorKind, Result};
 use zarr_dtype::{ByteOrder, NumpyType};
@@ -31,6 +33,7 @@ pub(crate) fn to_model(
 
 /// As [`to_model`] for dialects in which the byte order is not part of a type: the types of codecs have that of the elements.
 /// Codecs that are not known are of arrays if they are among the first `of_arrays`.
+#[cfg(feature = "drafts")]
 pub(crate) fn to_model_in_one_order(
     codecs: &[At<'_>],
     of_arrays: usize,
@@ -49,7 +52,7 @@ pub(crate) fn given(id: &str, parameters: &Map) -> Result<NamedConfig> {
     }
     let mut codec = form::of_model(&At::root(&Value::Object(map)), id, 1, 1)?;
     let is_known = codec_named(&codec.name).is_some();
-    if !is_known && crate::dialect::draft::codec::is_uri(id) {
+    if !is_known && uri::is_uri(id) {
         codec.name = id.to_owned();
     }
     if id == "blosc" && !parameters.contains_key("typesize") {
@@ -70,7 +73,7 @@ impl Stored {
     ///
     /// # Errors
     /// [`ErrorKind::NotExpressible`] for a codec with such a parameter.
-    pub(super) fn of_numcodecs(self) -> Result<Self> {
+    pub(crate) fn of_numcodecs(self) -> Result<Self> {
         match self.filters.iter().chain(&self.compressor).any(|codec| codec.get(OWN_ID).is_some()) {
             true => Err(Error::new(ErrorKind::NotExpressible, "", "a parameter named id", "parameters of other names")),
             false => Ok(self),

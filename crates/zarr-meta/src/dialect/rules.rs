@@ -1,6 +1,5 @@
 //! The interface between a dialect and the model.
 
-use super::draft::unknown::NotKnown;
 use super::stored_members::Members;
 use super::{Dialect, fill};
 use crate::chunk_key_form::ChunkKeyForm;
@@ -16,7 +15,7 @@ pub(crate) trait Rules: Sync {
     fn dialects(&self) -> &'static [Dialect];
 
     /// Whether the documents at the path of a node suffice to recognise it. If not, the dialect is asked only where one of the entry
-    /// documents (`detect::probed_keys`) names it.
+    /// documents ([`DETECTION_KEYS`](crate::DETECTION_KEYS)) names it.
     fn is_self_contained(&self) -> bool {
         true
     }
@@ -144,6 +143,11 @@ pub(crate) trait Rules: Sync {
         false
     }
 
+    /// Whether an array may have these storage transformers, which a document of the dialect had.
+    fn has_transformers(&self, _transformers: &[NamedConfig]) -> bool {
+        false
+    }
+
     /// Whether the indexes of shards may have a checksum.
     fn has_index_checksums(&self) -> bool {
         false
@@ -242,13 +246,6 @@ impl Parsed {
             self.warnings.extend(deviation.map(|what| Warning::new(key, pointer, what)));
         }
         self
-    }
-
-    /// Takes note of extensions in the document at `key` that are not known.
-    pub(crate) fn note_not_known(&mut self, not_known: NotKnown, key: &str) {
-        let in_document = |error: Error| error.in_document(key);
-        self.fallback = not_known.fallback.map(in_document);
-        self.unknown = not_known.unknown.map(in_document);
     }
 
     /// Takes note of the members among `names` of the document at `key` that warnings are about.

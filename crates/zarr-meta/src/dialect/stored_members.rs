@@ -15,6 +15,7 @@ pub(crate) enum Codecs {
     /// In `codecs`, as in the model.
     AsInModel,
     /// There is one.
+    #[cfg(feature = "drafts")]
     One {
         /// Its name.
         name: &'static str,
@@ -45,20 +46,4 @@ pub(crate) struct CodecList {
 impl Members {
     /// The members of the model.
     pub(crate) const OF_MODEL: Self = Self { names: &[], codecs: Codecs::AsInModel };
-
-    /// The members of the drafts of version 3.
-    pub(crate) const OF_DRAFTS: Self =
-        Self { names: &[("/chunk_key_encoding", "/chunk_grid/separator")], codecs: Codecs::List(CodecList::OF_DRAFTS) };
-}
-
-impl CodecList {
-    /// The list of the drafts of version 3.
-    pub(crate) const OF_DRAFTS: Self = Self {
-        list: "/codecs",
-        has_configurations: true,
-        has_configured_compressor: true,
-        otherwise: "/codecs",
-        order: "/chunk_memory_layout",
-        data_type: "/data_type",
-    };
 }

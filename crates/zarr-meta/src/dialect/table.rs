@@ -1,16 +1,22 @@
 //! The rules of each dialect, and the facts that they state.
 
+#[cfg(not(feature = "drafts"))]
+use super::absent::{V0, V1, V3Draft2022, V3Protocol2019, V3Protocol2020};
 use super::rules::Rules;
+use super::v2::V2;
+use super::v3::V3;
 use super::{Dialect, dialects};
+#[cfg(feature = "drafts")]
+use crate::drafts::{V0, V1, V3Draft2022, V3Protocol2019, V3Protocol2020};
 use crate::{Error, ErrorKind, NodePath, Result, Warning};
 use zarr_json::NamedConfig;
 
 macro_rules! rules_of {
-    ($($(#[$doc:meta])* $variant:ident $name:literal $module:ident::$rules:ident,)*) => {
+    ($($(#[$doc:meta])* $variant:ident $name:literal $rules:ident,)*) => {
         /// The rules of one dialect.
         pub(crate) fn rules(dialect: Dialect) -> &'static dyn Rules {
             match dialect {
-                $(Dialect::$variant => &super::$module::$rules,)*
+                $(Dialect::$variant => &$rules,)*
             }
         }
     };
@@ -32,9 +38,10 @@ pub fn entry_point_key(dialect: Dialect) -> Option<&'static str> {
 }
 
 impl Dialect {
-    /// The dialects that have rules of their own, newest first; of several that are read alike, the newest.
+    /// The dialects of this build that have rules of their own, newest first; of several that are read alike, the newest.
     pub(crate) fn alone() -> impl DoubleEndedIterator<Item = Self> {
-        let stands_alone = |dialect: &Self| rules(*dialect).dialects().first() == Some(dialect);
+        let stands_alone =
+            |dialect: &Self| dialect.is_supported() && rules(*dialect).dialects().first() == Some(dialect);
         Self::ALL.into_iter().rev().filter(stands_alone)
     }
 

@@ -3,6 +3,7 @@
 //! Every node has one document `zarr.json`. Zarr v3 core specification, section "Metadata".
 
 mod parse;
+mod provisional;
 mod write;
 
 use super::rules::{Parsed, Rules, is_ignorable};

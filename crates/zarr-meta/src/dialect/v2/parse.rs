@@ -3,7 +3,7 @@
 use super::{ARRAY, ATTRIBUTES, GROUP};
 use crate::dialect::rules::Parsed;
 use crate::dialect::typestr;
-use crate::dialect::{Dialect, fill, layout, numcodecs, v1};
+use crate::dialect::{Dialect, attributes, fill, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning};
 use zarr_dtype::{ByteOrder, NumpyType};
@@ -52,7 +52,7 @@ pub(super) fn parse(prefix: &str, documents: &Documents) -> Result<Option<Parsed
     } else {
         return Ok(None);
     };
-    match v1::attributes(&key(ATTRIBUTES), documents, &mut parsed.warnings) {
+    match attributes::read(&key(ATTRIBUTES), documents, &mut parsed.warnings) {
         Ok(attributes) => *parsed.node.attributes_mut() = attributes,
         Err(error) => parsed.attributes_error = Some(error),
     }

@@ -1,7 +1,7 @@
 //! Reading documents of version 3.
 
+use super::provisional::ProvisionalV3;
 use crate::consolidated::Consolidated;
-use crate::dialect::provisional::ProvisionalV3;
 use crate::dialect::rules::Parsed;
 use crate::dialect::{Dialect, codecs, detect, layout};
 use crate::documents::Read;

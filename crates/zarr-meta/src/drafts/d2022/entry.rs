@@ -1,8 +1,8 @@
 //! The entry point document: which version the hierarchy is of, and how its documents are called.
 
 use super::{ENTRY, Kind};
-use crate::dialect::draft::members;
 use crate::dialect::{Dialect, detect};
+use crate::drafts::v3::members;
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Documents, NodePath, Warning};
 use zarr_json::pointer::At;

@@ -1,14 +1,7 @@
-//! The common parts of the drafts of version 3 (2019 to 2022).
-//!
-//! Extensions are named by URIs, of which several spellings were in use; elements are of the types of numpy, whatever they
-//! are called; shards are made by a storage transformer, in the same bytes as the later codec makes.
+//! The URIs by which the drafts of version 3, and documents of 2023, name extensions. Several spellings were in use.
 
-pub(crate) mod codec;
-pub(crate) mod data_type;
-pub(crate) mod fill;
-pub(crate) mod members;
-pub(crate) mod sharding;
-pub(crate) mod unknown;
+use crate::error::{Error, ErrorKind, Result};
+use zarr_json::pointer::At;
 
 /// Whether part of a URI is a version, as `1.0` is.
 pub(crate) fn is_version(part: &str) -> bool {
@@ -34,6 +27,30 @@ pub(crate) fn spec_uri(uri: &str) -> Option<Vec<&str>> {
     parts.iter().all(|part| !part.is_empty()).then_some(parts)
 }
 
+/// The id of numcodecs in a URI, `gzip` in `https://purl.org/zarr/spec/codecs/gzip/1.0`.
+pub(crate) fn id_of(uri: &str) -> Option<&str> {
+    match spec_uri(uri)?.as_slice() {
+        ["codec" | "codecs", id] => Some(id),
+        _ => None,
+    }
+}
+
+/// The id of numcodecs in the URI at `at`, or another URI as it is: codecs may be published anywhere.
+///
+/// # Errors
+/// [`ErrorKind::UnknownExtension`] if it is no URI.
+pub(crate) fn id_at<'v>(at: &At<'v>) -> Result<&'v str> {
+    let uri = at.text()?;
+    let expected = "the URI of a codec, such as https://purl.org/zarr/spec/codecs/gzip/1.0";
+    let own = Some(uri).filter(|uri| is_uri(uri));
+    id_of(uri).or(own).ok_or_else(|| Error::about(at, ErrorKind::UnknownExtension, expected))
+}
+
+/// Whether a codec goes by a URI of its own, and not by an id.
+pub(crate) fn is_uri(id: &str) -> bool {
+    id.contains("://")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,6 +69,22 @@ mod tests {
             ("gzip", None),
         ] {
             assert_eq!(spec_uri(uri), parts, "{uri}");
+        }
+    }
+
+    // clause: d2022-85
+    #[test]
+    fn every_spelling_of_a_uri() {
+        for uri in [
+            "https://purl.org/zarr/spec/codecs/gzip/1.0",
+            "https://purl.org/zarr/spec/codec/gzip/1.0",
+            "https://purl.org/zarr/spec/codec/gzip",
+            "http://purl.org/zarr/spec/codecs/gzip",
+        ] {
+            assert_eq!(id_of(uri), Some("gzip"), "{uri}");
+        }
+        for uri in ["gzip", "https://example.org/codecs/gzip/1.0", "https://purl.org/zarr/spec/extensions/gzip/1.0"] {
+            assert_eq!(id_of(uri), None, "{uri}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Writing documents of the core draft of 2022: by the names it introduced, with every mandatory member.
 
-use crate::dialect::draft::{codec, data_type, fill, members, sharding, unknown};
 use crate::dialect::typestr;
 use crate::dialect::{layout, numcodecs};
+use crate::drafts::v3::{codec, data_type, fill, members, sharding, unknown};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{ArrayMetadata, GroupMetadata};
 use zarr_dtype::NumpyType;

@@ -16,10 +16,11 @@ mod entry;
 mod parse;
 mod write;
 
-use super::Dialect;
-use super::rules::{Parsed, Rules};
-use super::stored_members::{CodecList, Codecs, Members};
+use super::v3::{self, unknown};
 use crate::consolidated::{Consolidated, Consolidation};
+use crate::dialect::Dialect;
+use crate::dialect::rules::{Parsed, Rules};
+use crate::dialect::stored_members::{CodecList, Codecs, Members};
 use crate::error::{Error, Result};
 use crate::{Children, Documents, Node, NodePath};
 use entry::Form;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 use zarr_json::{Map, NamedConfig};
 
 /// The rules of the protocol drafts.
-pub(super) struct V3Protocol2020;
+pub(crate) struct V3Protocol2020;
 
 pub(crate) use entry::{KEY as ENTRY, path_of};
 
@@ -38,6 +39,11 @@ impl Rules for V3Protocol2020 {
 
     fn has_shards(&self) -> bool {
         true
+    }
+
+    /// It keeps those that it does not know.
+    fn has_transformers(&self, transformers: &[NamedConfig]) -> bool {
+        unknown::transformers(transformers).is_ok()
     }
 
     fn names_in_directory<'n>(&self, directory: &[&'n str]) -> Option<Vec<&'n str>> {
@@ -67,7 +73,7 @@ impl Rules for V3Protocol2020 {
                 list: "/attributes/filters",
                 has_configurations: false,
                 otherwise: "/compressor",
-                ..CodecList::OF_DRAFTS
+                ..v3::CODECS
             }),
         }
     }

@@ -4,36 +4,11 @@
 //! last name is the id that numcodecs has for it, and the configuration that of numcodecs. A codec of any other URI goes by that in the
 //! model.
 
-use super::spec_uri;
 use crate::codec_facts::NUMCODECS;
 use crate::dialect::numcodecs::{OWN_ID, parameters};
+use crate::dialect::uri::is_uri;
 use crate::error::{Error, ErrorKind, Result};
-use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};
-
-/// The id of numcodecs in a URI, `gzip` in `https://purl.org/zarr/spec/codecs/gzip/1.0`.
-pub(crate) fn id_of(uri: &str) -> Option<&str> {
-    match spec_uri(uri)?.as_slice() {
-        ["codec" | "codecs", id] => Some(id),
-        _ => None,
-    }
-}
-
-/// The id of numcodecs in the URI at `at`, or another URI as it is: codecs may be published anywhere.
-///
-/// # Errors
-/// [`ErrorKind::UnknownExtension`] if it is no URI.
-pub(crate) fn id_at<'v>(at: &At<'v>) -> Result<&'v str> {
-    let uri = at.text()?;
-    let expected = "the URI of a codec, such as https://purl.org/zarr/spec/codecs/gzip/1.0";
-    let own = Some(uri).filter(|uri| is_uri(uri));
-    id_of(uri).or(own).ok_or_else(|| Error::about(at, ErrorKind::UnknownExtension, expected))
-}
-
-/// Whether a codec goes by a URI of its own, and not by an id.
-pub(crate) fn is_uri(id: &str) -> bool {
-    id.contains("://")
-}
 
 /// The URI of the codec of an id, which begins as `spec` does: `https://purl.org/zarr/spec/codecs/gzip`.
 pub(crate) fn uri(spec: &str, id: &str, version: &str) -> String {
@@ -88,22 +63,6 @@ pub(crate) fn id_and_configuration(codec: &Value) -> Result<(&str, Map)> {
 mod tests {
     use super::*;
     use zarr_json::json;
-
-    // clause: d2022-85
-    #[test]
-    fn every_spelling_of_a_uri() {
-        for uri in [
-            "https://purl.org/zarr/spec/codecs/gzip/1.0",
-            "https://purl.org/zarr/spec/codec/gzip/1.0",
-            "https://purl.org/zarr/spec/codec/gzip",
-            "http://purl.org/zarr/spec/codecs/gzip",
-        ] {
-            assert_eq!(id_of(uri), Some("gzip"), "{uri}");
-        }
-        for uri in ["gzip", "https://example.org/codecs/gzip/1.0", "https://purl.org/zarr/spec/extensions/gzip/1.0"] {
-            assert_eq!(id_of(uri), None, "{uri}");
-        }
-    }
 
     #[test]
     fn forms() {

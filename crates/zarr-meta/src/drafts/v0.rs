@@ -9,11 +9,13 @@
 //!
 //! The document of zarr-python 0.3 is a pickle, which is never read because it may run code.
 
-use super::rules::{Parsed, Rules};
-use super::stored_members::Members;
-use super::typestr;
 use super::v1;
-use super::{Dialect, layout, numcodecs};
+use crate::dialect::attributes;
+use crate::dialect::detect::{V0_ARRAY as ARRAY, check_is_json};
+use crate::dialect::rules::{Parsed, Rules};
+use crate::dialect::stored_members::Members;
+use crate::dialect::typestr;
+use crate::dialect::{Dialect, layout, numcodecs};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{ArrayMetadata, Children, Documents, Node, NodePath, Warning};
 use zarr_dtype::NumpyType;
@@ -21,9 +23,8 @@ use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, ParseOptions, Value, json};
 
 /// The rules of the form before version 1.
-pub(super) struct V0;
+pub(crate) struct V0;
 
-const ARRAY: &str = "__zmeta__";
 const ATTRIBUTES: &str = "__zattr__";
 const CHUNKS: &str = "__zdata__/";
 
@@ -75,7 +76,7 @@ impl Rules for V0 {
         let mut odd = Vec::new();
         let mut array = array(&At::root(&value), &mut odd).map_err(|error| error.in_document(ARRAY))?;
         warnings.extend(odd.into_iter().map(|(pointer, what)| Warning::new(ARRAY, pointer, what)));
-        let attributes = v1::attributes(ATTRIBUTES, documents, &mut warnings);
+        let attributes = attributes::read(ATTRIBUTES, documents, &mut warnings);
         let (attributes, error) =
             attributes.map_or_else(|error| (Map::new(), Some(error)), |attributes| (attributes, None));
         array.attributes = attributes;
@@ -112,18 +113,6 @@ impl Rules for V0 {
 
     fn check_name(&self, _: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
         Err(error("below the root", "the root, since a store of zarr-python 0.4 is one array"))
-    }
-}
-
-/// Refuses the pickle of zarr-python 0.3.
-pub(crate) fn check_is_json(bytes: &[u8]) -> Result<()> {
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    match bytes.iter().find(|byte| !byte.is_ascii_whitespace()) {
-        None | Some(b'{') => Ok(()),
-        Some(_) => {
-            let found = "no JSON object (zarr-python 0.3 stored a pickle, which is not read since it may run code)";
-            Err(Error::new(ErrorKind::UnsupportedVersion, "", found, "").in_document(ARRAY))
-        }
     }
 }
 

@@ -4,8 +4,8 @@
 //! {"extension": "https://purl.org/zarr/spec/extensions/data-types/datetime/1.0", "type": "<M8[ns]", "fallback": "int64"}
 //! ```
 
-use super::spec_uri;
 use crate::dialect::typestr;
+use crate::dialect::uri::spec_uri;
 use crate::error::{Error, ErrorKind, Result};
 use zarr_dtype::{ByteOrder, Class, NumpyType};
 use zarr_json::pointer::At;
@@ -68,15 +68,8 @@ pub(crate) fn parse(at: &At<'_>, accept: Accept) -> Result<Elements> {
     Ok(Elements { dtype, endian, fallback: Some(fallback) })
 }
 
-/// The data type that an extension object of a draft says, and the byte order of its elements.
-///
-/// ```json
-/// {"extension": "https://purl.org/zarr/spec/extensions/data-types/datetime/1.0", "type": "<M8[ns]", "fallback": "int64"}
-/// ```
-///
-/// # Errors
-/// [`ErrorKind::UnknownExtension`] if the type itself is not known, whatever its fallback; [`ErrorKind::InvalidMetadata`] for no such object.
-pub fn data_type_of_extension(object: &Value) -> Result<(NamedConfig, ByteOrder)> {
+/// See [`data_type_of_extension`](crate::data_type_of_extension).
+pub(crate) fn of_extension(object: &Value) -> Result<(NamedConfig, ByteOrder)> {
     let at = At::root(object);
     at.member("extension")?.text()?;
     at.member("type")?;

@@ -9,7 +9,7 @@ use zarr_json::Value;
 use zarr_json::pointer::At;
 
 /// The fill value in the notation of the model; `None` for null.
-pub(in crate::dialect) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder) -> Result<Option<Value>> {
+pub(in crate::drafts) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder) -> Result<Option<Value>> {
     let is_scalar = !matches!(at.value(), Value::Array(_) | Value::Object(_));
     if !is_scalar {
         return Err(at.invalid("a number, a string, true, false or null").into());
@@ -35,7 +35,7 @@ pub(in crate::dialect) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &Byte
 }
 
 /// The deviation in the spelling of the value at `at`, if it is read as `read`. Texts are as they are, structs 0.
-pub(in crate::dialect) fn deviation(at: &At<'_>, dtype: &NumpyType, read: Option<&Value>) -> Option<(String, String)> {
+pub(in crate::drafts) fn deviation(at: &At<'_>, dtype: &NumpyType, read: Option<&Value>) -> Option<(String, String)> {
     let is_spelled = match dtype {
         // A complex number is said by its real part alone.
         NumpyType::Number(number) => number.class() != Some(Class::Complex),
@@ -52,7 +52,7 @@ fn bytes(at: &At<'_>, text: &str, size: u64) -> Result<Vec<u8>> {
 }
 
 /// The inverse of [`to_model`].
-pub(in crate::dialect) fn from_model(value: Option<&Value>, dtype: &NumpyType, endian: &ByteOrder) -> Result<Value> {
+pub(in crate::drafts) fn from_model(value: Option<&Value>, dtype: &NumpyType, endian: &ByteOrder) -> Result<Value> {
     let Some(value) = value else { return Ok(Value::Null) };
     let no = || {
         let expected = "a number, a string, true or false, all that version 1 has";

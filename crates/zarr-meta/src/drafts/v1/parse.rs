@@ -1,6 +1,7 @@
 //! Reading documents of version 1.
 
 use super::{ARRAY, ATTRIBUTES, fill};
+use crate::dialect::attributes;
 use crate::dialect::rules::Parsed;
 use crate::dialect::typestr;
 use crate::dialect::{Dialect, layout, numcodecs};
@@ -41,22 +42,11 @@ pub(super) fn parse(documents: &Documents) -> Result<Option<Parsed>> {
             "missing, though the specification requires it; read as no attributes",
         ));
     }
-    match attributes(ATTRIBUTES, documents, &mut parsed.warnings) {
+    match attributes::read(ATTRIBUTES, documents, &mut parsed.warnings) {
         Ok(attributes) => *parsed.node.attributes_mut() = attributes,
         Err(error) => parsed.attributes_error = Some(error),
     }
     Ok(Some(parsed.with_names_by_convention((ATTRIBUTES, ""))))
-}
-
-/// A document of nothing but attributes; none where it is absent.
-pub(crate) fn attributes(key: &str, documents: &Documents, warnings: &mut Vec<Warning>) -> Result<Map> {
-    let options = ParseOptions::ALL.trailing_comma(false);
-    let Some((value, deviations)) = documents.json(key, options, |_| true)? else { return Ok(Map::new()) };
-    warnings.extend(deviations.into_iter().map(|deviation| Warning::of(key, deviation)));
-    match value {
-        Value::Object(attributes) => Ok(attributes),
-        other => Err(Error::from(At::root(&other).invalid("an object")).in_document(key)),
-    }
 }
 
 /// The array, and its codecs without a change of order where it is doubtful that there is one.

@@ -9,8 +9,8 @@
 //! has no checksum. Transformers form a stack: the first one is the next to the array, so the second puts the shards of
 //! the first into shards.
 
-use super::spec_uri;
 use crate::dialect::codecs;
+use crate::dialect::uri::spec_uri;
 use crate::error::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value, json};

@@ -1,9 +1,9 @@
 //! Writing documents of the first protocol draft.
 
 use super::URI;
-use crate::dialect::draft::{codec, data_type, fill, members, unknown};
 use crate::dialect::typestr;
 use crate::dialect::{fill as numpy_fill, layout, numcodecs};
+use crate::drafts::v3::{codec, data_type, fill, members, unknown};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{ArrayMetadata, GroupMetadata};
 use zarr_dtype::NumpyType;

@@ -7,16 +7,17 @@
 mod parse;
 mod write;
 
-use super::draft::members;
-use super::rules::{Parsed, Rules};
-use super::stored_members::{CodecList, Codecs, Members};
-use super::{Dialect, layout};
+use super::v3::{self, members};
+use crate::dialect::detect::is_document_key;
+use crate::dialect::rules::{Parsed, Rules};
+use crate::dialect::stored_members::{CodecList, Codecs, Members};
+use crate::dialect::{Dialect, layout};
 use crate::error::Result;
 use crate::{Children, Documents, Error, Node, NodePath};
 use zarr_json::{Map, NamedConfig, ParseOptions, Value};
 
 /// The rules of the first protocol draft.
-pub(super) struct V3Protocol2019;
+pub(crate) struct V3Protocol2019;
 
 const ARRAY: &str = "array.json";
 const GROUP: &str = "group.json";
@@ -75,7 +76,7 @@ impl Rules for V3Protocol2019 {
                 list: "/chunk_codecs",
                 has_configurations: false,
                 otherwise: "/chunk_codecs",
-                ..CodecList::OF_DRAFTS
+                ..v3::CODECS
             }),
         }
     }
@@ -161,16 +162,6 @@ impl Rules for V3Protocol2019 {
     fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
         members::check_name(name, error)
     }
-}
-
-/// Whether this is the key of a document of some node: `meta/`, names that end in `.g` or `.a`, and the document.
-pub(crate) fn is_document_key(key: &str) -> bool {
-    let Some((names, document)) = key.strip_prefix("meta/").map(|rest| rest.rsplit_once('/').unwrap_or(("", rest)))
-    else {
-        return false;
-    };
-    let is_name = |name: &str| (name.ends_with(".g") || name.ends_with(".a")) && name.len() > 2;
-    matches!(document, ARRAY | GROUP) && (names.is_empty() || names.split('/').all(is_name))
 }
 
 #[cfg(test)]

@@ -8,9 +8,9 @@
 //! | August 2023 | the codec `bytes` is named `endian` |
 //! | October 2023 | the `order` of `transpose` is `"C"` or `"F"` |
 
-use super::codecs;
-use super::draft::{is_first_version, is_version};
 use crate::Error;
+use crate::dialect::codecs;
+use crate::dialect::uri::{is_first_version, is_version};
 use crate::error::{ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{Map, NamedConfig, Value};

@@ -1,12 +1,12 @@
 //! Reading documents of the core draft of 2022.
 
 use super::{Entry, Kind};
-use crate::dialect::draft::data_type::{Accept, Elements};
-use crate::dialect::draft::unknown::NotKnown;
-use crate::dialect::draft::{codec, data_type, fill, members};
 use crate::dialect::rules::Parsed;
 use crate::dialect::typestr;
-use crate::dialect::{Dialect, codecs, layout, numcodecs};
+use crate::dialect::{Dialect, codecs, layout, numcodecs, uri};
+use crate::drafts::v3::data_type::{Accept, Elements};
+use crate::drafts::v3::unknown::NotKnown;
+use crate::drafts::v3::{codec, data_type, fill, members};
 use crate::error::{Error, Result};
 use crate::{ArrayMetadata, ChunkKeyForm, Documents, GroupMetadata, Node, NodePath, Warning};
 use zarr_dtype::{ByteOrder, NumpyType};
@@ -201,7 +201,7 @@ fn chain(
     let mut said = None;
     for item in items {
         let uri = item.member("type")?;
-        let id = codec::id_at(&uri)?;
+        let id = uri::id_at(&uri)?;
         entry.no_others(item, &["type", "configuration"])?;
         let configuration = item.get("configuration");
         let members = configuration.as_ref().map_or(Ok(None), |configuration| configuration.object().map(Some))?;

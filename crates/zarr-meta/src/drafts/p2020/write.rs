@@ -2,9 +2,9 @@
 
 use super::entry::Form;
 use super::{data_type, parse};
-use crate::dialect::draft::{self, codec, members, unknown};
 use crate::dialect::typestr;
-use crate::dialect::{fill, layout, numcodecs};
+use crate::dialect::{fill, layout, numcodecs, uri};
+use crate::drafts::v3::{self, codec, members, unknown};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{ArrayMetadata, GroupMetadata};
 use zarr_dtype::NumpyType;
@@ -40,8 +40,8 @@ pub(super) fn array(array: &ArrayMetadata, form: &Form) -> Result<Map> {
     };
     let unknown_grid = unknown::grid(&array.chunk_grid);
     let shards = match &unknown_grid {
-        Some(_) => draft::sharding::none(&array.codecs),
-        None => draft::sharding::from_model(layout::chunk_shape(&array.chunk_grid)?, &array.codecs),
+        Some(_) => v3::sharding::none(&array.codecs),
+        None => v3::sharding::from_model(layout::chunk_shape(&array.chunk_grid)?, &array.codecs),
     };
     let rank = array.shape.len();
     let (order, transposes) = unknown::layout(&shards.codecs, rank)?;
@@ -49,7 +49,7 @@ pub(super) fn array(array: &ArrayMetadata, form: &Form) -> Result<Map> {
     let stored = numcodecs::from_model(&behind, transposes, &dtype).map_err(|error| error.below("/codecs"))?;
     let mut filters = stored.filters;
     let is_compressor = |codec: &Value| {
-        codec.get("id").and_then(Value::as_str).is_some_and(|id| COMPRESSORS.contains(&id) || codec::is_uri(id))
+        codec.get("id").and_then(Value::as_str).is_some_and(|id| COMPRESSORS.contains(&id) || uri::is_uri(id))
     };
     let (compressor, other): (Option<Value>, Option<Value>) = if stored.compressor.as_ref().is_some_and(is_compressor) {
         (stored.compressor, None)
@@ -90,7 +90,7 @@ pub(super) fn array(array: &ArrayMetadata, form: &Form) -> Result<Map> {
     if !shards.chunks_per_shard.is_empty() {
         // zarr-python 2 has one number for arrays without dimensions.
         let transformer =
-            |counts: &Vec<u64>| draft::sharding::transformer(SHARDING, if rank == 0 { &[1] } else { counts });
+            |counts: &Vec<u64>| v3::sharding::transformer(SHARDING, if rank == 0 { &[1] } else { counts });
         map.insert("storage_transformers", Value::Array(shards.chunks_per_shard.iter().map(transformer).collect()));
     } else if let Some(list) = unknown::transformers(&array.storage_transformers)? {
         map.insert("storage_transformers", list);

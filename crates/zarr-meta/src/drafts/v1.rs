@@ -8,40 +8,23 @@ mod parse;
 mod write;
 
 pub(super) use fill::{deviation as fill_deviation, from_model as fill_from_model, to_model as fill_to_model};
-pub(crate) use parse::attributes;
 
-use super::rules::{Parsed, Rules};
-use super::stored_members::{Codecs, Members};
-use super::{Dialect, layout};
-use crate::documents::parse_document;
+use crate::dialect::detect::{V1_ARRAY as ARRAY, V1_ATTRIBUTES as ATTRIBUTES};
+use crate::dialect::rules::{Parsed, Rules};
+use crate::dialect::stored_members::{Codecs, Members};
+use crate::dialect::{Dialect, layout};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Children, Documents, Node, NodePath};
-use zarr_json::{Map, NamedConfig, ParseOptions, Value};
+use zarr_json::{Map, NamedConfig, Value};
 
 /// The rules of version 1.
-pub(super) struct V1;
-
-pub(crate) const ARRAY: &str = "meta";
-pub(crate) const ATTRIBUTES: &str = "attrs";
+pub(crate) struct V1;
 
 /// The locations of codecs in a document of version 1, or of the form before it: one codec, apart from its parameters.
 pub(super) const STORED: Members = Members {
     names: &[("/data_type", "/dtype"), ("/chunk_grid", "/chunks"), ("/codecs", "/compression")],
     codecs: Codecs::One { name: "/compression", parameters: "/compression_opts" },
 };
-
-/// The fault of a document `meta` beside `attrs`, which has to be of version 1; `None` if it has no fault.
-pub(crate) fn fault(bytes: &[u8]) -> Option<Error> {
-    let value = match parse_document(ARRAY, bytes, ParseOptions::ALL, |_| true) {
-        Ok((value, _)) => value,
-        Err(error) => return Some(error),
-    };
-    let expected = "1, since a `meta` beside `attrs` is the document of an array of version 1";
-    match value.get("zarr_format") {
-        Some(_) => None,
-        None => Some(Error::new(ErrorKind::InvalidMetadata, "/zarr_format", "nothing", expected).in_document(ARRAY)),
-    }
-}
 
 /// The compressor of zarr-python 1 by default, and the only one before.
 pub(super) fn default_compressor() -> NamedConfig {

@@ -1,11 +1,11 @@
 //! Reading documents of the first protocol draft.
 
 use super::Keys;
-use crate::dialect::draft::data_type::{Accept, Elements};
-use crate::dialect::draft::unknown::NotKnown;
-use crate::dialect::draft::{codec, data_type, fill, members};
 use crate::dialect::rules::Parsed;
-use crate::dialect::{Dialect, detect, layout, numcodecs};
+use crate::dialect::{Dialect, detect, layout, numcodecs, uri};
+use crate::drafts::v3::data_type::{Accept, Elements};
+use crate::drafts::v3::unknown::NotKnown;
+use crate::drafts::v3::{codec, data_type, fill, members};
 use crate::error::{Error, ErrorKind, Result};
 use crate::{ArrayMetadata, Documents, GroupMetadata, Node, Warning};
 use zarr_json::pointer::At;
@@ -144,7 +144,7 @@ fn stored_codecs(at: &At<'_>) -> Result<Vec<(Value, String)>> {
     let mut stored = Vec::new();
     if let Some(list) = at.get_non_null("chunk_codecs") {
         for item in list.items()? {
-            let id = codec::id_at(&item.member("codec")?)?;
+            let id = uri::id_at(&item.member("codec")?)?;
             if let Some(nested) = item.get("configuration") {
                 return Err(Error::about(&nested, ErrorKind::UnknownMember, "the parameters beside `codec`"));
             }
@@ -154,7 +154,7 @@ fn stored_codecs(at: &At<'_>) -> Result<Vec<(Value, String)>> {
     }
     // The next texts had one codec, with its parameters in an object of their own.
     if let Some(item) = at.get_non_null("compressor") {
-        let id = codec::id_at(&item.member("codec")?)?;
+        let id = uri::id_at(&item.member("codec")?)?;
         if let Some((_, beside)) = members::others(&item, &["codec", "configuration"])?.first() {
             return Err(Error::about(beside, ErrorKind::UnknownMember, "the parameters in `configuration`"));
         }

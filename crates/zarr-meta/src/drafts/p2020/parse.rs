@@ -2,11 +2,11 @@
 
 use super::data_type;
 use super::entry::{self, Form};
-use crate::dialect::draft::data_type::Accept;
-use crate::dialect::draft::unknown::NotKnown;
-use crate::dialect::draft::{self, codec, members};
 use crate::dialect::rules::Parsed;
-use crate::dialect::{Dialect, fill, layout, numcodecs};
+use crate::dialect::{Dialect, fill, layout, numcodecs, uri};
+use crate::drafts::v3::data_type::Accept;
+use crate::drafts::v3::unknown::NotKnown;
+use crate::drafts::v3::{self, codec, members};
 use crate::error::Result;
 use crate::{ArrayMetadata, ChunkKeyForm, Documents, GroupMetadata, Node, NodePath, Warning};
 use zarr_dtype::{ByteOrder, NumpyType};
@@ -130,7 +130,7 @@ fn array(at: &At<'_>, path: &NodePath, form: &Form) -> Result<Parsed> {
     let fill_at = at.member("fill_value")?;
     let fill_value = match &unknown_type {
         Some(_) => Some(fill_at.value().clone()).filter(|value| !value.is_null()),
-        None => draft::fill::to_model(&fill_at, dtype, endian, &data_type.name, Accept::TypeStrings)?,
+        None => v3::fill::to_model(&fill_at, dtype, endian, &data_type.name, Accept::TypeStrings)?,
     };
     if unknown_type.is_none() {
         let odd = fill::deviation(&fill_at, dtype, fill_value.as_ref(), true);
@@ -174,7 +174,7 @@ fn codecs(
         let configuration = at.get_non_null("configuration");
         let pointer = configuration.as_ref().map_or_else(|| at.pointer(), At::pointer);
         let members = configuration.as_ref().map(At::object).transpose()?;
-        let codec = codec::numcodecs_form(codec::id_at(&codec_at)?, members.into_iter().flat_map(Map::iter));
+        let codec = codec::numcodecs_form(uri::id_at(&codec_at)?, members.into_iter().flat_map(Map::iter));
         compressor = Some((codec, pointer));
     }
     let mut chain = At::new(&filters, "/attributes/filters").items()?;

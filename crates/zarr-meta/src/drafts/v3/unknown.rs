@@ -6,6 +6,7 @@
 use super::data_type::Elements;
 use super::{members, sharding};
 use crate::dialect::layout;
+use crate::dialect::rules::Parsed;
 use crate::error::{Error, ErrorKind, Result};
 use zarr_dtype::{ByteOrder, NumpyType};
 use zarr_json::pointer::At;
@@ -101,6 +102,15 @@ impl NotKnown {
         };
         self.unknown.get_or_insert(error);
         Ok(named)
+    }
+}
+
+impl Parsed {
+    /// Takes note of extensions in the document at `key` that are not known.
+    pub(crate) fn note_not_known(&mut self, not_known: NotKnown, key: &str) {
+        let in_document = |error: Error| error.in_document(key);
+        self.fallback = not_known.fallback.map(in_document);
+        self.unknown = not_known.unknown.map(in_document);
     }
 }
 

@@ -6,7 +6,7 @@
 //! {"extension": "TODO: unicode array protocol URL", "fallback": null, "type": "<U5"}
 //! ```
 
-use crate::dialect::draft::data_type::{self, Accept, Elements};
+use crate::drafts::v3::data_type::{self, Accept, Elements};
 use crate::error::{Error, ErrorKind, Result};
 use zarr_dtype::{ByteOrder, Class, NumpyType};
 use zarr_json::pointer::At;

@@ -1,6 +1,6 @@
 //! The entry point document, and the keys that follow from it.
 
-use crate::dialect::draft;
+use crate::drafts::v3;
 use crate::error::{Error, ErrorKind, Result};
 use crate::{Documents, NodePath};
 use zarr_json::pointer::At;
@@ -79,7 +79,7 @@ impl Form {
             }
             Some(suffix) => suffix.text()?,
         };
-        draft::members::check_extensions(&at.member("extensions")?)?;
+        v3::members::check_extensions(&at.member("extensions")?)?;
         Ok(Self { is_first, suffix: suffix.to_owned(), document: at.object()?.clone() })
     }
 

@@ -7,16 +7,17 @@ mod entry;
 mod parse;
 mod write;
 
-use super::rules::{Parsed, Rules, UNKNOWN_TYPE};
-use super::stored_members::Members;
-use super::{Dialect, layout};
+use super::v3::{self, members, unknown};
+use crate::dialect::rules::{Parsed, Rules, UNKNOWN_TYPE};
+use crate::dialect::stored_members::Members;
+use crate::dialect::{Dialect, layout};
 use crate::error::Result;
 use crate::{Children, Documents, Error, Node, NodePath};
 use entry::Entry;
 use zarr_json::{Map, NamedConfig, Value};
 
 /// The rules of the core draft of 2022.
-pub(super) struct V3Draft2022;
+pub(crate) struct V3Draft2022;
 
 /// The key of the entry point document.
 const ENTRY: &str = "zarr.json";
@@ -28,6 +29,11 @@ impl Rules for V3Draft2022 {
 
     fn has_shards(&self) -> bool {
         true
+    }
+
+    /// It keeps those that it does not know.
+    fn has_transformers(&self, transformers: &[NamedConfig]) -> bool {
+        unknown::transformers(transformers).is_ok()
     }
 
     fn names_in_directory<'n>(&self, directory: &[&'n str]) -> Option<Vec<&'n str>> {
@@ -56,7 +62,7 @@ impl Rules for V3Draft2022 {
     }
 
     fn members(&self) -> Members {
-        Members::OF_DRAFTS
+        v3::STORED
     }
 
     fn document_keys(&self, _: &NodePath) -> Vec<String> {
@@ -126,7 +132,7 @@ impl Rules for V3Draft2022 {
     }
 
     fn check_name(&self, name: &str, error: &dyn Fn(&str, &str) -> Error) -> Result<Option<String>> {
-        super::draft::members::check_name(name, error)
+        members::check_name(name, error)
     }
 }
 

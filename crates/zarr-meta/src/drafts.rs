@@ -1,0 +1,18 @@
+//! The dialects that were given up: versions 0 and 1, and the drafts of version 3. They are in builds with the feature `drafts` alone;
+//! without it, `dialect/absent.rs` has rules for them that refuse.
+//!
+//! They use what is shared in `dialect`, and are known outside of this folder by their [`Rules`](crate::dialect::rules::Rules), by what
+//! `p2020` has to say of consolidated metadata, and by the data types of extensions.
+
+mod d2022;
+mod p2019;
+pub(crate) mod p2020;
+mod v0;
+mod v1;
+pub(crate) mod v3;
+
+pub(crate) use d2022::V3Draft2022;
+pub(crate) use p2019::V3Protocol2019;
+pub(crate) use p2020::V3Protocol2020;
+pub(crate) use v0::V0;
+pub(crate) use v1::V1;
