@@ -101,13 +101,14 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     /// The crates whose errors the command prints.
-    const CRATES: [&str; 9] = [
+    const CRATES: [&str; 10] = [
         "zarr-array",
         "zarr-codec",
         "zarr-compare",
         "zarr-convert",
         "zarr-dataset",
         "zarr-hierarchy",
+        "zarr-scan",
         "zarr-stats",
         "zarr-store",
         "zarr",

@@ -20,13 +20,14 @@ use crate::Progress;
 use crate::digest::below;
 use crate::merge::{Pair, merge};
 use crate::progress::Reporter;
-use crate::selected::{self, Selected};
+use crate::selected::{self, select};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::{Array, Registry};
 use zarr_grid::Region;
 use zarr_hierarchy::{ErrorKind, IntoFlow, Result};
 use zarr_meta::{Dialect, Node, NodePath, StoredNode};
+use zarr_scan::Selected;
 use zarr_store::{Key, Store};
 
 /// One of the two sides of a comparison: a node in a store.
@@ -244,7 +245,7 @@ impl Planned {
     ) -> Result<Self> {
         let open = |side: &Side, node: &StoredNode| match node.node.as_array() {
             Some(_) => Array::from_found(&side.store, node.clone(), registry, options.options.clone())
-                .and_then(|array| Selected::new(array, &side.regions).map(Some)),
+                .and_then(|array| select(array, &side.regions).map(Some)),
             None => Ok(None),
         };
         let mut is_unknown = false;

@@ -9,8 +9,8 @@ use crate::encoding::encode;
 use crate::fold::Fold;
 use crate::hash::finished;
 use crate::progress::Reporter;
-use crate::selected::{self, Selected};
-use crate::{Hash, Progress, attributes, boxes, data_type, leaves, memory};
+use crate::selected::{self, select};
+use crate::{Hash, Progress, attributes, boxes, data_type, leaves};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use zarr_array::{Array, Options, Registry};
@@ -19,6 +19,7 @@ use zarr_grid::{ChunkGrid, Region};
 use zarr_hierarchy::{Error, IntoFlow, Result};
 use zarr_json::{NamedConfig, Value};
 use zarr_meta::{Dialect, Node, NodePath, StoredNode};
+use zarr_scan::Selected;
 use zarr_store::Store;
 
 /// How a digest is made.
@@ -212,7 +213,7 @@ impl Digest {
             let array = match &found.node {
                 Node::Array(_) => {
                     let array = Array::from_found(store, found.clone(), registry, options.options.clone())?;
-                    Some(Selected::new(array, &options.regions)?)
+                    Some(select(array, &options.regions)?)
                 }
                 Node::Group(_) if options.attributes => None,
                 Node::Group(_) => continue,
@@ -250,14 +251,18 @@ impl ArrayDigest {
     ) -> Result<Self> {
         let progress = |event: Progress<'_>| progress(event).into_flow();
         let reporter = Reporter::new(&progress);
-        let selected = Selected::new(array.clone(), &options.regions)?;
+        let selected = select(array.clone(), &options.regions)?;
         reporter.report(Progress::Total(selected.size()))?;
         Self::of_selected(&selected, options, &reporter)
     }
 
     fn of_selected(selected: &Selected, options: &DigestOptions, reporter: &Reporter<'_>) -> Result<Self> {
         let (array, shape) = (selected.array(), selected.shape());
-        let located = |error: Error| memory::at(array, error);
+        let located = |error: Error| {
+            error.at(|location| {
+                (location.store, location.path) = (Some(array.store().to_string()), Some(array.path().to_string()));
+            })
+        };
         let boxes = boxes::boxes(&shape, array.data_type()).map_err(|error| located(error.into()))?;
         let advance = |bytes: u128| reporter.report(Progress::Done(bytes));
         let parts = leaves::leaves(selected, &boxes, options.fold(), options.memory, &advance).map_err(located)?;

@@ -5,20 +5,17 @@
 //! order, and a box whose end has not come yet keeps no elements, only the state of its hash.
 
 use crate::Hash;
-use crate::block::{Buffers, Stored, lock};
 use crate::boxes::number;
 use crate::element_hasher::ElementHasher;
 use crate::fold::Fold;
 use crate::hash::finished;
-use crate::memory::{self, Share, is_once, too_large};
-use crate::selected::Selected;
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use zarr_array::{Array, View};
-use zarr_convert::slabs::{Slabs, in_parallel, usual_item_size};
 use zarr_dtype::Heap;
-use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region, Shape};
+use zarr_grid::{AxisRange, ChunkGrid, Region, Shape};
 use zarr_hierarchy::{Error, ErrorKind, Result};
+use zarr_scan::{Division, Scan, Selected, lock};
 
 /// The hashes of all boxes, in C order. Tells of bytes of elements that are done.
 pub(crate) fn leaves(
@@ -34,92 +31,52 @@ pub(crate) fn leaves(
         let message = format!("{count} boxes have hashes of more than half of the {memory} bytes of memory allowed");
         return Err(Error::new(ErrorKind::Limit, message).with_hint("allow more memory"));
     }
-    let count = memory::count(count)?;
+    let count = usize::try_from(count).map_err(|_| Error::internal("more parts than memory has bytes"))?;
     let memory = memory - 32 * count as u64;
-    let (selected, plan) = HashPlan::new(selected, boxes, memory)?;
-    let stored = Stored::of(selected.array())?;
-    let met = Met::new(&selected, &stored, boxes, &counts);
+    let parts = selected.part_shape();
+    // Slabs that cut boxes do so along one axis.
+    let mut lengths = boxes.largest_chunk_shape();
+    let axis = lengths.iter().position(|&len| len > 1).unwrap_or_default();
+    if let (Some(len), Some(&part)) = (lengths.get_mut(axis), parts.get(axis)) {
+        *len = part.max(1);
+    }
+    let cut = ChunkGrid::regular(boxes.shape(), &lengths)?;
+    let scan = Scan::plan([selected.clone()], &Division { boxes, cut: &cut, parts: &parts }, memory)?;
+    // With the threads for which memory suffices.
+    let [selected] = scan.arrays();
     let array = selected.array();
     let hashing = Hashing {
         array,
-        selected: &selected,
         boxes,
+        met: Met::new(&scan, boxes, &counts),
         counts,
-        stored,
-        met,
         elements: ElementHasher::new(array.data_type(), fold),
         fills: Mutex::default(),
-        buffers: Buffers::default(),
         scratches: Mutex::default(),
         leaves: Mutex::new(vec![Hash::new([0; 32]); count]),
-        advance,
+        scan: &scan,
     };
-    match plan.cut {
-        None => in_parallel(plan.workers, plan.slabs.all(), &|slab| hashing.whole(&plan.slabs.region(&slab)))?,
-        Some(axis) => columns(&plan.slabs, axis).try_for_each(|column| hashing.column(&plan.slabs, &column, axis))?,
+    match scan.is_cut() {
+        false => scan.each(scan.slabs().all(), advance, &|region| hashing.whole(region))?,
+        true => {
+            // The first slab of each row of slabs along the axis.
+            let mut columns = scan.slabs().all().filter(|slab| slab.get(axis).is_none_or(|&at| at == 0));
+            columns.try_for_each(|column| hashing.column(&column, axis, advance))?;
+        }
     }
     Ok(hashing.leaves.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
-}
-
-/// In which slabs an array is read.
-struct HashPlan {
-    slabs: Slabs,
-    /// The axis along which slabs cut boxes. They are then read one after another along it.
-    cut: Option<usize>,
-    /// So many slabs are read at the same time.
-    workers: usize,
-}
-
-impl HashPlan {
-    /// The plan, and the array with the threads for which memory suffices.
-    fn new(selected: &Selected, boxes: &ChunkGrid, memory: u64) -> Result<(Selected, Self)> {
-        let array = selected.array();
-        let item = usual_item_size(array)?;
-        let share = Share::new(&[(array, item)], array.options(), memory);
-        let selected = selected.with(share.options(array.options()))?;
-        let parts = selected.part_shape();
-        let whole = match share.for_each_thread(boxes, &parts, item) {
-            Some(slabs) if is_once(&slabs, &parts) => {
-                let workers = share.threads.min(memory::count(zarr_grid::total_size(slabs.counts(), 1))?).max(1);
-                return Ok((selected, Self { slabs, cut: None, workers }));
-            }
-            others => others,
-        };
-        let axis = boxes.largest_chunk_shape().iter().position(|&len| len > 1).unwrap_or_default();
-        let mut lengths = boxes.largest_chunk_shape();
-        if let (Some(len), Some(&part)) = (lengths.get_mut(axis), parts.get(axis)) {
-            *len = part.max(1);
-        }
-        let grid = ChunkGrid::regular(boxes.shape(), &lengths)?;
-        let cut = share.for_all_threads(&grid, &parts, item);
-        let plan = match (whole, cut) {
-            (Some(whole), Some(cut)) if whole.decoding(&parts) <= cut.decoding(&parts) => {
-                Self { slabs: whole, cut: None, workers: share.threads }
-            }
-            (_, Some(cut)) => Self { slabs: cut, cut: Some(axis), workers: 1 },
-            (Some(whole), None) => Self { slabs: whole, cut: None, workers: share.threads },
-            (None, None) => return Err(too_large(array, memory)),
-        };
-        Ok((selected, plan))
-    }
-}
-
-/// The first slab of each row of slabs along `axis`.
-fn columns(slabs: &Slabs, axis: usize) -> impl Iterator<Item = ChunkIndex> {
-    let all = slabs.all();
-    all.filter(move |slab| slab.get(axis).is_none_or(|&at| at == 0))
 }
 
 /// The boxes that have elements of stored chunks; `None`: all, as far as is known.
 struct Met(Option<HashSet<u64>>);
 
 impl Met {
-    fn new(selected: &Selected, stored: &Stored, boxes: &ChunkGrid, counts: &[u64]) -> Self {
-        let of_chunk = |chunk: &ChunkIndex| {
-            let met = selected.of_chunk(chunk).map(|part| boxes.intersect(&part));
-            met.iter().flat_map(|met| met.iter()).map(|overlap| number(counts, &overlap.index)).collect::<Vec<_>>()
+    fn new(scan: &Scan<1>, boxes: &ChunkGrid, counts: &[u64]) -> Self {
+        let of_chunk = |part: Region| {
+            let met = boxes.intersect(&part);
+            met.iter().map(|overlap| number(counts, &overlap.index)).collect::<Vec<_>>()
         };
-        Self(stored.chunks().map(|chunks| chunks.iter().flat_map(of_chunk).collect()))
+        Self(scan.stored().map(|parts| parts.flat_map(of_chunk).collect()))
     }
 
     fn has(&self, number: u64) -> bool {
@@ -140,19 +97,16 @@ struct Piece {
 
 struct Hashing<'a> {
     array: &'a Array,
-    selected: &'a Selected,
     boxes: &'a ChunkGrid,
     /// Boxes along each axis.
     counts: Shape,
-    stored: Stored,
     met: Met,
     elements: ElementHasher,
     /// The hashes of so many elements that are all the fill value.
     fills: Mutex<HashMap<u64, Hash>>,
-    buffers: Buffers,
     scratches: Mutex<Vec<Vec<u8>>>,
     leaves: Mutex<Vec<Hash>>,
-    advance: &'a (dyn Fn(u128) -> Result<()> + Sync),
+    scan: &'a Scan<1>,
 }
 
 impl Hashing<'_> {
@@ -161,7 +115,7 @@ impl Hashing<'_> {
         let (read, fill) = self.pieces(region)?;
         self.set_fills(&fill)?;
         if !read.is_empty() {
-            let block = self.stored.read(self.selected, region, &self.buffers)?;
+            let [block] = self.scan.read(region)?;
             let view = block.view()?;
             let leaf = |piece: &Piece| {
                 let mut hasher = blake3::Hasher::new();
@@ -171,11 +125,12 @@ impl Hashing<'_> {
             let done: Vec<(u64, Hash)> = read.iter().map(leaf).collect::<Result<_>>()?;
             self.set(&done)?;
         }
-        self.advance(region)
+        Ok(())
     }
 
     /// Hashes the boxes of a row of slabs, which may cut boxes along `axis`.
-    fn column(&self, slabs: &Slabs, first: &[u64], axis: usize) -> Result<()> {
+    fn column(&self, first: &[u64], axis: usize, advance: &(dyn Fn(u128) -> Result<()> + Sync)) -> Result<()> {
+        let slabs = self.scan.slabs();
         let mut states: HashMap<u64, blake3::Hasher> = HashMap::new();
         let steps = slabs.counts().get(axis).copied().unwrap_or(1);
         for step in 0..steps {
@@ -187,7 +142,7 @@ impl Hashing<'_> {
             let (read, fill) = self.pieces(&region)?;
             self.set_fills(&fill)?;
             if !read.is_empty() {
-                let block = self.stored.read(self.selected, &region, &self.buffers)?;
+                let [block] = self.scan.read(&region)?;
                 let view = block.view()?;
                 let begun = read.into_iter().map(|piece| {
                     let hasher = states.remove(&piece.number).unwrap_or_default();
@@ -207,7 +162,7 @@ impl Hashing<'_> {
                 }
                 self.set(&ended)?;
             }
-            self.advance(&region)?;
+            advance(self.scan.size(zarr_grid::total_size(&region.shape(), 1)))?;
         }
         Ok(())
     }
@@ -265,10 +220,6 @@ impl Hashing<'_> {
             *leaf.ok_or_else(|| Error::internal("a box beyond the array"))? = hash;
         }
         Ok(())
-    }
-
-    fn advance(&self, region: &Region) -> Result<()> {
-        (self.advance)(zarr_grid::total_size(&region.shape(), self.array.data_type().item_size() as u64))
     }
 }
 

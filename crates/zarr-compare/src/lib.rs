@@ -26,7 +26,6 @@
 //! ```
 
 mod attributes;
-mod block;
 mod boxes;
 mod comparison;
 mod data_type;
@@ -36,7 +35,6 @@ mod encoding;
 mod fold;
 mod hash;
 mod leaves;
-mod memory;
 mod merge;
 mod progress;
 mod selected;

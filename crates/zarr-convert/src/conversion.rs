@@ -29,8 +29,6 @@ mod region;
 mod run;
 mod scratch;
 mod skipped;
-mod slabs;
-mod source;
 mod sparse;
 mod strings;
 mod target;
@@ -41,7 +39,6 @@ mod unfinished;
 mod unknown_grid;
 mod walked;
 mod work;
-mod workers;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,11 +56,8 @@ pub use migrate::{DocumentRemoval, Migration, MigrationState};
 pub use options::ConvertOptions;
 pub use part::Part;
 pub use progress::Progress;
-pub use reencode::{some_stored, usual_item_size};
 pub use skipped::{SkippedChunk, SkippedKey};
-pub use slabs::Slabs;
 pub use transfer::Transfer;
-pub use workers::in_parallel;
 pub use zarr_hierarchy::IntoFlow;
 
 /// Whether arrays get shards.

@@ -28,7 +28,6 @@
 //! ```
 
 mod conversion;
-pub mod slabs;
 
 pub use conversion::{
     Action, Conversion, ConvertOptions, CopiedKey, DocumentRemoval, DryRun, IntoFlow, Migration, MigrationState, Part,

@@ -87,7 +87,8 @@
 //! This crate puts the layers together and has no logic of its own: JSON values are in `zarr-json`, metadata is in `zarr-meta`,
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
 //! `zarr-store` and a crate for each kind, who runs operations on them in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays in `zarr-array`,
-//! conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, pictures in `zarr-view`, a server in `zarr-serve`.
+//! conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`, the passes over all
+//! elements of these in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`.
 //! Each can be used alone.
 
 #[cfg(feature = "check")]

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use zarr_convert::slabs::Slabs;
 use zarr_grid::ChunkIndex;
+use zarr_scan::Slabs;
 
 /// All slabs but some.
 #[derive(Debug)]

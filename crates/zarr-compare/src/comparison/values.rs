@@ -4,19 +4,15 @@ use super::CompareOptions;
 use super::elements::Elements;
 use super::missing::Missing;
 use crate::Progress;
-use crate::block::{Buffers, Stored, lock};
-use crate::memory::{Share, is_once, too_large};
 use crate::progress::Reporter;
-use crate::selected::Selected;
-use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Mutex;
 use zarr_array::{Array, View};
-use zarr_convert::slabs::{Slabs, in_parallel, usual_item_size};
 use zarr_dtype::Heap;
-use zarr_grid::{ChunkGrid, ChunkIndex, Region};
+use zarr_grid::{ChunkGrid, Region};
 use zarr_hierarchy::{Error, Result};
 use zarr_json::Value;
+use zarr_scan::{Division, Scan, Selected, lock};
 
 /// As many elements are compared at once, and one by one only if some of them differ.
 const RUN: usize = 1024;
@@ -113,89 +109,46 @@ pub(super) fn compare(
     options: &CompareOptions,
     reporter: &Reporter<'_>,
 ) -> Result<ValueDifferences> {
-    let (a_item, b_item) = (usual_item_size(a.array())?, usual_item_size(b.array())?);
-    let share = Share::new(&[(a.array(), a_item), (b.array(), b_item)], &options.options, options.memory);
-    let with_share = |one: &Selected| one.with(share.options(one.array().options()));
-    let (a, b, shape) = (with_share(a)?, with_share(b)?, a.shape());
+    let (shape, parts) = (a.shape(), b.part_shape());
     let grid = ChunkGrid::regular(&shape, &a.part_shape().iter().map(|&len| len.max(1)).collect::<Vec<_>>())?;
-    let (parts, item) = (b.part_shape(), a_item.saturating_add(b_item));
-    let small = share.for_each_thread(&grid, &parts, item);
-    let (slabs, workers) = match small {
-        Some(slabs) if is_once(&slabs, &parts) => (slabs, share.threads),
-        small => match (small, share.for_all_threads(&grid, &parts, item)) {
-            (Some(small), Some(large)) if small.decoding(&parts) <= large.decoding(&parts) => (small, share.threads),
-            (_, Some(large)) => (large, 1),
-            (Some(small), None) => (small, share.threads),
-            (None, None) => return Err(too_large(a.array(), options.memory)),
-        },
-    };
+    let division = Division { boxes: &grid, cut: &grid, parts: &parts };
+    let scan = Scan::plan([a.clone(), b.clone()], &division, options.memory)?;
+    let [a, b] = scan.arrays();
     let compared = zarr_grid::total_size(&shape, 1);
-    let (a_stored, b_stored) = (Stored::of(a.array())?, Stored::of(b.array())?);
-    let met = met((&a, &a_stored), (&b, &b_stored), &slabs);
     let comparing = Comparing {
         elements: Elements::new(a.array(), b.array(), options),
-        stored: [a_stored, b_stored],
         found: Mutex::new(ValueDifferences { compared, ..ValueDifferences::default() }),
-        buffers: Buffers::default(),
         first: options.first,
         a: a.array(),
         b: b.array(),
-        selected: [&a, &b],
     };
-    let item = |array: &Array| array.data_type().item_size() as u128;
-    let done = |elements: u128| {
-        reporter.report(Progress::Done(elements.saturating_mul(item(a.array()).saturating_add(item(b.array())))))
+    let done = |bytes: u128| reporter.report(Progress::Done(bytes));
+    let slab = |region: &Region| {
+        let [a, b] = scan.read(region)?;
+        comparing.differences(region, &a.view()?, &b.view()?)
     };
-    let slab = |slab: ChunkIndex| {
-        let region = slabs.region(&slab);
-        comparing.slab(&region)?;
-        done(zarr_grid::total_size(&region.shape(), 1))
-    };
-    match &met {
-        None => in_parallel(workers, slabs.all(), &slab)?,
+    match scan.met() {
+        None => scan.each(scan.slabs().all(), &done, &slab)?,
         Some(met) => {
-            let missing = Missing::new(&slabs, met, &shape);
+            let missing = Missing::new(scan.slabs(), &met, &shape);
             comparing.missing(&missing)?;
-            done(missing.count())?;
-            in_parallel(workers, met.iter().cloned(), &slab)?;
+            done(scan.size(missing.count()))?;
+            scan.each(met.iter().cloned(), &done, &slab)?;
         }
     }
     let found = comparing.found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    Ok(found.within(&a))
-}
-
-/// The slabs with elements of stored chunks; `None`: all, as far as is known.
-fn met(first: (&Selected, &Stored), second: (&Selected, &Stored), slabs: &Slabs) -> Option<BTreeSet<ChunkIndex>> {
-    let mut met = BTreeSet::new();
-    for (selected, stored) in [first, second] {
-        for part in stored.chunks()?.iter().filter_map(|chunk| selected.of_chunk(chunk)) {
-            met.extend(slabs.meeting(&part));
-        }
-    }
-    Some(met)
+    Ok(found.within(a))
 }
 
 struct Comparing<'a> {
     a: &'a Array,
     b: &'a Array,
-    /// The elements of both.
-    selected: [&'a Selected; 2],
     elements: Elements,
-    stored: [Stored; 2],
-    buffers: Buffers,
     first: usize,
     found: Mutex<ValueDifferences>,
 }
 
 impl Comparing<'_> {
-    fn slab(&self, region: &Region) -> Result<()> {
-        let [a_stored, b_stored] = &self.stored;
-        let [a_selected, b_selected] = self.selected;
-        let a = a_stored.read(a_selected, region, &self.buffers)?;
-        let b = b_stored.read(b_selected, region, &self.buffers)?;
-        self.differences(region, &a.view()?, &b.view()?)
-    }
-
     /// Compares the elements of slabs that are not stored: all are the fill values, which are compared once.
     fn missing(&self, missing: &Missing<'_>) -> Result<()> {
         let different = missing.count();

@@ -4,13 +4,12 @@ use super::{array, registry};
 use crate::boxes::number;
 use crate::fold::Fold;
 use crate::leaves::leaves;
-use crate::selected::Selected;
 use crate::{CompareOptions, Comparison, Hash, Side, Values};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 use zarr_array::{Array, ArrayData, NewArray, NodePath};
 use zarr_dtype::DataType;
 use zarr_grid::{ChunkGrid, Region};
+use zarr_scan::Selected;
 
 /// The hashes of boxes one after another, of elements that are in memory.
 fn model(elements: &[u16], shape: &[u64], boxes: &ChunkGrid) -> Vec<Hash> {
@@ -78,7 +77,7 @@ proptest! {
             }
             expected
         };
-        let stored = Selected::new(stored, &BTreeMap::new()).unwrap();
+        let stored = Selected::new(stored, None).unwrap();
         match leaves(&stored, &boxes, Fold::default(), memory, &|_| Ok(())) {
             Ok(found) => prop_assert_eq!(found, model(&expected, &shape, &boxes)),
             Err(error) => prop_assert!(memory < 1 << 20 && error.to_string().contains("memory"), "{}", error),

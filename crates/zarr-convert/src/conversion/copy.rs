@@ -2,7 +2,6 @@
 
 use super::skipped::{SkippedChunk, is_of_chunk};
 use super::work::Work;
-use super::workers::{in_parallel, lock, processors};
 use super::{Conversion, PlannedNode, target};
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -13,6 +12,7 @@ use zarr_grid::{ChunkIndex, Region};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
+use zarr_scan::{in_parallel, lock, processors};
 use zarr_store::{ByteRange, Bytes, Copied, Key, Store, StoreExt};
 
 /// The encoded chunks of so many shapes are kept. A regular grid of few dimensions has no more.

@@ -17,7 +17,6 @@ mod tests;
 
 use super::reached::Units;
 use super::skipped::SkippedChunk;
-use super::workers::{lock, lock_free};
 use entry::Entry;
 pub(super) use entry::State;
 pub(super) use found::{Found, check_idle};
@@ -33,6 +32,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Error, Result};
+use zarr_scan::{lock, try_lock};
 use zarr_store::{Durability, Key, Precondition, SetOptions, Store, Version};
 
 /// An entry is written when so many chunks were stored since the last one...
@@ -298,7 +298,7 @@ impl Journal {
             held.fresh
         };
         // Others go on meanwhile.
-        let Some(mut recorded) = lock_free(&self.owned.recorded) else { return Ok(()) };
+        let Some(mut recorded) = try_lock(&self.owned.recorded) else { return Ok(()) };
         let passed = recorded.at.elapsed();
         if (fresh >= CHUNKS || passed >= PAUSE) && passed >= recorded.cost * SHARE {
             self.owned.write_entry(&mut recorded, Durability::File, true)?;
@@ -309,7 +309,7 @@ impl Journal {
     /// Checks that this run still owns the journal, by another entry if the last one is so old that others may have taken over: before
     /// something is written.
     pub(super) fn confirm(&self) -> Result<()> {
-        let mut written = match lock_free(&self.owned.written) {
+        let mut written = match try_lock(&self.owned.written) {
             Some(written) => written,
             // Another thread sets an entry; the last one says for long enough yet that this run is at work.
             None if self.owned.since_entry() < OWNED_FOR => return Ok(()),
@@ -417,7 +417,7 @@ impl Owned {
 
     /// Shows that the run is at work, if nothing else has.
     fn refresh(&self) {
-        let Some(mut written) = lock_free(&self.written) else { return };
+        let Some(mut written) = try_lock(&self.written) else { return };
         if !written.is_over && self.since_entry() >= REFRESH {
             // What it says is lost is found by the next that writes; another fault may have passed by then.
             let _ = self.repeat(&mut written);

@@ -2,7 +2,6 @@
 
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
-use super::source::Source as SourceArray;
 use super::strings::Strings;
 use super::target::Target;
 use super::walked::walk_together;
@@ -17,6 +16,7 @@ use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, ErrorKind, OtherKey, Result, Walk, open_node, other_keys};
 use zarr_json::Value;
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, consolidated, conventions};
+use zarr_scan::Selected;
 use zarr_store::{Key, Store, StoreExt};
 
 /// The nodes to be converted, and the nodes left out.
@@ -367,7 +367,7 @@ fn reencoded(array: Array, planned: PlannedNode, options: &ConvertOptions) -> Re
     // Opened on the source, which it does not touch: whether codecs are known, and memory suffices, is to be seen now.
     let found = NodeDocuments::new(&planned, &zarr_meta::Documents::new())?.found().clone();
     let sink = Array::from_found(array.store(), found, array.registry(), options.options.clone())?;
-    let source = SourceArray::new(array, planned.region.clone());
+    let source = Selected::new(array, planned.region.clone())?;
     reencode::check(&source, &sink, options)?;
     Ok(planned)
 }

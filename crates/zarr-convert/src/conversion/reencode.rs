@@ -1,12 +1,9 @@
 //! Decoding and encoding an array, slab by slab.
 
 use super::scratch::{Scratch, ScratchName};
-use super::skipped::is_of_chunk;
-use super::slabs::{COMFORT, Slabs};
-use super::source::Source;
+use super::skipped::{is_of_chunk, read_good};
 use super::sparse::{SparsePart, SparseParts};
 use super::work::Work;
-use super::workers::{self, in_parallel, lock};
 use super::{Conversion, ConvertOptions, PlannedNode, target};
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -15,17 +12,14 @@ use zarr_array::{Array, ArrayData, Options};
 use zarr_grid::{AxisRange, ChunkIndex, Region};
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
+use zarr_scan::{COMFORT, Memory, OVERHEAD, Selected, Slabs, in_parallel, lock, usual_item_size};
 use zarr_store::Store;
 
-/// The most memory set aside for everything that is not data.
-const OVERHEAD: u64 = 16 << 20;
-/// How many positions of an array of elements of variable length are looked at for their usual length.
-const SAMPLES: u64 = 3;
 /// As many small parts are under way at once.
 const BATCH: usize = 1024;
 
 /// Checks that memory suffices, as far as metadata tells.
-pub(super) fn check(source: &Source, sink: &Array, options: &ConvertOptions) -> Result<()> {
+pub(super) fn check(source: &Selected, sink: &Array, options: &ConvertOptions) -> Result<()> {
     let item = source.array().data_type().item_size() as u64;
     let plan = ReencodePlan::new(source, sink, item, options);
     plan.map(drop).ok_or_else(|| too_large(source, sink, item, options.memory))
@@ -46,7 +40,7 @@ pub(super) fn reencode(
         Array::from_found(store, found.clone(), &conversion.registry, options.clone())
     };
     let options = &conversion.options.options;
-    let source = Source::new(open(source, &planned.source, options)?, planned.region.clone());
+    let source = Selected::new(open(source, &planned.source, options)?, planned.region.clone())?;
     // The new array has no document yet.
     let new = options.clone().trust_missing(true);
     let sink = open(target, written, &new)?;
@@ -56,8 +50,8 @@ pub(super) fn reencode(
     };
     let too_large = || too_large(&source, &sink, item, conversion.options.memory);
     let plan = &ReencodePlan::new(&source, &sink, item, &conversion.options).ok_or_else(too_large)?;
-    let threads = plan.threads.or(options.threads);
-    let (source, sink) = (source.with(options.clone().threads(threads))?, sink.with(new.threads(threads))?);
+    let sink = sink.with(new.threads(plan.options.threads))?;
+    let source = source.with(plan.options.clone())?;
     work.begin(written, plan.slabs.chunks(), plan.slabs.counts())?;
     let same_fill = source.array().fill_value() == sink.fill_value();
     let stored = match target::missing_stay(&planned.source, written, same_fill) {
@@ -85,7 +79,7 @@ pub(super) fn reencode(
 /// A plan to store elements temporarily, if that saves much.
 fn scratch<'a>(
     conversion: &Conversion,
-    source: &Source,
+    source: &Selected,
     plan: &'a ReencodePlan,
     target: &Arc<dyn Store>,
     work: &Work<'_>,
@@ -131,7 +125,7 @@ impl Unit {
 
 /// An array that is decoded and encoded again.
 struct Reencoding<'a> {
-    source: Source,
+    source: Selected,
     sink: Array,
     work: &'a Work<'a>,
     plan: &'a ReencodePlan,
@@ -261,15 +255,13 @@ impl Reencoding<'_> {
     /// Reads a region, of which these chunks are stored, or all.
     fn read(&self, region: &Region, stored: Option<&[ChunkIndex]>) -> Result<ArrayData> {
         let read = match stored {
-            // Where there are many, it takes less to ask for all.
-            Some(stored) if (stored.len() as u64) < self.source.grid().count(region) / 2 => {
-                self.source.read_stored(region, stored)
-            }
-            _ => self.source.read(region),
+            Some(stored) => self.source.read_stored(region, stored),
+            None => self.source.read(region),
         };
         match read {
             Err(error) if self.work.keeps_going() && is_of_chunk(&error) => {
-                self.source.read_good(region, stored, &|chunk| self.work.skip(&chunk))
+                let (source, region) = (&self.source, &self.source.grid().of_array(region)?);
+                read_good(source.array(), region, stored, &|chunk| self.work.skip(&chunk))
             }
             read => read,
         }
@@ -284,45 +276,31 @@ struct ReencodePlan {
     room: u64,
     /// So many slabs may be under way at once.
     workers: usize,
-    /// Fewer than were asked for, where memory does not suffice for all.
-    threads: Option<NonZeroUsize>,
+    /// With fewer threads than were asked for, where memory does not suffice for all.
+    options: Options,
 }
 
 impl ReencodePlan {
     /// Two slabs of half the memory, or one where chunks are too large for that, and the most threads for which the rest suffices;
     /// `None` if a chunk is too large. Slabs are the same however many threads there are: a run that resumes, and one that does another
     /// part, may have others.
-    fn new(source: &Source, sink: &Array, item: u64, options: &ConvertOptions) -> Option<Self> {
-        let bytes = |shape: &[u64]| zarr_grid::element_count(shape)?.checked_mul(item);
-        let memory = options.memory - OVERHEAD.min(options.memory / 4);
-        let part = source.part_shape();
-        // A thread holds a chunk encoded, and decoded where it reaches beyond the array or is read in part.
-        let for_thread = bytes(&source.array().part_shape())?
-            .max(bytes(&sink.chunk_grid().largest_chunk_shape())?)
-            .checked_mul(2)?;
-        let wanted = options.options.threads.unwrap_or_else(workers::processors).get();
-        [(2, for_thread.max(memory / 4)), (2, for_thread), (1, for_thread)].into_iter().find_map(|(workers, kept)| {
-            let budget = memory.checked_sub(kept)? / workers;
+    fn new(source: &Selected, sink: &Array, item: u64, options: &ConvertOptions) -> Option<Self> {
+        let (decoded, encoded) = (source.array().part_shape(), sink.chunk_grid().largest_chunk_shape());
+        let memory = Memory::new(options.memory, [(&decoded[..], item), (&encoded[..], item)], &options.options);
+        let (bytes, for_thread, part) = (memory.bytes(), memory.for_thread(), source.part_shape());
+        [(2, for_thread.max(bytes / 4)), (2, for_thread), (1, for_thread)].into_iter().find_map(|(workers, kept)| {
+            let budget = bytes.checked_sub(kept)? / workers;
             let slabs = Slabs::plan(sink.chunk_grid(), &part, item, budget)?;
-            let rest = memory.saturating_sub(slabs.size(item).saturating_mul(workers));
-            let threads = usize::try_from(rest / for_thread.max(1)).unwrap_or(usize::MAX).clamp(1, wanted);
+            let threads = memory.threads_in(bytes.saturating_sub(slabs.size(item).saturating_mul(workers)));
             Some(Self {
                 slabs,
                 budget,
                 room: budget.min(COMFORT),
                 workers: usize::try_from(workers).unwrap_or(1),
-                threads: NonZeroUsize::new(threads).filter(|_| threads < wanted),
+                options: memory.limit(&options.options, threads),
             })
         })
     }
-}
-
-/// The chunks that are stored, sorted; `None` if all are, it cannot be known which, or missing chunks are an error. Costs a listing.
-///
-/// # Errors
-/// [`Store`](zarr_hierarchy::ErrorKind::Store).
-pub fn some_stored(source: &Array) -> Result<Option<Vec<ChunkIndex>>> {
-    Source::new(source.clone(), None).some_stored()
 }
 
 /// Writes the chunks `met` of `data`, the elements of `region`.
@@ -359,7 +337,7 @@ fn follows(before: &[u64], chunk: &[u64]) -> bool {
     outer == others && last + 1 == *next
 }
 
-fn too_large(source: &Source, sink: &Array, item: u64, memory: u64) -> Error {
+fn too_large(source: &Selected, sink: &Array, item: u64, memory: u64) -> Error {
     let shape = sink.chunk_grid().largest_chunk_shape();
     let what = if sink.is_sharded() { "shards" } else { "chunks" };
     let size = zarr_grid::element_count(&shape).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX);
@@ -387,37 +365,7 @@ pub(super) fn looked_up_item(conversion: &Conversion, planned: &PlannedNode) -> 
     }
 }
 
-/// Bytes that an element of an array takes in memory. Of elements of variable length a few positions are read, and twice their usual length
-/// is taken.
-///
-/// # Errors
-/// Of reading the array.
-pub fn usual_item_size(array: &Array) -> Result<u64> {
-    item_size(array, false)
-}
-
 /// As [`usual_item_size`]; may pass over chunks that cannot be read.
 fn item_size(source: &Array, keeps_going: bool) -> Result<u64> {
-    let item = source.data_type().item_size() as u64;
-    if !source.data_type().is_variable() {
-        return Ok(item);
-    }
-    let (mut elements, mut bytes) = (0_u64, 0_u64);
-    for sample in 0..SAMPLES {
-        let part = source.part_shape();
-        let range = |(&len, &part): (&u64, &u64)| {
-            let part = part.min(len);
-            let start = (len - part) / (SAMPLES - 1) * sample;
-            start..start + part
-        };
-        let ranges: Vec<_> = source.shape().iter().zip(&part).map(range).collect();
-        let data = match source.read_data(Region::from_ranges(&ranges)) {
-            Err(error) if keeps_going && is_of_chunk(&error) => continue,
-            data => data?,
-        };
-        elements += data.len() as u64;
-        bytes += data.heap().map_or(0, |heap| heap.size());
-    }
-    // Twice the usual length: other positions may have longer ones, and writing copies them.
-    Ok(item + 2 * bytes.div_ceil(elements.max(1)))
+    usual_item_size(source, |error| keeps_going && is_of_chunk(error))
 }

@@ -7,9 +7,6 @@
 
 use super::journal;
 use super::part::Part;
-use super::slabs::Slabs;
-use super::source::Source;
-use super::workers::{in_parallel, lock};
 use std::sync::{Arc, Mutex};
 use zarr_array::ArrayData;
 use zarr_codec::{View, ViewMut};
@@ -17,6 +14,7 @@ use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region};
 use zarr_hierarchy::node::new_id;
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::NodePath;
+use zarr_scan::{Selected, Slabs, in_parallel, lock};
 use zarr_store::{ByteRange, Key, Store, StoreExt};
 
 /// Elements are stored if parts were decoded so many times otherwise: that costs less than to store and to read them.
@@ -71,7 +69,7 @@ impl<'a> Scratch<'a> {
     /// A plan for elements of fixed size, if it saves much where this share of the slabs of the target is to be written. A slab of the source
     /// takes half of `budget` bytes at most.
     pub(super) fn plan(
-        source: &Source,
+        source: &Selected,
         targets: &'a Slabs,
         share: impl FnOnce() -> f64,
         budget: u64,

@@ -1,11 +1,10 @@
 //! Which parts of an array are converted where some of its chunks are missing. Pure arithmetic, which takes as long as there are
 //! chunks that are stored, however many are not.
 
-use super::slabs::Slabs;
-use super::source::SourceGrid;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use zarr_grid::{ChunkGrid, ChunkIndex, Region};
+use zarr_scan::{SelectedGrid, Slabs};
 
 /// A part of so many bytes is read and written as one, whatever is missing of it: less is not worth a search.
 const SMALL: u64 = 256 << 10;
@@ -18,7 +17,7 @@ const FEW: u64 = 4096;
 /// small. Parts that meet no stored chunk are dropped at each step. The parts of a slab follow each other, and slabs come in C order.
 #[derive(Debug)]
 pub(super) struct SparseParts<'a> {
-    source: &'a SourceGrid,
+    source: &'a SelectedGrid,
     slabs: &'a Slabs,
     /// Bytes of an element.
     item: u64,
@@ -45,7 +44,7 @@ impl<'a> SparseParts<'a> {
     /// The parts of an array in which these chunks are stored, sorted, and which is written in `slabs` of elements of
     /// `item` bytes.
     pub(super) fn new(
-        source: &'a SourceGrid,
+        source: &'a SelectedGrid,
         stored: Vec<ChunkIndex>,
         slabs: &'a Slabs,
         item: u64,
@@ -163,7 +162,7 @@ impl SparsePart {
     }
 
     /// Its chunks that are to be written, in grids of the source and of the new array; `None` for all.
-    pub(super) fn met(&self, source: &SourceGrid, sink: &ChunkGrid) -> Option<BTreeSet<ChunkIndex>> {
+    pub(super) fn met(&self, source: &SelectedGrid, sink: &ChunkGrid) -> Option<BTreeSet<ChunkIndex>> {
         let common = |chunk: &ChunkIndex| source.chunk_region(chunk).overlap(&self.region);
         let met = |common: Region| sink.intersect(&common).iter().map(|overlap| overlap.index).collect::<Vec<_>>();
         (!self.is_whole).then(|| self.stored.iter().filter_map(common).flat_map(met).collect())
@@ -190,7 +189,7 @@ mod tests {
             let source = ChunkGrid::regular(&shape, &chunks).unwrap();
             let sink = ChunkGrid::regular(&shape, &others).unwrap();
             let slabs = Slabs::plan(&sink, &chunks, item, budget * item).unwrap();
-            let whole = SourceGrid::new(&source, None);
+            let whole = SelectedGrid::new(&source, None);
             let all: Vec<ChunkIndex> = source.intersect(&Region::whole(&shape)).iter().map(|overlap| overlap.index).collect();
             let stored: BTreeSet<ChunkIndex> = stored.iter().map(|one| one.get(&all).clone()).collect();
             let is_met = |chunk: &[u64]| {
@@ -231,7 +230,7 @@ mod tests {
         let slabs = Slabs::plan(&sink, &[16, 16], 8, 64 << 20).unwrap();
         let stored = [[0, 0], [1 << 57, 1 << 55], [1 << 57, (1 << 55) + 1]].map(|chunk| ChunkIndex::from_slice(&chunk));
         let parts: Vec<SparsePart> =
-            SparseParts::new(&SourceGrid::new(&source, None), stored.to_vec(), &slabs, 8, true).collect();
+            SparseParts::new(&SelectedGrid::new(&source, None), stored.to_vec(), &slabs, 8, true).collect();
         let sizes = parts.iter().map(|part| part.region.len_checked().unwrap());
         // 16 elements lie in 2 chunks of 10, and 32 in 4.
         assert_eq!(sizes.sum::<u64>(), 6 * 10_000);

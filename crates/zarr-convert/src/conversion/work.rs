@@ -5,12 +5,12 @@ use super::journal::Journal;
 use super::part::Part;
 use super::progress::Reporter;
 use super::skipped::SkippedChunk;
-use super::workers::lock;
 use std::ops::Range;
 use std::sync::{Mutex, OnceLock};
 use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
+use zarr_scan::lock;
 use zarr_store::Store;
 
 /// A unit is a box of chunks of the new array. Units are begun in C order, and several may be under way.

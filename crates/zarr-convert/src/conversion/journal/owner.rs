@@ -1,6 +1,5 @@
 //! The run that a journal is of: which process on which machine, and whether it is still at work.
 
-use super::super::workers::lock;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,6 +7,7 @@ use std::{fmt, io};
 use zarr_hierarchy::node::new_id;
 use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
+use zarr_scan::lock;
 
 /// A run that is at work writes an entry at least after this time.
 pub(super) const REFRESH: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 5_000 });

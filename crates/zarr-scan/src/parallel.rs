@@ -1,12 +1,12 @@
-//! Threads that read and write for a conversion. They wait for stores, so that they are none of the threads that decode.
+//! Threads that read and look at elements. They wait for stores, so that they are none of the threads that decode.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use zarr_hierarchy::Result;
 
-/// So many threads work where a conversion does not say. Looked up once: that reads files of the system, which many small arrays would feel.
-pub(super) fn processors() -> NonZeroUsize {
+/// The number of threads where options do not say. Looked up once: that reads files of the system, which many small arrays would feel.
+pub fn processors() -> NonZeroUsize {
     static PROCESSORS: OnceLock<NonZeroUsize> = OnceLock::new();
     *PROCESSORS.get_or_init(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
 }
@@ -43,16 +43,41 @@ pub fn in_parallel<T>(
     })
 }
 
-/// Locks, whatever became of the thread that held the lock: a panic ends the conversion.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks, whatever became of the thread that held the lock: a panic ends the work.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// As [`lock`], unless another thread has the lock.
-pub(super) fn lock_free<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+pub fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     match mutex.try_lock() {
         Ok(guard) => Some(guard),
         Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
         Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use zarr_hierarchy::{Error, ErrorKind};
+
+    #[test]
+    fn after_an_error_no_further_items_are_begun() {
+        let begun = Mutex::new(0);
+        let one = |item: u32| {
+            *lock(&begun) += 1;
+            if item == 10 { Err(Error::new(ErrorKind::Cancelled, "enough")) } else { Ok(()) }
+        };
+        let error = in_parallel(3, 0..1_000_000, &one).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Cancelled);
+        assert!((11..1_000_000).contains(&*lock(&begun)));
+        let sum = Mutex::new(0);
+        let add = |item: u32| {
+            *lock(&sum) += item;
+            Ok(())
+        };
+        in_parallel(4, 0..100, &add).unwrap();
+        assert_eq!(*lock(&sum), 4950);
     }
 }

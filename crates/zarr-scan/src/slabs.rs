@@ -3,14 +3,14 @@
 use std::ops::Range;
 use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region};
 
-/// Where memory allows, parts grow to about so many bytes: enough for all threads to have something to do.
-pub(super) const COMFORT: u64 = 64 << 20;
+/// Bytes up to which slabs grow where memory allows and no decoding is saved by it: enough for all threads to have something to do.
+pub const COMFORT: u64 = 64 << 20;
 
 /// Parts of an array, each a box of whole chunks of a grid: of the chunks that it is written with, or of the boxes that its elements are
 /// looked at in.
 ///
 /// ```
-/// use zarr_convert::slabs::Slabs;
+/// use zarr_scan::Slabs;
 /// use zarr_grid::ChunkGrid;
 ///
 /// // Boxes of 6 elements out of chunks of 4: every 12 elements their bounds meet.
@@ -98,12 +98,12 @@ impl Slabs {
     }
 
     /// The number of a slab among all, in C order.
-    pub(super) fn number(&self, slab: &[u64]) -> u64 {
+    pub fn number(&self, slab: &[u64]) -> u64 {
         slab.iter().zip(self.counts()).fold(0, |number, (index, count)| number * count + index)
     }
 
     /// The shape of the largest slab.
-    pub(super) fn shape(&self) -> Vec<u64> {
+    pub fn shape(&self) -> Vec<u64> {
         self.axes(&[]).map(|axis| axis.extent()).collect()
     }
 
@@ -113,7 +113,7 @@ impl Slabs {
     }
 
     /// Into how many pieces slabs and parts of this shape cut the array.
-    pub(super) fn pieces(&self, parts: &[u64]) -> f64 {
+    pub fn pieces(&self, parts: &[u64]) -> f64 {
         self.axes(parts).map(|axis| axis.decoded() as f64).product()
     }
 
@@ -130,12 +130,12 @@ impl Slabs {
     }
 
     /// The grid that the array is written with.
-    pub(super) fn grid(&self) -> &ChunkGrid {
+    pub fn grid(&self) -> &ChunkGrid {
         &self.grid
     }
 
     /// How many chunks a slab has along each axis, but for the last.
-    pub(super) fn chunks(&self) -> &[u64] {
+    pub fn chunks(&self) -> &[u64] {
         &self.chunks
     }
 
@@ -145,7 +145,7 @@ impl Slabs {
     }
 
     /// The chunks of a slab along each axis.
-    pub(super) fn chunks_of(&self, slab: &[u64]) -> Vec<Range<u64>> {
+    pub fn chunks_of(&self, slab: &[u64]) -> Vec<Range<u64>> {
         let range = |((axis, &slab), &taken): ((usize, &u64), &u64)| {
             slab * taken..((slab + 1) * taken).min(self.grid.chunk_count(axis))
         };
@@ -158,12 +158,12 @@ impl Slabs {
     }
 
     /// Bytes of the elements of the largest slab.
-    pub(super) fn size(&self, item: u64) -> u64 {
+    pub fn size(&self, item: u64) -> u64 {
         size(&self.axes(&[]).collect::<Vec<_>>(), item)
     }
 
     /// The elements of a box of chunks, given along each axis.
-    pub(super) fn region_of(&self, chunks: &[Range<u64>]) -> Region {
+    pub fn region_of(&self, chunks: &[Range<u64>]) -> Region {
         let corner =
             |position: fn(&Range<u64>) -> u64| self.grid.chunk_region(&chunks.iter().map(position).collect::<Vec<_>>());
         let (first, last) = (corner(|range| range.start), corner(|range| range.end.saturating_sub(1)));

@@ -1,15 +1,17 @@
 //! A region of an array in memory, whose buffers are used again for the next one.
 
-use crate::selected::Selected;
+use crate::parallel::lock;
+use crate::selected::{Selected, is_worth_knowing};
 use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use zarr_array::{Array, ArrayData, View, ViewMut};
-use zarr_convert::slabs::some_stored;
 use zarr_grid::{ChunkIndex, Region};
 use zarr_hierarchy::{Error, ErrorKind, Result};
 
-/// The elements of a region, in C order.
-pub(crate) enum Block<'p> {
+/// The elements of a region of an array, in C order.
+pub struct Block<'p>(Elements<'p>);
+
+enum Elements<'p> {
     /// Of fixed size.
     Items(Buffer<'p>, Vec<usize>, usize),
     /// Of variable length, or of chunks of which few are stored.
@@ -17,7 +19,7 @@ pub(crate) enum Block<'p> {
 }
 
 /// Memory that is given back to the others for the next region.
-pub(crate) struct Buffer<'p> {
+struct Buffer<'p> {
     bytes: Vec<u8>,
     pool: &'p Buffers,
 }
@@ -39,12 +41,13 @@ impl Buffers {
 }
 
 /// The chunks of an array that are stored; `None`: all, as far as is known.
+#[derive(Debug)]
 pub(crate) struct Stored(Option<HashSet<ChunkIndex>>);
 
 impl Stored {
     /// Costs a listing.
-    pub(crate) fn of(array: &Array) -> Result<Self> {
-        Ok(Self(some_stored(array)?.map(|chunks| chunks.into_iter().collect())))
+    pub(crate) fn of(selected: &Selected) -> Result<Self> {
+        Ok(Self(selected.some_stored()?.map(|chunks| chunks.into_iter().collect())))
     }
 
     /// The stored chunks, unless all may be.
@@ -54,13 +57,13 @@ impl Stored {
 
     /// Reads a region of the elements of an array. Where most chunks are not stored, the store is asked for the others alone.
     pub(crate) fn read<'p>(&self, selected: &Selected, region: &Region, buffers: &'p Buffers) -> Result<Block<'p>> {
-        let (array, region) = (selected.array(), &selected.within(region)?);
+        let (array, region) = (selected.array(), &selected.grid().of_array(region)?);
         if let Some(stored) = &self.0 {
             let met = array.chunk_grid().intersect(region);
             let chunks: Vec<ChunkIndex> =
                 met.iter().map(|overlap| overlap.index).filter(|chunk| stored.contains(chunk)).collect();
-            if (chunks.len() as u64) < met.len() / 2 {
-                return array.read_stored(region, &chunks).map(|data| Block::Data(Box::new(data)));
+            if is_worth_knowing(chunks.len(), met.len()) {
+                return array.read_stored(region, &chunks).map(|data| Block(Elements::Data(Box::new(data))));
             }
         }
         Block::read(array, region, buffers)
@@ -71,7 +74,7 @@ impl<'p> Block<'p> {
     /// Reads a region.
     fn read(array: &Array, region: &Region, buffers: &'p Buffers) -> Result<Self> {
         if array.data_type().is_variable() {
-            return array.read_data(region).map(|data| Self::Data(Box::new(data)));
+            return array.read_data(region).map(|data| Self(Elements::Data(Box::new(data))));
         }
         let item = array.data_type().item_size();
         let too_large =
@@ -87,22 +90,20 @@ impl<'p> Block<'p> {
         }
         let items = buffer.bytes.get_mut(..size).unwrap_or_default();
         array.read_into(region, ViewMut::new(items, item, &dims)?)?;
-        Ok(Self::Items(buffer, dims, item))
+        Ok(Self(Elements::Items(buffer, dims, item)))
     }
 
     /// The elements.
-    pub(crate) fn view(&self) -> Result<View<'_>> {
-        match self {
-            Self::Items(buffer, dims, item) => {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Internal`] if the bytes are not as many as the shape says.
+    pub fn view(&self) -> Result<View<'_>> {
+        match &self.0 {
+            Elements::Items(buffer, dims, item) => {
                 let size = dims.iter().product::<usize>().saturating_mul(*item);
                 Ok(View::new(buffer.bytes.get(..size).unwrap_or_default(), *item, dims)?)
             }
-            Self::Data(data) => Ok(data.view()),
+            Elements::Data(data) => Ok(data.view()),
         }
     }
-}
-
-/// Locks, whatever became of the thread that held the lock: a panic ends the work.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,65 @@
+//! How memory is shared out among the threads that decode and the elements that are held at once.
+
+use crate::parallel::processors;
+use std::num::NonZeroUsize;
+use zarr_array::Options;
+
+/// The most memory set aside for everything that is not elements.
+pub const OVERHEAD: u64 = 16 << 20;
+
+/// The memory that a pass over elements may use.
+///
+/// ```
+/// use zarr_array::Options;
+/// use zarr_scan::Memory;
+///
+/// let threads = Options::default().threads(std::num::NonZeroUsize::new(8));
+/// let memory = Memory::new(160 << 20, [(&[1 << 20][..], 8)], &threads);
+/// // What is no element takes 16 MiB, and a thread two chunks of 8 MiB.
+/// assert_eq!((memory.bytes(), memory.for_thread()), (144 << 20, 16 << 20));
+/// assert_eq!(memory.threads_in(64 << 20), 4);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Memory {
+    bytes: u64,
+    for_thread: u64,
+    wanted: usize,
+}
+
+impl Memory {
+    /// `memory` bytes for threads of which each holds one of these chunks at a time, given by their shapes and the bytes of an element: the
+    /// shapes of what is decoded or encoded at once. There are as many threads as the options say.
+    pub fn new<'s>(memory: u64, chunks: impl IntoIterator<Item = (&'s [u64], u64)>, options: &Options) -> Self {
+        let size = |(shape, item)| u64::try_from(zarr_grid::total_size(shape, item)).unwrap_or(u64::MAX);
+        let largest = chunks.into_iter().map(size).max().unwrap_or(0);
+        Self {
+            bytes: memory - OVERHEAD.min(memory / 4),
+            // A thread holds a chunk encoded, and decoded where it reaches beyond the array or is read in part.
+            for_thread: largest.saturating_mul(2).max(1),
+            wanted: options.threads.unwrap_or_else(processors).get(),
+        }
+    }
+
+    /// Bytes for threads and for elements.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Bytes that a thread needs.
+    pub fn for_thread(&self) -> u64 {
+        self.for_thread
+    }
+
+    /// The number of threads for which so many bytes suffice: one at least, and no more than the options say.
+    pub fn threads_in(&self, bytes: u64) -> usize {
+        usize::try_from(bytes / self.for_thread).unwrap_or(usize::MAX).clamp(1, self.wanted)
+    }
+
+    /// The options with so many threads, if they are fewer.
+    pub fn limit(&self, options: &Options, threads: usize) -> Options {
+        match threads < self.wanted {
+            true => options.clone().threads(NonZeroUsize::new(threads)),
+            false => options.clone(),
+        }
+    }
+}

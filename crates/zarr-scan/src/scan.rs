@@ -1,0 +1,167 @@
+//! Arrays of one shape that are read slab by slab.
+
+use crate::block::{Block, Buffers, Stored};
+use crate::item::usual_item_size;
+use crate::location::at;
+use crate::memory::Memory;
+use crate::parallel::in_parallel;
+use crate::selected::Selected;
+use crate::slabs::Slabs;
+use std::collections::BTreeSet;
+use zarr_array::Array;
+use zarr_grid::{ChunkGrid, ChunkIndex, Region, Shape};
+use zarr_hierarchy::{Error, Result};
+
+/// Where no decoding is saved by larger slabs, they grow only so far, so that elements are still in the cache when they are looked at.
+const CACHED: u64 = 2 << 20;
+/// The same where requests take long: several chunks should be on their way at once.
+const REMOTE: u64 = 32 << 20;
+
+/// How slabs may divide arrays.
+#[derive(Clone, Copy, Debug)]
+pub struct Division<'a> {
+    /// The boxes that small slabs hold as wholes: each thread reads a slab, and looks at its boxes while they are in the cache.
+    pub boxes: &'a ChunkGrid,
+    /// The boxes of large slabs, which are read one after another, by all threads. They may be shorter, so that slabs cut `boxes`.
+    pub cut: &'a ChunkGrid,
+    /// The shape of the parts that are decoded at once, of which as many as possible should lie in one slab each.
+    pub parts: &'a [u64],
+}
+
+/// A pass over the elements of arrays of one shape, in slabs that fit into memory. Each part of an array is decoded once if memory suffices.
+///
+/// Where slabs of a few boxes decode nothing twice, each thread reads one of them; else all threads read one that is large.
+#[derive(Debug)]
+pub struct Scan<const N: usize> {
+    arrays: [Selected; N],
+    stored: [Stored; N],
+    slabs: Slabs,
+    is_cut: bool,
+    /// Slabs that are read at the same time.
+    workers: usize,
+    buffers: Buffers,
+}
+
+impl<const N: usize> Scan<N> {
+    /// Plans a pass over arrays in so many bytes of memory, with the threads that the options of the first one say. Costs a listing for each
+    /// array, and a few reads of one whose elements are of variable length.
+    ///
+    /// # Errors
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if a box or a part does not fit; as [`usual_item_size`] and
+    /// [`Selected::some_stored`].
+    pub fn plan(arrays: [Selected; N], division: &Division<'_>, memory: u64) -> Result<Self> {
+        let items: [u64; N] = try_each(&arrays, |one| usual_item_size(one.array(), |_| false))?;
+        let parts: Vec<Shape> = arrays.iter().map(|one| one.array().part_shape()).collect();
+        let first = arrays.first().ok_or_else(|| Error::internal("a scan of no array"))?.array();
+        let budget = Memory::new(memory, parts.iter().map(|part| &part[..]).zip(items), first.options());
+        let threads = budget.threads_in(budget.bytes() / 2);
+        let bytes = budget.bytes().saturating_sub(budget.for_thread().saturating_mul(threads as u64));
+        let is_remote = arrays.iter().any(|one| one.array().store().as_async().is_some());
+        let item = items.into_iter().fold(0, u64::saturating_add);
+        let planned = plan(division, item, bytes, threads, if is_remote { REMOTE } else { CACHED });
+        let (slabs, is_cut, workers) = planned.ok_or_else(|| too_large(first, memory))?;
+        let arrays = try_each(&arrays, |one| one.with(budget.limit(one.array().options(), threads)))?;
+        let stored = try_each(&arrays, Stored::of)?;
+        Ok(Self { arrays, stored, slabs, is_cut, workers, buffers: Buffers::default() })
+    }
+
+    /// The arrays, with the threads for which memory suffices.
+    pub fn arrays(&self) -> &[Selected; N] {
+        &self.arrays
+    }
+
+    /// The slabs.
+    pub fn slabs(&self) -> &Slabs {
+        &self.slabs
+    }
+
+    /// Whether slabs are large, and have [`cut`](Division::cut) instead of [`boxes`](Division::boxes).
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// The elements of each stored chunk of each array; `None` if all chunks of one of them may be stored.
+    pub fn stored(&self) -> Option<impl Iterator<Item = Region>> {
+        let known: Option<Vec<_>> = self.stored.iter().map(Stored::chunks).collect();
+        Some(self.arrays.iter().zip(known?).flat_map(|(one, chunks)| {
+            chunks.iter().map(move |chunk| one.grid().chunk_region(chunk)).filter(|region| !region.is_empty())
+        }))
+    }
+
+    /// The slabs with elements of stored chunks; `None`: all, as far as is known.
+    pub fn met(&self) -> Option<BTreeSet<ChunkIndex>> {
+        let mut met = BTreeSet::new();
+        for region in self.stored()? {
+            met.extend(self.slabs.meeting(&region));
+        }
+        Some(met)
+    }
+
+    /// Bytes of so many elements of all arrays together, those of variable length as 16 each.
+    pub fn size(&self, elements: u128) -> u128 {
+        let items = self.arrays.iter().map(|one| one.array().data_type().item_size() as u128);
+        elements.saturating_mul(items.sum())
+    }
+
+    /// Reads a region of each array. Where most of its chunks are missing, the store is asked for the others alone.
+    ///
+    /// # Errors
+    /// As [`Array::read_data`].
+    pub fn read(&self, region: &Region) -> Result<[Block<'_>; N]> {
+        let blocks = self.arrays.iter().zip(&self.stored).map(|(one, stored)| stored.read(one, region, &self.buffers));
+        all(blocks.collect::<Result<_>>()?)
+    }
+
+    /// Calls `each` with the region of each of these slabs, several at the same time where they are small, and then `done` with the bytes of
+    /// its elements, which may cancel.
+    ///
+    /// # Errors
+    /// The first error of either; no further slabs are begun.
+    pub fn each(
+        &self,
+        slabs: impl Iterator<Item = ChunkIndex> + Send,
+        done: &(dyn Fn(u128) -> Result<()> + Sync),
+        each: &(dyn Fn(&Region) -> Result<()> + Sync),
+    ) -> Result<()> {
+        in_parallel(self.workers, slabs, &|slab: ChunkIndex| {
+            let region = self.slabs.region(&slab);
+            each(&region)?;
+            done(self.size(zarr_grid::total_size(&region.shape(), 1)))
+        })
+    }
+}
+
+/// The slabs, whether they are of the boxes that may cut others, and how many are read at the same time; `None` if memory does not suffice.
+fn plan(division: &Division<'_>, item: u64, bytes: u64, threads: usize, comfort: u64) -> Option<(Slabs, bool, usize)> {
+    let Division { boxes, cut, parts } = *division;
+    let small = Slabs::plan_up_to(boxes, parts, item, bytes / threads as u64, comfort);
+    let is_once = |slabs: &Slabs| slabs.decoding(parts) <= 1.0 + 1e-9;
+    let large = || Slabs::plan(cut, parts, item, bytes);
+    let (slabs, is_cut, workers) = match small {
+        Some(small) if is_once(&small) => (small, false, threads),
+        small => match (small, large()) {
+            (Some(small), Some(large)) if small.decoding(parts) <= large.decoding(parts) => (small, false, threads),
+            (_, Some(large)) => (large, true, 1),
+            (Some(small), None) => (small, false, threads),
+            (None, None) => return None,
+        },
+    };
+    let count = usize::try_from(zarr_grid::total_size(slabs.counts(), 1)).unwrap_or(usize::MAX);
+    Some((slabs, is_cut, workers.min(count).max(1)))
+}
+
+/// The error of an array whose parts do not fit into memory.
+fn too_large(array: &Array, memory: u64) -> Error {
+    let shape = array.part_shape();
+    let message = format!("chunks {:?} need more than the {memory} bytes of memory allowed", shape.as_slice());
+    at(array, Error::argument(message).with_hint("allow more memory"))
+}
+
+fn try_each<T, R, const N: usize>(items: &[T; N], each: impl FnMut(&T) -> Result<R>) -> Result<[R; N]> {
+    all(items.iter().map(each).collect::<Result<_>>()?)
+}
+
+/// As many results as there were items.
+fn all<R, const N: usize>(results: Vec<R>) -> Result<[R; N]> {
+    results.try_into().map_err(|_| Error::internal("results are not as many as arrays"))
+}
