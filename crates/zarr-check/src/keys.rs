@@ -12,6 +12,7 @@ use zarr_hierarchy::node::REPLACEMENTS;
 use zarr_hierarchy::{Error, Result};
 use zarr_json::DeviationKind;
 use zarr_meta::{Consolidated, NodePath, dialects_by_key, document_path};
+use zarr_scan::outermost;
 use zarr_store::{Key, Listing, Prefix, Store, StoreExt, StoreKind};
 
 /// Lists the keys below the node that the check begins with.
@@ -87,16 +88,8 @@ impl<'c, 'e> Keys<'c, 'e> {
     /// The prefixes that all keys of the hierarchy have.
     fn roots(&self) -> Result<Vec<Prefix>> {
         let Some(first) = self.hierarchy.nodes.first() else { return Ok(Vec::new()) };
-        let mut all: BTreeSet<String> = first.own_prefixes().into_iter().collect();
-        all.insert(first.path.key_prefix());
-        // Sorted, a prefix follows the one that it lies in.
-        let mut roots: Vec<String> = Vec::new();
-        for prefix in all {
-            if !roots.iter().any(|above| prefix.starts_with(above.as_str())) {
-                roots.push(prefix);
-            }
-        }
-        roots.iter().rev().map(|prefix| Ok(Prefix::new(prefix)?)).collect()
+        let all = first.own_prefixes().into_iter().chain([first.path.key_prefix()]);
+        outermost(all).iter().rev().map(|prefix| Ok(Prefix::new(prefix)?)).collect()
     }
 
     fn within(&self, prefix: &Prefix, above: Within) -> Within {

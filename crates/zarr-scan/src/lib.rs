@@ -1,9 +1,9 @@
 //! Passes over all elements of arrays: in bounded memory, with each chunk decoded once where memory suffices.
 //!
 //! A [`Scan`] reads arrays of one shape in [`Slabs`], boxes of whole chunks, several at the same time: what comparisons and digests do.
-//! Conversions go through the slabs of the array that they write. Which chunks are stored shows one listing ([`Selected::some_stored`]), so
-//! that time and requests depend on what is stored, and not on the shape. [`Memory`] says how many threads decode, and how many elements are
-//! held.
+//! Conversions go through the slabs of the array that they write. [`ChunkParts`] are chunks in the order of the grid, in batches: for what
+//! looks at each chunk on its own. Which chunks are stored shows one listing ([`visit_stored`], [`Selected::some_stored`]), so that time and
+//! requests depend on what is stored, and not on the shape. [`Memory`] says how many threads decode, and how many elements are held.
 //!
 //! Writes nothing, and names no concrete codec and no rule of a dialect.
 //!
@@ -45,14 +45,18 @@ mod item;
 mod location;
 mod memory;
 mod parallel;
+mod parts;
 mod scan;
 mod selected;
 mod slabs;
+mod stored;
 
 pub use block::Block;
 pub use item::usual_item_size;
 pub use memory::{Memory, OVERHEAD};
 pub use parallel::{in_parallel, lock, processors, try_lock};
+pub use parts::{ChunkParts, Layout};
 pub use scan::{Division, Scan};
 pub use selected::{Selected, SelectedGrid};
 pub use slabs::{COMFORT, Slabs};
+pub use stored::{OtherKeys, outermost, stored_among, visit_stored};

@@ -1,6 +1,5 @@
 //! Codecs measured on a sample of an array.
 
-use crate::stored::stored_among;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use zarr_array::{Array, ArrayData, Error, ErrorKind, NewArray, Registry, Result, Store, element_spec};
@@ -8,6 +7,7 @@ use zarr_codec::{CodecList, Pipeline, Warnings};
 use zarr_dtype::{DataType, Heap};
 use zarr_grid::{ChunkIndex, Region, total_size};
 use zarr_json::{NamedConfig, Value};
+use zarr_scan::stored_among;
 use zarr_store::MemoryStore;
 
 /// The codecs that are measured if no others are named, as they are written for [`CodecList::parse`]: all are lossless.

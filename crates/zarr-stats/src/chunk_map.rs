@@ -1,10 +1,10 @@
 //! A map of which chunks of an array are stored.
 
-use crate::stored::visit_stored;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use zarr_array::{Array, Error, Result};
 use zarr_grid::total_size;
+use zarr_scan::{lock, visit_stored};
 
 /// Sizes of chunks that are kept to find the median.
 const MOST_SIZES: usize = 1 << 20;
@@ -76,7 +76,7 @@ impl ChunkMap {
                 let index = axes[number].and_then(|axis| chunk.get(axis)).copied().unwrap_or(0);
                 cell_of(index, lens[number], cells[number])
             };
-            let mut tally = visited.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut tally = lock(&visited);
             let in_cell = tally.cells.entry(at(0) * cells[1] + at(1)).or_default();
             *in_cell = in_cell.saturating_add(1);
             tally.chunks = tally.chunks.saturating_add(1);
@@ -87,7 +87,7 @@ impl ChunkMap {
                 tally.sizes.push(size);
             }
         })?;
-        let mut tally = std::mem::take(&mut *tally.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut tally = std::mem::take(&mut *lock(&tally));
         let others = (0..grid.len()).filter(|axis| !axes.contains(&Some(*axis)));
         let depth = total_size(&others.filter_map(|axis| grid.get(axis).copied()).collect::<Vec<_>>(), 1);
         let mut possible = Vec::with_capacity(cells[0] * cells[1]);

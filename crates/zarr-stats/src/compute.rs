@@ -10,11 +10,11 @@ use crate::present::Present;
 use crate::source::{PartData, Source};
 use crate::statistics::{Extreme, Histogram, Numbers, Quantile, Rows, Statistics, Texts, average};
 use crate::totals::{Extreme as FoundExtreme, Totals};
-use crate::walk::{Parts, Results};
 use zarr_array::{Array, Error, ErrorKind, IntoSelection, Result};
 use zarr_dataset::Dataset;
 use zarr_dtype::DataType;
 use zarr_grid::{Region, Resolved, Selection, total_size};
+use zarr_scan::ChunkParts;
 
 /// Rows of one axis.
 const MOST_ROWS: u64 = 1 << 20;
@@ -193,6 +193,28 @@ struct Looked {
     part: Part,
 }
 
+/// The memory that what is known of a part takes, until it is merged.
+#[derive(Clone, Copy, Debug)]
+struct Results {
+    /// The axis of rows, and bytes of a row.
+    rows: Option<(usize, u64)>,
+    /// Bytes of a table of counts.
+    counts: u64,
+    /// Bytes for each element.
+    element: u64,
+}
+
+impl Results {
+    fn size(&self, part: &Region) -> u64 {
+        let len = part.len_checked().unwrap_or(u64::MAX);
+        let elements = len.saturating_mul(self.element);
+        // Of few values, the values are kept.
+        let counts = self.counts.min(len.saturating_mul(8));
+        let rows = self.rows.and_then(|(axis, row)| Some(part.axes().get(axis)?.len.saturating_mul(row)));
+        elements.saturating_add(counts).saturating_add(rows.unwrap_or(0))
+    }
+}
+
 /// Goes through a region part by part.
 fn walk(
     source: &Source<'_>,
@@ -207,7 +229,7 @@ fn walk(
         counts: if totals.keys().bits <= 16 { 8 << totals.keys().bits } else { 0 },
         element: if look.kind.is_textual() { TEXT } else { 0 },
     };
-    let mut parts = Parts::new(source, region, options.memory, results)?;
+    let mut parts = ChunkParts::new(&source.layout(), region, options.memory, |part| results.size(part))?;
     let (unstored, first) = parts.unstored(region);
     let array = source.array();
     // Values of an element, which is more than one of a field that is an array.

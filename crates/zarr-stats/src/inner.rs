@@ -1,10 +1,10 @@
 //! The inner chunks of shards, by the indexes of the shards.
 
-use crate::stored::visit_stored;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use zarr_array::{Array, Error, ErrorKind, Result, element_spec};
 use zarr_codec::{Access, Pipeline, Step, ViewMut, Warnings};
 use zarr_grid::{ChunkIndex, Region, Shape, total_size};
+use zarr_scan::{lock, visit_stored};
 use zarr_store::{ByteRange, Bytes, Key, Store, StoreExt};
 
 /// Shards whose indexes are fetched together.
@@ -142,9 +142,9 @@ impl InnerChunks {
         let visited = Arc::clone(&shards);
         visit_stored(array, move |key, chunk, size| {
             let shard = (key.clone(), ChunkIndex::from_slice(chunk), size);
-            visited.lock().unwrap_or_else(PoisonError::into_inner).push(shard);
+            lock(&visited).push(shard);
         })?;
-        let shards = std::mem::take(&mut *shards.lock().unwrap_or_else(PoisonError::into_inner));
+        let shards = std::mem::take(&mut *lock(&shards));
         for batch in shards.chunks(BATCH) {
             let of_shard = |(key, chunk, size): &(Key, ChunkIndex, u64)| {
                 let part = ValuePart { store: &**array.store(), key, start: 0, len: None, size: *size };

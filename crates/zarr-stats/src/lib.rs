@@ -40,10 +40,8 @@ mod scan;
 mod sketch;
 mod source;
 mod statistics;
-mod stored;
 mod totals;
 mod usage;
-mod walk;
 mod words;
 
 pub use bench::{BenchOptions, CANDIDATES, CodecBench, CodecResult, Measured, candidates};

@@ -5,6 +5,7 @@ use zarr_codec::ViewMut;
 use zarr_dataset::Dataset;
 use zarr_dtype::DataType;
 use zarr_grid::{AxisSelection, ChunkGrid, Region, Selection};
+use zarr_scan::Layout;
 
 /// The assumed length of an element of variable length, in bytes.
 const VARIABLE: u64 = 64;
@@ -61,11 +62,14 @@ impl<'a> Source<'a> {
         }
     }
 
-    pub(crate) fn part_shape(&self) -> Vec<u64> {
-        match self {
+    /// The chunks in which it is read.
+    pub(crate) fn layout(&self) -> Layout<'_> {
+        let part = match self {
             Self::Array { array, .. } => array.part_shape().to_vec(),
             Self::Variable { grid, .. } => grid.largest_chunk_shape().to_vec(),
-        }
+        };
+        let (array, grid, is_stored, item) = (self.array(), self.grid(), self.has_chunks(), self.item_size());
+        Layout { array, grid, is_stored, part, item }
     }
 
     /// Bytes of an element that is read.

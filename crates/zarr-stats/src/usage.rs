@@ -1,12 +1,12 @@
 //! How much of a store its nodes take, from one listing.
 
-use crate::stored::OtherKeys;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use zarr_array::{NodePath, Registry, Result, StoredNode, element_spec};
 use zarr_grid::total_size;
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::node::REPLACEMENTS;
+use zarr_scan::{OtherKeys, lock, outermost};
 use zarr_store::{Key, Prefix, SizeVisitor, Store, StoreKind};
 
 /// How much of a store a node takes, without the nodes below it.
@@ -213,20 +213,20 @@ impl Usage {
         let tally = Arc::new(Mutex::new(Tally { nodes: all, ..Tally::default() }));
         let counting = Arc::clone(&tally);
         let visitor: SizeVisitor = Arc::new(move |key, size| {
-            listed.count(&key, size, &mut counting.lock().unwrap_or_else(PoisonError::into_inner));
+            listed.count(&key, size, &mut lock(&counting));
         });
         let locate = |error: zarr_array::Error| error.at(|location| location.store = Some(store.to_string()));
         for prefix in prefixes {
             let list = || store.list_sizes(&Prefix::new(&prefix)?, &visitor);
             list().map_err(|error| locate(error.into()))?;
         }
-        for (node, usage) in nodes.iter().zip(&mut tally.lock().unwrap_or_else(PoisonError::into_inner).nodes) {
+        for (node, usage) in nodes.iter().zip(&mut lock(&tally).nodes) {
             if node.node.as_group().is_some() && store.access_profile().kind != StoreKind::Remote {
                 let left = left_in_group(store, node).map_err(|error| locate(error.into()))?;
                 usage.other = usage.other.saturating_add(left);
             }
         }
-        let mut tally = std::mem::take(&mut *tally.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut tally = std::mem::take(&mut *lock(&tally));
         for (number, others) in std::mem::take(&mut tally.others) {
             let keys = node_keys.chunks.get(number).and_then(Option::as_ref);
             let Some((keys, node)) = keys.zip(tally.nodes.get_mut(number)) else { continue };
@@ -255,15 +255,7 @@ fn left_in_group(store: &dyn Store, group: &StoredNode) -> zarr_store::Result<u6
 
 /// The prefixes below which all is that belongs to nodes, none within another.
 fn prefixes(nodes: &[StoredNode]) -> Vec<String> {
-    let mut prefixes: Vec<String> = nodes.first().iter().flat_map(|top| top.own_prefixes()).collect();
-    prefixes.extend(nodes.iter().filter(|node| node.node.as_array().is_some()).map(StoredNode::chunk_prefix));
-    // One that another begins with comes before it.
-    prefixes.sort_unstable();
-    let mut apart: Vec<String> = Vec::new();
-    for prefix in prefixes {
-        if apart.last().is_none_or(|last| !prefix.starts_with(last.as_str())) {
-            apart.push(prefix);
-        }
-    }
-    apart
+    let of_top = nodes.first().into_iter().flat_map(StoredNode::own_prefixes);
+    let arrays = nodes.iter().filter(|node| node.node.as_array().is_some());
+    outermost(of_top.chain(arrays.map(StoredNode::chunk_prefix)))
 }

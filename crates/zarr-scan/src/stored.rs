@@ -1,6 +1,8 @@
 //! Which chunks of an array are stored, and how large they are, from one listing.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use crate::location::at;
+use crate::parallel::lock;
+use std::sync::{Arc, Mutex};
 use zarr_array::{Array, Result};
 use zarr_grid::{ChunkIndex, ChunkOverlaps};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
@@ -9,15 +11,15 @@ use zarr_store::{ErrorKind, Key, Prefix, SizeVisitor, Store, StoreExt};
 /// Chunks under other keys than the metadata implies. The same chunk may be stored under several keys, of which the first one counts, as in
 /// reads: so they can be counted once all keys were listed.
 #[derive(Debug, Default)]
-pub(crate) struct OtherKeys {
+pub struct OtherKeys {
     chunks: Vec<(ChunkIndex, usize, u64)>,
     /// Whether some chunks are under the keys that the metadata implies.
     has_first: bool,
 }
 
 impl OtherKeys {
-    /// Keeps a chunk, if its key is another one, and says whether it is.
-    pub(crate) fn keep(&mut self, keys: &ChunkKeys, key: &Key, chunk: &ChunkIndex, size: u64) -> bool {
+    /// Keeps a listed chunk, of so many bytes, if its key is another one, and says whether it is.
+    pub fn keep(&mut self, keys: &ChunkKeys, key: &Key, chunk: &ChunkIndex, size: u64) -> bool {
         if keys.prefixes().nth(1).is_none() {
             return false;
         }
@@ -33,7 +35,7 @@ impl OtherKeys {
     ///
     /// # Errors
     /// [`zarr_array::ErrorKind::Store`] if the store fails.
-    pub(crate) fn visit(
+    pub fn visit(
         mut self,
         store: &dyn Store,
         keys: &ChunkKeys,
@@ -52,20 +54,32 @@ impl OtherKeys {
     }
 }
 
+/// The prefixes that lie in no other one, sorted.
+///
+/// ```
+/// let prefixes = ["b/c/0/", "a/", "b/c/", "a/"].map(str::to_owned);
+/// assert_eq!(zarr_scan::outermost(prefixes), ["a/", "b/c/"]);
+/// ```
+pub fn outermost(prefixes: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut prefixes: Vec<String> = prefixes.into_iter().collect();
+    // One that another begins with comes before it.
+    prefixes.sort_unstable();
+    let mut apart: Vec<String> = Vec::new();
+    for prefix in prefixes {
+        if apart.last().is_none_or(|last| !prefix.starts_with(last.as_str())) {
+            apart.push(prefix);
+        }
+    }
+    apart
+}
+
 /// Gives `visit` the key of each chunk of an array that is stored, the chunk, and the bytes of its value, in any order. Those under other
 /// keys than the metadata implies come last, and are in memory until then.
 ///
 /// # Errors
 /// [`zarr_array::ErrorKind::Store`] if the store fails or cannot list.
-pub(crate) fn visit_stored(array: &Array, visit: impl Fn(&Key, &[u64], u64) + Send + Sync + 'static) -> Result<()> {
-    list_stored(array, visit)?.map_err(|error| locate(array, error.into()))
-}
-
-fn locate(array: &Array, error: zarr_array::Error) -> zarr_array::Error {
-    error.at(|location| {
-        location.store = Some(array.store().to_string());
-        location.path = Some(array.path().to_string());
-    })
+pub fn visit_stored(array: &Array, visit: impl Fn(&Key, &[u64], u64) + Send + Sync + 'static) -> Result<()> {
+    list_stored(array, visit)?.map_err(|error| at(array, error.into()))
 }
 
 /// As [`visit_stored`], with the error of the store if a list fails.
@@ -73,18 +87,13 @@ fn list_stored(
     array: &Array,
     visit: impl Fn(&Key, &[u64], u64) + Send + Sync + 'static,
 ) -> Result<zarr_store::Result<()>> {
-    let keys = Arc::new(ChunkKeys::new(array.found()).map_err(|error| locate(array, error))?);
-    let mut prefixes: Vec<String> = keys.prefixes().map(str::to_owned).collect();
-    prefixes.sort_unstable();
-    prefixes.dedup();
-    // One prefix may lie in another.
-    let all = prefixes.clone();
-    prefixes.retain(|prefix| !all.iter().any(|other| other != prefix && prefix.starts_with(other)));
+    let keys = Arc::new(ChunkKeys::new(array.found()).map_err(|error| at(array, error))?);
+    let prefixes = outermost(keys.prefixes().map(str::to_owned));
     let (visit, others) = (Arc::new(visit), Arc::<Mutex<OtherKeys>>::default());
     let (listed, kept, visited) = (Arc::clone(&keys), Arc::clone(&others), Arc::clone(&visit));
     let visitor: SizeVisitor = Arc::new(move |key, size| {
         let Some(chunk) = listed.chunk_at(&key) else { return };
-        let is_other = kept.lock().unwrap_or_else(PoisonError::into_inner).keep(&listed, &key, &chunk, size);
+        let is_other = lock(&kept).keep(&listed, &key, &chunk, size);
         if !is_other {
             visited(&key, &chunk, size);
         }
@@ -92,13 +101,13 @@ fn list_stored(
     let mut list = prefixes.iter().map(|prefix| array.store().list_sizes(&Prefix::new(prefix)?, &visitor));
     let listed = list.try_for_each(|listed| listed);
     if listed.is_ok() {
-        let others = std::mem::take(&mut *others.lock().unwrap_or_else(PoisonError::into_inner));
+        let others = std::mem::take(&mut *lock(&others));
         let read = others.visit(&**array.store(), &keys, |key, chunk, size, is_read| {
             if is_read {
                 visit(key, chunk, size);
             }
         });
-        read.map_err(|error| locate(array, error))?;
+        read.map_err(|error| at(array, error))?;
     }
     Ok(listed)
 }
@@ -108,7 +117,7 @@ fn list_stored(
 ///
 /// # Errors
 /// As [`visit_stored`].
-pub(crate) fn stored_among(array: &Array, overlaps: &ChunkOverlaps) -> Result<Option<Vec<u64>>> {
+pub fn stored_among(array: &Array, overlaps: &ChunkOverlaps) -> Result<Option<Vec<u64>>> {
     if !array.store().capabilities().list {
         return Ok(None);
     }
@@ -116,16 +125,16 @@ pub(crate) fn stored_among(array: &Array, overlaps: &ChunkOverlaps) -> Result<Op
     let (overlaps, visited) = (overlaps.clone(), Arc::clone(&found));
     let listed = list_stored(array, move |_, chunk, _| {
         if let Some(number) = overlaps.position(chunk) {
-            visited.lock().unwrap_or_else(PoisonError::into_inner).push(number);
+            lock(&visited).push(number);
         }
     })?;
     if let Err(error) = listed {
         return match error.kind() {
             ErrorKind::Denied | ErrorKind::Unsupported | ErrorKind::Path => Ok(None),
-            _ => Err(locate(array, error.into())),
+            _ => Err(at(array, error.into())),
         };
     }
-    let mut found = std::mem::take(&mut *found.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut found = std::mem::take(&mut *lock(&found));
     found.sort_unstable();
     found.dedup();
     Ok(Some(found))
