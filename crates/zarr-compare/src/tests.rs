@@ -5,6 +5,7 @@ mod differences;
 mod digests;
 mod laws;
 mod regions;
+mod unlisted;
 mod vectors;
 
 use crate::{Digest, DigestOptions};

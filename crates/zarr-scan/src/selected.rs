@@ -1,6 +1,7 @@
 //! The elements of an array that are read: all, or those of a region, as if it were an array of its own.
 
 use crate::location::at;
+use crate::stored::stored_chunks;
 use zarr_array::{Array, ArrayData, MissingChunks, Options};
 use zarr_grid::{ChunkGrid, ChunkIndex, Region, Shape};
 use zarr_hierarchy::Result;
@@ -169,14 +170,15 @@ impl Selected {
     /// The chunks that are stored and have elements of it, sorted; `None` if all are, it cannot be known which, or missing chunks are an error.
     /// Costs a listing.
     ///
+    /// It cannot be known in a store that does not list, such as a bucket that allows gets alone: each chunk is to be asked for then.
+    ///
     /// # Errors
     /// [`Store`](zarr_hierarchy::ErrorKind::Store).
     pub fn some_stored(&self) -> Result<Option<Vec<ChunkIndex>>> {
-        let array = &self.array;
-        if !array.store().capabilities().list || !matches!(array.options().missing_chunks, MissingChunks::Fill) {
+        if !matches!(self.array.options().missing_chunks, MissingChunks::Fill) {
             return Ok(None);
         }
-        let mut stored = array.stored_chunks()?;
+        let Some(mut stored) = stored_chunks(&self.array)? else { return Ok(None) };
         if self.is_region() {
             stored.retain(|chunk| !self.grid.chunk_region(chunk).is_empty());
         }

@@ -112,6 +112,23 @@ fn list_stored(
     Ok(listed)
 }
 
+/// Whether an error says that the store does not list: a bucket that allows gets alone, a directory with a link that leads out. Each
+/// chunk is to be asked for then.
+fn is_refused(error: &zarr_store::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Denied | ErrorKind::Unsupported | ErrorKind::Path)
+}
+
+/// The chunks of an array that are stored; `None` if the store does not list.
+pub(crate) fn stored_chunks(array: &Array) -> Result<Option<Vec<ChunkIndex>>> {
+    if !array.store().capabilities().list {
+        return Ok(None);
+    }
+    match array.stored_chunks() {
+        Err(error) if error.store_error().is_some_and(is_refused) => Ok(None),
+        stored => stored.map(Some),
+    }
+}
+
 /// The numbers of the chunks among `overlaps` that are stored, sorted. Takes 8 bytes for each. `None` if the store cannot list, which is
 /// also so of a bucket that allows gets alone, and of a directory with a link that leads out: each chunk is to be asked for then.
 ///
@@ -129,10 +146,7 @@ pub fn stored_among(array: &Array, overlaps: &ChunkOverlaps) -> Result<Option<Ve
         }
     })?;
     if let Err(error) = listed {
-        return match error.kind() {
-            ErrorKind::Denied | ErrorKind::Unsupported | ErrorKind::Path => Ok(None),
-            _ => Err(at(array, error.into())),
-        };
+        return if is_refused(&error) { Ok(None) } else { Err(at(array, error.into())) };
     }
     let mut found = std::mem::take(&mut *lock(&found));
     found.sort_unstable();
