@@ -10,7 +10,7 @@ use crate::present::Present;
 use crate::source::{PartData, Source};
 use crate::statistics::{Extreme, Histogram, Numbers, Quantile, Rows, Statistics, Texts, average};
 use crate::totals::{Extreme as FoundExtreme, Totals};
-use zarr_array::{Array, Error, ErrorKind, IntoSelection, Result};
+use zarr_array::{Array, Error, ErrorKind, IntoFlow, IntoSelection, Result};
 use zarr_dataset::Dataset;
 use zarr_dtype::DataType;
 use zarr_grid::{Region, Resolved, Selection, total_size};
@@ -48,28 +48,35 @@ impl Statistics {
     /// [`ErrorKind::Argument`] for structs without a field, a share that is none, an axis that the array has not, one of more than
     /// 1,048,576 indices, or rows along an axis of points; [`ErrorKind::Limit`] if a chunk or the rows need more memory; and as reads of arrays.
     pub fn of(array: &Array, selection: impl IntoSelection, options: &StatsOptions) -> Result<Self> {
-        Self::of_with(array, selection, options, &|_| {})
+        Self::of_with(array, selection, options, |_| {})
     }
 
-    /// As [`of`](Self::of), and calls a function with how many more elements are done.
+    /// As [`of`](Self::of), and calls a function with how many more elements are done, which [may cancel](IntoFlow).
     ///
     /// # Errors
-    /// As there.
-    pub fn of_with(
+    /// As there, and [`ErrorKind::Cancelled`].
+    pub fn of_with<F: IntoFlow>(
         array: &Array,
         selection: impl IntoSelection,
         options: &StatsOptions,
-        progress: &dyn Fn(u128),
+        progress: impl Fn(u128) -> F,
     ) -> Result<Self> {
         let source = Source::Array { array, field: options.field.as_deref() };
-        of_source(&source, &selection.into_selection()?, None, false, options, progress)
+        let progress = |elements: u128| progress(elements).into_result();
+        of_source(&source, &selection.into_selection()?, None, false, options, &progress)
     }
 
     /// Of the values of a variable of a data set, decoded by the CF conventions, with the selection that it has there.
     ///
     /// # Errors
-    /// As [`of`](Self::of), and as reads of variables; [`ErrorKind::Argument`] for points that are selected along several axes at once.
-    pub fn of_variable(dataset: &Dataset, name: &str, options: &StatsOptions, progress: &dyn Fn(u128)) -> Result<Self> {
+    /// As [`of_with`](Self::of_with), and as reads of variables; [`ErrorKind::Argument`] for points that are selected along several axes at once.
+    pub fn of_variable<F: IntoFlow>(
+        dataset: &Dataset,
+        name: &str,
+        options: &StatsOptions,
+        progress: impl Fn(u128) -> F,
+    ) -> Result<Self> {
+        let progress = &|elements: u128| progress(elements).into_result();
         let variable = dataset.variable(name)?;
         let selection = variable.stored_selection();
         let selection = selection.ok_or_else(|| Error::argument("points of several dimensions are selected"))?;
@@ -91,7 +98,7 @@ fn of_source(
     places: Option<Positions>,
     is_decoded: bool,
     options: &StatsOptions,
-    progress: &dyn Fn(u128),
+    progress: &dyn Fn(u128) -> Result<()>,
 ) -> Result<Statistics> {
     check(options)?;
     let array = source.array();
@@ -222,7 +229,7 @@ fn walk(
     look: &Look,
     totals: &mut Totals,
     options: &StatsOptions,
-    progress: &dyn Fn(u128),
+    progress: &dyn Fn(u128) -> Result<()>,
 ) -> Result<Walked> {
     let results = Results {
         rows: look.along.map(|axis| (axis, row_size(look.kind))),
@@ -268,7 +275,7 @@ fn walk(
             }
             totals.merge(part, part_region, values, first_row(region, part_region, look.along));
         }
-        progress(elements);
+        progress(elements)?;
     }
     if let Some(first) = first.filter(|_| unstored > 0) {
         let index: Vec<u64> = first.axes().iter().map(|range| range.start).collect();
@@ -279,7 +286,7 @@ fn walk(
         let rows = totals.rows.len().max(1) as u128;
         let all = total_size(&region.shape(), values);
         totals.repeat(&part, &index, unstored, all / rows);
-        progress(unstored);
+        progress(unstored)?;
     }
     Ok(Walked { unstored: parts.are_listed().then_some(unstored), is_indexed: true })
 }

@@ -52,4 +52,4 @@ pub use options::StatsOptions;
 pub use present::Scalar;
 pub use statistics::{Extreme, Histogram, Numbers, Quantile, Row, Rows, Statistics, Texts};
 pub use usage::{ArrayUsage, NodeUsage, Usage};
-pub use zarr_array::{Error, ErrorKind, Result};
+pub use zarr_array::{Error, ErrorKind, IntoFlow, Result};

@@ -147,8 +147,8 @@ impl Measured {
         let progress = Bar::of_statistics(total_size(&shape, 1), context.global.quiet);
         let advance = |elements: u128| progress.advance(elements);
         let statistics = match decoded {
-            Some((dataset, name)) => Statistics::of_variable(dataset, name, &options, &advance),
-            None => Statistics::of_with(&array, selection, &options, &advance),
+            Some((dataset, name)) => Statistics::of_variable(dataset, name, &options, advance),
+            None => Statistics::of_with(&array, selection, &options, advance),
         };
         progress.finish();
         let statistics = statistics?;

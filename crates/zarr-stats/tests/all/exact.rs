@@ -102,7 +102,7 @@ fn selected_strings_of_characters_have_the_indices_of_the_array() {
         .unwrap();
     let dataset = Dataset::open(&group).unwrap().isel("n", 1..5).unwrap();
     for dataset in [dataset.isel("m", 1).unwrap(), dataset] {
-        let found = Statistics::of_variable(&dataset, "names", &StatsOptions::default().along(0), &|_| {}).unwrap();
+        let found = Statistics::of_variable(&dataset, "names", &StatsOptions::default().along(0), |_| {}).unwrap();
         assert_eq!(found.numbers.max.unwrap().index, Some(vec![3, 1]));
         let rows: Vec<(u64, f64)> = found.rows.unwrap().iter().map(|row| (row.index, row.max.unwrap().float)).collect();
         assert_eq!(rows, [(1, 0.0), (2, 0.0), (3, 3.0), (4, 0.0)]);

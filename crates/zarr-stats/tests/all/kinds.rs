@@ -99,14 +99,14 @@ fn values_are_decoded_by_the_conventions() {
     let array = group.create_array("t", new).unwrap();
     array.write((0, ..), &[0_i16, 2, -1]).unwrap();
     let dataset = Dataset::open(&group).unwrap();
-    let found = Statistics::of_variable(&dataset, "t", &StatsOptions::default().along(0), &|_| {}).unwrap();
+    let found = Statistics::of_variable(&dataset, "t", &StatsOptions::default().along(0), |_| {}).unwrap();
     assert!(found.is_decoded && found.fill.is_none());
     assert_eq!((found.elements, found.nan, found.unstored), (6, 4, Some(3)));
     assert_eq!((found.numbers.count, found.numbers.sum), (2, 21.0));
     let rows: Vec<(u128, u128)> = found.rows.unwrap().iter().map(|row| (row.count, row.nan)).collect();
     assert_eq!(rows, [(2, 1), (0, 3)]);
     let part = dataset.isel("x", 0..2).unwrap();
-    assert_eq!(Statistics::of_variable(&part, "t", &StatsOptions::default(), &|_| {}).unwrap().nan, 2);
+    assert_eq!(Statistics::of_variable(&part, "t", &StatsOptions::default(), |_| {}).unwrap().nan, 2);
     let stored = Statistics::of(&array, .., &StatsOptions::default()).unwrap();
     assert_eq!((stored.fill, stored.nan, stored.numbers.integer_sum), (Some(4), 0, Some(-2)));
 }
@@ -121,7 +121,7 @@ fn strings_of_characters_are_put_together() {
     let data = zarr_array::ArrayData::from_items(array.data_type(), &[3, 4], &characters.concat(), None).unwrap();
     array.write(.., &data).unwrap();
     let dataset = Dataset::open(&group).unwrap();
-    let found = Statistics::of_variable(&dataset, "names", &StatsOptions::default(), &|_| {}).unwrap();
+    let found = Statistics::of_variable(&dataset, "names", &StatsOptions::default(), |_| {}).unwrap();
     assert_eq!((found.kind, found.elements), (Kind::Text, 3));
     assert_eq!(found.texts.unwrap().common, [(b"ab".to_vec(), 2), (b"abcd".to_vec(), 1)]);
 }
