@@ -3,6 +3,7 @@
 use crate::parallel::lock;
 use crate::selected::{Selected, is_worth_knowing};
 use std::collections::HashSet;
+use std::fmt;
 use std::sync::Mutex;
 use zarr_array::{Array, ArrayData, View, ViewMut};
 use zarr_grid::{ChunkIndex, Region};
@@ -12,9 +13,9 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 pub struct Block<'p>(Elements<'p>);
 
 enum Elements<'p> {
-    /// Of fixed size.
+    /// Elements of a fixed size: their bytes, their shape, and the size of one.
     Items(Buffer<'p>, Vec<usize>, usize),
-    /// Of variable length, or of chunks of which few are stored.
+    /// Elements of variable length, or of chunks of which few are stored.
     Data(Box<ArrayData>),
 }
 
@@ -31,8 +32,15 @@ impl Drop for Buffer<'_> {
 }
 
 /// Buffers between two regions: as many as there are threads that read.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Buffers(Mutex<Vec<Vec<u8>>>);
+
+impl fmt::Debug for Buffers {
+    /// Prints how many there are: their bytes may be many.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffers").field("len", &lock(&self.0).len()).finish()
+    }
+}
 
 impl Buffers {
     fn take(&self) -> Buffer<'_> {

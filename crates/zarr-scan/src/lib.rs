@@ -2,10 +2,10 @@
 //!
 //! A [`Scan`] reads arrays of one shape in [`Slabs`], boxes of whole chunks, several at the same time: what comparisons and digests do.
 //! Conversions go through the slabs of the array that they write. [`ChunkParts`] are chunks in the order of the grid, in batches: for what
-//! looks at each chunk on its own. Which chunks are stored shows one listing ([`visit_stored`], [`Selected::some_stored`]), so that time and
+//! looks at each chunk on its own. One listing shows which chunks are stored ([`visit_stored`], [`Selected::some_stored`]), so that time and
 //! requests depend on what is stored, and not on the shape. [`Memory`] says how many threads decode, and how many elements are held.
 //!
-//! Writes nothing, and names no concrete codec and no rule of a dialect.
+//! Writes nothing, and names no rule of a dialect, and no codec but `bytes`, which decodes nothing.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -116,7 +116,7 @@ impl<const N: usize> Scan<N> {
     /// its elements, which may cancel.
     ///
     /// # Errors
-    /// The first error of either; no further slabs are begun.
+    /// An error of either, as of [`in_parallel`](crate::in_parallel); no further slabs are begun.
     pub fn each(
         &self,
         slabs: impl Iterator<Item = ChunkIndex> + Send,

@@ -32,7 +32,7 @@ impl SelectedGrid {
     /// The elements of the array that a part of the region is.
     ///
     /// # Errors
-    /// [`Limit`](zarr_hierarchy::ErrorKind::Limit) if a position does not fit 64 bits.
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if a position does not fit 64 bits.
     pub fn of_array(&self, part: &Region) -> Result<Region> {
         Ok(match &self.region {
             Some(region) => region.at_numbers(part)?,

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use zarr_grid::{AxisRange, ChunkGrid, ChunkIndex, Region};
 
-/// Bytes up to which slabs grow where memory allows and no decoding is saved by it: enough for all threads to have something to do.
+/// Bytes up to which slabs and batches of chunks grow where memory allows and no decoding is saved by it: enough for all threads to have
+/// something to do, and more gains nothing.
 pub const COMFORT: u64 = 64 << 20;
 
 /// Parts of an array, each a box of whole chunks of a grid: of the chunks that it is written with, or of the boxes that its elements are
@@ -32,11 +33,11 @@ pub struct Slabs {
 /// One axis while slabs are being planned. Lengths in elements.
 #[derive(Clone, Copy, Debug)]
 struct Axis {
-    /// Of the array.
+    /// Length of the array.
     len: u64,
-    /// Of the chunks to be written, the longest.
+    /// Length of the longest chunk to be written.
     chunk: u64,
-    /// Of the parts that are decoded at once when reading, the longest.
+    /// Length of the longest part that is decoded at once when reading.
     part: u64,
     /// Chunks along the axis.
     count: u64,

@@ -66,7 +66,7 @@ impl Statistics {
         of_source(&source, &selection.into_selection()?, None, false, options, &progress)
     }
 
-    /// Of the values of a variable of a data set, decoded by the CF conventions, with the selection that it has there.
+    /// Computes them of the values of a variable of a data set, decoded by the CF conventions, with the selection that it has there.
     ///
     /// # Errors
     /// As [`of_with`](Self::of_with), and as reads of variables; [`ErrorKind::Argument`] for points that are selected along several axes at once.
@@ -91,7 +91,7 @@ impl Statistics {
     }
 }
 
-/// Of a selection of a source; `places` are the elements of the source in the array, where it has other axes.
+/// Computes them of a selection of a source; `places` are the elements of the source in the array, where it has other axes.
 fn of_source(
     source: &Source<'_>,
     selection: &Selection,
@@ -132,7 +132,11 @@ fn of_source(
     let elements = total_size(&output, 1);
     let walked = match &resolved {
         Resolved::Box(selected) => walk(source, &selected.region, &look, &mut totals, options, progress)?,
-        _ => whole(source, selection, &output, &look, &mut totals, options)?,
+        _ => {
+            let walked = whole(source, selection, &output, &look, &mut totals, options)?;
+            progress(elements)?;
+            walked
+        }
     };
     let counts = Counts { elements, unstored: walked.unstored, is_indexed: walked.is_indexed };
     if let Some(places) = &places {

@@ -25,3 +25,20 @@ fn a_pass_that_is_cancelled_ends_with_the_batch_that_was_told() {
     assert_eq!(pass(ControlFlow::Break(())).unwrap_err().kind(), ErrorKind::Cancelled);
     assert_eq!(done.get(), 1 << 10);
 }
+
+#[test]
+fn a_selection_by_lists_is_told_and_can_be_cancelled() {
+    let new = NewArray::new(&[64], "int32").chunks(&[16]).codecs("none").unwrap();
+    let array = create(&memory(), "/a", new);
+    array.write(.., &[1_i32; 64]).unwrap();
+    let done = Cell::new(0);
+    let pass = |flow: ControlFlow<()>| {
+        Statistics::of_with(&array, vec![3_u64, 40, 60], &StatsOptions::default(), |elements| {
+            done.set(done.get() + elements);
+            flow
+        })
+    };
+    assert_eq!(pass(ControlFlow::Continue(())).unwrap().elements, 3);
+    assert_eq!(done.get(), 3);
+    assert_eq!(pass(ControlFlow::Break(())).unwrap_err().kind(), ErrorKind::Cancelled);
+}
