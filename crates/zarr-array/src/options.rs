@@ -3,7 +3,9 @@
 mod setters;
 
 use crate::{ChunkCache, Result};
+use std::any::Any;
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -165,6 +167,43 @@ pub struct Registry {
     pub data_types: DataTypes,
     /// The settings of new arrays where nothing else is asked for.
     pub defaults: Defaults,
+    origin: Origin,
+}
+
+/// The table that another one was made of by giving a codec a value.
+#[derive(Debug, Default)]
+struct Origin(Option<Arc<Registry>>);
+
+impl Clone for Origin {
+    /// None: the clone may become another table.
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Registry {
+    /// The same table, in which the codec called `name` is [given](Codecs::give) this value. To a [cache](ChunkCache) two of them that were
+    /// given equal values are the same table.
+    #[must_use]
+    pub fn giving<T: Any + PartialEq + Debug + Send + Sync>(
+        self: &Arc<Self>,
+        name: &'static str,
+        value: T,
+    ) -> Arc<Self> {
+        let mut registry = Self::clone(self);
+        registry.codecs.give(name, value);
+        registry.origin = Origin(Some(Arc::clone(self)));
+        Arc::new(registry)
+    }
+
+    /// Whether all codecs decode alike by both tables.
+    pub(crate) fn decodes_as(self: &Arc<Self>, other: &Arc<Self>) -> bool {
+        match (&self.origin.0, &other.origin.0) {
+            _ if Arc::ptr_eq(self, other) => true,
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two) && self.codecs.gives_as(&other.codecs),
+            _ => false,
+        }
+    }
 }
 
 /// Makes the codec that divides shards of `codecs` into inner chunks of a shape.

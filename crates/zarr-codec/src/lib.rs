@@ -34,6 +34,7 @@ mod element;
 mod element_offsets;
 mod encode;
 mod error;
+mod given;
 mod inner;
 mod list;
 mod numbers;

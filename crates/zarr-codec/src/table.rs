@@ -1,7 +1,10 @@
 //! The table of codecs, a value that is passed on, and its entries, each of which describes a codec.
 
+use crate::given::Given;
 use crate::pipeline::Last;
 use crate::{ArrayToArray, ArrayToBytes, BytesToBytes, Codec, Config, ElementSpec, Error, Limits, Warnings};
+use std::any::Any;
+use std::fmt::Debug;
 use std::sync::Arc;
 use zarr_dtype::DataType;
 use zarr_json::{NamedConfig, Value};
@@ -262,6 +265,7 @@ impl<'a> BuildContext<'a> {
 pub struct Codecs {
     entries: Vec<CodecEntry>,
     hints: Vec<(&'static str, &'static str)>,
+    given: Vec<(&'static str, Given)>,
     pub(crate) last: Last,
 }
 
@@ -307,6 +311,39 @@ impl Codecs {
     /// All codecs, in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = &CodecEntry> {
         self.entries.iter()
+    }
+}
+
+impl Codecs {
+    /// Gives the codec called `name` a value, which it is built from: [`BuildContext::given`]. It exists in memory only, so that no
+    /// document has to spell it.
+    ///
+    /// ```
+    /// let mut codecs = zarr_codec::Codecs::default();
+    /// codecs.give("own.scaled", 0.1_f64);
+    /// let (mut same, mut other) = (zarr_codec::Codecs::default(), codecs.clone());
+    /// same.give("own.scaled", 0.1_f64);
+    /// other.give("own.scaled", 0.2_f64);
+    /// assert!(codecs.gives_as(&same) && !codecs.gives_as(&other));
+    /// ```
+    pub fn give<T: Any + PartialEq + Debug + Send + Sync>(&mut self, name: &'static str, value: T) {
+        self.given.retain(|(known, _)| *known != name);
+        self.given.push((name, Given::new(value)));
+        self.last = Last::default();
+    }
+
+    /// Whether codecs are given equal values by both tables.
+    #[must_use]
+    pub fn gives_as(&self, other: &Self) -> bool {
+        self.given == other.given
+    }
+}
+
+impl<'a> BuildContext<'a> {
+    /// The value that the codec was [given](Codecs::give), if it is of this type.
+    pub fn given<T: Any>(&self) -> Option<&'a T> {
+        let (_, given) = self.codecs.given.iter().find(|(name, _)| *name == self.name)?;
+        given.get()
     }
 }
 

@@ -1,16 +1,15 @@
 //! Decoding as a codec: it lies in front of the codecs of an array, so that chunks are decoded to values where they are read, and
 //! every way to read an array reads values.
 //!
-//! The codec exists in memory only. Its configuration has the stored data type and fill value and the [`Encoding`].
+//! The codec exists in memory only. Instead of a configuration it is given a [`Decoding`], by the table of codecs of its array.
 
 use crate::decoder::Decoder;
-use crate::encoding::Encoding;
 use std::sync::Arc;
-use zarr_cf::time::TimeKind;
+use zarr_array::Registry;
 use zarr_codec::{ArrayToArray, BuildContext, CodecEntry, Codecs, ElementSpec, Error, View, ViewMut};
-use zarr_dtype::{DataType, FillValue, Spelling};
+use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Shape;
-use zarr_json::{Map, NamedConfig, Value};
+use zarr_json::{NamedConfig, Value};
 
 /// The codec.
 pub(crate) const CF: CodecEntry = CodecEntry::array_to_array(NAME, build);
@@ -22,41 +21,28 @@ pub(crate) fn is_in(codecs: &Codecs) -> bool {
     codecs.get(NAME).is_some()
 }
 
-/// The configuration for elements of `stored` with the fill value `fill`.
-pub(crate) fn config(stored: &DataType, fill: &FillValue, encoding: &Encoding, kind: TimeKind) -> NamedConfig {
-    let mut configuration = Map::new();
-    configuration.insert("data_type", stored.to_config().to_value());
-    configuration.insert("fill_value", fill.to_json(stored));
-    configuration.insert("encoding", encoding.to_map());
-    configuration.insert("times", kind_name(kind));
-    NamedConfig { configuration, ..NamedConfig::new(NAME) }
+/// Stored elements, and the way from them to values.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Decoding {
+    pub(crate) stored: DataType,
+    pub(crate) fill: FillValue,
+    pub(crate) decoder: Decoder,
 }
 
-const KINDS: [TimeKind; 3] = [TimeKind::Nanoseconds, TimeKind::NanosecondsOfDates, TimeKind::Calendar];
-
-fn kind_name(kind: TimeKind) -> &'static str {
-    match kind {
-        TimeKind::Calendar => "dates",
-        TimeKind::NanosecondsOfDates => "nanoseconds of dates",
-        _ => "nanoseconds",
+impl Decoding {
+    /// A table in which the codec decodes so.
+    pub(crate) fn in_table(self, registry: &Arc<Registry>) -> Arc<Registry> {
+        registry.giving(NAME, self)
     }
 }
 
 fn build(context: &BuildContext<'_>) -> Result<Arc<dyn ArrayToArray>, Error> {
-    let config = context.config;
-    let metadata = |what: String| Error::Metadata { pointer: String::new(), what };
-    let stored = NamedConfig::from_value(config.required("data_type")?);
-    let stored = stored.ok_or_else(|| metadata("data_type has no name".to_owned()))?;
-    let stored = DataType::from_config(&stored).map_err(|error| metadata(error.to_string()))?;
-    let fill = FillValue::parse_as(&stored, config.required("fill_value")?, Spelling::Lenient)
-        .map_err(|error| metadata(error.to_string()))?;
-    let encoding = config.required("encoding")?.as_object().and_then(Encoding::from_map);
-    let encoding = encoding.ok_or_else(|| metadata("the encoding is incomplete".to_owned()))?;
-    let kinds = KINDS.map(|kind| (kind_name(kind), kind));
-    let kind = config.one_of("times", &kinds)?.unwrap_or(TimeKind::Nanoseconds);
-    let decoder = Decoder::new(&stored, &encoding, kind).map_err(|error| metadata(error.to_string()))?;
-    let encoded = context.element.encoded(stored, fill);
-    Ok(Arc::new(Cf { encoded, decoder }))
+    let Some(Decoding { stored, fill, decoder }) = context.given() else {
+        let what = format!("codec {NAME} exists in memory only, in front of the codecs of an array");
+        return Err(Error::Metadata { pointer: String::new(), what });
+    };
+    let encoded = context.element.encoded(stored.clone(), fill.clone());
+    Ok(Arc::new(Cf { encoded, decoder: decoder.clone() }))
 }
 
 #[derive(Debug)]
@@ -87,17 +73,17 @@ impl ArrayToArray for Cf {
 
 /// Inserts the codec in front of `codecs`: within shards, so that inner chunks are decoded one by one, unless another codec than a
 /// transposition lies in front of them.
-pub(crate) fn insert(codecs: &mut Vec<NamedConfig>, cf: NamedConfig) {
+pub(crate) fn insert(codecs: &mut Vec<NamedConfig>) {
     let inner = codecs.iter_mut().find(|codec| codec.name != "transpose");
     let inner = inner.filter(|codec| codec.name == "sharding_indexed");
     let inner = inner.and_then(|shard| shard.configuration.get_mut("codecs"));
     if let Some(Value::Array(list)) = inner {
         let parsed: Option<Vec<NamedConfig>> = list.iter().map(NamedConfig::from_value).collect();
         if let Some(mut parsed) = parsed {
-            insert(&mut parsed, cf);
+            insert(&mut parsed);
             *list = parsed.iter().map(NamedConfig::to_value).collect();
             return;
         }
     }
-    codecs.insert(0, cf);
+    codecs.insert(0, NamedConfig::new(NAME));
 }

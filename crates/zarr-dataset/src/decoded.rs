@@ -1,6 +1,6 @@
 //! The array of the values of a variable: a stored array, read through the codec that decodes it.
 
-use crate::codec;
+use crate::codec::{self, Decoding};
 use crate::decoder::Decoder;
 use crate::encoding::{Encoding, Times};
 use crate::{Error, Result, decoder};
@@ -60,8 +60,7 @@ pub(crate) fn array(array: &Array, encoding: &Encoding, registry: &Arc<Registry>
     let Node::Array(metadata) = &mut found.node else { return Ok(None) };
     let fill = array.fill_value().bytes();
     let fill = FillValue::from_bytes(stored, fill)?;
-    let cf = codec::config(stored, &fill, encoding, kind);
-    codec::insert(&mut metadata.codecs, cf);
+    codec::insert(&mut metadata.codecs);
     let data_type = decoder.data_type();
     let mut options = array.options().clone();
     let mut decoded = vec![0; data_type.item_size()];
@@ -78,7 +77,8 @@ pub(crate) fn array(array: &Array, encoding: &Encoding, registry: &Arc<Registry>
         // The same one, by which a cache knows the array again.
         false => Arc::clone(array.store()),
     };
-    Array::from_found(&store, found, registry, options).map(Some)
+    let registry = Decoding { stored: stored.clone(), fill, decoder }.in_table(registry);
+    Array::from_found(&store, found, &registry, options).map(Some)
 }
 
 /// A table with what decoded arrays need beside what is in `registry`: the codec and the data types of this crate. Such a table is returned

@@ -9,14 +9,14 @@ use zarr_cf::time::{Calendar, DeltaUnits, TimeKind, TimeUnits};
 use zarr_dtype::{DataType, TimeUnit, Unit};
 
 /// The way from elements to values.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Decoder {
     numbers: Unpacker,
     target: Target,
     data_type: DataType,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum Target {
     Numbers,
     Bools,

@@ -110,7 +110,7 @@ impl PartialEq for DecodeIdentity {
             && self.chunk_key_encoding == other.chunk_key_encoding
             && self.codecs == other.codecs
             && self.checksums == other.checksums
-            && Arc::ptr_eq(&self.registry, &other.registry)
+            && self.registry.decodes_as(&other.registry)
     }
 }
 
