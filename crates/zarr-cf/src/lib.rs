@@ -1,6 +1,7 @@
 //! CF conventions on plain slices: packed and missing data, and times of any calendar, decoded and encoded as xarray does.
 //!
-//! It knows no arrays and no stores: numbers go in, values and times come out, and back. Version 1.12 of the [conventions] is
+//! It knows no arrays and no stores: [`encoding`] takes what the attributes of a variable say, with the values in [`fill`] that mark missing
+//! data; by that numbers go in, values and times come out, and back ([`packed`], [`time`]). Version 1.12 of the [conventions] is
 //! followed, and where they leave a choice, or programs do otherwise, xarray 2026.9 with cftime 1.6.6 is.
 //!
 //! [conventions]: https://cfconventions.org/cf-conventions/cf-conventions.html
@@ -19,5 +20,11 @@
 //! # Ok::<(), zarr_cf::time::Error>(())
 //! ```
 
+pub mod encoding;
+mod error;
+pub mod fill;
 pub mod packed;
+pub mod textual;
 pub mod time;
+
+pub use error::AttributeError;

@@ -2,10 +2,10 @@
 
 use crate::codec::{self, Decoding};
 use crate::decoder::Decoder;
-use crate::encoding::{Encoding, Times};
 use crate::{Error, Result, decoder};
 use std::sync::Arc;
 use zarr_array::{Array, MissingChunks, Registry};
+use zarr_cf::encoding::{Encoding, Times};
 use zarr_cf::time::{Numbers, TimeKind};
 use zarr_dtype::FillValue;
 use zarr_meta::Node;

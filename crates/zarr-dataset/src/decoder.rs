@@ -1,9 +1,9 @@
 //! Stored elements as values of one data type: numbers, then bools, times and time spans that they stand for.
 
-use crate::attribute::invalid;
-use crate::encoding::{Encoding, Times};
-use crate::{Error, Result, calendar_time, numbers};
+use crate::attribute::{in_metadata, invalid};
+use crate::{Error, Result, calendar_time};
 use bytemuck::cast_slice;
+use zarr_cf::encoding::{Encoding, Times, unpacked};
 use zarr_cf::packed::Unpacker;
 use zarr_cf::time::{Calendar, DeltaUnits, TimeKind, TimeUnits};
 use zarr_dtype::{DataType, TimeUnit, Unit};
@@ -31,7 +31,7 @@ impl Decoder {
     /// # Errors
     /// For an encoding that such elements cannot have, with the attribute.
     pub(crate) fn new(stored: &DataType, encoding: &Encoding, kind: TimeKind) -> Result<Self> {
-        let Some(unpacker) = numbers::unpacker(stored, encoding)? else {
+        let Some(unpacker) = encoding.unpacker(stored).map_err(in_metadata)? else {
             return Err(Error::argument(format!("elements of data type {stored} are no numbers")));
         };
         let is_plain = matches!(encoding.times, Times::None | Times::Count) && !encoding.is_bool;
@@ -55,7 +55,7 @@ impl Decoder {
                 (Target::Spans(units, nanoseconds), DataType::TimeDelta64(TimeUnit::new(unit)))
             }
             Times::None | Times::Count if encoding.is_bool => (Target::Bools, DataType::Bool),
-            Times::None | Times::Count => (Target::Numbers, numbers::unpacked(&unpacker, stored)),
+            Times::None | Times::Count => (Target::Numbers, unpacked(&unpacker, stored)),
         };
         Ok(Self { numbers: unpacker, target, data_type })
     }

@@ -1,17 +1,17 @@
 //! Values as the elements that are stored, the inverse of [`Decoder`](crate::decoder::Decoder): times are counted in their units,
 //! numbers packed, strings made bytes.
 
-use crate::attribute::{FILL_VALUE, invalid};
+use crate::attribute::{FILL_VALUE, invalid, unmarked};
 use crate::decoder::time_units;
-use crate::encoding::{Encoding, Fill, Times};
-use crate::fills::{parts, unmarked};
-use crate::numbers::{number, packer};
-use crate::textual::is_textual;
 use crate::values::Values;
 use crate::{Error, Result, calendar_time, strings};
 use bytemuck::cast_slice;
 use half::{bf16, f16};
 use zarr_array::ArrayData;
+use zarr_cf::encoding::{Encoding, Times, number};
+use zarr_cf::fill::{Fill, parts};
+use zarr_cf::packed::Factor;
+use zarr_cf::textual::is_textual;
 use zarr_cf::time::{Calendar, DeltaUnits, Encoded, EncodedNumbers, NumberKind, Numbers, TimeUnits};
 use zarr_dtype::{Class, DataType, Scalar, TimeUnit};
 
@@ -194,7 +194,7 @@ fn pack(
     stored: &DataType,
     encoding: &Encoding,
 ) -> Result<ArrayData> {
-    let Some(packer) = packer(from, has_nat, stored, encoding) else {
+    let Some(packer) = encoding.packer(from, has_nat, stored) else {
         let found = values.data_type();
         return Err(Error::argument(format!("found values of data type {found}, which cannot be stored as {stored}")));
     };
@@ -221,7 +221,7 @@ fn pack(
 }
 
 fn packed(encoding: &Encoding) -> String {
-    let factor = |name: &str, factor: Option<crate::encoding::Factor>| {
+    let factor = |name: &str, factor: Option<Factor>| {
         factor.map(|factor| format!(" {name} {}", factor.to_f64())).unwrap_or_default()
     };
     let found = factor("scale_factor", encoding.scale) + &factor("add_offset", encoding.offset);

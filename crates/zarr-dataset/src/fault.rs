@@ -1,8 +1,8 @@
 //! Which element of a chunk cannot be decoded.
 
-use crate::encoding::Encoding;
 use crate::{Error, ErrorKind, decoded};
 use zarr_array::Array;
+use zarr_cf::encoding::Encoding;
 
 /// Elements of chunks up to so many bytes are looked at again.
 const LARGEST: u128 = 256 << 20;

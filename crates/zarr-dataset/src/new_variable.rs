@@ -1,13 +1,15 @@
 //! Variables to be written: their values, attributes and encoding.
 
-use crate::attribute::{FILL_VALUE, text};
-use crate::encoding::{Encoding, factor};
+use crate::attribute::{FILL_VALUE, encoding_of, given, in_metadata};
 use crate::into_values::IntoValues;
 use crate::related::RELATED;
-use crate::textual::is_textual;
 use crate::values::Values;
-use crate::{Error, Result, calendar_time, encoder, fills, numbers, strings};
+use crate::{Error, Result, calendar_time, encoder, strings};
 use zarr_array::{ArrayData, NewArray, Registry};
+use zarr_cf::AttributeError;
+use zarr_cf::encoding::{factor, number, text};
+use zarr_cf::fill;
+use zarr_cf::textual::is_textual;
 use zarr_cf::time::{Calendar, DeltaUnits, EncodedNumbers, NumberKind};
 use zarr_codec::{CodecList, IntoCodecs};
 use zarr_dtype::{DataType, FillValue, Scalar, npy_descr};
@@ -225,12 +227,12 @@ impl NewVariable {
         let mut insert = |name: &str, value: Value| attributes.insert(name, value);
         for name in ["add_offset", "scale_factor"] {
             if let Some(value) = self.encoding.get(name).filter(|value| !value.is_null()) {
-                factor(name, value).map_err(as_argument)?;
+                factor(name, value).map_err(refused)?;
                 insert(name, value.clone());
             }
         }
         let said = |name: &str| self.encoding.get(name).filter(|value| !value.is_null());
-        let mark = |name: &str, value: &Value| fills::given(name, &data_type, value);
+        let mark = |name: &str, value: &Value| fill::parse(name, &data_type, value).map_err(given);
         let own = match (said(FILL_VALUE), &self.copied.fill) {
             (Some(value), Some((same, element))) if value == same => Some(element.clone()),
             (value, _) => value.map(|value| mark(FILL_VALUE, value)).transpose()?,
@@ -248,12 +250,12 @@ impl NewVariable {
                 "found {FILL_VALUE} {own} and missing_value {missing}, expected one value for missing data"
             )));
         }
-        let is_float = matches!(numbers::number(&data_type), Some(Scalar::F16 | Scalar::F32 | Scalar::F64));
+        let is_float = matches!(number(&data_type), Some(Scalar::F16 | Scalar::F32 | Scalar::F64));
         let own = match own {
             None if self.encoding.contains_key(FILL_VALUE) => None,
             // As xarray, unless the value is another one as unsigned.
             None if self.encoding.contains_key("_Unsigned") => missing.clone().filter(|missing| {
-                let value = numbers::number(&data_type).and_then(|scalar| scalar.integer(missing.bytes()));
+                let value = number(&data_type).and_then(|scalar| scalar.integer(missing.bytes()));
                 value.is_some_and(|value| value >= 0)
             }),
             None if is_float => Some(FillValue::parse(&data_type, &Value::from("NaN"))?),
@@ -279,7 +281,7 @@ impl NewVariable {
             (None, true) => Value::Null,
             (own, false) => {
                 if let Some(own) = own {
-                    insert(FILL_VALUE, fills::to_attribute(&data_type, own));
+                    insert(FILL_VALUE, fill::to_attribute(&data_type, own));
                 }
                 self.fill.clone().unwrap_or_else(|| match is_float {
                     true => Value::from("NaN"),
@@ -288,8 +290,7 @@ impl NewVariable {
             }
         };
         let document_fill = own.as_ref().filter(|_| by_fill_value);
-        let encoding =
-            Encoding::of(&data_type, dialect, document_fill, &mut attributes.clone()).map_err(as_argument)?;
+        let encoding = encoding_of(&data_type, dialect, document_fill, &mut attributes.clone()).map_err(as_argument)?;
         let stored = self.values().map(|values| encoder::encode(values, &data_type, None, &encoding)).transpose()?;
         let new = self.array(&data_type.to_string()).fill(fill).dialect(dialect);
         Ok(Planned { new, attributes, stored })
@@ -351,15 +352,15 @@ impl NewVariable {
         }
         let given = self.stored_as.as_deref().map(parse).transpose()?;
         let is_scaled = self.encoding.contains_key("scale_factor") || self.encoding.contains_key("add_offset");
-        let kind = match given.as_ref().and_then(numbers::number) {
+        let kind = match given.as_ref().and_then(number) {
             _ if is_scaled => NumberKind::Float,
             Some(Scalar::F16 | Scalar::F32 | Scalar::F64) => NumberKind::Float,
             Some(_) => NumberKind::Integer,
             None => NumberKind::Any,
         };
         let encoding = |name: &str| self.encoding.get(name).filter(|value| !value.is_null());
-        let calendar = encoding("calendar").map(|value| text("calendar", value)).transpose().map_err(as_argument)?;
-        let units = encoding("units").map(|value| text("units", value)).transpose().map_err(as_argument)?;
+        let calendar = encoding("calendar").map(|value| text("calendar", value)).transpose().map_err(refused)?;
+        let units = encoding("units").map(|value| text("units", value)).transpose().map_err(refused)?;
         let parsed =
             calendar.as_deref().map(Calendar::parse).transpose().map_err(|e| Error::argument(e.to_string()))?;
         let counted = if let Some(inferred) = encoder::infer_units(values, parsed)? {
@@ -452,7 +453,7 @@ impl NewVariable {
     /// Byte strings of the length of the longest string.
     fn characters(&self, values: &Values, attributes: &mut Map) -> Result<DataType> {
         let name = match self.encoding.get("_Encoding").filter(|value| !value.is_null()) {
-            Some(value) => text("_Encoding", value).map_err(as_argument)?,
+            Some(value) => text("_Encoding", value).map_err(refused)?,
             None => "utf-8".to_owned(),
         };
         let is_text = matches!(values.data_type(), DataType::String | DataType::FixedUtf32 { .. });
@@ -471,6 +472,11 @@ pub(crate) fn in_variable(error: Error, name: &str) -> Error {
 }
 
 /// An error of attributes that a program gave.
+/// The error about an attribute that a program gave.
+fn refused(error: AttributeError) -> Error {
+    as_argument(in_metadata(error))
+}
+
 fn as_argument(error: Error) -> Error {
     Error::argument(error.message().to_owned())
 }

@@ -1,10 +1,11 @@
 //! New variables that are as another one is.
 
 use crate::attribute::FILL_VALUE;
-use crate::fills::{as_given, element};
 use crate::new_variable::{Copied, NewVariable, OF_TIMES};
-use crate::textual::is_textual;
-use crate::{Result, Variable, numbers};
+use crate::{Result, Variable};
+use zarr_cf::encoding::number;
+use zarr_cf::fill::to_plain;
+use zarr_cf::textual::is_textual;
 use zarr_dtype::{Class, DataType, Scalar};
 use zarr_json::Value;
 
@@ -26,7 +27,7 @@ impl NewVariable {
         let data_type = stored.data_type();
         // Bools are stored as bools; the types of time spans are written anew.
         let is_bool = new.encoding.remove("dtype").is_some_and(|dtype| dtype.as_str() == Some("bool"));
-        if numbers::number(data_type).is_some_and(|scalar| scalar != Scalar::Bool) && !is_bool {
+        if number(data_type).is_some_and(|scalar| scalar != Scalar::Bool) && !is_bool {
             new.stored_as = Some(data_type.to_string());
         }
         if stored.shape() == variable.shape() && !stored.shape().is_empty() {
@@ -109,11 +110,11 @@ impl NewVariable {
             new.encoding.insert("missing_value", marks.into_iter().skip(1).chain(missing).collect::<Vec<_>>());
         }
         let fill = match variable.characters() {
-            Some(_) => encoding.fills.first().and_then(|mark| element(&data_type, Some(mark))),
+            Some(_) => encoding.fills.first().and_then(|mark| mark.to_element(&data_type)),
             None => encoding.fill.clone(),
         };
         // Null where there is none: floats would get one.
-        let own = fill.as_ref().map_or(Value::Null, |fill| as_given(&data_type, fill));
+        let own = fill.as_ref().map_or(Value::Null, |fill| to_plain(&data_type, fill));
         new.encoding.insert(FILL_VALUE, own.clone());
         let missing = new.encoding.get("missing_value").cloned();
         new.copied = Copied { fill: fill.map(|fill| (own, fill)), missing };

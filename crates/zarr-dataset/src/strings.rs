@@ -1,13 +1,13 @@
 //! Strings: characters put together, bytes decoded, and missing ones marked.
 
-use crate::attribute::invalid;
-use crate::encoding::{Encoding, Fill};
-use crate::fills::unmarked;
-use crate::textual::content;
+use crate::attribute::{invalid, unmarked};
 use crate::values::Values;
 use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use zarr_array::ArrayData;
+use zarr_cf::encoding::Encoding;
+use zarr_cf::fill::Fill;
+use zarr_cf::textual::content;
 use zarr_dtype::{DataType, Heap};
 
 /// Elements of one byte whose last axis are the characters of strings, as one byte string each.

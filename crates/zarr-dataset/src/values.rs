@@ -1,9 +1,9 @@
 //! Values of a variable.
 
 use crate::calendar_time;
-use crate::fills::parts;
 use crate::{Error, Result};
 use zarr_array::ArrayData;
+use zarr_cf::fill::parts;
 use zarr_cf::time::DateTime;
 use zarr_dtype::{DataType, Element};
 use zarr_json::Value;

@@ -1,14 +1,15 @@
 //! A variable of a data set: an array with names, a meaning of its elements, and a selection.
 
-use crate::attribute::{FILL_VALUE, invalid};
+use crate::attribute::{FILL_VALUE, in_metadata, invalid, take_encoding};
 use crate::dimensions::Axis;
-use crate::encoding::{Encoding, Times};
 use crate::indexer::Indexer;
 use crate::values::Values;
 use crate::{Error, ErrorKind, Result, decoded, fault, gather, strings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use zarr_array::{Array, ArrayData, Registry, Store};
+use zarr_cf::encoding::{Encoding, Times};
+use zarr_cf::textual::is_textual;
 use zarr_dtype::{Class, DataType};
 use zarr_grid::{AxisRange, AxisSelection, Region, Selection};
 use zarr_json::Map;
@@ -56,7 +57,7 @@ impl Variable {
         registry: &Arc<Registry>,
     ) -> Self {
         let original = attributes.clone();
-        let encoding = Encoding::take(&stored, &mut attributes).ok();
+        let encoding = take_encoding(&stored, &mut attributes).ok();
         if encoding.is_none() {
             attributes = original;
         }
@@ -311,7 +312,7 @@ impl Variable {
         match encoding {
             Some(encoding) => Ok(encoding),
             // To have the error again.
-            None => Err(match Encoding::take(stored, &mut attributes.clone()) {
+            None => Err(match take_encoding(stored, &mut attributes.clone()) {
                 Ok(_) => Error::internal("a variable without encoding"),
                 Err(error) => self.locate(error),
             }),
@@ -348,10 +349,10 @@ impl Variable {
         if axes.last() == Some(&Axis::Characters) || (is_bytes && encoding.strings.is_some()) {
             return Ok(Way::Strings);
         }
-        if crate::numbers::unpacker(data_type, encoding)?.is_some() {
+        if encoding.unpacker(data_type).map_err(in_metadata)?.is_some() {
             return Ok(decoded::array(stored, encoding, registry)?.map_or(Way::Stored, Way::Decoded));
         }
-        let may_miss = *data_type == DataType::Bool || crate::textual::is_textual(data_type);
+        let may_miss = *data_type == DataType::Bool || is_textual(data_type);
         // Floats of other formats, and what cannot be scaled: elements that stay as they are would be other values.
         let is_float = matches!(data_type.class(), Some(Class::Float | Class::Complex));
         let changing = [

@@ -16,15 +16,13 @@
 pub(crate) mod missing_data;
 
 pub use missing_data::{missing_data, missing_data_difference};
+pub use zarr_cf::fill::FILL_VALUE;
 
 use crate::{ArrayMetadata, Dialect, GroupMetadata};
 use zarr_json::{Map, Value};
 
 /// The attribute by which xarray names dimensions in version 2.
 pub const ARRAY_DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
-
-/// The attribute by which xarray marks missing data in version 3.
-pub const FILL_VALUE: &str = "_FillValue";
 
 /// Where dimension names come from if not from the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,5 +1,6 @@
 //! Tests of the crate as its users see it.
 
+mod attributes;
 mod calendars;
 mod errors;
 mod packed;

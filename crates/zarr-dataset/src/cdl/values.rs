@@ -1,9 +1,9 @@
 //! Names, types and values of attributes in CDL.
 
 use crate::Result;
-use crate::fills::{Fill, stored_fill};
 use std::fmt::Write;
 use zarr_array::Array;
+use zarr_cf::fill::{FILL_VALUE, Fill, from_attribute};
 use zarr_dtype::DataType;
 use zarr_json::{Number, Value};
 use zarr_meta::text::is_control;
@@ -177,14 +177,11 @@ impl AttributeValue {
 pub(super) fn fill_value(array: &Array) -> Result<Option<AttributeValue>> {
     let attributes = array.attributes()?;
     let kind = Type::of(array.data_type());
-    if let Some(value) = attributes.get("_FillValue") {
-        let is_float = matches!(kind, Type::Float | Type::Double);
-        let fills = is_float.then(|| stored_fill(array.data_type(), value).ok()).flatten();
-        let float = fills.map(|fills| match fills.first() {
-            Some(Fill::Float(value)) => *value,
-            _ => f64::NAN,
+    if let Some(value) = attributes.get(FILL_VALUE) {
+        return Ok(match from_attribute(array.data_type(), value) {
+            Ok(Fill::Float(value)) => float_text(&kind, value).map(AttributeValue::plain),
+            _ => None,
         });
-        return Ok(float.and_then(|value| float_text(&kind, value)).map(AttributeValue::plain));
     }
     let mut members = attributes.keys().chain(array.metadata().extra.keys());
     let is_nczarr = members.any(|name| name.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("_nczarr")));

@@ -95,7 +95,7 @@ impl Keys {
             let floats = items.map(|item| data_type.to_f64(item).unwrap_or(f64::NAN));
             return Ok(Self::Floats(floats.collect()));
         }
-        if crate::textual::is_textual(data_type) {
+        if zarr_cf::textual::is_textual(data_type) {
             return Ok(Self::Texts((0..values.len()).map(|index| plain_text(values, index)).collect()));
         }
         Err(Error::argument(format!("a coordinate of data type {data_type} has no order")))
@@ -190,7 +190,7 @@ fn plain_text(values: &Values, index: usize) -> String {
         None => {
             let size = data.data_type().item_size();
             let item = data.items().get(index * size..(index + 1) * size).unwrap_or_default();
-            String::from_utf8_lossy(&crate::textual::content(data.data_type(), item)).into_owned()
+            String::from_utf8_lossy(&zarr_cf::textual::content(data.data_type(), item)).into_owned()
         }
     }
 }

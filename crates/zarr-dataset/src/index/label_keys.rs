@@ -44,7 +44,7 @@ impl<'v> LabelKeys<'v> {
     pub(super) fn of(&self, label: &Label, pieces: &Pieces<'_>) -> Result<KeyRange> {
         let one = |key: Key| Ok(KeyRange { low: key.clone(), high: key, is_period: false });
         let is_time = matches!(self.data_type, DataType::DateTime64(_));
-        let is_textual = crate::textual::is_textual(&self.data_type);
+        let is_textual = zarr_cf::textual::is_textual(&self.data_type);
         match label {
             Label::Text(text) if is_time || self.calendar.is_some() => self.period(text, pieces),
             Label::Text(text) if is_textual => one(Key::Text(text.clone())),
@@ -133,7 +133,7 @@ impl<'v> LabelKeys<'v> {
     fn unfit(&self, label: &Label) -> Error {
         let expected = match (&self.data_type, self.data_type.class()) {
             _ if self.are_dates() => "a date, as a text: \"2020\", \"2020-01-31T12:00\"".to_owned(),
-            _ if crate::textual::is_textual(&self.data_type) => "a text".to_owned(),
+            _ if zarr_cf::textual::is_textual(&self.data_type) => "a text".to_owned(),
             (DataType::TimeDelta64(_), _) => "a duration, as \"12 h\"".to_owned(),
             (DataType::Bool, _) => "true or false".to_owned(),
             (_, Some(Class::Signed | Class::Unsigned | Class::Float)) => "a number".to_owned(),

@@ -1,28 +1,16 @@
-//! The values that mark missing data to xarray, and the forms that they have in documents.
+//! The values that mark missing data to xarray, and what becomes of them in documents of another version.
 //!
 //! In version 2, and in other dialects that have null, the fill value of an array marks missing data, unless it is null; then the
-//! attribute `_FillValue` does, as it stands. In version 3, and in the draft of 2022, the attribute alone does, in a form that depends on the data type (`FillValueCoder` in
-//! `xarray/backends/zarr.py` of xarray 2026.9):
-//!
-//! | data type | `_FillValue` in version 3 |
-//! |---|---|
-//! | floats | base64 of the 8 bytes of a little-endian float64: `"AAAAAAAA+H8="` is NaN |
-//! | complex | a list of two of these |
-//! | integers, bools | as they are |
-//! | strings | none that is decoded; `missing_value` marks them, as it stands, in both versions |
-//! | bytes | base64, which is written and cannot be decoded |
-//! | others | none |
+//! attribute `_FillValue` does, as it stands. In version 3, and in the draft of 2022, the attribute alone does, in a form that depends on
+//! the data type: [`zarr_cf::fill`] reads and writes it.
 
 use super::FILL_VALUE;
 use crate::dialect::typestr;
 use crate::{ArrayMetadata, Dialect};
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+pub(crate) use zarr_cf::fill::MISSING_VALUE;
+use zarr_cf::fill::{Fill, from_attribute, to_attribute};
 use zarr_dtype::{Class, DataType, FillValue, NumpyType, Spelling};
-use zarr_json::{NamedConfig, Number, Value};
-
-/// The attribute by which CF marks further missing data, in both versions as it stands.
-pub(crate) const MISSING_VALUE: &str = "missing_value";
+use zarr_json::{NamedConfig, Value};
 
 /// How xarray has the values of a data type in the attribute [`FILL_VALUE`] of version 3.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,22 +48,10 @@ impl Coding {
 
     /// The attribute of version 3 for a fill value, in the notation of the model.
     pub(crate) fn encode(&self, value: &Value) -> Option<Value> {
-        let base64 = |float: f64| {
-            // numpy has one NaN that it makes by itself.
-            let float = if float.is_nan() { f64::NAN } else { float };
-            Value::from(STANDARD.encode(float.to_le_bytes()))
-        };
         match self {
-            Self::Float(number) => {
-                // As the type has it, which may be less exact than the number in the document.
-                let fill = FillValue::parse(number, value).ok()?;
-                number.to_f64(fill.bytes()).map(base64)
-            }
-            Self::Complex(number) => {
-                let fill = FillValue::parse(number, value).ok()?;
-                let (real, imaginary) = fill.bytes().split_at_checked(fill.bytes().len() / 2)?;
-                let part = part(number)?;
-                Some(Value::Array(vec![base64(part.to_f64(real)?), base64(part.to_f64(imaginary)?)]))
+            // As the type has it, which may be less exact than the number in the document.
+            Self::Float(number) | Self::Complex(number) => {
+                Some(to_attribute(number, &FillValue::parse(number, value).ok()?))
             }
             Self::Plain(_) => Some(value.clone()),
             Self::Text | Self::Undecoded(_) | Self::Unmasked => None,
@@ -88,12 +64,14 @@ impl Coding {
         let parsed =
             |data_type: &DataType, value: &Value| Some(FillValue::parse(data_type, value).ok()?.to_json(data_type));
         match self {
-            Self::Float(number) => parsed(number, &unpacked(attribute).unwrap_or_else(|| plain(attribute))),
-            Self::Complex(number) => {
-                let [real, imaginary] = attribute.as_array()? else { return None };
-                parsed(number, &Value::Array(vec![unpacked(real)?, unpacked(imaginary)?]))
-            }
-            Self::Plain(number) => parsed(number, &whole(number, attribute)?),
+            Self::Float(number) => match from_attribute(number, attribute) {
+                Ok(fill) => parsed(number, &fill.to_value()),
+                Err(_) => parsed(number, &plain(attribute)),
+            },
+            Self::Complex(number) | Self::Plain(number) => match from_attribute(number, attribute).ok()? {
+                Fill::Integer(truth) if number.class() == Some(Class::Bool) => Some(Value::from(truth != 0)),
+                fill => parsed(number, &fill.to_value()),
+            },
             Self::Text => attribute.as_str().map(Value::from),
             Self::Undecoded(data_type) => parsed(data_type.as_ref()?, attribute),
             Self::Unmasked => None,
@@ -103,10 +81,7 @@ impl Coding {
     /// Whether xarray opens a data set of version 3 in which an array has this attribute.
     fn is_decoded(&self, attribute: &Value) -> bool {
         match self {
-            Self::Float(_) => unpacked(attribute).is_some(),
-            Self::Complex(_) => attribute
-                .as_array()
-                .is_some_and(|parts| parts.len() == 2 && parts.iter().all(|it| unpacked(it).is_some())),
+            Self::Float(number) | Self::Complex(number) => from_attribute(number, attribute).is_ok(),
             Self::Plain(number) => number.class() == Some(Class::Bool) || attribute.as_number().is_some(),
             Self::Text | Self::Undecoded(_) | Self::Unmasked => false,
         }
@@ -140,37 +115,9 @@ impl Coding {
     }
 }
 
-/// The type of the parts of a complex number.
-fn part(number: &DataType) -> Option<DataType> {
-    match number {
-        DataType::Complex64 => Some(DataType::Float32),
-        DataType::Complex128 => Some(DataType::Float64),
-        _ => None,
-    }
-}
-
-/// The number whose float64 a text is in base64.
-fn unpacked(attribute: &Value) -> Option<Value> {
-    let bytes = STANDARD.decode(attribute.as_str()?).ok()?;
-    Some(Value::from(f64::from_le_bytes(bytes.try_into().ok()?)))
-}
-
 /// As the model spells numbers that JSON does not have.
 fn plain(attribute: &Value) -> Value {
     attribute.clone().without_nan_literals()
-}
-
-/// An attribute of an array of integers or bools as Python makes an integer or bool of it.
-fn whole(number: &DataType, attribute: &Value) -> Option<Value> {
-    if number.class() == Some(Class::Bool) {
-        let truth = |number: &Number| number.as_f64() != 0.0;
-        return attribute.as_bool().or_else(|| attribute.as_number().map(truth)).map(Value::from);
-    }
-    let found = attribute.as_number()?;
-    if found.is_integer() {
-        return Some(attribute.clone());
-    }
-    Number::from_f64(found.as_f64().trunc())?.to_i128().map(Value::from)
 }
 
 /// The value that the attribute [`FILL_VALUE`] has to have in version 3 for the fill value of an array to mark missing
@@ -245,7 +192,7 @@ mod tests {
     use super::*;
     use crate::dialect::table::rules;
     use crate::{Documents, Node, NodePath};
-    use zarr_json::json;
+    use zarr_json::{Number, json};
 
     /// An array of version 2 without dimensions.
     fn array(data_type: &str, fill: &Value) -> ArrayMetadata {

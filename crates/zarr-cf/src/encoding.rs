@@ -1,26 +1,54 @@
-//! The CF attributes of a variable: how its values are encoded in its elements.
+//! The attributes of a variable that say how its values are encoded in its elements.
 //!
 //! Attributes are taken as `xarray.decode_cf` takes them: `_FillValue`, `missing_value`, `scale_factor`, `add_offset`,
-//! `_Unsigned`, `units` with `calendar`, `dtype` and `_Encoding` are the encoding, all others are the user's. In Zarr v2 the fill value
-//! of the array is `_FillValue`; in Zarr v3 `_FillValue` is an attribute, whose floats are the base64 of a little-endian `f64`. Which of
-//! them a dialect has says [`Dialect::fill_value_marks_missing`].
+//! `_Unsigned`, `units` with `calendar`, `dtype` and `_Encoding` are the encoding, all others are the user's.
+//!
+//! ```
+//! use zarr_cf::encoding::{Encoding, FillPlace};
+//! use zarr_cf::packed::Factor;
+//! use zarr_dtype::DataType;
+//! use zarr_json::Value;
+//!
+//! let attributes = r#"{"_FillValue": -1, "_Unsigned": "true", "scale_factor": 0.5, "long_name": "height"}"#;
+//! let mut attributes = Value::from_json(attributes)?.as_object().cloned().unwrap_or_default();
+//! let encoding = Encoding::take(&DataType::Int16, FillPlace::Attribute, &mut attributes)?;
+//! assert_eq!(encoding.scale, Some(Factor::Float(0.5)));
+//! assert_eq!(attributes.keys().collect::<Vec<_>>(), ["long_name"]);
+//!
+//! let unpacker = encoding.unpacker(&DataType::Int16)?.expect("numbers");
+//! let stored: Vec<u8> = [-2_i16, -1].iter().flat_map(|number| number.to_ne_bytes()).collect();
+//! let mut values = [0; 16];
+//! unpacker.unpack(&stored, &mut values);
+//! assert_eq!(values[..8], 32_767_f64.to_ne_bytes());
+//! assert!(f64::from_ne_bytes(values[8..].try_into()?).is_nan());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-use crate::Result;
-use crate::attribute::{FILL_VALUE, invalid, text};
-pub(crate) use crate::fills::Fill;
-use crate::fills::{as_given, element, element_fill, numbers, reread, stored_fill};
-use zarr_array::Array;
-pub(crate) use zarr_cf::packed::Factor;
-use zarr_cf::packed::{Mark, Packed};
-use zarr_cf::time::DeltaUnits;
+mod numbers;
+
+pub use numbers::{number, unpacked};
+
+use crate::AttributeError;
+use crate::fill::{self, FILL_VALUE, Fill, MISSING_VALUE};
+use crate::packed::{Factor, Mark, Packed};
+use crate::time::DeltaUnits;
 use zarr_dtype::{DataType, FillValue, Scalar};
 use zarr_json::{Map, Value};
-use zarr_meta::Dialect;
+
+/// Where the metadata of an array have the value that marks missing data.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FillPlace<'a> {
+    /// In the attribute `_FillValue`, encoded: Zarr v3.
+    Attribute,
+    /// The fill value of the array is it, or, where that is null, the attribute as it stands: Zarr v2.
+    FillValue(Option<&'a FillValue>),
+}
 
 /// The meaning of numbers as times.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Times {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Times {
     /// Numbers are no times.
+    #[default]
     None,
     /// Points in time: the units, and the calendar if there is one.
     Since(String, Option<String>),
@@ -30,48 +58,38 @@ pub(crate) enum Times {
     Count,
 }
 
-/// How values are encoded.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Encoding {
-    /// The values that mark missing data.
-    pub(crate) fills: Vec<Fill>,
+/// How values are encoded. The default is not at all: elements are the values.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Encoding {
+    /// The values that mark missing data, beside NaN.
+    pub fills: Vec<Fill>,
     /// Whether there are attributes that mark missing data, be it by NaN alone.
-    pub(crate) marks_nan: bool,
-    pub(crate) scale: Option<Factor>,
-    pub(crate) offset: Option<Factor>,
+    pub marks_nan: bool,
+    /// The attribute `scale_factor`.
+    pub scale: Option<Factor>,
+    /// The attribute `add_offset`.
+    pub offset: Option<Factor>,
     /// Whether integers are of the other signedness: unsigned (true) or signed (false).
-    pub(crate) unsigned: Option<bool>,
-    pub(crate) times: Times,
+    pub unsigned: Option<bool>,
+    /// The meaning of numbers as times.
+    pub times: Times,
     /// Whether integers are bools.
-    pub(crate) is_bool: bool,
+    pub is_bool: bool,
     /// The name of the encoding of strings that are stored as bytes.
-    pub(crate) strings: Option<String>,
+    pub strings: Option<String>,
     /// The element that `_FillValue` is.
-    pub(crate) fill: Option<FillValue>,
+    pub fill: Option<FillValue>,
     /// The attributes taken, with `_FillValue` as programs give it, also where the fill value of the array is it.
-    pub(crate) taken: Map,
+    pub taken: Map,
 }
 
 impl Encoding {
-    /// The encoding of an array with these attributes; the attributes left are the user's.
+    /// Takes the encoding of elements of a type from attributes, of which the user's are left.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidMetadata`] for an attribute that is none of its kind, with its name.
-    pub(crate) fn take(array: &Array, attributes: &mut Map) -> Result<Self> {
-        let fill = array.metadata().fill_value.is_some().then(|| array.fill_value());
-        Self::of(array.data_type(), array.dialect(), fill, attributes)
-    }
-
-    /// As [`take`](Self::take), of elements of `data_type` in an array of `dialect` whose document has this fill value.
-    ///
-    /// # Errors
-    /// As there.
-    pub(crate) fn of(
-        data_type: &DataType,
-        dialect: Dialect,
-        fill: Option<&FillValue>,
-        attributes: &mut Map,
-    ) -> Result<Self> {
+    /// For an attribute that is none of its kind.
+    pub fn take(data_type: &DataType, place: FillPlace<'_>, attributes: &mut Map) -> Result<Self, AttributeError> {
         let mut taken = Map::new();
         let mut take = |name: &str, attributes: &mut Map| {
             let value = attributes.remove(name)?;
@@ -81,33 +99,33 @@ impl Encoding {
         let is_time_type = matches!(data_type, DataType::DateTime64(_) | DataType::TimeDelta64(_));
         if is_time_type {
             // numpy's own times are decoded already, and keep all attributes.
-            return Ok(Self::none());
+            return Ok(Self::default());
         }
         let strings = take("_Encoding", attributes).map(|value| text("_Encoding", &value)).transpose()?;
-        let mut fills = Vec::new();
         let own_fill = take(FILL_VALUE, attributes);
-        let by_fill_value = dialect.fill_value_marks_missing();
-        let is_marked = by_fill_value && fill.is_some();
-        match (by_fill_value, fill, &own_fill) {
-            (true, Some(fill), _) => fills.extend(element_fill(data_type, fill)?),
-            (true, None, Some(value)) => fills.extend(numbers(FILL_VALUE, data_type, value)?),
-            (false, _, Some(value)) => fills.extend(stored_fill(data_type, value)?),
-            (_, _, None) => {}
-        }
+        let mut fills = match (place, &own_fill) {
+            (FillPlace::FillValue(Some(element)), _) => Fill::of_element(data_type, element).into_iter().collect(),
+            (FillPlace::FillValue(None), Some(value)) => fill::from_plain(FILL_VALUE, data_type, value)?,
+            (FillPlace::Attribute, Some(value)) => vec![fill::from_attribute(data_type, value)?],
+            (_, None) => Vec::new(),
+        };
+        fills.retain(|fill| !fill.is_nan());
         let scale = take("scale_factor", attributes).map(|value| factor("scale_factor", &value)).transpose()?;
         let offset = take("add_offset", attributes).map(|value| factor("add_offset", &value)).transpose()?;
         let unsigned = take("_Unsigned", attributes).and_then(|value| unsigned(&value));
-        let missing = take("missing_value", attributes).map(|value| numbers("missing_value", data_type, &value));
+        let missing = take(MISSING_VALUE, attributes).map(|value| fill::from_plain(MISSING_VALUE, data_type, &value));
         let missing: Vec<Fill> = missing.transpose()?.unwrap_or_default();
         // `missing_value` is a value as it is read, `_FillValue` as it is stored.
         let others = missing.into_iter().filter(|fill| !fills.contains(fill)).collect::<Vec<_>>();
+        let is_marked = matches!(place, FillPlace::FillValue(Some(_)));
         let is_fill = is_marked || own_fill.is_some();
-        let mut fill = is_fill.then(|| element(data_type, fills.first())).flatten();
+        let element = || fills.first().map_or_else(|| fill::nan(data_type), |fill| fill.to_element(data_type));
+        let mut fill = is_fill.then(element).flatten();
         if let (Some(stored), Some(unsigned)) = (data_type.layout().scalar(), unsigned) {
             let read = with_sign(stored, unsigned);
-            let as_stored = fills.first().map(|fill| reread(fill, read, stored));
-            fill = fill.or_else(|| element(data_type, Some(&as_stored?)));
-            fills = fills.iter().map(|fill| reread(fill, stored, read)).collect();
+            let as_stored = fills.first().map(|fill| fill.reread(read, stored));
+            fill = fill.or_else(|| as_stored?.to_element(data_type));
+            fills = fills.iter().map(|fill| fill.reread(stored, read)).collect();
         }
         fills.extend(others);
         let times = match attributes.get("units").and_then(Value::as_str).map(str::to_owned) {
@@ -133,31 +151,16 @@ impl Encoding {
         if is_bool {
             take("dtype", attributes);
         }
-        let marks_nan = taken.contains_key(FILL_VALUE) || taken.contains_key("missing_value") || is_marked;
-        if let Some(fill) = fill.as_ref().filter(|_| is_marked || !by_fill_value) {
-            taken.insert(FILL_VALUE, as_given(data_type, fill));
+        let marks_nan = taken.contains_key(FILL_VALUE) || taken.contains_key(MISSING_VALUE) || is_marked;
+        if let Some(fill) = fill.as_ref().filter(|_| is_marked || place == FillPlace::Attribute) {
+            taken.insert(FILL_VALUE, fill::to_plain(data_type, fill));
         }
         Ok(Self { fills, marks_nan, scale, offset, unsigned, times, is_bool, strings, fill, taken })
     }
 
-    /// No encoding: elements are the values.
-    pub(crate) fn none() -> Self {
-        Self {
-            fills: Vec::new(),
-            marks_nan: false,
-            scale: None,
-            offset: None,
-            unsigned: None,
-            times: Times::None,
-            is_bool: false,
-            strings: None,
-            fill: None,
-            taken: Map::new(),
-        }
-    }
-
     /// How numbers are packed.
-    pub(crate) fn packed(&self) -> Packed {
+    #[must_use]
+    pub fn packed(&self) -> Packed {
         let mark = |fill: &Fill| match *fill {
             Fill::Integer(value) => Some(Mark::Integer(value)),
             Fill::Float(value) => Some(Mark::Float(value)),
@@ -183,21 +186,32 @@ fn unsigned(value: &Value) -> Option<bool> {
     }
 }
 
-/// A number, or a list of one: attributes of netCDF are lists.
-pub(crate) fn factor(attribute: &str, value: &Value) -> Result<Factor> {
+/// The number that values are scaled by or moved by: a number, or a list of one, as attributes of netCDF are.
+///
+/// # Errors
+/// If it is none; `attribute` is named.
+pub fn factor(attribute: &str, value: &Value) -> Result<Factor, AttributeError> {
     let number = match value {
         Value::Array(list) if list.len() == 1 => list.first().and_then(Value::as_number),
         _ => value.as_number(),
     };
-    let number = number.ok_or_else(|| invalid(attribute, &value.excerpt(), "a number"))?;
+    let number = number.ok_or_else(|| AttributeError::new(attribute, value, "a number"))?;
     Ok(match number.as_i128().map(i64::try_from) {
         Some(Ok(integer)) => Factor::Integer(integer),
         _ => Factor::Float(number.as_f64()),
     })
 }
 
+/// The string that an attribute is.
+///
+/// # Errors
+/// If it is none; `attribute` is named.
+pub fn text(attribute: &str, value: &Value) -> Result<String, AttributeError> {
+    value.as_str().map(str::to_owned).ok_or_else(|| AttributeError::new(attribute, value, "a string"))
+}
+
 /// The type of the same size with the other signedness, if it is to have it.
-pub(crate) fn with_sign(scalar: Scalar, unsigned: bool) -> Scalar {
+fn with_sign(scalar: Scalar, unsigned: bool) -> Scalar {
     match (scalar, unsigned) {
         (Scalar::I8, true) => Scalar::U8,
         (Scalar::I16, true) => Scalar::U16,

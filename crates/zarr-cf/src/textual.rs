@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use zarr_dtype::DataType;
 
 /// Whether elements are strings or bytes.
-pub(crate) fn is_textual(data_type: &DataType) -> bool {
+#[must_use]
+pub fn is_textual(data_type: &DataType) -> bool {
     use DataType as D;
     matches!(
         data_type,
@@ -13,7 +14,8 @@ pub(crate) fn is_textual(data_type: &DataType) -> bool {
 }
 
 /// The content of an element of strings or bytes, by which two are equal: without the NULs behind it, strings in UTF-8.
-pub(crate) fn content<'e>(data_type: &DataType, element: &'e [u8]) -> Cow<'e, [u8]> {
+#[must_use]
+pub fn content<'e>(data_type: &DataType, element: &'e [u8]) -> Cow<'e, [u8]> {
     let trimmed = |element: &'e [u8]| {
         let len = element.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
         element.get(..len).unwrap_or_default()

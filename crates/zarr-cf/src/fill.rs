@@ -1,0 +1,299 @@
+//! Values that mark missing data, in each form that `_FillValue` and `missing_value` have.
+//!
+//! In Zarr v2, and in other dialects that have null, the fill value of an array marks missing data, unless it is null; then the attribute
+//! `_FillValue` does, as it stands. In Zarr v3 the attribute alone does, in a form that depends on the data type (`FillValueCoder` in
+//! `xarray/backends/zarr.py` of xarray 2026.9):
+//!
+//! | data type | `_FillValue` in version 3 | |
+//! |---|---|---|
+//! | floats | base64 of the 8 bytes of a little-endian float64: `"AAAAAAAA+H8="` is NaN | [`from_attribute`], [`to_attribute`] |
+//! | complex | a list of two of these | |
+//! | integers, bools | as they are | |
+//! | strings | as they are, which xarray does not decode | |
+//! | bytes | base64, which xarray writes and cannot decode | |
+//! | any, in `missing_value` and in version 2 | a number, a string, `"NaN"`, or a list of them | [`from_plain`] |
+//! | any, as programs give it | the same, but one value | [`parse`], [`to_plain`] |
+//!
+//! ```
+//! use zarr_cf::fill::{Fill, from_attribute, parse, to_attribute};
+//! use zarr_dtype::DataType;
+//! use zarr_json::json;
+//!
+//! let stored = json!("AAAAAAA4j8A=");
+//! assert_eq!(from_attribute(&DataType::Float32, &stored)?, Fill::Float(-999.0));
+//! assert_eq!(to_attribute(&DataType::Float32, &parse("_FillValue", &DataType::Float32, &json!(-999))?), stored);
+//! # Ok::<(), zarr_cf::AttributeError>(())
+//! ```
+
+use crate::AttributeError;
+use crate::textual::{content, is_textual};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use zarr_dtype::{Class, DataType, FillValue, Scalar, Spelling};
+use zarr_json::{Number, Value};
+
+/// The attribute that says which value marks missing data.
+pub const FILL_VALUE: &str = "_FillValue";
+
+/// The attribute that says which further values mark missing data, as they stand.
+pub const MISSING_VALUE: &str = "missing_value";
+
+/// A value that marks missing data.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fill {
+    /// An integer, or a bool.
+    Integer(i128),
+    /// A float.
+    Float(f64),
+    /// The parts of a complex number.
+    Complex(f64, f64),
+    /// The bytes of a string, or a byte string.
+    Bytes(Vec<u8>),
+}
+
+impl Fill {
+    /// Whether it is NaN, or a part of it is: such elements are missing whatever marks them.
+    #[must_use]
+    pub fn is_nan(&self) -> bool {
+        match self {
+            Self::Float(value) => value.is_nan(),
+            Self::Complex(re, im) => re.is_nan() || im.is_nan(),
+            Self::Integer(_) | Self::Bytes(_) => false,
+        }
+    }
+
+    /// The value as programs give it, see [`parse`].
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        match self {
+            Self::Integer(value) => Value::from(*value),
+            Self::Float(value) => Value::from(*value),
+            Self::Complex(re, im) => Value::from(vec![*re, *im]),
+            Self::Bytes(bytes) => Value::from(String::from_utf8_lossy(bytes).into_owned()),
+        }
+    }
+
+    /// Whether an element, a string, a byte string or a bool, is the value.
+    #[must_use]
+    pub fn is(&self, data_type: &DataType, element: &[u8]) -> bool {
+        match self {
+            Self::Bytes(bytes) => is_textual(data_type) && **bytes == *content(data_type, element),
+            Self::Integer(value) => *data_type == DataType::Bool && element.iter().all(|&it| i128::from(it) == *value),
+            Self::Float(_) | Self::Complex(..) => false,
+        }
+    }
+
+    /// The element that is the value; `None` if no element of the type is.
+    #[must_use]
+    pub fn to_element(&self, data_type: &DataType) -> Option<FillValue> {
+        match self {
+            Self::Bytes(content) if !is_text(data_type) => of_bytes(data_type, content).ok(),
+            mark => parse(FILL_VALUE, data_type, &mark.to_value()).ok(),
+        }
+    }
+
+    /// The value of an element. Elements of structs, lists and JSON are none.
+    #[must_use]
+    pub fn of_element(data_type: &DataType, element: &FillValue) -> Option<Self> {
+        let bytes = element.bytes();
+        if let Some((re, im)) = parts(data_type, bytes) {
+            return Some(Self::Complex(re, im));
+        }
+        if *data_type == DataType::Bool {
+            return bytes.first().map(|&value| Self::Integer(value.into()));
+        }
+        if let Some(integer) = data_type.layout().scalar().and_then(|scalar| scalar.integer(bytes)) {
+            return Some(Self::Integer(integer));
+        }
+        if let Some(value) = data_type.to_f64(bytes) {
+            return Some(Self::Float(value));
+        }
+        is_textual(data_type).then(|| Self::Bytes(content(data_type, bytes).into_owned()))
+    }
+
+    /// The value that one in type `stored` is in the type of the other signedness.
+    #[must_use]
+    pub fn reread(&self, stored: Scalar, read: Scalar) -> Self {
+        let (&Self::Integer(value), Some((least, _)), Some((new_least, greatest))) =
+            (self, stored.range(), read.range())
+        else {
+            return self.clone();
+        };
+        let span = greatest - new_least + 1;
+        Self::Integer(match (least < 0, new_least < 0) {
+            (true, false) if value < 0 => value + span,
+            (false, true) if value > greatest => value - span,
+            _ => value,
+        })
+    }
+}
+
+/// The values of an attribute that marks missing data by numbers, strings or lists of them, spelled as JSON. NaN, and null, mark nothing
+/// that is not missing anyway.
+///
+/// # Errors
+/// If it is none of these; `attribute` is named.
+pub fn from_plain(attribute: &str, data_type: &DataType, value: &Value) -> Result<Vec<Fill>, AttributeError> {
+    let values = match value {
+        Value::Array(list) => list.as_slice(),
+        value => std::slice::from_ref(value),
+    };
+    let mut fills = Vec::new();
+    for value in values {
+        match value {
+            Value::Number(number) => fills.extend(of_number(number)),
+            Value::String(_) if is_textual(data_type) => {
+                fills.push(Fill::Bytes(value.as_str().unwrap_or_default().as_bytes().to_vec()));
+            }
+            Value::String(_) => match value.as_str() {
+                Some("NaN") => {}
+                Some("Infinity") => fills.push(Fill::Float(f64::INFINITY)),
+                Some("-Infinity") => fills.push(Fill::Float(f64::NEG_INFINITY)),
+                _ => return Err(AttributeError::new(attribute, value, "a number, or a list of numbers")),
+            },
+            Value::Bool(value) => fills.push(Fill::Integer(i128::from(*value))),
+            Value::Null => {}
+            value => return Err(AttributeError::new(attribute, value, "a number, a string, or a list of them")),
+        }
+    }
+    Ok(fills)
+}
+
+fn of_number(number: &Number) -> Option<Fill> {
+    match number.as_i128() {
+        Some(integer) => Some(Fill::Integer(integer)),
+        None => Some(Fill::Float(number.as_f64())).filter(|fill| !fill.is_nan()),
+    }
+}
+
+/// The value of `_FillValue` as Zarr v3 has it.
+///
+/// # Errors
+/// If the attribute has another form than elements of the type have it in.
+pub fn from_attribute(data_type: &DataType, value: &Value) -> Result<Fill, AttributeError> {
+    let unfit = |value: &Value, expected: &str| AttributeError::new(FILL_VALUE, value, expected);
+    let float = |value: &Value| {
+        let bytes = value.as_str().and_then(|text| STANDARD.decode(text).ok());
+        let bytes: Option<[u8; 8]> = bytes.and_then(|bytes| bytes.try_into().ok());
+        bytes.map(f64::from_le_bytes).ok_or_else(|| unfit(value, "the base64 of a little-endian float of 64 bits"))
+    };
+    Ok(match (data_type.class(), value) {
+        (Some(Class::Float), value) => Fill::Float(float(value)?),
+        (Some(Class::Complex), value) => match value.as_array() {
+            Some([re, im]) => Fill::Complex(float(re)?, float(im)?),
+            _ => return Err(unfit(value, "a list of two base64 strings")),
+        },
+        (Some(Class::Bool), Value::Bool(value)) => Fill::Integer(i128::from(*value)),
+        (Some(Class::Bool), Value::Number(number)) => Fill::Integer(i128::from(number.as_f64() != 0.0)),
+        (Some(Class::Bool), value) => return Err(unfit(value, "a bool")),
+        (Some(Class::Signed | Class::Unsigned), Value::Number(number)) if number.is_json() => {
+            // As Python makes an integer of it.
+            Fill::Integer(number.as_i128().unwrap_or(number.as_f64() as i128))
+        }
+        (Some(Class::Signed | Class::Unsigned), value) => return Err(unfit(value, "a number")),
+        (_, value) if *data_type == DataType::String => match value.as_str() {
+            Some(text) => Fill::Bytes(text.as_bytes().to_vec()),
+            None => return Err(unfit(value, "a string")),
+        },
+        (_, value) if is_textual(data_type) => match value.as_str().map(|text| STANDARD.decode(text)) {
+            Some(Ok(bytes)) => Fill::Bytes(bytes),
+            _ => return Err(unfit(value, "the base64 of bytes")),
+        },
+        (_, value) => return Err(unfit(value, "no fill value for this data type")),
+    })
+}
+
+/// The attribute `_FillValue` of Zarr v3 for an element, the inverse of [`from_attribute`].
+#[must_use]
+pub fn to_attribute(data_type: &DataType, element: &FillValue) -> Value {
+    let float = |value: f64| {
+        // numpy has one NaN that it makes by itself.
+        let value = if value.is_nan() { f64::NAN } else { value };
+        Value::from(STANDARD.encode(value.to_le_bytes()))
+    };
+    let bytes = element.bytes();
+    match data_type.class() {
+        Some(Class::Float) => float(data_type.to_f64(bytes).unwrap_or(f64::NAN)),
+        Some(Class::Complex) => {
+            let parts = parts(data_type, bytes).unwrap_or((f64::NAN, f64::NAN));
+            Value::from(vec![float(parts.0), float(parts.1)])
+        }
+        _ if is_textual(data_type) && !is_text(data_type) => Value::from(STANDARD.encode(content(data_type, bytes))),
+        _ => element.to_json(data_type),
+    }
+}
+
+/// The parts of an element; `None` if it is no complex number.
+#[must_use]
+pub fn parts(data_type: &DataType, element: &[u8]) -> Option<(f64, f64)> {
+    let part = match data_type {
+        DataType::SmallComplex(small) => DataType::SmallFloat(*small),
+        DataType::ComplexFloat16 => DataType::Float16,
+        DataType::ComplexBFloat16 => DataType::BFloat16,
+        DataType::Complex64 => DataType::Float32,
+        DataType::Complex128 => DataType::Float64,
+        _ => return None,
+    };
+    let (re, im) = element.split_at_checked(element.len() / 2)?;
+    part.to_f64(re).zip(part.to_f64(im))
+}
+
+/// The element that a value given by a program is: a number, `"NaN"`, a string, `[re, im]`, a bool.
+///
+/// # Errors
+/// If elements of the type are no such values; `attribute` is named.
+pub fn parse(attribute: &str, data_type: &DataType, value: &Value) -> Result<FillValue, AttributeError> {
+    let integral = value.as_number().filter(|number| number.as_i128().is_none()).map(Number::as_f64);
+    let whole = integral.filter(|value| value.fract() == 0.0 && value.abs() < 1e30).map(|value| value as i128);
+    let is_integer = matches!(data_type.class(), Some(Class::Signed | Class::Unsigned));
+    let flag = value.as_number().and_then(Number::as_i128).filter(|_| *data_type == DataType::Bool);
+    let element = match (whole, value) {
+        _ if matches!(flag, Some(0 | 1)) => {
+            FillValue::parse_as(data_type, &Value::from(flag == Some(1)), Spelling::Readable)
+        }
+        (Some(whole), _) if is_integer => FillValue::parse_as(data_type, &Value::from(whole), Spelling::Readable),
+        (_, Value::String(_)) if is_textual(data_type) && !is_text(data_type) => {
+            of_bytes(data_type, value.as_str().unwrap_or_default().as_bytes())
+        }
+        (_, value) => FillValue::parse_as(data_type, value, Spelling::Readable),
+    };
+    element.map_err(|_| AttributeError::new(attribute, value, format!("a value of {data_type}")))
+}
+
+/// The element of bytes that has this content.
+fn of_bytes(data_type: &DataType, content: &[u8]) -> Result<FillValue, zarr_dtype::Error> {
+    let mut element = content.to_vec();
+    if let DataType::FixedBytes { len } = data_type {
+        element.resize(element.len().max(usize::try_from(*len).unwrap_or(usize::MAX).min(1 << 20)), 0);
+    }
+    FillValue::from_bytes(data_type, &element)
+}
+
+/// NaN as an element; `None` if elements are no floats and no complex numbers.
+#[must_use]
+pub fn nan(data_type: &DataType) -> Option<FillValue> {
+    let nan = match data_type.class() {
+        Some(Class::Float) => Value::from("NaN"),
+        Some(Class::Complex) => Value::from(vec!["NaN", "NaN"]),
+        _ => return None,
+    };
+    FillValue::parse(data_type, &nan).ok()
+}
+
+/// An element as programs give it, see [`parse`].
+#[must_use]
+pub fn to_plain(data_type: &DataType, element: &FillValue) -> Value {
+    let bytes = element.bytes();
+    if is_textual(data_type) && !is_text(data_type) {
+        return Value::from(String::from_utf8_lossy(&content(data_type, bytes)).into_owned());
+    }
+    match (parts(data_type, bytes), data_type.to_f64(bytes)) {
+        (Some((re, im)), _) if re.is_nan() && im.is_nan() => Value::from(vec!["NaN", "NaN"]),
+        (None, Some(float)) if float.is_nan() => Value::from("NaN"),
+        _ => element.to_json(data_type),
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::String | DataType::FixedUtf32 { .. })
+}
