@@ -1,13 +1,14 @@
 //! Errors of codecs.
 
 use crate::dims::Dims;
+use std::fmt;
 use zarr_json::NamedConfig;
 
 /// Why a chunk could not be encoded or decoded, or a codec not be built.
 ///
 /// Says the value found and the value expected in the codec's own terms; the array layer adds the store, the node and
 /// the chunk.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// There are fewer encoded bytes than the data takes, or they decode to fewer than a chunk holds.
@@ -147,6 +148,13 @@ pub enum Error {
         /// Items of the view per axis.
         shape: Dims,
     },
+}
+
+impl fmt::Debug for Error {
+    /// As `fn main() -> Result` prints it: the message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Who is to blame for an [`Error`].

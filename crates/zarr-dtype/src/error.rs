@@ -1,9 +1,10 @@
 //! Faults of a data type, a fill value, or elements in memory.
 
+use std::fmt;
 use zarr_json::Value;
 
 /// Why a data type, a fill value or elements could not be taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No data type of this name is known.
@@ -86,6 +87,13 @@ pub enum Error {
         /// The bytes of one of them.
         item_size: usize,
     },
+}
+
+impl fmt::Debug for Error {
+    /// As `fn main() -> Result` prints it: the message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Who is to blame for an [`Error`].

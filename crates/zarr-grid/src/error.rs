@@ -1,7 +1,9 @@
+use std::fmt;
+
 /// Why a shape, region, grid, key encoding or selection was refused.
 ///
 /// Positions are counted in elements or chunks of one axis (as the variant says), axes from 0.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// Something has another number of dimensions than the array.
@@ -148,6 +150,13 @@ pub enum Error {
         /// Why it does not fit.
         problem: Box<Error>,
     },
+}
+
+impl fmt::Debug for Error {
+    /// As `fn main() -> Result` prints it: the message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Error {

@@ -12,6 +12,15 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Printed as one line, from the outside in:
 /// `file:///data/era5.zarr: /t2m: chunk [3, 0]: key t2m/c/3/0: codec zstd: ...`. [`std::error::Error::source`]
 /// continues behind the printed part, so nothing is said twice when a chain of errors is shown.
+///
+/// `{:?}`, which `fn main() -> Result<()>` and `unwrap` print, has a line each for further causes, the hint and the kind:
+///
+/// ```
+/// use zarr_hierarchy::Error;
+/// let error = Error::argument("found elements of float64, expected uint8").with_hint("`read_as` converts numbers");
+/// let printed = "found elements of float64, expected uint8\n  hint: `read_as` converts numbers\n  kind: argument";
+/// assert_eq!(format!("{error:?}"), printed);
+/// ```
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -226,14 +235,19 @@ impl Error {
     }
 
     fn and_causes(&self, mut text: String) -> String {
+        self.each_cause(&mut text, ": ");
+        text
+    }
+
+    /// Adds each cause that `text` does not name, behind a separator.
+    fn each_cause(&self, text: &mut String, separator: &str) {
         let first = std::error::Error::source(self);
         for cause in std::iter::successors(first, |cause| cause.source()).map(ToString::to_string) {
             if !text.contains(&cause) {
-                text.push_str(": ");
+                text.push_str(separator);
                 text.push_str(&cause);
             }
         }
-        text
     }
 
     /// A hint at a remedy.
@@ -293,10 +307,14 @@ impl fmt::Display for Error {
 }
 
 impl fmt::Debug for Error {
+    /// As `fn main() -> Result` and `unwrap` print it: location and message, then a line for each cause that has more to say, for the
+    /// hint, and for the kind.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // What `fn main() -> Result` prints is this, and nothing else of the error.
-        write!(f, "{:?}({self})", self.kind())?;
-        self.hint().map_or(Ok(()), |hint| write!(f, ", hint: {hint}"))
+        let mut text = self.to_string();
+        self.each_cause(&mut text, "\n  caused by: ");
+        f.write_str(&text)?;
+        self.hint().map_or(Ok(()), |hint| write!(f, "\n  hint: {hint}"))?;
+        write!(f, "\n  kind: {}", self.kind().name())
     }
 }
 
@@ -434,7 +452,21 @@ mod tests {
     #[test]
     fn what_main_prints_has_the_hint() {
         let error = Error::argument("found f64").with_hint("`read_as` converts");
-        assert_eq!(format!("{error:?}"), "Argument(found f64), hint: `read_as` converts");
+        assert_eq!(format!("{error:?}"), "found f64\n  hint: `read_as` converts\n  kind: argument");
         assert_eq!(error.to_string(), "found f64");
+    }
+
+    #[test]
+    fn what_main_prints_has_each_cause_once() {
+        let kind = zarr_store::ErrorKind::Throttled;
+        let failed =
+            || zarr_store::Error::failed(&"s3://b", zarr_store::Operation::Get, "a/c/0", kind, "503 Slow Down");
+        assert_eq!(format!("{:?}", failed()), "s3://b: get a/c/0\n  caused by: 503 Slow Down");
+        let error = Error::from(failed());
+        assert_eq!(format!("{error:?}"), "s3://b: get a/c/0\n  caused by: 503 Slow Down\n  kind: store");
+        let grid = zarr_grid::ChunkGrid::regular(&[4], &[0]).unwrap_err();
+        assert_eq!(format!("{grid:?}"), grid.to_string());
+        let error = Error::from(grid.clone());
+        assert_eq!(format!("{error:?}"), format!("{grid}\n  kind: argument"));
     }
 }

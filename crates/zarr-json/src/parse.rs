@@ -10,6 +10,7 @@ use apart::Apart;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::collections::hash_map::{Entry, HashMap};
+use std::fmt;
 use std::ops::Range;
 
 mod apart;
@@ -39,7 +40,7 @@ pub struct Parsed {
 }
 
 /// The reason why a text is not JSON, with its location.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {what}")]
 #[non_exhaustive]
 pub struct SyntaxError {
@@ -51,6 +52,13 @@ pub struct SyntaxError {
     pub offset: usize,
     /// The syntax error found there.
     pub what: String,
+}
+
+impl fmt::Debug for SyntaxError {
+    /// As `fn main() -> Result` prints it: the message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl Value {

@@ -174,10 +174,10 @@ pub fn escaped(name: &str) -> String {
 }
 
 /// An invalid value in a document, and its position. Displayed as `POINTER: found .., expected ..`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ValueError(Box<ValueErrorFields>);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 struct ValueErrorFields {
     pointer: String,
     found: String,
@@ -212,6 +212,13 @@ impl fmt::Display for ValueError {
             write!(f, "{pointer}: ")?;
         }
         write!(f, "found {found}, expected {expected}")
+    }
+}
+
+impl fmt::Debug for ValueError {
+    /// As `fn main() -> Result` prints it: the message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

@@ -7,11 +7,18 @@ use serde::de::{Expected, Unexpected};
 /// A JSON value that does not fit a Rust type, or a Rust value that JSON has no form for.
 ///
 /// Its message begins with the JSON pointer (RFC 6901) of the value: `/bounds/2: found string "x", expected f64`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct SerdeError {
     /// The tokens of the pointer, the last one first: a level adds its own when it hands an error on.
     tokens: Vec<String>,
     message: String,
+}
+
+impl fmt::Debug for SerdeError {
+    /// As `fn main() -> Result` prints it: the message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
+    }
 }
 
 impl SerdeError {

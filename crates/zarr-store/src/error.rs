@@ -9,7 +9,7 @@ use crate::{ByteRange, Key, Precondition, Version};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a store operation failed. `store` is the store's own `Display`.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A text is no key.
@@ -200,6 +200,22 @@ pub enum Error {
         /// The reply that the contract asks for.
         expected: String,
     },
+}
+
+impl fmt::Debug for Error {
+    /// As `fn main() -> Result` prints it: the message, and a line for each cause that has more to say.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut said = self.to_string();
+        f.write_str(&said)?;
+        let first = std::error::Error::source(self);
+        for cause in std::iter::successors(first, |cause| cause.source()).map(ToString::to_string) {
+            if !said.contains(&cause) {
+                write!(f, "\n  caused by: {cause}")?;
+                said.push_str(&cause);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The kind of an [`Error`], by which callers decide.

@@ -1,9 +1,11 @@
 //! Why times or their units were refused.
 
+use std::fmt;
+
 /// Why a calendar, a date, units or a value was refused.
 ///
 /// Indices count the values of the slice that was given, from 0.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No calendar of this name is known.
@@ -109,6 +111,13 @@ pub enum Error {
     /// Units cannot be inferred, as there is no date to begin at.
     #[error("no units for dates, as all are missing")]
     NoDates,
+}
+
+impl fmt::Debug for Error {
+    /// As `fn main() -> Result` prints it: the message.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// A result with this module's [`Error`].
