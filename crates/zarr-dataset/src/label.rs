@@ -1,6 +1,7 @@
 //! Labels: values of a coordinate by which indices are selected.
 
 use crate::{Error, Result};
+use std::fmt;
 use std::str::FromStr;
 use zarr_json::Value;
 
@@ -43,11 +44,17 @@ pub enum Label {
 /// | `52.4~` | the nearest label |
 /// | `"a,b"` | a label with one of these marks in it, in double quotes as in JSON |
 ///
+/// So they are printed. Labels that this has no form for are described: `at or before 52.4`.
+///
 /// ```
 /// # use zarr_dataset::Labels;
 /// let labels: Labels = "2019-12..2020-02".parse()?;
 /// assert_eq!(labels, Labels::between("2019-12", "2020-02"));
-/// assert!("1,,2".parse::<Labels>().is_err());
+/// assert_eq!(labels.to_string(), "2019-12..2020-02");
+/// assert_eq!(Labels::from(["a,b", "c"]).to_string(), r#""a,b", c"#);
+///
+/// let error = "1,,2".parse::<Labels>().unwrap_err();
+/// assert_eq!(error.to_string(), r#"label 2, "": expected a label; an empty string is """#);
 /// # Ok::<(), zarr_dataset::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -164,10 +171,10 @@ impl FromStr for Labels {
         if let Some(at) = outside.iter().copied().find(|at| is_at(at, "..")) {
             let (first, last) = (text.get(..at).unwrap_or_default(), text.get(at + 2..).unwrap_or_default());
             return match (first.trim(), last.trim()) {
-                ("", "") => Err(Error::argument("expected a label before or behind ..")),
-                (first, "") => Ok(Self::from_first(one(first)?)),
-                ("", last) => Ok(Self::to_last(one(last)?)),
-                (first, last) => Ok(Self::between(one(first)?, one(last)?)),
+                ("", "") => Err(unfit(1, "", "a label before or behind ..")),
+                (first, "") => Ok(Self::from_first(one(1, first)?)),
+                ("", last) => Ok(Self::to_last(one(2, last)?)),
+                (first, last) => Ok(Self::between(one(1, first)?, one(2, last)?)),
             };
         }
         let commas: Vec<usize> = outside.iter().copied().filter(|at| is_at(at, ",")).collect();
@@ -177,32 +184,71 @@ impl FromStr for Labels {
                 let part = text.get(start..end).unwrap_or_default();
                 // A list of one label ends in a comma.
                 if !(part.trim().is_empty() && end == text.len()) {
-                    labels.push(one(part)?);
+                    labels.push(one(labels.len() + 1, part)?);
                 }
                 start = end + 1;
             }
             return Ok(Self::from(labels));
         }
         match text.trim_end().strip_suffix('~') {
-            Some(near) => Ok(Self::nearest(one(near)?)),
-            None => Ok(Self::from(one(text)?)),
+            Some(near) => Ok(Self::nearest(one(1, near)?)),
+            None => Ok(Self::from(one(1, text)?)),
         }
     }
 }
 
-/// A label as it is written.
-fn one(text: &str) -> Result<Label> {
+/// Label number `number` as it is written.
+fn one(number: usize, text: &str) -> Result<Label> {
     let text = text.trim();
-    let unfit = |expected: &str| Err(Error::argument(format!("found label {text:?}, expected {expected}")));
     if text.is_empty() {
-        return unfit("a label; an empty string is \"\"");
+        return Err(unfit(number, text, "a label; an empty string is \"\""));
     }
     if !text.starts_with('"') {
         return Ok(Label::from(text));
     }
     match Value::from_json(text) {
         Ok(Value::String(text)) => Ok(Label::from(text)),
-        _ => unfit("a string in double quotes, as in JSON"),
+        _ => Err(unfit(number, text, "a string in double quotes, as in JSON")),
+    }
+}
+
+fn unfit(number: usize, found: &str, expected: &str) -> Error {
+    Error::argument(format!("label {number}, {found:?}: expected {expected}"))
+}
+
+/// A label as [`one`] reads it: a number, or a string of which no part is taken for one of the marks.
+fn written(label: &Label) -> String {
+    let Label::Text(text) = label else { return label.to_string() };
+    let has_mark =
+        text.contains([',', '"']) || text.contains("..") || text.starts_with('.') || text.ends_with(['.', '~']);
+    match has_mark || text.is_empty() || text.trim() != text {
+        true => Value::from(text.as_str()).to_string(),
+        false => text.clone(),
+    }
+}
+
+impl fmt::Display for Labels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |labels: &[Label]| labels.iter().map(written).collect::<Vec<_>>().join(", ");
+        let text = match &self.find {
+            Find::One(label) => written(label),
+            Find::List(labels) => match labels.as_slice() {
+                [] => "no labels".to_owned(),
+                [one] if self.method == Method::Exact => format!("{},", written(one)),
+                labels => list(labels),
+            },
+            Find::Slice(first, last) => {
+                let end = |label: &Option<Label>| label.as_ref().map(written).unwrap_or_default();
+                format!("{}..{}", end(first), end(last))
+            }
+        };
+        match (self.method, &self.find) {
+            (Method::Exact, _) => f.write_str(&text),
+            (Method::Nearest, Find::One(_)) => write!(f, "{text}~"),
+            (Method::Nearest, _) => write!(f, "nearest to {text}"),
+            (Method::Pad, _) => write!(f, "at or before {text}"),
+            (Method::Backfill, _) => write!(f, "at or behind {text}"),
+        }
     }
 }
 
@@ -222,8 +268,8 @@ fn positions_outside_of_quotes(text: &str) -> Vec<usize> {
     outside
 }
 
-impl std::fmt::Display for Label {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(value) => write!(f, "{value}"),
             Self::Number(value) => write!(f, "{value}"),
@@ -235,6 +281,7 @@ impl std::fmt::Display for Label {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn labels_are_parsed_as_the_command_writes_them() {
@@ -249,8 +296,50 @@ mod tests {
         assert_eq!(parsed("\"a,\\\"b\",c"), Labels::from(["a,\"b", "c"]));
         assert_eq!(parsed("\"a~\"~"), Labels::nearest("a~"));
         assert_eq!(parsed("\"\""), Labels::from(""));
-        for text in ["", "..", "1,,2", "\"a", "~"] {
-            assert!(text.parse::<Labels>().is_err(), "{text}");
+        let empty = "expected a label; an empty string is \"\"";
+        let quoted = "expected a string in double quotes, as in JSON";
+        for (text, message) in [
+            ("", format!("label 1, \"\": {empty}")),
+            ("~", format!("label 1, \"\": {empty}")),
+            ("..", "label 1, \"\": expected a label before or behind ..".to_owned()),
+            ("1,,2", format!("label 2, \"\": {empty}")),
+            ("\"a", format!("label 1, \"\\\"a\": {quoted}")),
+            ("a..\"b\"c", format!("label 2, \"\\\"b\\\"c\": {quoted}")),
+        ] {
+            assert_eq!(text.parse::<Labels>().unwrap_err().to_string(), message, "{text}");
+        }
+    }
+
+    #[test]
+    fn labels_without_a_text_are_described() {
+        assert_eq!(Labels::pad(52.4).to_string(), "at or before 52.4");
+        assert_eq!(Labels::backfill("2020-01").to_string(), "at or behind 2020-01");
+        assert_eq!(Labels::nearest([1, 2]).to_string(), "nearest to 1, 2");
+    }
+
+    /// A label with any of the marks.
+    fn label() -> impl Strategy<Value = String> {
+        prop_oneof!["[-0-9a-z.,~\"\\\\ ]{0,6}", "\\PC{0,4}"]
+    }
+
+    proptest! {
+        #[test]
+        fn labels_are_printed_as_they_are_parsed(
+            labels in prop::collection::vec(label(), 1..4),
+            (one, other) in (label(), label()),
+        ) {
+            let all = [
+                Labels::from(one.as_str()),
+                Labels::nearest(one.as_str()),
+                Labels::between(one.as_str(), other.as_str()),
+                Labels::from_first(one.as_str()),
+                Labels::to_last(one.as_str()),
+                Labels::from(labels),
+            ];
+            for labels in all {
+                let text = labels.to_string();
+                prop_assert_eq!(text.parse::<Labels>().ok(), Some(labels), "{}", text);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@ use crate::region::Region;
 use crate::shape::{Shape, element_count};
 
 mod convert;
+mod display;
 mod parse;
 mod resolve;
 pub use convert::IntoSelection;
@@ -10,6 +11,15 @@ pub use convert::IntoSelection;
 /// The selection along one axis, with the meaning numpy gives it.
 ///
 /// Negative numbers count from the end of the axis. Ranges are clipped to the axis; single indices and lists are not.
+///
+/// It is printed and [parsed](core::str::FromStr) as a part of a [`Selection`] is; of one axis alone a list needs no brackets.
+///
+/// ```
+/// # use zarr_grid::AxisSelection;
+/// assert_eq!("3, 1".parse::<AxisSelection>()?, AxisSelection::Indices(vec![3, 1]));
+/// assert_eq!(AxisSelection::range(-3, 7).to_string(), "-3:7");
+/// # Ok::<(), zarr_grid::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum AxisSelection {
     /// One position; the axis is dropped from the result.
@@ -44,7 +54,7 @@ impl AxisSelection {
 /// Which elements of an array are meant.
 ///
 /// Made from Rust ranges and numbers through [`IntoSelection`], or parsed from text as `"0:10, 5, ::2, ..., -1"`; lists
-/// stand in brackets, `"[3, 1, 1], :"`. [`Selection::resolve`] applies it to a shape.
+/// stand in brackets, `"[3, 1, 1], :"`. It is printed as it is parsed. [`Selection::resolve`] applies it to a shape.
 ///
 /// # Example
 /// ```
@@ -52,6 +62,7 @@ impl AxisSelection {
 /// let selection: Selection = "1:3, ..., ::-2".parse()?;
 /// assert_eq!(selection.resolve(&[10, 4, 5])?.result_shape().as_slice(), [2, 4, 3]);
 /// assert_eq!((1..3, .., 0).into_selection()?.resolve(&[10, 4, 5])?.result_shape().as_slice(), [2, 4]);
+/// assert_eq!((1..3, .., vec![4_i64, 1]).into_selection()?.to_string(), "1:3, :, [4, 1]");
 /// # Ok::<(), zarr_grid::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

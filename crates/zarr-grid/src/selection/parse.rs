@@ -7,7 +7,8 @@ const AXIS: &str = "a number, start:stop:step, [a, list], or ...";
 
 impl Selection {
     /// Reads a selection from text, as `0:10, 5, ::2, ..., [4, 1, 1]`, or with the names of dimensions, as
-    /// `time=0:10, x=5`. Empty text selects everything.
+    /// `time=0:10, x=5`. Empty text selects everything. All of it may stand in brackets if it has a colon, as a [`Region`](crate::Region)
+    /// is printed: `[0:10, 5:6]`.
     ///
     /// `dimension_names` are the dimension names of the array, empty if it has none.
     ///
@@ -24,13 +25,13 @@ impl Selection {
     /// # Ok::<(), zarr_grid::Error>(())
     /// ```
     pub fn parse(text: &str, dimension_names: &[Option<String>]) -> Result<Self> {
+        let text = in_brackets(text.trim()).unwrap_or(text);
         if text.trim().is_empty() {
             return Ok(Self::all());
         }
         let mut named = Vec::new();
         let mut plain = Vec::new();
-        for (i, part) in parts(text).enumerate() {
-            let part = Part { number: i + 1, text: part.trim() };
+        for part in parts(text) {
             match part.text.rsplit_once('=') {
                 Some((name, axis)) => named.push((name.trim(), part.axis(axis)?)),
                 None => plain.push(part.axis(part.text)?),
@@ -51,17 +52,45 @@ impl FromStr for Selection {
     }
 }
 
+impl FromStr for AxisSelection {
+    type Err = Error;
+
+    /// Reads one part of a selection: `5`, `0:10:2`, `[4, 1, 1]`, or a list without brackets.
+    fn from_str(text: &str) -> Result<Self> {
+        match parts(text).collect::<Vec<_>>().as_slice() {
+            [part] => part.axis(part.text),
+            parts => parts.iter().map(|part| part.integer(part.text)).collect::<Result<_>>().map(Self::Indices),
+        }
+    }
+}
+
+/// The text within brackets, if all of it stands in them and it is no list.
+fn in_brackets(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    let (mut depth, mut has_colon) = (0_usize, false);
+    for c in inner.chars() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.checked_sub(1)?,
+            ':' if depth == 0 => has_colon = true,
+            _ => {}
+        }
+    }
+    (has_colon && depth == 0).then_some(inner)
+}
+
 /// The parts between commas that stand in no brackets.
-fn parts(text: &str) -> impl Iterator<Item = &str> {
+fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
     let mut depth = 0usize;
-    text.split(move |c| {
+    let parts = text.split(move |c| {
         match c {
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             _ => {}
         }
         c == ',' && depth == 0
-    })
+    });
+    parts.enumerate().map(|(i, part)| Part { number: i + 1, text: part.trim() })
 }
 
 #[derive(Clone, Copy)]

@@ -282,6 +282,26 @@ proptest! {
     }
 
     #[test]
+    fn selections_are_printed_as_they_are_parsed((case, axes) in case_and_axes()) {
+        for axis in &axes {
+            let text = axis.to_string();
+            prop_assert_eq!(text.parse::<AxisSelection>().unwrap().to_string(), text);
+        }
+        let selection = Selection::Axes(axes);
+        let (text, resolved) = (selection.to_string(), selection.resolve(case.shape()));
+        let parsed: Selection = text.parse().unwrap();
+        prop_assert_eq!(parsed.to_string(), text);
+        prop_assert_eq!(parsed.resolve(case.shape()), resolved.clone());
+        // In brackets, as a region is printed, and without.
+        if let Some(region) = resolved.as_ref().ok().and_then(Resolved::as_region).filter(|region| region.rank() > 0) {
+            for text in [region.to_string(), Selection::Region(region.clone()).to_string()] {
+                let found = text.parse::<Selection>().unwrap().resolve(case.shape()).unwrap();
+                prop_assert_eq!(found.as_region(), Some(region), "{}", text);
+            }
+        }
+    }
+
+    #[test]
     fn any_text_is_a_selection_or_an_error(text in "[0-9:,.=\\[\\] x-]{0,20}") {
         if let Ok(selection) = Selection::parse(&text, &[Some("x".to_owned())]) {
             let _ = selection.resolve(&[7, 7, 7]);
@@ -310,6 +330,28 @@ fn rust_ranges_are_selections() {
     check((..=-1, 1..).into_selection(), ":, 1:");
     check("..., 2".into_selection(), ":, :, 2");
     check((vec![true; 20], 0).into_selection(), ":, 0");
+}
+
+#[test]
+fn selections_without_a_text_are_described() {
+    assert_eq!(Selection::all().to_string(), "...");
+    assert_eq!(Selection::coordinates(vec![vec![1, 2], vec![0, 3]]).to_string(), "2 points");
+    assert_eq!(Selection::mask(&[2, 2], vec![true; 4]).unwrap().to_string(), "a mask of [2, 2]");
+    assert_eq!(Selection::blocks((0..2, 1)).unwrap().to_string(), "chunks 0:2, 1");
+    assert_eq!(AxisSelection::Mask(vec![true, false, true]).to_string(), "[0, 2]");
+}
+
+#[test]
+fn the_selection_of_one_axis_is_a_part_or_a_list() {
+    let parsed = |text: &str| text.parse::<AxisSelection>().map_err(|error| error.to_string());
+    assert_eq!(parsed("-1"), Ok(AxisSelection::Index(-1)));
+    assert_eq!(parsed("0:10:2"), Ok(AxisSelection::Range { start: Some(0), stop: Some(10), step: 2 }));
+    assert_eq!(parsed("3,1"), Ok(AxisSelection::Indices(vec![3, 1])));
+    assert_eq!(parsed("[3]"), Ok(AxisSelection::Indices(vec![3])));
+    let expected = "expected a number, start:stop:step, [a, list], or ...";
+    assert_eq!(parsed("0:2, 3"), Err(format!("part 1 of the selection, \"0:2\": {expected}")));
+    assert_eq!(parsed("3, x"), Err(format!("part 2 of the selection, \"x\": {expected}")));
+    assert_eq!(parsed(""), Err(format!("part 1 of the selection, \"\": {expected}")));
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl ByDimension {
         }
         for text in &self.isel {
             let (name, indices) = split("--isel", text)?;
-            selection = selection.isel(name, axis(indices).map_err(|failure| in_argument("--isel", text, failure))?);
+            selection = selection.isel(name, parse_indices(text, indices)?);
         }
         Ok(selection)
     }
@@ -88,7 +88,7 @@ impl ByDimension {
             if !names.iter().flatten().any(|known| known == name) {
                 return Err(no_dimension(name, names));
             }
-            axes.push((name, axis(indices).map_err(|failure| in_argument("--isel", text, failure))?));
+            axes.push((name, parse_indices(text, indices)?));
         }
         Ok(Selection::by_name(axes, if self.isel.is_empty() { &[] } else { names })?)
     }
@@ -114,27 +114,6 @@ fn no_dimension(name: &str, names: &[Option<String>]) -> Failure {
         Some(near) => failure.with_hint(question(near)),
         None => failure.with_hint("--select selects by position: --select \"0, ::2\""),
     }
-}
-
-/// The indices along one axis: as in numpy, or a list without brackets.
-fn axis(text: &str) -> Result<AxisSelection> {
-    let Selection::Axes(mut axes) = Selection::parse(text, &[])? else {
-        return Err(Failure::usage("expected indices of one dimension"));
-    };
-    if axes.len() == 1
-        && let Some(axis) = axes.pop()
-    {
-        return Ok(axis);
-    }
-    let index = |axis: &AxisSelection| match axis {
-        AxisSelection::Index(index) => Some(*index),
-        _ => None,
-    };
-    let indices: Option<Vec<i64>> = axes.iter().map(index).collect();
-    let indices = indices
-        .filter(|indices| !indices.is_empty())
-        .ok_or_else(|| Failure::usage("expected an index, start:stop:step, or a list of indices"))?;
-    Ok(AxisSelection::Indices(indices))
 }
 
 /// A dimension, and what is selected along it.
@@ -175,21 +154,12 @@ pub(super) fn by_label<'t>(dataset: &Dataset, variable: &str, text: &'t str) -> 
     Ok((name, dataset.sel(name, labels).map_err(|error| in_argument("--sel", text, error.into()))?))
 }
 
+/// The indices of the argument `text`.
+fn parse_indices(text: &str, indices: &str) -> Result<AxisSelection> {
+    indices.parse().map_err(|error: zarr::grid::Error| in_argument("--isel", text, error.into()))
+}
+
 /// The labels of the argument `text`.
 fn parse_labels(text: &str, labels: &str) -> Result<Labels> {
     labels.parse().map_err(|error: zarr::Error| in_argument("--sel", text, error.into()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn indices_are_those_of_numpy() {
-        assert_eq!(axis("-1").unwrap(), AxisSelection::Index(-1));
-        assert_eq!(axis("0:10:2").unwrap(), AxisSelection::Range { start: Some(0), stop: Some(10), step: 2 });
-        assert_eq!(axis("3,1").unwrap(), AxisSelection::Indices(vec![3, 1]));
-        assert_eq!(axis("[3]").unwrap(), AxisSelection::Indices(vec![3]));
-        assert!(axis("0:2, 3").is_err() && axis("x").is_err());
-    }
 }
