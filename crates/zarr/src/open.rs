@@ -11,6 +11,7 @@ use zarr_array::{
 };
 use zarr_hierarchy::{in_store, open_group, open_group_async, open_node, open_node_async, with_location};
 use zarr_meta::{Copies, Dialect, StoredNode};
+use zarr_drive::{SyncAsAsync, unblock};
 use zarr_store::{AsyncStore, Store};
 
 /// Begins to open an array or group.
@@ -51,6 +52,8 @@ use zarr_store::{AsyncStore, Store};
 /// # assert_eq!(block_on(first_row(&store))?, [0.0, 0.0]);
 /// # Ok::<(), zarr::Error>(())
 /// ```
+///
+/// [`array_async`](Open::array_async) and [`group_async`](Open::group_async) take an address: `zarr::open("s3://bucket/a").array_async().await?`.
 pub fn open<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Open<S> {
     Open {
         location: location.into(),
@@ -196,6 +199,46 @@ impl Open {
         Ok(Group::from_found(&store, node, &registry)?.with_strict_writers(options.strict_writers))
     }
 
+    /// Opens the array for programs that must not block: `zarr::open("s3://bucket/weather.zarr/t2m").array_async().await?`. The store is
+    /// opened on a thread of its own. Requests to buckets and the web wait for nothing where the futures are polled; those to files and
+    /// databases are done there, as by [`SyncAsAsync`].
+    ///
+    /// ```
+    /// # use zarr::store::block_on;
+    /// use zarr::prelude::*;
+    ///
+    /// async fn first_row(address: &str) -> zarr::Result<Vec<f32>> {
+    ///     zarr::open(address).array_async().await?.read((0, ..)).await
+    /// }
+    /// # let directory = tempfile::tempdir().expect("a temporary directory");
+    /// # let weather = directory.path().join("weather.zarr").display().to_string();
+    /// # let new = NewArray::new(&[2, 2], "float32");
+    /// # block_on(zarr::create(&weather).array_async(new))?;
+    /// # assert_eq!(block_on(first_row(&weather))?, [0.0, 0.0]);
+    /// # Ok::<(), zarr::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`array`](Self::array).
+    pub async fn array_async(self) -> Result<AsyncArray> {
+        self.without_blocking().await?.array().await
+    }
+
+    /// Opens the group for programs that must not block, as [`array_async`](Self::array_async) does an array.
+    ///
+    /// # Errors
+    /// As [`group`](Self::group).
+    pub async fn group_async(self) -> Result<AsyncGroup> {
+        self.without_blocking().await?.group().await
+    }
+
+    async fn without_blocking(self) -> Result<Open<dyn AsyncStore>> {
+        let Self { location, access, registry, dialect, options } = self;
+        let (store, path) = unblock(move |_| location.open(&access)).await??;
+        let location = Location::from((&waiting(store), path));
+        Ok(Open { location, access: Access::default(), registry, dialect, options })
+    }
+
     /// Opens the group as a data set, from its consolidated metadata where there is some. With [`Open::options`] its arrays are opened.
     ///
     /// # Errors
@@ -271,6 +314,11 @@ impl Open<dyn AsyncStore> {
         let bound = Self::bound(self.options, self.registry, found, &*store)?;
         Ok((store, bound))
     }
+}
+
+/// A store that was opened by its address, as one that does not block.
+fn waiting(store: Arc<dyn Store>) -> Arc<dyn AsyncStore> {
+    store.as_async().unwrap_or_else(|| Arc::new(SyncAsAsync::new(store)))
 }
 
 /// A node that was found, and all that it takes to open it.
@@ -380,6 +428,29 @@ impl Create {
         Group::create(&store, &path, new, &Self::known(self.registry))
     }
 
+    /// Creates an array for programs that must not block, as [`Open::array_async`] opens one, and groups above it where there are none.
+    ///
+    /// # Errors
+    /// As [`array`](Self::array).
+    pub async fn array_async(self, new: NewArray) -> Result<AsyncArray> {
+        self.without_blocking().await?.array(new).await
+    }
+
+    /// Creates a group for programs that must not block, as [`Open::group_async`] opens one, and groups above it where there are none.
+    ///
+    /// # Errors
+    /// As [`group`](Self::group).
+    pub async fn group_async(self, new: NewGroup) -> Result<AsyncGroup> {
+        self.without_blocking().await?.group(new).await
+    }
+
+    async fn without_blocking(self) -> Result<Create<dyn AsyncStore>> {
+        let Self { location, access, registry } = self;
+        let (store, path) = unblock(move |_| location.create(&access)).await??;
+        let location = Location::from((&waiting(store), path));
+        Ok(Create { location, access: Access::default(), registry })
+    }
+
     /// Creates a data set, and groups above it where there are none.
     ///
     /// # Errors
@@ -392,71 +463,4 @@ impl Create {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ErrorKind;
-    use crate::store::{MemoryStore, SyncAsAsync, block_on};
-
-    #[test]
-    fn stores_that_do_not_block_have_the_same_builder() {
-        let blocking: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let waiting: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::clone(&blocking)));
-        let new = NewArray::new(&[4], "int32").chunks(&[2]).dialect(Dialect::V2);
-        let created = block_on(create((&waiting, "/g/a")).array(new)).unwrap();
-        block_on(created.write(.., &[1, 2, 3, 4])).unwrap();
-        assert_eq!(open((&blocking, "/g/a")).array().unwrap().read::<i32>(..).unwrap(), [1, 2, 3, 4]);
-
-        let cache = ChunkCache::new(1 << 20);
-        let builder = open((&waiting, "/g/a")).cache(&cache).strict(true).dialect(Dialect::V2);
-        let array = block_on(builder.clone().array()).unwrap();
-        assert_eq!(block_on(array.read::<i32>(1..3)).unwrap(), [2, 3]);
-        assert!(cache.bytes() > 0);
-        assert_eq!(block_on(builder.found()).unwrap().path.to_string(), "/g/a");
-        assert!(block_on(open(&waiting).found()).unwrap().node.as_array().is_none());
-        let group = block_on(open((&waiting, "/g")).group()).unwrap();
-        assert_eq!(block_on(block_on(group.array("a")).unwrap().read::<i32>(0)).unwrap(), [1]);
-        let made = block_on(create((&waiting, "/h")).group(NewGroup::default().attribute("k", 1))).unwrap();
-        assert_eq!((made.dialect(), made.attribute("k").unwrap()), (Dialect::V2, Some(1)));
-        let error = block_on(open((&waiting, "/g/a")).group()).unwrap_err();
-        assert!(error.to_string().contains("/g/a: ") && error.to_string().contains("found an array"), "{error}");
-
-        let error = block_on(open((&waiting, "/g/a")).dialect(Dialect::V3).array()).unwrap_err();
-        assert!(error.is_not_found() && error.to_string().contains("/g/a"), "{error}");
-        let empty = Arc::new(Registry::default());
-        let error = block_on(open((&waiting, "/g/a")).registry(&empty).array()).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::UnknownExtension, "{error}");
-        let error = block_on(open((&waiting, "/g")).array()).unwrap_err();
-        assert!(error.to_string().contains("/g: ") && error.to_string().contains("found a group"), "{error}");
-    }
-
-    /// As a server spawns it: the future has to be `Send`.
-    #[test]
-    fn futures_of_opening_and_creating_are_send() {
-        async fn first(store: Arc<dyn AsyncStore>) -> Result<Vec<i8>> {
-            create((&store, "/a")).array(NewArray::new(&[2], "int8")).await?;
-            open((&store, "/a")).found().await?;
-            open((&store, "/a")).array().await?.read(0..1).await
-        }
-        fn boxed<T>(
-            future: impl Future<Output = T> + Send + 'static,
-        ) -> std::pin::Pin<Box<dyn Future<Output = T> + Send>> {
-            Box::pin(future)
-        }
-        let store: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::new(MemoryStore::new())));
-        assert_eq!(block_on(boxed(first(store))).unwrap(), [0]);
-    }
-
-    #[test]
-    fn options_are_checked_before_a_node_is_opened() {
-        use crate::store::{Key, SetOptions};
-        let blocking: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let document = br#"{"zarr_format": 3, "node_type": "group", "attributes": {"a": NaN}}"#;
-        blocking.set(&Key::new("g/zarr.json").unwrap(), document, &SetOptions::default()).unwrap();
-        let waiting: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(Arc::clone(&blocking)));
-        let refused = open((&blocking, "/g")).strict(true).group().unwrap_err().to_string();
-        assert!(refused.starts_with("memory:: /g: ") && refused.contains("refused by strict reading"), "{refused}");
-        let error = block_on(open((&waiting, "/g")).strict(true).found()).unwrap_err();
-        assert_eq!(error.to_string(), refused);
-        block_on(open((&waiting, "/g")).found()).unwrap();
-    }
-}
+mod tests;
