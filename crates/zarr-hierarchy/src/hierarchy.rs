@@ -80,7 +80,7 @@ pub async fn open_group_async(
 
 /// As [`open_node`], and if no dialect is given, looks whether there are nodes of others at the same path: a warning of the node
 /// [names](zarr_meta::Warning::hides) each of their dialects. Behind a network, where that would cost another round of requests, it does
-/// not look: [`walk_stored`] finds them.
+/// not look: [`walk`] finds those of the nodes below.
 ///
 /// # Errors
 /// As [`open_node`].
@@ -193,8 +193,7 @@ async fn open_and_others(io: Io, facts: Facts, path: &str, dialect: Option<Diale
 /// [`Walk::unlisted`] has the refusal.
 ///
 /// Of several nodes at one path the walk has the node that [`open_node`] finds, with a warning that
-/// [names](zarr_meta::Warning::hides) the dialect of the other. Behind a network a walk below a group of v3 asks each node for its document
-/// of v3, and for those of v2 only where there is none: a node of v2 that a node of v3 hides is found by [`walk_stored`].
+/// [names](zarr_meta::Warning::hides) the dialect of the other.
 ///
 /// # Errors
 /// As [`open_node`], for the node at `path`; [`Walk::broken`] has the errors of the nodes below.
@@ -261,7 +260,9 @@ async fn walk_below(
 ) -> Result<Walk> {
     let (trusts, can_list) = (copies == Copies::Trusted, facts.capabilities.list);
     if dialect.is_none() && can_list {
-        return MixedWalkJob::new(root.clone(), depth).trusting(trusts).on_store(&facts.profile).run(&io).await;
+        let walk = MixedWalkJob::new(root.clone(), depth).trusting(trusts);
+        // Whoever believes copies does not ask for all that could be there either.
+        return if trusts { walk.on_store(&facts.profile) } else { walk }.run(&io).await;
     }
     let walk = WalkJob::new(root.clone(), depth, can_list);
     if trusts { walk.trusting() } else { walk }.run(&io).await
@@ -276,6 +277,9 @@ async fn complete(io: Io, facts: Facts, walked: Result<Walk>, root: &StoredNode,
 /// As [`walk`], but believes consolidated metadata of the group at `path` if it has some: one document is read instead of one
 /// for each node, and the nodes are those of its dialect. It is a copy, which is stale if a node below was changed since by software that
 /// leaves it so; see [`staleness`](crate::staleness).
+///
+/// Where a group of v3 behind a network has none, each node below is asked for its document of v3, and for those of v2 only where there is
+/// none: a node of v2 that a node of v3 hides is no warning there, unlike in [`walk`].
 ///
 /// # Errors
 /// As [`walk`].

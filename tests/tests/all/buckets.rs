@@ -139,7 +139,7 @@ fn nodes_without_copies_of_their_documents_are_found_at_the_same_time() {
     assert!(counts.requests() <= 2010 && counts.heads == 0 && took < Duration::from_secs(20), "{took:?}, {counts:?}");
     // So are they by a walk through all dialects.
     server.reset_counts();
-    assert_eq!(zarr::hierarchy::walk(&*store, "/", None).unwrap().nodes.len(), 2001);
+    assert_eq!(zarr::hierarchy::walk_consolidated(&*store, "/", None).unwrap().nodes.len(), 2001);
     assert!(server.counts().requests() <= 2015, "{:?}", server.counts());
 }
 

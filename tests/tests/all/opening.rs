@@ -206,12 +206,15 @@ fn without_consolidated_metadata_nodes_of_every_dialect_are_found() {
     };
     let all = ["/ v3", "/a v3", "/old v2", "/old/a v2"];
     assert_eq!(paths(walk(&*store, "/", None)), all);
+    // A walk sees all documents, also those that hide others; one that believes copies asks for those of v2 where there are none of v3.
     let looked = rounds.take();
+    assert!(looked.iter().flatten().any(|key| key == "a/.zarray"), "{looked:?}");
     assert_eq!(paths(walk_consolidated(&*store, "/", None)), all);
-    assert_eq!(rounds.take(), looked);
+    let fewer = rounds.take();
+    assert!(fewer.iter().flatten().all(|key| !key.starts_with("a/") || key == "a/zarr.json"), "{fewer:?}");
     let waiting: Arc<dyn AsyncStore> = Arc::clone(&rounds) as _;
     assert_eq!(paths(block_on(walk_consolidated_async(&*waiting, "/", None))), all);
-    assert_eq!(rounds.take(), looked);
+    assert_eq!(rounds.take(), fewer);
     let root = open_group(&*store, "/", None, Copies::Trusted).unwrap();
     assert_eq!(paths(consolidated_below(&*store, &root, None, Some(1))), all[..3]);
     assert_eq!(paths(consolidated_below(&*store, &root, Some(Dialect::V3), None)), all[..2]);

@@ -132,14 +132,19 @@ fn nodes_of_every_dialect_in_a_bucket_are_shown() {
         // To ask each node of v3 for documents of v2 would take four times the requests.
         assert_eq!(warnings, "", "{verb}");
         // Nothing is asked for twice.
-        let most = run(verb, &["--no-consolidated"]).2;
+        let (_, warnings, most) = run(verb, &["--no-consolidated"]);
+        assert_eq!(warnings, local.err, "{verb}");
         assert!(counts.requests() <= most.requests() && counts.lists == most.lists, "{verb}: {counts:?} {most:?}");
         let (one, warnings, _) = run(verb, &["--dialect", "v3"]);
         assert_eq!(rest(&one), rest(&folder.ok(&[verb, "s", "--dialect", "v3"])), "{verb}");
         assert_eq!(warnings, "", "{verb}");
     }
     let checked = folder.run(&all(&["check", "s3://data/s"], &options));
-    assert!(String::from_utf8_lossy(&checked.out).contains("new/.zarray"), "{:?}", String::from_utf8_lossy(&checked.out));
+    assert!(
+        String::from_utf8_lossy(&checked.out).contains("new/.zarray"),
+        "{:?}",
+        String::from_utf8_lossy(&checked.out)
+    );
     // A copy has nodes of its dialect.
     folder.ok(&all(&["consolidate", "s3://data/s"], &options));
     assert!(!run("tree", &[]).0.contains("old/") && run("tree", &["--no-consolidated"]).0.contains("old/"));

@@ -123,7 +123,7 @@ impl WalkJob {
 
     /// Asks for a document of v3 alone at first, where the nodes are likely to be of v3: one request for each.
     pub(crate) fn newest_first(self, newest_first: bool) -> Self {
-        Self { newest_first: newest_first && self.dialect == Dialect::V3, ..self }
+        Self { newest_first: newest_first && matches!(self.dialect, Dialect::V3 | Dialect::V3Provisional2023), ..self }
     }
 
     /// Looks at the consolidated metadata of the group: it is a copy that may be stale, so unless it is to be trusted it
