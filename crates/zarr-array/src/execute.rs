@@ -39,7 +39,7 @@ pub(crate) fn limits(core: &ArrayCore, profile: &AccessProfile) -> Limits {
 /// How many threads decode and encode for an array.
 pub(crate) fn threads(core: &ArrayCore) -> usize {
     #[cfg(feature = "parallel")]
-    let threads = core.options.threads.map_or_else(Threads::of_caller, NonZeroUsize::get);
+    let threads = core.options.threads.map_or_else(Threads::count_of_caller, NonZeroUsize::get);
     #[cfg(not(feature = "parallel"))]
     let threads = {
         let _ = core;

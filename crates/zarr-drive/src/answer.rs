@@ -88,7 +88,7 @@ fn reply(store: &dyn Store, request: &Request) -> Result<Reply> {
         Request::ListSizes { prefix } => {
             let listed = Listed::default();
             store.list_sizes(prefix, &listed.visitor())?;
-            Reply::Sizes(listed.sorted())
+            Reply::Sizes(listed.take_sorted())
         }
         Request::Size { key } => Reply::Size(store.size(key)?),
     })

@@ -1,4 +1,4 @@
-//! Jobs on stores, and who runs them: the one place that says what a thread does while it waits for a store.
+//! Jobs on stores, and who runs them: what a thread does while it waits for a store.
 //!
 //! An operation on a store is a [`Job`]. It makes requests, takes the replies and goes on; it does no I/O, and waits for nothing else. Most are
 //! async functions, each a [`Script`]. The drivers here run the same jobs on stores that block and on stores that do not:
@@ -28,10 +28,10 @@
 //!      a job:   step ──► requests ──► . . . ──► replies ──► step ──► requests ──► . . . ──► output
 //!                                       │
 //!   ┌───────────────────────────────────┴──────────────────────────────────────────────────────────┐
-//!   │ blocking     run, run_on     is in the call of the store, one request at a time. What a job  │
-//!   │                              forks into runs at the same time where `Spawn` has threads      │
-//!   │ overlapped   run_on          sleeps until one of many requests has its reply, or a step its  │
-//!   │                              end. The threads of the pool take the steps meanwhile           │
+//!   │ blocking     run, run_on     is in the call of the store: one request at a time, or many on  │
+//!   │                              the threads of a `Pool`, which run what a job forks into as well│
+//!   │ overlapped   run, run_on     sleeps until one of many requests has its reply, or a step its  │
+//!   │                              end. The pool takes the steps meanwhile, or the thread in `run` │
 //!   │ in place     run_async       none waits: the future is pending, and the executor has the     │
 //!   │                              thread. Steps run where it is polled, two before others' turn   │
 //!   │ unblocked    unblock         a thread of its own runs blocking code and sleeps at each       │

@@ -45,7 +45,7 @@ impl Pool {
         }
     }
 
-    /// With these threads.
+    /// Runs steps on these threads; where `None`, on those of the caller's pool.
     #[cfg(feature = "parallel")]
     #[must_use]
     pub fn of_threads(self, threads: Option<Threads>) -> Self {

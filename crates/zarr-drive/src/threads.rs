@@ -3,12 +3,12 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// A number of threads for steps of jobs, which all share who ask for as many. They end with the last who does.
+/// A pool of threads for steps of jobs, shared by all who ask for the same number. It ends with the last of them.
 #[derive(Clone, Debug)]
 pub struct Threads(Arc<rayon::ThreadPool>);
 
 impl Threads {
-    /// A pool of so many threads.
+    /// Finds or begins the pool of that many threads.
     ///
     /// # Errors
     /// If the system refuses them.
@@ -24,9 +24,9 @@ impl Threads {
         Ok(Self(pool))
     }
 
-    /// How many threads there are for one who asks for none: those of the pool that the calling thread is of, or else of rayon's global one.
+    /// Counts the threads for one who asks for no number: those of the pool that the calling thread is of, or else of rayon's global one.
     #[must_use]
-    pub fn of_caller() -> usize {
+    pub fn count_of_caller() -> usize {
         rayon::current_num_threads()
     }
 
@@ -58,7 +58,7 @@ mod tests {
         assert!(Arc::ptr_eq(&first.0, &Threads::shared(three).unwrap().0));
         assert!(!Arc::ptr_eq(&first.0, &Threads::shared(two).unwrap().0));
         assert_eq!(first.pool().current_num_threads(), 3);
-        assert_eq!(first.run(Threads::of_caller), Some(3));
+        assert_eq!(first.run(Threads::count_of_caller), Some(3));
         // Threads end with the last who asked for them.
         let gone = Arc::downgrade(&first.0);
         drop(first);

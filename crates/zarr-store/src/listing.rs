@@ -85,9 +85,9 @@ impl Listed {
         Arc::new(move |key, size| listed.lock().unwrap_or_else(PoisonError::into_inner).push((key, size)))
     }
 
-    /// All that was visited since this was asked for last, sorted by key.
+    /// Takes the keys and sizes that were visited since the last call, sorted by key.
     #[must_use]
-    pub fn sorted(&self) -> Vec<(Key, u64)> {
+    pub fn take_sorted(&self) -> Vec<(Key, u64)> {
         let mut listed = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         listed.sort_unstable();
         listed

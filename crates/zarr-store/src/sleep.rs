@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
-/// Ends after a time. A thread of its own waits, so that no runtime is needed: for pauses that are seldom.
+/// Ends after a time. A thread of its own waits, so that no runtime is needed: for pauses that are seldom. Without a
+/// thread, which the system may refuse, it ends at once.
 pub async fn sleep(duration: Duration) {
     let mut thread = None;
     let done = Arc::new(AtomicBool::new(false));

@@ -111,7 +111,7 @@ pub fn contract_read_only(store: &dyn Store) {
 pub fn check_sizes(store: &dyn Store, prefix: &Prefix) {
     let listed = Listed::default();
     store.list_sizes(prefix, &listed.visitor()).expect("list");
-    let listed = listed.sorted();
+    let listed = listed.take_sorted();
     let keys: Vec<&Key> = listed.iter().map(|(key, _)| key).collect();
     let expected = store.list_prefix(prefix).expect("list");
     assert_eq!(keys, expected.iter().collect::<Vec<_>>(), "{store}: keys with sizes under {prefix:?}");

@@ -84,7 +84,7 @@ async fn reply(store: &dyn AsyncStore, request: Request) -> Result<Reply> {
         Request::ListSizes { prefix } => {
             let listed = Listed::default();
             store.list_sizes(&prefix, &listed.visitor()).await?;
-            Reply::Sizes(listed.sorted())
+            Reply::Sizes(listed.take_sorted())
         }
         Request::Size { key } => Reply::Size(store.size(&key).await?),
     })

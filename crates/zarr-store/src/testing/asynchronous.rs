@@ -83,7 +83,7 @@ async fn listing(store: &dyn AsyncStore) {
     assert_eq!(store.list_prefix(&a).await.expect("list"), [key("a/b"), key("a/c/d")], "{store}");
     let below = Listed::default();
     store.list_sizes(&a, &below.visitor()).await.expect("list");
-    assert_eq!(below.sorted(), [(key("a/b"), 0), (key("a/c/d"), 0)], "{store}: sizes under a prefix");
+    assert_eq!(below.take_sorted(), [(key("a/b"), 0), (key("a/c/d"), 0)], "{store}: sizes under a prefix");
     store.erase_prefix(&a).await.expect("erase");
     assert_eq!(store.list_prefix(&Prefix::root()).await.expect("list"), [key("a.b"), key("b")], "{store}");
     let listed = Listed::default();
@@ -93,7 +93,7 @@ async fn listing(store: &dyn AsyncStore) {
         let size = store.size(&key).await.expect("size").expect("a key that is there");
         sizes.push((key, size));
     }
-    assert_eq!(listed.sorted(), sizes, "{store}: sizes");
+    assert_eq!(listed.take_sorted(), sizes, "{store}: sizes");
 }
 
 async fn preconditions(store: &dyn AsyncStore) {
