@@ -31,6 +31,7 @@ struct Inner {
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
     /// Whether the message names the key, as messages of stores do.
     names_key: bool,
+    is_absent_dialect: bool,
 }
 
 /// Where an [`Error`] happened, as far as is known.
@@ -127,7 +128,15 @@ impl Error {
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         let (location, message) = (Location::default(), message.into());
-        Self(Box::new(Inner { kind, location, message, hint: None, source: None, names_key: false }))
+        Self(Box::new(Inner {
+            kind,
+            location,
+            message,
+            hint: None,
+            source: None,
+            names_key: false,
+            is_absent_dialect: false,
+        }))
     }
 
     /// An error of impossible arguments.
@@ -258,6 +267,17 @@ impl Error {
     /// The error of the store that this one is of, with its kind (denied, throttled, timed out...) and its source.
     pub fn store_error(&self) -> Option<&zarr_store::Error> {
         self.0.source.as_deref()?.downcast_ref()
+    }
+
+    /// Whether the node is of a dialect that this build lacks, such as a draft without the feature `drafts`: it may be sound, and is not
+    /// replaced.
+    pub fn is_absent_dialect(&self) -> bool {
+        self.0.is_absent_dialect
+    }
+
+    /// Whether what was found cannot be told from a broken node, which may be replaced: not so where the store failed.
+    pub(crate) fn is_of_broken_node(&self) -> bool {
+        self.kind() != ErrorKind::Store && !self.is_absent_dialect()
     }
 
     /// Whether another attempt may succeed: the store was throttled, did not answer in time, or failed in a way that may pass.
@@ -437,7 +457,9 @@ impl From<zarr_meta::Error> for Error {
             (Some(line), Some(column)) => format!("line {line}, column {column}: {message}"),
             _ => message,
         };
-        Self::new(kind, message).at(|location| {
+        let mut converted = Self::new(kind, message);
+        converted.0.is_absent_dialect = error.is_absent_dialect();
+        converted.at(|location| {
             location.key = error.key().map(str::to_owned);
             location.pointer = Some(error.pointer().to_owned()).filter(|pointer| !pointer.is_empty());
             location.offset = error.offset().map(|offset| offset as u64);

@@ -1,4 +1,4 @@
-//! What a translation of documents needs to know of each codec: its names in each version, its kind, and what is its own in documents of
+//! Facts of each codec for the translation of documents: its names in each version, its kind, and what is its own in documents of
 //! numcodecs. It is one row for each.
 //!
 //! A codec of version 3 goes by the name that other software reads: the registered one, or `numcodecs.<id>` where zarr-python has it

@@ -82,7 +82,7 @@ impl Dialect {
 
     /// Whether this build reads and writes it: with the feature `drafts` all, without it version 2 and version 3, with its form of 2023.
     ///
-    /// Stores of another are recognised, where a document at the root shows it, and refused.
+    /// Stores of another are recognised, where a document at the root shows it, and refused. Other facts of such a dialect are not known here.
     pub const fn is_supported(self) -> bool {
         cfg!(feature = "drafts") || matches!(self, Self::V2 | Self::V3Provisional2023 | Self::V3)
     }
@@ -97,7 +97,7 @@ impl Dialect {
             false => {
                 let found = format!("dialect {self}, which this build lacks: enable feature `drafts`");
                 let expected = "dialect v2 or v3";
-                Err(Error::new(ErrorKind::UnsupportedVersion, "", found, expected))
+                Err(Error::new(ErrorKind::UnsupportedVersion, "", found, expected).of_absent_dialect())
             }
         }
     }

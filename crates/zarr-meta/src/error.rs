@@ -51,6 +51,7 @@ struct Inner {
     position: Option<Position>,
     found: String,
     expected: String,
+    is_absent: bool,
 }
 
 /// Where in the text of a document.
@@ -81,6 +82,7 @@ impl Error {
             position: None,
             found: found.into(),
             expected: expected.into(),
+            is_absent: false,
         }))
     }
 
@@ -107,6 +109,13 @@ impl Error {
     #[must_use]
     pub(crate) fn with_kind(mut self, kind: ErrorKind) -> Self {
         self.0.kind = kind;
+        self
+    }
+
+    /// The same error, about a dialect that this build lacks.
+    #[must_use]
+    pub(crate) fn of_absent_dialect(mut self) -> Self {
+        self.0.is_absent = true;
         self
     }
 
@@ -177,6 +186,11 @@ impl Error {
     /// The offset in the document in bytes, from 0, for syntax errors.
     pub fn offset(&self) -> Option<usize> {
         self.0.position.map(|position| position.offset)
+    }
+
+    /// Whether the fault is that this build lacks a dialect: the documents may be sound. See [`Dialect::is_supported`](crate::Dialect::is_supported).
+    pub fn is_absent_dialect(&self) -> bool {
+        self.0.is_absent
     }
 
     /// The value or form found.

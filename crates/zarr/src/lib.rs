@@ -1,4 +1,4 @@
-//! Zarr in Rust: chunked, compressed arrays of any number of dimensions, in every format that Zarr ever had.
+//! Zarr in Rust: chunked, compressed arrays of any number of dimensions, in every format that Zarr ever had (the old ones with the feature `drafts`).
 //!
 //! ```
 //! use zarr::prelude::*;

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use zarr_array::{
     Array, AsyncArray, AsyncGroup, ChunkCache, Group, MissingChunks, NewArray, NewGroup, Options, Registry, Result,
 };
+use zarr_drive::{SyncAsAsync, unblock};
 use zarr_hierarchy::{in_store, open_group, open_group_async, open_node, open_node_async, with_location};
 use zarr_meta::{Copies, Dialect, StoredNode};
-use zarr_drive::{SyncAsAsync, unblock};
 use zarr_store::{AsyncStore, Store};
 
 /// Begins to open an array or group.
@@ -201,7 +201,7 @@ impl Open {
 
     /// Opens the array for programs that must not block: `zarr::open("s3://bucket/weather.zarr/t2m").array_async().await?`. The store is
     /// opened on a thread of its own. Requests to buckets and the web wait for nothing where the futures are polled; those to files and
-    /// databases are done there, as by [`SyncAsAsync`].
+    /// databases are done there, as by [`SyncAsAsync`]. To a [cache](Self::cache) each opening is a store of its own.
     ///
     /// ```
     /// # use zarr::store::block_on;

@@ -172,7 +172,7 @@ pub(super) fn clear(
             return Err(exists(path, "there are other files already", "--overwrite writes between them"));
         }
         // A node that cannot be reached is unknown.
-        Err(error) if error.kind() == ErrorKind::Store => return Err(error),
+        Err(error) if error.kind() == ErrorKind::Store || error.is_absent_dialect() => return Err(error),
         found => found,
     };
     if !overwrite {

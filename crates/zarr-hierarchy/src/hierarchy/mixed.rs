@@ -91,17 +91,22 @@ impl MixedWalkJob {
         }
         let own = Family::of(self.root.dialect);
         let mut families = vec![own];
+        let mut has_absent = false;
         for detected in zarr_meta::detected_dialects(&documents) {
             match detected {
                 // Dialects of one array have nothing below the root.
                 Ok((_, dialect)) if dialect.holds_one_array() && !self.root.path.is_root() => {}
                 Ok((_, dialect)) if families.contains(&Family::of(dialect)) => {}
                 Ok((_, dialect)) => families.push(Family::of(dialect)),
-                Err(error) => self.walk.broken.push(Error::from(error).at_path(&NodePath::root())),
+                Err(error) if error.is_absent_dialect() && !self.root.path.is_root() => has_absent = true,
+                Err(error) => {
+                    has_absent |= error.is_absent_dialect();
+                    self.walk.broken.push(Error::from(error).at_path(&NodePath::root()));
+                }
             }
         }
         // Their documents and chunks are no nodes.
-        if families.iter().any(|family| *family != Family::SelfContained) {
+        if has_absent || families.iter().any(|family| *family != Family::SelfContained) {
             self.skipped = ["meta", "data"].map(|name| NodePath::root().join(name)).into_iter().flatten().collect();
         }
         if !families.contains(&Family::SelfContained) {

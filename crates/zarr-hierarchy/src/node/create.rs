@@ -1,6 +1,8 @@
 //! Creating a node.
 
 mod documents;
+#[cfg(test)]
+mod tests;
 
 use super::ancestors::{Above, Ancestors, DroppedCopies, create_missing};
 use super::exchange::exchange;
@@ -87,7 +89,7 @@ impl Operation for CreateNode {
             Ok(None) => There::Nothing,
             Ok(Some(found)) => There::Node(Box::new(found)),
             // A broken node may be replaced, too.
-            Err(error) if self.overwrite && error.kind() != ErrorKind::Store => There::Broken,
+            Err(error) if self.overwrite && error.is_of_broken_node() => There::Broken,
             Err(error) => return Err(error),
         };
         let mut leftovers = LeftoverSearch { is_clear: self.overwrite, empty: Vec::new() };

@@ -2,7 +2,7 @@
 
 use super::OpenNode;
 use crate::jobs::Operation;
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
 use zarr_drive::Io;
 use zarr_meta::{Dialect, NodePath};
 use zarr_store::AccessProfile;
@@ -81,7 +81,7 @@ impl Operation for FindDialect {
                 // The entry point document names it.
                 Ok(None) => open.dialect(),
                 // Broken documents that will be replaced do not count.
-                Err(error) if self.replaces_all() && error.kind() != ErrorKind::Store => break,
+                Err(error) if self.replaces_all() && error.is_of_broken_node() => break,
                 Err(error) => return Err(error.at_path(&at)),
             };
             if let Some(there) = there {

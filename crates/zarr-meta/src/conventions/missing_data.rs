@@ -82,7 +82,7 @@ impl Coding {
     fn is_decoded(&self, attribute: &Value) -> bool {
         match self {
             Self::Float(number) | Self::Complex(number) => from_attribute(number, attribute).is_ok(),
-            Self::Plain(number) => number.class() == Some(Class::Bool) || attribute.as_number().is_some(),
+            Self::Plain(number) => number.class() == Some(Class::Bool) || from_attribute(number, attribute).is_ok(),
             Self::Text | Self::Undecoded(_) | Self::Unmasked => false,
         }
     }

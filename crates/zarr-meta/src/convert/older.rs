@@ -22,7 +22,7 @@ pub(super) fn group(group: &mut GroupMetadata, dialect: Dialect, notes: &mut Vec
 pub(super) fn array(array: &mut ArrayMetadata, dialect: Dialect, notes: &mut Vec<Note>) -> Result<()> {
     let rules = rules(dialect);
     drop_extra(&mut array.extra, |name, value| rules.may_have_member(true, name, value), notes);
-    // Those of the drafts themselves, which are not known.
+    // Storage transformers that the drafts define, which are not known.
     if !array.storage_transformers.is_empty() && !rules.has_transformers(&array.storage_transformers) {
         array.storage_transformers.clear();
         notes.push(Note::loss("/storage_transformers", &format!("{dialect} has none of this name")));

@@ -31,7 +31,7 @@ impl Rules for V3Draft2022 {
         true
     }
 
-    /// It keeps those that it does not know.
+    /// Accepts unknown ones, which the dialect keeps.
     fn has_transformers(&self, transformers: &[NamedConfig]) -> bool {
         unknown::transformers(transformers).is_ok()
     }

@@ -41,7 +41,7 @@ impl Rules for V3Protocol2020 {
         true
     }
 
-    /// It keeps those that it does not know.
+    /// Accepts unknown ones, which the dialect keeps.
     fn has_transformers(&self, transformers: &[NamedConfig]) -> bool {
         unknown::transformers(transformers).is_ok()
     }

@@ -33,7 +33,7 @@ fn a_selection_by_lists_is_told_and_can_be_cancelled() {
     array.write(.., &[1_i32; 64]).unwrap();
     let done = Cell::new(0);
     let pass = |flow: ControlFlow<()>| {
-        Statistics::of_with(&array, vec![3_u64, 40, 60], &StatsOptions::default(), |elements| {
+        Statistics::of_with(&array, (vec![3_u64, 40, 60],), &StatsOptions::default(), |elements| {
             done.set(done.get() + elements);
             flow
         })

@@ -280,7 +280,8 @@ impl Record {
         }
         let dialect = |name: &str| {
             let at = at.member(name)?;
-            at.text()?.parse::<Dialect>().map_err(|_| at.invalid("a dialect"))
+            let named = at.text()?.parse::<Dialect>().ok().filter(|dialect| dialect.is_supported());
+            named.ok_or_else(|| at.invalid("a dialect that this build has"))
         };
         let state = at.member("state")?;
         let named = state.text()?;

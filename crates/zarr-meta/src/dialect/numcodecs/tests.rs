@@ -1,4 +1,4 @@
-//! What is known of each codec that has an `id`: its object type, its place in a document of version 2, the types that it names, and how
+//! Facts of each codec that has an `id`: its object type, its place in a document of version 2, the types that it names, and how
 //! its configuration is translated.
 
 use super::*;
