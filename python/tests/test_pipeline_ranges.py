@@ -55,17 +55,19 @@ def test_stores_without_ranges_give_whole_chunks(refusal: type[Exception]) -> No
     with zarr_rust.enable():
         array = zarr.open_array(store, mode="r+")
         assert (array[10:20] == DATA[10:20]).all()
-        # Each of the four chunks is asked for a range once, and then for all of it.
-        assert store.asked == {"range": 4, "whole": 4}
+        # Each of the four chunks is asked for all of it, and before that for a range once, unless another one was refused by then.
+        ranges = store.asked["range"]
+        assert store.asked["whole"] == 4
+        assert ranges == 4 if refusal is ValueError else 1 <= ranges <= 4
         assert array[3, 200] == DATA[3, 200]
         assert (array[:] == DATA).all()
         assert (array.oindex[[1, 100], 5:70] == DATA[[1, 100], 5:70]).all()
         assert (zarr.open_array(store, mode="r+")[10:20] == DATA[10:20]).all()
         # It is known by now, if this is not about one range.
-        assert (store.asked["range"] == 4) == (refusal is not ValueError)
+        assert (store.asked["range"] == ranges) == (refusal is not ValueError)
         array[10:20, 3] = 7
         assert (array[:, 3] == np.where((np.arange(256) >= 10) & (np.arange(256) < 20), 7, DATA[:, 3])).all()
-        assert (store.asked["range"] == 4) == (refusal is not ValueError)
+        assert (store.asked["range"] == ranges) == (refusal is not ValueError)
     other = NoRanges()
     with zarr_rust.enable():
         assert (stored(other, chunks=(64, 64), compressors=None)[1] == DATA[1]).all()
