@@ -49,9 +49,9 @@ const fn at(latency: u32, case: &'static str, operation: &'static str, goal: Goa
 
 /// All of them.
 const MEASUREMENTS: [Measurement; 17] = [
-    at(50, "zstd", "read", Goal::OverPeers(1.2)),
+    at(50, "zstd", "read", Goal::OverPeers(1.5)),
     at(0, "zstd", "read", Goal::None),
-    at(50, "raw", "read", Goal::OverPeers(0.95)),
+    at(50, "raw", "read", Goal::OverPeers(1.5)),
     at(0, "raw", "read", Goal::None),
     at(50, "shards", "read", Goal::OverPeers(1.3)),
     at(0, "shards", "read", Goal::None),
