@@ -58,7 +58,7 @@ pub enum Times {
     Count,
 }
 
-/// How values are encoded. The default is not at all: elements are the values.
+/// An encoding of values as elements. The default is none: elements are the values.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Encoding {

@@ -45,13 +45,13 @@ pub trait Job: Send + Sized {
 /// The next step of a job.
 #[derive(Debug)]
 pub enum Next<J: Job> {
-    /// It needs replies to these requests.
+    /// The job needs replies to these requests.
     Ask(Vec<Request>),
     /// As `Ask`, where the job has a [destination](Job::destination) for some of the values. A driver may read such a value into its
     /// destination and reply with [`Reply::Received`], or reply as to `Ask`.
     FetchInto(Vec<Request>),
-    /// It needs that these jobs have run, which are independent of each other.
+    /// The job needs that these jobs have run, which are independent of each other.
     Fork(Vec<J>),
-    /// It has ended with this output.
+    /// The job has ended with this output.
     Done(J::Output),
 }

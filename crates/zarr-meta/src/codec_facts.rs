@@ -38,21 +38,21 @@ pub struct CodecFacts {
     pub object_type: Option<&'static str>,
     /// Whether it compresses, so that the last codec of an array is its compressor. Others are filters, wherever they are.
     pub compresses: bool,
-    /// How it says the types of the elements in front of it and behind it.
+    /// The way in which its configuration says the types of the elements in front of it and behind it.
     pub types: FilterTypes,
-    /// How its configuration is translated.
+    /// The translation of its configuration.
     pub(crate) form: Form,
 }
 
-/// How a filter says the types of the elements in front of it and behind it.
+/// The way in which the configuration of a filter says the types of the elements in front of it and behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FilterTypes {
-    /// It takes elements of any type, and gives elements of the same.
+    /// Elements of any type on both sides, the same on each.
     Same,
-    /// It names them in its configuration.
+    /// Types that members of the configuration name.
     Named(TypeMembers),
-    /// It takes bools, and gives `uint8` elements.
+    /// Bools in front of the filter, `uint8` behind it.
     Packed,
 }
 
@@ -75,7 +75,7 @@ impl TypeMembers {
     const OF_ASTYPE: Self = Self { decoded: "decode_dtype", encoded: "encode_dtype", has_order: true };
 }
 
-/// How the configuration of numcodecs becomes that of version 3, and the other way round: `dialect/numcodecs/form.rs`.
+/// The translation of the configuration of numcodecs into that of version 3, and back: `dialect/numcodecs/form.rs`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// As it is.

@@ -170,7 +170,7 @@ impl Selected {
     /// The chunks that are stored and have elements of it, sorted; `None` if all are, it cannot be known which, or missing chunks are an error.
     /// Costs a listing.
     ///
-    /// It cannot be known in a store that does not list, such as a bucket that allows gets alone: each chunk is to be asked for then.
+    /// Which are stored cannot be known in a store that does not list, such as a bucket that allows gets alone: each chunk is to be asked for then.
     ///
     /// # Errors
     /// [`Store`](zarr_hierarchy::ErrorKind::Store).

@@ -13,7 +13,7 @@
 //! # Ok::<(), zarr_store::Error>(())
 //! ```
 //!
-//! What is asked of a store by operations is a [`Request`], answered by a [`Reply`]. Who makes requests, and what a thread does while it waits
+//! Operations ask a store by a [`Request`], and get a [`Reply`]. Who makes requests, and what a thread does while it waits
 //! for the replies, is the crate `zarr-drive`.
 
 #![forbid(unsafe_code)]

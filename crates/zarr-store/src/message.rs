@@ -1,4 +1,4 @@
-//! What is asked of a store, and the replies.
+//! Requests to a store, and the replies.
 
 use std::time::Duration;
 

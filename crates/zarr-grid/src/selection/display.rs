@@ -54,7 +54,7 @@ fn bracketed<T: fmt::Display>(f: &mut fmt::Formatter<'_>, items: impl Iterator<I
     f.write_str("]")
 }
 
-/// All of the array if there is no part.
+/// Prints the parts of a selection, `...` for one without parts: the whole array.
 fn listed_or_all<T: fmt::Display>(f: &mut fmt::Formatter<'_>, parts: impl ExactSizeIterator<Item = T>) -> fmt::Result {
     if parts.len() == 0 { f.write_str("...") } else { listed(f, parts) }
 }
