@@ -1,6 +1,13 @@
 //! Tests across the crates: stores of other software must be read, and nothing may break on damaged data.
 //!
-//! Tests nothing that one crate can test alone; laws of a crate stand in that crate.
+//! # Which test stands where
+//! - Tests of private items stand beside the code.
+//! - Tests of the public items of one crate stand in its folder `tests`. Those of crates that the profile `dev` optimises are modules of
+//!   `tests/tests/crates`, which is built once and not optimised: test programs of such crates take long to build.
+//! - Tests across crates are in `tests/tests/all`, checks of processes in `tests/src/processes`.
+//!
+//! A test that shows a statement of a format's text is marked with its name, as `// clause: d2022-57`, from `tests/clauses`;
+//! `docs/conformance.md` is made of both.
 
 mod bad;
 mod check;

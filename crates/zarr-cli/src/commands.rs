@@ -1,4 +1,14 @@
 //! The verbs: a module each with the arguments and the work (`copy` has two verbs), and the parts that several share.
+//!
+//! # A new verb
+//! 1. A file here with its arguments and its work (`list.rs` shows JSON and a table); its `mod`, and its row of `verbs!`, with what an
+//!    interruption leaves if it writes; its name in `help.rs`, by purpose.
+//! 2. Its JSON in `docs/json.schema.json` and `docs/json.md`, against which `json.rs` in `crates/zarr-cli/tests/command` checks real
+//!    output. The text of `zarr info` is `crates/zarr-array/src/summary.rs`, over `crates/zarr-meta/src/text.rs`; the JSON of `info`,
+//!    `ls` and `tree` is `crates/zarr-meta/src/facts.rs`, with `crates/zarr-array/src/sizes.rs`.
+//! 3. A test of its own in `crates/zarr-cli/tests/command`, and rows in its `output.rs` (if the verb prints) and `hostile.rs`.
+//! 4. `docs/command.md`: a line of *All verbs*, and a transcript, which
+//!    `ZARR_BLESS=1 cargo test -p zarr-cli --test command commands_print` writes.
 
 mod append;
 mod attrs;

@@ -1,4 +1,27 @@
 //! The table of codecs, a value that is passed on, and its entries, each of which describes a codec.
+//!
+//! # A new codec
+//! Copy a small crate: `zarr-codec-base64` has no parameters, `zarr-codec-bz2` has an integer. A codec of a program's own needs none of
+//! these steps: `crates/zarr/examples/own_codec.rs`.
+//!
+//! 1. The crate, with a README and links to the licences (a test names missing ones): a public struct that is the configuration, with
+//!    constructors that refuse what the codec does not have; `CodecValue`, by which it is read from a document and written to one; a
+//!    `CodecEntry` with its names, kind, arguments, completion and an example of its configuration; and `CODECS`. A codec of bytes
+//!    implements `BytesToBytes` itself, and has `slice_methods!`; one of arrays has a private struct that is bound to the elements.
+//!    Members that only encoding needs are read by `Config::or_default` or `or_none`, so that a wrong one stops no read: a row of
+//!    `tests/tests/all/deviations.rs`.
+//! 2. Manifests and tables: the manifest of the workspace, also in its profiles (`cargo xtask tidy` asks for the lines); in
+//!    `crates/zarr/Cargo.toml` the dependency, the feature, and the name of the feature in `tools` (and in `default`, if it is one); a
+//!    line each in `registry.rs` and `codecs.rs` of `crates/zarr/src`, and in the table of features in its `lib.rs`. The matrix, the
+//!    fuzz targets and `cargo xtask interop --peer names` take codecs from the registry.
+//! 3. Tests: a row in `tests/tests/all/typed_codecs.rs`; ranges of its configuration in `tests/src/fuzz/laws/codecs.rs`, and the bytes
+//!    of a chunk that count in `laws/refused.rs`. Data of numcodecs come from `tests/vectors.py` of the crate, over
+//!    `crates/zarr-codec/tests/frame.py`, and are read by `zarr_codec::testing::vectors`.
+//! 4. Names in numcodecs: a row in `crates/zarr-meta/src/codec_facts.rs`, whose documentation says which codecs need one; a test prints
+//!    it. A configuration that is translated is a variant of `Form` there, and its arms in `dialect/numcodecs/form.rs` of that crate.
+//! 5. Pages: a test names the rows of `docs/dialects.md` and `docs/formats.md`. `cargo xtask conformance --matrix` writes
+//!    `docs/support.md`, `cargo xtask api --bless` the list in `docs/api`. `docs/publishing.md` has the packages in the order of their
+//!    dependencies.
 
 use crate::given::Given;
 use crate::pipeline::Last;

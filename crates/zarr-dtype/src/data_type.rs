@@ -1,4 +1,23 @@
 //! The data types.
+//!
+//! # A new data type
+//! One that is a program's own, or is stored as another type, needs none of these steps: it is an `ExtensionType`
+//! (`crates/zarr/examples/own_data_type.rs`). Of an integer, steps 1 to 3 and 7 are all, and the codecs that are to take it.
+//!
+//! 1. `layout.rs`, if it is a new scalar: the variant, its size, and its range if it is an integer. By the range, integers are read
+//!    from JSON and text and written to them; bools and floats are in `parse.rs` and `print.rs`.
+//! 2. Here: the variant, its class and its layout. `name.rs`: its name.
+//! 3. `element.rs`: its Rust type, a row of `numbers!`, by which it is an element of arrays, a field of structs and an inner element of
+//!    lists.
+//! 4. `cast.rs`: its arm in `cast_items`. Without it `read_as` refuses the data type.
+//! 5. `numpy.rs`, if numpy has it: a row of `NUMBERS`. A number that is not there goes by its name in documents of version 2, and files
+//!    of numpy cannot hold it.
+//! 6. The codecs that are to take it (`git grep -e Int64 -e I64 'crates/zarr-codec-*'`): most refuse a scalar that they do not list,
+//!    and those of `zarr-codec-numeric` have their list in `dtype.rs`. `packbits` takes any, by its size; `bytes`, shards and codecs of
+//!    bytes take every type. If its text in tables is no JSON: `cell` in `crates/zarr-cli/src/commands/write/values.rs`.
+//! 7. `tests/src/matrix/elements.rs`: a row, by which the matrix and the laws have it. A test then asks for `docs/support.md`, which
+//!    `cargo xtask conformance --matrix` writes; `cargo xtask api --bless` writes `docs/api`. The tables of Rust types are in the
+//!    documentation of `Element` and in `docs/guide/data-types.md`.
 
 use crate::float;
 use crate::layout::{Layout, Scalar};

@@ -1,6 +1,25 @@
 //! The dialects of Zarr. Each is a module that implements [`Rules`](rules::Rules), which map documents to the model and back; they
 //! are listed below. Versions 2 and 3 are here, with what all share; the others are in `drafts`, a part of builds with the feature of
 //! that name.
+//!
+//! # A new dialect
+//! 1. A module in `drafts/`, or in `dialect/` if every build is to have it, that implements `Rules`. Eight methods have no default. The
+//!    others state facts that code outside of the module asks for: whether the dialect precedes version 3, where consolidated metadata
+//!    lies, which members have other names in its documents, which further members it may have, whether it has separators, shards,
+//!    literals of NaN. `dialect/v2.rs` shows most of them.
+//! 2. Its row in the table below, where its age belongs: documentation, variant, name and rules. Behind the table are the dialects of
+//!    every build, the newest one, the one that may lie beside a `zarr.json`, and the two in which data is written today. `drafts.rs`
+//!    exports the rules, `dialect/table.rs` imports them, and `dialect/absent.rs` has the name for builds without the feature.
+//! 3. If its documents do not lie at the path of each node (`is_self_contained` is false): `dialect/detect.rs`, which knows it by a
+//!    document at the root, also in builds that refuse it. The key belongs in `DETECTION_KEYS` and in `probed_keys` of `probe.rs`, the
+//!    content in `shown`, or in `of_zarr_json` if the key is `zarr.json`. A dialect whose documents lie at the path is asked for at
+//!    every path: `missing.rs` and `requests.rs` in `tests/tests/all` name the keys that were tried, and count requests.
+//! 4. A fixture: an archive in `tests/fixtures`, its name in `tests/src/fixtures.rs` and, with the names of its documents, in
+//!    `tests/src/fuzz/documents.rs`, and a test in `tests/tests/all/conformance.rs`. `docs/dialects.md` has a section for each dialect,
+//!    and columns in its tables; the help of `create`, `convert` and `migrate` lists the names, and so does `docs/formats.md`.
+//!
+//! The drafts are a folder behind a feature and no crate: the facts of a dialect are methods of `Dialect`, which have to be in the
+//! crate that has the type and the table of rules, and all dialects share the translation of codecs, data types and fill values.
 
 #[cfg(not(feature = "drafts"))]
 mod absent;
