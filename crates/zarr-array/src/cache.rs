@@ -8,6 +8,21 @@
 //! Inner chunks are found only by way of the index that they were read with. A dropped index takes all its inner chunks along, and
 //! parts of different states of a shard never mix. The entry of a chunk has the epoch in which its read began; a write begins another
 //! epoch of the chunk. So a write searches for nothing, and a read that is overtaken by a write leaves no entry that is found later.
+//!
+//! # Rules
+//! - The key of a chunk is the array and its index, that of an inner chunk an owner, made when the index of its shard was read, and its
+//!   number. The array is the store (the value behind its `Arc`, held weakly so that no other gets its address), the path, and all that
+//!   decoding depends on: metadata, registry, checksums.
+//! - Whoever writes holds a guard, which begins a new epoch of the chunk when it is dropped, also after a failure. Chunks of a node
+//!   share a fixed number of epochs.
+//! - If a read fails that used anything kept, or fetched more than was wanted so as to keep it, it is done again without the cache,
+//!   unless the store itself failed: a cache is never the cause of an error.
+//! - A read that is the first half of a partial write never goes through the cache.
+//! - A small read looks for all that it needs on the thread of the caller, before it forks. Nothing is locked while something is
+//!   fetched or decoded, so two threads that miss the same chunk both decode it.
+//!
+//! Open files are not kept from read to read: a value is replaced by renaming, so a kept file would show an old state as long as it is
+//! open, and to notice that costs about as much as to open it again.
 
 mod map;
 mod nodes;

@@ -9,6 +9,10 @@
 //!
 //! It is no read: nothing is left out that a read of the array would leave out (parts beyond the edge, inner chunks of other regions), and
 //! a fault ends nothing.
+//!
+//! Its jobs get whole values, or of a large shard the index and then groups of inner chunks, and decode into memory that is used again.
+//! As in a read, the codecs say what a shard is and where its inner chunks are. How far decoding notices a changed byte, each codec
+//! answers for itself (`Protection`).
 
 mod found;
 mod inspect;

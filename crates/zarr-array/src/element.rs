@@ -1,4 +1,8 @@
 //! The elements of an array, as its metadata says.
+//!
+//! The fill value stays as the document has it, text and numbers of JSON, until an array is opened. Here it becomes the bytes of an
+//! element: strictly for version 3, leniently for documents of older writers. So a node whose fill value is wrong can be listed and
+//! described.
 
 use crate::{Error, ErrorKind, Result};
 use zarr_codec::ElementSpec;

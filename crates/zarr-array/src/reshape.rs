@@ -3,6 +3,10 @@
 //! Smaller: the shape is published first, then chunks that lie outside of it are erased. Larger: elements stored beyond
 //! the old shape (left of a shape before, or of an append that ended early) are erased or filled first, then the shape
 //! is published. Appended elements are written beyond the shape that others see, which is published last.
+//!
+//! Whoever changes a shape holds a lock of the store from reading the shape to setting it, and reads the newest documents under it. An
+//! append counts on the shape that it read. Where the lock does not exclude other processes and the store has conditional sets, it is
+//! done by a claim instead (`reshape/claimed.rs`).
 
 mod claimed;
 

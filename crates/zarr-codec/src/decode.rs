@@ -7,6 +7,11 @@
 //!
 //! Whoever drives it (a blocking reader, an async one, a test with a byte slice) fetches the ranges and goes on. Only
 //! codecs that can do with less than the whole chunk have a [`Decode`]; all others decode from all bytes at once.
+//!
+//! A split is data and no list of decodes: where the inner chunks are, and how they are encoded. A shard may have a hundred thousand
+//! inner chunks of a kilobyte, and a box and a list of ranges for each would cost more than to decode them. So a transpose around a
+//! shard is a permutation of axes, and no reordering of parts; and of bytes that are in memory anyway inner chunks are decoded
+//! directly.
 
 use crate::{AxisWindows, ElementSpec, Error, Pipeline, ViewMut};
 use smallvec::SmallVec;

@@ -1,4 +1,8 @@
 //! Codecs as values of their own types.
+//!
+//! A codec is its own configuration: what a constructor checks, `from_config` reads from a document and `to_config` gives back. A codec
+//! of bytes encodes and decodes as it is; one of arrays is bound to elements, by a [`Chain`](crate::Chain), which has a table of its
+//! own, or by an array. A [`TypedCodec`] is a codec of any type, as a document has it, with its entry.
 
 use crate::{BuildContext, CodecEntry, Codecs, Config, ElementSpec, Error, Limits, Warnings};
 use std::fmt::{Debug, Display};

@@ -23,6 +23,16 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
+//! # Jobs
+//! Most jobs are scripts. Reads and writes of chunks fork into very many parts, and are state machines. A job does no I/O, so that the
+//! same one runs on every kind of store, can be stopped at each of its requests in tests, and can be asked what it would request. A
+//! driver gives it as many replies as it made requests, or ends it: a lost reply is never taken for a value that is not there. If a
+//! precondition fails, that is a reply as well, and the job decides what to do again.
+//!
+//! Drivers merge requests and make the spans of requests and steps, so that no store and no job does. Their bounds of requests and of
+//! bytes hold for all of an operation. Bytes count from when they are asked for until they are decoded, and from when they are encoded
+//! until they are stored; a job whose first step encodes says beforehand how many that will be.
+//!
 //! # While a thread waits
 //! ```text
 //!      a job:   step ──► requests ──► . . . ──► replies ──► step ──► requests ──► . . . ──► output

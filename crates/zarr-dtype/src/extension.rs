@@ -1,4 +1,7 @@
 //! Data types that are defined elsewhere, and the table in which they are found.
+//!
+//! An array hands its codecs the storage type. The definition is asked for fill values, and for elements as JSON and text. Rust types
+//! that accept the storage take elements as they are stored; one that means more accepts the name.
 
 use crate::name::MAX_ITEM_SIZE;
 use crate::{DataType, Error, print};

@@ -1,4 +1,7 @@
 //! Where the bytes of variable-length elements are.
+//!
+//! A view of such elements has the references, and the heap travels with it. So strings go through the same views, transposes and
+//! shards as numbers.
 
 use bytemuck::{Pod, Zeroable};
 use std::fmt;

@@ -1,4 +1,8 @@
 //! Structs: elements that are made of fields.
+//!
+//! A struct lies in memory packed, field after field, each number in the byte order of the machine, whatever it has in the store. The
+//! codec `bytes` reverses the numbers that need it run by run (`SwapRun`), so that fields of mixed order cost a pass each. A field of
+//! the elements of a view is a view with the same strides, and an array in a field is further axes of it.
 
 pub(crate) mod config;
 

@@ -6,6 +6,9 @@
 //! trailing commas; and texts of Python hold surrogates that are no pair. Hence a small value type of our own beside
 //! `serde_json`, with which it converts both ways.
 //!
+//! `serde_json` keeps the spelling of numbers only with a feature (`arbitrary_precision`) that changes its behaviour for every other
+//! crate of a program.
+//!
 //! Knows nothing of Zarr but the form of its extension points, [`NamedConfig`].
 //!
 //! # Example

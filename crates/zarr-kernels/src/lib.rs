@@ -4,6 +4,8 @@
 //! environment variable `ZARR_ISA` (`avx512`, `avx2`, `sse2` or `portable`) keeps it from picking a better one, for tests
 //! and measurements. It is read once, at the first use; other values have no effect.
 //!
+//! Where vector code stands, plain code that does the same stands beside it, and tests compare all sets that the machine has.
+//!
 //! Depends on no other crate, no codec, and no format except the formats of the loops themselves.
 //!
 //! ```

@@ -15,6 +15,33 @@
 //!
 //! Operations ask a store by a [`Request`], and get a [`Reply`]. Who makes requests, and what a thread does while it waits
 //! for the replies, is the crate `zarr-drive`.
+//!
+//! # Promises
+//! - A value is replaced as a whole or not at all, also one that is set piece by piece: nothing of it is visible before the set is
+//!   finished. So readers take no lock.
+//! - A set may have a condition: that there is no value, or that it still has the version that was read. Without a lock one of several
+//!   writers succeeds, and the others begin again.
+//! - Several gets read one state of a value by a snapshot, which the first returns and the others require. A directory holds the file
+//!   open by it; other stores compare versions, and fail for another state.
+//! - A set that is streamed is a handle with a state of the store's own type. So a store that wraps another passes it on without a type
+//!   of its own. The bytes in front of a value, whose number is known at the beginning, are given at the end: a shard has its index
+//!   there. A store without streams keeps the pieces and sets them at once.
+//! - A set asks for as much durability as it needs, and a barrier keeps the order of the changes before and after it through a loss of
+//!   power. Each store documents its part in `docs/consistency.md`. One that wraps another has to pass both on.
+//! - Anything else that a store can do is in its `Capabilities`: list, exchange two prefixes, make all keys under one vanish at once.
+//!   Whoever can do without asks for these, and goes the longer way elsewhere.
+//!
+//! # A new store
+//! A program's own store is a type and no more: `docs/guide/own-store.md`. One of this workspace is:
+//!
+//! 1. A crate with a type that implements `Store` or `AsyncStore`. `MemoryStore` is a model of one that writes. Its `AccessProfile`
+//!    says where its values are and how they are best read.
+//! 2. Its test: `contract` of the module `testing`, or `contract_read` and `contract_read_only`, or `contract_async`.
+//! 3. Lines in the manifest of the workspace, in `crates/zarr/Cargo.toml` (the dependency, the feature and its name in `tools`), and in
+//!    `crates/zarr/src/store.rs`.
+//! 4. Its scheme in `crates/zarr/src/store/known.rs`, with a hint for builds without it, and its row in the documentation of
+//!    `zarr::store::open`. The grammar of addresses, options, errors and the command take it from there.
+//! 5. Rows in the pages `formats.md`, `consistency.md`, `dependencies.md` and `publishing.md` of `docs`; `cargo xtask api --bless`.
 
 #![forbid(unsafe_code)]
 

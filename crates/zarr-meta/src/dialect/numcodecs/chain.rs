@@ -1,4 +1,8 @@
 //! The chain of codecs that filters and a compressor of numcodecs make.
+//!
+//! The type of an array of version 2 whose dtype is `|O` depends on its codecs: `string`, `bytes`, `vlen-array` of a fixed type
+//! (numpy's ragged arrays), or `v2_object`, JSON values of any kind. In Rust these are `String`, `Vec<u8>`, `Vec<f64>` and so on, and
+//! JSON values.
 
 use super::form;
 use crate::codec_facts::{FilterTypes, codec_of_id};
