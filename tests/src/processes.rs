@@ -4,6 +4,11 @@
 //! interrupted operation leaves the state before it, the state after it, or one that every reader recognises as unfinished. Each
 //! check has a short form, which the tests run, and a long one. A check counts its faults rather than stopping at the first, so
 //! that versions of the library can be compared.
+//!
+//! `cargo test -p zarr-tests --test processes` runs the short forms; behind `--` come names of checks, and `--long`. Workers are the
+//! test program again, which reports each acknowledged operation. `power_lost_*` cut the power at each call, over a store that loses
+//! changes which were not synced; the model of a disk below a directory is in `zarr-store-filesystem`. `cargo xtask soak` runs
+//! processes of all kinds on one store, and kills some of them.
 
 mod array_state;
 mod child;

@@ -1,4 +1,12 @@
 //! The check.
+//!
+//! Nodes come from one walk, which also has what is wrong with their documents. Arrays are opened, and then all keys are gone through,
+//! directory by directory: each is a document of a node, a chunk of an array, of something unfinished, or stray. Chunks are gathered
+//! and checked in batches, by `Array::check_chunks`, which is no read.
+//!
+//! All findings go through one sink that threads share. Each has a code; the table of codes and `docs/check.md` are the same, which a
+//! test checks. A repair gathers from findings what it may repair, and asks the store for temporary files: a writer that is at work
+//! keeps its own.
 
 use crate::chunks::Chunks;
 use crate::documents::{code_of, code_of_open};

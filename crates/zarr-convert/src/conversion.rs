@@ -2,6 +2,26 @@
 //!
 //! A conversion is planned from metadata alone, and can be looked at before it writes anything. Where only metadata
 //! changes, chunks are copied as bytes; else arrays are read and written in slabs that fit into a given amount of memory.
+//!
+//! # Plan
+//! A node that stays in its dialect keeps its documents as they are spelled. Its chunks are copied as bytes, within one service by the
+//! service itself where that can. Copies, moves and migrations are conversions as well (`transfer.rs`, `migrate.rs`). A region of an
+//! array becomes an array of its own (`region.rs`).
+//!
+//! # Work
+//! The work on an array is done in units, slabs of whole chunks of the new array or chunks that are copied, several at a time, begun in
+//! C order. Slabs depend on the memory that may be used and not on the number of threads: two of half of it, so that one is read while
+//! another is written. Where most chunks are missing and may stay so, only the new chunks that meet stored ones are processed
+//! (`sparse.rs`), so that the time depends on the stored data. If memory is so small that each chunk of the source would be decoded for
+//! several slabs, elements are stored temporarily in between (`scratch.rs`).
+//!
+//! # Interruptions
+//! Documents come after chunks. A journal beside the target says which units are done (`journal.rs`, `reached.rs`), and a mark in the
+//! target whether what it says is still there (`unfinished.rs`). An erase or a move of the target by this library erases the journal
+//! first. One run owns a journal at a time. Before anything that cannot be undone, a run looks whether it still owns it; before chunks,
+//! it asks the store only if others may have taken over by now. Each part of a conversion that several processes do has every n-th
+//! unit, the same ones on each machine, and a journal of its own (`part.rs`, `in_parts.rs`). A migration has a record in the store, by
+//! which it is completed or undone (`migrate/record.rs`).
 
 mod chunks;
 mod copied_key;

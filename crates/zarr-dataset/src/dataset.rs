@@ -1,4 +1,26 @@
 //! Groups as data sets.
+//!
+//! # Opening
+//! The arrays of a group come from its consolidated metadata, or from a listing. Faulty ones are set aside, dimensions agree by name,
+//! and attributes name the coordinates (`open.rs`). A tree does so for each group of one walk, and adds coordinates of the groups above
+//! (`tree.rs`). The attributes that say how values are encoded are taken from those of the user, by the rules of the dialect.
+//!
+//! # Values
+//! A variable has a second array, of the decoded data type (`decoded.rs`). Its first codec exists in memory only, lies in front of the
+//! codecs of the document, within shards, and decodes a chunk where it is read (`codec.rs`). So each way to read an array reads values,
+//! in parallel, in parts and through caches. The codec does not know where its chunk is: an element without a value is looked for
+//! again, so that the error has its index (`fault.rs`). Times are `numpy.datetime64` in nanoseconds, or of an extension type of their
+//! calendar (`calendar_time.rs`); as in xarray the first and the last element decide. Characters, encoded bytes and missing strings are
+//! put together after the read (`strings.rs`).
+//!
+//! # Selections
+//! A selection narrows an indexer for each axis (`indexer.rs`). Nothing is read for it but the coordinate of a label (`index.rs`). Axes
+//! along which points are selected share the name of one dimension (`points.rs`, `gather.rs`).
+//!
+//! # Writing
+//! Written values take no codec: a part of a chunk that is written must not decode and encode the rest. They become elements before the
+//! first is stored (`encoder.rs`), new variables by the encoding that a reader would take from their attributes (`new_variable.rs`),
+//! present ones by the encoding that they were opened with. `write.rs` has the operations: create, append, write a region, update.
 
 use crate::dimensions::Dimension;
 use crate::index::Index;

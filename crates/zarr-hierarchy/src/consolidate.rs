@@ -1,4 +1,8 @@
 //! Consolidated metadata: written, looked at, and dropped.
+//!
+//! Whatever makes, erases or cuts off a node first drops the consolidated metadata of the groups above, which would be wrong
+//! (`node/ancestors.rs`). A change that leaves what was there exchanges the copies afterwards (`node/copies.rs`). Whether a copy is
+//! stale is asked of the meaning of documents, not of their text, since other software copies them from its own model.
 
 use crate::hierarchy::{Facts, WalkJob, in_store, on, on_async, open};
 use crate::jobs::Operation;

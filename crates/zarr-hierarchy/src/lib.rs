@@ -23,6 +23,11 @@
 //! Each operation on a store is a job ([`zarr_drive::Job`]) that returns requests and does no I/O itself. The functions
 //! here run jobs on blocking stores, the functions named `_async` run the same jobs on stores that do not block. The
 //! jobs are in [`node`], to be combined with others.
+//!
+//! # Errors
+//! The crates below report facts, as fields of their errors. [`Error`] adds who is to blame ([`ErrorKind`]) and where: store, node,
+//! chunk, key, JSON pointer. Each of these is added once, by the layer that knows it. [`ErrorKind::Internal`] says that this library is
+//! to blame.
 
 mod attributes;
 pub mod chunk_keys;

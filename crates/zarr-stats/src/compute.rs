@@ -1,4 +1,8 @@
 //! Computing statistics, part by part.
+//!
+//! Whole chunks are gone through, as many at a time as the memory holds, each in one pass. The results of parts are merged in order, so
+//! that they do not depend on threads. Values are kept for quantiles until they exceed a quarter of the memory, and then a sketch of
+//! them. Chunks that the listing does not show count as fill values, without a read; where a store refuses lists, each is asked for.
 
 use crate::distribution::{Mode, Quantile as Found, Ranks};
 use crate::kind::Kind;

@@ -1,4 +1,9 @@
 //! Values that are read to be shown.
+//!
+//! A picture is one read of a region with steps: of each axis that is shown every k-th element, as many as the picture has pixels, and
+//! fewer along the axis that meets most chunks where these are more than the budget has. An image of OME-Zarr is read from its coarsest
+//! level that fills the picture, and of a variable the array of decoded values is read. So there is no second way to read. From the
+//! slice, a colour for each value and labels comes a figure, and from that pixels, escapes of terminals, or characters.
 
 use crate::cut::Cut;
 use crate::samples::Samples;

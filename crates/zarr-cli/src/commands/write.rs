@@ -1,4 +1,8 @@
 //! `zarr write`: elements from a file of numpy, from JSON or from CSV.
+//!
+//! Text is read byte by byte and parsed one element at a time. All its elements are read before the first is written (`spool.rs`), so
+//! that a fault in the text leaves the array as it is. A file of numpy, whose size its header tells, is written as it is read; pieces
+//! of one in Fortran order are cut along the last axis. What is appended is read as a whole before.
 
 mod casting;
 mod decoded;

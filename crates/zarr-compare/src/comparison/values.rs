@@ -1,4 +1,7 @@
 //! The differences of elements, found slab by slab. Each chunk of both arrays is decoded once if memory suffices.
+//!
+//! Slabs are of whole parts of one array, and the parts of the other are decoded. Those in which neither array has a stored chunk are
+//! not gone through: their elements are counted, and the fill values are compared once.
 
 use super::CompareOptions;
 use super::elements::Elements;

@@ -1,4 +1,12 @@
 //! Documents and listings that are known, so that parts of one operation ask for each of them once.
+//!
+//! # Few requests
+//! Where requests take long, operations make as few as they can, as many of them as possible at the same time. The newest dialect's
+//! document is asked for alone, and those of version 2 together if it is not there. A group that is expected comes with the
+//! consolidated metadata beside it, instead of the document that an array would have, and a walk takes it from there. A node that is to
+//! be made is looked for from the root down to the first path without documents, whose listing says that nothing is below; what follows
+//! takes its replies from here, until the first change, lock or pause. `tests/tests/all/opening.rs` counts requests, and rounds of
+//! them.
 
 use crate::jobs::Operation;
 use crate::{Error, Result, jobs};

@@ -1,4 +1,17 @@
 //! The order in which the documents of a node are written and erased.
+//!
+//! # Why
+//! Documents are written after the chunks that they show, and erased before them, and of several documents the one without which there
+//! is no node is the last to be written and the first to be erased. So whatever is interrupted, an array that opens is complete.
+//!
+//! - A new document is set on the condition that there is none: of two who create the same node, one gets the error that it exists.
+//!   Values under the keys of a new array's chunks are erased before (`leftovers.rs`).
+//! - Where a store exchanges two prefixes, a node that is replaced stays whole until the new one takes its place, which is written
+//!   beside it (`exchange.rs`). Conversions do so with the chunks.
+//! - Where a store makes all keys under a prefix vanish, or gives them another name, at once, erasing and moving are that one request.
+//!   Elsewhere a move is a copy, after which the source is erased, its own document first: a move that is run again never takes the
+//!   rest of a source for the whole.
+//! - Through a loss of power the order is kept by the durability of documents and by barriers: see `document_options` in `jobs.rs`.
 
 use crate::{Result, jobs};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode};
