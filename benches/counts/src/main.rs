@@ -6,7 +6,7 @@ use zarr::registry::Registry;
 use zarr::store::MemoryStore;
 use zarr::{Array, NewArray, Store};
 
-/// What went wrong.
+/// Any error of a case.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 const LITTLE: &str = r#"{"name":"bytes","configuration":{"endian":"little"}}"#;
@@ -60,7 +60,7 @@ fn checked() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Texts, of which each is checked to be UTF-8.
+/// Writes strings and reads them 20 times; each is checked to be UTF-8.
 fn texts() -> Result<(), Failure> {
     let array = array("string", &[1 << 14], &[1 << 12], r#"{"name":"vlen-utf8"}"#)?;
     let elements: Vec<String> = (0..1 << 14).map(|at| "abcdefgh".repeat(at % 4)).collect();

@@ -12,19 +12,19 @@ pub(crate) struct Case {
 
 /// Shapes of the raw data.
 pub(crate) struct Sizes {
-    /// Of `u16_big`: 1 GiB.
+    /// Shape of `u16_big`: 1 GiB.
     pub(crate) big: [u64; 3],
-    /// Of `u16_mid`: 256 MiB.
+    /// Shape of `u16_mid`: 256 MiB.
     pub(crate) mid: [u64; 3],
-    /// Of `f32_mid`: 256 MiB.
+    /// Shape of `f32_mid`: 256 MiB.
     pub(crate) float: [u64; 3],
-    /// Of `u16_tiny`: 102,400 chunks of a kibibyte.
+    /// Shape of `u16_tiny`: 102,400 chunks of a kibibyte.
     pub(crate) tiny: [u64; 2],
-    /// Of the arrays for partial writes, the beginning of `u16_big`.
+    /// Shape of the arrays for partial writes, the beginning of `u16_big`.
     pub(crate) partial: [u64; 3],
-    /// Of the arrays for writes of single elements, the beginning of `f32_mid`.
+    /// Shape of the arrays for writes of single elements, the beginning of `f32_mid`.
     pub(crate) plane: [u64; 2],
-    /// Of all of `f32_mid` along two axes, and of `f32_sparse`.
+    /// Shape of all of `f32_mid` along two axes, and of `f32_sparse`.
     pub(crate) sheet: [u64; 2],
 }
 

@@ -16,9 +16,9 @@ pub(crate) struct Kind {
 
 /// A data type as it stands in a document.
 enum Type {
-    /// Of Zarr v3, with its fill value and codecs.
+    /// A data type of Zarr v3, with its fill value and codecs.
     V3(&'static str, &'static str, &'static str),
-    /// Of Zarr v2, with its fill value and filters.
+    /// A data type of Zarr v2, with its fill value and filters.
     V2(&'static str, &'static str, &'static str),
 }
 

@@ -1,4 +1,4 @@
-//! Hierarchies as certain fields of science have them: Zarr v2, arrays of many types, texts among them.
+//! Hierarchies as certain fields of science have them: Zarr v2, arrays of many types, strings among them.
 
 use crate::noise::Noise;
 use std::path::Path;
@@ -64,7 +64,8 @@ pub(crate) fn genotypes(path: &Path, small: bool) -> Result<(), Failure> {
     tables.add("/sample_id", "string", &[samples], &[1000], &texts(noise, samples, 1 << 20))
 }
 
-/// As AnnData: a sparse matrix in three arrays, and tables of many short columns, texts and categories among them.
+/// Makes a hierarchy like those of AnnData: a sparse matrix in three arrays, and tables of many short columns, strings and categories among
+/// them.
 pub(crate) fn cells(path: &Path, small: bool) -> Result<(), Failure> {
     let codec =
         r#"{"name":"blosc","configuration":{"cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":4,"blocksize":0}}"#;

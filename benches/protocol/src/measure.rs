@@ -8,7 +8,7 @@ use std::time::Instant;
 #[derive(Debug, Default)]
 pub(crate) struct Times {
     pub(crate) wall: Vec<f64>,
-    /// Of all threads, in user and system mode.
+    /// Processor time of all threads, in user and system mode.
     pub(crate) cpu: Vec<f64>,
 }
 

@@ -16,9 +16,9 @@ use zarr::meta::NamedConfig;
 use zarr::meta::json::Value;
 use zarr_bench_protocol::{Failure, Files, Library, Subset};
 
-/// So much is read at once where nothing has to be decoded: it stays in the cache until it is copied.
+/// Number of bytes that are read at once where nothing has to be decoded: they stay in the cache until they are copied.
 const SLAB: usize = 256 << 10;
-/// Chunks of fewer bytes are handed out by so many bytes.
+/// Number of bytes of chunks that are handed out to a thread together; larger chunks are handed out one by one.
 const GROUP: usize = 256 << 10;
 const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zattrs"];
 
