@@ -1,21 +1,21 @@
-//! Which bytes of a value.
+//! Ranges of the bytes of a value.
 
 use std::fmt;
 use std::ops::Range;
 
-/// Which bytes of a value to get. Offsets and lengths are bytes.
+/// The bytes of a value to get. Offsets and lengths are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ByteRange {
     /// The whole value.
     Full,
-    /// From `start` up to but without `end`; both within the value.
+    /// The bytes from offset `start` up to but without offset `end`; both offsets are within the value.
     Range(Range<u64>),
-    /// From this offset, which is within the value or its end, to the end.
+    /// The bytes from this offset to the end of the value; the offset is within the value or its end.
     From(u64),
-    /// The last bytes, as many as this; the value has at least as many.
+    /// The last bytes of the value, this number of them; the value has at least as many.
     Suffix(u64),
-    /// The first bytes, as many as this, or all of them where the value has fewer: the whole value, but with a bound on the
-    /// memory that it takes.
+    /// The first bytes of the value, this number of them, or all of them where the value has fewer: the whole value, but with a bound on
+    /// the memory that it takes.
     First(u64),
 }
 
