@@ -177,7 +177,7 @@ impl Encoding {
     }
 }
 
-/// The signedness that `_Unsigned` says. Other texts say nothing, as in xarray.
+/// Whether `_Unsigned` says that integers are unsigned; `None` unless it is the string "true" or "false", as in xarray.
 fn unsigned(value: &Value) -> Option<bool> {
     match value.as_str() {
         Some("true") => Some(true),

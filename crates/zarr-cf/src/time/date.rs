@@ -105,7 +105,7 @@ impl DateTime {
         microseconds.checked_mul(1000).filter(|nanoseconds| gregorian && *nanoseconds != i64::MIN)
     }
 
-    /// The date so many microseconds later; `None` beyond the years that are permitted.
+    /// The date that is `microseconds` later than this one; `None` beyond the years that are permitted.
     pub fn plus_microseconds(&self, microseconds: i64) -> Option<Self> {
         let total = i128::from(self.microsecond_of_day()) + i128::from(microseconds);
         let days = i64::try_from(total.div_euclid(i128::from(DAY))).ok()?;

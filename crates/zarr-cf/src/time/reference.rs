@@ -1,8 +1,7 @@
-//! The date in units of times, as the two readers of xarray take it.
+//! Parsing of the date in units of times, as the two readers of xarray do it.
 //!
-//! pandas reads it where the result is `datetime64[ns]`, cftime in all other cases. They agree on most texts; on some,
-//! one takes a part for a zone or an hour that the other leaves unread. Both ways are here, so that the same times
-//! come out.
+//! pandas reads it where the result is `datetime64[ns]`, cftime in all other cases. They agree on most strings; on some, one takes a part
+//! for a zone or an hour that the other leaves unread. Both ways are here, so that the same times come out.
 
 use super::calendar::Calendar;
 use super::date::{DAY, DateTime};
@@ -46,7 +45,7 @@ impl<'t> Scanner<'t> {
         self.take(|next| next == wanted).is_some()
     }
 
-    /// From `least` to `most` digits, as many as there are.
+    /// Takes from `least` to `most` digits, as many as there are.
     fn digits(&mut self, least: usize, most: usize) -> Option<&'t str> {
         let len = self.0.bytes().take(most).take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.0.split_at_checked(len).filter(|_| len >= least)?;
@@ -148,7 +147,7 @@ fn zone_of_cftime<'t>(start: Scanner<'t>, stamp: &mut Stamp) -> Option<Scanner<'
     Some(rest)
 }
 
-/// How pandas reads a date; `None` for texts that it may read, but not in a form that is known here.
+/// Reads a date as pandas does; `None` for strings that pandas may read, but not in a form that is known here.
 ///
 /// A year is four digits, and may have a minus. Months, days, hours, minutes and seconds may be of one digit.
 pub(super) fn of_pandas(text: &str) -> Option<Stamp> {
