@@ -45,49 +45,49 @@ pub const CODECS: &[CodecEntry] = &[BLOSC];
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blosc {
-    /// How chunks are compressed. Its size of elements is 1 where the codec is given none.
+    /// Options of compression. Their size of elements is 1 where the codec is given none.
     options: Options,
     /// The size of elements, if it is not to be that of the array's.
     type_size: Option<usize>,
 }
 
 impl Blosc {
-    /// By `compressor`, at level 5, the bytes of elements shuffled.
+    /// The codec with this compressor, at level 5, the bytes of elements shuffled.
     pub fn new(compressor: Compressor) -> Self {
         Self { options: Options { compressor, type_size: 1, ..Options::default() }, type_size: None }
     }
 
-    /// By LZ4.
+    /// The codec with LZ4.
     pub fn lz4() -> Self {
         Self::new(Compressor::Lz4)
     }
 
-    /// By LZ4, more slowly to smaller chunks.
+    /// The codec with LZ4, which takes longer and makes smaller chunks.
     pub fn lz4hc() -> Self {
         Self::new(Compressor::Lz4hc)
     }
 
-    /// By BloscLZ.
+    /// The codec with BloscLZ.
     pub fn blosclz() -> Self {
         Self::new(Compressor::Blosclz)
     }
 
-    /// By Snappy.
+    /// The codec with Snappy.
     pub fn snappy() -> Self {
         Self::new(Compressor::Snappy)
     }
 
-    /// By zlib.
+    /// The codec with zlib.
     pub fn zlib() -> Self {
         Self::new(Compressor::Zlib)
     }
 
-    /// By Zstandard.
+    /// The codec with Zstandard.
     pub fn zstd() -> Self {
         Self::new(Compressor::Zstd)
     }
 
-    /// At this level, 0 (none) to 9.
+    /// Sets the level, 0 (none) to 9.
     ///
     /// # Errors
     /// [`Error::Argument`](zarr_codec::Error::Argument) for another level.
@@ -96,19 +96,19 @@ impl Blosc {
         Ok(Self { options: Options { level, ..self.options }, ..self })
     }
 
-    /// With the bytes of elements regrouped by their position in the element, as is the default.
+    /// Regroups the bytes of elements by their position in the element, as is the default.
     #[must_use]
     pub fn shuffle(self) -> Self {
         self.shuffled(Shuffle::Bytes)
     }
 
-    /// With the bits of elements regrouped by their position in the element.
+    /// Regroups the bits of elements by their position in the element.
     #[must_use]
     pub fn bitshuffle(self) -> Self {
         self.shuffled(Shuffle::Bits)
     }
 
-    /// With bytes as they come.
+    /// Leaves bytes as they come.
     #[must_use]
     pub fn no_shuffle(self) -> Self {
         self.shuffled(Shuffle::None)
@@ -118,7 +118,7 @@ impl Blosc {
         Self { options: Options { shuffle, ..self.options }, ..self }
     }
 
-    /// For elements of so many bytes. By default the elements of the array, and bytes where there is none.
+    /// Sets the number of bytes of an element. The default is that of the elements of the array, and 1 where there is no array.
     ///
     /// # Errors
     /// [`Error::Argument`](zarr_codec::Error::Argument) for 0, and for 2 GiB or more.
@@ -127,7 +127,7 @@ impl Blosc {
         Ok(Self { options: Options { type_size, ..self.options }, type_size: Some(type_size) })
     }
 
-    /// In blocks of so many bytes; 0, the default, leaves it to the heuristics of c-blosc.
+    /// Sets the number of bytes of a block; 0, the default, leaves it to the heuristics of c-blosc.
     ///
     /// # Errors
     /// [`Error::Argument`](zarr_codec::Error::Argument) for 2 GiB or more.
@@ -140,7 +140,8 @@ impl Blosc {
 impl CodecValue for Blosc {
     const ENTRY: CodecEntry = BLOSC;
 
-    /// Reads the configuration. Members that are missing have the values that numcodecs gives them, and so have wrong ones: all are for encoding.
+    /// Reads the configuration. Members that are missing have the values that numcodecs gives them, and so have wrong ones: all are for
+    /// encoding.
     fn from_config(context: &BuildContext<'_>) -> Result<Self, zarr_codec::Error> {
         let config = context.config;
         // The bytes that reach the codec are no row of elements where these vary in length.

@@ -5,18 +5,18 @@ use crate::inner::{Compressor, Writer};
 use crate::{Error, shuffle};
 use zarr_codec::{Scratch, Source};
 
-/// How to compress. Any values make a good frame.
+/// Options of compression. Any values make a good frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The compressor of the streams.
     pub compressor: Compressor,
-    /// From 0, no compression, to 9, the strongest; more counts as 9. For Snappy it decides on the size of blocks only.
+    /// Compression level from 0, no compression, to 9, the strongest; more counts as 9. For Snappy it decides on the size of blocks only.
     pub level: u8,
-    /// How bytes are reordered.
+    /// The reordering of bytes.
     pub shuffle: Shuffle,
-    /// Bytes of an element; a number that is not in 1 to 255 counts as 1, as in c-blosc.
+    /// Number of bytes of an element; a number that is not in 1 to 255 counts as 1, as in c-blosc.
     pub type_size: usize,
-    /// Bytes of a block, about; 0 leaves it to heuristics.
+    /// Number of bytes of a block, about; 0 leaves it to heuristics.
     pub block_size: usize,
 }
 
@@ -73,11 +73,11 @@ fn append(source: &dyn Source, options: &Options, out: &mut Vec<u8>) -> Result<(
     Ok(())
 }
 
-/// Blocks are brought together so many bytes at once, or one by one if they are larger.
+/// Number of bytes of blocks that are gathered at once; larger blocks are gathered one by one.
 const PIECE: usize = 128 << 10;
 
-/// Calls `visit` with the bytes of `source`, some whole blocks of them after the other, until it says `false`; whether it
-/// never did.
+/// Calls `visit` with the bytes of `source`, some whole blocks of them after the other, until it says `false`. Returns whether it never
+/// did.
 fn each_piece(
     source: &dyn Source,
     block: usize,

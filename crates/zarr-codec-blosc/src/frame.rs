@@ -20,10 +20,10 @@ pub const MAX_DECODED: usize = i32::MAX as usize - HEADER_SIZE;
 /// The most bytes of a block (`BLOSC_MAX_BLOCKSIZE` of c-blosc 1.21).
 pub(crate) const MAX_BLOCK: usize = (i32::MAX as usize - 255 * 4) / 3;
 
-/// Blocks are split into at most so many streams (`MAX_SPLITS` of c-blosc 1.21).
+/// Most streams that a block is split into (`MAX_SPLITS` of c-blosc 1.21).
 const MAX_SPLITS: usize = 16;
 
-/// Streams are at least so long, and fewer bytes are not compressed (`MIN_BUFFERSIZE` of c-blosc 1.21).
+/// Least number of bytes of a stream; fewer bytes are not compressed (`MIN_BUFFERSIZE` of c-blosc 1.21).
 pub(crate) const MIN_STREAM: usize = 128;
 
 const VERSION: u8 = 2;
@@ -34,7 +34,7 @@ const BIT_SHUFFLE: u8 = 4;
 const RESERVED: u8 = 8;
 const NOT_SPLIT: u8 = 16;
 
-/// How the bytes of elements are reordered before they are compressed.
+/// The order that the bytes of elements are brought into before they are compressed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shuffle {
     /// Not at all.

@@ -80,7 +80,7 @@ pub enum Compressor {
 }
 
 impl Compressor {
-    /// All of them.
+    /// All compressors.
     pub const ALL: [Self; 6] = [Self::Blosclz, Self::Lz4, Self::Lz4hc, Self::Snappy, Self::Zlib, Self::Zstd];
 
     /// The compressor of this name.
