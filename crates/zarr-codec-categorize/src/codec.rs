@@ -23,23 +23,23 @@ pub const CATEGORIZE: CodecEntry = CodecEntry::array_to_bytes("numcodecs.categor
 /// The codec of this crate, for the table of codecs.
 pub const CODECS: &[CodecEntry] = &[CATEGORIZE];
 
-/// Codec `categorize`: texts as numbers of labels.
+/// Codec `categorize`: strings as numbers of labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Categorize {
     labels: Vec<String>,
-    /// The type of numbers, as numpy names it; bytes without sign where there is none.
+    /// numpy's name of the type of numbers; unsigned bytes where there is none.
     astype: Option<String>,
     number: Number,
 }
 
 impl Categorize {
-    /// Texts that are among these labels or empty.
+    /// The codec for strings that are among these labels or empty.
     pub fn labels<T: AsRef<str>>(labels: impl IntoIterator<Item = T>) -> Self {
         let labels = labels.into_iter().map(|label| label.as_ref().to_owned()).collect();
         Self { labels, astype: None, number: Number::BYTE }
     }
 
-    /// With numbers of this type of integers; bytes without sign by default.
+    /// Sets the type of integers of the numbers; unsigned bytes by default.
     ///
     /// # Errors
     /// [`Error::Argument`] for a type that has no integers.
@@ -147,11 +147,10 @@ impl Number {
 struct Bound {
     is_variable: bool,
     number: Number,
-    /// The texts by their numbers: the content of an element of variable length, or an element of fixed size in memory
-    /// form.
+    /// The strings by their numbers: the content of an element of variable length, or an element of fixed size in memory form.
     texts: Vec<Vec<u8>>,
     numbers: HashMap<Vec<u8>, u64>,
-    /// Labels are there once, and may stand in a chunk as often as it has elements.
+    /// Most bytes of a decoded chunk: labels are there once, and may stand in a chunk as often as it has elements.
     max_chunk: u64,
 }
 

@@ -1,15 +1,15 @@
-//! Zarr codec `categorize`: texts as numbers of labels.
+//! Zarr codec `categorize`: strings as numbers of labels.
 //!
 //! | codec | Zarr v3 | Zarr v2 | data type |
 //! |---|---|---|---|
 //! | [`CATEGORIZE`] | `numcodecs.categorize` | `categorize` | `string`, `fixed_length_utf32` |
 //!
-//! `labels` is the list of texts there are and `astype` numpy's type of their numbers, by default one byte, unsigned; `dtype`,
-//! the type of the texts, is that of the array. A chunk is one number for each element: 0 for the empty text where that is
-//! no label, n for label n counted from 1.
+//! `labels` is the list of strings there are and `astype` numpy's type of their numbers, by default one byte, unsigned; `dtype`, the type
+//! of the strings, is that of the array. A chunk is one number for each element: 0 for the empty string where that is no label, n for label
+//! n counted from 1.
 //!
-//! A number without a label is an error, and so is, unlike in numcodecs, the attempt to write a text that is none of them:
-//! nothing is lost silently.
+//! A number without a label is an error, and so is, unlike in numcodecs, the attempt to write a string that is none of them: nothing is
+//! lost silently.
 //!
 //! ```
 //! use zarr_codec::{Chain, DataType};
