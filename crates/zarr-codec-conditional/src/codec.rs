@@ -44,7 +44,7 @@ impl Conditional {
         Ok(Self { inner, ..codec })
     }
 
-    /// With a header of so many bits.
+    /// Sets the number of bits of the header.
     ///
     /// # Errors
     /// [`Error::Argument`] unless that is a multiple of 8 up to 2^20, with a bit for each codec.
@@ -58,7 +58,7 @@ impl Conditional {
 /// The most bits of a header.
 const MAX_HEADER: usize = 1 << 20;
 
-/// The bytes of a header of so many bits.
+/// The number of bytes of a header of `bits` bits, for `codecs` codecs.
 fn header(bits: usize, codecs: usize) -> Result<usize, String> {
     if bits.is_multiple_of(8) && bits >= codecs {
         return Ok(bits / 8);
