@@ -24,7 +24,7 @@ const NAME: &str = "gzip";
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 /// The only compression method there is.
 const DEFLATE: u8 = 8;
-/// Of unknown origin.
+/// Operating system byte of the header: unknown.
 const OS: u8 = 255;
 
 /// Flags of a header (RFC 1952, 2.3.1).

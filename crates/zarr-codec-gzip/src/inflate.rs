@@ -6,7 +6,7 @@ use zarr_codec::{Error, Piece, Sink};
 
 /// The least room that is offered for output of unknown size.
 const STEP: usize = 64 << 10;
-/// Deflate never makes more than so many bytes of one (zlib's technical notes: 1032:1).
+/// Most bytes that one byte of a deflate stream decodes to (zlib's technical notes: 1032:1).
 pub(crate) const MAX_RATIO: usize = 1032;
 
 thread_local! {

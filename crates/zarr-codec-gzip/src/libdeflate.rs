@@ -25,7 +25,7 @@ impl Compressor {
         Some(Self { level, state })
     }
 
-    /// The most bytes that so many may become.
+    /// The most bytes that `size` bytes may be compressed to.
     fn bound(&mut self, size: usize) -> usize {
         // SAFETY: the state is alive; only its level is looked at.
         unsafe { sys::libdeflate_deflate_compress_bound(self.state.as_ptr(), size) }
