@@ -10,7 +10,7 @@ use zarr_dtype::DataType;
 use zarr_grid::{AxisRange, Region, element_count};
 use zarr_json::{Map, Value};
 
-/// A block may have so many bytes even if the chunk has less: as the full block at the end of an array has, where chunks of a
+/// Number of bytes that a block may have even if the chunk has fewer: as the full block at the end of an array has, where chunks of a
 /// rectilinear grid end with it.
 const LARGE: u64 = 16 << 20;
 
