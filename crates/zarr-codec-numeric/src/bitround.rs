@@ -41,7 +41,7 @@ pub struct Bitround {
 }
 
 impl Bitround {
-    /// Keeps so many bits: of a float's mantissa, or of an integer from its highest on that is set.
+    /// Keeps `bits` bits: of a float's mantissa, or of an integer from its highest bit on that is set.
     pub fn keep_bits(bits: u32) -> Self {
         Self { keepbits: bits }
     }
@@ -74,14 +74,14 @@ impl CodecValue for Bitround {
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// With so many bits in the mantissa.
+    /// Floats, with this number of bits in the mantissa.
     Float(u32),
     Unsigned,
     Signed,
 }
 
 impl Kind {
-    /// The kind of the numbers of elements, and how many bytes a number has.
+    /// The kind of the numbers of elements, and the number of bytes of one of them.
     fn of(data_type: &DataType) -> Option<(Self, usize)> {
         let scalar = match data_type.layout() {
             Layout::Fixed { scalar, .. } if !matches!(data_type, DataType::FixedUtf32 { .. }) => scalar,
@@ -99,7 +99,7 @@ impl Kind {
         Some((kind, scalar.size()))
     }
 
-    /// All bits of a number of so many bytes.
+    /// The number of all bits of a number of `size` bytes that can be kept: of a float those of the mantissa.
     fn bits(self, size: usize) -> u32 {
         match self {
             Self::Float(mantissa) => mantissa,

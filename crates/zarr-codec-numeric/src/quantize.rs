@@ -36,7 +36,7 @@ pub struct Quantize {
 }
 
 impl Quantize {
-    /// Keeps so many digits behind the point; fewer than 0 are in front of it.
+    /// Keeps `digits` digits behind the decimal point; a number below 0 means digits in front of it.
     ///
     /// # Errors
     /// [`Error::Argument`] for more than 308 digits on either side.
@@ -45,7 +45,7 @@ impl Quantize {
         Ok(Self { digits: Some(digits), dtype: None, astype: None })
     }
 
-    /// Stored as this type of floats.
+    /// Stores elements as this type of floats.
     ///
     /// # Errors
     /// [`Error::Argument`] for a type without floats.

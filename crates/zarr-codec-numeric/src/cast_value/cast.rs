@@ -43,7 +43,7 @@ pub(super) struct Cast {
     pub(super) name: String,
     pub(super) rounding: Rounding,
     pub(super) out_of_range: Option<OutOfRangeMode>,
-    /// Of two with the same key the last one counts.
+    /// Replacements of values. If two have the same key, the last one counts.
     pub(super) replaced: Vec<Replacement>,
 }
 
