@@ -57,7 +57,7 @@ macro_rules! codec {
                 Self { style: Style { allow_nan, ..self.style } }
             }
 
-            /// With lines, indented by so many spaces for each level, 64 at most.
+            /// Writes lines, indented by `spaces` spaces for each level, 64 at most.
             ///
             /// # Errors
             /// [`Error::Argument`] for more spaces.

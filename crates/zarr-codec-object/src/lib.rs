@@ -14,7 +14,8 @@
 //!
 //! JSON is written as Python does, by the members of the configuration (`ensure_ascii`, `sort_keys`, `separators`,
 //! `indent`, `allow_nan`), numbers as they are spelled in the elements. `encoding` may be UTF-8, ASCII, Latin-1, UTF-16 or
-//! UTF-32, by the names of Python. MessagePack heeds `use_bin_type`, `use_single_float` and `raw`; extension types and maps with keys that are no texts are errors.
+//! UTF-32, by the names of Python. MessagePack heeds `use_bin_type`, `use_single_float` and `raw`; extension types and maps with keys that
+//! are no strings are errors.
 //!
 //! An array with `order` F is stored in the order of its elements in memory, as readers take it; the shape in the chunk is
 //! not more than how deep lists nest.

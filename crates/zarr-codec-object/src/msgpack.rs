@@ -22,7 +22,7 @@ pub const MSGPACK: CodecEntry = CodecEntry::array_to_bytes("numcodecs.msgpack", 
 .id("msgpack")
 .short("numcodecs.msgpack");
 
-/// Makes a codec of objects as MessagePack, whose texts and bytes are of two types or of one.
+/// Makes a codec of objects as MessagePack, whose strings and bytes are of two types or of one.
 macro_rules! codec {
     ($codec:ident, $entry:ident, $name:literal, $use_bin_type:literal, $read:path) => {
         #[doc = concat!("Codec `", $name, "`: objects as MessagePack.")]
@@ -37,13 +37,13 @@ macro_rules! codec {
                 Self { style: Style { use_bin_type: $use_bin_type, use_single_float: false, raw: false } }
             }
 
-            /// Whether floats are stored in 32 bits.
+            /// Sets whether floats are stored in 32 bits.
             #[must_use]
             pub fn use_single_float(self, use_single_float: bool) -> Self {
                 Self { style: Style { use_single_float, ..self.style } }
             }
 
-            /// Whether texts are read as bytes.
+            /// Sets whether strings are read as bytes.
             #[must_use]
             pub fn raw(self, raw: bool) -> Self {
                 Self { style: Style { raw, ..self.style } }
@@ -73,14 +73,14 @@ macro_rules! codec {
 codec!(MsgPack2, MSGPACK2, "msgpack2", true, Style::from_config);
 codec!(MsgPack, MSGPACK, "msgpack", false, Style::from_old_config);
 
-/// How MessagePack is written, and the type of its texts.
+/// Form in which MessagePack is written, and the type of its strings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Style {
-    /// Bytes have a type of their own, other than texts.
+    /// Whether bytes have a type of their own, other than strings.
     use_bin_type: bool,
-    /// Floats are of 32 bits.
+    /// Whether floats are of 32 bits.
     use_single_float: bool,
-    /// Texts are read as bytes.
+    /// Whether strings are read as bytes.
     raw: bool,
 }
 

@@ -17,10 +17,9 @@ use zarr_grid::{Region, element_count};
 
 const NAME: &str = "pickle";
 
-/// Codec `pickle`, which no table of codecs has unless it is added: for arrays of texts, bytes, integers, floats, bools,
-/// `None`, and lists, tuples and dicts of these, that Python or numpy pickled. Tuples become lists, and ordered dicts and the references to
-/// objects of hdmf-zarr (`hdmf_zarr.utils.ZarrReference`) the dicts that they are. Everything else is an error, and nothing is ever
-/// written.
+/// Codec `pickle`, which no table of codecs has unless it is added: for arrays of strings, bytes, integers, floats, bools, `None`, and
+/// lists, tuples and dicts of these, that Python or numpy pickled. Tuples become lists, and ordered dicts and the references to objects of
+/// hdmf-zarr (`hdmf_zarr.utils.ZarrReference`) the dicts that they are. Everything else is an error, and nothing is ever written.
 ///
 /// A pickle is a program that calls functions by name. None of it is executed: the calls that numpy makes to build an
 /// array are known here and stand for that array; any other name ends the decoding.

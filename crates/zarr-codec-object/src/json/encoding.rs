@@ -1,16 +1,16 @@
-//! The bytes of texts in the encodings of Python that hold JSON.
+//! Bytes of strings in the encodings of Python that hold JSON.
 
 use std::borrow::Cow;
 
-/// A way to store texts as bytes.
+/// An encoding of strings as bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
     Utf8,
     Ascii,
     Latin1,
-    /// Units of 2 bytes.
+    /// UTF-16, in units of 2 bytes.
     Utf16(Order),
-    /// Units of 4 bytes.
+    /// UTF-32, in units of 4 bytes.
     Utf32(Order),
 }
 

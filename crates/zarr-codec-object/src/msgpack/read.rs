@@ -3,10 +3,10 @@
 use crate::special::{self, Special};
 use zarr_json::{Map, Value};
 
-/// How deep lists and maps may nest, as in JSON.
+/// Most levels of lists and maps in each other, as in JSON.
 const MAX_DEPTH: usize = 128;
 
-/// The list that `bytes` are. With `raw`, texts in it come as bytes.
+/// Reads the list that `bytes` are. With `raw`, strings in it come as bytes.
 pub(super) fn list(bytes: &[u8], raw: bool) -> Result<Value, String> {
     let mut reader = Reader { bytes, rest: bytes, raw };
     let value = reader.value(0)?;

@@ -66,7 +66,7 @@ impl Style {
         }
     }
 
-    /// Texts of less than 256 bytes have a form of their own only since there is a type for bytes.
+    /// Appends a string or bytes. Strings of less than 256 bytes have a form of their own only since there is a type for bytes.
     fn string(&self, bytes: &[u8], is_text: bool, out: &mut Vec<u8>) -> Result<(), String> {
         let len = bytes.len();
         match (u32::try_from(len), is_text) {

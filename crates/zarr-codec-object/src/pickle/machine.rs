@@ -15,7 +15,7 @@ const DICTS: [(&str, &str); 2] = [("collections", "OrderedDict"), ("hdmf_zarr.ut
 /// Tuples in tuples are a few deep in the pickle of an array.
 const MAX_DEPTH: u8 = 8;
 
-/// Where the array is that is being made: its shape, whether it lay in Fortran order, and the list of its elements.
+/// The array that is being made: its shape, whether it lay in Fortran order, and the list of its elements.
 type Made = (Vec<u64>, bool, usize);
 
 /// The machine: a stack, a memory, and the containers and the array that are being made.
@@ -25,9 +25,9 @@ pub(super) struct Machine<'b> {
     memo: HashMap<u32, Item>,
     containers: Vec<Container>,
     array: Option<Made>,
-    /// How many bytes of texts were made into bytes, counted each time.
+    /// Number of bytes of strings that were made into bytes, counted each time.
     made: usize,
-    /// How many bytes the pickle has, which has each text in it that is made into bytes, and the name of an encoding by a shorter
+    /// Number of bytes of the pickle, which has each string in it that is made into bytes, and the name of an encoding by a shorter
     /// reference.
     size: usize,
 }
