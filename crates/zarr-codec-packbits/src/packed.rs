@@ -15,27 +15,27 @@ pub(crate) const NAME: &str = "packbits";
 pub(crate) struct PackBits {
     pub(crate) layout: Layout,
     pub(crate) field: Field,
-    /// Numbers of one element.
+    /// The count of numbers that one element has.
     pub(crate) count: u32,
     pub(crate) padding: Padding,
 }
 
-/// The bytes of an encoded chunk.
+/// Size of an encoded chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EncodedSize {
-    /// All of them.
+    /// Number of all bytes of the chunk.
     pub(crate) size: u64,
-    /// Bits that fill up the last byte of elements.
+    /// Number of bits that fill up the last byte of elements.
     pub(crate) padding: u8,
 }
 
 impl PackBits {
-    /// Bits of one element.
+    /// The number of bits of one element.
     pub(crate) fn element_bits(&self) -> u64 {
         u64::from(self.field.width) * u64::from(self.count)
     }
 
-    /// Bytes in front of the elements.
+    /// The number of bytes in front of the elements.
     pub(crate) fn header(&self) -> u64 {
         u64::from(self.padding == Padding::FirstByte)
     }

@@ -16,7 +16,7 @@ use zarr_codec::{Decode, Error, Step, ViewMut};
 #[derive(Debug)]
 pub(crate) struct Part {
     codec: Arc<PackBits>,
-    /// Of the packed elements.
+    /// Offsets of the bytes to read, counted from the first byte of packed elements.
     bytes: Range<u64>,
     state: State,
 }
