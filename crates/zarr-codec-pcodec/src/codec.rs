@@ -86,7 +86,7 @@ impl Pcodec {
         Ok(Self { delta, ..self })
     }
 
-    /// With at most so many numbers in a part that is compressed on its own; more than 2^24 count as so many.
+    /// Sets the most numbers of a part that is compressed on its own; more than 2^24 count as 2^24.
     ///
     /// # Errors
     /// [`Error::Argument`] for 0.
