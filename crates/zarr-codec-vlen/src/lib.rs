@@ -12,7 +12,7 @@
 //! A chunk is the number of its elements and then, in C order, each element's length in bytes and its bytes; numbers are
 //! of 32 bits, little-endian. `vlen-array` has numpy's type of
 //! the inner elements as its `dtype`, as in `"<f8"`, which says their byte order; the others have no configuration. The
-//! number must be that of the chunk, nothing may be left over, and texts must be UTF-8.
+//! number must be that of the chunk, nothing may be left over, and strings must be UTF-8.
 //!
 //! `zarrs.vlen` has an index of where each element begins and the last one ends, numbers of `index_data_type` (`uint32`,
 //! `uint64`) that `index_codecs` encode, and all elements one after another, which `data_codecs` encode as bytes. A chunk is the
