@@ -15,7 +15,7 @@ pub(crate) struct Form {
 }
 
 impl Form {
-    /// Blocks of a chunk of so many axes.
+    /// Dimensionality of the blocks of a chunk of `axes` axes.
     pub(crate) fn dimensionality(axes: usize) -> Result<ZfpDimensionality, Error> {
         Ok(match axes {
             0 | 1 => ZfpDimensionality::D1,

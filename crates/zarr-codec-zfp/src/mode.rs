@@ -3,24 +3,24 @@
 use zarr_codec::Error;
 use zfp_rs::{ZfpConfig, ZfpDimensionality, ZfpScalarType, ZfpStreamAlignment};
 
-/// The mode of compression: how much is kept of each block.
+/// The mode of compression: the part of each block that is kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Mode {
-    /// So many bits for each number.
+    /// Number of bits for each number.
     Rate(f64),
-    /// So many bit planes; 0 for all.
+    /// Number of bit planes; 0 for all.
     Precision(u32),
-    /// Numbers may differ by so much; 0 for no more than the transform does.
+    /// Largest difference of a number from the original; 0 for no more than the transform makes.
     Accuracy(f64),
-    /// Everything.
+    /// Everything is kept.
     Reversible,
     /// The parameters of the format itself.
     Expert {
-        /// The least bits of a block.
+        /// The least number of bits of a block.
         min_bits: u32,
-        /// The most bits of a block.
+        /// The largest number of bits of a block.
         max_bits: u32,
-        /// The most bit planes: 1 to 64.
+        /// The largest number of bit planes: 1 to 64.
         max_prec: u32,
         /// The exponent of the lowest bit plane.
         min_exp: i32,
