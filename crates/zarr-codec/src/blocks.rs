@@ -54,7 +54,7 @@ fn part(bytes: &[u8], range: Range<usize>) -> Result<&[u8], Error> {
 /// The elements of a chunk, encoded when they are asked for.
 #[derive(Debug)]
 pub(crate) struct Elements<'c> {
-    /// All of the chunk.
+    /// The region that is the whole chunk.
     pub(crate) target: ChunkRegion<'c>,
     pub(crate) chunk: &'c View<'c>,
 }
@@ -131,7 +131,7 @@ impl ChunkRegion<'_> {
         Ok(())
     }
 
-    /// From the region's first element to its last, which are elements of the chunk; arbitrary if there are none.
+    /// Offsets of the region's first and last element among the elements of the chunk; arbitrary if the region has no elements.
     fn span(&self) -> Range<u64> {
         let (mut stride, mut first, mut last) = (1, 0, 0);
         for (&len, range) in self.shape.iter().zip(self.region.axes()).rev() {

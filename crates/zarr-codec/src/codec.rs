@@ -161,7 +161,7 @@ pub trait BytesToBytes: Debug + Send + Sync {
     /// The codec's name, for errors about the decoded size.
     fn name(&self) -> &'static str;
 
-    /// Whether chunks of which so many bytes come here can be encoded and decoded at all; called when an array is opened.
+    /// Checks whether chunks can be encoded and decoded at all if this codec gets `decoded` bytes of each; called when an array is opened.
     ///
     /// # Errors
     /// [`Error::Metadata`] or [`Error::Unsupported`] if not.

@@ -21,12 +21,12 @@ use std::sync::Arc;
 use zarr_bytes::ByteRange;
 use zarr_grid::{AxisOverlaps, ChunkIndex, ChunkOverlaps, Shape};
 
-/// How encoded bytes are best asked for.
+/// Preferences for requests of encoded bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Access {
-    /// Ask for uncompressed data in pieces of about so many bytes, one after another, and not all at once: where requests cost
-    /// little, a piece is then still in the processor's cache when its elements are copied.
+    /// Approximate number of bytes of the pieces in which to ask for uncompressed data, one after another, and not all at once: where
+    /// requests cost little, a piece is then still in the processor's cache when its elements are copied.
     pub read_size: Option<u64>,
     /// Whether checksums may go unverified where verifying them means to fetch more than is asked for.
     pub skip_checksums: bool,

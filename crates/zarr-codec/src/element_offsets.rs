@@ -7,9 +7,9 @@ use zarr_grid::{Region, Shape};
 /// For codecs whose elements can only be read from front to back.
 #[derive(Debug)]
 pub struct ElementOffsets {
-    /// Elements per axis.
+    /// Number of elements of the region per axis.
     lens: Shape,
-    /// From one element of the region to the next, per axis.
+    /// Distance from one element of the region to the next, per axis, in elements of the chunk.
     strides: Shape,
     /// The position of the next element in the region.
     index: Shape,

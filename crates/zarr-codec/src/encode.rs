@@ -40,14 +40,14 @@ pub trait EncodeSplit: Send + Sync + Debug {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EncodedRun {
-    /// The bytes of all.
+    /// The bytes of all inner chunks.
     pub bytes: Vec<u8>,
-    /// The number of bytes of each, in C order; `None` for one that is not stored.
+    /// The number of bytes of each inner chunk, in C order; `None` for one that is not stored.
     pub lengths: Vec<Option<u64>>,
 }
 
 impl EncodedRun {
-    /// Of these bytes, which are inner chunks of these lengths.
+    /// A run of these bytes, which are inner chunks of these lengths.
     #[must_use]
     pub fn new(bytes: Vec<u8>, lengths: Vec<Option<u64>>) -> Self {
         Self { bytes, lengths }

@@ -1,4 +1,4 @@
-//! What is written to a chunk that keeps other elements.
+//! New elements that are written to a chunk that keeps other elements.
 
 mod masked;
 
@@ -20,11 +20,11 @@ pub struct Patch<'a> {
 
 #[derive(Clone, Debug)]
 enum Elements<'a> {
-    /// All of a region, in its shape.
+    /// All elements of a region, in its shape.
     Region(Region, View<'a>),
-    /// Selected ones.
+    /// Selected elements.
     Selected(SelectedElements<'a>, Output<'a>),
-    /// Those of a region that a mask has.
+    /// Elements of a region that a mask has.
     Masked(Masked<'a>),
 }
 
@@ -32,7 +32,7 @@ enum Elements<'a> {
 #[derive(Clone, Debug)]
 struct Output<'a> {
     items: &'a [u8],
-    /// Bytes of one.
+    /// Number of bytes of one element.
     item: usize,
     heap: Option<Arc<Heap>>,
 }
@@ -65,8 +65,8 @@ impl<'a> Patch<'a> {
         Ok(Self { shape: shape.into(), elements: Elements::Selected(selected, Output { items, item, heap }) })
     }
 
-    /// Those elements of a region of a chunk of `shape` of which `mask` has a byte other than 0. `elements` and `mask` have the region's
-    /// shape.
+    /// A patch of the elements of a region of a chunk of `shape` for which `mask` has a byte other than 0. `elements` and `mask` have the
+    /// region's shape.
     ///
     /// # Errors
     /// [`Error::Buffer`] if they have not, or an item of the mask is no byte.

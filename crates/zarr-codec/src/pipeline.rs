@@ -20,7 +20,7 @@ use std::sync::Arc;
 use turned::Turned;
 use zarr_grid::{Region, Shape};
 
-/// Uncompressed data that is transposed is asked for in pieces so many times as large as other data.
+/// Factor by which the pieces in which uncompressed data is asked for are larger if the data is transposed.
 const TURNED: u64 = 8;
 
 /// The codecs of an array, bound to its elements: array-to-array codecs, one array-to-bytes codec, bytes-to-bytes codecs.
@@ -344,8 +344,8 @@ impl Pipeline {
         })
     }
 
-    /// What the array-to-array codecs do to a chunk of `shape`, if they only permute its axes: the shape that comes out, and the
-    /// permutation of all of them.
+    /// Effect of the array-to-array codecs on a chunk of `shape`, if they only permute its axes: the shape that comes out, and the
+    /// permutation of all of them together.
     fn permutation(&self, shape: &[u64]) -> Option<(Shape, Option<SmallVec<[usize; 6]>>)> {
         let mut shape = Shape::from_slice(shape);
         let mut order: Option<SmallVec<[usize; 6]>> = None;

@@ -23,16 +23,16 @@ pub struct Sink<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Piece {
-    /// Bytes that it took.
+    /// Number of bytes that the decoder took.
     pub taken: usize,
-    /// Bytes that it decoded them to.
+    /// Number of bytes that the decoder made of them.
     pub came: usize,
     /// Whether the stream ends with them.
     pub is_last: bool,
 }
 
 impl Piece {
-    /// So many bytes were taken, so many came of them, and the stream may end with them.
+    /// A piece of `taken` bytes, decoded to `came` bytes. `is_last`: the stream ends with them.
     #[must_use]
     pub fn new(taken: usize, came: usize, is_last: bool) -> Self {
         Self { taken, came, is_last }
@@ -175,15 +175,15 @@ impl<'a> Sink<'a> {
         read(self.codec, reader, into)
     }
 
-    /// How much room to offer for output of unknown size, `least` bytes or more: it grows with the decoded bytes, so
-    /// that a small input cannot claim much memory.
+    /// Number of bytes of room to offer for output of unknown size, `least` or more: it grows with the decoded bytes, so that a small input
+    /// cannot claim much memory.
     pub fn step(&self, least: usize) -> usize {
         self.len.max(least).min(self.bound - self.len)
     }
 
-    /// Decodes a stream piece by piece. `room` tells how many bytes to offer when so many of `input` are left; `decode`
-    /// decodes the rest of the input into the buffer that it gets. Returns the number of bytes that the stream has, or
-    /// `None` if it ends too early.
+    /// Decodes a stream piece by piece. `room` tells how many bytes to offer when the given number of bytes of `input` is left; `decode`
+    /// decodes the rest of the input into the buffer that it gets. Returns the number of bytes that the stream has, or `None` if it ends
+    /// too early.
     ///
     /// # Errors
     /// The errors of `decode`, [`Error::TooLong`] one byte past the bound, [`Error::Allocation`].

@@ -1,13 +1,13 @@
-//! How large encoded chunks are, and the limits on decoding.
+//! Sizes of encoded chunks, and the limits on decoding.
 
 /// The number of bytes that a codec makes of a chunk, as far as metadata tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Exactly so many.
+    /// Exactly this number of bytes.
     Exact(u64),
-    /// So many at most.
+    /// At most this number of bytes.
     AtMost(u64),
-    /// Depends on the data: strings.
+    /// Number of bytes that depends on the data: strings.
     Unknown,
 }
 

@@ -232,7 +232,7 @@ macro_rules! accessors {
 }
 
 impl<'a> View<'a> {
-    /// All of `bytes` as elements in C order.
+    /// View of all of `bytes` as elements in C order.
     ///
     /// # Errors
     /// [`Error::Buffer`] if `bytes` has not the length that `shape` and `item_size` ask for.
@@ -313,7 +313,7 @@ impl<'a> View<'a> {
 }
 
 impl<'a> ViewMut<'a> {
-    /// All of `bytes` as elements in C order.
+    /// View of all of `bytes` as elements in C order.
     ///
     /// # Errors
     /// [`Error::Buffer`] if `bytes` has not the length that `shape` and `item_size` ask for.

@@ -4,11 +4,11 @@ use crate::{View, ViewMut};
 use std::ops::Range;
 use zarr_grid::Region;
 
-/// Those elements of a region of a chunk of which the mask has a byte other than 0.
+/// Elements of a region of a chunk for which the mask has a byte other than 0.
 #[derive(Clone, Debug)]
 pub(super) struct Masked<'a> {
     pub(super) region: Region,
-    /// In the region's shape, as the mask is.
+    /// Elements in the region's shape, as the mask is.
     pub(super) elements: View<'a>,
     mask: View<'a>,
 }

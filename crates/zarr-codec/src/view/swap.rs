@@ -7,8 +7,8 @@ use std::ops::Range;
 use zarr_dtype::SwapRun;
 use zarr_grid::Region;
 
-/// Items with several kinds of numbers are copied in blocks of about so many bytes, once for each kind, so that all but the
-/// first pass find them in the cache.
+/// Approximate number of bytes of the blocks in which items with several kinds of numbers are copied, once for each kind, so that all but
+/// the first pass find them in the cache.
 const BLOCK: usize = 64 << 10;
 
 impl View<'_> {
