@@ -1,8 +1,8 @@
 //! The hashes of the boxes of an array. Each of its chunks is decoded once if memory suffices.
 //!
 //! Where slabs of whole boxes and whole chunks are small, each thread reads one and hashes its boxes while they are in the cache. Else
-//! slabs cut boxes along one axis, the first along which boxes are longer than 1: what a slab has of a box is then a run of its elements in C
-//! order, and a box whose end has not come yet keeps no elements, only the state of its hash.
+//! slabs cut boxes along one axis, the first along which boxes are longer than 1: the part of a box in a slab is then a run of its elements
+//! in C order, and a box whose end has not come yet keeps no elements, only the state of its hash.
 
 use crate::Hash;
 use crate::boxes::number;
@@ -84,25 +84,25 @@ impl Met {
     }
 }
 
-/// What a slab has of a box.
+/// The part of a box that lies in a slab.
 struct Piece {
     number: u64,
-    /// Where it is in the slab.
+    /// Region of the part in the slab.
     within: Region,
-    /// Elements of the whole box.
+    /// Number of elements of the whole box.
     len: u64,
-    /// Whether it has the last elements of the box.
+    /// Whether the part has the last elements of the box.
     is_last: bool,
 }
 
 struct Hashing<'a> {
     array: &'a Array,
     boxes: &'a ChunkGrid,
-    /// Boxes along each axis.
+    /// Number of boxes along each axis.
     counts: Shape,
     met: Met,
     elements: ElementHasher,
-    /// The hashes of so many elements that are all the fill value.
+    /// Hashes of elements that are all the fill value, by the number of elements.
     fills: Mutex<HashMap<u64, Hash>>,
     scratches: Mutex<Vec<Vec<u8>>>,
     leaves: Mutex<Vec<Hash>>,
@@ -167,7 +167,7 @@ impl Hashing<'_> {
         Ok(())
     }
 
-    /// What a region has of boxes: those with elements of stored chunks, and the others.
+    /// The parts of boxes that lie in a region: those of boxes with elements of stored chunks, and those of others.
     fn pieces(&self, region: &Region) -> Result<(Vec<Piece>, Vec<Piece>)> {
         let (mut read, mut fill) = (Vec::new(), Vec::new());
         for overlap in self.boxes.intersect(region).iter() {
@@ -196,7 +196,7 @@ impl Hashing<'_> {
         self.set(&hashes)
     }
 
-    /// The hash of so many elements that are all the fill value.
+    /// The hash of `len` elements that are all the fill value.
     fn fill(&self, len: u64) -> Result<Hash> {
         if let Some(hash) = lock(&self.fills).get(&len) {
             return Ok(*hash);

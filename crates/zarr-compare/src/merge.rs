@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-/// What two lists have at a path.
+/// The items at one path: of one of two lists, or of both.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Pair<T> {
     First(T),

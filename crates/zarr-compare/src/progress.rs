@@ -7,11 +7,11 @@ use zarr_hierarchy::{IntoFlow, Result};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Progress<'a> {
-    /// So many bytes of elements are to be looked at, those of variable length as 16 each. The first event.
+    /// Number of bytes of elements that are to be looked at; elements of variable length count as 16 each. The first event.
     Total(u128),
     /// The array at this path is begun.
     Begin(&'a str),
-    /// So many bytes of elements, counted as for [`Total`](Self::Total), are done.
+    /// Number of bytes of elements that are done since the last such event, counted as for [`Total`](Self::Total).
     Done(u128),
 }
 

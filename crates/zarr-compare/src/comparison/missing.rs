@@ -5,13 +5,13 @@ use std::ops::Range;
 use zarr_grid::ChunkIndex;
 use zarr_scan::Slabs;
 
-/// All slabs but some.
+/// All slabs of an array but some.
 #[derive(Debug)]
 pub(super) struct Missing<'a> {
     slabs: &'a Slabs,
-    /// Those that have elements of stored chunks.
+    /// Slabs that have elements of stored chunks.
     met: &'a BTreeSet<ChunkIndex>,
-    /// Of the array, which has elements.
+    /// Shape of the array, which has elements.
     shape: &'a [u64],
 }
 
@@ -20,7 +20,7 @@ impl<'a> Missing<'a> {
         Self { slabs, met, shape }
     }
 
-    /// How many elements they have.
+    /// The number of elements of these slabs.
     pub(super) fn count(&self) -> u128 {
         let met = self.met.iter().map(|slab| zarr_grid::total_size(&self.slabs.region(slab).shape(), 1));
         zarr_grid::total_size(self.shape, 1).saturating_sub(met.fold(0, u128::saturating_add))

@@ -1,4 +1,4 @@
-//! What comparisons find.
+//! Differences that comparisons find.
 
 use super::{array, memory, registry};
 use crate::{CompareOptions, Comparison, NotCompared, Side, Values};

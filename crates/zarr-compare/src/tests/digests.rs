@@ -1,4 +1,4 @@
-//! What digests depend on.
+//! Properties of arrays that digests depend on.
 
 use super::{array, digest, hash, memory, registry};
 use crate::{ArrayDifference, Digest, DigestDifference, DigestOptions};
