@@ -1,10 +1,10 @@
-//! Which element of a chunk cannot be decoded.
+//! Search for the element of a chunk that cannot be decoded.
 
 use crate::{Error, ErrorKind, decoded};
 use zarr_array::Array;
 use zarr_cf::encoding::Encoding;
 
-/// Elements of chunks up to so many bytes are looked at again.
+/// Most bytes of a chunk whose elements are looked at again.
 const LARGEST: u128 = 256 << 20;
 
 /// The error of a read of decoded values with the index in the array of the first element of the chunk that has no value: the codec

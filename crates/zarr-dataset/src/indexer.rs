@@ -7,18 +7,18 @@ use zarr_grid::AxisSelection;
 /// Indices along a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Indexer {
-    /// From `start`, `len` indices, `step` apart.
+    /// Indices from `start` on, `len` of them, `step` apart.
     Strided { start: u64, step: i64, len: u64 },
-    /// Any, in any order.
+    /// Any indices, in any order.
     List(Arc<[u64]>),
-    /// One for each point along a dimension that several axes share.
+    /// An index for each point along a dimension that several axes share.
     Points { dimension: Arc<str>, indices: Arc<[u64]> },
-    /// One, of a dimension that is gone.
+    /// One index, of a dimension that is gone.
     One(u64),
 }
 
 impl Indexer {
-    /// All of a dimension.
+    /// All indices of a dimension of `len` elements.
     pub(crate) fn all(len: u64) -> Self {
         Self::Strided { start: 0, step: 1, len }
     }

@@ -13,8 +13,8 @@ pub enum Label {
     Integer(i128),
     /// A float.
     Number(f64),
-    /// A string; of times a date as in ISO 8601, or a part of one: `2020`, `2020-01`, `2020-01-31T12:00`. Of coordinates of other types it is
-    /// read as a number, `true` or `false`, or a duration such as `12 h`.
+    /// A string; of times a date as in ISO 8601, or a part of one: `2020`, `2020-01`, `2020-01-31T12:00`. Of coordinates of other types it
+    /// is read as a number, `true` or `false`, or a duration such as `12 h`.
     Text(String),
 }
 
@@ -103,23 +103,23 @@ impl Labels {
         Self { method: Method::Backfill, ..labels.into() }
     }
 
-    /// From a label to another one, both included, in the order of the coordinate: from north to south, if latitudes descend.
+    /// The labels from `first` to `last`, both included, in the order of the coordinate: from north to south, if latitudes descend.
     pub fn between(first: impl Into<Label>, last: impl Into<Label>) -> Self {
         Self::new(Find::Slice(Some(first.into()), Some(last.into())))
     }
 
-    /// From a label on, it included.
+    /// The labels from `first` on, it included.
     pub fn from_first(first: impl Into<Label>) -> Self {
         Self::new(Find::Slice(Some(first.into()), None))
     }
 
-    /// Up to a label, it included.
+    /// The labels up to `last`, it included.
     pub fn to_last(last: impl Into<Label>) -> Self {
         Self::new(Find::Slice(None, Some(last.into())))
     }
 
-    /// Searches the coordinate by halves, however small it is: of `n` chunks, log2(n) + 2 are read for a label, and twice as many for a slice.
-    /// Without it a coordinate of up to 2^18 values is read as a whole.
+    /// Searches the coordinate by halves, however small it is: of `n` chunks, log2(n) + 2 are read for a label, and twice as many for a
+    /// slice. Without it a coordinate of up to 2^18 values is read as a whole.
     ///
     /// A coordinate that is not sorted is an error if its order is broken among the values read; else labels may not be found in it.
     #[must_use]

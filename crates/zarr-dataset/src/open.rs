@@ -26,14 +26,14 @@ struct Opened {
     name: String,
     array: Array,
     axes: Vec<Axis>,
-    /// Those of the user.
+    /// Attributes of the user.
     attributes: Map,
-    /// Those that name other variables, taken from the attributes.
+    /// Attributes that name other variables, taken out of `attributes`.
     related: Map,
 }
 
-/// The parts of the data set of `group`, whose children are `nodes`, and `broken` where they cannot be read. `registry` has the codec of this
-/// crate.
+/// The parts of the data set of `group`, whose children are `nodes`, and `broken` where they cannot be read. `registry` has the codec of
+/// this crate.
 ///
 /// # Errors
 /// [`ErrorKind::InvalidMetadata`](crate::ErrorKind::InvalidMetadata) if an array has no names of its dimensions, or a dimension two sizes.

@@ -1,26 +1,26 @@
-//! How data sets are opened.
+//! Options of opening data sets.
 
 use zarr_array::Options;
 
-/// Which variables are coordinates, beside those of one dimension whose name they have: the argument `decode_coords` of xarray.
+/// The variables that are coordinates, beside those that have one dimension and its name: the argument `decode_coords` of xarray.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeCoords {
-    /// No others.
+    /// No other variables.
     None,
-    /// Those that attributes `coordinates` list.
+    /// Variables that attributes `coordinates` list.
     #[default]
     Coordinates,
-    /// Those, and those that other attributes of the CF conventions name: `bounds`, `climatology`, `grid_mapping` (also in the form
-    /// `crs: lat lon`), `cell_measures` and `formula_terms` (`area: name`), `geometry`, `node_coordinates`, `node_count`,
-    /// `part_node_count` and `interior_ring`.
+    /// Variables as for [`Coordinates`](Self::Coordinates), and those that other attributes of the CF conventions name: `bounds`,
+    /// `climatology`, `grid_mapping` (also in the form `crs: lat lon`), `cell_measures` and `formula_terms` (`area: name`), `geometry`,
+    /// `node_coordinates`, `node_count`, `part_node_count` and `interior_ring`.
     ///
     /// Such an attribute moves to the [`encoding`](crate::Variable::encoding) where all variables that it names are there. Else it stays
     /// an attribute, and names no coordinates; xarray drops it, with a warning.
     All,
 }
 
-/// How a data set is opened.
+/// Options of opening a data set.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct DatasetOptions {
@@ -28,9 +28,9 @@ pub struct DatasetOptions {
     pub number_dimensions: bool,
     /// Whether nodes are looked for although there is consolidated metadata, which may be stale.
     pub ignore_consolidated: bool,
-    /// Which variables are coordinates.
+    /// The variables that are coordinates.
     pub decode_coords: DecodeCoords,
-    /// How its arrays are opened.
+    /// Options of opening its arrays.
     pub arrays: Options,
 }
 

@@ -1,4 +1,4 @@
-//! What a read of a variable fetches, without reading it.
+//! The chunks that a read of a variable fetches, without reading it.
 
 use crate::gather::{self, Dimension};
 use crate::indexer::Indexer;

@@ -40,11 +40,11 @@ pub struct DataTree {
 /// A group of the tree.
 #[derive(Clone, Debug)]
 struct Node {
-    /// From the group that the tree was opened at.
+    /// Path of the group, from the group that the tree was opened at.
     path: String,
-    /// The group that it lies in.
+    /// Index of the group that it lies in.
     parent: Option<usize>,
-    /// Without inherited coordinates.
+    /// The data set of the group, without inherited coordinates.
     dataset: Dataset,
 }
 

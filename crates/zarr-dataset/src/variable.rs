@@ -36,11 +36,11 @@ struct Inner {
     way: OnceLock<Way>,
 }
 
-/// How values are read.
+/// The way in which values are read.
 enum Way {
-    /// Elements are the values.
+    /// Values that are the elements themselves.
     Stored,
-    /// From an array that decodes chunks.
+    /// Values from an array that decodes chunks.
     Decoded(Array),
     /// Strings and bools, of which some may be missing.
     Strings,
@@ -129,8 +129,8 @@ impl Variable {
     /// The attributes that are the encoding: `scale_factor`, `units` of times..., and those that name other variables: `coordinates`.
     /// Without the first ones if they are no encoding, which a [`read`](Self::read) tells.
     ///
-    /// As in `encoding` of xarray, `_FillValue` is there in every dialect, also where the fill value of the array is it, as in version 2. It
-    /// is a value of the stored data type: a number, `"NaN"`, a list of two of these for a complex one, a string, a bool.
+    /// As in `encoding` of xarray, `_FillValue` is there in every dialect, also where the fill value of the array is it, as in version 2.
+    /// It is a value of the stored data type: a number, `"NaN"`, a list of two of these for a complex one, a string, a bool.
     /// [`NewVariable::like`](crate::NewVariable::like) takes all of it to a new variable.
     pub fn encoding(&self) -> Map {
         let mut encoding = self.inner.encoding.as_ref().map_or_else(Map::new, |encoding| encoding.taken.clone());

@@ -50,15 +50,15 @@ impl Dataset {
     /// left alone. Values are encoded as the variables are. Returns the data set as it is then.
     ///
     /// All values are encoded before the first is stored. If a store fails in between, arrays that have grown shrink again; an
-    /// interrupted process can leave arrays of different sizes, which [`open`](Self::open) reports. Consolidated metadata of this group and of
-    /// groups above has the sizes from before until all arrays have grown, and then the new ones, by one set of its document: who opens the
-    /// data set by it finds one size of the dimension at any time (in stores with conditional sets, and as long as nobody else appends, changes its variables or consolidates).
+    /// interrupted process can leave arrays of different sizes, which [`open`](Self::open) reports. Consolidated metadata of this group and
+    /// of groups above has the sizes from before until all arrays have grown, and then the new ones, by one set of its document: who opens
+    /// the data set by it finds one size of the dimension at any time (in stores with conditional sets, and as long as nobody else appends,
+    /// changes its variables or consolidates).
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if `new` lacks a variable that has the dimension, sizes of other dimensions differ, a value cannot be
-    /// encoded, an array of the group is broken, or NCZarr lists the size of the dimension; [`ErrorKind::NotFound`] for a variable that is not
-    /// there; [`ErrorKind::Conflict`] if the data set was changed since it was opened;
-    /// [`ErrorKind::Store`].
+    /// encoded, an array of the group is broken, or NCZarr lists the size of the dimension; [`ErrorKind::NotFound`] for a variable that is
+    /// not there; [`ErrorKind::Conflict`] if the data set was changed since it was opened; [`ErrorKind::Store`].
     pub fn append(&self, dimension: &str, new: &NewDataset) -> Result<Self> {
         self.check_whole()?;
         self.check_dimension(dimension)?;
@@ -144,14 +144,14 @@ impl Dataset {
     /// All values are encoded before the first is stored. Coordinates that have none of the dimensions of the region are left alone.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] for a variable that is not there; [`ErrorKind::Argument`] for one that has none of the dimensions of the region, for other sizes or
-    /// dimensions, for a value that cannot be encoded, and for a region that covers parts of chunks, unless
+    /// [`ErrorKind::NotFound`] for a variable that is not there; [`ErrorKind::Argument`] for one that has none of the dimensions of the
+    /// region, for other sizes or dimensions, for a value that cannot be encoded, and for a region that covers parts of chunks, unless
     /// [`safe_chunks`](NewDataset::safe_chunks) says that nobody writes the rest; [`ErrorKind::Store`].
     pub fn write(&self, new: &NewDataset) -> Result<()> {
         store_all(self.encoded(new)?)
     }
 
-    /// What is to be written where.
+    /// The variables to write, the selection of each that is written, and the encoded elements for it.
     fn encoded<'d>(&'d self, new: &NewDataset) -> Result<Vec<(&'d Variable, Selection, ArrayData)>> {
         new.sizes()?;
         let is_region = self.check_whole().is_err();

@@ -108,7 +108,7 @@ impl<'v> LabelKeys<'v> {
         }
     }
 
-    /// A text as a label of the type of the coordinate, which is none of texts or dates.
+    /// Parses a string as a label of the type of the coordinate, which is neither of strings nor of dates.
     fn parsed(&self, text: &str) -> Option<Label> {
         match (&self.data_type, self.data_type.class()) {
             (DataType::TimeDelta64(_), _) => TimeUnit::new(Unit::Nanosecond).parse_delta(text).map(Label::from),

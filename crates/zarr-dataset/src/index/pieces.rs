@@ -6,10 +6,10 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use zarr_grid::AxisSelection;
 
-/// Coordinates of up to so many values are read as a whole.
+/// Most values of a coordinate that is read as a whole.
 const SMALL: u64 = 1 << 18;
 
-/// Values of a chunk that are read at once at most.
+/// Most values of a chunk that are read at once.
 const LARGEST_PIECE: u64 = 1 << 24;
 
 /// A coordinate of which some pieces were read. They are the whole of a small one, and chunks of a large one, which has to be sorted; the

@@ -8,7 +8,7 @@ use zarr_dataset::{Dataset, ErrorKind, Labels};
 use zarr_meta::Dialect;
 use zarr_store::{Counted, MemoryStore};
 
-/// Ten times from 2020 on, so many of a unit apart.
+/// A data set with ten times from 2020 on, `step` of a unit apart.
 fn times(units: &str, step: i64, chunk: u64) -> Dataset {
     let group = group();
     let values: Vec<i64> = (0..10).map(|index| index * step).collect();
@@ -195,7 +195,7 @@ proptest! {
         }
     }
 
-    /// Of distinct values in chunks of at least two, log2(chunks) + 2 chunks are read at most.
+    /// At most log2(chunks) + 2 chunks are read of distinct values in chunks of at least two values.
     #[test]
     fn chunks_read_are_bounded(len in 2_i32..500, chunk in 2_u64..20, label in -3_i32..1003) {
         let values: Vec<i32> = (0..len).map(|value| 2 * value).collect();
