@@ -84,21 +84,28 @@ use crate::{DataType, Error, Heap};
 ///
 /// Types that lie in a Rust vector just as they lie in memory (numbers, complex numbers, `[u8; N]`) are read straight into
 /// [`as_bytes_mut`](Self::as_bytes_mut) of the vector. A `bool`, which has two values, goes by
-/// [`from_item_vec`](Self::from_item_vec), and all others, texts among them, by [`from_items`](Self::from_items).
+/// [`from_item_vec`](Self::from_item_vec), and all others, strings among them, by [`from_items`](Self::from_items).
 ///
 /// | Rust | data types |
 /// |---|---|
 /// | `bool` | bool |
-/// | `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64` | int8, int16...; `i8` also int2 and int4, `u8` uint2 and uint4; `i64` also dates and lengths of time |
+/// | `i8`, `i16`, `i32`, `i64`, `u8`, `u16`, `u32`, `u64` | int8, int16... |
+/// | `i8` | also int2 and int4 |
+/// | `u8` | also uint2 and uint4 |
+/// | `i64` | also dates and lengths of time |
 /// | `half::f16`, `half::bf16`, `f32`, `f64` | float16, bfloat16, float32, float64 |
 /// | `Complex` of one of these | complex_float16, complex_bfloat16, complex64, complex128 |
-/// | `[u8; N]` | `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes; floats of 8 bits and less as one byte, which [`SmallFloat`](crate::SmallFloat) tells the value of, and complex numbers of them as two |
+/// | `[u8; N]` | `r*`, `raw_bytes` and `null_terminated_bytes` of N bytes |
+/// | `[u8; 1]` | also floats of 8 bits and less, which [`SmallFloat`](crate::SmallFloat) tells the value of |
+/// | `[u8; 2]` | also complex numbers of floats of 8 bits and less |
 /// | `String` | string, `fixed_length_utf32`, `null_terminated_bytes` that is UTF-8 |
 /// | `Vec<u8>` | bytes, `r*`, `raw_bytes`, `null_terminated_bytes`, `vlen-array` of uint8 |
 /// | `Vec` of another number | `vlen-array` of a type whose elements that number takes |
 /// | [`json::Value`](zarr_json::Value) | `v2_object` |
-/// | with the feature `microfloat`: `microfloat::f8e4m3fn` and the others of that crate, and `Complex` of one of them | float8_e4m3fn and the others of ml_dtypes, complex_float8_e4m3fn... |
-/// | with the feature `jiff`: `Timestamp`, `civil::DateTime`, `civil::Date`, and `Option` of them, which has `None` for NaT | `numpy.datetime64` with a unit |
+/// | with the feature `microfloat`: `microfloat::f8e4m3fn` and the others of that crate | float8_e4m3fn and the others of ml_dtypes |
+/// | with the feature `microfloat`: `Complex` of one of them | complex_float8_e4m3fn... |
+/// | with the feature `jiff`: `Timestamp`, `civil::DateTime`, `civil::Date` | `numpy.datetime64` with a unit |
+/// | with the feature `jiff`: `Option` of one of them, which has `None` for NaT | `numpy.datetime64` with a unit |
 /// | with the feature `jiff`: `SignedDuration`, and `Option` of it | `numpy.timedelta64` with a unit but years and months |
 /// | a struct with `#[derive(zarr::Element)]`, a [`StructElement`] | struct |
 ///
@@ -170,7 +177,7 @@ pub trait Element: Sized + Clone + Send + Sync + 'static {
         Err(Error::NoDataType { element: Self::name() })
     }
 
-    /// A vector of `len` zeros, false, or empty texts. Where the system provides zeroed memory it is not touched.
+    /// A vector of `len` zeros, false, or empty strings. Where the system provides zeroed memory it is not touched.
     ///
     /// # Errors
     /// [`Error::Memory`].

@@ -7,9 +7,8 @@ pub use structure::{from_npy_value, npy_literal};
 use crate::{ByteOrder, DataType, Error, NumpyType, NumpyTypeError};
 use zarr_json::Value;
 
-/// numpy's type string for elements of `data_type` in little-endian order, such as `<f4`, `|b1`, `<M8[25s]`; `None` for
-/// types that numpy lacks (bfloat16 and smaller floats, texts and bytes of variable length, extensions), and for structs,
-/// which [`npy_literal`] spells.
+/// numpy's type string for elements of `data_type` in little-endian order, such as `<f4`, `|b1`, `<M8[25s]`; `None` for types that numpy
+/// lacks (bfloat16 and smaller floats, strings and bytes of variable length, extensions), and for structs, which [`npy_literal`] spells.
 ///
 /// Two- and four-bit integers lie in whole bytes, and are such to numpy.
 pub fn npy_descr(data_type: &DataType) -> Option<String> {

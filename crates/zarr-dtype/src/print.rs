@@ -12,9 +12,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use zarr_json::Value;
 
-/// The element `item` as JSON, in the notation of fill values: texts as they are, bytes of every kind as base64 text,
-/// dates and lengths of time as counts or `"NaT"`, NaN as `"NaN"` or its bits, structs as objects, and fields of them that
-/// are arrays as nested lists; lists and JSON values as they are.
+/// The element `item` as JSON, in the notation of fill values: strings as they are, bytes of every kind as base64 text, dates and lengths
+/// of time as counts or `"NaT"`, NaN as `"NaN"` or its bits, structs as objects, and fields of them that are arrays as nested lists; lists
+/// and JSON values as they are.
 ///
 /// Elements of variable length are in `heap`. Code points that are none come out as U+FFFD. Bytes that are no element
 /// at all, of another size than the type has or not in the heap, are `null`.
@@ -28,12 +28,12 @@ pub fn to_json(data_type: &DataType, item: &[u8], heap: Option<&Heap>) -> Value 
     json(data_type, item, heap, RawBits::Base64).unwrap_or_default()
 }
 
-/// How elements of the types `r8`, `r16`.. are written.
+/// The form in which elements of the types `r8`, `r16`.. are written.
 #[derive(Clone, Copy)]
 enum RawBits {
-    /// As base64 text, which readers take as well.
+    /// Base64 text, which readers take as well.
     Base64,
-    /// As a list of bytes, as the specification has fill values.
+    /// A list of bytes, as the specification has fill values.
     List,
 }
 
@@ -115,11 +115,11 @@ fn content_json(data_type: &DataType, bytes: &[u8]) -> Value {
     }
 }
 
-/// The element `item` as text for people: dates as ISO 8601 text as precise as their unit, lengths of time with their
-/// unit, `null_terminated_bytes` as text with escapes (`a\x00\\`), other bytes as hexadecimal digits, complex numbers as
-/// `1.5-2.0j`, texts as they are, structs as `(1, 2.5, "text")`, lists as `[1, 2]`, JSON values as their JSON text.
+/// The element `item` as text for people: dates as ISO 8601 text as precise as their unit, lengths of time with their unit,
+/// `null_terminated_bytes` as text with escapes (`a\x00\\`), other bytes as hexadecimal digits, complex numbers as `1.5-2.0j`, strings as
+/// they are, structs as `(1, 2.5, "text")`, lists as `[1, 2]`, JSON values as their JSON text.
 ///
-/// Elements of variable length are in `heap`. Bytes that are no element at all are the empty text.
+/// Elements of variable length are in `heap`. Bytes that are no element at all are the empty string.
 ///
 /// ```
 /// # use zarr_dtype::{DataType, TimeUnit, Unit, print};

@@ -25,7 +25,7 @@ pub enum SmallFloat {
 }
 
 impl SmallFloat {
-    /// All of them.
+    /// All types of small floats.
     pub const ALL: [Self; 11] = [
         Self::Float4E2M1Fn,
         Self::Float6E2M3Fn,

@@ -25,13 +25,13 @@ trait Time: Sized + Clone + Send + Sync + 'static {
     /// The unit of a data type whose elements are values of this type.
     fn unit(data_type: &DataType) -> Option<TimeUnit>;
 
-    /// The value that is so many nanoseconds, since 1970-01-01 if it is a point in time; `None` out of its range.
+    /// The value that is `nanoseconds` nanoseconds, since 1970-01-01 if it is a point in time; `None` out of its range.
     fn from_nanoseconds(nanoseconds: i128) -> Option<Self>;
 
-    /// The other way round.
+    /// The nanoseconds of the value, counted as for `from_nanoseconds`.
     fn nanoseconds(&self) -> i128;
 
-    /// Its text in messages.
+    /// The text of the value in messages.
     fn text(&self) -> String;
 }
 
@@ -179,7 +179,7 @@ fn to_nanoseconds(unit: TimeUnit, count: i64) -> Option<i128> {
     }
 }
 
-/// The count that stands for so many nanoseconds; `None` if it is no whole number, or has more than 64 bits.
+/// The count of `unit` that stands for `nanoseconds` nanoseconds; `None` if it is no whole number, or has more than 64 bits.
 fn to_count(unit: TimeUnit, nanoseconds: i128) -> Option<i64> {
     let units = match length(unit.unit) {
         Some(Length::Nanoseconds(length)) => exactly(nanoseconds, length)?,

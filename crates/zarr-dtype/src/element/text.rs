@@ -1,4 +1,4 @@
-//! Texts and byte strings as elements.
+//! Strings and byte strings as elements.
 
 use super::{Element, count, with_room};
 use crate::heap::content;
@@ -75,7 +75,7 @@ impl Element for Vec<u8> {
     }
 }
 
-/// Texts of a data type that takes `String`.
+/// Strings as items of a data type that takes `String`.
 pub(super) fn texts_to_items<T: AsRef<str>>(data_type: &DataType, texts: &[T], heap: &Heap) -> Result<Vec<u8>, Error> {
     if data_type.is_variable() {
         return to_heap(texts.iter().map(|text| text.as_ref().as_bytes()), heap);

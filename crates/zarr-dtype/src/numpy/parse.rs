@@ -103,7 +103,7 @@ fn typestr(text: &str) -> Option<(NumpyType, ByteOrder)> {
     Some((dtype, order))
 }
 
-/// The number of numpy with this letter, and so many bytes.
+/// The type of numbers that numpy has for this letter and `size` bytes.
 fn number(letter: char, size: u64) -> Option<DataType> {
     let is_it = |(known, number): &&(char, DataType)| *known == letter && u64::try_from(number.item_size()) == Ok(size);
     NUMBERS.iter().find(is_it).map(|(_, number)| number.clone())

@@ -22,7 +22,7 @@ fn nested(shape: &[u64], items: &[u8], one: &impl Fn(&[u8]) -> Option<Value>) ->
     }
 }
 
-/// The values of the fields as numpy prints them, texts in quotes: `(1, "a", [2, 3])`.
+/// The values of the fields as numpy prints them, strings in quotes: `(1, "a", [2, 3])`.
 pub(super) fn text(fields: &StructType, item: &[u8]) -> String {
     let field =
         |(range, field): (_, &Field)| nested_text(&field.shape, item.get(range).unwrap_or_default(), &field.data_type);
