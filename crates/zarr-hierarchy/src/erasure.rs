@@ -75,7 +75,7 @@ impl fmt::Debug for Erasure<'_> {
 }
 
 impl<'p> Erasure<'p> {
-    /// Of a node as it was found.
+    /// The erasure of a node as it was found.
     pub fn of(node: &'p StoredNode) -> Self {
         Self { node, report: None }
     }

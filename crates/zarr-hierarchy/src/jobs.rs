@@ -49,10 +49,10 @@ pub async fn in_steps(io: &Io, steps: Vec<Vec<Request>>) -> Result<Made> {
     Ok(Made::All)
 }
 
-/// How far changes in steps came.
+/// The part of changes in steps that was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// All of them.
+    /// All changes were made.
     All,
     /// A condition did not hold, and later changes were not made.
     Conflict {

@@ -41,9 +41,9 @@ impl IntoFlow for ControlFlow<()> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EraseProgress {
-    /// The keys of the node are known, and none of them is erased yet: so many keys, where keys that vanish with a
-    /// prefix at once count as one.
+    /// The keys of the node are known, and none of them is erased yet: the number of keys, where keys that vanish with a prefix at once
+    /// count as one.
     Begin(u64),
-    /// So many of them are gone. Of many there is a report for each 512 or less.
+    /// Number of the keys that were erased since the last event. For many keys there is a report for each 512 or less.
     Done(u64),
 }

@@ -9,7 +9,7 @@ use zarr_drive::{Io, run, run_async};
 use zarr_meta::{Dialect, Documents, NodePath, StoredNode, consolidated};
 use zarr_store::{AsyncStore, ByteRange, Key, Listing, Prefix, Store, StoreExt};
 
-/// A key below a group that belongs to no node: a file that other software keeps beside arrays, such as tables in Parquet, XML, texts.
+/// A key below a group that belongs to no node: a file that other software keeps beside arrays, such as a table in Parquet, XML or text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OtherKey {
@@ -59,7 +59,7 @@ pub async fn other_keys_async(store: &dyn AsyncStore, walk: &Walk) -> Result<Vec
     run_async(store, OtherKeysJob::new(walk).job()).await.map_err(|error| in_store(store, error))
 }
 
-/// So many bytes of each value are compared at a time.
+/// Number of bytes of each value that are compared at a time.
 const PIECE: u64 = 8 << 20;
 
 /// Whether two values have the same bytes, which are read piece by piece; not where one is missing.

@@ -72,7 +72,7 @@ struct Beside {
     key: Key,
 }
 
-/// Where the groups above have consolidated metadata.
+/// The groups above that have consolidated metadata.
 #[derive(Debug, Default)]
 struct CopiesAbove {
     /// Groups that have it in their own document.
@@ -82,7 +82,7 @@ struct CopiesAbove {
 }
 
 impl Ancestors {
-    /// Of a node that is created or changed, in a store that is such.
+    /// The ancestors of a node that is created or changed, in a store of these capabilities.
     #[must_use]
     pub fn new(found: &StoredNode, capabilities: Capabilities) -> Self {
         Self {
@@ -99,7 +99,7 @@ impl Ancestors {
         }
     }
 
-    /// Of a node that is erased, whatever is above it.
+    /// The ancestors of a node that is erased, whatever is above it.
     #[must_use]
     pub fn of_erased(found: &StoredNode, capabilities: Capabilities) -> Self {
         Self { lenient: true, ..Self::new(found, capabilities) }.replaced()

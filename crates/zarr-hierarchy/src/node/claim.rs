@@ -83,8 +83,7 @@ pub struct AwaitClaim {
     patience: Duration,
 }
 
-/// Pauses are so many times as long as pauses between attempts: a request of a store takes longer than to replace a
-/// file.
+/// Factor by which pauses are longer than pauses between attempts: a request of a store takes longer than to replace a file.
 const PAUSE: u32 = 32;
 
 impl AwaitClaim {
@@ -169,7 +168,7 @@ pub struct DropClaim {
 }
 
 impl DropClaim {
-    /// Of a claim that was taken.
+    /// Drops a claim that was taken.
     #[must_use]
     pub fn new(claim: Claim) -> Self {
         Self { claim }

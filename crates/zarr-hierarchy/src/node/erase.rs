@@ -182,7 +182,7 @@ impl EraseNode {
     }
 }
 
-/// So many keys are erased at the same time at most.
+/// Most keys that are erased at the same time.
 const BATCH: usize = 512;
 
 /// Steps whose order a loss of power keeps as well.
@@ -212,7 +212,7 @@ pub struct EraseBroken {
 }
 
 impl EraseBroken {
-    /// Of the node at `path`, as if it were of `dialect`.
+    /// Erases the node at `path`, as if it were of `dialect`.
     #[must_use]
     pub fn new(path: NodePath, dialect: Dialect, capabilities: Capabilities) -> Self {
         Self { path, dialect, capabilities }

@@ -24,7 +24,7 @@ pub struct ListNode {
 }
 
 impl ListNode {
-    /// Of the node at `path`, which is there after the change or not.
+    /// Lists the node at `path` if it is there after the change, and takes it out of lists if it is not.
     #[must_use]
     pub fn new(path: NodePath, is_array: bool, is_there: bool, capabilities: Capabilities) -> Self {
         Self { path, is_array, is_there, capabilities, profile: None }

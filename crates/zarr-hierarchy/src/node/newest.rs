@@ -46,7 +46,7 @@ impl Newest {
         self.stored.get(key.as_str())?.as_ref().map(|(text, _)| text.as_slice())
     }
 
-    /// The keys and texts of the documents that are there.
+    /// The keys and the text of the documents that are there.
     pub(super) fn texts(&self) -> impl Iterator<Item = (&Key, &[u8])> {
         self.stored.there()
     }
@@ -67,7 +67,7 @@ pub struct ReadNewest {
 }
 
 impl ReadNewest {
-    /// Of a node that was found.
+    /// Reads the documents of a node that was found.
     #[must_use]
     pub fn new(found: &StoredNode) -> Self {
         Self { found: found.clone() }

@@ -16,13 +16,13 @@ use zarr_drive::Io;
 use zarr_meta::{Consolidated, Node, StoredNode};
 use zarr_store::{Capabilities, Conflicts, Key, Precondition, Request};
 
-/// How often a change is made again when others keep changing the documents in between.
+/// Most attempts of a change that is made again because others keep changing the documents in between.
 const MAX_TRIES: u32 = 1000;
 
 /// A change of the metadata of a node.
 #[derive(Clone, Debug)]
 pub enum Edit {
-    /// From the node that was read to the wanted one.
+    /// The change from the node that was read to the wanted one.
     Merge {
         /// The node as it was read.
         base: Box<Node>,
@@ -49,7 +49,7 @@ pub enum Edit {
 }
 
 impl Edit {
-    /// From the node that the documents of `found` say to `ours`.
+    /// The change to `ours` from the node that the documents of `found` describe.
     #[must_use]
     pub fn to(found: &StoredNode, ours: Node) -> Self {
         let base = StoredNode::read(found.dialect, found.path.clone(), &found.documents).ok().flatten();
@@ -79,8 +79,8 @@ impl Edit {
         }))
     }
 
-    /// Whether copies of the node that was `found` are renewed after the change, and need not be dropped before: who reads it by its metadata
-    /// from before reads what was there.
+    /// Whether copies of the node that was `found` are renewed after the change, and need not be dropped before: who reads it by its
+    /// metadata from before reads what was there.
     #[must_use]
     pub fn keeps_copies(&self, found: &StoredNode, capabilities: Capabilities) -> bool {
         let reads = match self {
@@ -129,8 +129,8 @@ impl Edit {
     }
 }
 
-/// Makes a change in the documents of a node that was found: reads them as they are now, and sets the changed ones on the condition that they
-/// are still the same; if not, begins again after a pause. Returns the node as it will be found.
+/// Makes a change in the documents of a node that was found: reads them as they are now, and sets the changed ones on the condition that
+/// they are still the same; if not, begins again after a pause. Returns the node as it will be found.
 ///
 /// # Errors
 /// [`ErrorKind::Conflict`] if others keep changing the documents, or change what is changed here; the errors of writing metadata.

@@ -1,4 +1,4 @@
-//! What lies beside a node and is of changes that are not finished: journals of conversions to it, and nodes that are to replace it.
+//! Keys beside a node that belong to unfinished changes: journals of conversions to it, and nodes that are to replace it.
 
 use crate::Result;
 use crate::jobs::{Operation, in_steps};
@@ -136,7 +136,7 @@ pub struct DropUnfinished {
 }
 
 impl DropUnfinished {
-    /// Of the node at `path`, in a store that is such.
+    /// Erases what is of unfinished changes of the node at `path`, in a store of these capabilities.
     #[must_use]
     pub fn new(path: &NodePath, capabilities: Capabilities) -> Self {
         Self { path: path.clone(), capabilities }
