@@ -1,4 +1,4 @@
-//! Deviations of texts from JSON.
+//! Deviations of text from JSON.
 
 use std::fmt;
 

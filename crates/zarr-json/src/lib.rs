@@ -3,7 +3,7 @@
 //! A metadata document that is read and written back must come out as it was: members in their order, numbers in
 //! their spelling (`1e2`, `1.0`, integers of any size), and it must be possible to say where in the text something is
 //! wrong. Older dialects also have syntax that is no JSON: the literals `NaN`, `Infinity` and `-Infinity`, and
-//! trailing commas; and texts of Python hold surrogates that are no pair. Hence a small value type of our own beside
+//! trailing commas; and strings of Python hold surrogates that are no pair. Hence a small value type of our own beside
 //! `serde_json`, with which it converts both ways.
 //!
 //! `serde_json` keeps the spelling of numbers only with a feature (`arbitrary_precision`) that changes its behaviour for every other

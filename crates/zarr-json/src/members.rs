@@ -9,24 +9,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// A member: its name, which takes no memory where it is one of the well-known ones, and its value.
 pub(crate) type Member = (Cow<'static, str>, Value);
 
-/// Objects of so many members are always looked through: real ones have fewer, and an index costs more.
+/// Most members of an object that is always looked through: real objects have fewer, and an index costs more.
 const FEW: usize = 32;
 
-/// How many names are looked for in a larger object before an index of it is made. Attributes and consolidated metadata, the
-/// only large objects there are, are walked, and asked for a name or two.
+/// Number of names that are looked for in a larger object before an index of it is made. Attributes and consolidated metadata, the only
+/// large objects there are, are walked, and asked for a name or two.
 const PATIENCE: u32 = 32;
 
 /// Members in their order, no two of one name.
 #[derive(Debug, Default)]
 pub(crate) struct Members {
     list: Vec<Member>,
-    /// How often a name was looked for without an index, up to [`PATIENCE`].
+    /// Number of times that a name was looked for without an index, up to [`PATIENCE`].
     searches: AtomicU32,
-    /// On the heap, since few objects have one.
+    /// The index, on the heap since few objects have one.
     index: OnceLock<Box<Index>>,
 }
 
-/// Where the member of each name is.
+/// The position of the member of each name.
 #[derive(Debug)]
 struct Index(HashMap<Cow<'static, str>, usize>);
 

@@ -11,15 +11,15 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Number(Spelling);
 
-/// As many bytes as fit beside the other kinds of value.
+/// Most bytes of a spelling that fits beside the other kinds of value.
 const SHORT: usize = 22;
 
 /// A spelling: a short one where it stands, as nearly all are.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Spelling {
-    /// So many bytes of these; the others are 0.
+    /// The number of bytes of the spelling, and these bytes; the others of the array are 0.
     Short(u8, [u8; SHORT]),
-    /// Any longer one.
+    /// Any longer spelling.
     Long(Box<str>),
 }
 

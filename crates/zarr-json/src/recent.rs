@@ -3,13 +3,13 @@
 use crate::Value;
 use std::cell::RefCell;
 
-/// Longer texts are not kept.
+/// Most bytes of a text that is kept.
 const MAX_TEXT: usize = 1 << 10;
 
 /// The last value of each well-known name, with its text: where the same text comes again, it is the same value. Most documents
 /// of a hierarchy, and most parts of consolidated metadata, differ from the one before in a few members only.
 ///
-/// Only arrays and objects are kept, whose texts show where they end, and none with deviations from JSON.
+/// Only arrays and objects are kept, whose text shows where they end, and none with deviations from JSON.
 #[derive(Debug, Default)]
 pub(crate) struct Recent(Vec<Kept>);
 

@@ -1,17 +1,17 @@
-//! Lone surrogates, which the escapes of JSON can spell and no Unicode text can hold.
+//! Lone surrogates, which the escapes of JSON can spell and no Unicode string can hold.
 //!
-//! Python reads and writes `"\ud800"`. So that such a text can be written as it was read, each lone surrogate in it is held as
-//! three noncharacters, which no text that is interchanged has: U+FDD8 to U+FDDF, then twice U+FDD0 to U+FDDF, four bits each.
-//! Where a text has one of these itself, or U+FDE0, it is held with U+FDE0 in front. Texts that are read without
-//! [`lone_surrogates`](crate::ParseOptions::lone_surrogates), such as texts of chunks, are held as they are.
+//! Python reads and writes `"\ud800"`. So that such a string can be written as it was read, each lone surrogate in it is held as three
+//! noncharacters, which no string that is interchanged has: U+FDD8 to U+FDDF, then twice U+FDD0 to U+FDDF, four bits each. Where a string
+//! has one of these itself, or U+FDE0, it is held with U+FDE0 in front. Strings that are read without
+//! [`lone_surrogates`](crate::ParseOptions::lone_surrogates), such as strings of chunks, are held as they are.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-/// The character in front of a noncharacter that is part of the text.
+/// The character in front of a noncharacter that is part of the string.
 const MARK: char = '\u{fde0}';
 
-/// Whether texts hold this character with a mark in front.
+/// Whether strings hold this character with a mark in front.
 pub(crate) fn is_marked(c: char) -> bool {
     ('\u{fdd0}'..=MARK).contains(&c)
 }

@@ -1,4 +1,4 @@
-//! Texts with a large object whose members are kept as text, to be parsed one by one when they are asked for.
+//! Text with a large object whose members are kept as text, to be parsed one by one when they are asked for.
 
 use super::{Parser, Step, SyntaxError, error_at};
 use crate::deviations::{DeviationKind, ParseOptions};
@@ -6,16 +6,16 @@ use crate::{Deviation, Map, Value};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-/// The most members that are kept apart: their names and places take more memory than short texts of them.
+/// The most members that are kept apart: their names and places take more memory than their text if it is short.
 const MAX_ENTRIES: usize = 1 << 21;
 
 /// A member of the object that is kept as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemberText {
-    /// Its name.
+    /// The name of the member.
     pub name: String,
-    /// Where the text of its value is.
+    /// The range of the text of its value.
     pub text: Range<usize>,
 }
 
