@@ -16,7 +16,7 @@ const LINE: usize = ARRAY[2] * 2;
 struct Way {
     /// Bytes along each axis of a chunk: planes, rows, bytes of a row.
     chunk: [usize; 3],
-    /// From the chunk to the array instead of the other way.
+    /// Whether rows are copied from the chunk to the array, instead of the other way.
     scatter: bool,
     width: usize,
     stream: bool,

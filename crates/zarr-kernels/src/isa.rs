@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Isa(pub(crate) Set);
 
-/// From the least to the best. There is a value of [`Isa`] only for sets that the processor has.
+/// Instruction sets, from the least to the best. There is a value of [`Isa`] only for sets that the processor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Set {
     /// Plain loops, as the compiler translates them.

@@ -4,7 +4,7 @@
 //! position from the table needs no check where it is used, which is for each byte of the input.
 #![expect(unsafe_code)]
 
-/// After so many attempts, as a power of two, steps grow by a byte (`LZ4_skipTrigger`).
+/// Number of attempts after which steps grow by a byte, as an exponent of two (`LZ4_skipTrigger`).
 const SKIP: u32 = 6;
 
 /// The input of a compressor, and where its bytes were last, by a hash of four bytes, or of five if `LONG`.

@@ -12,24 +12,24 @@ use crate::isa::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::isa::Set;
 
-/// Bytes of a line of the cache.
+/// Number of bytes of a line of the cache.
 const LINE: usize = 64;
-/// Rows are fetched so many bytes before they are copied.
+/// Number of bytes by which rows are fetched ahead of being copied.
 #[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 2048;
-/// Rows from this length on go past the caches even if they do not begin with a line.
+/// Least number of bytes of rows that go past the caches even if they do not begin with a line.
 const WORTH: usize = 256;
 
 /// Rows of bytes at equal distances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rows {
-    /// How many there are.
+    /// Number of rows.
     pub count: usize,
-    /// Bytes of each.
+    /// Number of bytes of each row.
     pub len: usize,
-    /// Bytes from one to the next where they are written.
+    /// Number of bytes from one row to the next where they are written.
     pub to_step: isize,
-    /// Bytes from one to the next where they are read.
+    /// Number of bytes from one row to the next where they are read.
     pub from_step: isize,
 }
 

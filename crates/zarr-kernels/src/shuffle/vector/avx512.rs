@@ -108,8 +108,8 @@ fn exchange<const N: usize, const BIT: usize>(v: [__m512i; N]) -> [__m512i; N] {
     to
 }
 
-/// From where each word of 4 bytes comes when registers of `N` pieces exchange the bit: the words of the first register
-/// count from 0, the words of the second from 16.
+/// Indices that the words of 4 bytes come from when registers of `N` pieces exchange the bit: the words of the first register count from 0,
+/// the words of the second from 16.
 struct Pieces<const N: usize, const BIT: usize>;
 
 impl<const N: usize, const BIT: usize> Pieces<N, BIT> {
@@ -135,7 +135,7 @@ impl<const N: usize, const BIT: usize> Pieces<N, BIT> {
     }
 }
 
-/// From where each byte of a register comes when elements of `SIZE` bytes are taken apart or put together in it.
+/// Indices that the bytes of a register come from when elements of `SIZE` bytes are taken apart or put together in it.
 struct Order<const SIZE: usize>;
 
 impl<const SIZE: usize> Order<SIZE> {
@@ -157,7 +157,7 @@ impl<const SIZE: usize> Order<SIZE> {
     }
 }
 
-/// From where each byte of 16 comes when 8 at a time are reversed.
+/// Indices that the bytes of 16 come from when 8 at a time are reversed.
 const REVERSED: [u8; 64] = {
     let mut bytes = [0; 64];
     let mut at = 0;
