@@ -50,9 +50,9 @@ pub enum Conventions {
 /// Dimension names by a convention.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The names, one for each dimension, and where they come from.
+    /// The names, one for each dimension, and the convention that they come from.
     pub(crate) names: Option<(Vec<String>, Convention)>,
-    /// What is wrong with the attribute [`ARRAY_DIMENSIONS`], if it is there and names no dimensions.
+    /// The fault of the attribute [`ARRAY_DIMENSIONS`], if it is there and names no dimensions.
     pub(crate) deviation: Option<String>,
 }
 
@@ -92,8 +92,8 @@ fn names_of(attribute: &Value, rank: usize) -> Result<Vec<String>, String> {
 /// The dimension that netCDF-C gives the one element of a scalar, where it names dimensions for xarray as well.
 const SCALAR: &str = "_scalar_";
 
-/// The paths of the dimensions that NCZarr names for an array, such as `/group/x`: of dimension `x` of the group `/group`. `None` if it names
-/// none, or not one for each dimension.
+/// The paths of the dimensions that NCZarr names for an array, such as `/group/x`: of dimension `x` of the group `/group`. `None` if it
+/// names none, or not one for each dimension.
 pub fn dimension_references(attributes: &Map, extra: &Map, rank: usize) -> Option<Vec<String>> {
     let (_, references) = referred(attributes, extra)?;
     texts(references).filter(|references| references.len() == rank)
@@ -187,8 +187,8 @@ pub fn list_child(group: &mut GroupMetadata, name: &str, is_array: bool, is_ther
     changed
 }
 
-/// Gives a dimension that NCZarr lists in a group with the length `before` another one. Whether that changes something; it does not where the
-/// group lists no such dimension.
+/// Gives a dimension that NCZarr lists in a group with the length `before` another one. Whether that changes something; it does not where
+/// the group lists no such dimension.
 pub fn resize_dimension(group: &mut GroupMetadata, name: &str, before: u64, now: u64) -> bool {
     let GroupMetadata { attributes, extra, .. } = group;
     let mut changed = false;

@@ -1,4 +1,4 @@
-//! From one dialect to another.
+//! Conversion of nodes from one dialect to another.
 
 mod carry;
 mod meaning;
@@ -61,11 +61,11 @@ impl fmt::Display for Note {
 ///
 /// Members that [`ForDialect::carry`] put aside when the node left `dialect` are put back.
 ///
-/// Numbers that JSON does not have become texts, unless the dialect [has them](Dialect::allows_nan_literals).
+/// Numbers that JSON does not have become strings, unless the dialect [has them](Dialect::allows_nan_literals).
 ///
 /// # Errors
-/// [`ErrorKind::NotExpressible`] naming the member if nothing in the dialect comes near or dimension names would be lost, [`ErrorKind::UnsupportedVersion`] for a
-/// dialect that cannot be written.
+/// [`ErrorKind::NotExpressible`] naming the member if nothing in the dialect comes near or dimension names would be lost,
+/// [`ErrorKind::UnsupportedVersion`] for a dialect that cannot be written.
 pub fn for_dialect(node: &Node, dialect: Dialect) -> Result<(Node, Vec<Note>)> {
     fitted(node, None, dialect, None)
 }
@@ -148,8 +148,9 @@ impl ForDialect {
 
     /// Whether the node keeps its meaning to xarray, and to netCDF-C, instead of the letters of its documents: the mark of missing
     /// data moves between the fill value of version 2 and the attribute `_FillValue` of version 3 (and so in the drafts, see
-    /// [`Dialect::fill_value_marks_missing`]), arrays without dimensions have names of none where attributes have names, NCZarr's own members are left out of version 3, and numbers that JSON does not have stay in attributes of every dialect, as zarr-python writes them in version 3, so that
-    /// [`documents_with_nan_literals`](crate::documents_with_nan_literals) has to write it.
+    /// [`Dialect::fill_value_marks_missing`]), arrays without dimensions have names of none where attributes have names, NCZarr's own
+    /// members are left out of version 3, and numbers that JSON does not have stay in attributes of every dialect, as zarr-python writes
+    /// them in version 3, so that [`documents_with_nan_literals`](crate::documents_with_nan_literals) has to write it.
     pub fn meaning(mut self, meaning: bool) -> Self {
         self.meaning = meaning;
         self

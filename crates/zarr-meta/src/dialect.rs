@@ -70,7 +70,7 @@ pub(crate) use dialects;
 
 macro_rules! enumeration {
     ($($(#[$doc:meta])* $variant:ident $name:literal $rules:ident,)*) => {
-        /// In which form a node is stored.
+        /// The form in which a node is stored.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum Dialect {
@@ -78,7 +78,7 @@ macro_rules! enumeration {
         }
 
         impl Dialect {
-            /// All of them, oldest first.
+            /// All dialects, oldest first.
             pub const ALL: [Self; [$($name),*].len()] = [$(Self::$variant),*];
 
             /// The short name: `v2`, `v3-2023`...
@@ -101,7 +101,8 @@ impl Dialect {
 
     /// Whether this build reads and writes it: with the feature `drafts` all, without it version 2 and version 3, with its form of 2023.
     ///
-    /// Stores of another are recognised, where a document at the root shows it, and refused. Other facts of such a dialect are not known here.
+    /// Stores of another are recognised, where a document at the root shows it, and refused. Other facts of such a dialect are not known
+    /// here.
     pub const fn is_supported(self) -> bool {
         cfg!(feature = "drafts") || matches!(self, Self::V2 | Self::V3Provisional2023 | Self::V3)
     }

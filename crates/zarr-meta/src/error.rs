@@ -33,7 +33,8 @@ pub enum ErrorKind {
     Path,
     /// The node cannot be said in the dialect asked for.
     NotExpressible,
-    /// The document is larger than [`MAX_DOCUMENT_SIZE`] or [`MAX_CONSOLIDATED_SIZE`], or the array that it describes has more than 1,000 dimensions.
+    /// The document is larger than [`MAX_DOCUMENT_SIZE`] or [`MAX_CONSOLIDATED_SIZE`], or the array that it describes has more than 1,000
+    /// dimensions.
     Limit,
 }
 
@@ -54,14 +55,14 @@ struct Inner {
     is_absent: bool,
 }
 
-/// Where in the text of a document.
+/// A position in the text of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
-    /// From 1.
+    /// Number of the line, from 1.
     pub(crate) line: usize,
-    /// In bytes, from 1.
+    /// Column in bytes, from 1.
     pub(crate) column: usize,
-    /// In bytes, from 0.
+    /// Offset in bytes, from 0.
     pub(crate) offset: usize,
 }
 
@@ -147,8 +148,8 @@ impl Error {
         Err(Self::new(ErrorKind::Limit, "", format!("a document of {size} bytes or more"), expected).in_document(key))
     }
 
-    /// The error for a part of consolidated metadata that is too large: a document in it, which begins at `offset`, or, with 0, the text around
-    /// all documents.
+    /// The error for a part of consolidated metadata that is too large: a document in it, which begins at `offset`, or, with 0, the text
+    /// around all documents.
     pub(crate) fn part_too_large(key: &str, offset: usize) -> Self {
         let found = match offset {
             0 => format!("a document of {} bytes or more", MAX_DOCUMENT_SIZE + 1),
@@ -188,7 +189,8 @@ impl Error {
         self.0.position.map(|position| position.offset)
     }
 
-    /// Whether the fault is that this build lacks a dialect: the documents may be sound. See [`Dialect::is_supported`](crate::Dialect::is_supported).
+    /// Whether the fault is that this build lacks a dialect: the documents may be sound. See
+    /// [`Dialect::is_supported`](crate::Dialect::is_supported).
     pub fn is_absent_dialect(&self) -> bool {
         self.0.is_absent
     }

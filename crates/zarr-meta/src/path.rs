@@ -108,7 +108,7 @@ impl NodePath {
     }
 }
 
-/// Checks names joined by `/` that come behind so many others.
+/// Checks names joined by `/` that come behind `before` others.
 fn check_names(before: usize, names: &str) -> Result<()> {
     for (number, name) in names.split('/').enumerate() {
         check_name(name)?;

@@ -14,7 +14,7 @@ use zarr_json::{Map, NamedConfig};
 pub struct StoredNode {
     /// The dialect of its documents.
     pub dialect: Dialect,
-    /// Where it lies.
+    /// The path of the node.
     pub path: NodePath,
     /// The node.
     pub node: Node,
@@ -24,27 +24,27 @@ pub struct StoredNode {
     pub documents: Documents,
     /// The deviations in them.
     pub warnings: Vec<Warning>,
-    /// Why the attributes cannot be read, if so; the attributes of the node are then empty. A document of attributes
-    /// only (v2) that is broken does not keep the data from being read.
+    /// The reason why the attributes cannot be read, if so; the attributes of the node are then empty. A document of attributes only (v2)
+    /// that is broken does not keep the data from being read.
     pub attributes_error: Option<Error>,
     /// Whether the document does not say how chunk indices are joined. Old writers of v2 joined them by `/` without
     /// saying so: where a chunk is missing at the key with `.`, the one with `/` is to be tried.
     pub separator_unmarked: bool,
-    /// Whether all software reads elements that are not stored as the fill value of the array. If not, no chunk may be left out
-    /// because it holds nothing else: the fill value is undefined, or spelled in a way that others read as another value, as 0 is
-    /// for texts and any for most objects of v2.
+    /// Whether all software reads elements that are not stored as the fill value of the array. If not, no chunk may be left out because it
+    /// holds nothing else: the fill value is undefined, or spelled in a way that others read as another value, as 0 is for strings and any
+    /// for most objects of v2.
     pub may_omit_empty_chunks: bool,
     /// The convention that the dimension names come from, where it is not the format itself.
     pub dimension_names_from: Option<Convention>,
-    /// Where else chunks of the array may lie, in the order to be tried. Some texts changed the keys without changing anything
-    /// else: where no chunk of the array is found under the keys that the metadata imply, these are to be tried. All
-    /// chunks of an array lie under keys of one kind.
+    /// Other keys under which chunks of the array may lie, in the order to be tried. Some versions of the specification changed the keys
+    /// without changing anything else: where no chunk of the array is found under the keys that the metadata imply, these are to be tried.
+    /// All chunks of an array lie under keys of one kind.
     pub fallback_keys: Vec<ChunkKeyForm>,
-    /// Why its data type is not known, if so, and the node has the fallback of its document: whoever does not want that
-    /// has the error here.
+    /// The reason why its data type is not known, if so, and the node has the fallback of its document: whoever does not want that has the
+    /// error here.
     pub fallback: Option<Error>,
-    /// Why elements cannot be read, where the document of an array of a draft has an extension that is not known: a data type without a
-    /// fallback, a chunk grid, an order of elements, a storage transformer. The node can be listed, copied, changed and erased.
+    /// The reason why elements cannot be read, where the document of an array of a draft has an extension that is not known: a data type
+    /// without a fallback, a chunk grid, an order of elements, a storage transformer. The node can be listed, copied, changed and erased.
     pub unknown: Option<Error>,
     /// The codecs for chunks in C order, where the document says F and that is in doubt; see
     /// [`v1_f_order_is_c`](Self::v1_f_order_is_c).

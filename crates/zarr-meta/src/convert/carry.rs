@@ -20,7 +20,7 @@ use zarr_json::{Map, NamedConfig, Value};
 /// ```
 ///
 /// `members` are members of the node as [`Node::to_value`] has them, members of `attributes` only as far as they would be lost. If
-/// the conversion adds attributes that would stay, `added` lists their names. `bare` lists pointers to the texts in
+/// the conversion adds attributes that would stay, `added` lists their names. `bare` lists pointers to the strings in
 /// attributes that stand for numbers which JSON does not have.
 pub const CARRIED: &str = "_zarr_carried";
 

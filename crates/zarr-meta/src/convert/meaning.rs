@@ -69,7 +69,7 @@ fn without_nczarr(node: &mut Node, notes: &mut Vec<Note>) {
     }
 }
 
-/// From version 2 to 3, or between dialects alike: the fill value, or without one the attribute, becomes the attribute of version 3.
+/// Makes the fill value, or without one the attribute, the attribute of version 3: from version 2 to 3, or between dialects alike.
 fn mark_by_attribute(array: &mut ArrayMetadata, notes: &mut Vec<Note>) {
     let coding = Coding::of(&array.data_type);
     // Beside a fill value xarray takes no notice of the attribute.
@@ -129,7 +129,7 @@ fn one_or_list(mut values: Vec<Value>) -> Value {
 /// The attributes by which floats are scaled, to float64 unless NaN marks missing data.
 const SCALING: [&str; 2] = ["scale_factor", "add_offset"];
 
-/// From version 3 to 2, or between dialects alike: the value of the attribute becomes the fill value, which is null where nothing is missing.
+/// Makes the value of the attribute the fill value, which is null where nothing is missing: from version 3 to 2, or between dialects alike.
 fn mark_by_fill_value(array: &mut ArrayMetadata, all_stored: bool, notes: &mut Vec<Note>) {
     let coding = Coding::of(&array.data_type);
     let mark = match array.attributes.get(FILL_VALUE) {

@@ -1,13 +1,13 @@
 //! Numbers that JSON does not have, in attributes.
 //!
-//! Python writes the literals `NaN`, `Infinity` and `-Infinity`. Documents of version 3 and of some drafts are JSON: there a text
-//! stands for each.
+//! Python writes the literals `NaN`, `Infinity` and `-Infinity`. Documents of version 3 and of some drafts are JSON: there a string stands
+//! for each.
 
 use super::Note;
 use zarr_json::pointer::escaped;
 use zarr_json::{Map, Number, Value};
 
-/// Makes texts of them, with a note for each attribute.
+/// Makes strings of these numbers, with a note for each attribute.
 pub(super) fn to_texts(attributes: &mut Map, notes: &mut Vec<Note>) {
     for (name, value) in attributes.iter() {
         let what = match (value.count_nan_literals(), value) {

@@ -1,6 +1,6 @@
 //! Fill values of version 2 and of the model.
 //!
-//! The model has them in the notation of version 3. Version 2 differs in the base64 texts that it has for raw bytes
+//! The model has them in the notation of version 3. Version 2 differs in the base64 strings that it has for raw bytes
 //! and structs, and in the spellings of old software.
 
 use super::packed;
@@ -55,7 +55,7 @@ pub(crate) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteOrder, data_
 /// `stored`. zarr-python and numcodecs differ from 2.0 on:
 ///
 /// - null, or none, leaves elements undefined: memory as it was, or None for objects;
-/// - a number for a type of texts, bytes or structs, which old software wrote whatever the type, is its digits, or an error;
+/// - a number for a type of strings, bytes or structs, which old software wrote whatever the type, is its digits, or an error;
 /// - one of objects (v2 and the drafts) is a JSON value as it stands: a text even where elements are bytes, and a list is
 ///   spread over the chunk.
 pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: Dialect) -> bool {
@@ -76,8 +76,8 @@ pub(crate) fn is_agreed(stored: Option<&Value>, array: &ArrayMetadata, dialect: 
 
 /// The deviation in the spelling of the value at `at`, in words and with its pointer, if it is read as `read`: quotes around a number, a
 /// list around it, a fraction of zero for integers, true and false for numbers or the other way round, one number for a complex one, and
-/// for texts, bytes and structs a number, or a text that is not base64. Objects have values of all kinds. `is_draft`: bit patterns and a
-/// sign of infinity are as the specification says.
+/// for strings, bytes and structs a number, or a string that is not base64. Objects have values of all kinds. `is_draft`: bit patterns and
+/// a sign of infinity are as the specification says.
 pub(crate) fn deviation(
     at: &At<'_>,
     dtype: &NumpyType,

@@ -4,8 +4,8 @@ use crate::error::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{NamedConfig, Value, json};
 
-/// Dimensions that an array has at most. numpy has 64, HDF5 32. A bound keeps documents from naming so many that work which goes by pairs
-/// of dimensions takes long.
+/// Most dimensions of an array. numpy has 64, HDF5 32. A bound keeps documents from naming a number of dimensions with which work that goes
+/// by pairs of dimensions takes long.
 const MAX_RANK: usize = 1000;
 
 /// The member `shape` of the document of an array.

@@ -23,7 +23,7 @@ pub(crate) trait Rules: Sync {
     /// The keys of the documents that a node at `path` may have.
     fn document_keys(&self, path: &NodePath) -> Vec<String>;
 
-    /// Those of the [`document_keys`](Self::document_keys) that a group has no document at.
+    /// The [`document_keys`](Self::document_keys) at which a group has no document.
     fn array_keys(&self, _path: &NodePath) -> Vec<String> {
         Vec::new()
     }

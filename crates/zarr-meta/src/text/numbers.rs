@@ -47,8 +47,8 @@ pub fn percent(part: u64, whole: u128) -> String {
     if whole == 0 { "100 %".to_owned() } else { format!("{:.0} %", 100.0 * part as f64 / whole as f64) }
 }
 
-/// A float rounded to so many digits that count, `273.15`, and with an exponent where it is very small or very large, `-2.5e-9`. The digits
-/// of whole numbers stay.
+/// A float rounded to `digits` significant digits, `273.15`, and with an exponent where it is very small or very large, `-2.5e-9`. The
+/// digits of whole numbers stay.
 #[must_use]
 pub fn rounded(value: f64, digits: u8) -> String {
     let digits = i32::from(digits.clamp(1, 17));

@@ -147,8 +147,8 @@ fn array(at: &At<'_>, odd: &mut Vec<(String, String)>) -> Result<(ArrayMetadata,
     Ok((array, separator.is_none()))
 }
 
-/// The deviation of elements of a fixed length behind a filter for elements of variable length, which zarr-python 3.0
-/// wrote by default: they are stored as texts or bytes of any length.
+/// The deviation of elements of a fixed length behind a filter for elements of variable length, which zarr-python 3.0 wrote by default:
+/// they are stored as strings or bytes of any length.
 fn of_variable_length(dtype: &NumpyType, filter: Option<&At<'_>>) -> Option<&'static str> {
     let id = filter?.get("id")?;
     match (dtype, id.value().as_str()?) {

@@ -14,7 +14,7 @@ pub(super) const NODES: &str = "meta/root/";
 pub(crate) const CONSOLIDATED: &str = "meta/root/consolidated/.zmetadata";
 const URI: &str = "https://purl.org/zarr/spec/protocol/core/3.0";
 
-/// How the keys in a hierarchy are formed. That changed twice.
+/// The form of the keys in a hierarchy. That changed twice.
 ///
 /// | | `metadata_encoding` | `metadata_key_suffix` | array | chunk |
 /// |---|---|---|---|---|
@@ -23,7 +23,7 @@ const URI: &str = "https://purl.org/zarr/spec/protocol/core/3.0";
 /// | from October 2020 | the URI of the draft | `.json` | `meta/root/a.array.json` | `data/root/a/c0/1` |
 #[derive(Clone, Debug)]
 pub(super) struct Form {
-    /// Of July 2020.
+    /// Whether the form is that of July 2020.
     pub(super) is_first: bool,
     suffix: String,
     /// The document.
@@ -31,7 +31,7 @@ pub(super) struct Form {
 }
 
 impl Default for Form {
-    /// That of zarr-python 2.
+    /// The form of zarr-python 2.
     fn default() -> Self {
         let document = json!({
             "extensions": [],

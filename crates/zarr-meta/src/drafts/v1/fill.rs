@@ -1,4 +1,4 @@
-//! Fill values of version 1: whatever JSON could hold. Texts stand for bytes as they are; base64 came with version 2.
+//! Fill values of version 1: whatever JSON could hold. Strings stand for bytes as they are; base64 came with version 2.
 
 use crate::dialect::{fill, packed};
 use crate::error::{Error, ErrorKind, Result};
@@ -34,7 +34,7 @@ pub(in crate::drafts) fn to_model(at: &At<'_>, dtype: &NumpyType, endian: &ByteO
     }
 }
 
-/// The deviation in the spelling of the value at `at`, if it is read as `read`. Texts are as they are, structs 0.
+/// The deviation in the spelling of the value at `at`, if it is read as `read`. Strings are as they are, structs 0.
 pub(in crate::drafts) fn deviation(at: &At<'_>, dtype: &NumpyType, read: Option<&Value>) -> Option<(String, String)> {
     let is_spelled = match dtype {
         // A complex number is said by its real part alone.

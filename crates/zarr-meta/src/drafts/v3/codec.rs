@@ -1,8 +1,7 @@
 //! Codecs by URI, and the codecs of numcodecs.
 //!
-//! `https://purl.org/zarr/spec/codecs/gzip/1.0` is the usual form; `http`, `codec` and no version occur in the texts. The
-//! last name is the id that numcodecs has for it, and the configuration that of numcodecs. A codec of any other URI goes by that in the
-//! model.
+//! `https://purl.org/zarr/spec/codecs/gzip/1.0` is the usual form; `http`, `codec` and no version occur in the drafts. The last name is the
+//! id that numcodecs has for it, and the configuration that of numcodecs. A codec of any other URI goes by that in the model.
 
 use crate::codec_facts::NUMCODECS;
 use crate::dialect::numcodecs::{OWN_ID, parameters};
