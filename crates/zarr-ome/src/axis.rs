@@ -9,13 +9,13 @@ use zarr_json::pointer::{At, ValueError};
 pub struct Axis {
     /// The name: `x`.
     pub name: String,
-    /// What the axis is.
+    /// The kind of the axis.
     pub kind: AxisKind,
     /// The unit of positions along it, as a word of UDUNITS: `micrometer`.
     pub unit: Option<String>,
 }
 
-/// What an axis is.
+/// The kind of an axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AxisKind {

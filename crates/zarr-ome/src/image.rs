@@ -81,8 +81,8 @@ impl Image {
         Ok(array)
     }
 
-    /// The coarsest level that has at least so many elements along these axes (each with its least length), and its array; the finest
-    /// level if none has. Opens the arrays from the coarsest on.
+    /// The coarsest level that has at least the given number of elements along these axes (each with its least length), and its array; the
+    /// finest level if none has. Opens the arrays from the coarsest on.
     ///
     /// # Errors
     /// As [`level`](Self::level).
