@@ -45,17 +45,17 @@ impl Memory {
         self.bytes
     }
 
-    /// Bytes that a thread needs.
+    /// Number of bytes that a thread needs.
     pub fn for_thread(&self) -> u64 {
         self.for_thread
     }
 
-    /// The number of threads for which so many bytes suffice: one at least, and no more than the options say.
+    /// The number of threads for which `bytes` bytes suffice: one at least, and no more than the options say.
     pub fn threads_in(&self, bytes: u64) -> usize {
         usize::try_from(bytes / self.for_thread).unwrap_or(usize::MAX).clamp(1, self.wanted)
     }
 
-    /// The options with so many threads, if they are fewer.
+    /// The options with `threads` threads, if they are fewer.
     pub fn limit(&self, options: &Options, threads: usize) -> Options {
         match threads < self.wanted {
             true => options.clone().threads(NonZeroUsize::new(threads)),

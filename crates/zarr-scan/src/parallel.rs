@@ -11,7 +11,7 @@ pub fn processors() -> NonZeroUsize {
     *PROCESSORS.get_or_init(|| std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
 }
 
-/// Calls `one` for each item on so many threads, which begin them in their order; after the first error no further items are begun. The
+/// Calls `one` for each item on `threads` threads, which begin them in their order; after the first error no further items are begun. The
 /// calling thread is one of them, and none is one of those that decode: each may wait for a store.
 ///
 /// # Errors

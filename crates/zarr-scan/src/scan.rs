@@ -28,7 +28,8 @@ pub struct Division<'a> {
     pub parts: &'a [u64],
 }
 
-/// A pass over the elements of arrays of one shape, in slabs that fit into memory. Each part of an array is decoded once if memory suffices.
+/// A pass over the elements of arrays of one shape, in slabs that fit into memory. Each part of an array is decoded once if memory
+/// suffices.
 ///
 /// Where slabs of a few boxes decode nothing twice, each thread reads one of them; else all threads read one that is large.
 #[derive(Debug)]
@@ -37,14 +38,14 @@ pub struct Scan<const N: usize> {
     stored: [Stored; N],
     slabs: Slabs,
     is_cut: bool,
-    /// Slabs that are read at the same time.
+    /// Number of slabs that are read at the same time.
     workers: usize,
     buffers: Buffers,
 }
 
 impl<const N: usize> Scan<N> {
-    /// Plans a pass over arrays in so many bytes of memory, with the threads that the options of the first one say. Costs a listing for each
-    /// array, and a few reads of one whose elements are of variable length.
+    /// Plans a pass over arrays in `memory` bytes of memory, with the threads that the options of the first one say. Costs a listing for
+    /// each array, and a few reads of one whose elements are of variable length.
     ///
     /// # Errors
     /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if a box or a part does not fit; as [`usual_item_size`] and
@@ -97,7 +98,8 @@ impl<const N: usize> Scan<N> {
         Some(met)
     }
 
-    /// Bytes of so many elements of all arrays together, those of variable length as 16 each.
+    /// The number of bytes of `elements` elements of each array, for all arrays together; elements of variable length count as 16 bytes
+    /// each.
     pub fn size(&self, elements: u128) -> u128 {
         let items = self.arrays.iter().map(|one| one.array().data_type().item_size() as u128);
         elements.saturating_mul(items.sum())
@@ -112,8 +114,8 @@ impl<const N: usize> Scan<N> {
         all(blocks.collect::<Result<_>>()?)
     }
 
-    /// Calls `each` with the region of each of these slabs, several at the same time where they are small, and then `done` with the bytes of
-    /// its elements, which may cancel.
+    /// Calls `each` with the region of each of these slabs, several at the same time where they are small, and then `done` with the bytes
+    /// of its elements, which may cancel.
     ///
     /// # Errors
     /// An error of either, as of [`in_parallel`](crate::in_parallel); no further slabs are begun.

@@ -18,7 +18,7 @@ pub struct OtherKeys {
 }
 
 impl OtherKeys {
-    /// Keeps a listed chunk, of so many bytes, if its key is another one, and says whether it is.
+    /// Keeps a listed chunk of `size` bytes, if its key is another one than the metadata implies, and says whether it is.
     pub fn keep(&mut self, keys: &ChunkKeys, key: &Key, chunk: &ChunkIndex, size: u64) -> bool {
         if keys.prefixes().nth(1).is_none() {
             return false;
