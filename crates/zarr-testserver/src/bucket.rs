@@ -1,6 +1,6 @@
 //! How a bucket answers.
 
-/// Which protocol a bucket speaks.
+/// The protocol that a bucket speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Face {
     /// S3 with the bucket in the path.
@@ -12,12 +12,12 @@ pub enum Face {
     Plain {
         /// Whether the server knows the header `Range`. One that does not sends the whole value with status 200.
         ranges: bool,
-        /// What a directory answers.
+        /// The answer for a directory.
         listing: Listing,
     },
 }
 
-/// What a directory of a plain server answers.
+/// The answer of a plain server for a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Listing {
     /// Status 404.
@@ -107,7 +107,7 @@ impl Bucket {
         Self { conflict_is_409: true, ..self }
     }
 
-    /// Parts of a multipart upload but the last have at least so many bytes, or completing it is answered with 400
+    /// Sets the least number of bytes of a part of a multipart upload but the last. Completing an upload with less is answered with 400
     /// `EntityTooSmall`. S3 has 5 MiB; the default is 0.
     pub fn part_at_least(self, bytes: u64) -> Self {
         Self { part_at_least: bytes, ..self }
@@ -136,7 +136,7 @@ impl Bucket {
         }
     }
 
-    /// What directories answer. For a plain bucket only.
+    /// Sets the answer for directories. For a plain bucket only.
     pub fn listing(self, listing: Listing) -> Self {
         match self.face {
             Face::Plain { ranges, .. } => Self { face: Face::Plain { ranges, listing }, ..self },

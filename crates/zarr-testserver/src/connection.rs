@@ -11,12 +11,12 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
-/// What the requests of a connection share.
+/// The state that the requests of a connection share.
 pub(crate) struct Connection {
     pub(crate) shared: Arc<Shared>,
     /// Whether an answer was made of which some bytes may not have been written to the socket.
     is_unwritten: AtomicBool,
-    /// When the bytes that were given out so far have passed, at the bandwidth that is set.
+    /// The time when the bytes that were given out so far have passed, at the bandwidth that is set.
     free_at: Mutex<Option<Instant>>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// What a request asks for.
+/// The operation that a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// A value or a part of it.
@@ -68,7 +68,7 @@ pub struct Logged {
     pub path: String,
     /// The query of the URL with its escapes, without `?`; empty where there is none.
     pub query: String,
-    /// What the request asks for.
+    /// The operation that the request asks for.
     pub operation: Operation,
     /// The header `Range`.
     pub range: Option<String>,
@@ -78,7 +78,7 @@ pub struct Logged {
     pub if_none_match: Option<String>,
     /// The object that the request copies: the header `x-amz-copy-source` or `x-goog-copy-source`.
     pub copy_source: Option<String>,
-    /// When the request was signed: the header `x-amz-date`.
+    /// The time when the request was signed: the header `x-amz-date`.
     pub signed: Option<String>,
     /// The status of the answer. `None` while there is none, and where the connection was closed without one.
     pub status: Option<u16>,

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What goes wrong.
+/// The fault of an operation or of its answer.
 ///
 /// The first group answers without doing what was asked for; the second does it and spoils the answer; the third is
 /// about listings of S3 and Google Cloud Storage alone.
@@ -16,9 +16,9 @@ use std::time::Duration;
 pub enum FaultKind {
     /// An answer with this status, these headers and this body, in place of the operation.
     Status {
-        /// For example 503.
+        /// The status, for example 503.
         status: u16,
-        /// For example `("Retry-After", "1")`.
+        /// The headers, for example `("Retry-After", "1")`.
         headers: Vec<(String, String)>,
         /// The body.
         body: Bytes,
@@ -40,26 +40,26 @@ pub enum FaultKind {
     Change(Bytes),
     /// The value is read as it was when [`crate::TestServer::snapshot`] was called, as a cache answers that lies between.
     Cached(Snapshot),
-    /// The answer waits for so long, in addition to the latency of the server.
+    /// The answer waits for this time, in addition to the latency of the server.
     Delay(Duration),
 
     /// The operation is done, and the connection closed without an answer.
     DropAfter,
-    /// The operation is done, and the answer comes after so long.
+    /// The operation is done, and the answer comes after this time.
     DelayAfter(Duration),
-    /// Of the objects that a request of S3 is to remove together, the first `count` stay, and the answer has this code for each.
+    /// The first `count` of the objects that a request of S3 is to remove together stay, and the answer has this code for each.
     Leave {
-        /// How many.
+        /// Number of objects that stay.
         count: usize,
-        /// For example `SlowDown`.
+        /// The code, for example `SlowDown`.
         code: String,
     },
-    /// The connection is closed after so many bytes of the body. The headers promise all of them.
+    /// The connection is closed after this number of bytes of the body. The headers promise all of them.
     Truncate(usize),
     /// The header `Content-Length` has this number, and the body as many bytes as there are up to it. If it has fewer
     /// than promised the connection is closed after them.
     ContentLength(usize),
-    /// The body has other bytes, so many more than it should, and the headers do not say how many.
+    /// The body has other bytes, this number of bytes more than it should, and the headers do not say how many.
     Excess(usize),
     /// The header `Range` is ignored: the whole value, with status 200.
     IgnoreRange,
@@ -67,7 +67,7 @@ pub enum FaultKind {
     ContentRange(String),
     /// The body is compressed and has the header `Content-Encoding: gzip`.
     Gzip,
-    /// The body comes with so many bytes/s.
+    /// The body comes with this number of bytes per second.
     Slow(u64),
 
     /// The page of a listing is sent, and the token for the next, one that was not there before, leads to it again.
@@ -144,27 +144,27 @@ impl Fault {
         Self { kind, operation: None, method: None, path: None, condition: None, chance: None, skip: 0, times: 1 }
     }
 
-    /// Only for requests that ask for this.
+    /// Applies the fault only to requests that ask for this operation.
     pub fn on(self, operation: Operation) -> Self {
         Self { operation: Some(operation), ..self }
     }
 
-    /// Only for requests with this method, in capital letters.
+    /// Applies the fault only to requests with this method, in capital letters.
     pub fn method(self, method: impl Into<String>) -> Self {
         Self { method: Some(method.into()), ..self }
     }
 
-    /// Only for requests whose path, `/bucket/key` without escapes, contains this.
+    /// Applies the fault only to requests whose path, `/bucket/key` without escapes, contains this.
     pub fn path(self, part: impl Into<String>) -> Self {
         Self { path: Some(part.into()), ..self }
     }
 
-    /// Only for requests for which this is true. The status of the request is not known yet.
+    /// Applies the fault only to requests for which this is true. The status of the request is not known yet.
     pub fn when(self, condition: impl Fn(&Logged) -> bool + Send + Sync + 'static) -> Self {
         Self { condition: Some(Arc::new(condition)), ..self }
     }
 
-    /// Only for so many of a hundred requests, without a pattern, but the same ones each time.
+    /// Applies the fault only to `percent` of a hundred requests, without a pattern, but to the same ones each time.
     pub fn percent(self, percent: u64) -> Self {
         Self { chance: Some(Chance { percent, state: percent }), ..self }
     }

@@ -19,7 +19,7 @@ use crate::xml::{NAMESPACE, Xml};
 use bytes::Bytes;
 use http::{HeaderName, StatusCode};
 
-/// Whose dialect of the API it is.
+/// The service whose dialect of the API it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Api {
     S3,
@@ -27,7 +27,7 @@ pub(crate) enum Api {
 }
 
 impl Api {
-    /// What the names of the API's own headers begin with.
+    /// The beginning of the names of the API's own headers.
     fn prefix(self) -> &'static str {
         match self {
             Self::S3 => "x-amz-",
@@ -49,7 +49,7 @@ impl Api {
     }
 }
 
-/// What all operations on a bucket get.
+/// The arguments that all operations on a bucket get.
 struct Call<'a> {
     shared: &'a Shared,
     api: Api,

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-/// What a request asks of a value.
+/// The part of a value that a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// All of it: no range, several ranges, or a range that is not of this form, which a server may ignore.
+    /// The whole value: no range, several ranges, or a range that is not of this form, which a server may ignore.
     Whole,
     /// These bytes, of which there is at least one.
     Part(Range<usize>),
@@ -13,7 +13,7 @@ pub(crate) enum Asked {
     Unsatisfiable,
 }
 
-/// What the header `Range: header` asks of a value of `size` bytes.
+/// The part of a value of `size` bytes that the header `Range: header` asks for.
 pub(crate) fn asked(header: Option<&str>, size: usize) -> Asked {
     let Some((first, last)) = header.and_then(bounds) else {
         return Asked::Whole;

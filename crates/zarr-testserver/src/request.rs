@@ -15,7 +15,7 @@ pub(crate) struct Request {
     pub(crate) raw_path: String,
     /// The first segment of the path. Empty for the path `/`.
     pub(crate) bucket: String,
-    /// What follows the bucket and a `/`.
+    /// The part of the path that follows the bucket and a `/`.
     pub(crate) key: String,
     /// Whether a `/` follows the bucket.
     pub(crate) has_key: bool,
@@ -72,7 +72,7 @@ impl Request {
         self.query.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// What the request asks for of a bucket with these options.
+    /// The operation that the request asks for, of a bucket with these options.
     pub(crate) fn operation(&self, options: &Bucket) -> Operation {
         let lists = match options.face {
             Face::S3 | Face::Gcs => {

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 
-/// So many connections may wait to be accepted: clients that open hundreds at once would else wait a second for some of them.
+/// Number of connections that may wait to be accepted: clients that open hundreds at once would else wait a second for some of them.
 const BACKLOG: u32 = 4096;
 
 /// Settings of a server before it starts.

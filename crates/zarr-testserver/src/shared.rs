@@ -1,4 +1,4 @@
-//! What the connections of a server share.
+//! State that the connections of a server share.
 
 use crate::counts::Tally;
 use crate::faults::Script;
@@ -6,14 +6,14 @@ use crate::values::Values;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What may change while the server runs.
+/// Settings that may change while the server runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     pub(crate) latency: Duration,
-    /// In bytes/s, of each connection.
+    /// Bandwidth of each connection, in bytes/s.
     pub(crate) bandwidth: Option<u64>,
     pub(crate) credentials: Option<Arc<Credentials>>,
-    /// How many requests are answered at the same time.
+    /// Number of requests that are answered at the same time.
     pub(crate) capacity: Option<u64>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Credentials {
     pub(crate) secret: String,
 }
 
-/// What the connections of a server share.
+/// State that the connections of a server share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     values: Mutex<Values>,

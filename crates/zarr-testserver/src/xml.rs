@@ -56,8 +56,8 @@ impl Xml {
     }
 }
 
-/// What stands between each `<name>` and the `</name>` that follows it. Elements of one name do not nest in the
-/// documents that are read here. `None` where an end is missing.
+/// The content between each `<name>` and the `</name>` that follows it. Elements of one name do not nest in the documents that are read
+/// here. `None` where an end is missing.
 pub(crate) fn contents<'a>(document: &'a str, name: &str) -> Option<Vec<&'a str>> {
     let (start, end) = (format!("<{name}"), format!("</{name}>"));
     let mut found = Vec::new();

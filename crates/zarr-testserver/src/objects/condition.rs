@@ -5,7 +5,7 @@ use crate::read::names;
 use crate::reply::Refusal;
 use crate::values::{Contents, Object};
 
-/// What has to hold for a write to be done.
+/// The condition under which a write is done.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Condition {
     None,

@@ -197,7 +197,7 @@ async fn listings() {
     assert_eq!(found.iter().map(|meta| meta.location.to_string()).collect::<Vec<_>>(), ["b/y/z", "c"]);
 }
 
-/// The texts of an element in a document.
+/// The text of each element of this name in a document.
 fn texts(document: &str, name: &str) -> Vec<String> {
     let (start, end) = (format!("<{name}>"), format!("</{name}>"));
     document.split(&start).skip(1).map(|rest| rest.split(&end).next().unwrap().to_owned()).collect()
