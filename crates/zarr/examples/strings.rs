@@ -1,4 +1,4 @@
-//! Texts of any length, and texts of at most so many code points as numpy has them.
+//! Strings of any length, and strings of at most N code points as numpy has them.
 //!
 //! `cargo run -p zarr-rs --example strings`
 

@@ -1,4 +1,5 @@
-//! Zarr in Rust: chunked, compressed arrays of any number of dimensions, in every format that Zarr ever had (the old ones with the feature `drafts`).
+//! Zarr in Rust: chunked, compressed arrays of any number of dimensions, in every format that Zarr ever had (the old ones with the feature
+//! `drafts`).
 //!
 //! ```
 //! use zarr::prelude::*;
@@ -57,7 +58,7 @@
 //! | `checksum` | crc32c, crc32, adler32, fletcher32, jenkins_lookup3 | yes |
 //! | `sharding` | shards | yes |
 //! | `shuffle` | shuffle | yes |
-//! | `vlen` | texts, bytes and lists of any length | yes |
+//! | `vlen` | strings, bytes and lists of any length | yes |
 //! | `drafts` | stores of versions 0 and 1, and of the drafts of version 3, which are refused without it | |
 //! | `check` | `zarr::check`: checks of what is stored, and repair | |
 //! | `compare` | `zarr::compare`: where stored data differ, and digests of data | |
@@ -77,7 +78,7 @@
 //! | `base64`, `categorize`, `object` | filters and object codecs of numcodecs | |
 //! | `conditional`, `n5`, `optional`, `reshape`, `view` | the codecs of these names | |
 //! | `tracing` | requests and steps of jobs as spans of the crate `tracing` | |
-//! | `tools` | as the command has it: all of them but `sqlite`, `tracing`, and types of elements (`ndarray`, `derive`, `jiff`, `microfloat`) | |
+//! | `tools` | as the command has it: all but `sqlite`, `tracing`, and types of elements (`ndarray`, `derive`, `jiff`, `microfloat`) | |
 //! | `full` | all of them | |
 //!
 //! A codec or a dialect that is not in the build is an error that names its feature.
@@ -86,10 +87,9 @@
 //!
 //! This crate puts the layers together and has no logic of its own: JSON values are in `zarr-json`, metadata is in `zarr-meta`,
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
-//! `zarr-store` and a crate for each kind, who runs operations on them in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays in `zarr-array`,
-//! conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`, the passes over all
-//! elements of these in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`.
-//! Each can be used alone.
+//! `zarr-store` and a crate for each kind, who runs operations on them in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays in
+//! `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`, the
+//! passes over all elements of these in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`. Each can be used alone.
 
 #[cfg(feature = "check")]
 pub mod check;

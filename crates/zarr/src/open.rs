@@ -53,7 +53,8 @@ use zarr_store::{AsyncStore, Store};
 /// # Ok::<(), zarr::Error>(())
 /// ```
 ///
-/// [`array_async`](Open::array_async) and [`group_async`](Open::group_async) take an address: `zarr::open("s3://bucket/a").array_async().await?`.
+/// [`array_async`](Open::array_async) and [`group_async`](Open::group_async) take an address:
+/// `zarr::open("s3://bucket/a").array_async().await?`.
 pub fn open<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Open<S> {
     Open {
         location: location.into(),
@@ -131,7 +132,7 @@ impl<S: AnyStore + ?Sized> Open<S> {
         self
     }
 
-    /// Decodes and encodes on so many threads; see [`Options::threads`]. 0 is the default: one for each core.
+    /// Decodes and encodes on `threads` threads; see [`Options::threads`]. 0 is the default: one for each core.
     pub fn threads(mut self, threads: usize) -> Self {
         self.options.threads = NonZeroUsize::new(threads);
         self

@@ -16,7 +16,7 @@ pub struct StoreAddress {
     pub(super) rest: Rest,
 }
 
-/// What follows the scheme.
+/// The part of an address that follows the scheme.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Rest {
     /// Nothing.
@@ -69,7 +69,8 @@ impl StoreAddress {
         }
     }
 
-    /// Of the URL of a file, the address that ends before its name, and the name: the store that the file is a value of, and its key.
+    /// Splits the URL of a file into the address that ends before its name, and the name: the store that the file is a value of, and its
+    /// key.
     #[must_use]
     pub fn in_store(&self) -> Option<(StoreAddress, String)> {
         let Rest::Url(rest) = &self.rest else { return None };

@@ -72,7 +72,7 @@ impl Schemes {
         Some((&text[..from + at], &text[from + at + 2..]))
     }
 
-    /// What stands behind `zip::`, where fsspec chains addresses: one with a known scheme.
+    /// The part behind `zip::`, where fsspec chains addresses: one with a known scheme.
     fn chained<'t>(&self, name: &str, rest: &'t str) -> Option<&'t str> {
         let chained = rest.strip_prefix(':')?;
         let (inner, _) = scheme(chained)?;

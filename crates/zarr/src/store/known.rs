@@ -237,7 +237,7 @@ mod remote {
         address.url().ok_or_else(|| address.refuse("expected a URL"))
     }
 
-    /// Of buckets, which are not made: writes need nothing but the bucket.
+    /// The scheme of buckets, which are not made: writes need nothing but the bucket.
     #[cfg(any(feature = "s3", feature = "gs", feature = "az"))]
     pub(super) fn bucket(names: &'static [&'static str]) -> Scheme {
         let open = |address: &StoreAddress, options: &StoreOptions, _: &Schemes| {

@@ -51,13 +51,13 @@ impl StoreOptions {
         &self.0
     }
 
-    /// Whether there is none.
+    /// Whether there are no options.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Those whose names `keep` accepts.
+    /// The options whose names `keep` accepts.
     #[must_use]
     pub fn filter(&self, keep: impl Fn(&str) -> bool) -> Self {
         Self(self.0.iter().filter(|(name, _)| keep(name)).cloned().collect())

@@ -40,7 +40,7 @@ pub struct Scheme {
     create: Option<Arc<Opener>>,
 }
 
-/// What follows the name of a scheme.
+/// The part of an address that follows the name of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// `NAME:`
@@ -54,7 +54,7 @@ pub(super) enum Form {
 }
 
 impl Scheme {
-    /// Of addresses `NAME://..`. The first name is the one in messages.
+    /// A scheme of addresses `NAME://..`. The first name is the one in messages.
     pub fn url(
         names: &'static [&'static str],
         open: impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync + 'static,
@@ -62,7 +62,7 @@ impl Scheme {
         Self::new(names, Form::Url, &[".zarr"], Arc::new(open))
     }
 
-    /// Of addresses `NAME:PATH`, such as `sqlite:x.sqlite`: [`StoreAddress::path`].
+    /// A scheme of addresses `NAME:PATH`, such as `sqlite:x.sqlite`: [`StoreAddress::path`].
     pub fn path(
         names: &'static [&'static str],
         open: impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync + 'static,
@@ -70,8 +70,8 @@ impl Scheme {
         Self::new(names, Form::Path, &[], Arc::new(open))
     }
 
-    /// Of addresses `NAME:ADDRESS`, such as `zip:x.zip`: [`StoreAddress::inner`]. Options that it does not know are of the store at that
-    /// address.
+    /// A scheme of addresses `NAME:ADDRESS`, such as `zip:x.zip`: [`StoreAddress::inner`]. Options that it does not know are of the store
+    /// at that address.
     pub fn address(
         names: &'static [&'static str],
         open: impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync + 'static,
@@ -79,7 +79,7 @@ impl Scheme {
         Self::new(names, Form::Address, &[], Arc::new(open))
     }
 
-    /// Of the address `NAME:`.
+    /// The scheme of the address `NAME:`.
     pub fn alone(
         names: &'static [&'static str],
         open: impl Fn(&StoreAddress, &StoreOptions, &Schemes) -> Result<Arc<dyn Store>> + Send + Sync + 'static,
@@ -139,8 +139,8 @@ impl fmt::Debug for Scheme {
 
 /// The kinds of stores that addresses may name: a table, as [`Registry`](crate::registry::Registry) is one of codecs.
 ///
-/// [`schemes`](super::schemes) is that of this build. To add a kind of your own, take it, [`add`](Self::add) the kind and pass the table on:
-/// [`Open::schemes`](crate::Open::schemes). Cloning copies pointers.
+/// [`schemes`](super::schemes) is that of this build. To add a kind of your own, take it, [`add`](Self::add) the kind and pass the table
+/// on: [`Open::schemes`](crate::Open::schemes). Cloning copies pointers.
 #[derive(Clone, Debug, Default)]
 pub struct Schemes {
     table: Arc<Vec<Scheme>>,
@@ -215,7 +215,7 @@ impl Schemes {
         Err(address.refuse(format!("option {unknown} is not known, {expected}")))
     }
 
-    /// Those of the options that the kind of an address knows. Of a kind that refuses options itself, all.
+    /// The options that the kind of an address knows; all options for a kind that refuses options itself.
     ///
     /// # Errors
     /// If the address is of no known kind.

@@ -46,11 +46,11 @@ const FILES: &[(usize, &[u8], &str, &str)] = &[
 const XARRAY: &str = "xarray reads it, and writes Zarr by to_zarr";
 const TIFF: &str = "tifffile reads it, also as Zarr, and bioformats2raw converts it";
 
-/// So many bytes of a file are looked at.
+/// Number of bytes of a file that are looked at.
 const HEAD: u64 = 4096;
 /// The names of documents, each of which shows that the folder around it is a node.
 const DOCUMENTS: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
-/// So many folders above a file are looked at for an array that it may be a chunk of.
+/// Number of folders above a file that are looked at for an array that the file may be a chunk of.
 const ABOVE: usize = 8;
 
 /// Finds out the format of a file that was given where a store is expected; `None` if it is not known, or there is no file.
