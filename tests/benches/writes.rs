@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-/// An array of one uncompressed chunk of so many bytes.
+/// An array of one uncompressed chunk of `size` bytes.
 fn one_chunk(folder: &Path, size: u64) -> Array {
     let store = zarr::store::create(folder.to_str().expect("UTF-8")).expect("a store");
     let new = NewArray::new(&[size], "uint8").chunks(&[size]).codecs("bytes").expect("codecs");

@@ -33,7 +33,7 @@ const NUMBERS: [&str; 22] = [
 const MANY: usize = 400;
 const DEEP: usize = 30_000;
 
-/// Texts that mean something somewhere in a document.
+/// Strings that mean something somewhere in a document.
 const TEXTS: [&str; 22] = [
     "",
     "/",
@@ -215,9 +215,9 @@ fn nested(value: &Value, depth: usize) -> String {
 enum Change {
     Replace(Value),
     Remove,
-    /// An item, or a member, stands there so many times.
+    /// The value, an item or a member, stands there this number of times.
     Repeat(usize),
-    /// The value is inside so many lists.
+    /// The value is inside this number of lists.
     Nest(usize),
     Rename(String),
 }

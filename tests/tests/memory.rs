@@ -273,7 +273,7 @@ fn decoding_slices_takes_no_more_than_its_bound() {
     }
 }
 
-/// Writes one shard of so many MiB of float32 with inner chunks of 1 MiB, and returns the memory that it took beside the elements.
+/// Writes one shard of `size` MiB of float32 with inner chunks of 1 MiB, and returns the memory that it took beside the elements.
 fn write_shard(store: &Arc<dyn Store>, size: u64, location: &str) -> Taken {
     let codecs = format!(
         r#"[{{"name": "sharding_indexed", "configuration": {{
@@ -307,7 +307,7 @@ fn write_shard(store: &Arc<dyn Store>, size: u64, location: &str) -> Taken {
     taken
 }
 
-/// Writes shards of so many MiB into files and into a bucket, with at most so many MiB beside the elements.
+/// Writes shards of `size` MiB into files and into a bucket, with at most `files` and `bucket` MiB beside the elements.
 fn write_shards(size: u64, files: usize, bucket: usize) {
     let server = Server::start();
     for location in ["end", "start"] {
@@ -339,7 +339,7 @@ fn a_shard_of_a_gibibyte_is_not_held_as_a_whole() {
     write_shards(1024, 128, 128);
 }
 
-/// Takes statistics of an array of so many chunks of 4 MiB each, in a memory of so many MiB, and returns what that took.
+/// Takes statistics of an array of `chunks` chunks of 4 MiB each, in a memory of `memory` MiB, and returns what that took.
 fn take_statistics(chunks: u64, memory: u64) -> Taken {
     const LEN: u64 = 1 << 20;
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -385,7 +385,7 @@ fn statistics_of_8_gib_stay_within_256_mib() {
     assert!(taken.peak <= 256 << 20, "{taken:?}");
 }
 
-/// Checks an array of so many directories of 32 chunks each, of a byte, and returns what that took.
+/// Checks an array of `directories` directories of 32 chunks each, of a byte, and returns what that took.
 fn check_directories(directories: u64) -> Taken {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let new = NewArray::new(&[directories, 32], "int8").chunks(&[1, 1]).codecs("bytes").unwrap();

@@ -1,9 +1,9 @@
 //! Runs a target of the fuzz campaign with mutated inputs: the process that `cargo xtask fuzz` starts and watches.
 //!
-//! `zarr-fuzz TARGET FIRST LAST SECONDS MEMORY PROGRESS`: the inputs of the numbers from FIRST to before LAST, for so many seconds at
-//! most, with so many MiB of addresses (0: any). PROGRESS is a file that has the number of the input that is run. The last line
-//! of the output has the number of inputs, how many of them were taken, the most CPU time that one took in microseconds, its
-//! number, the most CPU time for a byte of an input in nanoseconds, the number of that input, and the most memory that the process held in KiB.
+//! `zarr-fuzz TARGET FIRST LAST SECONDS MEMORY PROGRESS`: the inputs of the numbers from FIRST to before LAST, for SECONDS seconds at most,
+//! with MEMORY MiB of addresses (0: any). PROGRESS is a file that has the number of the input that is run. The last line of the output has
+//! the number of inputs, how many of them were taken, the most CPU time that one took in microseconds, its number, the most CPU time for a
+//! byte of an input in nanoseconds, the number of that input, and the most memory that the process held in KiB.
 
 use std::fs::File;
 use std::process::ExitCode;
@@ -15,7 +15,7 @@ use zarr_tests::fuzz::{Target, cost};
 /// CPU time after which an input is not waited for: more than any may take.
 const MAX_TIME: Duration = Duration::from_secs(2);
 
-/// How often an input is run again that took too long: other processes may have cost it pages and caches.
+/// Number of times that an input is run again that took too long: other processes may have cost it pages and caches.
 const AGAIN: usize = 2;
 
 /// Since the start of the process in microseconds of CPU time, when the input began that is run.
@@ -114,14 +114,14 @@ fn note(progress: &File, number: u64) -> Result<(), Fault> {
     progress.write_all_at(&number.to_le_bytes(), 0).map_err(|error| error.to_string())
 }
 
-/// Of this process, in microseconds.
+/// CPU time of this process, in microseconds.
 #[cfg(target_os = "linux")]
 fn cpu_time() -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     time.tv_sec as u64 * 1_000_000 + time.tv_nsec as u64 / 1000
 }
 
-/// In KiB.
+/// Most memory that this process held, in KiB.
 fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

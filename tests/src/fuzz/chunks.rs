@@ -23,12 +23,12 @@ use zarr_store::{Key, MemoryStore, Store, StoreExt};
 
 pub(super) use seeds::seeds;
 
-/// One input of so many is a bomb, which takes as long as many others.
+/// Number of inputs of which one is a bomb, which takes as long as many others.
 const BOMBS: usize = 4096;
 /// Codecs whose elements need not come back as they were.
 const LOSSY: [&str; 8] =
     ["bitround", "quantize", "zfp", "fixedscaleoffset", "astype", "cast_value", "delta", "scale_offset"];
-/// How many opened arrays are kept.
+/// Number of opened arrays that are kept.
 const KEPT: usize = 1024;
 
 /// All codecs, including `PICKLE`, which is in no table unless it is added.

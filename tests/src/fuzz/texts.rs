@@ -1,4 +1,4 @@
-//! Short texts: JSON, data types, fill values, selections, keys and paths.
+//! Short strings: JSON, data types, fill values, selections, keys and paths.
 
 mod geometry;
 

@@ -15,7 +15,7 @@ pub(super) struct Values {
 /// Makes the elements of a type.
 type Make = fn() -> Values;
 
-/// Texts that there are, which `categorize` has as labels.
+/// The strings that there are, which `categorize` has as labels.
 pub(super) const WORDS: [&str; 4] = ["red", "grün", "a", "東"];
 
 /// Every data type by a short name, and elements of it.
@@ -106,7 +106,7 @@ fn small(at: i64) -> Value {
     Value::from(usize::try_from(at).ok().and_then(|at| SMALL.get(at % SMALL.len())).copied().unwrap_or_default())
 }
 
-/// From 2⁻¹⁵ on.
+/// Powers of two from 2⁻¹⁵ on.
 fn power(at: i64) -> Value {
     Value::from(i32::try_from(at).map_or(1.0, |at| 2.0_f64.powi(at - 15)))
 }

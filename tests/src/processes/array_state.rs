@@ -46,8 +46,8 @@ impl ArrayState {
         !matches!(self, Self::Array { .. })
     }
 
-    /// Whether it is the array of a generation, with so many rows, of which the first ones hold its elements and the others the
-    /// fill value.
+    /// Whether it is the array of generation `expected`, with `expected_rows` rows, of which the first `stored` hold its elements and the
+    /// others the fill value.
     pub(super) fn holds(&self, expected: u64, expected_rows: u64, stored: u64) -> bool {
         let Self::Array { generation, rows, elements } = self else { return false };
         let is_right = |(position, &found): (u64, &i32)| {

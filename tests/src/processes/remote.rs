@@ -7,7 +7,7 @@ use zarr::NewArray;
 use zarr::store::StoreOptions;
 use zarr_testserver::{Bucket, TestServer};
 
-/// What a worker writes: the address of the store, and its options as lines `name=value`.
+/// Name of the task of a worker that writes. Its arguments begin with the address of the store, and its options as lines `name=value`.
 pub(super) const TASK: &str = "part_in";
 
 /// Eight processes write `each` elements of one chunk, one at a time. Those that are not there in the end although the write was

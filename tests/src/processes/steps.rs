@@ -13,16 +13,16 @@ use zarr_store::{
     SetOptions, StoreExt, Version,
 };
 
-/// No verb has so many steps.
+/// Number of steps that no verb has.
 pub(super) const MAX_STEPS: u64 = 10_000;
 
 /// A count of the calls of one or more stores, and the call that fails.
 #[derive(Debug)]
 pub(super) struct Steps {
     made: AtomicU64,
-    /// The first one that fails.
+    /// The number of the first call that fails.
     last: u64,
-    /// Whether all after it fail as well.
+    /// Whether all calls after it fail as well.
     for_good: bool,
 }
 
@@ -31,7 +31,7 @@ impl Steps {
         Arc::new(Self { made: AtomicU64::new(0), last, for_good })
     }
 
-    /// How many calls were made, with the failed ones.
+    /// The number of calls that were made, with the failed ones.
     pub(super) fn made(&self) -> u64 {
         self.made.load(Ordering::Relaxed)
     }

@@ -92,26 +92,26 @@ pub(super) const LAYOUTS: [(&str, Layout); 3] = [("v2", Layout::V2), ("v3", Layo
 pub(super) struct Scenario {
     pub(super) verb: Verb,
     pub(super) layout: Layout,
-    /// How many chunks each array has.
+    /// Number of chunks of each array.
     pub(super) chunks: u64,
 }
 
 /// The stores of a scenario.
 #[derive(Clone, Debug)]
 pub(super) struct Stores {
-    /// Of all verbs.
+    /// The store of all verbs.
     pub(super) main: Arc<dyn Store>,
-    /// That a conversion writes to.
+    /// The store that a conversion writes to.
     pub(super) target: Arc<dyn Store>,
 }
 
 impl Stores {
-    /// In memory, empty.
+    /// Stores in memory, empty.
     pub(super) fn in_memory() -> Self {
         Self { main: Arc::new(MemoryStore::new()), target: Arc::new(MemoryStore::new()) }
     }
 
-    /// In directories of a folder.
+    /// Stores in directories of a folder.
     pub(super) fn in_folder(folder: &Path) -> Result<Self> {
         let open = |name: &str| -> Result<Arc<dyn Store>> { Ok(Arc::new(FilesystemStore::create(folder.join(name))?)) };
         Ok(Self { main: open("main")?, target: open("target")? })
@@ -135,7 +135,7 @@ fn elements(generation: u64, rows: u64) -> Vec<i32> {
 }
 
 impl Scenario {
-    /// From its names on a command line.
+    /// Parses a scenario from its names on a command line.
     pub(super) fn parse(verb: &str, layout: &str, chunks: &str) -> Result<Self> {
         let verb = VERBS.iter().find(|(name, _)| *name == verb).ok_or("no such verb")?.1;
         let layout = LAYOUTS.iter().find(|(name, _)| *name == layout).ok_or("no such layout")?.1;

@@ -46,9 +46,9 @@ impl Model {
 #[derive(Clone, Copy, Debug)]
 enum Change {
     Resize([usize; 2]),
-    /// Along an axis, so many rows or columns of one element.
+    /// Rows or columns of one element that are appended: the axis, their number, and the element.
     Append(usize, usize, i32),
-    /// From there on, a block of one element.
+    /// A block of one element that is written: the index that it begins at, its shape, and the element.
     Write([usize; 2], [usize; 2], i32),
 }
 

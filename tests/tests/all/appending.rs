@@ -136,7 +136,7 @@ fn whole_chunks_are_not_kept() {
     assert_eq!(array.shape(), [40, 2]);
 }
 
-/// Texts go to the memory of the appender: pieces may be gone when they are written.
+/// Strings go to the memory of the appender: pieces may be gone when they are written.
 #[test]
 fn texts_are_kept() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -150,7 +150,7 @@ fn texts_are_kept() {
     assert_eq!(array.read::<String>(..).unwrap(), expected);
 }
 
-/// What does not fit is refused before anything is taken, and what cannot be written is kept.
+/// Elements that do not fit are refused before anything is taken, and elements that cannot be written are kept.
 #[test]
 fn faults_take_nothing() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -236,7 +236,7 @@ fn nothing_is_appended_twice() {
     assert_eq!(zarr::open((&store, "/a")).array().unwrap().read::<i16>(..).unwrap(), [1, 2, 3]);
 }
 
-/// Texts count with their bytes.
+/// Strings count with their bytes.
 #[test]
 fn texts_are_written_when_they_are_large() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());

@@ -25,7 +25,7 @@ pub(crate) fn in_own_process(test: &str, end: &str) {
     assert!(text(&output.stdout).contains(end), "{}", text(&output.stdout));
 }
 
-/// From here on this process gets [`GROWTH`] more memory and no further.
+/// Limits the memory of this process to [`GROWTH`] more than it has here.
 pub(crate) fn limit_memory() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();

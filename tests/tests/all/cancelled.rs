@@ -88,7 +88,7 @@ fn a_cancelled_move_leaves_the_source() {
     assert_eq!(zarr::open((&source, "/a")).array().unwrap().read::<i32>(39).unwrap(), [39]);
 }
 
-/// A group `/g` of two arrays, the first of so many chunks, and an array beside it.
+/// Makes a group `/g` of two arrays, the first of `chunks` chunks, and an array beside it.
 fn to_be_erased(store: &Arc<dyn Store>, dialect: Dialect, chunks: u64) {
     for (name, chunks) in [("/g/a", chunks), ("/g/deep/b", 3), ("/kept", 3)] {
         let new = NewArray::new(&[chunks], "uint8").chunks(&[1]).dialect(dialect).codecs("none").unwrap();
@@ -96,7 +96,7 @@ fn to_be_erased(store: &Arc<dyn Store>, dialect: Dialect, chunks: u64) {
     }
 }
 
-/// Erases the node at `path`, and cancels at the report of number `last`: whether that was before the end.
+/// Erases the node at `path`, and cancels at the report of number `last`. Returns whether that was before the end.
 fn erase_until(store: &Arc<dyn Store>, path: &str, last: usize) -> bool {
     let found = zarr::hierarchy::open_node(&**store, path, None).unwrap();
     let (reports, begun, done) = (AtomicUsize::new(0), AtomicU64::new(0), AtomicU64::new(0));

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = "docs/conformance.md";
 const VERDICTS: [&str; 4] = ["yes", "partly", "no", "does not apply"];
 
-/// The texts, oldest first: the name of the format, a title, and what the text is.
+/// The specifications, oldest first: the name of the format, a title, and a description of the document.
 const TEXTS: [(&str, &str, &str); 4] = [
     ("v1", "Version 1", "The specification of version 1, of zarr-python 1.0 (2016)."),
     ("p2019", "The first protocol draft", "The first draft of the version 3 protocol, of April 2019."),

@@ -1,4 +1,4 @@
-//! Stores of other software as they were written, whole, whose documents say something else than the texts do.
+//! Stores of other software as they were written, whole, whose documents say something else than the specifications do.
 
 use std::sync::Arc;
 use zarr_meta::Dialect;

@@ -76,7 +76,7 @@ fn differences_of_a_smaller_type_are_summed_up() {
     }
 }
 
-/// As GDAL writes texts.
+/// Strings are stored as GDAL writes them.
 #[test]
 fn texts_of_fixed_and_variable_length_are_in_shards() {
     let little = json!({"name": "bytes", "configuration": {"endian": "little"}});

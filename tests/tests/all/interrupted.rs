@@ -10,7 +10,7 @@ use zarr::store::{
 };
 use zarr_array::{Array, Dialect, Error, ErrorKind, Group, NewArray, NewGroup, View};
 
-/// A store of which so many calls that change something succeed, and none after that.
+/// A store in which `left` calls that change something succeed, and none after that.
 #[derive(Debug)]
 struct Interrupted {
     store: Arc<dyn Store>,
@@ -123,12 +123,12 @@ pub(crate) fn at_each_call(prepare: Verb<'_>, verb: Verb<'_>, check: Check<'_>, 
     }
 }
 
-/// A store that is interrupted after so many calls.
+/// A store that is interrupted after `left` calls.
 pub(crate) fn interrupted(store: &Arc<dyn Store>, left: u64) -> Arc<dyn Store> {
     Arc::new(Interrupted { store: Arc::clone(store), left: AtomicU64::new(left), at_once: false })
 }
 
-/// The same, where prefixes are erased, renamed and exchanged at once.
+/// A store as of `interrupted`, where prefixes are erased, renamed and exchanged at once.
 pub(crate) fn interrupted_at_once(store: &Arc<dyn Store>, left: u64) -> Arc<dyn Store> {
     Arc::new(Interrupted { store: Arc::clone(store), left: AtomicU64::new(left), at_once: true })
 }

@@ -12,12 +12,12 @@ use zarr_convert::{Migration, MigrationState};
 /// The key of the record.
 const RECORD: &str = ".zmigration";
 
-/// A store in which changes fail once so many were made.
+/// A store in which changes fail once `left` of them were made.
 #[derive(Debug)]
 struct Failing {
     store: Arc<dyn Store>,
     left: AtomicU64,
-    /// The first one that fails is done nevertheless.
+    /// Whether the first change that fails is done nevertheless.
     done: bool,
 }
 

@@ -67,7 +67,7 @@ impl Grid {
     }
 }
 
-/// Arrays whose elements have one or more bytes (`wide`: several), or are texts.
+/// Arrays whose elements have one or more bytes (`wide`: several), or are strings.
 pub(crate) fn layout(text: bool, wide: bool) -> impl Strategy<Value = Layout> {
     let shape = prop_oneof![
         8 => prop::collection::vec(1..=9_u64, 1..=3),

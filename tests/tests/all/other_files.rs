@@ -1,4 +1,4 @@
-//! Files that belong to no node go with their groups: tables of SpatialData, the OME-XML of bioformats2raw, texts.
+//! Files that belong to no node go with their groups: tables of SpatialData, the OME-XML of bioformats2raw, text files.
 
 use crate::resumed::failing::Failing;
 use std::collections::BTreeMap;

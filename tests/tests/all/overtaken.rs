@@ -13,9 +13,9 @@ use zarr_store::testing::Altered;
 /// The states of a chunk, `None` if it is not stored: one for each get of it.
 #[derive(Clone)]
 enum States {
-    /// The last one for all further gets.
+    /// The states one after the other, the last one for all further gets.
     Once(Vec<Option<Vec<u8>>>),
-    /// From the first one on again and again.
+    /// The states one after the other, again and again from the first one on.
     ForEver(Vec<Option<Vec<u8>>>),
 }
 
@@ -48,7 +48,7 @@ fn changing<S: Store>(store: S, states: States) -> Altered<S> {
     })
 }
 
-/// One chunk of so many bytes.
+/// An array of one chunk of `len` bytes.
 fn one_chunk(len: u64, codecs: &str) -> NewArray {
     NewArray::new(&[len], "uint8").chunks(&[len]).codecs(codecs).unwrap()
 }
@@ -93,7 +93,7 @@ fn an_erased_chunk_of_a_wrong_size_is_read_again() {
     }
 }
 
-/// A shard with inner chunks of so many bytes.
+/// The codecs of a shard with inner chunks of `inner` bytes.
 fn sharded(inner: u64) -> String {
     format!(
         r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [{inner}], "index_location": "end",

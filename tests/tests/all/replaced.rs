@@ -252,7 +252,7 @@ fn consolidated_metadata_stays_as_long_as_the_old_node() {
     }
 }
 
-/// What an interrupted overwrite has left goes with the node.
+/// The nodes that an interrupted overwrite has left go with the node.
 #[test]
 fn an_erased_node_takes_unfinished_ones_along() {
     let verbs = verbs();

@@ -73,7 +73,7 @@ fn arrays_may_be_larger_than_any_memory() {
     }
 }
 
-/// A store in memory whose gets of chunks return once so many are under way.
+/// A store in memory whose gets of chunks return once `due` of them are under way.
 fn meeting(due: usize) -> Altered<MemoryStore> {
     let (waiting, met) = (Mutex::new(0), Condvar::new());
     Altered::new(MemoryStore::new()).getting(move |store, key, ranges| {

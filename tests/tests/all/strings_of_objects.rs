@@ -1,4 +1,4 @@
-//! Arrays of objects become arrays of strings exactly where all elements are texts.
+//! Arrays of objects become arrays of strings exactly where all elements are strings.
 
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use zarr_json::json;
 
-/// A bomb holds so many pieces of so many zeros: more than a process may take.
+/// Number of zeros of each of the `PIECES` pieces of a bomb, together more than a process may take.
 const PIECE: usize = 1 << 20;
 const PIECES: usize = 640;
 

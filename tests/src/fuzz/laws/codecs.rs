@@ -1,11 +1,11 @@
-//! The valid configurations of codecs, from the texts that define them.
+//! The valid configurations of codecs, from the documents that define them.
 
 use super::super::chunks::registry;
 use zarr_codec::{CodecEntry, Kind};
 use zarr_dtype::DataType;
 use zarr_json::{NamedConfig, Number, Value};
 
-/// Of which codec which member is an integer from where to where.
+/// Members that are integers: the codec, the member, and its least and greatest value.
 const INTEGERS: &[(&str, &str, i64, i64)] = &[
     ("gzip", "level", -1, 9),
     ("numcodecs.zlib", "level", -1, 9),
@@ -29,7 +29,7 @@ const INTEGERS: &[(&str, &str, i64, i64)] = &[
     ("conditional", "header_bits", 0, 1 << 20),
 ];
 
-/// Of which codec which member is one of which words.
+/// Members that are words: the codec, the member, and the words.
 const WORDS: &[(&str, &str, &[&str])] = &[
     ("blosc", "cname", &["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"]),
     ("bytes", "endian", &["little", "big"]),

@@ -9,7 +9,7 @@ use zarr_array::Array;
 use zarr_grid::Selection;
 use zarr_json::{NamedConfig, Value};
 
-/// Of a chunk that a codec made: whether a byte more, and one less, must be refused, and of which bytes each bit counts.
+/// The rules for a chunk that a codec made: whether a byte more, and one less, must be refused, and of which bytes each bit counts.
 fn rules(name: &str, codec: &NamedConfig, chunk: &[u8]) -> (bool, bool, Vec<Range<usize>>) {
     let len = chunk.len();
     let tail = |size: usize| len.saturating_sub(size)..len;

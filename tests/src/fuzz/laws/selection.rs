@@ -5,7 +5,7 @@ use zarr_grid::{AxisSelection, ChunkGrid, ChunkSelections, Region, Resolved, Sel
 /// No positions are listed of larger arrays, and of selections of more elements.
 const MAX_LISTED: u64 = 4096;
 
-/// A selection, as the documentation of the text form has it. `None`: no selection. Texts with names are not looked at.
+/// The selection that `text` is by the documentation of the text form. `None`: no selection. Strings with names are not looked at.
 pub(in crate::fuzz) fn parsed(text: &str) -> Option<Selection> {
     if text.trim().is_empty() {
         return Some(Selection::all());

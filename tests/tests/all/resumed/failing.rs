@@ -18,7 +18,7 @@ pub(crate) fn contents(store: &Arc<dyn Store>) -> Contents {
     keys.iter().map(|key| (key.to_string(), store.get_all(key).unwrap().unwrap().to_vec())).collect()
 }
 
-/// A store of which so many calls succeed, and none after that.
+/// A store in which `left` calls succeed, and none after that.
 #[derive(Clone, Debug)]
 pub(crate) struct Failing {
     store: Arc<dyn Store>,
@@ -26,7 +26,7 @@ pub(crate) struct Failing {
     sets: Arc<Mutex<Vec<String>>>,
     /// Gets of a key that fail, whatever is left.
     broken: Option<String>,
-    /// What the store says that it can do, of all that it can.
+    /// The capabilities that the store says that it has, of all that it has.
     limit: fn(Capabilities) -> Capabilities,
 }
 
@@ -47,12 +47,12 @@ impl Failing {
         Self::after(store, u64::MAX)
     }
 
-    /// Of which one value cannot be read.
+    /// A store of which one value cannot be read.
     pub(crate) fn at_key(store: &Arc<dyn Store>, key: &str) -> Self {
         Self { broken: Some(key.to_owned()), ..Self::never(store) }
     }
 
-    /// That does less.
+    /// The store with fewer capabilities.
     pub(crate) fn limited(self, limit: fn(Capabilities) -> Capabilities) -> Self {
         Self { limit, ..self }
     }

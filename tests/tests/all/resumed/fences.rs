@@ -217,7 +217,7 @@ struct Disk {
     left: AtomicU64,
     /// Whether barriers do something.
     has_barriers: bool,
-    /// What is on the disk for sure, and the changes since.
+    /// The contents that are on the disk for sure, and the changes since.
     synced: Mutex<(Contents, Vec<Change>)>,
 }
 
@@ -227,7 +227,7 @@ impl Disk {
         Arc::new(Self { store: stored(contents), left: AtomicU64::new(left), has_barriers, synced })
     }
 
-    /// What may be there after a loss of power: all changes, none, one alone, or all but one.
+    /// The contents that may be there after a loss of power: with all changes, none, one alone, or all but one.
     fn after_a_loss(&self) -> BTreeSet<Contents> {
         let (synced, changes) = &*self.synced.lock().unwrap();
         let kept = |is_kept: &dyn Fn(usize) -> bool| {

@@ -78,7 +78,7 @@ fn large_shards_are_read_in_parts_and_each_fault_has_its_place() {
     assert!(!check(&array, &one(), CheckDepth::Values)[0].is_stored);
 }
 
-/// A store whose values under some keys cannot be read, and of which values are found replaced so many times.
+/// A store whose values under some keys cannot be read, and whose values are found replaced `replaces` times.
 #[derive(Debug)]
 struct Odd {
     inner: Arc<dyn Store>,

@@ -402,7 +402,7 @@ fn requests_wait_together_but_not_too_many() {
     block_on(zarr_store::testing::contract_async(&slow));
 }
 
-/// Forks so many levels deep, into four each, and gets a value at the end of each branch.
+/// A job that forks this number of levels deep, into four jobs each, and gets a value at the end of each branch.
 struct Branch(u32);
 
 impl Job for Branch {

@@ -35,7 +35,7 @@ struct Idle {
     longest: Duration,
 }
 
-/// After so many requests, a value is set, or erased.
+/// A change after a number of requests: a value is set, or erased.
 type Change = (usize, &'static str, Option<Vec<u8>>);
 
 impl Far {
@@ -147,7 +147,7 @@ fn key(text: &str) -> Key {
     Key::new(text).expect("a key")
 }
 
-/// Gets so many values of 1,000 bytes, or sets them, each in a job of its own.
+/// Jobs that get a number of values of 1,000 bytes, or set them, each in a job of its own.
 enum Each<'f> {
     All(&'f Far, usize, bool),
     Get(&'f Far, usize),

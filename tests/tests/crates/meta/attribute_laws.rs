@@ -105,7 +105,7 @@ fn stored(dialect: Dialect, node: &Node, previous: Option<&Documents>) -> Stored
     StoredNode::read(dialect, NodePath::root(), &documents).unwrap().unwrap()
 }
 
-/// The attributes as text: equal texts are equal to the last digit.
+/// The attributes as text: where the text is equal, they are equal to the last digit.
 fn shown(node: &Node) -> String {
     Value::Object(node.attributes().clone()).to_string()
 }

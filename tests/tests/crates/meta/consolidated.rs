@@ -124,8 +124,8 @@ fn spoilt(document: &Map, change: &Option<(usize, Value)>) -> Map {
 }
 
 proptest! {
-    /// The nodes of consolidated metadata, which are made of parsed values, are the nodes of the texts of their
-    /// documents: also where the texts are invalid, and where they are much alike.
+    /// The nodes of consolidated metadata, which are made of parsed values, are the nodes of the text of their documents: also where the
+    /// text is invalid, and where documents are much alike.
     #[test]
     fn copies_are_read_as_their_texts_are(
         arrays in proptest::collection::vec(zarray(), 1..3),

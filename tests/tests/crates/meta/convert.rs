@@ -1,4 +1,4 @@
-//! From one dialect to another.
+//! Conversion of nodes from one dialect to another.
 
 use super::store::Store;
 use zarr_json::{NamedConfig, Value, json};

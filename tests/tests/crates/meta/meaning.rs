@@ -201,7 +201,7 @@ fn the_letter_of_documents() {
     assert_eq!(warning, "/fill_value: 0.0 now marks missing data to xarray; before it did not");
 }
 
-/// xarray writes `NaN` and `Infinity` as they are, in both versions; as texts they meant something else, also behind a draft.
+/// xarray writes `NaN` and `Infinity` as they are, in both versions; as strings they meant something else, also behind a draft.
 #[test]
 fn numbers_that_json_does_not_have_stay_numbers() {
     let attributes = r#"{"_ARRAY_DIMENSIONS":["x"],"valid_max":Infinity,"odd":[NaN,1.5]}"#;

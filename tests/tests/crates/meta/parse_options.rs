@@ -1,4 +1,4 @@
-//! Deviations from the texts of old dialects that are read: each with a warning that says where.
+//! Deviations from the specifications of old dialects that are read: each with a warning that says where.
 
 use super::store::{Store, changed};
 use zarr_json::json;

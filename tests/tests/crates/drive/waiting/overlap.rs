@@ -120,7 +120,7 @@ impl Spawn for Threads {
 #[test]
 fn values_that_are_encoded_count_before_they_are_set() {
     let far = Arc::new(Far::new(AccessProfile::REMOTE.bytes_in_flight(3500)));
-    /// Encodes a value of 1,000 bytes, or so many.
+    /// Encodes a value of 1,000 bytes, or a number of them.
     struct Encoding<'f>(usize, &'f Far);
     impl Job for Encoding<'_> {
         type Output = ();
