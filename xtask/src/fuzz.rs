@@ -18,7 +18,7 @@ usage: cargo xtask fuzz [--target NAME]... [--inputs N] [--seconds N] [--first N
   --corpus   write the inputs that mutations begin from to FOLDER/NAME, for libFuzzer
   --run      run the input in a file";
 
-/// After so many faults of a target the next one has its turn.
+/// Number of faults of a target after which the next one has its turn.
 const MAX_FAULTS: usize = 10;
 
 struct Options {

@@ -1,4 +1,4 @@
-//! The licences of the software in what is published, with their texts.
+//! The licences of the software in what is published, with their text.
 
 use crate::bundled;
 use crate::command::{VERSION, root, say};
@@ -34,7 +34,7 @@ struct Part {
     texts: Vec<String>,
 }
 
-/// Checks for both products that all licences and their texts are there.
+/// Checks for both products that all licences and the text of each are there.
 pub(crate) fn check(targets: &[String]) -> Result<(), String> {
     for product in [Product::Command, Product::Wheel] {
         let crates = graph::crates(product, targets)?;
@@ -119,7 +119,7 @@ fn runtime(targets: &[String]) -> Result<Vec<Part>, String> {
     Ok(parts)
 }
 
-/// Reads the texts of the licence of a crate, those of MIT alone where that may be chosen. Where the package has none, MIT and Apache-2.0 are
+/// Reads the licences of a crate as text, that of MIT alone where that may be chosen. Where the package has none, MIT and Apache-2.0 are
 /// known here: the text of MIT names the authors in the manifest.
 fn texts(package: &Crate) -> Result<Vec<String>, String> {
     let folder = &package.folder;

@@ -52,7 +52,7 @@ const fn free(case: &'static str, operation: &'static str) -> Measurement {
     Measurement { case, operation, goal: None }
 }
 
-/// All of them.
+/// All measurements.
 pub(super) const MEASUREMENTS: &[Measurement] = &[
     goal("A", "read_into", 3.5),
     goal("A2", "read_into", 1.3),

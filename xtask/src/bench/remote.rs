@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use table::{Row, Served};
 use zarr_json::Value;
 
-/// What the command line says.
+/// The options of the command line.
 pub(super) struct Options {
     /// Names of peers; `Some` of none at all are all of them.
     pub(super) peers: Option<Vec<String>>,

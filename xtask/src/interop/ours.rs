@@ -172,7 +172,7 @@ fn data_type_of(text: &str) -> Result<DataType, String> {
     known.map_err(|error| error.to_string())
 }
 
-/// Any array of a dialect that a peer has, of not more than so many chunks.
+/// Any array of a dialect that a peer has, of at most `most_chunks` chunks.
 pub(crate) fn plan(random: &mut Random, peer: Peer, dialect: Dialect, most_chunks: u64) -> PlannedArray {
     loop {
         let plan = any_plan(random, peer, dialect);

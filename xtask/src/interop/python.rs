@@ -34,7 +34,7 @@ impl Python {
         output(&mut command)
     }
 
-    /// Has numcodecs encode arrays into `folder`, so many for each codec.
+    /// Has numcodecs encode arrays into `folder`, `arrays` of them for each codec.
     pub(super) fn write_codecs(&self, folder: &Path, arrays: u64, seed: u64) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/codecs.py")).arg("write").arg(folder);
@@ -49,7 +49,7 @@ impl Python {
         output(&mut command)
     }
 
-    /// Has xarray write so many data sets into `folder`.
+    /// Has xarray write `count` data sets into `folder`.
     pub(super) fn write_data_sets(&self, folder: &Path, count: u64, seed: u64) -> Result<(), String> {
         let mut command = Command::new(&self.program);
         command.arg(format!("{SCRIPTS}/meaning.py")).arg("write").arg(folder);

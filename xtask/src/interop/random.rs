@@ -5,7 +5,7 @@ use zarr_dtype::{DataType, Layout, Scalar};
 use zarr_grid::AxisSelection;
 use zarr_json::{Map, Value};
 
-/// Texts that show errors of code that counts bytes for characters or forgets to escape.
+/// Strings that show errors of code that counts bytes for characters or forgets to escape.
 const WORDS: [&str; 10] = [
     "",
     "a",

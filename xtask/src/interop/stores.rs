@@ -24,7 +24,7 @@ impl Stores {
         Self { base, options, most_chunks: u64::MAX }
     }
 
-    /// With arrays of not more than so many chunks.
+    /// The stores with arrays of at most `most_chunks` chunks.
     pub(crate) fn with_most_chunks(self, most_chunks: u64) -> Self {
         Self { most_chunks, ..self }
     }

@@ -10,8 +10,8 @@ use zarr_json::{Value, json};
 /// Elements along time, y and x of `/cube/t`.
 const CUBE: [u64; 3] = [6, 40, 60];
 
-/// What `xtask/page/drive.mjs` looks at: `/cube`, a data set; `/many`, 2,000 arrays; `/huge`, an array of 2^40 elements; `/image`, an image in
-/// three resolutions; `/odd`, texts that look like markup.
+/// The store that `xtask/page/drive.mjs` looks at: `/cube`, a data set; `/many`, 2,000 arrays; `/huge`, an array of 2^40 elements;
+/// `/image`, an image in three resolutions; `/odd`, strings that look like markup.
 pub(super) fn of_page() -> Result<Arc<dyn Store>> {
     let store = zarr::store::create("memory:")?;
     let create = |path: &str, new: NewArray| zarr::create((&store, path)).array(new);
@@ -51,7 +51,8 @@ pub(super) fn of_page() -> Result<Arc<dyn Store>> {
     Ok(store)
 }
 
-/// An image of two channels in three resolutions, of which the coarsest has 300 x 400 elements: their numbers are their columns in the finest.
+/// An image of two channels in three resolutions, of which the coarsest has 300 x 400 elements: their numbers are their columns in the
+/// finest.
 fn image(store: &Arc<dyn Store>) -> Result<()> {
     let level = |number: u32| {
         let scale = 0.25 * f64::from(1 << number);

@@ -22,11 +22,11 @@ const VALUES: [(&str, &[u8]); 8] = [
     ("c:d/e;f", b"more"),
 ];
 
-/// Values of so many bytes are uploaded in several parts, where the service takes parts.
+/// Number of bytes of values that are uploaded in several parts, where the service takes parts.
 const STREAMED: usize = (20 << 20) + 12_345;
-/// The bytes in front of them, which come last, as the index at the start of a shard does.
+/// Number of the bytes in front of them, which come last, as the index at the start of a shard does.
 const HEAD: usize = 70_001;
-/// The bytes of a piece.
+/// Number of bytes of a piece.
 const PIECE: usize = 3 << 20;
 
 /// Bytes of which no two parts of some length are equal.
@@ -126,7 +126,7 @@ fn copies(store: &BucketStore, address: &str, service: &Service) -> Result<(), S
     Ok(())
 }
 
-/// Processes that write parts of one chunk, each so many: none is lost.
+/// Has processes write parts of one chunk, `each` parts each: none is lost.
 pub(super) fn writes(service: &Service, each: u64) -> Result<Outcome, String> {
     let options = service.options();
     let tally = partial_writes_in(&service.address("written.zarr"), options.pairs(), each);

@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 /// Least number of arrays of a hierarchy.
 const LEAST_ARRAYS: usize = 2;
 
-/// What was compared.
+/// The numbers of what was compared, and the differences.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) hierarchies: usize,
     pub(super) arrays: usize,
-    /// What differs, and how.
+    /// The differences, in words.
     pub(super) differences: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ impl Outcome {
         }
     }
 
-    /// Checks that so many hierarchies were compared, and the arrays in them.
+    /// Checks that `hierarchies` hierarchies were compared, and at least `arrays` arrays in them.
     fn expect(self, hierarchies: u64, arrays: usize) -> Result<Self, String> {
         if self.hierarchies as u64 == hierarchies && self.arrays >= arrays {
             return Ok(self);

@@ -115,7 +115,7 @@ fn compare_node(way: &str, path: &str, node: &Node, expected: &Value, found: &mu
     }
 }
 
-/// Has ours write so many hierarchies into `stores`, and lists them in `folder`. `listed`: whether the store can list where they are read.
+/// Has ours write `count` hierarchies into `stores`, and lists them in `folder`. `listed`: whether the store can list where they are read.
 pub(super) fn write(folder: &Path, stores: &Stores, count: u64, seed: u64, listed: bool) -> Result<(), String> {
     let mut random = Random::new(seed);
     let (mut lines, mut hierarchies) = (Vec::new(), Vec::new());

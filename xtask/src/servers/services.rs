@@ -23,7 +23,7 @@ const ACCOUNT_KEY: &str = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UV
 const ACCESS_KEY: &str = "testing";
 const SECRET_KEY: &str = "testing-secret";
 
-/// What a server serves.
+/// The service that a server offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     S3,

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// What is built for the tests. The package of Python asks for the features of the tests by a feature of its own.
+/// Arguments of `cargo tree` for the packages that are built for the tests. The package of Python asks for the features of the tests by a
+/// feature of its own.
 const TESTED: &[&str] = &["--workspace", "--features", "zarr-rust-python/tested", "--edges", "normal,build,dev"];
 
-/// What tasks build after them.
+/// Arguments of `cargo tree` for the packages that tasks build after them.
 const BUILT: [&[&str]; 3] = [
     &["--package", "xtask", "--edges", "normal,build"],
     &["--package", "xtask", "--package", "zarr-cli", "--edges", "normal,build"],

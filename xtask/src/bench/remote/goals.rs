@@ -5,10 +5,10 @@ use super::programs::DEFAULTS;
 use super::table::{Row, Served};
 use crate::bench::programs::{FLOOR, OURS};
 
-/// Memory that a read may hold beside the elements it returns, in bytes.
+/// Most memory that a read may hold beside the elements it returns, in bytes.
 const MEMORY: f64 = (272_u64 << 20) as f64;
 
-/// A latency of 50 ms may cost this share of the time without it, or so many seconds.
+/// Limits of the cost of a latency of 50 ms: this share of the time without it, or this number of seconds.
 const LATENCY: (f64, f64) = (0.15, 0.25);
 
 /// A goal, and what was found.
@@ -72,7 +72,7 @@ fn memory(measurement: &Measurement, ours: &Served) -> Option<Judged> {
     Some(Judged { name, found: mebibytes(above), goal, is_met: above <= MEMORY })
 }
 
-/// What the latency costs, if the same was measured without.
+/// The cost of the latency, if the same was measured without.
 fn latency(measurement: &Measurement, ours: &Served, rows: &[(Measurement, Row)]) -> Option<Judged> {
     if measurement.operation != "read" || measurement.latency == 0 {
         return None;

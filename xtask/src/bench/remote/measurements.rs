@@ -10,12 +10,12 @@ pub(super) struct Measurement {
     pub(super) latency: u32,
     /// Bytes/s of each connection; by default as many as go.
     pub(super) bandwidth: Option<&'static str>,
-    /// Once in each process, opening included.
+    /// Whether it is measured once in each process, opening included.
     pub(super) is_cold: bool,
     pub(super) goal: Goal,
 }
 
-/// What the median of our times is compared with.
+/// The value that the median of our times is compared with.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Goal {
     /// Nothing.
@@ -24,7 +24,7 @@ pub(super) enum Goal {
     OverPeers(f64),
     /// The median of one connection, divided by ours, is at least this.
     OverOneConnection(f64),
-    /// At most so many seconds.
+    /// At most this number of seconds.
     Seconds(f64),
 }
 
@@ -47,7 +47,7 @@ const fn at(latency: u32, case: &'static str, operation: &'static str, goal: Goa
     Measurement { case, operation, latency, bandwidth: None, is_cold: false, goal }
 }
 
-/// All of them.
+/// All measurements.
 const MEASUREMENTS: [Measurement; 17] = [
     at(50, "zstd", "read", Goal::OverPeers(1.5)),
     at(0, "zstd", "read", Goal::None),

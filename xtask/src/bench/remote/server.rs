@@ -43,7 +43,7 @@ impl Server {
         self.order(&format!("bandwidth {}", measurement.bandwidth.unwrap_or("none"))).map(drop)
     }
 
-    /// What it was asked for since the last order `reset`.
+    /// The counts of requests to the server since the last order `reset`.
     pub(super) fn counts(&mut self) -> Result<Value, String> {
         let line = self.order("counts")?;
         Value::from_json(&line).map_err(|error| format!("zarr-testserver printed {line:?}: {error}"))

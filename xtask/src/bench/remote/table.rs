@@ -12,7 +12,7 @@ pub(super) struct Served {
     pub(super) samples: Samples,
     /// The most memory that a process held.
     peak: f64,
-    /// Of a repetition, opening included.
+    /// Number of requests of a repetition, opening included.
     requests: f64,
     received: f64,
     at_once: f64,
@@ -23,7 +23,7 @@ pub(super) struct Served {
 /// The numbers that some operations print beside times.
 const MORE: [&str; 2] = ["idle", "read"];
 
-/// What was found of all programs for one measurement, by name.
+/// The results of all programs for one measurement, by name.
 pub(super) type Row = BTreeMap<&'static str, Served>;
 
 impl Served {
