@@ -9,9 +9,9 @@ use zarr_grid::{ChunkIndex, Region, total_size};
 use zarr_hierarchy::{Error, Result};
 use zarr_store::Key;
 
-/// So many chunks are checked together: enough for all threads.
+/// Number of chunks that are checked together: enough for all threads.
 const BATCH: usize = 1024;
-/// Of a store that cannot list so many chunks of an array are asked for at most.
+/// Greatest number of chunks of an array that are asked for in a store that cannot list.
 const MOST: u64 = 1 << 24;
 
 /// Chunks of one array that wait to be checked, and how many each array has.
@@ -22,7 +22,7 @@ pub(crate) struct Chunks<'c, 'e> {
     /// The number of the array.
     array: usize,
     waiting: Vec<(Key, ChunkIndex)>,
-    /// How many chunks of each array are stored.
+    /// The number of stored chunks of each array.
     stored: HashMap<usize, u64>,
 }
 

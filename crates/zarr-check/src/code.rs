@@ -15,7 +15,7 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// All of them.
+            /// All codes.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
             /// The name in kebab case.
@@ -26,7 +26,7 @@ macro_rules! codes {
                 }
             }
 
-            /// How grave it is.
+            /// The severity of findings of this code.
             #[must_use]
             pub fn severity(self) -> Severity {
                 match self {
@@ -42,7 +42,7 @@ macro_rules! codes {
                 }
             }
 
-            /// What to do about it, in a sentence.
+            /// The remedy: the action to take about such a finding, in a sentence.
             #[must_use]
             pub fn remedy(self) -> &'static str {
                 match self {

@@ -12,7 +12,7 @@ use zarr_json::{Map, Value};
 use zarr_meta::{ArrayMetadata, Node, NodePath, StoredNode};
 use zarr_store::Store;
 
-/// So many names of coordinates are looked up above the node that the check begins with.
+/// Greatest number of paths of coordinates that are looked up above and beside the node that the check begins with.
 const MOST_ABOVE: usize = 1000;
 
 /// Looks at all groups.

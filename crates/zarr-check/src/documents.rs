@@ -1,4 +1,4 @@
-//! What the documents of nodes show.
+//! Findings from the documents of nodes.
 
 use crate::hierarchy::Hierarchy;
 use crate::sink::Sink;
@@ -36,7 +36,7 @@ pub(crate) fn code_of_copy(error: &Error) -> Code {
     if error.kind() == ErrorKind::Path { Code::UnsafeName } else { Code::BadConsolidated }
 }
 
-/// What a walk found out beside nodes.
+/// Reports the findings of a walk other than nodes: broken nodes, bad consolidated metadata, nodes below arrays.
 pub(crate) fn of_walk(walk: &Walk, sink: &Sink<'_>) {
     walk.broken.iter().for_each(|error| sink.find(Finding::of(code_of(error), error)));
     walk.bad_copies.iter().for_each(|error| sink.find(Finding::of(code_of_copy(error), error)));
@@ -115,7 +115,7 @@ pub(crate) fn lists(hierarchy: &Hierarchy, sink: &Sink<'_>) {
     }
 }
 
-/// What to do about a copy that has documents which are nowhere else.
+/// Advice for consolidated metadata that has documents which are nowhere else.
 const ONLY_IN_COPY: &str = "Restore the documents that are missing from the copy, which `--repair` leaves as it is. If they are meant to be gone, write \
     the copy again: `zarr consolidate`.";
 

@@ -10,9 +10,9 @@ use zarr_hierarchy::Error;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Its kind.
+    /// Kind of the finding.
     pub code: Code,
-    /// The node, `/a/b`, as far as it is of one.
+    /// The node, `/a/b`, if the finding belongs to one.
     pub path: Option<String>,
     /// The key in the store. A prefix ends in `/`.
     pub key: Option<String>,
@@ -24,9 +24,9 @@ pub struct Finding {
     pub inner: Vec<ChunkIndex>,
     /// The bytes of the value, where a part of it is meant.
     pub bytes: Option<Range<u64>>,
-    /// What was found, and what was expected.
+    /// Message: the thing that was found, and the one that was expected.
     pub message: String,
-    /// What to do about it.
+    /// Advice: the action to take about the finding.
     pub advice: String,
 }
 
@@ -45,7 +45,7 @@ impl Finding {
         }
     }
 
-    /// Where an error says that it happened, and in its words.
+    /// The finding for an error, at the place that the error names, and in its words.
     pub(crate) fn of(code: Code, error: &Error) -> Self {
         let location = error.location();
         let offset = location.offset.map(|offset| offset..offset.saturating_add(1));
@@ -71,13 +71,13 @@ impl Finding {
         Self { key: Some(key.to_string()), ..self }
     }
 
-    /// How grave it is.
+    /// The severity of the finding.
     #[must_use]
     pub fn severity(&self) -> Severity {
         self.code.severity()
     }
 
-    /// Where it is, in one line: the key or else the node, and the pointer, or the chunk with its part.
+    /// The place of the finding, in one line: the key or else the node, and the pointer, or the chunk with its part.
     #[must_use]
     pub fn place(&self) -> String {
         let mut place = match (&self.key, &self.path) {
@@ -108,7 +108,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// How much was checked.
+/// Counts of the things that were checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checked {
@@ -134,7 +134,7 @@ pub struct Checked {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// How much was checked.
+    /// The counts of the things that were checked.
     pub checked: Checked,
     /// Findings that data or metadata cannot be read.
     pub errors: u64,
@@ -152,12 +152,12 @@ impl Report {
     }
 }
 
-/// What a check tells while it runs.
+/// Events that a check reports while it runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// It found something.
+    /// The check found something.
     Finding(Finding),
-    /// It has come so far.
+    /// The progress: the counts of all that is checked so far.
     Progress(Checked),
 }

@@ -10,7 +10,7 @@ use zarr_store::{Key, Store};
 
 /// Time for which the lock of an array is waited for, which an append holds until the shape shows what it has written.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// After so many chunks of an array that are outside all the same, its shape is not looked at again.
+/// Number of chunks of an array that are still outside its grid after the shape was read again; after them it is not read any more.
 const MAX_IN_VAIN: u32 = 64;
 
 /// Pause between two tries of a lock that another holds.

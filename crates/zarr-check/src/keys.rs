@@ -102,7 +102,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         }
     }
 
-    /// What a directory shows apart from its keys one by one.
+    /// Reports the findings of a directory apart from those of its keys one by one.
     fn directory(&self, prefix: &Prefix, listing: &Listing) {
         if listing.keys.is_empty() && listing.prefixes.is_empty() && !prefix.is_root() {
             self.sink.find(Finding::new(Code::EmptyFolder, "an empty directory").at_key(prefix));
@@ -157,7 +157,8 @@ impl<'c, 'e> Keys<'c, 'e> {
         Ok(())
     }
 
-    /// What a key is that is neither a document of a node nor a chunk of an array; `None` if there is a finding of it already.
+    /// Returns the finding for a key that is neither a document of a node nor a chunk of an array; `None` if there is a finding of it
+    /// already.
     fn odd(&mut self, key: &Key, within: &Within) -> Option<Finding> {
         let name = key.name();
         if let Within::Unknown = within {

@@ -15,7 +15,7 @@ pub(crate) fn is_chunk_like(text: &str) -> bool {
 
 /// The file that a key below groups is by a convention of other software, none of which is a document or a chunk: tables of SpatialData
 /// (`points/NAME/points.parquet`, a file or a directory, and `shapes/NAME/shapes.parquet`), the OME-XML that bioformats2raw writes
-/// (`OME/METADATA.ome.xml`), texts about the data.
+/// (`OME/METADATA.ome.xml`), text files about the data.
 pub(crate) fn of_other_software(key: &str) -> Option<&'static str> {
     const TEXTS: [&str; 6] = ["README", "LICENSE", "LICENCE", "CHANGELOG", "CITATION", "ro-crate-metadata.json"];
     let mut names = key.rsplit('/');

@@ -1,9 +1,9 @@
-//! How much is checked.
+//! Options of checks.
 
 use zarr_array::Options;
 use zarr_meta::Dialect;
 
-/// How deep a check looks: each level includes those before.
+/// Depth of a check: each level includes those before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Level {
@@ -18,11 +18,11 @@ pub enum Level {
     Chunks,
 }
 
-/// What a check looks at: a default, and a method for each option that is to be another.
+/// Options of a check: a default, and a method for each option that is to have another value.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CheckOptions {
-    /// How deep it looks.
+    /// Depth of the check.
     pub level: Level,
     /// The share of the chunks that are looked at, above 0 and up to 1; which ones, their keys decide.
     pub sample: f64,
@@ -30,7 +30,7 @@ pub struct CheckOptions {
     pub conventions: bool,
     /// Whether nodes of one dialect are looked at, and not of all.
     pub dialect: Option<Dialect>,
-    /// How arrays are opened: threads, limits, requests under way.
+    /// Options with which arrays are opened: threads, limits, requests under way.
     pub arrays: Options,
 }
 

@@ -10,12 +10,12 @@ use zarr_grid::ChunkIndex;
 use zarr_hierarchy::{Result, consolidate, walk_stored};
 use zarr_store::{GetOptions, Key, Prefix};
 
-/// So many chunks are looked at again together, before those that are torn are erased.
+/// Number of chunks that are checked again together, before those that are torn are erased.
 const BATCH: usize = 64;
 
-/// What is to be repaired, gathered from findings: temporary files that nobody holds, directories without anything in them, and
-/// consolidated metadata that is stale or broken. None of these holds a value, or metadata that is nowhere else: a copy that has
-/// documents which the nodes have not is kept.
+/// Repairs that are to be made, gathered from findings: temporary files that nobody holds, directories without anything in them, and
+/// consolidated metadata that is stale or broken. None of these holds a value, or metadata that is nowhere else: consolidated metadata
+/// with documents that the nodes do not have is kept.
 ///
 /// With [`drop_torn`](Self::drop_torn) chunks that cannot be decoded are erased as well. Their elements are the fill value then. Those of
 /// which a part can be read are kept: shards, and chunks that are not compressed.
@@ -26,7 +26,7 @@ pub struct Repair {
     folders: BTreeSet<String>,
     temporary: BTreeSet<String>,
     groups: BTreeSet<String>,
-    /// Of arrays, by their paths, the chunks by their keys.
+    /// Torn chunks by their keys, for each array by its path.
     torn: BTreeMap<String, BTreeMap<String, ChunkIndex>>,
     kept: BTreeSet<String>,
 }
@@ -51,13 +51,13 @@ pub enum Repaired {
     KeptConsolidated(String),
 }
 
-/// What a repair has done, and what it has failed to do.
+/// The result of a repair: the repairs that were made, and those that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RepairReport {
-    /// What was repaired, or would be.
+    /// Repairs that were made, or would be.
     pub done: Vec<Repaired>,
-    /// What was not, since something failed.
+    /// Repairs that failed.
     pub failed: Vec<FailedRepair>,
 }
 
@@ -65,9 +65,9 @@ pub struct RepairReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FailedRepair {
-    /// What was to be done. Its place may be that of several: of the directory of temporary files, of the array of chunks.
+    /// The repair that was to be made. Its place may stand for several: the directory for its temporary files, the array for its chunks.
     pub repair: Repaired,
-    /// Why it was not.
+    /// The reason of the failure.
     pub message: String,
 }
 
@@ -81,7 +81,7 @@ impl RepairReport {
 }
 
 impl Repaired {
-    /// What was done, in a word.
+    /// The action, in a word.
     #[must_use]
     pub fn action(&self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Repaired {
         }
     }
 
-    /// Why it was kept; `None` for what was repaired.
+    /// The reason why it was kept; `None` for a thing that was repaired.
     #[must_use]
     pub fn reason(&self) -> Option<&'static str> {
         match self {
@@ -125,7 +125,7 @@ impl fmt::Display for Repaired {
 }
 
 impl Repair {
-    /// Of nothing so far.
+    /// A repair with nothing to do so far.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

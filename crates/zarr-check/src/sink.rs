@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zarr_hierarchy::{IntoFlow, Result};
 
-/// After so many chunks and keys comes progress.
+/// Number of nodes, keys and chunks after which progress is reported.
 const STEP: u64 = 64;
 
 /// Takes findings and counts of all threads.

@@ -1,4 +1,4 @@
-//! What was left by changes that were not finished: journals of conversions, nodes that were to replace others, records of migrations.
+//! Findings of changes that were not finished: journals of conversions, nodes that were to replace others, records of migrations.
 
 use crate::hierarchy::Hierarchy;
 use crate::sink::Sink;
@@ -13,7 +13,7 @@ use zarr_store::{Key, Prefix, Store, StoreExt};
 /// Longer names of nodes are cut in the keys of journals.
 const LONGEST: usize = 100;
 
-/// What a key is, if it is that of a journal, or of the record of a migration.
+/// Returns the finding for a key of a journal or of the record of a migration; `None` for all other keys.
 pub(crate) fn of_key(key: &Key) -> Option<Finding> {
     if key.as_str() == MIGRATION_RECORD {
         return Some(Finding::new(Code::UnfinishedMigration, "the record of a migration").at_key(key));
@@ -32,7 +32,8 @@ pub(crate) fn of_key(key: &Key) -> Option<Finding> {
     })
 }
 
-/// What a name is, and the name of the node that it belongs to, which is beside it; an empty one if it lies in the node.
+/// Returns the description of a journal by its name, and the name of the node beside it that it belongs to; an empty one if it lies in
+/// the node.
 fn journal(name: &str) -> Option<(&'static str, &str)> {
     let rest = name.strip_prefix(CONVERSION_JOURNAL)?;
     let (what, rest) = match rest.strip_prefix('.') {
@@ -56,13 +57,13 @@ fn journal(name: &str) -> Option<(&'static str, &str)> {
     }
 }
 
-/// What follows a number.
+/// Returns the text after a leading number; `None` without one.
 fn after_number(text: &str) -> Option<&str> {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     (rest.len() < text.len()).then_some(rest)
 }
 
-/// What follows a part: `1-of-2`.
+/// Returns the text after a leading part such as `1-of-2`; `None` without one.
 fn after_part(text: &str) -> Option<&str> {
     after_number(after_number(text)?.strip_prefix("-of-")?)
 }
@@ -144,8 +145,8 @@ pub(crate) fn beside(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) 
     Ok(())
 }
 
-/// What a conversion to a path has left in and beside it, where there is no node yet. A store that cannot list is asked for the journal
-/// alone. What cannot be read is left out: the error that there is no node is told then.
+/// Finds the keys that a conversion to a path has left in and beside it, where there is no node yet. A store that cannot list is asked
+/// for the journal alone. Keys that cannot be read are left out: the error that there is no node is reported then.
 pub(crate) fn without_node(store: &dyn Store, path: &str) -> Vec<Finding> {
     let Ok(path) = NodePath::parse(path) else { return Vec::new() };
     let Ok(journal) = journal_key(&path, None) else { return Vec::new() };

@@ -28,13 +28,14 @@ const MOST_CHUNKS: usize = 64;
 /// The largest chunk that is measured, in bytes of its elements.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// How codecs are measured: a default, and a method for each option that is to be another.
+/// Options of a measurement of codecs: a default, and a method for each option that is to have another value.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BenchOptions {
-    /// Bytes of elements of the sample: as many chunks as have so many, at least one and at most 64. By default 16 MiB.
+    /// Least bytes of elements of the sample: it takes as many chunks as are needed for them, at least one and at most 64. By default
+    /// 16 MiB.
     pub sample: u64,
-    /// How long each codec is measured in each direction, after a first time. By default half a second.
+    /// Time for which each codec is measured in each direction, after a first run. By default half a second.
     pub time: Duration,
     /// Bytes per second that come from the storage, by which the recommendation weighs size against speed. By default 200 MB/s.
     pub bandwidth: f64,
@@ -85,7 +86,7 @@ pub struct CodecBench {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CodecResult {
-    /// As they were given; `None` for those that the array has.
+    /// The name of the codecs as they were given; `None` for those that the array has.
     pub name: Option<String>,
     /// The codecs of a chunk in the vocabulary of Zarr v3, as new arrays of the dialect have them.
     pub codecs: Vec<NamedConfig>,
@@ -95,13 +96,13 @@ pub struct CodecResult {
     pub measured: Result<Measured, String>,
 }
 
-/// What was measured, on one thread.
+/// Sizes and speeds of codecs that were measured on one thread.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Measured {
     /// Bytes of the encoded sample.
     pub stored: u64,
-    /// How many times the bytes of the elements are those of the encoded sample.
+    /// Ratio of the bytes of the elements to those of the encoded sample.
     pub ratio: f64,
     /// Bytes of elements that are encoded per second: the median of all rounds.
     pub encode: f64,
@@ -119,9 +120,9 @@ impl CodecResult {
 }
 
 impl CodecBench {
-    /// Measures codecs in memory, on chunks that are stored and spread over the array; of a sharded array on inner chunks. The codecs that it
-    /// has are measured first. Codecs that the dialect of the array cannot express, or that do not take its elements, are listed with
-    /// the reason.
+    /// Measures codecs in memory, on chunks that are stored and spread over the array; of a sharded array on inner chunks. The codecs
+    /// that the array has are measured first. Codecs that the dialect of the array cannot express, or that do not take its elements, are
+    /// listed with the reason.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] if no chunk of the array is stored; [`ErrorKind::Limit`] if a chunk has more than 1 GiB; and as reads of

@@ -9,8 +9,8 @@ use zarr_scan::{lock, visit_stored};
 /// Sizes of chunks that are kept to find the median.
 const MOST_SIZES: usize = 1 << 20;
 
-/// Which chunks of an array (shards, if it is sharded) are stored: the grid of chunks, seen along all axes but two, in cells that each
-/// stand for some chunks. One listing finds all of it.
+/// Map of the chunks of an array (shards, if it is sharded) that are stored: the grid of chunks, seen along all axes but two, in cells
+/// that each stand for some chunks. One listing finds all of it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ChunkMap {
@@ -20,9 +20,9 @@ pub struct ChunkMap {
     pub grid: Vec<u64>,
     /// Cells down and across.
     pub cells: [usize; 2],
-    /// How many chunks are stored, for each cell in C order.
+    /// The number of stored chunks of each cell, in C order.
     pub stored: Vec<u64>,
-    /// How many chunks there are, for each cell.
+    /// The number of chunks of the grid in each cell.
     pub possible: Vec<u128>,
     /// The number of all stored chunks.
     pub chunks: u64,
@@ -36,7 +36,7 @@ pub struct ChunkMap {
     pub max: Option<u64>,
 }
 
-/// What is counted while keys are listed.
+/// Counts that are kept while keys are listed.
 #[derive(Debug, Default)]
 struct Tally {
     cells: HashMap<usize, u64>,
@@ -48,8 +48,8 @@ struct Tally {
 }
 
 impl ChunkMap {
-    /// The map of an array with at most so many cells down and across. `axes` are the axes of the map, down and across; by default the two
-    /// with the most chunks.
+    /// The map of an array with at most `most` cells, down and across. `axes` are the axes of the map, down and across; by default the
+    /// two with the most chunks.
     ///
     /// # Errors
     /// [`zarr_array::ErrorKind::Argument`] for axes that the array has not; [`zarr_array::ErrorKind::Store`] if the store fails or
@@ -121,7 +121,7 @@ impl ChunkMap {
         rows.map(move |(stored, possible)| stored.iter().zip(possible).map(share).collect())
     }
 
-    /// How many chunks there are.
+    /// The number of chunks of the grid.
     pub fn all(&self) -> u128 {
         total_size(&self.grid, 1)
     }
@@ -147,7 +147,7 @@ fn cell_of(index: u64, len: u64, cells: usize) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX).min(cells.saturating_sub(1))
 }
 
-/// How many chunks a cell has along an axis.
+/// The number of chunks that a cell has along an axis.
 fn chunks_of(cell: usize, len: u64, cells: usize) -> u64 {
     // The first index of a cell: the least one with `index * cells / len >= cell`.
     let first = |cell: usize| (cell as u128 * u128::from(len)).div_ceil(cells as u128);

@@ -22,13 +22,13 @@ use zarr_scan::ChunkParts;
 
 /// Rows of one axis.
 const MOST_ROWS: u64 = 1 << 20;
-/// Of the memory, a share for values that are kept one by one.
+/// Divisor of the memory: the share of it for values that are kept one by one.
 const KEPT: u64 = 4;
 /// Bytes for the count of a text, and for its length.
 const TEXT: u64 = 128;
 
 impl Statistics {
-    /// Of the elements of an array as they are stored.
+    /// Computes the statistics of the elements of an array as they are stored.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -50,12 +50,14 @@ impl Statistics {
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for structs without a field, a share that is none, an axis that the array has not, one of more than
-    /// 1,048,576 indices, or rows along an axis of points; [`ErrorKind::Limit`] if a chunk or the rows need more memory; and as reads of arrays.
+    /// 1,048,576 indices, or rows along an axis of points; [`ErrorKind::Limit`] if a chunk or the rows need more memory; and as reads of
+    /// arrays.
     pub fn of(array: &Array, selection: impl IntoSelection, options: &StatsOptions) -> Result<Self> {
         Self::of_with(array, selection, options, |_| {})
     }
 
-    /// As [`of`](Self::of), and calls a function with how many more elements are done, which [may cancel](IntoFlow).
+    /// Computes as [`of`](Self::of), and calls a function with the number of elements that were done since its last call; it
+    /// [may cancel](IntoFlow).
     ///
     /// # Errors
     /// As there, and [`ErrorKind::Cancelled`].
@@ -73,7 +75,8 @@ impl Statistics {
     /// Computes them of the values of a variable of a data set, decoded by the CF conventions, with the selection that it has there.
     ///
     /// # Errors
-    /// As [`of_with`](Self::of_with), and as reads of variables; [`ErrorKind::Argument`] for points that are selected along several axes at once.
+    /// As [`of_with`](Self::of_with), and as reads of variables; [`ErrorKind::Argument`] for points that are selected along several axes
+    /// at once.
     pub fn of_variable<F: IntoFlow>(
         dataset: &Dataset,
         name: &str,

@@ -1,21 +1,21 @@
-//! All values, by their keys: exactly where they are few or of few bits, else by samples.
+//! Distribution of all values, by their keys: exactly where they are few or of few bits, else by samples.
 
 use crate::number::Keys;
 use crate::sketch::{Samples, sort};
 
-/// Values of so many bits are counted one by one.
+/// Number of bits up to which values are counted one by one.
 const COUNTED_BITS: u32 = 16;
 /// Keys that are sorted and sampled at once.
 pub(crate) const RUN: usize = 256 << 10;
 
-/// How values of the next parts are kept.
+/// Form in which the values of the next parts are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Not at all.
+    /// Nothing is kept.
     Nothing,
     /// A count of each possible value.
     Counts,
-    /// All of them.
+    /// All values, by their keys.
     Keys,
     /// Samples.
     Samples,
@@ -88,7 +88,7 @@ impl PartKeys {
 pub(crate) struct Distribution {
     keys: Keys,
     mode: Mode,
-    /// As many keys are kept at most.
+    /// Greatest number of keys that are kept.
     most: usize,
     all: Vec<u64>,
     counts: Vec<u128>,
@@ -98,14 +98,14 @@ pub(crate) struct Distribution {
 }
 
 impl Distribution {
-    /// Of up to `most` keys that are kept one by one.
+    /// A distribution that keeps up to `most` keys one by one.
     pub(crate) fn new(keys: Keys, most: usize) -> Self {
         let mode = if keys.bits <= COUNTED_BITS { Mode::Counts } else { Mode::Keys };
         let counts = if mode == Mode::Counts { vec![0; 1 << keys.bits] } else { Vec::new() };
         Self { keys, mode, most, all: Vec::new(), counts, samples: Samples::default(), repeated: Vec::new() }
     }
 
-    /// How the values of the next parts, which are so many at most, are to be kept.
+    /// Decides how the values of the next parts, at most `next`, are kept.
     pub(crate) fn mode(&mut self, next: u64) -> Mode {
         let room = self.most.saturating_sub(self.all.len());
         if self.mode == Mode::Keys && next > room as u64 {
@@ -171,7 +171,7 @@ pub(crate) struct Ranks {
     sorted: Vec<u64>,
     /// Keys with the number of values up to them, themselves included, among these keys.
     weighted: Vec<(u64, u128)>,
-    /// How far ranks may be off.
+    /// Greatest error of ranks.
     error: u64,
 }
 
@@ -180,12 +180,12 @@ impl Ranks {
         self.weighted.last().map_or(0, |(_, below)| *below).saturating_add(self.sorted.len() as u128)
     }
 
-    /// How far the rank of a quantile may be off, as a share of all values.
+    /// The greatest error of the rank of a quantile, as a share of all values.
     pub(crate) fn error(&self) -> f64 {
         if self.error == 0 { 0.0 } else { self.error as f64 / self.len() as f64 }
     }
 
-    /// How many values there are for whose keys a monotone condition holds.
+    /// The number of values for whose keys a monotone condition holds.
     fn count(&self, holds: impl Fn(u64) -> bool) -> u128 {
         let weighted = self.weighted.partition_point(|(key, _)| holds(*key));
         let below = weighted.checked_sub(1).and_then(|last| self.weighted.get(last)).map_or(0, |(_, below)| *below);
@@ -248,7 +248,7 @@ impl Ranks {
         Some(Quantile::Between(float, nearest))
     }
 
-    /// How many values lie in each of the bins between `edges`: from an edge on, and before the next one; the last one included.
+    /// The number of values in each of the bins between `edges`: from an edge on, and before the next one; the last one included.
     pub(crate) fn histogram(&self, edges: &[f64]) -> Vec<u128> {
         self.bins(edges, self.keys.float)
     }

@@ -9,18 +9,18 @@ use zarr_store::{ByteRange, Bytes, Key, Store, StoreExt};
 
 /// Shards whose indexes are fetched together.
 const BATCH: usize = 1024;
-/// Shards lie no deeper in each other.
+/// Greatest depth of shards within each other.
 const DEPTH: usize = 8;
 
 /// The inner chunks of a sharded array that are stored; of shards in shards the innermost ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InnerChunks {
-    /// How many are stored.
+    /// The number of inner chunks that are stored.
     pub stored: u64,
-    /// Bytes of these.
+    /// Bytes of the inner chunks that are stored.
     pub bytes: u64,
-    /// How many the array has.
+    /// The number of inner chunks that the array has.
     pub possible: u128,
 }
 
@@ -29,9 +29,9 @@ struct ValuePart<'a> {
     store: &'a dyn Store,
     key: &'a Key,
     start: u64,
-    /// Its bytes; `None`: up to the end of the value.
+    /// The number of bytes of the part; `None`: up to the end of the value.
     len: Option<u64>,
-    /// Its bytes, as they were listed for a whole value.
+    /// The number of bytes of the part, as they were listed for a whole value.
     size: u64,
 }
 
@@ -114,8 +114,8 @@ impl ValuePart<'_> {
 }
 
 impl InnerChunks {
-    /// Of an array; `None` if it is not sharded, or if its shards have no index that can be fetched on its own. Costs a listing, and a
-    /// request for the index of each shard that is stored; the keys of all shards are in memory.
+    /// Counts the inner chunks of an array; `None` if it is not sharded, or if its shards have no index that can be fetched on its own.
+    /// Costs a listing, and a request for the index of each shard that is stored; the keys of all shards are in memory.
     ///
     /// # Errors
     /// [`ErrorKind::Store`] if the store fails or cannot list; [`ErrorKind::ShardIndex`] and [`ErrorKind::ChecksumMismatch`] for a broken

@@ -1,10 +1,10 @@
-//! What the values of a data type are.
+//! Kinds of values of data types.
 
 use std::borrow::Cow;
 use zarr_array::{Error, Result};
 use zarr_dtype::{Class, DataType, print};
 
-/// What the values of a data type are.
+/// Kind of the values of a data type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -18,7 +18,7 @@ pub enum Kind {
     Time,
     /// Complex numbers. Their extremes, quantiles and histogram are those of their magnitudes.
     Complex,
-    /// Texts, whose lengths count characters.
+    /// Strings, whose lengths count characters.
     Text,
     /// Bytes, whose lengths count bytes; lists and objects too, by the bytes that they take in memory.
     Bytes,
@@ -50,7 +50,7 @@ impl Kind {
         })
     }
 
-    /// Whether values are texts or bytes.
+    /// Whether values are strings or bytes.
     pub fn is_textual(self) -> bool {
         matches!(self, Self::Text | Self::Bytes)
     }

@@ -1,5 +1,4 @@
-//! What is in an array, and how it is stored: statistics of elements, usage of a store, maps of stored chunks, codecs measured on a
-//! sample.
+//! Statistics of the elements of arrays, usage of a store, maps of stored chunks, and codecs measured on a sample.
 //!
 //! [`Statistics`] go through an array once, part by part, in a bounded memory. [`Usage`], [`ChunkMap`] and [`InnerChunks`] come from
 //! listings, and [`CodecBench`] from encoding and decoding some chunks in memory.

@@ -27,7 +27,7 @@ impl Double {
         Self { high, low: value.saturating_sub(high as i128) as f64 }
     }
 
-    /// Of an infinite number nothing is lost.
+    /// Returns the two floats as a number; the second is 0 if it is not finite, where the first is infinite and loses nothing by it.
     fn finite(high: f64, low: f64) -> Self {
         Self { high, low: if low.is_finite() { low } else { 0.0 } }
     }
@@ -61,8 +61,8 @@ impl Double {
 /// The number of values, their sum, and the sum of the squares of their distances from their mean.
 ///
 /// Parts are merged by the formula of Chan, Golub and LeVeque (1979) with numbers of twice the digits: the relative errors of the mean of
-/// values of one sign, and of the standard deviation, are a few roundings of 2^-53, however many parts there are and however far from zero the
-/// values lie.
+/// values of one sign, and of the standard deviation, are a few roundings of 2^-53, however many parts there are and however far from
+/// zero the values lie.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Moments {
     pub(crate) count: u128,
@@ -74,7 +74,7 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Of the same values, each so many times.
+    /// The moments of the same values, each repeated `times` times.
     pub(crate) fn times(&self, times: u128) -> Self {
         let whole = i128::try_from(times).unwrap_or(i128::MAX);
         let factor = Double::of_integer(whole);
@@ -86,7 +86,7 @@ impl Moments {
         }
     }
 
-    /// Of a block of floats: none is NaN.
+    /// The moments of a block of floats, none of which is NaN.
     pub(crate) fn block(values: &[f64]) -> Self {
         let mut moments = Self { count: values.len() as u128, ..Self::default() };
         if values.is_empty() {
@@ -103,8 +103,8 @@ impl Moments {
         moments
     }
 
-    /// Of a block of integers, of which the sum is known, and how far each is from one of them: integers themselves may have more digits
-    /// than floats have, which must not get lost before their mean is taken away.
+    /// The moments of a block of integers, from their sum and their distances from one of them: the integers themselves may have more
+    /// digits than floats have, which must not be lost before the mean is subtracted.
     pub(crate) fn of_integers(distances: &[f64], sum: i128) -> Self {
         Self { sum: Double::of_integer(sum), integers: Some(sum), ..Self::block(distances) }
     }

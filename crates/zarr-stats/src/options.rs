@@ -1,6 +1,6 @@
-//! What is computed, and in how much memory.
+//! Options of statistics: the numbers that are computed, and the memory for it.
 
-/// What statistics are computed, and in how much memory: a default, and a method for each option that is to be another.
+/// Options of statistics, the memory among them: a default, and a method for each option that is to have another value.
 ///
 /// ```
 /// use zarr_stats::StatsOptions;
@@ -12,9 +12,9 @@
 pub struct StatsOptions {
     /// The shares of values at which quantiles are taken, from 0 to 1. By default 0.01, 0.05, 0.25, 0.5, 0.75, 0.95 and 0.99.
     pub quantiles: Vec<f64>,
-    /// The bins of the histogram; none for 0. By default 20.
+    /// Number of bins of the histogram; 0 for no histogram. By default 20.
     pub bins: usize,
-    /// How many of the most common texts are listed. By default 10.
+    /// Number of the most common strings that are listed. By default 10.
     pub common: usize,
     /// The axis for each of whose indices there is a row of statistics, if one.
     pub along: Option<usize>,
@@ -44,7 +44,7 @@ impl StatsOptions {
         Self { bins, ..self }
     }
 
-    /// Sets how many of the most [common](Self#structfield.common) texts are listed.
+    /// Sets the number of the most [common](Self#structfield.common) strings that are listed.
     #[must_use]
     pub fn common(self, common: usize) -> Self {
         Self { common, ..self }

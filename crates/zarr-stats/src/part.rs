@@ -11,7 +11,7 @@ use half::{bf16, f16};
 use zarr_dtype::{DataType, FillValue};
 use zarr_grid::Region;
 
-/// How parts are looked at.
+/// Options with which parts are scanned.
 #[derive(Clone, Debug)]
 pub(crate) struct Look {
     pub(crate) data_type: DataType,
@@ -26,19 +26,19 @@ pub(crate) struct Look {
     pub(crate) memory: u64,
 }
 
-/// What is known of a part.
+/// Statistics of one part.
 #[derive(Debug)]
 pub(crate) struct Part {
-    /// Of the values, the magnitudes of complex numbers, or the lengths of texts.
+    /// Statistics of the values, of the magnitudes of complex numbers, or of the lengths of strings.
     pub(crate) scanned: Scanned,
-    /// Of the real and the imaginary parts.
+    /// Moments of the real and of the imaginary parts.
     pub(crate) complex: Option<(Moments, Moments)>,
     pub(crate) words: Option<Words>,
-    /// For each index along the axis of rows.
+    /// Statistics for each index along the axis of rows.
     pub(crate) rows: Vec<Row>,
 }
 
-/// What is known of one index along an axis.
+/// Statistics of one index along an axis.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) moments: Moments,
@@ -60,7 +60,7 @@ impl Row {
     }
 }
 
-/// How often runs of elements of one row follow each other.
+/// Number of the rows, and length of the runs of elements of one row.
 #[derive(Clone, Copy, Debug)]
 struct RowShape {
     rows: usize,
@@ -79,12 +79,12 @@ impl RowShape {
 }
 
 impl Look {
-    /// How keys of the values become values again.
+    /// The functions by which keys of the values become values again.
     pub(crate) fn keys(&self) -> Keys {
         self.scalar().keys
     }
 
-    /// The type of the numbers that are looked at: of texts these are their lengths, of complex numbers magnitudes.
+    /// The type of the numbers that are scanned: lengths for strings, magnitudes for complex numbers.
     fn scalar(&self) -> Scalar {
         match (self.kind, self.data_type.storage()) {
             (Kind::Time | Kind::Text | Kind::Bytes, _) => Scalar::of::<Time>(),

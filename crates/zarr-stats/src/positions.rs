@@ -1,4 +1,4 @@
-//! Where the elements of a selection lie in the array.
+//! Positions of the elements of a selection in the array.
 
 use zarr_array::{Error, Result};
 use zarr_grid::{AxisIndices, AxisRange, Resolved};
@@ -46,7 +46,7 @@ pub(crate) struct Positions {
 }
 
 impl Positions {
-    /// Of a selection by axes.
+    /// The positions of a selection by axes.
     ///
     /// # Errors
     /// [`zarr_array::ErrorKind::Argument`] for points, which have no axes of the array.
@@ -73,7 +73,8 @@ impl Positions {
         self.axes.get(axis)
     }
 
-    /// Without the axes behind the first ones that so many axes of the selection come from, as that of the characters of strings.
+    /// Drops the last axes, so that the first `rank` axes that the selection still has remain: without that of the characters of strings,
+    /// for instance.
     pub(crate) fn leading(mut self, rank: usize) -> Self {
         let kept = |dropped: &[bool]| dropped.iter().filter(|dropped| !**dropped).count();
         while kept(&self.dropped) > rank {

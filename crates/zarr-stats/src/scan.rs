@@ -21,16 +21,16 @@ impl<T> Default for Scratch<T> {
     }
 }
 
-/// What is known of the numbers of a part.
+/// Statistics of the numbers of a part.
 #[derive(Debug)]
 pub(crate) struct Scanned {
-    /// Of the numbers that are not NaN.
+    /// Moments of the numbers that are not NaN.
     pub(crate) moments: Moments,
     pub(crate) nan: u128,
     pub(crate) infinite: u128,
-    /// Those that are the fill value.
+    /// The number of elements that are the fill value.
     pub(crate) fill: u128,
-    /// The key of the least one, and the index of the first such number.
+    /// The key of the least number, and the index of the first such number.
     pub(crate) least: Option<(u64, u64)>,
     pub(crate) greatest: Option<(u64, u64)>,
     pub(crate) keys: PartKeys,

@@ -1,6 +1,6 @@
 //! A summary of keys of which quantiles are known within a bound, in a bounded memory.
 
-/// Keys of one weight that are kept: when there are so many, every second one goes to the next level, with twice the weight.
+/// Number of keys of one weight from which on the level is halved: every second key goes to the next level, with twice the weight.
 const LEVEL: usize = 16 << 10;
 /// Samples that a run of keys is reduced to.
 const SAMPLES: usize = 2048;
@@ -9,12 +9,12 @@ const SAMPLES: usize = 2048;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Samples {
     levels: Vec<Vec<u64>>,
-    /// How far the rank of any key among the samples may be from its rank among the keys.
+    /// Greatest distance of the rank of any key among the samples from its rank among the keys.
     error: u64,
 }
 
 impl Samples {
-    /// Of sorted keys: blocks of a power of two of them, each by its middle.
+    /// Samples of sorted keys: the keys are divided into blocks of a power of two, of which each is sampled by its middle.
     pub(crate) fn of_sorted(keys: &[u64]) -> Self {
         let mut samples = Self::default();
         let mut rest = keys;

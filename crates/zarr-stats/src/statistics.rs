@@ -14,15 +14,15 @@ use zarr_dtype::DataType;
 /// # How exact it is
 /// Counts, extremes and sums of integers are exact (sums as long as they fit 128 bits). Sums of floats are compensated, so that the mean
 /// of values of one sign, and the standard deviation, are within a few units in the 16th digit of the true ones, however many values
-/// there are; numpy's in float64 have about as many. Quantiles and histograms are exact for types of up to 16 bits, and as long as
-/// the values fit a quarter of the memory, 8 bytes for each. Of more values samples are kept, and [`rank_error`](Numbers::rank_error) bounds how
-/// far the rank of a quantile is off.
+/// there are; numpy's in float64 have about as many. Quantiles and histograms are exact for types of up to 16 bits, and as long as the
+/// values fit a quarter of the memory, 8 bytes for each. Of more values samples are kept, and [`rank_error`](Numbers::rank_error) bounds
+/// how far the rank of a quantile is off.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Statistics {
     /// The data type of the elements or values, or of the field.
     pub data_type: DataType,
-    /// What the values are.
+    /// Kind of the values.
     pub kind: Kind,
     /// Whether values are decoded by the CF conventions.
     pub is_decoded: bool,
@@ -32,18 +32,18 @@ pub struct Statistics {
     pub elements: u128,
     /// The values that were looked at: those of elements that are arrays count one by one.
     pub values: u128,
-    /// Elements in chunks that are not stored; `None` if the store cannot list, where lists of indices are selected, and of strings that are
-    /// put together of characters.
+    /// Elements in chunks that are not stored; `None` if the store cannot list, where lists of indices are selected, and of strings that
+    /// are put together of characters.
     pub unstored: Option<u128>,
     /// Values that are the fill value; `None` if they are decoded, or if there is none.
     pub fill: Option<u128>,
     /// Values that are NaN or NaT; where they are decoded, those that are missing.
     pub nan: u128,
-    /// Of numbers, times and bools, and of the lengths of texts.
+    /// Statistics of numbers, times and bools, or of the lengths of strings and bytes.
     pub numbers: Numbers,
-    /// Of texts and bytes.
+    /// Statistics of the values that are strings or bytes.
     pub texts: Option<Texts>,
-    /// For each index along an axis, if that was asked for.
+    /// Statistics for each index along an axis, if they were asked for.
     pub rows: Option<Rows>,
 }
 
@@ -51,13 +51,13 @@ pub struct Statistics {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Numbers {
-    /// How many there are.
+    /// The number of values.
     pub count: u128,
-    /// How many of them are infinite.
+    /// The number of values that are infinite.
     pub infinite: u128,
-    /// The least one.
+    /// The least value.
     pub min: Option<Extreme>,
-    /// The greatest one.
+    /// The greatest value.
     pub max: Option<Extreme>,
     /// The sum of integers; `None` of other numbers, or if it does not fit 128 bits.
     pub integer_sum: Option<i128>,
@@ -71,8 +71,8 @@ pub struct Numbers {
     pub std: Option<Scalar>,
     /// The quantiles that were asked for; none without values.
     pub quantiles: Vec<Quantile>,
-    /// How far the rank of a quantile may be off, and how many values may be in the wrong bins beside an edge of the histogram, as a share
-    /// of all values: 0 where they are exact.
+    /// Greatest error of the rank of a quantile, and of the number of values in the bins beside an edge of the histogram, as a share of
+    /// all values: 0 where they are exact.
     pub rank_error: f64,
     /// The histogram, if there are finite values.
     pub histogram: Option<Histogram>,
@@ -95,11 +95,12 @@ pub struct Extreme {
 pub struct Quantile {
     /// The share of values below it.
     pub share: f64,
-    /// Its value: between the two nearest ones linearly, as `numpy.quantile`; one of the values where ranks are not exact.
+    /// The value of the quantile: between the two nearest ones linearly, as `numpy.quantile`; one of the values where ranks are not
+    /// exact.
     pub value: Scalar,
 }
 
-/// How many finite values lie in bins of one width, from the least one to the greatest.
+/// Histogram: the numbers of finite values in bins of one width, from the least value to the greatest.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Histogram {
@@ -110,16 +111,16 @@ pub struct Histogram {
     pub counts: Vec<u128>,
 }
 
-/// Statistics of texts and bytes.
+/// Statistics of strings and bytes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Texts {
-    /// How many different ones there are; `None` if they are more than are kept: up to 65,536 (in less memory than 256 MiB fewer), with
+    /// The number of different values; `None` if they are more than are kept: up to 65,536 (in less memory than 256 MiB fewer), with
     /// bytes of a sixteenth of the memory.
     pub distinct: Option<usize>,
-    /// The most common ones, each with the number of its occurrences at least.
+    /// The most common values, each with the least number of its occurrences.
     pub common: Vec<(Vec<u8>, u128)>,
-    /// How many more occurrences each of them may have: 0 if `distinct` is known.
+    /// Number of further occurrences that each of the most common values may have: 0 if `distinct` is known.
     pub missed: u128,
 }
 
@@ -179,12 +180,12 @@ pub(crate) fn average(
 }
 
 impl Rows {
-    /// How many there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

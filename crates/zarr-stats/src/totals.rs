@@ -31,7 +31,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Without parts, of so many rows, with so many keys that are kept one by one.
+    /// Totals before the first part, of `rows` rows, with at most `most` keys that are kept one by one.
     pub(crate) fn new(keys: Keys, rows: usize, most: usize, memory: u64) -> Self {
         Self {
             keys,
@@ -110,7 +110,7 @@ impl Totals {
         }
     }
 
-    /// Of equal values the one that comes first in C order counts.
+    /// Merges the least and the greatest value: among equal values the one that comes first in C order counts.
     fn extremes(&mut self, least: Option<Extreme>, greatest: Option<Extreme>) {
         let is_less = |new: &Extreme, old: &Extreme| (new.key, &new.index) < (old.key, &old.index);
         if let Some(least) = least.filter(|least| self.least.as_ref().is_none_or(|old| is_less(least, old))) {

@@ -1,4 +1,4 @@
-//! How much of a store its nodes take, from one listing.
+//! Usage of a store by its nodes, from one listing.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -9,13 +9,13 @@ use zarr_hierarchy::node::REPLACEMENTS;
 use zarr_scan::{OtherKeys, lock, outermost};
 use zarr_store::{Key, Prefix, SizeVisitor, Store, StoreKind};
 
-/// How much of a store a node takes, without the nodes below it.
+/// Usage of a store by a node, without the nodes below it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct NodeUsage {
     /// The path of the node.
     pub path: NodePath,
-    /// If it is an array.
+    /// Usage of the chunks, if the node is an array.
     pub array: Option<ArrayUsage>,
     /// Bytes of its metadata documents, copies in consolidated metadata included.
     pub metadata: u64,
@@ -50,7 +50,7 @@ impl NodeUsage {
     }
 }
 
-/// What is counted while keys are listed.
+/// Counts that are kept while keys are listed.
 #[derive(Debug, Default)]
 struct Tally {
     nodes: Vec<NodeUsage>,
@@ -61,7 +61,7 @@ struct Tally {
     others: HashMap<usize, OtherKeys>,
 }
 
-/// How much of a store nodes take.
+/// Usage of a store by nodes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Usage {
@@ -73,7 +73,7 @@ pub struct Usage {
     pub outside_keys: u64,
 }
 
-/// Which keys belong to which node.
+/// Nodes by the keys that belong to them.
 struct NodeKeys {
     /// The number of the node, by the prefix of what lies below it.
     below: HashMap<String, usize>,
@@ -162,9 +162,9 @@ impl NodeUsage {
 }
 
 impl Usage {
-    /// How much of a store these nodes take: one, and those below it, as a walk finds them. One listing tells all of it (in the drafts
-    /// of version 3, in which documents and chunks lie apart, one for each), and no key is kept: the memory grows with the number of
-    /// nodes alone, and with that of chunks under other keys than the metadata implies (as `0/0` of arrays of version 2 without
+    /// The usage of a store by these nodes: one, and those below it, as a walk finds them. One listing tells all of it (in the drafts of
+    /// version 3, in which documents and chunks lie apart, one for each), and no key is kept: the memory grows with the number of nodes
+    /// alone, and with that of chunks under other keys than the metadata implies (as `0/0` of arrays of version 2 without
     /// `dimension_separator`), which count once where they are stored under both.
     ///
     /// ```

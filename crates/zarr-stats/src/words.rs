@@ -1,27 +1,27 @@
-//! Texts and bytes: their lengths, and which are most common.
+//! Statistics of strings and bytes: their lengths, and the most common ones.
 
 use std::collections::HashMap;
 
-/// Different texts that are counted at most, in enough memory.
+/// Greatest number of different strings that are counted, in enough memory.
 const COUNTED: u64 = 1 << 16;
-/// Of the memory in bytes, a share for texts that are kept to tell them apart, and one for how many these are.
+/// Divisors of the memory in bytes: its share for strings that are kept to tell them apart, and the one for their number.
 const SHARE_OF_BYTES: u64 = 16;
 const SHARE_OF_COUNT: u64 = 4096;
 
-/// How often each text occurs. Of more than are kept, the rarest are given up: `missed` is how many occurrences a count may lack
-/// (Misra and Gries 1982; merged as by Agarwal et al., "Mergeable summaries", 2012).
+/// Numbers of occurrences of strings. Where there are more strings than are kept, the rarest are given up: `missed` is the number of
+/// occurrences that a count may lack (Misra and Gries 1982; merged as by Agarwal et al., "Mergeable summaries", 2012).
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
     counts: HashMap<Vec<u8>, u128>,
     bytes: usize,
     missed: u128,
-    /// How many texts are kept at most, and how many bytes of them; twice as many until some are given up.
+    /// Greatest number of strings that are kept, and of their bytes; up to twice as many are held before the rarest are given up.
     most: usize,
     most_bytes: usize,
 }
 
 impl Words {
-    /// Without texts, for so much memory.
+    /// Counts without strings, for `memory` bytes.
     pub(crate) fn new(memory: u64) -> Self {
         let size = |size: u64| usize::try_from(size.max(1)).unwrap_or(usize::MAX / 4);
         Self {
@@ -56,7 +56,7 @@ impl Words {
         }
     }
 
-    /// Keeps the most common texts, and lowers all counts by that of the most common one that is given up.
+    /// Keeps the most common strings, and lowers all counts by that of the most common string that is given up.
     fn give_up(&mut self) {
         let mut by_count: Vec<(u128, usize)> = self.counts.iter().map(|(text, count)| (*count, text.len())).collect();
         by_count.sort_unstable_by(|a, b| b.cmp(a));
@@ -76,13 +76,13 @@ impl Words {
         self.missed = self.missed.saturating_add(given_up);
     }
 
-    /// How many different texts there are; `None` if they are more than are kept.
+    /// The number of different strings; `None` if there are more than are kept.
     pub(crate) fn distinct(&self) -> Option<usize> {
         (self.missed == 0).then_some(self.counts.len())
     }
 
-    /// The most common texts, at most so many, each with the least number of its occurrences; of equally common ones the first in
-    /// their order. And how many more each of them may have.
+    /// Returns at most `most` of the most common strings, each with the least number of its occurrences, equally common ones in their
+    /// order; and the number of further occurrences that each of them may have.
     pub(crate) fn most_common(&self, most: usize) -> (Vec<(Vec<u8>, u128)>, u128) {
         let mut all: Vec<(&Vec<u8>, &u128)> = self.counts.iter().collect();
         all.sort_unstable_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));

@@ -37,7 +37,7 @@ fn the_deviation_of_large_integers_is_exact() {
     );
 }
 
-/// Of times at the ends of their range too, which rounding would lead out of it, or to NaT.
+/// Checks times at the ends of their range too, where rounding would give a time out of the range, or NaT.
 #[test]
 fn what_is_computed_of_times_and_large_integers_lies_among_them() {
     let shares = [0.0, 0.01, 0.3, 0.5, 0.7, 0.99, 1.0];
@@ -161,7 +161,7 @@ fn chunks_under_two_keys_count_once() {
     }
 }
 
-/// Long texts are looked at in batches that fit the memory, and what does not fit is given up.
+/// Long strings are scanned in batches that fit the memory, and strings that do not fit are given up.
 #[test]
 fn texts_are_kept_within_the_memory() {
     let new = NewArray::new(&[64], "string").chunks(&[2]).codecs("none").unwrap();
