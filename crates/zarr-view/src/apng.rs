@@ -37,7 +37,7 @@ pub struct Animation<W: Write> {
 }
 
 impl<W: Write> Animation<W> {
-    /// An animation of so many frames of a width and a height, `per_second` of them in a second.
+    /// An animation of `frames` frames of a width and a height in pixels, `per_second` of them in a second.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there are none, or they are too large; an error of `out`.

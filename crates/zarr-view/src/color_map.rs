@@ -5,7 +5,7 @@ use std::fmt;
 /// Red, green and blue.
 pub type Rgb = [u8; 3];
 
-/// How many colours an even map has.
+/// Number of colours of an even map.
 const LEN: usize = 256;
 
 /// A colour map: a table of colours from the least value to the greatest, or of categories.
@@ -27,7 +27,7 @@ pub struct ColorMap {
     kind: Kind,
 }
 
-/// What a map is good for.
+/// Kind of the values that a map is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Sequential,

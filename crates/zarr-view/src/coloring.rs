@@ -1,8 +1,8 @@
-//! From values to colours.
+//! Colours for values.
 
 use crate::color_map::{ColorMap, Rgb};
 
-/// From values to colours: a map, the values that its first and its last colour stand for, and a linear or a logarithmic scale.
+/// Colours for values: a map, the values that its first and its last colour stand for, and a linear or a logarithmic scale.
 ///
 /// ```
 /// use zarr_view::{ColorMap, Coloring};
@@ -53,7 +53,7 @@ impl Coloring {
         self.is_log
     }
 
-    /// Which part of the range lies below a value: 0 for the first bound, 1 for the last, less and more beyond them, NaN for NaN.
+    /// The part of the range that lies below a value: 0 for the first bound, 1 for the last, less and more beyond them, NaN for NaN.
     pub fn fraction(&self, value: f64) -> f64 {
         let [value, first, last] = match self.is_log {
             true => [value, self.first, self.last].map(|it| if it > 0.0 { it.log10() } else { f64::NAN }),

@@ -10,7 +10,7 @@ use crate::slice::Slice;
 pub struct Layer {
     /// The values.
     pub slice: Slice,
-    /// What is added for the greatest value.
+    /// The colour that is added for the greatest value.
     pub color: Rgb,
     /// The values that are black, and of the full colour.
     pub window: (f64, f64),

@@ -1,14 +1,14 @@
-//! What of an array is shown: which axes, and where along the others.
+//! Cuts, the parts of arrays that are shown: the axes, and the indices along the others.
 
 use crate::samples::Samples;
 use crate::{Error, Result};
 use zarr_array::Selection;
 use zarr_grid::{AxisRange, AxisSelection, Region, Resolved};
 
-/// What of an array is shown: the axes of a plane or of a line, and an index along each other axis.
+/// The part of an array that is shown: the axes of a plane or of a line, and an index along each other axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Along each axis of the array.
+    /// The elements that are selected, along each axis of the array.
     picks: Vec<Pick>,
     /// The axes that are shown: rows and columns; one of a line, none of a single element.
     shown: Vec<usize>,
@@ -18,7 +18,7 @@ pub struct Cut {
 enum Pick {
     /// One index was asked for.
     One(u64),
-    /// Of an axis that is shown; else the first one is taken.
+    /// The samples of an axis; the first one is taken if the axis is not shown.
     Many(Samples),
 }
 
@@ -29,13 +29,13 @@ pub struct Hidden {
     pub axis: usize,
     /// The index along it that is shown.
     pub index: u64,
-    /// How many are selected, of which this is the first.
+    /// The number of indices that are selected, of which this is the first.
     pub of: u64,
 }
 
 impl Cut {
-    /// What a selection leaves of an array of this shape, of indices and ranges. Shown are the `axes`, at most two; if they are not given
-    /// the last two along which more than one element is selected. Along other axes it is the first index of the selection.
+    /// The cut of a selection of indices and ranges from an array of this shape. It shows the `axes`, at most two; if they are not given,
+    /// the last two along which more than one element is selected. Along the other axes it is at the first index of the selection.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) as [`Selection::resolve`], for lists, masks and points, for an axis that does

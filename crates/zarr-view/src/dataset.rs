@@ -1,4 +1,4 @@
-//! What data sets say about their variables: positions along axes, the names of values.
+//! Labels that data sets have for their variables: positions along axes, the names of values.
 
 use crate::Result;
 use crate::labels::{AxisLabels, Positions};
@@ -71,7 +71,7 @@ fn is_number(values: &Values) -> bool {
     matches!(values.data_type().class(), Some(Class::Signed | Class::Unsigned | Class::Float))
 }
 
-/// Values of a coordinate as positions. Integers that are not exact as floats are texts.
+/// Values of a coordinate as positions. Integers that are not exact as floats become strings.
 fn positions(values: &Values) -> Positions {
     if is_number(values)
         && let Ok(numbers) = cast_items::<f64>(values.data_type(), values.data().items(), Cast::Lossy)

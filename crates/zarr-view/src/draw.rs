@@ -15,13 +15,13 @@ pub(crate) const WHITE: Rgb = [255, 255, 255];
 pub(crate) const BLACK: Rgb = [24, 24, 24];
 /// The length of a mark.
 const MARK: usize = 5;
-/// Between things that do not belong together.
+/// The distance between things that do not belong together.
 const GAP: usize = 10;
 /// The width of the colour bar.
 const BAR: usize = 18;
-/// Legends have so many categories at most.
+/// Greatest number of categories in a legend.
 const MOST_NAMED: usize = 20;
-/// Labels are cut to so many letters.
+/// Number of letters to which labels are cut.
 pub(crate) const MOST_LETTERS: usize = 24;
 
 impl Figure {
@@ -112,7 +112,7 @@ impl Figure {
     }
 }
 
-/// What stands where in the picture of a plane.
+/// Places and sizes of the elements of the picture of a plane.
 struct Layout<'f> {
     /// The pixels of a sample, across and down.
     scale: (usize, usize),
@@ -189,7 +189,7 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// A text in lines of so many letters, divided at spaces where there are some.
+/// Splits a text into lines of at most `most` letters, at spaces where there are some.
 pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines = Vec::<String>::new();
     let mut line = String::new();
@@ -207,7 +207,7 @@ pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// What colours mean.
+/// Legend of the colours.
 enum Legend<'f> {
     /// The bar, its marks, the title beside it.
     Bar(&'f Coloring, Vec<Tick>, String),

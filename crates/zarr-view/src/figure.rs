@@ -10,7 +10,7 @@ use crate::slice::Slice;
 /// A slice to be shown, with its title, the labels of its axes and its colours.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// What is shown.
+    /// The title: the thing that is shown.
     pub title: String,
     /// The values.
     pub slice: Slice,
@@ -22,11 +22,11 @@ pub struct Figure {
     pub colors: Option<Vec<Rgb>>,
     /// The units of the values.
     pub units: Option<String>,
-    /// What a reader has to know besides, such as how much was left out.
+    /// A note on anything else that a reader has to know, such as how much was left out.
     pub note: Option<String>,
 }
 
-/// How much room is there, in pixels of elements.
+/// The room for a figure, in pixels of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     pub(crate) width: usize,
@@ -38,12 +38,12 @@ pub struct Room {
 }
 
 impl Room {
-    /// In a picture, for the plane itself: its axes and labels are beside it.
+    /// The room in a picture for the plane itself: its axes and labels are beside it.
     pub fn pixels(width: usize, height: usize) -> Self {
         Self { width, height, pixel: 1, dots: width }
     }
 
-    /// How many samples along the axes that are shown make use of the room. `selected` are the lengths of these axes.
+    /// The number of samples that make use of the room, along each axis that is shown. `selected` are the lengths of these axes.
     pub fn most(&self, selected: &[u64]) -> Vec<u64> {
         match *selected {
             [rows, columns] => {
@@ -65,7 +65,7 @@ impl Figure {
         }
     }
 
-    /// How wide and how high each sample is, in pixels.
+    /// The width and the height of each sample, in pixels.
     pub(crate) fn scale(&self, room: Room) -> (usize, usize) {
         let (rows, columns) = self.selected();
         let (width, height) = fit::fit(rows, columns, room.width, room.height, f64::from(room.pixel));

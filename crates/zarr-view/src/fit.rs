@@ -1,12 +1,12 @@
-//! How large a picture of a plane is.
+//! Size of a picture of a plane.
 
 use crate::slice::Slice;
 
 /// The sides of a picture differ by no more than this factor, whatever the plane is.
 const MOST_LONG: f64 = 4.0;
 
-/// How many pixels a plane of so many rows and columns is shown with, in a box. Pixels of elements are square, unless the plane is much
-/// longer than wide. `pixel` is the height of a pixel by its width.
+/// Returns the width and the height in pixels with which a plane of `rows` rows and `columns` columns is shown in a box. Pixels of
+/// elements are square, unless the plane is much longer than wide. `pixel` is the height of a pixel by its width.
 pub(crate) fn fit(rows: u64, columns: u64, width: usize, height: usize, pixel: f64) -> (usize, usize) {
     let ratio = (columns.max(1) as f64 / rows.max(1) as f64).clamp(1.0 / MOST_LONG, MOST_LONG) * pixel;
     let (width, height) = (width.max(1) as f64, height.max(1) as f64);

@@ -2,7 +2,7 @@
 
 use crate::samples::Samples;
 
-/// What an axis of a picture is called, and what stands along it.
+/// The name of an axis of a picture, and the labels along it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AxisLabels {
     /// The name; none if the dimension has none.
@@ -21,14 +21,14 @@ pub enum Positions {
     Indices,
     /// Numbers, one for each sample.
     Numbers(Vec<f64>),
-    /// Texts, one for each sample: dates, names.
+    /// Strings, one for each sample: dates, names.
     Texts(Vec<String>),
 }
 
 /// A mark along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tick {
-    /// Where: in samples, 0 the centre of the first.
+    /// The place in samples: 0 is the centre of the first one.
     pub at: f64,
     /// The label.
     pub text: String,
@@ -114,7 +114,7 @@ fn number_ticks(numbers: &[f64], most: usize) -> Vec<Tick> {
     chosen.into_iter().filter_map(|at| Some(Tick { at: at as f64, text: text(at)? })).collect()
 }
 
-/// At most so many indices of a list, the first and the last among them.
+/// At most `most` indices of a list, the first and the last among them.
 fn evenly(len: usize, most: usize) -> Vec<usize> {
     match (len, most) {
         (0, _) | (_, 0) => Vec::new(),
@@ -126,8 +126,8 @@ fn evenly(len: usize, most: usize) -> Vec<usize> {
     }
 }
 
-/// Round numbers between two bounds with their texts, at most so many: multiples of 1, 2 or 5 and a power of ten; integers alone if asked
-/// for. They are in ascending order.
+/// At most `most` round numbers between two bounds, in ascending order, with their labels: multiples of 1, 2 or 5 and a power of ten;
+/// integers alone if asked for.
 pub(crate) fn round_numbers(a: f64, b: f64, most: usize, integers: bool) -> Vec<(f64, String)> {
     let (low, high) = (a.min(b), a.max(b));
     if !(a.is_finite() && b.is_finite()) || most == 0 {

@@ -13,9 +13,9 @@ use zarr_ome::Image;
 pub struct ImageCut {
     /// The number of the level, from 0, the finest.
     pub level: usize,
-    /// Its array.
+    /// The array of the level.
     pub array: Array,
-    /// What of it is shown.
+    /// The cut of the array that is shown.
     pub cut: Cut,
 }
 

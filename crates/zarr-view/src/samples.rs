@@ -1,17 +1,17 @@
-//! Which elements along an axis are read.
+//! Elements along an axis that are read.
 
 use zarr_grid::{AxisRange, AxisSelection};
 
 /// Elements along an axis, at equal distances: `start`, `start + step` and so on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Samples {
-    /// The index of the first one.
+    /// The index of the first element.
     pub start: u64,
-    /// From one to the next; negative if they go down.
+    /// Distance from one element to the next; negative if the indices go down.
     pub step: i64,
-    /// How many there are.
+    /// The number of elements.
     pub count: u64,
-    /// How many elements they stand for, from the first one on: all that were selected.
+    /// The number of elements that they stand for, from the first one on: all that were selected.
     pub of: u64,
 }
 
@@ -27,7 +27,7 @@ impl Samples {
         u64::try_from(at).unwrap_or(0)
     }
 
-    /// At most `most` of them (at least one), each the middle one of a run of equal length: `x[(k - 1) // 2::k]` of numpy.
+    /// At most `most` of the elements (at least one), each the middle one of a run of equal length: `x[(k - 1) // 2::k]` of numpy.
     pub fn thinned(&self, most: u64) -> Self {
         let every = self.count.div_ceil(most.max(1)).max(1);
         let first = (every - 1) / 2;
@@ -45,14 +45,14 @@ impl Samples {
         }
     }
 
-    /// As a range, which is in ascending order.
+    /// The elements as a range, which is in ascending order.
     pub(crate) fn to_range(self) -> AxisRange {
         let ends = [self.start, self.index(self.count.saturating_sub(1))];
         let start = ends.into_iter().min().unwrap_or(self.start);
         AxisRange { start, len: self.count, step: self.step.unsigned_abs().max(1) }
     }
 
-    /// As a selection along an axis.
+    /// The elements as a selection along an axis.
     pub(crate) fn to_axis(self) -> AxisSelection {
         let signed = |index: u64| i64::try_from(index).unwrap_or(i64::MAX);
         let last = signed(self.index(self.count.saturating_sub(1)));

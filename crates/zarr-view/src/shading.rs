@@ -1,4 +1,4 @@
-//! Which colour each value has: by a range, or by categories.
+//! Colours of values: by a range, or by categories.
 
 use crate::color_map::{ColorMap, Rgb};
 use crate::coloring::Coloring;
@@ -8,10 +8,10 @@ use crate::{Error, Result};
 
 /// Integers with no more different values are categories, if nothing else is asked for.
 const MOST_CATEGORIES: usize = 12;
-/// Each category has so many elements on average, or there are labels for it.
+/// Least number of elements for each category on average, unless the categories have names or are asked for.
 const ELEMENTS_EACH: usize = 4;
 
-/// What is asked for about colours.
+/// Options of the colours of a picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShadingOptions {
     /// The colour map; if not given viridis, and colours of categories where integers have few values.
@@ -26,12 +26,12 @@ pub struct ShadingOptions {
     pub is_categorical: bool,
 }
 
-/// Which colour each value has.
+/// Colours of values.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shading {
-    /// By its place in a range.
+    /// Each value has a colour by its place in a range.
     Even(Coloring),
-    /// By the category that it is.
+    /// Each value has a colour by the category that it is.
     Categories(Categories),
 }
 
@@ -87,7 +87,7 @@ impl Shading {
 /// Values that are categories, each with a colour and a name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Categories {
-    /// In ascending order.
+    /// The categories, in ascending order of their values.
     pub(crate) entries: Vec<Category>,
 }
 
@@ -96,9 +96,9 @@ pub struct Categories {
 pub struct Category {
     /// The value.
     pub value: f64,
-    /// Its colour.
+    /// The colour of the category.
     pub color: Rgb,
-    /// Its name, else the value as text.
+    /// The name of the category, else the value as text.
     pub name: String,
 }
 
@@ -142,7 +142,7 @@ impl Categories {
         Self { entries: values.into_iter().enumerate().map(entry).collect() }
     }
 
-    /// By the number among all values, so that neighbours differ.
+    /// The colour of a category by its number among all values, so that neighbours differ.
     fn color(number: usize) -> Rgb {
         ColorMap::TAB20.category(TAB20_ORDER.get(number % TAB20_ORDER.len()).copied().unwrap_or(number))
     }

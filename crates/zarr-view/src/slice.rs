@@ -19,7 +19,7 @@ pub struct Slice {
     pub samples: Vec<Samples>,
     /// The values; NaN is missing. Integers above 2^53 are rounded.
     pub values: Vec<f64>,
-    /// What the elements are.
+    /// Kind of the elements.
     pub numbers: Numbers,
     /// Whether fewer samples were read than the picture has pixels, since more would have gone beyond the budget.
     pub is_cut: bool,
@@ -27,7 +27,7 @@ pub struct Slice {
     pub text: Option<String>,
 }
 
-/// What elements are.
+/// Kind of elements that are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
     /// True and false.
@@ -39,7 +39,7 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// What elements of a data type are; `None` if they are no numbers that are shown.
+    /// The kind of the elements of a data type; `None` if they are no numbers that are shown.
     pub fn of(data_type: &DataType) -> Option<Self> {
         match (data_type.storage(), data_type.class()?) {
             (DataType::Bool, _) => Some(Self::Bools),
@@ -51,8 +51,7 @@ impl Numbers {
 }
 
 impl Slice {
-    /// Reads what a cut shows, at most so many samples along each of its axes, and no more parts than the budget has: see
-    /// [`Cut::thinned`].
+    /// Reads the samples of a cut, at most `most` along each of its axes, and no more parts than the budget has: see [`Cut::thinned`].
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the elements are no numbers and no bools, or there are none; as
@@ -67,8 +66,8 @@ impl Slice {
         Ok(Self { samples: thinned.samples, values, numbers, is_cut: thinned.is_cut, text })
     }
 
-    /// Reads what a cut shows at each index that is selected along another axis, or at `most_frames` of them, each part once. All frames
-    /// together have no more parts than the budget has; if they had, planes are thinned first. Returns which indices these are, too.
+    /// Reads the samples of a cut at each index that is selected along another axis, or at `most_frames` of them, each part once. All
+    /// frames together have no more parts than the budget has; if they had, planes are thinned first. Returns these indices, too.
     ///
     /// # Errors
     /// As [`read`](Self::read), and if the axis is shown or one index of it is selected.
@@ -128,7 +127,7 @@ impl Slice {
     }
 }
 
-/// What the elements of an array are, of which a cut shows some.
+/// The kind of the elements of an array, of which a cut shows some.
 fn numbers(array: &Array, cut: &Cut) -> Result<Numbers> {
     let Some(numbers) = Numbers::of(array.data_type()) else {
         let message = format!("found elements of {}, expected numbers or bools", array.data_type());

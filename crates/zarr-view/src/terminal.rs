@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 use std::str::FromStr;
 
-/// How a terminal shows pictures.
+/// Protocols by which a terminal shows pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// Half blocks in colours: characters, which every terminal has.
@@ -68,7 +68,7 @@ impl Protocol {
         Self::Half
     }
 
-    /// What is sent to the terminal for a picture, `columns` characters wide at most.
+    /// Encodes a picture as the bytes that are sent to the terminal, at most `columns` characters wide.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if the picture is too large, or this is [`Half`](Self::Half), which has no
@@ -133,7 +133,7 @@ fn iterm(picture: &Picture, columns: usize) -> Result<String> {
     Ok(format!("\u{1b}]1337;File=inline=1;size={size};width={width};preserveAspectRatio=1:{data}\u{7}\n"))
 }
 
-/// Terminals have so many colours for a picture at least.
+/// Number of colours that terminals have for a picture, at least.
 const SIXEL_COLORS: usize = 256;
 
 fn sixel(picture: &Picture) -> String {
@@ -203,7 +203,7 @@ fn palette(picture: &Picture) -> (Vec<Rgb>, Vec<u8>) {
     (palette, picture.pixels().iter().map(|pixel| number(pixel).unwrap_or(0)).collect())
 }
 
-/// The colours of a picture whose channels have so many bits less, each with its number; `None` if there are too many.
+/// The colours of a picture with `drop` bits less in each channel, each with its number; `None` if there are more than 256.
 fn numbered(picture: &Picture, drop: [u32; 3]) -> Option<BTreeMap<Rgb, usize>> {
     let mut numbers = BTreeMap::<Rgb, usize>::new();
     for pixel in picture.pixels() {
@@ -216,7 +216,7 @@ fn numbered(picture: &Picture, drop: [u32; 3]) -> Option<BTreeMap<Rgb, usize>> {
     Some(numbers)
 }
 
-/// A colour whose channels have so many bits less: the nearest of fewer levels, of which the first is 0 and the last 255.
+/// A colour with `drop` bits less in each channel: the nearest of fewer levels, of which the first is 0 and the last 255.
 fn coarse(color: Rgb, drop: [u32; 3]) -> Rgb {
     let level = |channel: u8, drop: u32| {
         let last = 255_u16 >> drop;

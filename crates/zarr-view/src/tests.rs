@@ -180,7 +180,7 @@ fn decoded(png: &[u8]) -> (u32, u32, Vec<u8>) {
     (info.width, info.height, pixels)
 }
 
-/// All of a plane, with its axes.
+/// A picture of a whole plane, with its axes.
 fn picture() -> Picture {
     let figure = figure(
         slice(&numbered(&[20, 30], &[20, 30]), "", None, &[20, 30], &Budget::default()),
@@ -362,7 +362,7 @@ fn lines_are_charts() {
     assert_eq!(figure.picture(Room::pixels(300, 200)).unwrap().width(), figure.size(Room::pixels(300, 200)).0);
 }
 
-/// Of positions that fall as of those that rise.
+/// Checks that positions that fall are marked as those that rise.
 #[test]
 fn marks_stand_from_left_to_right() {
     let mut figure = figure(

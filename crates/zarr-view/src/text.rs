@@ -12,12 +12,12 @@ use std::fmt::Write;
 const MOST_ROW_LABEL: usize = 10;
 /// Lines that are no part of the plane: title, marks, name of the axis, colour bar, note.
 const OTHER_LINES: usize = 6;
-/// From little to much.
+/// Characters from the least value to the greatest.
 const RAMP: &[u8; 10] = b".:-=+*oO#@";
 /// Characters for categories.
 const LETTERS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// Which characters and colours text has.
+/// Characters and colours of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ink {
     /// Two pixels in a character, one above the other, as half blocks in 24-bit colours.
@@ -30,14 +30,14 @@ pub enum Ink {
 }
 
 impl Ink {
-    /// How many rows of pixels a line has.
+    /// The number of rows of pixels in a line.
     fn rows(self) -> usize {
         if self == Self::Plain { 1 } else { 2 }
     }
 }
 
 impl Room {
-    /// In so many columns and lines of text.
+    /// The room in `columns` columns and `lines` lines of text.
     pub fn text(columns: usize, lines: usize, ink: Ink) -> Self {
         let width = columns.saturating_sub(MOST_ROW_LABEL + 2).max(4);
         let height = lines.saturating_sub(OTHER_LINES).max(2) * ink.rows();
@@ -47,7 +47,7 @@ impl Room {
 }
 
 impl Figure {
-    /// The picture as lines of text, at most so many columns wide.
+    /// The picture as lines of text, at most `columns` columns wide.
     pub fn text(&self, columns: usize, lines: usize, ink: Ink) -> String {
         let room = Room::text(columns, lines, ink);
         let mut text = String::new();
@@ -144,7 +144,7 @@ impl Figure {
         text
     }
 
-    /// What the colours or letters mean, in a line or two.
+    /// Writes the meaning of the colours or letters, in a line or two.
     fn legend(&self, ink: Ink, left: usize, width: usize, columns: usize, text: &mut String) {
         let units = self.units.as_deref().map(|units| format!(" {}", clean(units))).unwrap_or_default();
         match &self.shading {

@@ -1,4 +1,4 @@
-//! Which elements are read of a cut, so that reading them costs no more than a budget.
+//! Elements of a cut that are read, so that reading them costs no more than a budget.
 
 use crate::Result;
 use crate::cut::Cut;
@@ -6,7 +6,7 @@ use crate::samples::Samples;
 use zarr_array::Array;
 use zarr_grid::{AxisOverlaps, AxisRange, Region};
 
-/// How much may be read for a picture: parts (chunks, inner chunks of shards) and bytes of decoded elements of parts.
+/// The bounds of a read for a picture: parts (chunks, inner chunks of shards) and bytes of decoded elements of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
     /// Parts that are read at most; one is always read.
@@ -33,7 +33,7 @@ impl Budget {
 pub struct Thinned {
     /// The elements along each axis that is shown.
     pub samples: Vec<Samples>,
-    /// In how many parts (chunks, inner chunks of shards) they lie, at most.
+    /// Greatest number of parts (chunks, inner chunks of shards) that they lie in.
     pub parts: u64,
     /// Whether they are fewer than asked for, to keep to the budget.
     pub is_cut: bool,
@@ -45,12 +45,13 @@ pub struct Thinned {
 const VARIABLE: usize = 64;
 /// The bytes of an index of a shard for each inner chunk.
 const INDEX_ENTRY: u128 = 16;
-/// Chunks of different lengths are looked at one by one up to so many; more of them count as the longest.
+/// Number of chunks of different lengths up to which each is counted with its own length; more of them count as the longest.
 const MOST_LENGTHS: u64 = 1 << 16;
 
 impl Cut {
-    /// Which elements of `array`, whose shape the cut was made for, are read: at most `most` along each axis that is shown, see
-    /// [`Samples::thinned`]. If these lie in more parts than the budget has, fewer, first along the axis along which they lie in most parts.
+    /// The elements of `array`, whose shape the cut was made for, that are read: at most `most` along each axis that is shown, see
+    /// [`Samples::thinned`]. If these lie in more parts than the budget has, they are fewer, first along the axis along which they lie in
+    /// most parts.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -115,7 +116,7 @@ impl Cut {
     }
 }
 
-/// What a read of a region costs.
+/// Cost of a read of a region.
 struct Cost {
     /// The parts that are met along each axis of the array.
     along: Vec<u64>,
@@ -160,7 +161,8 @@ impl Cost {
     }
 }
 
-/// How many inner chunks of this length a range meets. Shards are made of whole inner chunks, so that these lie side by side from index 0 on.
+/// The number of inner chunks of this length that a range meets. Shards are made of whole inner chunks, so that these lie side by side
+/// from index 0 on.
 fn inner(range: &AxisRange, part: u64) -> u64 {
     match range.last() {
         None => 0,

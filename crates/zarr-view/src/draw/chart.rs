@@ -49,7 +49,7 @@ impl Heights {
         if part.is_finite() { part } else { f64::NAN }
     }
 
-    /// Values with their texts, to be marked.
+    /// Values to be marked, with their labels.
     pub(crate) fn marks(&self, most: usize) -> Vec<(f64, String)> {
         if self.is_log && self.low > 0.0 {
             let powers = round_numbers(self.low.log10(), self.high.log10(), most, true);
@@ -63,7 +63,7 @@ impl Heights {
     }
 }
 
-/// What stands where in a chart.
+/// Places and sizes of the elements of a chart.
 pub(super) struct Layout {
     heights: Heights,
     /// The width and the height of the chart, and where it begins.

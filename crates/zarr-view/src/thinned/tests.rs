@@ -1,4 +1,4 @@
-//! How many parts and bytes a picture is made of.
+//! Parts and bytes that a picture is made of.
 
 use super::*;
 use crate::slice::Slice;
@@ -11,7 +11,7 @@ fn array(new: NewArray) -> Array {
     encoded(new, "bytes")
 }
 
-/// Of shards of 64 x 64.
+/// An array of 256 x 256 elements in shards of 64 x 64, with inner chunks of `inner` x `inner`.
 fn sharded(inner: u64) -> Array {
     let codecs = format!(
         r#"[{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [{inner}, {inner}], "codecs": [{{"name": "bytes"}}],
