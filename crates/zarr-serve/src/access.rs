@@ -66,7 +66,7 @@ impl Access {
     }
 }
 
-/// Compares in a time that does not depend on where texts differ.
+/// Compares two strings in a time that does not depend on where they differ.
 fn is_same(shown: &str, token: &str) -> bool {
     let pairs = shown.bytes().zip(token.bytes());
     shown.len() == token.len() && pairs.fold(0, |differences, (a, b)| differences | (a ^ b)) == 0

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 
-/// The parameters of a query may have so many bytes.
+/// Greatest number of bytes of the parameters of a query.
 const MAX_QUERY: usize = 4096;
 
 /// The text that percent-encoding stands for. With `plus`, `+` is a space, as forms encode it.

@@ -4,7 +4,7 @@ use hyper::HeaderMap;
 use hyper::header::{IF_MATCH, IF_NONE_MATCH, IF_RANGE};
 use zarr_store::Version;
 
-/// The strong entity tag of a version, with its quotes. The version may be any text; equal texts, and these alone, have equal tags.
+/// The strong entity tag of a version, with its quotes. The version may be any string; equal strings, and these alone, have equal tags.
 pub(crate) fn entity_tag(version: &Version) -> String {
     let mut tag = String::with_capacity(version.as_str().len() + 2);
     tag.push('"');
@@ -18,7 +18,7 @@ pub(crate) fn entity_tag(version: &Version) -> String {
     tag
 }
 
-/// What the conditions of a request come to.
+/// Outcome of the conditions of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The request is answered.

@@ -6,18 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, oneshot};
 
-/// What a permit stands for.
+/// Number of bytes that a permit stands for.
 const UNIT: usize = 1 << 10;
 /// Bytes for which a client has a second more.
 const PER_SECOND: usize = 32 << 10;
-/// Answers, and pieces of values, of at most so many bytes have room of their own: clients that hardly read large ones do not stop them.
+/// Number of bytes up to which an answer, or a piece of a value, has room of its own: clients that hardly read large ones do not stop
+/// small ones.
 const SMALL: usize = 64 << 10;
-/// The room for small ones is at most such a part of all.
+/// Divisor of the room: the greatest share of it for small answers and pieces.
 const PART_OF_SMALL: usize = 8;
 /// A question that is answered keeps others from being worked on until there is room for its answer: for no longer than this.
 const TIME_OF_ANSWER: Duration = Duration::from_secs(2);
 
-/// How much memory answers may hold until they are sent.
+/// Memory that answers may hold until they are sent.
 pub(crate) struct Held {
     small: Permits,
     large: Permits,
@@ -28,7 +29,7 @@ pub(crate) struct Held {
 /// Room that is left.
 struct Permits {
     left: Arc<Semaphore>,
-    /// How many there are.
+    /// The number of all permits.
     most: u32,
 }
 
@@ -38,7 +39,7 @@ impl Permits {
         Self { left: Arc::new(Semaphore::new(most as usize)), most }
     }
 
-    /// How many so many bytes take. What is larger than all that may be held is held alone.
+    /// The number of permits that `bytes` bytes take. An answer larger than all that may be held is held alone.
     fn count(&self, bytes: u64) -> u32 {
         u32::try_from(bytes.div_ceil(UNIT as u64)).unwrap_or(u32::MAX).min(self.most)
     }
@@ -93,14 +94,14 @@ impl Held {
         Room { permit, time: self.time.saturating_add(more) }
     }
 
-    /// Waits for room for so many bytes. Others make room in the time that they have.
+    /// Waits for room for `bytes` bytes. Others make room in the time that they have.
     pub(crate) async fn room(&self, bytes: u64) -> Result<Room, Fault> {
         let permits = if bytes <= SMALL as u64 { &self.small } else { &self.large };
         let permit = Arc::clone(&permits.left).acquire_many_owned(permits.count(bytes)).await;
         permit.map(|permit| self.room_of(bytes, permit)).map_err(|_| Fault::internal("the server stops"))
     }
 
-    /// Room for so many bytes, where fewer would do: only if half of all is left to others.
+    /// Takes room for `bytes` bytes, where fewer would do: only if half of all is left to others.
     pub(crate) fn room_to_spare(&self, bytes: u64) -> Option<Room> {
         let Permits { left, most } = &self.large;
         let permit = Arc::clone(left).try_acquire_many_owned(self.large.count(bytes)).ok()?;

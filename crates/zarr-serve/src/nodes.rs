@@ -14,13 +14,13 @@ use zarr_ome::Image;
 use zarr_store::{ReadOnly, Store};
 use zarr_view::{Budget, Numbers};
 
-/// How long a node, or the list of those below it, is believed to be as it was found.
+/// Time for which a node, or the list of those below it, is believed to be as it was found.
 const TIME: Duration = Duration::from_secs(2);
-/// How long the further pages of a list are those of the list that was found when it was asked for from the start.
+/// Time for which the further pages of a list are those of the list that was found when it was asked for from the start.
 const TIME_OF_PAGES: Duration = Duration::from_secs(120);
-/// How many nodes are kept open.
+/// Number of nodes that are kept open.
 const MOST_NODES: usize = 32;
-/// How many lists of nodes are kept.
+/// Number of lists of nodes that are kept.
 const MOST_LISTS: usize = 8;
 
 /// The nodes of the store, and what reads of them may cost.
@@ -34,7 +34,7 @@ pub(crate) struct Nodes {
     lists: Recent<Below>,
 }
 
-/// What lies directly below a group.
+/// Nodes, or their paths, directly below a group.
 pub(crate) enum Below {
     /// Paths at which there may be nodes.
     Paths(Vec<NodePath>),
@@ -149,7 +149,7 @@ impl Nodes {
         Ok(array.with(self.arrays.clone())?)
     }
 
-    /// What a read may cost: a larger budget is asked for by `is_full`.
+    /// The budget that a read may cost: a larger one if `is_full`.
     pub(crate) fn budget(&self, is_full: bool) -> Budget {
         let factor = if is_full { 16 } else { 1 };
         Budget {

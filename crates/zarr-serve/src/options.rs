@@ -16,15 +16,15 @@ use zarr_meta::Dialect;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServeOptions {
-    /// Where the server listens; port 0 is one that is free. By default a free port of 127.0.0.1.
+    /// The address at which the server listens; port 0 is one that is free. By default a free port of 127.0.0.1.
     pub address: SocketAddr,
     /// Whether requests have to show a token.
     pub token: Token,
-    /// Which pages of other origins may read answers. By default none.
+    /// Pages of other origins that may read answers. By default none.
     pub cors: Cors,
     /// See only nodes of this dialect, if the store has several.
     pub dialect: Option<Dialect>,
-    /// How arrays are read. Their cache is that of the server.
+    /// Options with which arrays are read. Their cache is that of the server.
     pub arrays: Options,
     /// The bounds of what the server does and holds.
     pub limits: ServeLimits,
@@ -97,16 +97,16 @@ pub enum Token {
     None,
 }
 
-/// Which pages of other origins may read answers.
+/// Pages of other origins that may read answers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Cors {
-    /// None.
+    /// No pages.
     #[default]
     None,
-    /// All.
+    /// All pages.
     Any,
-    /// Those of this origin, such as `https://example.org`.
+    /// The pages of this origin, such as `https://example.org`.
     Origin(String),
 }
 
@@ -114,19 +114,19 @@ pub enum Cors {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ServeLimits {
-    /// How many connections are served at the same time. One more takes the place of the one that has waited longest for a request, and
-    /// waits itself where all are being answered. 256 by default.
+    /// Number of connections that are served at the same time. One more takes the place of the one that has waited longest for a request,
+    /// and waits itself where all are being answered. 256 by default.
     pub connections: usize,
     /// The time in which a request has to have arrived, and for which a connection may stay unused. 10 s by default.
     pub request_time: Duration,
     /// The time in which a client has to take 16 KiB of an answer, and what the server holds of it in memory: of that a second more for
     /// each 32 KiB. 30 s by default.
     pub stall_time: Duration,
-    /// How many gets of the store are under way for `/raw/`. 16 by default.
+    /// Number of gets of the store that are under way for `/raw/`. 16 by default.
     pub gets: usize,
-    /// How many questions about arrays are answered at the same time. 4 by default.
+    /// Number of questions about arrays that are answered at the same time. 4 by default.
     pub computations: usize,
-    /// How many further questions wait for that; more get status 503. 64 by default.
+    /// Number of further questions that wait for that; more get status 503. 64 by default.
     pub waiting: usize,
     /// Bytes of answers that are in memory until clients have taken them; others wait: a value for
     /// [`stall_time`](Self#structfield.stall_time),

@@ -31,7 +31,7 @@ impl Paced {
         Self { socket: TokioIo::new(socket), time, timer: None, sent: 0, place }
     }
 
-    /// What a write comes to, in view of the time.
+    /// Returns the result of a write, or an error if the client takes too few bytes in the time that it has.
     fn in_time(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match written {
             Poll::Ready(Ok(count)) => {

@@ -4,7 +4,8 @@ use crate::reply::{ReplyBody, set, whole};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
 use hyper::{Response, StatusCode};
 
-/// The page runs its own script and asks its own server, and nothing else: no other address, no script or style in texts.
+/// The content security policy: the page runs its own script and asks its own server, and nothing else: no other address, no script or
+/// style inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

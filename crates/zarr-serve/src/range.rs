@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-/// What a request asks of a value.
+/// Bytes of a value that a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// All of it: no range, several ranges, or a range that is not of this form, which a server may ignore (RFC 9110, section 14.2).
+    /// All bytes: no range, several ranges, or a range that is not of this form, which a server may ignore (RFC 9110, section 14.2).
     Whole,
-    /// These bytes, of which there is at least one.
+    /// The bytes of this range, at least one.
     Part(Range<u64>),
-    /// None of the bytes that there are: status 416.
+    /// No bytes, as the value has none in the range: status 416.
     Unsatisfiable,
 }
 
-/// What the header `Range: header` asks of a value of `size` bytes.
+/// Returns the bytes that the header `Range: header` asks for of a value of `size` bytes.
 pub(crate) fn asked(header: Option<&[u8]>, size: u64) -> Asked {
     let Some((first, last)) = header.and_then(|header| std::str::from_utf8(header).ok()).and_then(bounds) else {
         return Asked::Whole;

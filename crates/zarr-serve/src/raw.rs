@@ -13,7 +13,7 @@ use hyper::{HeaderMap, Response, StatusCode};
 use std::sync::Arc;
 use zarr_store::{GetOptions, Key, Snapshot, Store};
 
-/// A value that is replaced between two requests to the store is looked at again, so many times.
+/// Number of attempts to answer for a value that is replaced between two requests to the store.
 const ATTEMPTS: usize = 3;
 
 /// Answers a request for the value whose key is `path`, with its escapes.
@@ -51,7 +51,7 @@ fn key(path: &str) -> Result<Key, Fault> {
     Key::new(&path).map_err(|error| Fault::argument(error.to_string()))
 }
 
-/// What is known of a value without its bytes.
+/// Facts about a value that are known without its bytes.
 struct Known {
     size: u64,
     tag: Option<String>,

@@ -1,4 +1,4 @@
-//! What was found out a moment ago.
+//! Results that were found a moment ago.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

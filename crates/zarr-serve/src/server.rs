@@ -22,11 +22,11 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use zarr_array::{Registry, Store};
 
-/// So many connections wait to be accepted.
+/// Greatest number of connections that wait to be accepted.
 const BACKLOG: u32 = 1024;
-/// The head of a request has at most so many bytes.
+/// Greatest number of bytes of the head of a request.
 const MAX_HEAD: usize = 16 << 10;
-/// A request has at most so many headers.
+/// Greatest number of headers of a request.
 const MAX_HEADERS: usize = 64;
 /// The time in which answers are ended once the server stops.
 const END: Duration = Duration::from_secs(5);

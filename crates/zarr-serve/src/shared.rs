@@ -1,4 +1,4 @@
-//! What all connections of a server share: the store, who may read it, how much is under way and how much is held.
+//! State that all connections of a server share: the store, the access to it, the work under way and the memory that is held.
 
 use crate::access::Access;
 use crate::fault::Fault;
@@ -9,14 +9,14 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zarr_store::Store;
 
-/// What all connections of a server share.
+/// State that all connections of a server share.
 pub(crate) struct Shared {
     pub(crate) access: Access,
     pub(crate) held: Held,
     nodes: Arc<Nodes>,
     gets: Arc<Semaphore>,
     computations: Arc<Semaphore>,
-    /// Questions that are worked on, and those that wait for that.
+    /// Permits for questions: those that are worked on, and those that wait for that.
     questions: Arc<Semaphore>,
 }
 

@@ -14,15 +14,15 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinHandle;
 use zarr_store::{ByteRange, GetOptions, Key, Snapshot, Store};
 
-/// So many bytes are read by one get, if there is room to spare: some stores have to decompress all of a value for any part of it.
+/// Number of bytes that are read by one get, if there is room to spare: some stores have to decompress all of a value for any part of it.
 const WHOLE: u64 = 8 << 20;
 /// Bytes of the first piece, and of the pieces of a client that takes its time.
 const LEAST: u64 = 128 << 10;
 /// Bytes of a piece of a quick client.
 const MOST: u64 = 4 << 20;
-/// A client that has taken a piece in this time gets one twice as large.
+/// Time in which a client has to take a piece to get one twice as large.
 const QUICK: Duration = Duration::from_millis(250);
-/// One that has needed this time gets one half as large.
+/// Time to take a piece from which on a client gets one half as large.
 const SLOW: Duration = Duration::from_secs(1);
 
 /// The bytes of a range of one state of a value.
@@ -36,11 +36,11 @@ pub(crate) struct ValueBody {
     rest: Range<u64>,
     /// Bytes of the next piece.
     size: u64,
-    /// When the last piece was taken.
+    /// The time at which the last piece was taken.
     taken: Instant,
 }
 
-/// Where the bytes come from.
+/// Source of the bytes.
 #[derive(Clone)]
 struct Source {
     shared: Arc<Shared>,
@@ -102,22 +102,22 @@ impl ValueBody {
         Ok(body)
     }
 
-    /// How many bytes are still to be sent.
+    /// The number of bytes that are still to be sent.
     pub(crate) fn left(&self) -> u64 {
         let ready = self.ready.as_ref().map_or(0, Bytes::len) as u64;
         let reading = self.reading.as_ref().map_or(0, |(len, _)| *len);
         ready + reading + (self.rest.end - self.rest.start)
     }
 
-    /// The next bytes that are not yet asked for, at most so many.
+    /// Takes the next bytes that are not yet asked for, at most `most`.
     fn take(&mut self, most: u64) -> Range<u64> {
         let start = self.rest.start;
         self.rest.start = self.rest.end.min(start.saturating_add(most));
         start..self.rest.start
     }
 
-    /// How many bytes are read next, at most so many. If they are more than [`LEAST`], there is room for them: clients that read slowly
-    /// hold no more than that each, once they hold half of all.
+    /// The number of bytes that are read next, at most `most`. If they are more than [`LEAST`], there is room for them: clients that read
+    /// slowly hold no more than [`LEAST`] each, once they hold half of all.
     fn next_room(&self, most: u64) -> (u64, Option<Room>) {
         let wanted = most.min(self.rest.end - self.rest.start);
         if wanted > LEAST

@@ -24,7 +24,10 @@ pub struct Layer {
 /// ```
 /// # use zarr_view::{Layer, Numbers, Samples, Slice, composite};
 /// # let layer = |values: &[f64], color| Layer {
-/// #     slice: Slice { samples: vec![Samples::all(0, 1, 1), Samples::all(0, 1, 3)], values: values.to_vec(), numbers: Numbers::Floats, is_cut: false, text: None },
+/// #     slice: Slice {
+/// #         samples: vec![Samples::all(0, 1, 1), Samples::all(0, 1, 3)], values: values.to_vec(),
+/// #         numbers: Numbers::Floats, is_cut: false, text: None,
+/// #     },
 /// #     color, window: (0.0, 100.0), name: String::new(),
 /// # };
 /// let (red, green) = (layer(&[0.0, 100.0, 50.0], [255, 0, 0]), layer(&[0.0, 200.0, f64::NAN], [0, 255, 0]));

@@ -59,7 +59,7 @@ fn are_at_paths(nodes: &Nodes, group: &StoredNode) -> Result<bool, Fault> {
     Ok(nodes.store.capabilities().list && group.dialect.has_documents_at_paths() && !has_other_dialects(nodes)?)
 }
 
-/// What lies below a node: paths, where a listing tells them; else the nodes.
+/// Finds what lies directly below a node: paths, where a listing tells them; else the nodes.
 fn below(
     nodes: &Nodes,
     group: &StoredNode,
@@ -87,7 +87,7 @@ fn paths(nodes: &Nodes, dialect: Dialect, group: &NodePath) -> Result<Vec<NodePa
     Ok(paths.filter(|path| path.name() != Some(REPLACEMENTS)).collect())
 }
 
-/// How many paths directly below a group a walk looks at, as far as a listing tells.
+/// The number of paths directly below a group that a walk looks at, as far as a listing tells.
 fn walked(nodes: &Nodes, group: &StoredNode) -> Result<usize, Fault> {
     if !nodes.store.capabilities().list {
         return Ok(0);

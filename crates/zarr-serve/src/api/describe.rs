@@ -1,4 +1,4 @@
-//! What the nodes are: the store, the tree, the facts about a node, its attributes.
+//! Descriptions of the nodes: the store, the tree, the facts about a node, its attributes.
 
 use super::answer::Answer;
 use super::children::add_counts;
@@ -63,7 +63,7 @@ fn texts(warnings: &[zarr_meta::Warning]) -> Vec<Value> {
     warnings.iter().map(|warning| Value::from(warning.to_string())).collect()
 }
 
-/// What an opened array shows, and how it can be looked at. An array that cannot be opened is described all the same.
+/// Adds the facts about an opened array, and about the ways to look at it. An array that cannot be opened is described all the same.
 fn add_array(nodes: &Nodes, opened: &Arc<Opened>, with_sizes: bool, facts: &mut Map) -> Result<Vec<Value>, Fault> {
     let array = match nodes.array(opened) {
         Ok(array) => array,
@@ -101,7 +101,7 @@ fn add_array(nodes: &Nodes, opened: &Arc<Opened>, with_sizes: bool, facts: &mut 
     Ok(texts(array.warnings()))
 }
 
-/// How large an array is, and how much of it is stored.
+/// Adds the size of an array, and how much of it is stored.
 fn add_sizes(array: &Array, facts: &mut Map) -> Result<(), Fault> {
     let chunks = total_size(&array.chunk_grid().grid_shape(), 1);
     if chunks > LISTED {

@@ -9,9 +9,9 @@ use zarr_view::shown_array;
 
 /// Elements as floats, exact where a float of the size is.
 pub(crate) enum Numbers {
-    /// Of types whose values are floats of 32 bits.
+    /// Values of types whose values are floats of 32 bits.
     F32(Vec<f32>),
-    /// Of all other types; integers beyond 2^53 are rounded.
+    /// Values of all other types; integers beyond 2^53 are rounded.
     F64(Vec<f64>),
 }
 

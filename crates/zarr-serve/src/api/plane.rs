@@ -20,7 +20,7 @@ struct Source {
     array: Array,
     is_decoded: bool,
     cut: Cut,
-    /// Of an image, the number of the level.
+    /// The number of the level, if the source is an image.
     level: Option<usize>,
 }
 
@@ -33,8 +33,8 @@ impl Source {
         Ok((Self { array: array.clone(), is_decoded, cut, level: None }, asked))
     }
 
-    /// The level of an image that fits, or the one that the parameter `level` names, and what is asked of it: indices of the query are those
-    /// of the finest level.
+    /// The level of an image that fits, or the one that the parameter `level` names, and what is asked of it: indices of the query are
+    /// those of the finest level.
     fn of_image(nodes: &Nodes, image: &Image, query: &Query) -> Result<(Self, Asked), Fault> {
         let asked = Asked::parse(query, image.level(0)?.shape(), MOST)?.sized(query)?;
         let pixels = |most: u64| usize::try_from(most).unwrap_or(usize::MAX);
@@ -74,7 +74,7 @@ pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     Ok(Answer::Bytes(bytes))
 }
 
-/// What a plane is.
+/// Describes a plane, as the head of the answer.
 fn head(source: &Source, taken: &Taken, opened: &Opened) -> Map {
     let [y, x] = taken.described(&source.array);
     let units = opened.found.node.attributes().get("units").and_then(Value::as_str);

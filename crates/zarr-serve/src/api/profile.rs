@@ -8,10 +8,10 @@ use crate::fault::Fault;
 use crate::nodes::Nodes;
 use zarr_json::{Value, json};
 
-/// Elements of a profile at most.
+/// Greatest number of elements of a profile.
 const MOST: u64 = 2048;
 
-/// The elements along `axis`, through the one at the indices `at`; NaN and infinite ones are texts.
+/// The elements along `axis`, through the one at the indices `at`; NaN and infinite ones are strings.
 pub(super) fn profile(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     let opened = nodes.open(query.path())?;
     let (array, is_decoded) = array_of(nodes, &opened, !query.flag("stored"))?;

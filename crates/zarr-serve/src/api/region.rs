@@ -1,4 +1,4 @@
-//! Which elements of an array a question asks for, and which of them are read: so many that it keeps to a budget.
+//! The elements of an array that a question asks for, and those of them that are read, which are few enough to keep to a budget.
 
 use crate::address::Query;
 use crate::fault::Fault;
@@ -8,16 +8,16 @@ use zarr_json::{Value, json};
 use zarr_meta::text::size;
 use zarr_view::{Budget, Cut, Samples, Thinned};
 
-/// What a question asks of an array.
+/// Region of an array that a question asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     /// The axis from top to bottom; `None` for a single row.
     pub(crate) y: Option<usize>,
     /// The axis from left to right; `None` for a single column.
     pub(crate) x: Option<usize>,
-    /// Along each axis of the array: an index, or of `y` and `x` a range.
+    /// The selection along each axis of the array: a range for `y` and `x`, an index for the others.
     axes: Vec<AxisSelection>,
-    /// So many elements at most, along `y` and along `x`.
+    /// Greatest numbers of elements along `y` (`height`) and along `x` (`width`).
     pub(crate) height: u64,
     pub(crate) width: u64,
 }
@@ -31,8 +31,8 @@ pub(crate) struct Taken {
 }
 
 impl Asked {
-    /// What the parameters `y`, `x` (axes), `y0`, `y1`, `x0`, `x1` (their ranges) and `at` (indices of all axes) of a query ask for: `most`
-    /// elements along an axis at most.
+    /// Parses the parameters `y`, `x` (axes), `y0`, `y1`, `x0`, `x1` (their ranges) and `at` (indices of all axes) of a query: at most
+    /// `most` elements along an axis.
     pub(crate) fn parse(query: &Query, shape: &[u64], most: u64) -> Result<Self, Fault> {
         let (y, x): (Option<usize>, Option<usize>) = (query.optional("y")?, query.optional("x")?);
         if y.is_some() && y == x {
@@ -53,7 +53,7 @@ impl Asked {
         Ok(Self { y, x, axes, height: most, width: most })
     }
 
-    /// With as many elements as the parameters `height` and `width` say, if these are fewer.
+    /// Reduces the numbers of elements to those of the parameters `height` and `width`, if these are fewer.
     pub(crate) fn sized(self, query: &Query) -> Result<Self, Fault> {
         let (height, width) = (query.number("height", self.height)?, query.number("width", self.width)?);
         Ok(Self { height: height.min(self.height), width: width.min(self.width), ..self })
@@ -79,7 +79,7 @@ impl Asked {
         Ok(Self { y: None, x: Some(0), axes: axes.collect::<Result<_, _>>()?, height: 1, width: count })
     }
 
-    /// The first elements of each range, no more than so many.
+    /// Shortens each range to its first elements, at most `most`.
     pub(crate) fn few(mut self, most: u64) -> Self {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         for selected in &mut self.axes {
@@ -95,7 +95,7 @@ impl Asked {
         Selection::Axes(self.axes.clone())
     }
 
-    /// What of an array of this shape is shown.
+    /// The cut of an array of this shape that is shown.
     pub(crate) fn cut(&self, shape: &[u64]) -> zarr_view::Result<Cut> {
         let shown: Vec<usize> = self.y.into_iter().chain(self.x).collect();
         Cut::new(shape, &self.selection(), (!shown.is_empty()).then_some(&shown))
@@ -149,7 +149,7 @@ impl Taken {
         &self.thinned.samples
     }
 
-    /// What is read for them.
+    /// The selection that is read for them.
     pub(crate) fn selection(&self) -> Selection {
         self.cut.selection(self.samples())
     }

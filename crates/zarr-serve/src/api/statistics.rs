@@ -1,4 +1,4 @@
-//! What many numbers are like: their range, most of their range, how often each occurs.
+//! Statistics of many numbers: their range, the range of most of them, a histogram.
 
 use zarr_json::{Value, json};
 
@@ -8,11 +8,11 @@ const BINS: usize = 64;
 /// Statistics of numbers.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Statistics {
-    /// Of the finite ones; `None` if there are none.
+    /// Statistics of the finite numbers; `None` if there are none.
     range: Option<Finite>,
-    /// Neither finite nor NaN.
+    /// The number of values that are infinite.
     infinite: usize,
-    /// NaN.
+    /// The number of values that are NaN.
     missing: usize,
     count: usize,
 }
@@ -23,9 +23,9 @@ struct Finite {
     min: f64,
     max: f64,
     mean: f64,
-    /// 2 % are smaller.
+    /// The percentile 2: 2 % of the numbers are smaller.
     p2: f64,
-    /// 98 % are smaller.
+    /// The percentile 98: 98 % of the numbers are smaller.
     p98: f64,
 }
 
@@ -65,13 +65,13 @@ impl Statistics {
     }
 }
 
-/// The nearest number below which so many percent lie.
+/// The nearest number below which `percent` percent of the values lie.
 fn percentile(values: &mut [f64], percent: usize) -> f64 {
     let at = (values.len().saturating_sub(1) * percent + 50) / 100;
     *values.select_nth_unstable_by(at, f64::total_cmp).1
 }
 
-/// How many values lie in each of 64 intervals of a range; the last one has its end.
+/// The histogram of values: the number of values in each of 64 intervals of a range; the last one has its end.
 pub(crate) fn histogram(values: &[f64], range: Option<(f64, f64)>) -> Value {
     let Some((low, high)) = range.filter(|(low, high)| low <= high) else {
         return json!({"low": null, "high": null, "counts": []});

@@ -1,4 +1,4 @@
-//! What questions cost: requests to the store, of many nodes and of large arrays.
+//! Costs of questions: requests to the store, of many nodes and of large arrays.
 
 use crate::support::{ask, at, get, registry, serve};
 use std::sync::Arc;
