@@ -15,11 +15,11 @@ use zarr_meta::StoredNode;
 use zarr_scan::{in_parallel, lock, processors};
 use zarr_store::{ByteRange, Bytes, Copied, Key, Store, StoreExt};
 
-/// The encoded chunks of so many shapes are kept. A regular grid of few dimensions has no more.
+/// Greatest number of chunk shapes of which an encoded chunk is kept. A regular grid of few dimensions has no more.
 const DISTINCT: usize = 16;
-/// The sizes of so many chunks are looked at before all are copied.
+/// Number of chunks whose sizes are looked at before all chunks are copied.
 const SAMPLES: usize = 16;
-/// So many threads wait for requests that take long.
+/// Number of threads that wait for requests that take long.
 const WAITING: usize = 64;
 
 /// Copies all chunks of a node. Needs neither its codecs nor its data type, unless chunks that are not stored would read as another

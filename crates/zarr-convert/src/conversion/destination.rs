@@ -34,15 +34,15 @@ impl ExistingDocuments {
     }
 }
 
-/// What becomes of nodes that are in the way.
+/// Treatment of nodes that are in the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InTheWay {
-    /// They are an error.
+    /// Nodes in the way are an error.
     Refuse,
     Erase,
-    /// They stay until the conversion has ended, and are replaced then.
+    /// Nodes in the way stay until the conversion has ended, and are replaced then.
     Replace,
-    /// They are of this conversion.
+    /// The nodes belong to this conversion, and are kept.
     Keep,
 }
 
@@ -115,8 +115,8 @@ pub(super) fn drop_above(target: &Arc<dyn Store>, conversion: &Conversion) -> Re
     run(&**target, above.replaced().job()).map(drop)
 }
 
-/// The prefix to which the node in the way can be renamed, as one of those that are to replace another: what finds and removes them finds and
-/// removes it. None if there is no node, or not all of it lies under its path.
+/// The prefix to which the node in the way can be renamed, as one of those that are to replace another: what finds and removes them finds
+/// and removes it. None if there is no node, or not all of it lies under its path.
 pub(super) fn aside(target: &Arc<dyn Store>, conversion: &Conversion) -> Result<Option<Prefix>> {
     let (_, path) = conversion.paths();
     // Where nodes are not exchanged, nobody looks there.
@@ -234,8 +234,8 @@ pub(super) fn check_free(target: &dyn Store, planned: &PlannedNode) -> Result<()
     }
 }
 
-/// Erases the values under the keys of the chunks of an array, of those chunks that `is_own` names; `None` is a chunk beyond the shape. Before
-/// each, `confirm` fails if they may be of another run.
+/// Erases the values under the keys of the chunks of an array, of those chunks that `is_own` names; `None` is a chunk beyond the shape.
+/// Before each, `confirm` fails if they may be of another run.
 pub(super) fn erase_chunks(
     store: &dyn Store,
     array: &StoredNode,

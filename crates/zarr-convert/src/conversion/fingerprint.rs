@@ -2,7 +2,7 @@
 
 use zarr_meta::StoredNode;
 
-/// FNV-1a of 64 bits: nobody gains by two texts that have the same hash.
+/// FNV-1a hash of 64 bits: nobody gains by two byte strings that have the same hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fingerprint(u64);
 
@@ -11,14 +11,15 @@ impl Fingerprint {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    /// The hash of all texts so far and this one.
+    /// The hash of all bytes so far and of these.
     #[must_use]
     pub(super) fn with(self, text: &[u8]) -> Self {
         let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
         Self(text.iter().fold(self.0, step))
     }
 
-    /// As [`with`](Self::with), apart from the texts before and after it.
+    /// The hash as [`with`](Self::with), with the length of the bytes as well, so that they are told from the bytes before and after
+    /// them.
     #[must_use]
     pub(super) fn with_part(self, text: &[u8]) -> Self {
         self.with(&(text.len() as u64).to_le_bytes()).with(text)

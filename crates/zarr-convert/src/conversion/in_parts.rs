@@ -16,10 +16,10 @@ use std::sync::Arc;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result};
 use zarr_store::{Key, Store};
 
-/// The numbers of so many missing parts are listed.
+/// Greatest number of missing parts whose numbers an error lists.
 const LISTED: usize = 20;
 
-/// What all parts have in common.
+/// Entries of a journal that all parts have in common.
 struct Shared {
     key: Key,
     id: String,
@@ -27,7 +27,7 @@ struct Shared {
     existing: ExistingDocuments,
 }
 
-/// What parts left out.
+/// Chunks that the parts left out.
 #[derive(Default)]
 struct LeftOut {
     chunks: Vec<SkippedChunk>,
@@ -35,12 +35,13 @@ struct LeftOut {
 }
 
 impl Conversion {
-    /// Ends a conversion of which [parts](super::ConvertOptions::part) were done: writes the documents after all parts are, and erases their
-    /// journals. Options are those of the parts.
+    /// Ends a conversion of which [parts](super::ConvertOptions::part) were done: writes the documents after all parts are, and erases
+    /// their journals. Options are those of the parts.
     ///
     /// # Errors
-    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if no part was begun or all is finished; [`Argument`](zarr_hierarchy::ErrorKind::Argument)
-    /// that lists the parts that are not done, or says in which option this conversion differs; the errors of [`run`](Self::run).
+    /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if no part was begun or all is finished;
+    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) that lists the parts that are not done, or says in which option this conversion
+    /// differs; the errors of [`run`](Self::run).
     pub fn finish<F: IntoFlow>(
         &self,
         target: &Arc<dyn Store>,
@@ -50,9 +51,9 @@ impl Conversion {
         self.finish_reporting(target, &Reporter::new(&report))
     }
 
-    /// Gives up a conversion of which [parts](super::ConvertOptions::part) were begun: erases their journals and the chunks that they wrote, so
-    /// that another one, or the same one anew, can begin. Options are those of the parts, since they decide which keys chunks have. It may
-    /// be interrupted, and run again.
+    /// Gives up a conversion of which [parts](super::ConvertOptions::part) were begun: erases their journals and the chunks that they
+    /// wrote, so that another one, or the same one anew, can begin. Options are those of the parts, since they decide which keys chunks
+    /// have. It may be interrupted, and run again.
     ///
     /// # Errors
     /// [`NotFound`](zarr_hierarchy::ErrorKind::NotFound) if there are no journals of parts;

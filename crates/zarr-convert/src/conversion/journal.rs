@@ -35,12 +35,12 @@ use zarr_hierarchy::{Error, Result};
 use zarr_scan::{lock, try_lock};
 use zarr_store::{Durability, Key, Precondition, SetOptions, Store, Version};
 
-/// An entry is written when so many chunks were stored since the last one...
+/// Number of chunks stored since the last entry from which on another entry is written.
 const CHUNKS: u64 = 64;
-/// ... or after this time.
+/// Time since the last entry from which on another entry is written.
 const PAUSE: Duration = Duration::from_secs(5);
-/// Where chunks have to reach the disk before the entry that says that they are there, at most one in so many parts of the time is
-/// spent on that.
+/// Divisor of the time: where chunks have to reach the disk before the entry that says that they are there, at most one in `SHARE` parts
+/// of the time is spent on that.
 const SHARE: u32 = 20;
 
 /// The journal while a run owns it.
@@ -55,7 +55,7 @@ pub(super) struct Journal {
 struct Owned {
     target: Arc<dyn Store>,
     key: Key,
-    /// All that entries have in common.
+    /// Members that all entries have in common.
     common: Entry,
     run: Running,
     is_resumed: bool,
@@ -64,16 +64,16 @@ struct Owned {
     recorded: Mutex<Recorded>,
     /// Locked while an entry is set. It is not while chunks have to reach the disk: the run shows that it is at work meanwhile.
     written: Mutex<Written>,
-    /// When the last entry was about to be set.
+    /// The time at which the last entry was about to be set.
     entered: Mutex<Instant>,
 }
 
-/// All that the next entry says.
+/// State that the next entry records.
 #[derive(Debug)]
 struct Held {
     state: State,
     done: usize,
-    /// Of the node after them, if it is begun.
+    /// The units of the node after those that are done, if it is begun.
     units: Option<Units>,
     skipped: LeftOut,
     /// Whether the last entry lacks some of them.
@@ -88,30 +88,30 @@ struct Held {
 #[derive(Debug)]
 struct Recorded {
     at: Instant,
-    /// How long it took, where chunks had to reach the disk.
+    /// The time that the entry took, where chunks had to reach the disk.
     cost: Duration,
 }
 
 /// The last entry.
 #[derive(Debug)]
 struct Written {
-    /// Of the value in the store, if there is one.
+    /// The version of the value in the store, if there is one.
     version: Option<Option<Version>>,
     entry: Option<Entry>,
-    /// Why this run writes no further one.
+    /// The reason why this run writes no further entry.
     lost: Option<Lost>,
     /// Whether this run has ended.
     is_over: bool,
 }
 
-/// What a journal begins with.
+/// Contents of a journal at its beginning.
 pub(super) struct Beginning<'a> {
     pub(super) identity: &'a Identity,
     pub(super) state: State,
-    /// Of the conversion that it is a part of; none, if it is a new one.
+    /// Identifier of the conversion that the run is a part of; `None` if it is a new one.
     pub(super) id: Option<&'a str>,
     pub(super) items: BTreeMap<usize, u64>,
-    /// In place of one that is there.
+    /// The journal that it replaces, if there is one.
     pub(super) found: Option<Found>,
 }
 
@@ -205,7 +205,7 @@ impl Journal {
         self.owned.is_resumed
     }
 
-    /// In how many parts the conversion was whose journals are to be erased.
+    /// The number of parts of the conversion whose journals are to be erased.
     pub(super) fn former_parts(&self) -> Option<u64> {
         self.owned.common.former_parts
     }
@@ -232,7 +232,7 @@ impl Journal {
         is_new
     }
 
-    /// Adds so many of which no more is known.
+    /// Adds `count` chunks of which only the number is known.
     pub(super) fn skip_more(&self, count: u64) {
         lock(&self.owned.held).skipped.add(count);
     }
@@ -260,7 +260,7 @@ impl Journal {
         lock(&self.owned.held).has_written
     }
 
-    /// Begins with a node, or goes on with it, in units of so many chunks along each axis.
+    /// Begins with a node, or goes on with it, in units of `unit` chunks along each axis.
     pub(super) fn begin_node(&self, node: usize, unit: &[u64]) {
         let mut held = lock(&self.owned.held);
         let was = held.units.take().filter(|_| held.done == node).map(|units| units.reached());
@@ -268,7 +268,7 @@ impl Journal {
         held.units = Some(Units::new(was, unit));
     }
 
-    /// All chunks of a node are stored.
+    /// Records that all chunks of a node are stored.
     pub(super) fn end_node(&self, node: usize) {
         let mut held = lock(&self.owned.held);
         if node >= held.done {
@@ -287,7 +287,7 @@ impl Journal {
         }
     }
 
-    /// A unit of so many chunks is stored.
+    /// Records that a unit of `chunks` chunks is stored.
     pub(super) fn end_unit(&self, unit: &ChunkIndex, chunks: u64) -> Result<()> {
         let fresh = {
             let mut held = lock(&self.owned.held);
@@ -372,7 +372,7 @@ impl Owned {
         self.write_entry(&mut lock(&self.recorded), durability, true)
     }
 
-    /// How long ago the last entry was about to be set.
+    /// The time since the last entry was about to be set.
     fn since_entry(&self) -> Duration {
         lock(&self.entered).elapsed()
     }

@@ -27,8 +27,8 @@ pub struct ConvertOptions {
     pub dialect: Option<Dialect>,
     /// The shape of chunks (of inner chunks, if there are shards), for arrays of as many dimensions. Others keep theirs.
     pub chunks: Option<Vec<u64>>,
-    /// The lengths of chunks along dimensions of these names, for arrays that have one of them; along other dimensions they stay as they are.
-    /// Not beside [`chunks`](Self#structfield.chunks).
+    /// The lengths of chunks along dimensions of these names, for arrays that have one of them; along other dimensions they stay as they
+    /// are. Not beside [`chunks`](Self#structfield.chunks).
     pub chunk_lengths: BTreeMap<String, u64>,
     /// The shards. By default arrays stay sharded as they are, except arrays that get other chunks, which are not sharded.
     pub shards: Option<Shards>,
@@ -39,19 +39,19 @@ pub struct ConvertOptions {
     pub node: Option<NodePath>,
     /// Convert these arrays alone, with the groups above them. By default all.
     pub arrays: Option<Vec<NodePath>>,
-    /// The elements of arrays of the source, by path, that are converted: boxes, with steps or without. Other arrays are converted whole. The
-    /// arrays that are written have the shapes of these regions, dimensions of one element included, and chunks as long as in the source, or
-    /// as the region. Chunks that lie in a region as a whole are copied as they are stored, where all of them do. Levels of OME-Zarr images
-    /// are not cut, and a move cuts nothing.
+    /// The elements of arrays of the source, by path, that are converted: boxes, with steps or without. Other arrays are converted whole.
+    /// The arrays that are written have the shapes of these regions, dimensions of one element included, and chunks as long as in the
+    /// source, or as the region. Chunks that lie in a region as a whole are copied as they are stored, where all of them do. Levels of
+    /// OME-Zarr images are not cut, and a move cuts nothing.
     pub regions: BTreeMap<NodePath, Region>,
     /// Nodes that are left out, with all below them, whether they can be read or not.
     pub exclude: Vec<NodePath>,
-    /// Whether keys below groups that belong to no node are copied with their groups, as they are: tables in Parquet, XML, texts, whatever
-    /// other software keeps beside arrays ([`other_keys`](zarr_hierarchy::other_keys)). Default true; not where
+    /// Whether keys below groups that belong to no node are copied with their groups, as they are: tables in Parquet, XML, text files,
+    /// whatever other software keeps beside arrays ([`other_keys`](zarr_hierarchy::other_keys)). Default true; not where
     /// [`arrays`](Self#structfield.arrays) are chosen.
     pub other_keys: bool,
-    /// The path of the node in the target, or of the root if no node is named. Groups above it are made where there are none.
-    /// By default that in the source.
+    /// The path of the node in the target, or of the root if no node is named. Groups above it are made where there are none. By default
+    /// the path in the source.
     pub to: Option<NodePath>,
     /// Whether members that the dialect cannot express are kept in the attribute [`CARRIED`](zarr_meta::CARRIED), from
     /// where a conversion back takes them. Otherwise they are left out with a note, and dimension names are an error.
@@ -60,19 +60,19 @@ pub struct ConvertOptions {
     /// nodes that follow a convention keep their meaning instead: see [`ForDialect::meaning`](zarr_meta::ForDialect::meaning). Metadata of
     /// OME-Zarr become those of 0.5 in Zarr v3, and of 0.4 in older versions, and the axes of images name the dimensions of levels.
     pub literal: bool,
-    /// Whether arrays of objects all of whose elements are texts become arrays of the data type `string` with the codec `vlen-utf8`, which
-    /// other software reads. To find that out, their elements are read when the conversion is planned. Others stay as they are. By default
-    /// all do: in Zarr v3 no other software reads them ([`PlannedNode::unread`](super::PlannedNode::unread)).
+    /// Whether arrays of objects all of whose elements are strings become arrays of the data type `string` with the codec `vlen-utf8`,
+    /// which other software reads. To find that out, their elements are read when the conversion is planned. Others stay as they are. By
+    /// default all do: in Zarr v3 no other software reads them ([`PlannedNode::unread`](super::PlannedNode::unread)).
     pub objects_as_strings: bool,
     /// The convention that nodes follow. By default the one by which the dimensions of an array are named.
     pub conventions: Conventions,
-    /// How many bytes of memory may be used for data. Default 1 GiB.
+    /// Greatest number of bytes of memory for data. Default 1 GiB.
     pub memory: u64,
-    /// Where elements are stored temporarily, uncompressed, when the memory is so small that each chunk of the source would be decoded three
-    /// times or more: up to as many bytes as the elements of the array have, which are erased at the end. By default in the target, beside
-    /// the node (an SQLite file keeps its size when they are erased); in zip files, which take nothing that is erased again, chunks are
-    /// decoded several times instead. A killed process leaves them in this store; in the target the next run of the
-    /// conversion, or of the part, erases them.
+    /// The store in which elements are stored temporarily, uncompressed, when the memory is so small that each chunk of the source would
+    /// be decoded three times or more: up to as many bytes as the elements of the array have, which are erased at the end. By default the
+    /// target, beside the node (an SQLite file keeps its size when they are erased); in zip files, which take nothing that is erased
+    /// again, chunks are decoded several times instead. A killed process leaves the elements in this store; in the target the next run of
+    /// the conversion, or of the part, erases them.
     pub scratch: Option<Arc<dyn Store>>,
     /// Whether nodes that are in the way are replaced: in one step, when all is written, where the target exchanges prefixes, else they
     /// are erased first. See [`Conversion::run`](super::Conversion::run).
@@ -89,11 +89,10 @@ pub struct ConvertOptions {
     pub keep_going: bool,
     /// Do this part alone, which any process may do on any machine, at the same time as others do others. A part that was interrupted
     /// goes on where it stopped when it is run again. All parts have the same options, but for
-    /// [`threads`](zarr_array::Options#structfield.threads). No node is there until
-    /// [`Conversion::finish`](super::Conversion::finish). [`Conversion::abandon`](super::Conversion::abandon) gives all of them up. By default
-    /// all is done by one process.
+    /// [`threads`](zarr_array::Options#structfield.threads). No node is there until [`Conversion::finish`](super::Conversion::finish).
+    /// [`Conversion::abandon`](super::Conversion::abandon) gives all of them up. By default all is done by one process.
     pub part: Option<Part>,
-    /// How arrays are read and written.
+    /// Options with which arrays are read and written.
     pub options: Options,
 }
 
@@ -127,7 +126,7 @@ impl Default for ConvertOptions {
 }
 
 impl ConvertOptions {
-    /// Where a node goes.
+    /// The path that a node goes to.
     pub(super) fn moved(&self, path: &NodePath) -> Result<NodePath> {
         let Some(to) = &self.to else { return Ok(path.clone()) };
         let from = self.node.as_ref().map_or(0, |node| node.names().count());

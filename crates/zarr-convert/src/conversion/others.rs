@@ -9,7 +9,7 @@ use zarr_hierarchy::{Error, OtherKey, Result, have_equal_bytes, other_keys, walk
 use zarr_meta::{Dialect, NodePath};
 use zarr_store::{ByteRange, Bytes, GetOptions, Key, SetOptions, Store, StoreExt};
 
-/// So many bytes of a value are read at a time.
+/// Number of bytes of a value that are read at a time.
 const PIECE: u64 = 8 << 20;
 
 /// Where the other keys go, in a target of `dialect`.
@@ -29,12 +29,13 @@ pub(super) fn planned(others: Vec<OtherKey>, dialect: Dialect, options: &Convert
 }
 
 impl Conversion {
-    /// The keys that belong to no node and are copied with their groups: files of other software, such as tables in Parquet, XML, texts.
+    /// The keys that belong to no node and are copied with their groups: files of other software, such as tables in Parquet, XML, text
+    /// files.
     pub fn other_keys(&self) -> &[CopiedKey] {
         &self.others
     }
 
-    /// Copies the keys that belong to no node. Where the conversion keeps going, one that cannot be read is left out, and told.
+    /// Copies the keys that belong to no node. Where the conversion keeps going, a key that cannot be read is left out, and reported.
     pub(super) fn copy_other_keys(&self, target: &Arc<dyn Store>, reporter: &Reporter<'_>) -> Result<()> {
         for other in &self.others {
             match self.copy_other_key(other, target, &|bytes| reporter.report(Progress::OtherKey(other, bytes))) {

@@ -25,7 +25,7 @@ pub struct Part {
 const MOST: u64 = 100_000;
 
 impl Part {
-    /// Part `number`, counted from 1, of so many.
+    /// Part `number`, counted from 1, of `of` parts.
     ///
     /// # Errors
     /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if there is no such part, or there are more than 100,000.
@@ -38,12 +38,12 @@ impl Part {
         Ok(Self { number, of })
     }
 
-    /// Its number, from 1.
+    /// The number of the part, from 1.
     pub fn number(self) -> u64 {
         self.number
     }
 
-    /// How many parts there are.
+    /// The number of all parts.
     pub fn of(self) -> u64 {
         self.of
     }

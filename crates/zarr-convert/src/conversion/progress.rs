@@ -16,16 +16,17 @@ use zarr_hierarchy::{IntoFlow, Result};
 pub enum Progress<'a> {
     /// A node is begun.
     Begin(&'a PlannedNode),
-    /// So many bytes of elements, as [`PlannedNode::size`] counts them, are done. A conversion that is resumed begins with the bytes
-    /// that were done before.
+    /// The number of bytes of elements, as [`PlannedNode::size`] counts them, that are done. A conversion that is resumed begins with the
+    /// bytes that were done before.
     Done(u128),
-    /// A chunk of the source cannot be read, and is left out: see [`ConvertOptions::keep_going`](super::ConvertOptions::keep_going). Each is
-    /// reported once, and once more where a conversion is resumed.
+    /// A chunk of the source cannot be read, and is left out: see [`ConvertOptions::keep_going`](super::ConvertOptions::keep_going). Each
+    /// is reported once, and once more where a conversion is resumed.
     Skipped(&'a SkippedChunk),
-    /// About so many more chunks were left out by earlier runs, or other parts, of which the journal has no more than the number: it lists
-    /// 1,000 at most.
+    /// The approximate number of further chunks that were left out by earlier runs, or other parts, of which the journal has no more than
+    /// the number: it lists 1,000 at most.
     MoreSkipped(u64),
-    /// So many bytes more of a key that belongs to no node are copied; 0 when it is begun. They are not among those of [`Done`](Self::Done).
+    /// A key that belongs to no node, and the number of its bytes that were copied since the last report; 0 when it is begun. They are
+    /// not among those of [`Done`](Self::Done).
     OtherKey(&'a CopiedKey, u64),
     /// A key that belongs to no node cannot be read, and is left out: see
     /// [`ConvertOptions::keep_going`](super::ConvertOptions::keep_going). It is reported again where a conversion is resumed.
@@ -40,22 +41,22 @@ impl<'a> Reporter<'a> {
         Self(report)
     }
 
-    /// Tells of a node that is begun.
+    /// Reports a node that is begun.
     pub(super) fn begin(&self, node: &PlannedNode) -> Result<()> {
         self.report(Progress::Begin(node))
     }
 
-    /// Tells of so many bytes of elements that are done.
+    /// Reports the number of bytes of elements that are done.
     pub(super) fn done(&self, bytes: u128) -> Result<()> {
         self.report(Progress::Done(bytes))
     }
 
-    /// Tells of a chunk that cannot be read.
+    /// Reports a chunk that cannot be read.
     pub(super) fn skipped(&self, chunk: &SkippedChunk) -> Result<()> {
         self.report(Progress::Skipped(chunk))
     }
 
-    /// Tells of the chunks that earlier runs could not read, and of so many more.
+    /// Reports the chunks that earlier runs could not read, and `more` of which only the number is known.
     pub(super) fn all_skipped(&self, chunks: &[SkippedChunk], more: u64) -> Result<()> {
         chunks.iter().try_for_each(|chunk| self.skipped(chunk))?;
         if more > 0 { self.report(Progress::MoreSkipped(more)) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! How far the work on an array has come. Pure: no store, no array.
+//! Units of an array that are done. Pure: no store, no array.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -6,8 +6,8 @@ use zarr_grid::ChunkIndex;
 use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 
-/// The runs of a journal take so many bytes at most. Units under way at the same time part them, a few dozen: only where more are known
-/// than that, the last ones are done again.
+/// Greatest number of bytes of the runs of a journal. Units under way at the same time, a few dozen, separate the runs: the last ones are
+/// done again only where there are more runs than that.
 const MOST: usize = 24 << 10;
 
 /// The units of an array that are completely stored. A unit is a box of chunks of the new array; units are done in C order, a few at
@@ -107,17 +107,17 @@ fn behind(unit: &[u64]) -> ChunkIndex {
 /// The units of an array while it is worked on.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// What an earlier run did.
+    /// The units that an earlier run did.
     was: Reached,
     unit: Vec<u64>,
-    /// Begun, and not yet done.
+    /// The units that are begun, and not yet done.
     begun: BTreeSet<ChunkIndex>,
-    /// The last one that was begun.
+    /// The last unit that was begun.
     last: Option<ChunkIndex>,
 }
 
 impl Units {
-    /// In units of so many chunks along each axis.
+    /// Units of `unit` chunks along each axis.
     pub(super) fn new(was: Option<Reached>, unit: &[u64]) -> Self {
         let was = was.unwrap_or_else(|| Reached::none(unit));
         Self { was, unit: unit.to_vec(), begun: BTreeSet::new(), last: None }
@@ -138,7 +138,7 @@ impl Units {
         self.begun.remove(unit);
     }
 
-    /// All that is done: up to the last unit that was begun, all that are not under way.
+    /// The units that are done: all up to the last one that was begun, without those that are under way.
     pub(super) fn reached(&self) -> Reached {
         let Some(last) = &self.last else { return self.was.clone() };
         let mut reached = Reached::none(&self.unit);

@@ -15,7 +15,7 @@ use zarr_meta::StoredNode;
 use zarr_scan::{COMFORT, Memory, OVERHEAD, Selected, Slabs, in_parallel, lock, usual_item_size};
 use zarr_store::Store;
 
-/// As many small parts are under way at once.
+/// Number of small parts that are under way at once.
 const BATCH: usize = 1024;
 
 /// Checks that memory suffices, as far as metadata tells.
@@ -131,7 +131,7 @@ struct Reencoding<'a> {
     plan: &'a ReencodePlan,
     /// Bytes of an element.
     item: u64,
-    /// Where elements are between reading and writing, if they are stored temporarily.
+    /// The elements between reading and writing, if they are stored temporarily.
     scratch: Option<Scratch<'a>>,
     /// Bytes of elements that were reported as done.
     done: Mutex<u128>,
@@ -270,13 +270,13 @@ impl Reencoding<'_> {
 
 struct ReencodePlan {
     slabs: Slabs,
-    /// Bytes of elements of a slab at most.
+    /// Greatest number of bytes of elements of a slab.
     budget: u64,
     /// Bytes of elements that may be held where parts are smaller than slabs.
     room: u64,
-    /// So many slabs may be under way at once.
+    /// Number of slabs that may be under way at once.
     workers: usize,
-    /// With fewer threads than were asked for, where memory does not suffice for all.
+    /// Options with fewer threads than were asked for, where memory does not suffice for all.
     options: Options,
 }
 

@@ -8,7 +8,7 @@ use zarr_hierarchy::{Error, Result};
 use zarr_json::Value;
 use zarr_meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode, conventions};
 
-/// So many regions are told as texts; of more there is a hash.
+/// Greatest number of regions that a journal lists as strings; for more there is a hash.
 const LISTED: usize = 16;
 
 /// The elements of an array that are converted; `None` for all.

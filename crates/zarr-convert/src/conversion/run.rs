@@ -15,18 +15,18 @@ use zarr_hierarchy::node::ListNode;
 use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers, consolidate};
 use zarr_store::Store;
 
-/// What a run does after it has the journal.
+/// Next steps of a run that has the journal.
 struct Begun {
     unfinished: Unfinished,
     start: Start,
 }
 
 enum Start {
-    /// Nothing was there.
+    /// Nothing was there: a new conversion.
     New(ExistingDocuments),
     /// Nodes are in the way, and maybe what another conversion left.
     Overwriting { left: Option<Unfinished> },
-    /// Where the node of the interrupted run is; `None` if it had not begun to write it.
+    /// The place of the node of the interrupted run; `None` if it had not begun to write it.
     Resuming(Option<Whereabouts>),
 }
 
@@ -37,26 +37,25 @@ impl Conversion {
     /// conversion is interrupted.
     ///
     /// While it runs, a journal beside the target node (the key `.zconversion`, with the name of the node behind it unless that is the
-    /// root) says what it is and which chunks are stored. It is written after every 64 chunks or 5 s, and erased at the end; by it another run
-    /// [resumes](super::ConvertOptions::resume) a conversion that was interrupted. It names the process that writes it: while that is at
-    /// work, no other run goes on with it or replaces it. Whether a process on another machine is at work shows by its entries, for which
-    /// a run that resumes or overwrites waits 30 s. Who erases, moves or replaces the target erases the journal first: the conversion ends with
-    /// an error then.
+    /// root) says what it is and which chunks are stored. It is written after every 64 chunks or 5 s, and erased at the end; by it
+    /// another run [resumes](super::ConvertOptions::resume) a conversion that was interrupted. It names the process that writes it: while
+    /// that is at work, no other run goes on with it or replaces it. Whether a process on another machine is at work shows by its
+    /// entries, for which a run that resumes or overwrites waits 30 s. Who erases, moves or replaces the target erases the journal first:
+    /// the conversion ends with an error then.
     ///
     /// A node that is [overwritten](super::ConvertOptions::overwrite) stays whole to the end where the store exchanges prefixes
     /// (a directory, a SQLite file, memory) and all of it lies under its path (v2, v3, not the root): the new one is written under
     /// the prefix `.zreplacement` beside it and exchanged for it. Elsewhere it is erased first.
     ///
-    /// In a store whose values [appear at a flush](zarr_store::Capabilities::appears_at_flush), such as a zip file, the conversion ends with
-    /// one. If it fails there is none: drop the store, which leaves the file as it was, or away. There is no journal.
+    /// In a store whose values [appear at a flush](zarr_store::Capabilities::appears_at_flush), such as a zip file, the conversion ends
+    /// with one. If it fails there is none: drop the store, which leaves the file as it was, or away. There is no journal.
     ///
     /// # Errors
-    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there are nodes in the way and [`ConvertOptions::overwrite`] is not set, or an interrupted
-    /// conversion and neither that nor [`ConvertOptions::resume`] is; or if another run is at work, or takes over, naming its process, or the target
-    /// was erased meanwhile;
-    /// [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the target is the source, a chunk needs more memory than there may be, or the
-    /// journal is of another conversion, naming the difference; the errors of reading and writing arrays;
-    /// [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
+    /// [`Exists`](zarr_hierarchy::ErrorKind::Exists) if there are nodes in the way and [`ConvertOptions::overwrite`] is not set, or an
+    /// interrupted conversion and neither that nor [`ConvertOptions::resume`] is; or if another run is at work, or takes over, naming its
+    /// process, or the target was erased meanwhile; [`Argument`](zarr_hierarchy::ErrorKind::Argument) if the target is the source, a
+    /// chunk needs more memory than there may be, or the journal is of another conversion, naming the difference; the errors of reading
+    /// and writing arrays; [`Cancelled`](zarr_hierarchy::ErrorKind::Cancelled) if `progress` cancels.
     ///
     /// [`ConvertOptions::overwrite`]: super::ConvertOptions::overwrite
     /// [`ConvertOptions::resume`]: super::ConvertOptions::resume

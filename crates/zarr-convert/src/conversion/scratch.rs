@@ -1,9 +1,9 @@
 //! Elements that are stored temporarily between reading and writing: where memory is too small to decode each part of the source once.
 //!
 //! Slabs of the target then cut most parts of the source, and each part would be decoded for every slab that it meets: often, where rows
-//! become columns. Instead the source is read once, in slabs of its own. The elements of such a slab are stored as one value, slab of the target
-//! by slab of the target, so that each of these later gets its elements by one range of each value. So everything is decoded once and
-//! encoded once, and its elements are stored once in between, uncompressed.
+//! become columns. Instead the source is read once, in slabs of its own. The elements of such a slab are stored as one value, slab of the
+//! target by slab of the target, so that each of these later gets its elements by one range of each value. So everything is decoded once
+//! and encoded once, and its elements are stored once in between, uncompressed.
 
 use super::journal;
 use super::part::Part;
@@ -17,11 +17,12 @@ use zarr_meta::NodePath;
 use zarr_scan::{Selected, Slabs, in_parallel, lock};
 use zarr_store::{ByteRange, Key, Store, StoreExt};
 
-/// Elements are stored if parts were decoded so many times otherwise: that costs less than to store and to read them.
+/// Number of times that parts would be decoded otherwise from which on elements are stored: that costs less than to store and to read
+/// them.
 const TIMES: f64 = 3.0;
-/// Pieces have so many bytes on average at least, or else requests would cost more than decoding does.
+/// Least number of bytes of pieces on average; with smaller ones requests would cost more than decoding does.
 const PIECE: u64 = 4 << 10;
-/// A slab of the source has so many bytes at most: databases take no value of any size.
+/// Greatest number of bytes of a slab of the source: databases do not take values of every size.
 const LARGEST: u64 = 256 << 20;
 /// Requests under way at once where they take long.
 const REQUESTS: usize = 16;
@@ -31,15 +32,15 @@ const REQUESTS: usize = 16;
 pub(super) struct Scratch<'a> {
     store: Arc<dyn Store>,
     name: ScratchName,
-    /// In which the source is read.
+    /// The slabs in which the source is read.
     sources: Slabs,
-    /// In which the target is written.
+    /// The slabs in which the target is written.
     targets: &'a Slabs,
     /// Bytes of an element.
     item: u64,
 }
 
-/// By which the values of one run are found.
+/// Name by which the values of one run are found.
 #[derive(Clone, Debug)]
 pub(super) struct ScratchName {
     path: NodePath,
@@ -50,12 +51,12 @@ pub(super) struct ScratchName {
 }
 
 impl ScratchName {
-    /// Of a conversion to `path`, in the target: beside its journal.
+    /// The name for a conversion to `path`, in the target: beside its journal.
     pub(super) fn beside(path: NodePath, part: Option<Part>) -> Self {
         Self { path, part, first: new_id() }
     }
 
-    /// Of one run of a conversion, in a store that others may use, too: no later run looks for it.
+    /// The name for one run of a conversion, in a store that others may use, too: no later run looks for it.
     pub(super) fn elsewhere() -> Result<Self> {
         Ok(Self { path: NodePath::root().join(&format!("{:016x}", new_id()))?, part: None, first: 0 })
     }
@@ -66,8 +67,8 @@ impl ScratchName {
 }
 
 impl<'a> Scratch<'a> {
-    /// A plan for elements of fixed size, if it saves much where this share of the slabs of the target is to be written. A slab of the source
-    /// takes half of `budget` bytes at most.
+    /// A plan for elements of fixed size, if it saves much where this share of the slabs of the target is to be written. A slab of the
+    /// source takes half of `budget` bytes at most.
     pub(super) fn plan(
         source: &Selected,
         targets: &'a Slabs,
@@ -93,8 +94,8 @@ impl<'a> Scratch<'a> {
         (size >= PIECE as f64 * pieces).then(|| Self { store: Arc::clone(store), name, sources, targets, item })
     }
 
-    /// Reads the source in slabs, on so many threads, and stores the elements of those of which `is_wanted` slabs of the target have some. How many
-    /// bytes these have is told to `advance`.
+    /// Reads the slabs of the source that meet slabs of the target for which `is_wanted` holds, on `threads` threads, and stores their
+    /// elements. Reports the number of bytes of the elements in these slabs of the target to `advance`.
     pub(super) fn fill(
         &self,
         threads: usize,
@@ -163,8 +164,8 @@ impl<'a> Scratch<'a> {
         (0..self.sources.counts().iter().product()).try_for_each(erase)
     }
 
-    /// Where the elements of a piece lie in the value of a slab of the source: behind those of all slabs of the target that come before in C
-    /// order, of which the value has boxes behind one another.
+    /// Where the elements of a piece lie in the value of a slab of the source: behind those of all slabs of the target that come before
+    /// in C order, of which the value has boxes behind one another.
     fn position(&self, piece: &Region, slab: &Region) -> Result<std::ops::Range<u64>> {
         let axes = || piece.axes().iter().zip(slab.axes());
         let too_large = || Error::internal("a slab does not fit into memory");

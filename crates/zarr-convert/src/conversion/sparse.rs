@@ -6,9 +6,9 @@ use std::ops::Range;
 use zarr_grid::{ChunkGrid, ChunkIndex, Region};
 use zarr_scan::{SelectedGrid, Slabs};
 
-/// A part of so many bytes is read and written as one, whatever is missing of it: less is not worth a search.
+/// Number of bytes up to which a part is read and written as one, whatever is missing in it: less is not worth a search.
 const SMALL: u64 = 256 << 10;
-/// And of so many chunks at most: each is looked at.
+/// Greatest number of chunks of such a part: each chunk is looked at.
 const FEW: u64 = 4096;
 
 /// Boxes of whole chunks of the new array that hold all elements of the chunks that are stored.

@@ -1,4 +1,4 @@
-//! Arrays of objects all of whose elements are texts, as arrays of strings.
+//! Arrays of objects all of whose elements are strings, as arrays of the data type `string`.
 
 use super::ConvertOptions;
 use super::skipped::is_of_chunk;
@@ -12,7 +12,7 @@ use zarr_json::{NamedConfig, Value};
 use zarr_meta::{Node, Note, StoredNode};
 use zarr_store::Store;
 
-/// Whether a node is an array of objects that all are texts, where these are to become strings. Reads all elements.
+/// Whether a node is an array of objects that all are strings, where these are to become the data type `string`. Reads all elements.
 pub(super) fn are_all_texts(
     store: &Arc<dyn Store>,
     found: &StoredNode,
@@ -52,16 +52,16 @@ fn is_objects(data_type: &NamedConfig) -> bool {
     data_type.name == DataType::Object.to_config().name
 }
 
-/// The forms of an array of texts.
+/// The forms of an array of strings.
 pub(super) struct Strings {
-    /// The array as it is read, its texts as strings.
+    /// The array as it is read, with the data type `string`.
     pub(super) source: StoredNode,
     /// The array with the codec that strings have by default.
     pub(super) target: StoredNode,
     pub(super) note: Note,
 }
 
-/// The forms of an array of objects all of whose elements are texts; `None` where strings have no codec.
+/// The forms of an array of objects all of whose elements are strings; `None` where strings have no codec.
 pub(super) fn forms(found: &StoredNode, registry: &Registry) -> Option<Strings> {
     let (mut source, mut target) = (found.clone(), found.clone());
     let (Node::Array(read), Node::Array(written)) = (&mut source.node, &mut target.node) else { return None };

@@ -203,8 +203,8 @@ fn fallback_of(found: &StoredNode, dialect: Dialect) -> Option<Value> {
     parsed.value.get("data_type").cloned()
 }
 
-/// Numbers in attributes that JSON does not have: other software reads texts in their place as texts, and may refuse documents of
-/// version 3 in which they stay.
+/// The note on numbers in attributes that JSON does not have: other software reads the strings in their place as strings, and may refuse
+/// documents of version 3 in which the numbers stay.
 fn nan_literals(found: &StoredNode, node: &Node, dialect: Dialect) -> Option<String> {
     let [before, after] = [&found.node, node].map(|node| node.attributes().count_nan_literals());
     if before > after {

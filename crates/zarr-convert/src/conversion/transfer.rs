@@ -96,7 +96,7 @@ impl fmt::Debug for Transfer<'_> {
 }
 
 impl<'p> Transfer<'p> {
-    /// Of the node at `from`. It goes to the same path, in the store that [`in_store`](Self::in_store) names.
+    /// A transfer of the node at `from`. The node goes to the same path, in the store that [`in_store`](Self::in_store) names.
     pub fn of(source: &Arc<dyn Store>, from: &str) -> Self {
         Self {
             source: Arc::clone(source),
@@ -108,20 +108,20 @@ impl<'p> Transfer<'p> {
         }
     }
 
-    /// To another store. By default it stays in its own.
+    /// Sets the store that the node goes to. By default it stays in its own.
     pub fn in_store(mut self, target: &Arc<dyn Store>) -> Self {
         self.target = Arc::clone(target);
         self
     }
 
-    /// To another path.
+    /// Sets the path that the node goes to.
     pub fn to(mut self, path: &str) -> Self {
         path.clone_into(&mut self.to);
         self
     }
 
-    /// Whether a node that is there is replaced, as [`ConvertOptions::overwrite`](ConvertOptions#structfield.overwrite) says; where a move renames, it
-    /// is renamed aside first, so that for a moment readers find none. By default it is an error.
+    /// Whether a node that is there is replaced, as [`ConvertOptions::overwrite`](ConvertOptions#structfield.overwrite) says; where a
+    /// move renames, it is renamed aside first, so that for a moment readers find none. By default it is an error.
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.options.overwrite = overwrite;
         self

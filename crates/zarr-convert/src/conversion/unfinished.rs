@@ -1,4 +1,5 @@
-//! What a conversion writes until it ends: where, and the mark by which another run knows that it is still there.
+//! Keys that a conversion writes until it ends: the place of the node, and the mark by which another run knows that the node is still
+//! there.
 //!
 //! The mark is a key under the prefix of the node that is written, with a number that the journal has as well. Whatever erases the
 //! node, moves it away or replaces it takes the mark along, be it software that knows no journals: so what the journal says of chunks
@@ -25,18 +26,18 @@ pub(super) struct Unfinished {
     path: Prefix,
     /// The number of the mark; none where all of the node does not lie under its path, and so nothing under it tells.
     mark: Option<u64>,
-    /// Where it is written, if it is to replace the node at its path.
+    /// The prefix under which the node is written, if it is to replace the node at its path.
     stage: Option<Prefix>,
     /// The prefix of all nodes that are to replace the one at the path.
     replacements: Option<Prefix>,
 }
 
-/// Where the unfinished node of a journal is.
+/// Place of the unfinished node of a journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Whereabouts {
-    /// Where it is written.
+    /// The node is where it is written.
     Here,
-    /// At its path: it has replaced the other one.
+    /// The node is at its path: it has replaced the other one.
     InPlace,
 }
 
@@ -54,7 +55,7 @@ impl Unfinished {
         Ok(Self { path: Prefix::new(&path.key_prefix())?, mark, stage, replacements: replacements(path)? })
     }
 
-    /// That of a journal with these members.
+    /// The unfinished node of a journal with these members.
     pub(super) fn of_members(path: &NodePath, members: &Map) -> Result<Self> {
         let mark = members.get(MARK).and_then(Value::as_str).and_then(|text| u64::from_str_radix(text, 16).ok());
         let is_staged = members.get(STAGED).and_then(Value::as_bool) == Some(true);
@@ -91,7 +92,7 @@ impl Unfinished {
         Ok(self.mark.map(|mark| prefix.join(&format!("{CONVERSION_JOURNAL}.{mark:016x}"))).transpose()?)
     }
 
-    /// Where the mark is until the end.
+    /// The key of the mark until the end.
     fn mark(&self) -> Result<Option<Key>> {
         self.mark_below(self.stage.as_ref().unwrap_or(&self.path))
     }
@@ -104,7 +105,7 @@ impl Unfinished {
         }
     }
 
-    /// Where it is; `None` if the mark was not set yet, or somebody has erased, moved or replaced the node since.
+    /// Finds the node; `None` if the mark was not set yet, or somebody has erased, moved or replaced the node since.
     pub(super) fn find(&self, target: &dyn Store) -> Result<Option<Whereabouts>> {
         let (Some(mark), Some(in_place)) = (self.mark()?, self.mark_below(&self.path)?) else {
             return Ok(Some(Whereabouts::Here));

@@ -17,20 +17,20 @@ use zarr_store::Store;
 pub(super) struct Work<'a> {
     reporter: &'a Reporter<'a>,
     recorded: Option<Recorded<'a>>,
-    /// How many units there are along each axis.
+    /// The number of units along each axis.
     counts: OnceLock<Vec<u64>>,
     /// Bytes that are done and not yet reported.
     passed: Mutex<u128>,
 }
 
-/// Where the work is recorded.
+/// Journal in which the work is recorded.
 #[derive(Clone, Copy)]
 pub(super) struct Recorded<'a> {
     pub(super) journal: &'a Journal,
     pub(super) target: &'a dyn Store,
     /// The number of the node.
     pub(super) node: usize,
-    /// Of which alone the units are done.
+    /// The part whose units alone are done.
     pub(super) part: Option<Part>,
     /// Whether chunks of the source that cannot be read are left out.
     pub(super) keep_going: bool,
@@ -46,8 +46,8 @@ impl<'a> Work<'a> {
         Self { recorded: Some(recorded), ..Self::unrecorded(reporter) }
     }
 
-    /// Begins or goes on, in units of so many chunks along each axis. Unless it goes on, chunks of a former node, or of a conversion
-    /// that was interrupted, are erased, which would become chunks of the new array.
+    /// Begins or goes on, in units of `unit` chunks along each axis. Unless it goes on, chunks of a former node, or of a conversion that
+    /// was interrupted, are erased, which would become chunks of the new array.
     pub(super) fn begin(&self, written: &StoredNode, unit: &[u64], counts: &[u64]) -> Result<()> {
         self.counts.get_or_init(|| counts.to_vec());
         let Some(Recorded { journal, target, node, .. }) = self.recorded else { return Ok(()) };
@@ -100,7 +100,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// A unit of so many chunks is stored.
+    /// Records that a unit of `chunks` chunks is stored.
     pub(super) fn end_unit(&self, unit: &ChunkIndex, chunks: u64) -> Result<()> {
         let Some(Recorded { journal, target, .. }) = self.recorded else { return Ok(()) };
         let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));

@@ -9,13 +9,13 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_json::pointer::At;
 use zarr_json::{Map, Value};
 
-/// The version of its format.
+/// The version of the format of entries.
 const VERSION: u64 = 1;
-/// So many chunks that cannot be read are listed, in so many bytes. Of more there is only the number.
+/// Greatest number of chunks that cannot be read which an entry lists, and of the bytes for them. For more there is only the number.
 pub(super) const LISTED: usize = 1_000;
 const LISTED_BYTES: usize = 24 << 10;
 
-/// How far a conversion has come.
+/// Progress of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Nodes in the way are being erased.
@@ -47,27 +47,27 @@ impl State {
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) identity: Identity,
-    /// Of the conversion, drawn by chance when it was begun: all its runs and parts have it.
+    /// Identifier of the conversion, drawn at random when it was begun: all its runs and parts have it.
     pub(super) id: String,
     /// The run that wrote it, and how many it wrote before: no two entries are equal, also for stores whose versions are hashes.
     pub(super) run: String,
     pub(super) number: u64,
-    /// Who writes the next one; nobody, if the run has ended.
+    /// The run that writes the next entry; `None` if it has ended.
     pub(super) owner: Option<Owner>,
-    /// When it was written, in seconds since 1970.
+    /// The time at which the entry was written, in seconds since 1970.
     pub(super) at: u64,
     pub(super) state: State,
-    /// All chunks of so many nodes are stored.
+    /// The number of nodes of which all chunks are stored.
     pub(super) done: usize,
-    /// Of the node after them, if it is begun: nothing from before lies under the keys of its chunks.
+    /// The units that are stored of the node after those that are done, if it is begun: no key of its chunks has a value from before.
     pub(super) array: Option<Reached>,
     /// Some of the chunks that cannot be read.
     pub(super) skipped: Vec<SkippedChunk>,
-    /// How many more there are.
+    /// The number of further chunks that cannot be read.
     pub(super) more_skipped: u64,
     /// The bytes of an element, of nodes with elements of variable length, where parts must agree on them.
     pub(super) items: BTreeMap<usize, u64>,
-    /// In how many parts the conversion was whose journals are to be erased.
+    /// The number of parts of the conversion whose journals are to be erased.
     pub(super) former_parts: Option<u64>,
 }
 

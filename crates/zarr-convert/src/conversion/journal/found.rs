@@ -12,7 +12,7 @@ use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::NodePath;
 use zarr_store::{ByteRange, Durability, Key, Precondition, SetOptions, Store, StoreExt, Version};
 
-/// A run has ended whose entry has so many seconds, by whatever clock.
+/// Age of an entry, in seconds by whatever clock, after which its run has ended.
 const LONG_AGO: u64 = 600;
 
 /// A journal that was found in a store.

@@ -1,4 +1,4 @@
-//! Which conversion a journal is of.
+//! Identity of the conversion that a journal belongs to.
 
 use super::super::destination::NodeDocuments;
 use super::super::fingerprint::{Fingerprint, hashes};
@@ -11,8 +11,7 @@ use zarr_json::{Map, Value};
 use zarr_meta::NodePath;
 use zarr_store::Store;
 
-/// What two runs must have in common so that one goes on with the work of the other: members, of which an error names the one that
-/// differs.
+/// Members that two runs must have in common so that one goes on with the work of the other. An error names the one that differs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Identity(Map);
 
@@ -25,7 +24,7 @@ const SOURCE_DOCUMENTS: &str = "source_documents";
 const TARGET_DOCUMENTS: &str = "target_documents";
 
 impl Identity {
-    /// Of a conversion, in so many parts.
+    /// The identity of a conversion, in `parts` parts if it is done in parts.
     pub(crate) fn of(conversion: &Conversion, parts: Option<u64>) -> Result<Self> {
         let options = &conversion.options;
         let (from, to) = conversion.paths();
@@ -82,7 +81,7 @@ impl Identity {
         Ok(Self(map))
     }
 
-    /// With what the journal says of the node that is written. Runs need not have it in common.
+    /// Adds the members by which the journal describes the node that is written. Runs need not have them in common.
     pub(crate) fn with(mut self, unfinished: &Unfinished) -> Self {
         unfinished.add_to(&mut self.0);
         self
@@ -107,18 +106,18 @@ impl Identity {
         is("source", &address(&source.to_string())) && is("from", &from.to_string())
     }
 
-    /// In how many parts, if it is done in parts.
+    /// The number of parts, if the conversion is done in parts.
     pub(super) fn parts(&self) -> Option<u64> {
         self.0.get(PARTS).and_then(Value::as_u64)
     }
 
-    /// In which way another run, `now`, differs from this one.
+    /// The first difference of another run, `now`, from this one.
     pub(super) fn difference(&self, now: &Self) -> Option<String> {
         self.difference_in(now, |_| true)
     }
 
-    /// In which way another run, `now`, differs from this one that may decide which keys chunks have: documents of the source may
-    /// have changed since.
+    /// The first difference of another run, `now`, from this one that may decide which keys chunks have: documents of the source may have
+    /// changed since.
     pub(super) fn difference_of_keys(&self, now: &Self) -> Option<String> {
         let is_changed = self.0.get(SOURCE_DOCUMENTS) != now.0.get(SOURCE_DOCUMENTS);
         self.difference_in(now, |name| match name {

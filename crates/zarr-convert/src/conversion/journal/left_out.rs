@@ -7,16 +7,16 @@ use std::collections::BTreeSet;
 
 #[derive(Debug, Default)]
 pub(super) struct LeftOut {
-    /// As many as an entry has.
+    /// The chunks that an entry lists.
     listed: BTreeSet<SkippedChunk>,
     /// Hashes of the others of this run, by which they are known again.
     others: BTreeSet<Fingerprint>,
-    /// How many more earlier runs and parts left out.
+    /// The number of further chunks that earlier runs and parts left out.
     more: u64,
 }
 
 impl LeftOut {
-    /// Those of an entry, and how many more it has.
+    /// The chunks that an entry lists, and the number of further ones.
     pub(super) fn new(listed: Vec<SkippedChunk>, more: u64) -> Self {
         let mut left_out = Self { more, ..Self::default() };
         for chunk in listed {
@@ -25,7 +25,7 @@ impl LeftOut {
         left_out
     }
 
-    /// False if it is known.
+    /// Adds a chunk; false if it is known.
     pub(super) fn insert(&mut self, chunk: &SkippedChunk) -> bool {
         if self.listed.contains(chunk) {
             return false;
@@ -36,12 +36,12 @@ impl LeftOut {
         self.others.insert(Fingerprint::new().with(chunk.to_value().to_string().as_bytes()))
     }
 
-    /// Adds so many of which no more is known.
+    /// Adds `count` chunks of which only the number is known.
     pub(super) fn add(&mut self, count: u64) {
         self.more = self.more.saturating_add(count);
     }
 
-    /// Those that are listed, and how many more there are.
+    /// Returns the chunks that are listed, and the number of further ones.
     pub(super) fn shown(&self) -> (Vec<SkippedChunk>, u64) {
         (self.listed.iter().cloned().collect(), self.more.saturating_add(self.others.len() as u64))
     }

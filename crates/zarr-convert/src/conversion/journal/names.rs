@@ -20,12 +20,12 @@ fn numbers(part: Part) -> (u64, u64) {
     (part.number(), part.of())
 }
 
-/// The keys of the journals of so many parts of a conversion to `path`.
+/// The keys of the journals of a conversion to `path` in `of` parts.
 pub(in super::super) fn parts(path: &NodePath, of: u64) -> impl Iterator<Item = Result<Key>> {
     (1..=of).map(move |number| key(path, Some(Part::new(number, of)?)))
 }
 
-/// Erases the journals of so many parts of a conversion to `path`; none are left of those.
+/// Erases the journals of a conversion to `path` in `of` parts: none of them is left.
 pub(in super::super) fn erase_parts(store: &dyn Store, path: &NodePath, of: u64) -> Result<()> {
     parts(path, of).try_for_each(|key| Ok(store.erase(&key?)?))
 }
@@ -45,8 +45,8 @@ pub(in super::super) fn erase_scratch(store: &dyn Store, path: &NodePath, part: 
     listed(store, path, is_left)?.iter().try_for_each(|key| Ok(store.erase(key)?))
 }
 
-/// Erases what earlier conversions to `path` have left: journals of parts, and elements between reading and writing. The last one was done
-/// in so many parts, if it was: of others, only what a store lists.
+/// Erases everything that earlier conversions to `path` have left: journals of parts, and elements between reading and writing. The last
+/// conversion was done in `of` parts, if in parts; journals of others are erased only as far as a store lists them.
 pub(in super::super) fn erase_left(store: &dyn Store, path: &NodePath, of: Option<u64>) -> Result<()> {
     match of {
         Some(of) if !store.capabilities().list => erase_parts(store, path, of),

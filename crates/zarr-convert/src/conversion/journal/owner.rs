@@ -53,7 +53,8 @@ pub(super) struct Owner {
     /// The machine since it was started, and the processes of it that see each other; empty if it is not known.
     machine: String,
     process: u32,
-    /// When the process was started, as the machine counts it: numbers of processes are used again. Empty if it is not known.
+    /// The time at which the process was started, as the machine counts it: numbers of processes are used again. Empty if it is not
+    /// known.
     started: String,
 }
 
@@ -133,14 +134,14 @@ impl fmt::Display for Owner {
     }
 }
 
-/// When a process was started.
+/// Time at which a process was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Started {
-    /// In ticks since the machine was.
+    /// The time in ticks since the machine was started.
     At(String),
     /// There is no such process.
     Gone,
-    /// The system does not tell.
+    /// The system does not tell the time.
     Unknown,
 }
 
@@ -157,7 +158,8 @@ fn started(process: u32) -> Started {
     started_by(std::fs::read_to_string(format!("/proc/{process}/stat")), sees_all)
 }
 
-/// Of the description of a process; `sees_all`: whether there would be one of each process that there is.
+/// Reads the time of the start from the description of a process; `sees_all`: whether each process that there is would have a
+/// description.
 fn started_by(stat: io::Result<String>, sees_all: impl FnOnce() -> bool) -> Started {
     /// The process ended while its description was read.
     const ESRCH: i32 = 3;

@@ -1,4 +1,4 @@
-//! What has to be so before new documents are written beside old ones.
+//! Conditions that must hold before new documents are written beside old ones.
 
 use super::super::{Action, PlannedNode};
 use super::removal::DocumentRemoval;

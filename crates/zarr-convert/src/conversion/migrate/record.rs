@@ -64,7 +64,7 @@ pub(super) struct Record {
     pub(super) to: Dialect,
     pub(super) state: MigrationState,
     nodes: Vec<Entry>,
-    /// Of the value in the store, if it is there.
+    /// The version of the value in the store, if it is there.
     stored: Option<Option<Version>>,
 }
 
