@@ -21,7 +21,7 @@ pub(crate) fn parse(text: &str, registry: &Registry) -> Result<CodecList> {
     })
 }
 
-/// Codecs as a document of an older dialect has them; `None` for all other texts.
+/// Codecs as a document of an older dialect has them; `None` for all other strings.
 fn of_document(text: &str) -> Result<Option<Vec<NamedConfig>>> {
     let Ok(list) = Value::from_json(text) else { return Ok(None) };
     // A document of version 3 keeps the pointers of its errors.

@@ -183,7 +183,7 @@ impl Context {
         Ok(refused.map_err(|error| error.at(|location| (location.store, location.path) = there))?)
     }
 
-    /// The options of a conversion that may take so many bytes of memory.
+    /// The options of a conversion that may take `memory` bytes of memory.
     pub(crate) fn convert_options(&self, loss: Loss, memory: u64) -> ConvertOptions {
         let Loss { carry, meaning } = loss;
         meaning.apply(ConvertOptions::default()).memory(memory).carry(carry).options(self.options())

@@ -79,13 +79,13 @@ pub(crate) fn is_netcdf(name: &str) -> bool {
 pub(crate) struct TextStyle {
     /// Columns that a line takes, unless one cell alone takes more.
     pub(crate) width: usize,
-    /// Digits behind the point of floats at most.
+    /// Greatest number of digits behind the point of floats.
     pub(crate) precision: Option<usize>,
-    /// Of elements without labels, the index along each axis before which elements were left out.
+    /// The index along each axis before which elements were left out, for elements without labels.
     pub(crate) gaps: Vec<Option<usize>>,
 }
 
-/// Stands for elements that were left out.
+/// Mark for elements that were left out.
 pub(crate) const LEFT_OUT: &str = "...";
 
 /// Elements that are printed.

@@ -11,7 +11,7 @@ use zarr::hierarchy::StoredNode;
 use zarr::meta::{Node, NodePath};
 use zarr::store::{Key, StoreExt, StoreKind, signature_of_store};
 
-/// So many nodes of a group are named.
+/// Greatest number of nodes of a group that are named.
 const NAMED: usize = 8;
 
 impl Context {

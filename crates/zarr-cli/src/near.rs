@@ -4,7 +4,7 @@ use std::path::Path;
 pub(crate) use zarr::json::nearest_name as near;
 use zarr::store::StoreAddress;
 
-/// So many files beside a store that does not exist are looked at.
+/// Greatest number of files beside a store that does not exist which are looked at.
 const MOST_FILES: usize = 10_000;
 
 /// Asks whether this name was meant.

@@ -12,9 +12,9 @@ use std::io::Read;
 use zarr::dtype::{ByteOrder, DataType, from_npy_value};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// Headers of real files have less than 10 KiB, even of structured types.
+/// Greatest number of bytes of a header. Headers of real files have less than 10 KiB, even of structured types.
 const MAX_HEADER: u32 = 1 << 20;
-/// numpy aligns elements to so many bytes.
+/// Number of bytes to which numpy aligns elements.
 const ALIGNMENT: usize = 64;
 
 /// The header of a file.
@@ -22,7 +22,7 @@ const ALIGNMENT: usize = 64;
 pub(crate) struct Header {
     pub(crate) data_type: DataType,
     pub(crate) order: ByteOrder,
-    /// The first dimension varies fastest.
+    /// Whether the first dimension varies fastest.
     pub(crate) fortran: bool,
     pub(crate) shape: Vec<u64>,
 }

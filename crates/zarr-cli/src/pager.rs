@@ -130,7 +130,7 @@ impl Write for Pager {
     }
 }
 
-/// What follows on the terminal, such as an error, comes after the pager.
+/// Waits for the pager, so that later output on the terminal, such as an error, comes after it.
 impl Drop for Pager {
     fn drop(&mut self) {
         if let State::Running(child) = &mut self.state {

@@ -27,7 +27,7 @@ pub(crate) fn lines(sides: &[Side], rows: &[Vec<String>]) -> String {
     text
 }
 
-/// The text, cut to so many columns.
+/// The text, cut to at most `most` columns.
 pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.width() <= most {
         return text.to_owned();

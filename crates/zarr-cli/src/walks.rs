@@ -39,7 +39,7 @@ impl Context {
         Ok(self.checked(location, walk))
     }
 
-    /// A group that was opened and the nodes up to so many levels below it, to be shown as [`walk_to_show`](Self::walk_to_show) has them.
+    /// A group that was opened and the nodes up to `depth` levels below it, to be shown as [`walk_to_show`](Self::walk_to_show) has them.
     pub(crate) fn below_to_show(
         &self,
         location: &NodeLocation,

@@ -16,7 +16,7 @@ use zarr::grid::{AxisSelection, element_count};
 use zarr::meta::NodePath;
 use zarr::{Array, Group, Selection};
 
-/// At most so many bytes of stored elements are read and appended at once.
+/// Greatest number of bytes of stored elements that are read and appended at once.
 const PIECE: u64 = 64 << 20;
 
 /// Append to a data set or an array along a dimension.

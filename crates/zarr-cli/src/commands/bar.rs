@@ -18,18 +18,18 @@ fn counted(bytes: u128) -> u64 {
 }
 
 impl Bar {
-    /// For a conversion of so many bytes.
+    /// A bar for a conversion of `size` bytes.
     pub(crate) fn new(size: u128, quiet: bool) -> Self {
         let template = "[{bar:24}] {percent:>3} %  {binary_bytes_per_sec}  ETA {eta}  {msg}";
         Self::with_template(template, counted(size), quiet || size == 0)
     }
 
-    /// For an erase.
+    /// A bar for an erase.
     pub(crate) fn of_keys(quiet: bool) -> Self {
         Self::with_template("[{bar:24}] {percent:>3} %  {per_sec}  ETA {eta}  {msg}", 0, quiet)
     }
 
-    /// For work of unknown size.
+    /// A bar for work of unknown size.
     pub(crate) fn waiting(what: &str, quiet: bool) -> Self {
         let bar = Self::with_template("{spinner} {msg}  {elapsed}", 0, quiet);
         if let Some(bar) = &bar.0 {
@@ -39,22 +39,22 @@ impl Bar {
         bar
     }
 
-    /// For a check, of which nobody knows how much there is.
+    /// A bar for a check, whose size nobody knows.
     pub(crate) fn of_check(quiet: bool) -> Self {
         Self::with_template("{spinner} {msg}", 0, quiet)
     }
 
-    /// Shows nothing.
+    /// A bar that shows nothing.
     pub(crate) fn hidden() -> Self {
         Self(None)
     }
 
-    /// For statistics of so many elements.
+    /// A bar for statistics of `elements` elements.
     pub(crate) fn of_statistics(elements: u128, quiet: bool) -> Self {
         Self::with_template("[{bar:24}] {percent:>3} %  ETA {eta}", counted(elements), quiet || elements == 0)
     }
 
-    /// So many more elements are done.
+    /// Adds the number of elements that were done since the last call.
     pub(crate) fn advance(&self, elements: u128) {
         self.add(counted(elements));
     }
@@ -70,7 +70,7 @@ impl Bar {
         Self(Some(bar))
     }
 
-    /// So many more bytes are done.
+    /// Adds the number of bytes that were done since the last call.
     pub(crate) fn add(&self, bytes: u64) {
         if let Some(bar) = &self.0 {
             bar.inc(bytes);
@@ -92,7 +92,7 @@ impl Bar {
         }
     }
 
-    /// For a comparison or a digest.
+    /// A bar for a comparison or a digest.
     pub(crate) fn of_elements(quiet: bool) -> Self {
         Self::with_template("[{bar:24}] {percent:>3} %  {binary_bytes_per_sec}  ETA {eta}  {msg}", 0, quiet)
     }

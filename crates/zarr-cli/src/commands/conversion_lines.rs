@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use zarr::convert::{Conversion, PlannedNode};
 use zarr::dtype::DataType;
 
-/// So many arrays are named.
+/// Greatest number of arrays that are named.
 const NAMED: usize = 6;
-/// So many arrays are named that no other software reads.
+/// Greatest number of arrays that are named which no other software reads.
 const NAMED_UNREAD: usize = 20;
 
 /// Names the arrays that keep their chunks, since the shape that is asked for has another number of dimensions.

@@ -188,15 +188,15 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
     skipped.check()
 }
 
-/// Texts of what an interruption leaves, and how to go on.
+/// Messages about the state that an interruption leaves, and about how to go on.
 pub(crate) struct Left {
-    /// Until all is written.
+    /// The message until all is written.
     pub(crate) before: String,
-    /// From then on.
+    /// The message after all is written.
     pub(crate) after: String,
 }
 
-/// The texts of a conversion.
+/// The messages of a conversion.
 fn left(args: &Convert, target: &Arc<dyn Store>) -> Left {
     match &args.part {
         Some(part) => Left {
@@ -210,7 +210,7 @@ fn left(args: &Convert, target: &Arc<dyn Store>) -> Left {
     }
 }
 
-/// The texts of a conversion or a copy into a store.
+/// The messages of a conversion or a copy into a store.
 pub(crate) fn left_of(name: &str, target: &Arc<dyn Store>, is_resumed: bool) -> Left {
     let begins = "with --overwrite it begins anew";
     let before = match is_resumed {
@@ -257,7 +257,8 @@ fn of_variables(
     Ok(options.arrays(arrays.collect::<Vec<_>>()))
 }
 
-/// Carries out the plan by `run`, and prints losses and progress; `left` says what an interruption leaves. Gives the chunks that were left out.
+/// Carries out the plan by `run`, and prints losses and progress; `left` has the messages for an interruption. Returns the chunks that
+/// were left out.
 pub(crate) fn carry_out(
     context: &Context,
     conversion: &Conversion,

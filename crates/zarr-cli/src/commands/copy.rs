@@ -175,7 +175,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
     }
 }
 
-/// The texts of a move of what an interruption leaves.
+/// The messages of a move about the state that an interruption leaves.
 fn left_of_move(args: &Nodes, target: &Arc<dyn Store>) -> Left {
     let (source, name) = (&args.source, &args.target);
     if target.capabilities().appears_at_flush {

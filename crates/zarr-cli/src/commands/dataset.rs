@@ -15,9 +15,9 @@ use zarr::Group;
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::meta::json::{Map, Value};
 
-/// So many groups are looked at for those that are data sets.
+/// Greatest number of groups that are looked at for data sets.
 const MOST_GROUPS: usize = 64;
-/// So many of them are named.
+/// Greatest number of data sets that are named.
 const NAMED: usize = 12;
 
 /// Show a group as a data set: dimensions, coordinates with their ranges, variables, attributes.
@@ -96,14 +96,14 @@ fn open(context: &Context, args: &Ds, location: &NodeLocation, group: &Group, er
 /// The groups below another that have arrays, by their paths from it.
 struct Below {
     groups: Vec<(String, Group)>,
-    /// Whether some were not looked at.
+    /// Whether some groups were not looked at.
     is_cut: bool,
     /// Errors of nodes and groups that cannot be read.
     failures: Vec<zarr::Error>,
 }
 
 impl Below {
-    /// Looks at so many groups; nothing where they cannot be listed.
+    /// Looks at up to `most` groups; at none where they cannot be listed.
     fn of(group: &Group, most: usize) -> Self {
         let (mut groups, mut left, mut looked) = (Vec::new(), VecDeque::from([group.clone()]), 0);
         let (mut failures, can_list) = (Vec::new(), group.store().capabilities().list);

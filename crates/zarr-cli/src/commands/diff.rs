@@ -71,7 +71,7 @@ pub(crate) struct Diff {
     memory: u64,
 }
 
-/// What is not compared.
+/// Parts that are not compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Skip {
     /// The elements of arrays.

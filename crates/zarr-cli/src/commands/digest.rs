@@ -123,7 +123,7 @@ fn text(digest: &DataDigest, path: &str) -> String {
     text
 }
 
-/// What differs, with the store first and the file second.
+/// Describes a difference in lines, with the store first and the file second.
 fn lines(difference: &DigestDifference) -> String {
     let line = |content: String| format!("{}\n", escape::line(&content));
     match difference {

@@ -159,7 +159,7 @@ pub(crate) fn run(context: &Context, args: &Du) -> Result<()> {
     report::all(walk.broken.into_iter().chain(walk.bad_copies).chain(faults), context.global.json)
 }
 
-/// What nodes take, the inner chunks of each, if these are asked for, and why some cannot be counted.
+/// Counts the bytes of nodes, and of the inner chunks of each, if these are asked for; and gives the reasons why some cannot be counted.
 fn count(context: &Context, args: &Du, location: &NodeLocation, nodes: &[StoredNode]) -> zarr::Result<Counted> {
     let usage = Usage::of(&*location.store, nodes, &context.registry)?;
     let mut counted = Counted { usage, inner: vec![None; nodes.len()], faults: Vec::new() };

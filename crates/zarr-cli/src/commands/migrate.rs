@@ -61,7 +61,7 @@ pub(crate) struct Migrate {
 /// Heading of help.
 const AS_ZARR_PYTHON: &str = "As in zarr-python";
 
-/// What the positional arguments say.
+/// Meanings of the positional arguments.
 struct Names<'a> {
     dialect: Option<Dialect>,
     source: &'a str,

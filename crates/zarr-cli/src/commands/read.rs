@@ -35,7 +35,7 @@ use zarr::options::MissingChunks;
 use zarr::options::MissingReport;
 use zarr::{Array, ArrayData, Selection};
 
-/// At most so many bytes of elements are in memory at once.
+/// Greatest number of bytes of elements in memory at once.
 const PIECE: u64 = 128 << 20;
 /// The assumed length of an element of variable length, in bytes.
 const VARIABLE: u64 = 64;
@@ -247,7 +247,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) is_asked: bool,
     /// Whether values are decoded where that can be done, and elements taken as they are stored elsewhere.
     pub(crate) is_default: bool,
-    /// What a warning says of the latter.
+    /// The message with which a warning says that elements are taken as they are stored.
     pub(crate) instead: &'a str,
 }
 

@@ -453,7 +453,7 @@ impl Shown<'_> {
     }
 }
 
-/// The most common texts.
+/// Formats the most common strings.
 fn common(texts: &Texts) -> String {
     let row = |(text, count): &(Vec<u8>, u128)| {
         let text = Texts::text(text);

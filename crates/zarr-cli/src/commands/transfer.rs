@@ -21,26 +21,26 @@ pub(crate) struct Transfer {
 #[derive(Debug)]
 pub(crate) struct Transferred {
     elements: u64,
-    /// Of the file.
+    /// Bytes of the file.
     bytes: u64,
     seconds: f64,
 }
 
 impl Transfer {
-    /// Of elements of this shape, of `item` bytes each. The progress is shown on a terminal, if `is_shown`.
+    /// A transfer of elements of this shape, of `item` bytes each. The progress is shown on a terminal, if `is_shown`.
     pub(crate) fn new(shape: &[u64], item: u64, is_shown: bool) -> Self {
         let bar = Bar::new(zarr::grid::total_size(shape, item.max(1)), !is_shown);
         Self { bar, item: item.max(1), elements: Cell::new(0), started: Instant::now() }
     }
 
-    /// So many more elements are done.
+    /// Adds the number of elements that were done since the last call.
     pub(crate) fn add(&self, elements: usize) {
         let elements = elements as u64;
         self.elements.set(self.elements.get().saturating_add(elements));
         self.bar.add(elements.saturating_mul(self.item));
     }
 
-    /// All are done; the file has so many bytes.
+    /// Ends the transfer when all elements are done; the file has `bytes` bytes.
     pub(crate) fn finish(self, bytes: u64) -> Transferred {
         self.bar.finish();
         Transferred { elements: self.elements.get(), bytes, seconds: self.started.elapsed().as_secs_f64() }

@@ -19,7 +19,7 @@ use zarr::meta::{ArrayMetadata, Dialect, Node, NodePath, StoredNode};
 
 /// Longer names and shapes do not push the columns of others to the right.
 const MAX_COLUMN: usize = 48;
-/// The name and the value of an attribute have so many columns at most, with the points where they are cut.
+/// Greatest number of columns of the name, and of the value, of an attribute, with the points where they are cut.
 const MAX_VALUE: usize = 103;
 /// The indentation of each level, in characters.
 const INDENT: usize = 3;
@@ -152,9 +152,9 @@ struct Level<'a> {
 struct Child<'a> {
     node: &'a StoredNode,
     name: String,
-    /// If it is an array.
+    /// The cells of the row, if the node is an array.
     row: Option<Row>,
-    /// What is said about the image that it is.
+    /// Description of the image, if the node is one.
     image: String,
 }
 

@@ -160,7 +160,7 @@ fn picture(figure: &Figure, args: &View, room: Room) -> Result<Picture> {
     Ok(if args.bare && figure.is_plane() { figure.plane(room)? } else { figure.picture(room)? })
 }
 
-/// What stands around the values of a picture.
+/// Surroundings of the values of a picture.
 struct Around {
     axes: Vec<AxisLabels>,
     title: Title,
@@ -202,7 +202,7 @@ impl Source {
         }
     }
 
-    /// What stands around samples of the axes that are shown.
+    /// The surroundings of samples of the axes that are shown.
     fn around(&self, context: &Context, samples: &[Samples]) -> Result<Around> {
         let mut axes = Vec::new();
         for (&axis, samples) in self.cut.shown().iter().zip(samples) {
@@ -249,7 +249,7 @@ impl Source {
         }
     }
 
-    /// What was left out.
+    /// The note on the elements that were left out, and on missing values.
     fn note(&self, slice: &Slice) -> Option<String> {
         let mut parts: Vec<String> = self.level_note().into_iter().collect();
         let selected = self.cut.samples();
@@ -274,7 +274,7 @@ impl Source {
         (!parts.is_empty()).then(|| parts.join(", "))
     }
 
-    /// What is shown, for scripts.
+    /// The facts about the picture, for scripts.
     fn facts(&self, figure: &Figure) -> Map {
         let slice = &figure.slice;
         let known = || slice.values.iter().copied().filter(|value| !value.is_nan());

@@ -34,7 +34,7 @@ pub(crate) fn shorten_times(times: &mut [String]) {
     }
 }
 
-/// The text of an element, with so many digits behind the point at most if it is a float.
+/// The text of an element, with at most `precision` digits behind the point if it is a float.
 pub(super) fn rounded(text: String, data_type: &DataType, precision: Option<usize>) -> String {
     match precision {
         Some(digits) if data_type.class() == Some(Class::Float) => short_float(text, digits),
@@ -42,7 +42,7 @@ pub(super) fn rounded(text: String, data_type: &DataType, precision: Option<usiz
     }
 }
 
-/// The text of a float with so many digits behind the point at most.
+/// The text of a float with at most `digits` digits behind the point.
 pub(super) fn short_float(text: String, digits: usize) -> String {
     let Some(value) = text.parse::<f64>().ok().filter(|value| value.is_finite()) else { return text };
     // Small numbers have an exponent, and their digits behind that of the mantissa.

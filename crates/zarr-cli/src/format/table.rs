@@ -14,7 +14,7 @@ use zarr::dtype::DataType;
 const DIGITS: usize = 8;
 /// Spaces between columns.
 const GAP: &str = "  ";
-/// At most so many rows are lined up; others follow in a table of their own.
+/// Greatest number of rows that are lined up; others follow in a table of their own.
 const ROWS: usize = 50_000;
 
 /// Prints one dimension as a column of labels and one of values, more as a table for each plane. Columns that do not fit are
@@ -130,7 +130,7 @@ impl Format for Table {
 /// A column: its head, its cells, and its width.
 type Column = (String, Vec<String>, usize);
 
-/// The columns without so many beside the one that stands for those that were left out, number `gap`, that they fit into a width.
+/// Returns the columns that fit into a width: columns are left out beside number `gap`, the one that stands for those that were left out.
 fn fitting(mut columns: Vec<Column>, mut gap: usize, width: usize) -> Vec<Column> {
     let total = |columns: &[Column]| columns.iter().map(|column| GAP.len() + column.2).sum::<usize>();
     while total(&columns) > width && columns.len() > 3 {
@@ -272,7 +272,7 @@ fn plain(cells: &Cells, indices: impl Iterator<Item = usize>, style: &TextStyle)
     texts
 }
 
-/// Makes the texts of elements of this type short enough for people: times without the ends that are 0, floats with few digits.
+/// Makes the printed elements of this type short enough for people: times without the ends that are 0, floats with few digits.
 pub(crate) fn shorten(texts: &mut [String], data_type: &DataType) {
     match data_type {
         DataType::DateTime64(_) | DataType::Extension(_) => shorten_times(texts),

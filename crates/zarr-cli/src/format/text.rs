@@ -9,7 +9,7 @@ use crate::output::Output;
 use zarr::dtype::DataType;
 use zarr::meta::json::Value;
 
-/// Up to so many elements are lined up in columns; more are separated by one space.
+/// Number of elements up to which they are lined up in columns; more are separated by one space.
 const ALIGNED: usize = 10_000;
 
 /// Prints one dimension as a column, more as a line for each row, with an empty line between planes.
@@ -17,7 +17,7 @@ const ALIGNED: usize = 10_000;
 pub(super) struct Text {
     shape: Vec<u64>,
     style: TextStyle,
-    /// How many elements were printed.
+    /// The number of elements that were printed.
     done: u64,
 }
 
@@ -58,7 +58,7 @@ impl Text {
         String::new()
     }
 
-    /// What stands behind the mark of an axis that has so many within it.
+    /// The separator behind the mark of an axis that has `inner` axes within it.
     fn behind(&self, inner: usize) -> &'static str {
         match (self.shape.len(), inner) {
             (2.., 0) => " ",

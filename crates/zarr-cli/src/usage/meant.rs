@@ -3,7 +3,7 @@
 use crate::near::{near, question};
 use clap::{Arg, Command};
 
-/// So many verbs that have an option are named.
+/// Greatest number of verbs that are named which have an option.
 const MOST_VERBS: usize = 4;
 
 /// Names of options that do the same, in several verbs and in other programs. Those that a verb has are named in this order.

@@ -1,6 +1,6 @@
-//! Processes that read, write or copy an array while another one replaces, moves or erases it: whatever ends well did what it says.
+//! Processes that read, write or copy an array while another one replaces, moves or erases it: each one that ends well did what it says.
 //!
-//! A few rounds; with `ZARR_ROUNDS=100` of each pair so many.
+//! A few rounds for each pair; 100 rounds with `ZARR_ROUNDS=100`.
 
 use crate::folder::{Folder, npy};
 use std::path::Path;

@@ -201,7 +201,7 @@ fn a_sample_is_a_part_and_always_the_same() {
     assert_eq!(folder.run(&["check", "s", "--sample", "0"]).code, Some(2));
 }
 
-/// What reads before a repair reads the same after it.
+/// Values that can be read before a repair are the same after it.
 #[test]
 fn a_repair_changes_no_value() {
     let folder = broken();

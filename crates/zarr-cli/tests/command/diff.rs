@@ -75,7 +75,7 @@ different: 3 nodes compared
     assert!(ran.err.starts_with("error: s and t differ\n"), "{}", ran.err);
 }
 
-/// Of arrays with more than 2^64 elements.
+/// Counts are exact for arrays with more than 2^64 elements.
 #[test]
 fn large_counts_are_exact() {
     let folder = Folder::new();

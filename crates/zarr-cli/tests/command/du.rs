@@ -44,7 +44,7 @@ fn nodes_count_what_lies_below() {
     assert!(folder.ok(&["du", "s", "g/a"]).lines().nth(1).unwrap().ends_with(" /g/a"));
 }
 
-/// What can be counted is printed, whatever is broken.
+/// Counts that can be made are printed, whatever is broken.
 #[test]
 fn a_shard_without_an_index_is_no_end() {
     let folder = store();

@@ -2,7 +2,7 @@
 
 use crate::folder::{Folder, Ran, int16, npy};
 
-/// The command with at most so many MiB of memory for data, which Linux counts with the stacks of threads.
+/// Runs the command with at most `mebibytes` MiB of memory for data, which Linux counts with the stacks of threads.
 #[cfg(target_os = "linux")]
 fn within(folder: &Folder, mebibytes: u64, args: &[&str]) -> Ran {
     let limited = format!("ulimit -d {} && exec \"$@\"", mebibytes << 10);

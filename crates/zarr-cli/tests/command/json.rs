@@ -1,4 +1,4 @@
-//! What verbs print with `--json`, against docs/json.schema.json.
+//! Output of verbs with `--json`, against docs/json.schema.json.
 
 #![expect(clippy::panic, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! What `zarr tree` and `zarr info` say about OME-Zarr images.
+//! Output of `zarr tree` and `zarr info` about OME-Zarr images.
 
 use crate::folder::Folder;
 use zarr::meta::json::Value;

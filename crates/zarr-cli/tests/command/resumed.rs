@@ -189,7 +189,7 @@ fn a_killed_conversion_is_resumed_in_a_bucket() {
     println!("{kills} of {rounds} killed, {again} chunks at most set twice");
 }
 
-/// Of two processes that go on with a conversion at the same moment, one may do nothing, and says why.
+/// One of two processes that go on with a conversion at the same moment may do nothing, and says why.
 #[test]
 fn two_processes_that_resume_at_once_end_well() {
     let ((server, options), folder) = (bucket(), source("5"));

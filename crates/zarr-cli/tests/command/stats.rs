@@ -195,7 +195,7 @@ fn complex_means_and_infinities_are_written_in_one_way() {
     assert!(!out.contains(": inf"), "{out}");
 }
 
-/// More texts than are kept are said to be so.
+/// The output says so if there are more strings than are kept.
 #[test]
 fn texts_that_are_not_told_apart() {
     let folder = Folder::new();

@@ -181,7 +181,7 @@ fn check_chunks(contents: &Contents, whole: &Contents) {
     }
 }
 
-/// Of a conversion that another process resumes, and is at work with.
+/// Stops a process whose conversion another process resumes, and is at work with.
 #[test]
 fn a_stopped_process_from_which_another_one_took_over_ends_with_an_error() {
     for target in [Target::Directory, Target::Bucket] {
@@ -207,7 +207,7 @@ fn a_stopped_process_from_which_another_one_took_over_ends_with_an_error() {
     }
 }
 
-/// Of a conversion that another process has brought to its end.
+/// Stops a process whose conversion another process has brought to its end.
 #[test]
 fn a_stopped_process_whose_conversion_another_one_ended_ends_with_an_error() {
     for target in [Target::Directory, Target::Bucket] {
@@ -225,7 +225,7 @@ fn a_stopped_process_whose_conversion_another_one_ended_ends_with_an_error() {
     }
 }
 
-/// Of a part of a conversion that is given up, and begun anew or not when it goes on.
+/// Stops a part of a conversion that is given up, and is begun anew or not when the part goes on.
 #[test]
 fn a_stopped_part_whose_conversion_was_given_up_ends_with_an_error() {
     for target in [Target::Directory, Target::Bucket] {

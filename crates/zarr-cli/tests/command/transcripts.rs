@@ -71,7 +71,7 @@ fn commands_print_what_the_pages_say() {
     }
 }
 
-/// What the first command of README.md prints.
+/// The output of the first command of README.md.
 #[test]
 fn the_readme_shows_what_its_first_command_prints() {
     let readme = include_str!("../../../../README.md");

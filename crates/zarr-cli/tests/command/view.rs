@@ -170,7 +170,7 @@ fn frames(file: &[u8]) -> Vec<Vec<[u8; 3]>> {
     (0..count).map(|_| frame()).collect()
 }
 
-/// Of an array whose chunks have all times of a part of the plane.
+/// Animates an array whose chunks have all times of a part of the plane.
 #[test]
 fn animations_of_long_chunks_have_all_pixels() {
     let folder = Folder::new();

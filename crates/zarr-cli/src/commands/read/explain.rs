@@ -12,7 +12,7 @@ use zarr::options::{Plan, PlannedRequest};
 use zarr::store::ByteRange;
 use zarr::{Array, Selection};
 
-/// So many requests are shown to people.
+/// Greatest number of requests that are shown in text.
 const SHOWN: usize = 20;
 
 /// The plans of all pieces that a selection is read in.
@@ -135,7 +135,7 @@ impl Explained {
     }
 }
 
-/// So many requests are listed at most, of all pieces.
+/// Greatest number of requests that are listed, of all pieces together.
 const MOST: usize = 1 << 17;
 
 fn request(request: &PlannedRequest) -> Value {

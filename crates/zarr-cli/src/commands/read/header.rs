@@ -8,13 +8,13 @@ use crate::{escape, number};
 use std::fmt;
 use zarr::{Array, Selection};
 
-/// What is printed, in a line or two.
+/// Header that is printed before the elements, in a line or two.
 pub(super) struct Header {
     name: String,
     axes: Vec<Axis>,
     data_type: String,
     is_decoded: bool,
-    /// How many elements there are, if only some follow.
+    /// The number of all elements, if only some follow.
     elided: Option<u64>,
 }
 
@@ -27,7 +27,7 @@ struct Axis {
 }
 
 impl Header {
-    /// For a selection of an array, or a variable of a data set.
+    /// The header for a selection of an array, or of a variable of a data set.
     pub(super) fn new(
         location: &NodeLocation,
         array: &Array,

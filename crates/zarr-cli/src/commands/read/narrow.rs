@@ -3,14 +3,14 @@
 use zarr::Selection;
 use zarr::grid::AxisSelection;
 
-/// A result of more elements is elided, as numpy does (`threshold` of its print options).
+/// Number of elements of a result above which it is elided, as numpy does (`threshold` of its print options).
 const THRESHOLD: u64 = 1000;
-/// So many elements are shown at each end of an axis (`edgeitems` of numpy).
+/// Number of elements that are shown at each end of an axis (`edgeitems` of numpy).
 const EDGE: u64 = 3;
-/// Of a result of many dimensions, outer axes show less, so that no more than about so many elements are read.
+/// Approximate number of elements that are read at most: outer axes of a result of many dimensions show less for it.
 const MOST: u64 = 20_000;
 
-/// Which elements along an axis of a result are shown: so many at each end.
+/// Elements that are shown along an axis of a result: those at each end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ends {
     pub(crate) first: u64,
@@ -29,7 +29,7 @@ impl Ends {
         self.shown() >= self.len
     }
 
-    /// How many elements are shown.
+    /// The number of elements that are shown.
     pub(crate) fn shown(self) -> u64 {
         self.first.saturating_add(self.last)
     }
@@ -39,7 +39,7 @@ impl Ends {
         if at < self.first { at } else { (self.len - self.last).saturating_add(at - self.first) }
     }
 
-    /// How many elements are shown before those that are left out, if some are.
+    /// The number of elements that are shown before those that are left out, if some are.
     pub(crate) fn gap(self) -> Option<usize> {
         (!self.is_all()).then(|| usize::try_from(self.first).unwrap_or(usize::MAX))
     }

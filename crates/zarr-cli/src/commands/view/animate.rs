@@ -12,11 +12,11 @@ use std::path::Path;
 use std::vec::IntoIter;
 use zarr::view::{Animation, Budget, Cut, Figure, Layer, Numbers, Picture, Room, Samples, Shading, Slice};
 
-/// Frames at most.
+/// Greatest number of frames.
 const MOST_FRAMES: u64 = 240;
-/// Values of all frames at most: 128 MiB.
+/// Greatest number of values of all frames: 128 MiB.
 const MOST_VALUES: u64 = 1 << 24;
-/// What is read for all frames at most.
+/// Greatest numbers of parts and bytes that are read for all frames.
 const BUDGET: Budget = Budget { parts: 1 << 16, bytes: 4 << 30 };
 
 pub(super) fn run(context: &Context, args: &View, room: Room) -> Result<()> {
@@ -157,7 +157,7 @@ fn figures(source: &Source, context: &Context, args: &View, room: Room, axis: us
     Ok((frames, figures))
 }
 
-/// What stands around the frames, and the label of each.
+/// The surroundings of the frames, and the label of each frame.
 fn surroundings(
     source: &Source,
     context: &Context,
@@ -169,7 +169,7 @@ fn surroundings(
     Ok((source.around(context, &samples)?, source.labels_at(context, axis, frames)))
 }
 
-/// So few samples along each axis that the values of all frames are not too many.
+/// The number of samples along each axis, so few that the values of all frames are not too many.
 fn fewer(mut most: Vec<u64>, frames: u64) -> Vec<u64> {
     let total = |most: &[u64]| most.iter().fold(frames, |total, &count| total.saturating_mul(count));
     while total(&most) > MOST_VALUES && most.iter().any(|&count| count > 1) {

@@ -1,4 +1,4 @@
-//! What is shown: an array, alone, as a variable of a data set, or as a level of an image.
+//! Sources of pictures: an array, alone, as a variable of a data set, or as a level of an image.
 
 use super::View;
 use crate::args::axis_of;
@@ -13,7 +13,7 @@ use zarr::view::{
 };
 use zarr::{Array, Group, Selection};
 
-/// What is shown.
+/// Source of a picture.
 pub(super) struct Source {
     /// The array that is read, of decoded values if it is a variable of a data set.
     pub(super) array: Array,
@@ -24,7 +24,7 @@ pub(super) struct Source {
     pub(super) part: Part,
 }
 
-/// What the array is a part of.
+/// Data set or image that the array is a part of.
 pub(super) enum Part {
     Nothing,
     Dataset { dataset: Box<Dataset>, name: String },
@@ -47,7 +47,7 @@ impl Channel {
 }
 
 impl Source {
-    /// What the arguments ask for.
+    /// Opens the source that the arguments ask for.
     pub(super) fn open(context: &Context, args: &View, room: Room) -> Result<Self> {
         let location = context.locate(&args.node)?;
         let found = context.node(&location)?;

@@ -19,13 +19,13 @@ const ANIMATION: (usize, usize) = (640, 480);
 const PIPE: (usize, usize) = (80, 30);
 /// Pixels of a character, about.
 const CELL: (usize, usize) = (10, 20);
-/// What stands beside a plane, in pixels.
+/// Width and height in pixels of the space beside a plane.
 const BESIDE: (usize, usize) = (220, 160);
 
-/// What `--protocol` asks for.
+/// Choice by `--protocol`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// What the terminal is known to have.
+    /// The protocol that the terminal is known to have.
     Auto,
     /// No pictures: letters.
     Plain,

@@ -1,4 +1,4 @@
-//! What is shown, as a title: the name, and where along the axes that are not shown.
+//! Titles of pictures: the name of the thing shown, and the places along the axes that are not shown.
 
 use super::source::{Part, Source};
 use crate::context::Context;
@@ -8,9 +8,9 @@ use zarr::view::{AxisLabels, Positions, Samples};
 
 /// A title of a picture, or of the frames of an animation.
 pub(super) struct Title {
-    /// What is shown.
+    /// The name of the thing that is shown.
     name: String,
-    /// Each axis that is not shown, and what is said of it.
+    /// Each axis that is not shown, with the text about it.
     at: Vec<(usize, String)>,
 }
 
@@ -40,7 +40,7 @@ impl Title {
 }
 
 impl Source {
-    /// What is shown, and where along the axes that are not.
+    /// The title: the name of the thing that is shown, and the places along the axes that are not.
     pub(super) fn title(&self, context: &Context) -> Title {
         let name = match (&self.part, self.attribute("long_name")) {
             (Part::Image { image, .. }, _) => {
@@ -61,7 +61,7 @@ impl Source {
         Title { name, at: self.cut.others().map(text).collect() }
     }
 
-    /// What is said of each index of an axis that is not shown: `time = 2020-01-01`.
+    /// The text about each index of an axis that is not shown: `time = 2020-01-01`.
     pub(super) fn labels_at(&self, context: &Context, axis: usize, samples: &Samples) -> Vec<String> {
         let name = self.name_of(axis).map_or_else(|| format!("axis {axis}"), str::to_owned);
         let indices = || (0..samples.count).map(|number| grouped(samples.index(number))).collect();

@@ -13,13 +13,13 @@ use zarr::ArrayData;
 use zarr::dataset::Values;
 use zarr::dtype::DataType;
 
-/// Where values come from.
+/// Origin of values.
 enum Origin<'i> {
-    /// All are this one.
+    /// One value, which all are.
     Constant(Block),
     /// Values of a file of text, in C order.
     Text(Spooled),
-    /// The elements of a file of numpy, of which so many were read.
+    /// The elements of a file of numpy, and the number of those that were read.
     File(&'i mut Input, Header, u64),
 }
 

@@ -69,8 +69,8 @@ impl Elements {
         (from.item_size().max(to.item_size()) as u64).max(1)
     }
 
-    /// Reads the next elements of a file of numpy, of which `before` came before, and hands blocks of them to `each`: converted, but
-    /// those that become texts or bytes of any length.
+    /// Reads the next elements of a file of numpy, of which `before` came before, and hands blocks of them to `each`. They are converted,
+    /// except those that become strings or bytes of any length.
     ///
     /// # Errors
     /// If the file ends before, or an element does not fit.
@@ -166,7 +166,7 @@ impl Elements {
         }
     }
 
-    /// The contents of elements that become texts or bytes of any length.
+    /// The contents of elements that become strings or bytes of any length.
     fn contents<'a>(&self, items: &'a [u8]) -> impl Iterator<Item = Result<Vec<u8>>> + use<'a> {
         let (from, is_text) = match *self {
             Self::Strings { from } => (from, true),

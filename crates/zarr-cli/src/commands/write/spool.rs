@@ -40,9 +40,9 @@ struct Blocks {
 /// Elements as they lie in the file.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// Each has so many bytes.
+    /// Elements of this number of bytes each.
     Fixed(usize),
-    /// Each has its length before it, in 4 bytes.
+    /// Elements with their lengths before them, in 4 bytes each.
     Variable,
 }
 

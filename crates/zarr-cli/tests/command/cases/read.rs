@@ -188,7 +188,7 @@ fn fill_forms_v3() {
     assert_eq!(arrays, expected.len() + 1);
 }
 
-/// Texts and bytes of a fixed length, in shards.
+/// Strings and bytes of a fixed length, in shards.
 #[test]
 fn fixed_strings_sharded() {
     let folder = case("fixed_strings_sharded");

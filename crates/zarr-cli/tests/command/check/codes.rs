@@ -56,7 +56,7 @@ pub(super) fn of_odd_stores() -> BTreeSet<Code> {
     codes
 }
 
-/// Of shards of more than one inner chunk of so many bytes, inner chunks are read in parts.
+/// Bytes of an inner chunk: in shards of more than one of such inner chunks, they are read in parts.
 const INNER: u64 = 3 << 20;
 
 fn of(values: &[(&str, String)]) -> Arc<dyn Store> {

@@ -14,7 +14,7 @@ pub(super) struct Damage {
     pub(super) inject: fn(&Sample, &dyn Store) -> Option<Expected>,
 }
 
-/// What is to be found.
+/// Findings that a check is expected to have.
 pub(super) struct Expected {
     pub(super) codes: &'static [Code],
     /// The key, or the path of the node.

@@ -125,7 +125,7 @@ fn a_copy_is_kept_while_it_has_documents_that_are_nowhere_else() {
     }
 }
 
-/// Of a chunk that is not compressed parts are read, whatever its length.
+/// Parts of a chunk that is not compressed are read, whatever its length.
 #[test]
 fn chunks_that_are_not_compressed_stay_unless_they_are_empty() {
     let folder = Folder::new();

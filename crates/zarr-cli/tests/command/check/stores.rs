@@ -150,7 +150,7 @@ fn a_node_below_an_array_is_found_once() {
     assert_eq!(below.len(), 1, "{findings:?}");
 }
 
-/// What changes of a node left lies beside it, in the group above.
+/// Keys that changes of a node have left lie beside it, in the group above.
 #[test]
 fn what_belongs_to_a_node_is_found_beside_it() {
     let odd = Odd::default();

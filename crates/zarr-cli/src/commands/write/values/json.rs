@@ -114,7 +114,7 @@ impl Nested<'_, '_> {
         Err(self.scanner.error_at(place, &format!("{found}, expected {expected}")))
     }
 
-    /// Checks that an array, which has so many items and goes on, may have another.
+    /// Checks that an array, which has `count` items and goes on, may have another one.
     fn check_room(&self, len: Option<u64>, count: u64) -> Result<()> {
         match len.filter(|&len| count >= len) {
             None => Ok(()),
@@ -318,7 +318,7 @@ mod tests {
     }
 
     proptest! {
-        /// What the parser of whole texts takes, and nothing else.
+        /// The reader takes what the parser of whole documents takes, and nothing else.
         #[test]
         fn texts_are_taken_as_the_parser_takes_them(text in "[\\[\\]{}\",:0-9eEn.\\- \n]{0,12}") {
             let whole = json::parse(text.as_bytes(), ParseOptions::default().nan_literals(true));
