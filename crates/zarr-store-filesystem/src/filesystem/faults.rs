@@ -61,6 +61,10 @@ impl Vfs for Faulty {
         self.call(|| self.inner.open(path))
     }
 
+    fn open_unless_absent(&self, path: &str) -> io::Result<Option<File>> {
+        self.call(|| self.inner.open_unless_absent(path))
+    }
+
     fn stat(&self, path: &str) -> io::Result<Stat> {
         self.call(|| self.inner.stat(path))
     }

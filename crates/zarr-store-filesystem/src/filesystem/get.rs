@@ -177,8 +177,8 @@ impl FilesystemStore {
         }
         let mut attempt = 0;
         loop {
-            match self.vfs.open(key.as_str()) {
-                Ok(file) => return Ok(Some(file)),
+            match self.vfs.open_unless_absent(key.as_str()) {
+                Ok(file) => return Ok(file),
                 Err(error) if is_absent(&error) => return self.no_link_to_nothing(key).map(|()| None),
                 Err(error) if is_out_of_files(&error) && attempt < ATTEMPTS => {
                     attempt += 1;

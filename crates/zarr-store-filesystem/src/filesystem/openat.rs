@@ -49,10 +49,14 @@ impl OpenAt {
     }
 
     fn try_open(&self, path: &str, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+        self.try_open_as(path, flags, ResolveFlags::NO_MAGICLINKS)
+    }
+
+    fn try_open_as(&self, path: &str, flags: OFlags, resolve: ResolveFlags) -> rustix::io::Result<OwnedFd> {
         let path = if path.is_empty() { "." } else { path };
-        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
         let mut attempt = 0;
         loop {
+            let resolve = resolve | ResolveFlags::BENEATH;
             match rustix::fs::openat2(&self.root, path, flags | OFlags::CLOEXEC, Mode::empty(), resolve) {
                 Err(Errno::AGAIN | Errno::INTR) if attempt < ATTEMPTS => attempt += 1,
                 other => return other,
@@ -154,6 +158,15 @@ impl Vfs for OpenAt {
     fn open(&self, path: &str) -> io::Result<File> {
         // NONBLOCK: opening a pipe would otherwise wait for a writer; for files it means nothing.
         self.open_at(path, OFlags::RDONLY | OFlags::NONBLOCK).map(File::from)
+    }
+
+    fn open_unless_absent(&self, path: &str) -> io::Result<Option<File>> {
+        match self.try_open_as(path, OFlags::RDONLY | OFlags::NONBLOCK, ResolveFlags::NO_SYMLINKS) {
+            Ok(file) => Ok(Some(File::from(file))),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
+            // A link on the path, or another error, which the next call has as well.
+            Err(_) => self.open(path).map(Some),
+        }
     }
 
     fn stat(&self, path: &str) -> io::Result<Stat> {
@@ -323,5 +336,33 @@ impl Vfs for OpenAt {
             entries.push((name.to_owned(), kind));
         }
         Ok(entries)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn one_call_tells_a_missing_file_from_a_link_to_nothing() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let root = folder.path();
+        fs::create_dir(root.join("a")).expect("made");
+        fs::write(root.join("a/file"), b"value").expect("written");
+        symlink("a", root.join("inside")).expect("linked");
+        symlink("nowhere", root.join("a/dangling")).expect("linked");
+        let Some(files) = OpenAt::open(root).expect("opened") else { return };
+        for path in ["a/file", "inside/file"] {
+            assert!(files.open_unless_absent(path).expect("opened").is_some(), "{path}");
+        }
+        for path in ["b", "a/b", "b/c/d", "a/file/b"] {
+            assert!(files.open_unless_absent(path).expect("asked").is_none(), "{path}");
+        }
+        // Links are followed by the call that all paths are opened by, and who asked looks for their targets.
+        for path in ["a/dangling", "inside/dangling", "inside/b"] {
+            let error = files.open_unless_absent(path).expect_err("nothing is there");
+            assert_eq!(error.kind(), io::ErrorKind::NotFound, "{path}");
+        }
     }
 }

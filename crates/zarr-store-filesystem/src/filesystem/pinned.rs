@@ -74,6 +74,10 @@ impl Vfs for Pinned {
         self.call(path, |held, path| held.open(path), |vfs| vfs.open(path))
     }
 
+    fn open_unless_absent(&self, path: &str) -> io::Result<Option<File>> {
+        self.call(path, |held, path| held.open_unless_absent(path), |vfs| vfs.open_unless_absent(path))
+    }
+
     fn stat(&self, path: &str) -> io::Result<Stat> {
         self.call(path, |held, path| held.stat(path), |vfs| vfs.stat(path))
     }

@@ -17,6 +17,12 @@ pub(super) trait Vfs: Send + Sync + fmt::Debug {
     /// Opens a file for reading. A directory may open too.
     fn open(&self, path: &str) -> io::Result<File>;
 
+    /// Opens a file for reading, as [`open`](Self::open); `None` if nothing is there and no symbolic link is on the path, where the system tells
+    /// so with the same call. Else that is the error of `open`.
+    fn open_unless_absent(&self, path: &str) -> io::Result<Option<File>> {
+        self.open(path).map(Some)
+    }
+
     /// The stat of a path.
     fn stat(&self, path: &str) -> io::Result<Stat>;
 

@@ -214,6 +214,10 @@ impl Vfs for Recorded {
         self.inner.open(path)
     }
 
+    fn open_unless_absent(&self, path: &str) -> io::Result<Option<File>> {
+        self.inner.open_unless_absent(path)
+    }
+
     fn stat(&self, path: &str) -> io::Result<Stat> {
         self.inner.stat(path)
     }
