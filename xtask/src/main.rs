@@ -17,6 +17,7 @@ mod roundtrip;
 mod served;
 mod servers;
 mod site;
+mod sizes;
 mod soak;
 mod tidy;
 
@@ -42,6 +43,7 @@ usage: cargo xtask TASK
   roundtrip     converts what other software wrote into every dialect and back
   servers       exchanges arrays with other software in the buckets of real servers, and tests stores on these
   site          builds the documentation site into target/site, and checks its links
+  sizes         counts lines of code, types, methods, and the packages that each crate needs
   soak          runs processes on one store, kills some of them, and checks the store at the end
   tidy          checks crate edges, `unsafe`, and the form of files";
 
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "roundtrip" => roundtrip::run(rest),
         Some((task, rest)) if task == "servers" => servers::run(rest),
         Some((task, rest)) if task == "site" => site::run(rest),
+        Some((task, rest)) if task == "sizes" => sizes::run(rest),
         Some((task, rest)) if task == "soak" => soak::run(rest),
         Some((task, rest)) if task == "tidy" => tidy::run(rest),
         _ => Err(USAGE.to_owned()),
