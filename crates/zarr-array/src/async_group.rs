@@ -5,7 +5,7 @@ use crate::{AsyncArray, EraseProgress, Group, IntoFlow, NewArray, NewGroup, Opti
 use std::fmt;
 use std::sync::Arc;
 use zarr_drive::unblock;
-use zarr_hierarchy::{Erasure, check_strict_writers, open_group_async, open_node_async};
+use zarr_hierarchy::{Erasure, Staleness, check_strict_writers, in_store, open_group_async, open_node_async};
 use zarr_json::Map;
 use zarr_meta::{Copies, StoredNode};
 use zarr_store::AsyncStore;
@@ -171,6 +171,48 @@ impl AsyncGroup {
     pub async fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
         self.created.note();
         Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry).await
+    }
+
+    /// Whether there is an array or a group below, as [`Group::contains`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn contains(&self, name: &str) -> Result<bool> {
+        zarr_hierarchy::node_exists_async(&*self.store, &self.below(name)?, Some(self.found.dialect))
+            .await
+            .map_err(|error| in_store(&*self.store, error))
+    }
+
+    /// Writes the consolidated metadata of this group, as [`Group::consolidate`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn consolidate(&self) -> Result<u64> {
+        self.created.note();
+        zarr_hierarchy::consolidate_async(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
+            .await
+            .map_err(|error| in_store(&*self.store, error))
+    }
+
+    /// Compares the consolidated metadata of this group with the nodes below it, as [`Group::staleness`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn staleness(&self) -> Result<Option<Staleness>> {
+        zarr_hierarchy::staleness_async(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
+            .await
+            .map_err(|error| in_store(&*self.store, error))
+    }
+
+    /// Drops the consolidated metadata of this group, as [`Group::drop_consolidated`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn drop_consolidated(&self) -> Result<()> {
+        self.created.note();
+        zarr_hierarchy::drop_consolidated_async(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
+            .await
+            .map_err(|error| in_store(&*self.store, error))
     }
 
     /// Erases the group and all that lies below it, as [`Group::erase`].

@@ -8,7 +8,7 @@ use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{self, DroppedCopies, FindDialect, Foresee, Knowing};
 use zarr_hierarchy::{
-    CopiedAbove, Erasure, WalkJob, check_strict_writers, in_store, open_group, open_node, with_location,
+    CopiedAbove, Erasure, Staleness, WalkJob, check_strict_writers, in_store, open_group, open_node, with_location,
 };
 use zarr_json::{Map, Value};
 use zarr_meta::{Copies, Dialect, GroupMetadata, Node, StoredNode};
@@ -269,6 +269,60 @@ impl Group {
     pub fn create_group(&self, name: &str, new: NewGroup) -> Result<Self> {
         self.created.note();
         Self::create(&self.store, &self.below(name)?, self.group_of_its_dialect(new), &self.registry)
+    }
+
+    /// Whether there is an array or a group below, by its path relative to this group; an implicit group counts.
+    ///
+    /// # Errors
+    /// As [`node_exists`](zarr_hierarchy::node_exists).
+    pub fn contains(&self, name: &str) -> Result<bool> {
+        zarr_hierarchy::node_exists(&*self.store, &self.below(name)?, Some(self.found.dialect))
+            .map_err(|error| in_store(&*self.store, error))
+    }
+
+    /// Writes the consolidated metadata of this group; returns the number of nodes in it, as [`consolidate`](zarr_hierarchy::consolidate) does.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Example
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Group, NewGroup, Registry, Store};
+    /// # let registry = Arc::new(Registry::default());
+    /// # let store: Arc<dyn Store> = Arc::new(zarr_store::MemoryStore::new());
+    /// let root = Group::create(&store, "/", NewGroup::default(), &registry)?;
+    /// root.create_group("a", NewGroup::default())?;
+    /// assert!(root.contains("a")? && !root.contains("b")?);
+    /// assert_eq!(root.consolidate()?, 1);
+    /// assert!(root.staleness()?.is_some_and(|staleness| !staleness.is_stale()));
+    /// root.drop_consolidated()?;
+    /// assert!(root.staleness()?.is_none());
+    /// # Ok::<(), zarr_array::Error>(())
+    /// ```
+    pub fn consolidate(&self) -> Result<u64> {
+        self.created.note();
+        zarr_hierarchy::consolidate(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
+            .map_err(|error| in_store(&*self.store, error))
+    }
+
+    /// Compares the consolidated metadata of this group with the nodes below it; `None` if it has none.
+    ///
+    /// # Errors
+    /// As [`staleness`](zarr_hierarchy::staleness).
+    pub fn staleness(&self) -> Result<Option<Staleness>> {
+        zarr_hierarchy::staleness(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
+            .map_err(|error| in_store(&*self.store, error))
+    }
+
+    /// Drops the consolidated metadata of this group, if it has any.
+    ///
+    /// # Errors
+    /// As [`drop_consolidated`](zarr_hierarchy::drop_consolidated).
+    pub fn drop_consolidated(&self) -> Result<()> {
+        self.created.note();
+        zarr_hierarchy::drop_consolidated(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
+            .map_err(|error| in_store(&*self.store, error))
     }
 
     /// Erases the group and all that lies below it, as [`Erasure`] does.
