@@ -1,7 +1,7 @@
 //! Plans of reads, for Python.
 
 use pyo3::prelude::*;
-use zarr::options::Plan;
+use zarr::Plan;
 use zarr::store::ByteRange;
 
 /// A plan, as a `dict`.

@@ -64,7 +64,7 @@ pub use zarr_codec_sharding::Sharding;
 #[cfg(feature = "shuffle")]
 pub use zarr_codec_shuffle::Shuffle;
 pub use zarr_codec_transpose::Transpose;
-#[cfg(feature = "view")]
+#[cfg(feature = "array-view")]
 pub use zarr_codec_view::ArrayView;
 #[cfg(feature = "vlen")]
 pub use zarr_codec_vlen::{VlenArray, VlenBytes, VlenUtf8, ZarrsVlen, ZarrsVlenV2};

@@ -65,7 +65,7 @@
 //! | `convert` | `zarr::convert`: conversions, copies, moves and migrations of arrays and groups | |
 //! | `dataset` | `zarr::dataset`: groups as data sets of named variables, CF decoding, selection by label | |
 //! | `ome` | `zarr::ome`: OME-Zarr images, their levels, axes and scales | |
-//! | `pictures` | `zarr::view`: pictures of arrays, as PNG and in terminals; colour maps | |
+//! | `view` | `zarr::view`: pictures of arrays, as PNG and in terminals; colour maps | |
 //! | `serve` | `zarr::serve`: a server of a store over HTTP, with a page to look at its arrays | |
 //! | `stats` | `zarr::stats`: statistics of elements, usage of stores, maps of stored chunks, codecs measured on a sample | |
 //! | `derive` | `#[derive(zarr::Element)]`, structs as elements | |
@@ -76,7 +76,7 @@
 //! | `numeric` | delta, scale_offset, fixedscaleoffset, quantize, bitround, astype, cast_value | |
 //! | `packbits` | numbers of few bits without gaps | |
 //! | `base64`, `categorize`, `object` | filters and object codecs of numcodecs | |
-//! | `conditional`, `n5`, `optional`, `reshape`, `view` | the codecs of these names | |
+//! | `array-view`, `conditional`, `n5`, `optional`, `reshape` | the codecs of these names | |
 //! | `tracing` | requests and steps of jobs as spans of the crate `tracing` | |
 //! | `tools` | as the command has it: all but `sqlite`, `tracing`, and types of elements (`ndarray`, `derive`, `jiff`, `microfloat`) | |
 //! | `full` | all of them | |
@@ -91,6 +91,7 @@
 //! `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`, the
 //! passes over all elements of these in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`. Each can be used alone.
 
+mod address;
 #[cfg(feature = "check")]
 pub mod check;
 pub mod codecs;
@@ -101,7 +102,6 @@ pub mod convert;
 #[cfg(feature = "dataset")]
 pub mod dataset;
 pub mod hierarchy;
-mod location;
 pub mod meta;
 #[cfg(feature = "ome")]
 pub mod ome;
@@ -114,17 +114,18 @@ pub mod serve;
 #[cfg(feature = "stats")]
 pub mod stats;
 pub mod store;
-#[cfg(feature = "pictures")]
+#[cfg(feature = "view")]
 pub mod view;
 
-pub use location::Location;
+pub use address::Address;
 /// The version of `ndarray` whose arrays are read into and written from.
 #[cfg(feature = "ndarray")]
 pub use ndarray;
 pub use open::{Create, Open, Opened, create, open};
 pub use zarr_array::{
-    Array, ArrayData, AsyncArray, AsyncGroup, AsyncStore, Dialect, Group, IntoSelection, NewArray, NewGroup, Options,
-    ReadInto, Selection, Store, WriteFrom,
+    Appender, Array, ArrayData, AsyncAppender, AsyncArray, AsyncGroup, AsyncStore, AsyncWriter, Dialect, Group,
+    IntoSelection, MissingReport, NewArray, NewGroup, Options, Plan, PlannedRequest, ReadInto, Selection, Store,
+    WriteFrom, Writer,
 };
 pub use zarr_codec as codec;
 /// Makes a struct an [`Element`](trait@Element).

@@ -1,8 +1,8 @@
 //! Opening and creating nodes.
 
-use crate::location::{Access, AnyStore};
+use crate::address::{Access, AnyStore};
 use crate::store::Schemes;
-use crate::{Location, registry};
+use crate::{Address, registry};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -55,9 +55,9 @@ use zarr_store::{AsyncStore, Store};
 ///
 /// [`array_async`](Open::array_async) and [`group_async`](Open::group_async) take an address:
 /// `zarr::open("s3://bucket/a").array_async().await?`.
-pub fn open<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Open<S> {
+pub fn open<S: AnyStore + ?Sized>(address: impl Into<Address<S>>) -> Open<S> {
     Open {
-        location: location.into(),
+        address: address.into(),
         access: Access::default(),
         registry: None,
         dialect: None,
@@ -80,15 +80,15 @@ pub fn open<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Open<S> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn create<S: AnyStore + ?Sized>(location: impl Into<Location<S>>) -> Create<S> {
-    Create { location: location.into(), access: Access::default(), registry: None }
+pub fn create<S: AnyStore + ?Sized>(address: impl Into<Address<S>>) -> Create<S> {
+    Create { address: address.into(), access: Access::default(), registry: None }
 }
 
 /// How a node is opened; begun by [`open`].
 #[derive(Debug)]
 #[must_use = "nothing is opened before a call such as `array` or `group`"]
 pub struct Open<S: AnyStore + ?Sized = dyn Store> {
-    location: Location<S>,
+    address: Address<S>,
     access: Access,
     registry: Option<Arc<Registry>>,
     dialect: Option<Dialect>,
@@ -98,7 +98,7 @@ pub struct Open<S: AnyStore + ?Sized = dyn Store> {
 impl<S: AnyStore + ?Sized> Clone for Open<S> {
     fn clone(&self) -> Self {
         Self {
-            location: self.location.clone(),
+            address: self.address.clone(),
             access: self.access.clone(),
             registry: self.registry.clone(),
             dialect: self.dialect,
@@ -234,10 +234,10 @@ impl Open {
     }
 
     async fn without_blocking(self) -> Result<Open<dyn AsyncStore>> {
-        let Self { location, access, registry, dialect, options } = self;
-        let (store, path) = unblock(move |_| location.open(&access)).await??;
-        let location = Location::from((&waiting(store), path));
-        Ok(Open { location, access: Access::default(), registry, dialect, options })
+        let Self { address, access, registry, dialect, options } = self;
+        let (store, path) = unblock(move |_| address.open(&access)).await??;
+        let address = Address::from((&waiting(store), path));
+        Ok(Open { address, access: Access::default(), registry, dialect, options })
     }
 
     /// Opens the group as a data set, from its consolidated metadata where there is some. With [`Open::options`] its arrays are opened.
@@ -267,7 +267,7 @@ impl Open {
 
     /// `copies`: a group is expected.
     fn find(self, copies: Option<Copies>) -> Result<(Arc<dyn Store>, Bound)> {
-        let (store, path) = self.location.open(&self.access)?;
+        let (store, path) = self.address.open(&self.access)?;
         let found = match copies {
             None => open_node(&*store, &path, self.dialect),
             Some(copies) => open_group(&*store, &path, self.dialect, copies),
@@ -307,7 +307,7 @@ impl Open<dyn AsyncStore> {
     }
 
     async fn find(self, expects_group: bool) -> Result<(Arc<dyn AsyncStore>, Bound)> {
-        let (store, path) = self.location.opened();
+        let (store, path) = self.address.opened();
         let found = match expects_group {
             false => open_node_async(&*store, &path, self.dialect).await?,
             true => open_group_async(&*store, &path, self.dialect, Copies::Read).await?,
@@ -353,14 +353,14 @@ impl fmt::Display for Opened {
 #[derive(Debug)]
 #[must_use = "nothing is created before a call of `array` or `group`"]
 pub struct Create<S: AnyStore + ?Sized = dyn Store> {
-    location: Location<S>,
+    address: Address<S>,
     access: Access,
     registry: Option<Arc<Registry>>,
 }
 
 impl<S: AnyStore + ?Sized> Clone for Create<S> {
     fn clone(&self) -> Self {
-        Self { location: self.location.clone(), access: self.access.clone(), registry: self.registry.clone() }
+        Self { address: self.address.clone(), access: self.access.clone(), registry: self.registry.clone() }
     }
 }
 
@@ -383,7 +383,7 @@ impl Create<dyn AsyncStore> {
     /// # Errors
     /// As [`AsyncArray::create`].
     pub async fn array(self, new: NewArray) -> Result<AsyncArray> {
-        let (store, path) = self.location.opened();
+        let (store, path) = self.address.opened();
         AsyncArray::create(&store, &path, new, &Self::known(self.registry)).await
     }
 
@@ -392,7 +392,7 @@ impl Create<dyn AsyncStore> {
     /// # Errors
     /// As [`AsyncGroup::create`].
     pub async fn group(self, new: NewGroup) -> Result<AsyncGroup> {
-        let (store, path) = self.location.opened();
+        let (store, path) = self.address.opened();
         AsyncGroup::create(&store, &path, new, &Self::known(self.registry)).await
     }
 }
@@ -416,7 +416,7 @@ impl Create {
     /// # Errors
     /// The errors of [`Array::create`] and of creating the store.
     pub fn array(self, new: NewArray) -> Result<Array> {
-        let (store, path) = self.location.create(&self.access)?;
+        let (store, path) = self.address.create(&self.access)?;
         Array::create(&store, &path, new, &Self::known(self.registry))
     }
 
@@ -425,7 +425,7 @@ impl Create {
     /// # Errors
     /// The errors of [`Group::create`] and of creating the store.
     pub fn group(self, new: NewGroup) -> Result<Group> {
-        let (store, path) = self.location.create(&self.access)?;
+        let (store, path) = self.address.create(&self.access)?;
         Group::create(&store, &path, new, &Self::known(self.registry))
     }
 
@@ -446,10 +446,10 @@ impl Create {
     }
 
     async fn without_blocking(self) -> Result<Create<dyn AsyncStore>> {
-        let Self { location, access, registry } = self;
-        let (store, path) = unblock(move |_| location.create(&access)).await??;
-        let location = Location::from((&waiting(store), path));
-        Ok(Create { location, access: Access::default(), registry })
+        let Self { address, access, registry } = self;
+        let (store, path) = unblock(move |_| address.create(&access)).await??;
+        let address = Address::from((&waiting(store), path));
+        Ok(Create { address, access: Access::default(), registry })
     }
 
     /// Creates a data set, and groups above it where there are none.
@@ -458,7 +458,7 @@ impl Create {
     /// The errors of [`Dataset::create`](crate::dataset::Dataset::create) and of creating the store.
     #[cfg(feature = "dataset")]
     pub fn dataset(self, new: crate::dataset::NewDataset) -> Result<crate::dataset::Dataset> {
-        let (store, path) = self.location.create(&self.access)?;
+        let (store, path) = self.address.create(&self.access)?;
         crate::dataset::Dataset::create(&store, &path, new, &Self::known(self.registry))
     }
 }

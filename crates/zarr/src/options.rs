@@ -1,8 +1,4 @@
-//! How arrays are read and written: [`Options`] and the types that its methods take; the [`Plan`] of a read; a [`Writer`] and an
-//! [`Appender`].
+//! [`Options`] of how arrays are read and written, and the types that their methods take.
 
-pub use zarr_array::{
-    Appender, AsyncAppender, AsyncWriter, Checksums, ChunkCache, MissingChunks, MissingReport, Options, Plan,
-    PlannedRequest, Writer,
-};
+pub use zarr_array::{Checksums, ChunkCache, MissingChunks, Options};
 pub use zarr_codec::Limits;

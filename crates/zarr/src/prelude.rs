@@ -1,4 +1,6 @@
 //! The items that most programs use: `use zarr::prelude::*;`.
 
 pub use crate::options::{ChunkCache, MissingChunks};
-pub use crate::{Array, ArrayData, ErrorKind, Group, NewArray, NewGroup, Options, Store};
+pub use crate::{
+    Array, ArrayData, AsyncArray, Element, ErrorKind, Group, NewArray, NewGroup, Options, Selection, Store,
+};

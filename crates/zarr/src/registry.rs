@@ -89,7 +89,7 @@ codecs! {
     "packbits" zarr_codec_packbits ["packbits" "numcodecs.packbits"]
     "vlen" zarr_codec_vlen ["vlen-utf8" "vlen-bytes" "numcodecs.vlen-array" "zarrs.vlen" "zarrs.vlen_v2"]
     "conditional" zarr_codec_conditional ["conditional"]
-    "view" zarr_codec_view ["array_view"]
+    "array-view" zarr_codec_view ["array_view"]
     "optional" zarr_codec_optional ["optional" "zarrs.optional"]
     "categorize" zarr_codec_categorize ["numcodecs.categorize"]
     "object" zarr_codec_object ["numcodecs.json2" "numcodecs.json" "numcodecs.msgpack2" "numcodecs.msgpack"]

@@ -21,10 +21,7 @@ pub use known::schemes;
 pub use options::StoreOptions;
 pub use schemes::{Scheme, Schemes};
 pub use signature::{Signature, signature_of_file, signature_of_store};
-pub use zarr_drive::{
-    AsyncAsSync, DriverGet, Io, Job, Limits, Next, Script, Sequential, Spawn, SyncAsAsync, Unblocker, Workers, answer,
-    answers, block_on, for_each, run, run_async, run_async_with, run_on, unblock,
-};
+pub use zarr_drive::{AsyncAsSync, SyncAsAsync, Unblocker, block_on, unblock};
 pub use zarr_store::*;
 #[cfg(feature = "cached")]
 pub use zarr_store_cached::Cached;

@@ -172,7 +172,7 @@ fn points_are_written_with_bounded_requests_that_overlap() {
         // One of two elements, so that every chunk is met.
         let points: Vec<i64> = (0..values.len() as i64).filter(|at| at % 2 == 1).collect();
         let coordinates = |points: &[i64]| {
-            zarr::grid::Selection::coordinates(vec![
+            Selection::coordinates(vec![
                 points.iter().map(|at| at / 128).collect(),
                 points.iter().map(|at| at % 128).collect(),
             ])

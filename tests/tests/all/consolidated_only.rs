@@ -4,11 +4,11 @@ use std::sync::Arc;
 use zarr::convert::Transfer;
 use zarr::convert::{Conversion, ConvertOptions};
 use zarr::hierarchy::{
-    consolidate, drop_consolidated, drop_consolidated_async, erase_node, open_node, open_node_async, set_attributes,
-    staleness, walk, walk_async, walk_consolidated,
+    consolidate, drop_consolidated, erase_node, open_node, set_attributes, staleness, walk, walk_consolidated,
 };
 use zarr::store::{Key, MemoryStore, Prefix, Store, StoreExt, SyncAsAsync, block_on};
 use zarr_array::{Array, ErrorKind, Group, NewArray, NewGroup, Options};
+use zarr_hierarchy::{drop_consolidated_async, open_node_async, walk_async};
 use zarr_json::json;
 use zarr_meta::Dialect;
 

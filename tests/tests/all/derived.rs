@@ -80,7 +80,7 @@ fn fields_go_by_name() {
 
 #[test]
 fn types_stand_for_data_types() {
-    fn created<T: zarr::Element>() -> DataType {
+    fn created<T: Element>() -> DataType {
         let store = zarr::store::create("memory:").unwrap();
         zarr::create((&store, "/a")).array(NewArray::of::<T>(&[2]).unwrap()).unwrap().data_type().clone()
     }

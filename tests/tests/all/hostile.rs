@@ -255,7 +255,7 @@ fn documents() {
     let asynchronous: Arc<dyn AsyncStore> = Arc::new(SyncAsAsync::new(store));
     let registry = Arc::new(zarr::registry::default());
     is_limit(&quick("async", || block_on(AsyncArray::open(&asynchronous, "/v3", &registry)).map(drop).unwrap_err()));
-    let walk = quick("an async walk", || block_on(zarr::hierarchy::walk_async(&*asynchronous, "/", None)).unwrap());
+    let walk = quick("an async walk", || block_on(zarr_hierarchy::walk_async(&*asynchronous, "/", None)).unwrap());
     assert_eq!((walk.nodes.len(), walk.broken.len(), walk.bad_copies.len()), (3, 2, 1));
 }
 

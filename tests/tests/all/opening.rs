@@ -3,9 +3,7 @@
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use zarr::hierarchy::{
-    Copies, Walk, Warning, consolidated_below, open_group, walk, walk_consolidated, walk_consolidated_async,
-};
+use zarr::hierarchy::{Copies, Walk, Warning, consolidated_below, open_group, walk, walk_consolidated};
 use zarr::prelude::*;
 use zarr::store::{
     AccessProfile, AsyncAsSync, BoxFuture, ByteRange, Bytes, Capabilities, Counted, Fetched, GetOptions, Key, Listing,
@@ -213,7 +211,7 @@ fn without_consolidated_metadata_nodes_of_every_dialect_are_found() {
     let fewer = rounds.take();
     assert!(fewer.iter().flatten().all(|key| !key.starts_with("a/") || key == "a/zarr.json"), "{fewer:?}");
     let waiting: Arc<dyn AsyncStore> = Arc::clone(&rounds) as _;
-    assert_eq!(paths(block_on(walk_consolidated_async(&*waiting, "/", None))), all);
+    assert_eq!(paths(block_on(zarr_hierarchy::walk_consolidated_async(&*waiting, "/", None))), all);
     assert_eq!(rounds.take(), fewer);
     let root = open_group(&*store, "/", None, Copies::Trusted).unwrap();
     assert_eq!(paths(consolidated_below(&*store, &root, None, Some(1))), all[..3]);

@@ -30,9 +30,9 @@ use narrow::Ends;
 use select::{Chosen, WHICH};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use zarr::MissingReport;
 use zarr::grid::{ChunkIndex, total_size};
 use zarr::options::MissingChunks;
-use zarr::options::MissingReport;
 use zarr::{Array, ArrayData, Selection};
 
 /// Greatest number of bytes of elements in memory at once.

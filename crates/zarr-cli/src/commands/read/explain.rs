@@ -8,9 +8,9 @@ use crate::failure::Result;
 use crate::number::{counted, grouped, size, tuple};
 use crate::object::{object, or_null};
 use zarr::meta::json::{Map, Value};
-use zarr::options::{Plan, PlannedRequest};
 use zarr::store::ByteRange;
 use zarr::{Array, Selection};
+use zarr::{Plan, PlannedRequest};
 
 /// Greatest number of requests that are shown in text.
 const SHOWN: usize = 20;

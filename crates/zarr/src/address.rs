@@ -1,4 +1,4 @@
-//! Where a node is: a store, and a path in it.
+//! The address of a node: a store, and a path in it.
 
 use crate::store::{Schemes, StoreAddress, StoreOptions, is_hierarchy, is_zip, schemes, split_path};
 use crate::{Error, ErrorKind, Result};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use zarr_store::{AsyncStore, Store};
 
-/// A node's store and path, as [`open`](crate::open) and [`create`](crate::create) take them.
+/// The store and the path of a node, as [`open`](crate::open) and [`create`](crate::create) take them.
 ///
 /// | given | store and path |
 /// |---|---|
@@ -22,7 +22,7 @@ use zarr_store::{AsyncStore, Store};
 ///
 /// The store may be an [`AsyncStore`](crate::AsyncStore) that is open: then nodes are opened and created without blocking.
 #[derive(Debug)]
-pub struct Location<S: AnyStore + ?Sized = dyn Store>(Repr<S>);
+pub struct Address<S: AnyStore + ?Sized = dyn Store>(Repr<S>);
 
 #[derive(Debug)]
 enum Repr<S: AnyStore + ?Sized> {
@@ -30,7 +30,7 @@ enum Repr<S: AnyStore + ?Sized> {
     Store(Arc<S>, String),
 }
 
-impl<S: AnyStore + ?Sized> Clone for Location<S> {
+impl<S: AnyStore + ?Sized> Clone for Address<S> {
     fn clone(&self) -> Self {
         Self(match &self.0 {
             Repr::Address(address) => Repr::Address(address.clone()),
@@ -85,73 +85,73 @@ impl Access {
     }
 }
 
-impl From<&str> for Location {
+impl From<&str> for Address {
     fn from(text: &str) -> Self {
         Self(Repr::Address(NodeAddress::Text(text.to_owned())))
     }
 }
 
-impl From<&String> for Location {
+impl From<&String> for Address {
     fn from(url: &String) -> Self {
         Self::from(url.as_str())
     }
 }
 
-impl From<String> for Location {
+impl From<String> for Address {
     fn from(url: String) -> Self {
         Self::from(url.as_str())
     }
 }
 
-impl From<&Path> for Location {
+impl From<&Path> for Address {
     fn from(path: &Path) -> Self {
         Self(Repr::Address(NodeAddress::Path(path.to_owned())))
     }
 }
 
-impl From<&PathBuf> for Location {
+impl From<&PathBuf> for Address {
     fn from(path: &PathBuf) -> Self {
         Self::from(path.as_path())
     }
 }
 
-impl From<PathBuf> for Location {
+impl From<PathBuf> for Address {
     fn from(path: PathBuf) -> Self {
         Self(Repr::Address(NodeAddress::Path(path)))
     }
 }
 
-impl<P: AsRef<str>> From<(&str, P)> for Location {
+impl<P: AsRef<str>> From<(&str, P)> for Address {
     fn from((url, path): (&str, P)) -> Self {
         Self(Repr::Address(NodeAddress::TextAndPath(url.to_owned(), path.as_ref().to_owned())))
     }
 }
 
-impl<P: AsRef<str>> From<(&Arc<dyn Store>, P)> for Location {
+impl<P: AsRef<str>> From<(&Arc<dyn Store>, P)> for Address {
     fn from((store, path): (&Arc<dyn Store>, P)) -> Self {
         Self(Repr::Store(Arc::clone(store), path.as_ref().to_owned()))
     }
 }
 
-impl From<&Arc<dyn Store>> for Location {
+impl From<&Arc<dyn Store>> for Address {
     fn from(store: &Arc<dyn Store>) -> Self {
         Self(Repr::Store(Arc::clone(store), "/".to_owned()))
     }
 }
 
-impl<P: AsRef<str>> From<(&Arc<dyn AsyncStore>, P)> for Location<dyn AsyncStore> {
+impl<P: AsRef<str>> From<(&Arc<dyn AsyncStore>, P)> for Address<dyn AsyncStore> {
     fn from((store, path): (&Arc<dyn AsyncStore>, P)) -> Self {
         Self(Repr::Store(Arc::clone(store), path.as_ref().to_owned()))
     }
 }
 
-impl From<&Arc<dyn AsyncStore>> for Location<dyn AsyncStore> {
+impl From<&Arc<dyn AsyncStore>> for Address<dyn AsyncStore> {
     fn from(store: &Arc<dyn AsyncStore>) -> Self {
         Self(Repr::Store(Arc::clone(store), "/".to_owned()))
     }
 }
 
-impl Location<dyn AsyncStore> {
+impl Address<dyn AsyncStore> {
     /// The store and the path.
     pub(crate) fn opened(self) -> (Arc<dyn AsyncStore>, String) {
         match self.0 {
@@ -161,7 +161,7 @@ impl Location<dyn AsyncStore> {
     }
 }
 
-impl Location {
+impl Address {
     /// The store, which must be there, and the path.
     pub(crate) fn open(self, access: &Access) -> Result<(Arc<dyn Store>, String)> {
         let (address, path) = match self.0 {
