@@ -98,7 +98,7 @@ pub(crate) struct ByConvention {
     /// The convention that arrays follow: xarray, nczarr or none; by default the one by which their dimensions are named.
     #[arg(long, value_name = "NAME", value_parser = conventions, help_heading = METADATA, hide_short_help = true)]
     pub(crate) convention: Option<Conventions>,
-    /// Make strings (`string` with vlen-utf8) of objects (`|O` of v2 with json2, msgpack2) in arrays all of whose elements are texts, which
+    /// Make strings (`string` with vlen-utf8) of objects (`|O` of v2 with json2, msgpack2) in arrays all of whose elements are strings, which
     /// are read for it before anything is written. By default they stay objects, which no other software reads in v3.
     #[arg(long, help_heading = METADATA, hide_short_help = true)]
     pub(crate) objects_as_strings: bool,

@@ -29,7 +29,7 @@ const PIECE: u64 = 64 << 20;
 pub(crate) struct Append {
     #[command(flatten)]
     node: NodeArgs,
-    /// What to append: the URL of a data set or an array, its path after "::", or a file (.npy, .json); `-` is standard input.
+    /// Elements to append: the URL of a data set or an array, its path after "::", or a file (.npy, .json); `-` is standard input.
     #[arg(long, value_name = "URL|FILE")]
     from: String,
     /// The dimension: its name, or its number in an array. By default the only one, the unlimited one, or the first of an array.

@@ -32,7 +32,7 @@ pub(crate) struct Check {
     /// Pass over the conventions of xarray and OME-Zarr: dimensions, coordinates, units of times, levels of images.
     #[arg(long)]
     no_conventions: bool,
-    /// Print so many findings of each code, and the number of others; 0 for all. With --json all are printed.
+    /// Print at most N findings of each code, and the number of others; 0 for all. With --json all are printed.
     #[arg(long, value_name = "N", default_value = "20")]
     max_findings: u64,
     /// Repair what holds no value: remove temporary files that nobody holds and empty directories, write stale consolidated metadata again,

@@ -73,7 +73,7 @@ pub(crate) struct Convert {
     /// Leave out this node, with everything below it, whether it can be read or not; may be given several times.
     #[arg(long, value_name = "PATH", help_heading = WHICH)]
     exclude: Vec<String>,
-    /// Leave out the files that lie beside nodes and belong to none: tables in Parquet, XML, texts. By default they are copied with their
+    /// Leave out the files that lie beside nodes and belong to none: tables in Parquet, XML, text. By default they are copied with their
     /// groups, as they are, unless --variables are chosen.
     #[arg(long, help_heading = WHICH)]
     no_other_files: bool,

@@ -28,7 +28,7 @@ pub(crate) struct Copy {
     /// everything below it; and where a file of no node cannot be. All are listed at the end, with exit code 1.
     #[arg(long)]
     keep_going: bool,
-    /// Leave out the files that lie beside nodes and belong to none: tables in Parquet, XML, texts. By default they are copied with their
+    /// Leave out the files that lie beside nodes and belong to none: tables in Parquet, XML, text. By default they are copied with their
     /// groups.
     #[arg(long)]
     no_other_files: bool,

@@ -51,7 +51,7 @@ pub(crate) struct Diff {
     equal_nan: bool,
     #[command(flatten)]
     region: ByDimension,
-    /// What not to compare.
+    /// Parts that are not compared.
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     skip: Vec<Skip>,
     /// Show other dialects, chunks and codecs, and count them as differences.

@@ -35,10 +35,10 @@ enum By {
 pub(crate) struct Du {
     #[command(flatten)]
     node: NodeArgs,
-    /// What a row stands for.
+    /// Show a row for each of these.
     #[arg(long, value_name = "WHAT", default_value = "node")]
     by: By,
-    /// Show nodes down to so many levels alone; those above count what lies below.
+    /// Show nodes down to this many levels alone; those above count what lies below.
     #[arg(short = 'L', long, value_name = "LEVELS")]
     depth: Option<usize>,
     /// Count the inner chunks of shards, which costs a request for the index of each shard.

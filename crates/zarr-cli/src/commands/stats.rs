@@ -41,7 +41,7 @@ const WHAT: &str = "What to show";
 /// Values of a variable of a data set are decoded by the CF conventions, as `read` decodes them; --raw looks at elements as they are
 /// stored. The output says which. Each chunk is decoded once, and chunks that are not stored never, unless they
 /// hold characters of strings or are selected by lists. Quantiles and the histogram are exact as long as the values, 8 bytes for each, fit a
-/// quarter of the memory; else the ranks are off by no more than is printed. Complex numbers are ordered by their magnitudes, texts and bytes by their lengths.
+/// quarter of the memory; else the ranks are off by no more than is printed. Complex numbers are ordered by their magnitudes, strings and bytes by their lengths.
 #[derive(Debug, Args)]
 pub(crate) struct Stats {
     #[command(flatten)]
