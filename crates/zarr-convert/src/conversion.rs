@@ -27,9 +27,9 @@ mod chunks;
 mod copied_key;
 mod copy;
 mod destination;
+mod document_queue;
 mod fingerprint;
 mod finish_move;
-mod finished;
 mod hierarchy;
 mod images;
 mod in_parts;
@@ -42,7 +42,6 @@ mod others;
 mod part;
 mod plan;
 mod progress;
-mod reached;
 mod rechunk;
 mod reencode;
 mod region;
@@ -50,12 +49,13 @@ mod run;
 mod scratch;
 mod skipped;
 mod sparse;
+mod stored_units;
 mod strings;
 mod target;
 #[cfg(test)]
 mod tests;
 mod transfer;
-mod unfinished;
+mod unfinished_node;
 mod unknown_grid;
 mod walked;
 mod work;
@@ -325,7 +325,7 @@ impl Conversion {
     /// # Errors
     /// [`ErrorKind::Exists`] if one is, with what goes on with it as the hint; [`ErrorKind::Store`]; others if its journal is broken.
     pub fn check_settled(store: &dyn Store, path: &NodePath) -> Result<()> {
-        let settled = journal::Found::check_none(store, path);
+        let settled = journal::ForeignJournal::check_none(store, path);
         settled.map_err(|error| {
             error.at(|location| (location.store, location.path) = (Some(store.to_string()), Some(path.to_string())))
         })

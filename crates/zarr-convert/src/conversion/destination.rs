@@ -270,14 +270,14 @@ pub(super) struct NodeDocuments {
 }
 
 /// The documents of a node, each with its key.
-pub(super) struct Apart {
+pub(super) struct KeyedDocuments {
     pub(super) path: NodePath,
     /// They are on the disk before the one that decides.
     pub(super) before: Vec<(Key, Vec<u8>)>,
     pub(super) deciding: (Key, Vec<u8>),
 }
 
-impl Apart {
+impl KeyedDocuments {
     /// Makes sure that nobody has created the node meanwhile.
     pub(super) fn check_free(&self, target: &Arc<dyn Store>) -> Result<()> {
         if target.get_all(&self.deciding.0)?.is_some() { Err(created_meanwhile(&self.path)) } else { Ok(()) }
@@ -377,7 +377,7 @@ impl NodeDocuments {
 
     /// The documents of a node that must not be there: those that go before, and the one that makes it a node. `None` for a node that has
     /// others.
-    pub(super) fn apart(&self) -> Result<Option<Apart>> {
+    pub(super) fn apart(&self) -> Result<Option<KeyedDocuments>> {
         if self.changes.iter().any(|(_, document)| document.is_none()) {
             return Ok(None);
         }
@@ -391,7 +391,7 @@ impl NodeDocuments {
         let mut last: Vec<_> = steps.pop().into_iter().flatten().filter_map(set).collect();
         let deciding = last.pop().filter(|_| last.is_empty());
         before.extend(steps.into_iter().flatten().filter_map(set));
-        Ok(deciding.map(|deciding| Apart { path: self.found.path.clone(), before, deciding }))
+        Ok(deciding.map(|deciding| KeyedDocuments { path: self.found.path.clone(), before, deciding }))
     }
 
     /// Writes them but for the one at `key`, which is given back.

@@ -54,12 +54,12 @@ impl Images {
         found: &'a StoredNode,
         dialect: Dialect,
         options: &ConvertOptions,
-    ) -> Option<Step<'a>> {
+    ) -> Option<OmeConversion<'a>> {
         let to_v3 = found.dialect.is_v2() && dialect.is_v3();
         let is_between = to_v3 || (found.dialect.is_v3() && dialect.is_v2());
         let is_followed = !options.literal && options.conventions != Conventions::Ignore;
         let keeps_names = options.conventions != Conventions::Detect;
-        (is_between && is_followed).then_some(Step { images: self, found, to_v3, keeps_names })
+        (is_between && is_followed).then_some(OmeConversion { images: self, found, to_v3, keeps_names })
     }
 }
 
@@ -68,7 +68,7 @@ impl Images {
 /// Groups change on the side of v3, before a node is fitted into it and after it was fitted into v2, so that pointers into attributes that
 /// are carried along are always those of v3.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Step<'a> {
+pub(super) struct OmeConversion<'a> {
     images: &'a Images,
     found: &'a StoredNode,
     to_v3: bool,
@@ -78,34 +78,34 @@ pub(super) struct Step<'a> {
 
 /// The effect of the step on a group.
 #[derive(Debug, Default)]
-pub(super) struct Done {
+pub(super) struct OmeChange {
     /// The version of its metadata, if that is another one now.
     pub(super) version: Option<Version>,
     /// Why the metadata stays as it is, of a version that does not go with the format.
     pub(super) warning: Option<String>,
 }
 
-impl Step<'_> {
+impl OmeConversion<'_> {
     /// Whether the dimensions of an array lose their names, which are those of the axes of its image.
     pub(super) fn drops_names(self, array: &ArrayMetadata) -> bool {
         !self.to_v3 && !self.keeps_names && self.images.name_alone(self.found, array)
     }
 
     /// Before the node is fitted into the dialect.
-    pub(super) fn before(self, node: &mut Node, notes: &mut Vec<Note>) -> Done {
+    pub(super) fn before(self, node: &mut Node, notes: &mut Vec<Note>) -> OmeChange {
         match node {
             Node::Group(_) if self.to_v3 => self.metadata(node, notes),
             Node::Array(array) if self.drops_names(array) => {
                 array.dimension_names = None;
                 notes.push(Note::change("/dimension_names", "are those of the axes of the image"));
-                Done::default()
+                OmeChange::default()
             }
-            _ => Done::default(),
+            _ => OmeChange::default(),
         }
     }
 
     /// After it was fitted.
-    pub(super) fn after(self, node: &mut Node, notes: &mut Vec<Note>) -> Done {
+    pub(super) fn after(self, node: &mut Node, notes: &mut Vec<Note>) -> OmeChange {
         match node {
             Node::Group(_) if !self.to_v3 => self.metadata(node, notes),
             Node::Array(array) if self.to_v3 && array.dimension_names.is_none() => {
@@ -113,30 +113,30 @@ impl Step<'_> {
                     array.dimension_names = Some(names.iter().cloned().map(Some).collect());
                     notes.push(Note::change("/dimension_names", "become those of the axes of the image"));
                 }
-                Done::default()
+                OmeChange::default()
             }
-            _ => Done::default(),
+            _ => OmeChange::default(),
         }
     }
 
     /// Gives metadata the form of the other version.
-    fn metadata(self, node: &mut Node, notes: &mut Vec<Note>) -> Done {
+    fn metadata(self, node: &mut Node, notes: &mut Vec<Note>) -> OmeChange {
         let (name, attributes) = (self.found.path.name(), node.attributes_mut());
         let (converted, version) = match self.to_v3 {
             true => (zarr_ome::to_v05(attributes, name), Version::V05),
             false => (zarr_ome::to_v04(attributes, name), Version::V04),
         };
         match converted {
-            Ok(None) => Done::default(),
+            Ok(None) => OmeChange::default(),
             Ok(Some(converted)) => {
                 *attributes = converted;
                 notes.push(Note::change("/attributes", format!("OME-Zarr metadata becomes that of {version}")));
-                Done { version: Some(version), warning: None }
+                OmeChange { version: Some(version), warning: None }
             }
             Err(error) => {
                 let format = if self.to_v3 { "v3" } else { "v2" };
                 let warning = format!("stays as it is, and goes with no version of Zarr {format}: {}", error.message());
-                Done { version: None, warning: Some(warning) }
+                OmeChange { version: None, warning: Some(warning) }
             }
         }
     }

@@ -4,8 +4,8 @@
 //! no part, and not the end, takes a journal of an earlier one for its own.
 
 use super::destination::{self, ExistingDocuments, InTheWay};
-use super::finished::Finished;
-use super::journal::{self, Beginning, Found, Identity, Journal, State};
+use super::document_queue::DocumentQueue;
+use super::journal::{self, Beginning, ForeignJournal, Identity, Journal, JournalState};
 use super::part::Part;
 use super::progress::{Progress, Reporter};
 use super::run::in_store;
@@ -20,7 +20,7 @@ use zarr_store::{Key, Store};
 const LISTED: usize = 20;
 
 /// Entries of a journal that all parts have in common.
-struct Shared {
+struct SharedJournal {
     key: Key,
     id: String,
     items: BTreeMap<usize, u64>,
@@ -29,7 +29,7 @@ struct Shared {
 
 /// Chunks that the parts left out.
 #[derive(Default)]
-struct LeftOut {
+struct SkippedByParts {
     chunks: Vec<SkippedChunk>,
     more: u64,
 }
@@ -98,7 +98,7 @@ impl Conversion {
             let _ = journal.release();
             return Err(error);
         }
-        journal.release_as(State::Written).and_then(|()| Ok(target.flush()?)).map_err(in_target)
+        journal.release_as(JournalState::Written).and_then(|()| Ok(target.flush()?)).map_err(in_target)
     }
 
     /// The journal of a part, begun or gone on with; none if the part is done.
@@ -107,21 +107,21 @@ impl Conversion {
         target: &Arc<dyn Store>,
         part: Part,
         identity: &Identity,
-        shared: &Shared,
+        shared: &SharedJournal,
         reporter: &Reporter<'_>,
     ) -> Result<Option<Journal>> {
         let (_, path) = self.paths();
         let key = journal::key(&path, Some(part))?;
-        let Some(found) = Found::read_idle(&**target, &key)? else {
+        let Some(found) = ForeignJournal::read_idle(&**target, &key)? else {
             let (id, items) = (Some(shared.id.as_str()), shared.items.clone());
-            let beginning = Beginning { identity, state: State::Writing, id, items, found: None };
+            let beginning = Beginning { identity, state: JournalState::Writing, id, items, found: None };
             return Journal::begin(target, key, beginning).map(Some);
         };
         check_id(&found, &shared.id, &key)?;
         found.check(identity)?;
         let (skipped, more) = found.skipped()?;
         reporter.all_skipped(skipped, more)?;
-        if found.state()? == State::Written {
+        if found.state()? == JournalState::Written {
             return Ok(None);
         }
         let journal = Journal::resume(target, found)?;
@@ -136,14 +136,14 @@ impl Conversion {
     }
 
     /// Begins the journal that all parts share, unless another part did.
-    fn join_parts(&self, target: &Arc<dyn Store>, identity: &Identity) -> Result<Shared> {
+    fn join_parts(&self, target: &Arc<dyn Store>, identity: &Identity) -> Result<SharedJournal> {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
-        let mut found = Found::read(&**target, &key)?;
+        let mut found = ForeignJournal::read(&**target, &key)?;
         if found.is_none() {
             let begun = destination::prepare(target, self, InTheWay::Refuse);
             if let Err(error) = begun.and_then(|_| self.announce_parts(target, &key, identity)) {
-                found = Found::read(&**target, &key)?;
+                found = ForeignJournal::read(&**target, &key)?;
                 // Another part may have begun meanwhile.
                 if found.is_none() || error.kind() != ErrorKind::Exists {
                     return Err(error);
@@ -153,7 +153,7 @@ impl Conversion {
         // What was set is read again: on stores without conditions another part may have set it, too.
         let found = match found {
             Some(found) => found,
-            None => Found::read(&**target, &key)?.ok_or_else(|| given_up(&key))?,
+            None => ForeignJournal::read(&**target, &key)?.ok_or_else(|| given_up(&key))?,
         };
         if found.parts()?.is_none() {
             return Err(found.in_the_way());
@@ -161,7 +161,7 @@ impl Conversion {
         found.check(identity)?;
         check_state(&found, &key)?;
         let existing = destination::prepare(target, self, InTheWay::Keep)?;
-        Ok(Shared { id: found.id()?.to_owned(), items: found.items()?.clone(), key, existing })
+        Ok(SharedJournal { id: found.id()?.to_owned(), items: found.items()?.clone(), key, existing })
     }
 
     fn announce_parts(&self, target: &Arc<dyn Store>, key: &Key, identity: &Identity) -> Result<()> {
@@ -173,7 +173,7 @@ impl Conversion {
                 items.insert(node, item);
             }
         }
-        let beginning = Beginning { identity, state: State::Writing, id: None, items, found: None };
+        let beginning = Beginning { identity, state: JournalState::Writing, id: None, items, found: None };
         // If there is one already, it is that of another part.
         journal::announce(&**target, key, &beginning).map(drop)
     }
@@ -195,14 +195,14 @@ impl Conversion {
     /// Writes the documents, after all parts are done.
     fn write_documents(&self, target: &Arc<dyn Store>, journal: &Journal, reporter: &Reporter<'_>) -> Result<()> {
         let in_target = |error: Error| in_store(target, error);
-        if journal.state() != State::Ending {
+        if journal.state() != JournalState::Ending {
             let existing = destination::prepare(target, self, InTheWay::Keep).map_err(in_target)?;
             destination::make_parents(target, self, &existing).map_err(in_target)?;
             let check_own = || journal.check_own();
-            let mut finished = Finished::new(target, &check_own);
-            let written = self.write_nodes(target, &existing, Some(&mut finished), journal, reporter);
-            written.and(finished.create().map_err(in_target))?;
-            journal.enter(State::Ending).map_err(in_target)?;
+            let mut queue = DocumentQueue::new(target, &check_own);
+            let written = self.write_nodes(target, &existing, Some(&mut queue), journal, reporter);
+            written.and(queue.create().map_err(in_target))?;
+            journal.enter(JournalState::Ending).map_err(in_target)?;
         }
         let (skipped, more) = journal.skipped();
         reporter.all_skipped(&skipped, more)?;
@@ -213,18 +213,18 @@ impl Conversion {
     fn begin_finish(&self, target: &Arc<dyn Store>) -> Result<(Journal, u64)> {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
-        let Some(found) = Found::read_idle(&**target, &key)? else {
+        let Some(found) = ForeignJournal::read_idle(&**target, &key)? else {
             let error = Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun, or it is finished");
             return Err(error.at(|location| location.key = Some(key.to_string())));
         };
         let Some(parts) = found.parts()? else { return Err(found.in_the_way()) };
         let identity = Identity::of(self, Some(parts))?;
         found.check(&identity)?;
-        if matches!(found.state()?, State::Written | State::Ending) {
+        if matches!(found.state()?, JournalState::Written | JournalState::Ending) {
             return Ok((Journal::resume(target, found)?, parts));
         }
         check_state(&found, &key)?;
-        let LeftOut { chunks, more } = self.check_parts(target, &found, &identity, parts)?;
+        let SkippedByParts { chunks, more } = self.check_parts(target, &found, &identity, parts)?;
         let journal = Journal::resume(target, found)?;
         for chunk in &chunks {
             journal.skip(chunk);
@@ -233,22 +233,28 @@ impl Conversion {
         for node in 0..self.nodes.len() {
             journal.end_node(node);
         }
-        journal.enter(State::Written)?;
+        journal.enter(JournalState::Written)?;
         Ok((journal, parts))
     }
 
     /// Checks that all parts are done. Gives what they left out.
-    fn check_parts(&self, target: &Arc<dyn Store>, shared: &Found, identity: &Identity, parts: u64) -> Result<LeftOut> {
+    fn check_parts(
+        &self,
+        target: &Arc<dyn Store>,
+        shared: &ForeignJournal,
+        identity: &Identity,
+        parts: u64,
+    ) -> Result<SkippedByParts> {
         let (_, path) = self.paths();
-        let (mut left_out, mut missing) = (LeftOut::default(), Vec::new());
+        let (mut left_out, mut missing) = (SkippedByParts::default(), Vec::new());
         for (number, key) in (1..=parts).zip(journal::parts(&path, parts)) {
             let key = key?;
-            let found = Found::read(&**target, &key)?;
+            let found = ForeignJournal::read(&**target, &key)?;
             if let Some(found) = &found {
                 check_id(found, shared.id()?, &key)?;
             }
             match found {
-                Some(found) if found.state()? == State::Written => {
+                Some(found) if found.state()? == JournalState::Written => {
                     found.check(identity)?;
                     let (chunks, more) = found.skipped()?;
                     left_out.chunks.extend_from_slice(chunks);
@@ -273,14 +279,14 @@ impl Conversion {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
         let located = |error: Error| error.at(|location| location.key = Some(key.to_string()));
-        let shared = Found::read_idle(&**target, &key)?;
+        let shared = ForeignJournal::read_idle(&**target, &key)?;
         let journals: Vec<Key> = match &shared {
             Some(shared) if shared.state().is_ok() => {
                 let Some(parts) = shared.parts()? else {
                     let error = Error::argument("the conversion to here is not done in parts");
                     return Err(located(error.with_hint("--overwrite begins anew")));
                 };
-                if matches!(shared.state()?, State::Written | State::Ending) {
+                if matches!(shared.state()?, JournalState::Written | JournalState::Ending) {
                     return Err(ending(&key));
                 }
                 // With others the chunks that were written would stay.
@@ -295,7 +301,8 @@ impl Conversion {
             return Err(located(Error::new(ErrorKind::NotFound, "no part of a conversion to here was begun")));
         }
         journal::check_idle(&**target, &journals)?;
-        if let Some(shared) = shared.filter(|shared| shared.state().is_ok_and(|state| state != State::Abandoned)) {
+        if let Some(shared) = shared.filter(|shared| shared.state().is_ok_and(|state| state != JournalState::Abandoned))
+        {
             shared.abandon(&**target)?;
         }
         // A part that begins from now on sees that; of the others the journals are erased, which they see.
@@ -322,24 +329,24 @@ impl Conversion {
 }
 
 /// Checks that parts of the conversion go on.
-fn check_state(shared: &Found, key: &Key) -> Result<()> {
+fn check_state(shared: &ForeignJournal, key: &Key) -> Result<()> {
     match shared.state()? {
-        State::Abandoned => Err(given_up(key)),
-        State::Written | State::Ending => Err(ending(key)),
-        State::Clearing | State::Writing => Ok(()),
+        JournalState::Abandoned => Err(given_up(key)),
+        JournalState::Written | JournalState::Ending => Err(ending(key)),
+        JournalState::Clearing | JournalState::Writing => Ok(()),
     }
 }
 
 /// Checks that the conversion that a part joined is still the one there.
-fn check_shared(target: &Arc<dyn Store>, shared: &Shared) -> Result<()> {
-    match Found::read(&**target, &shared.key)? {
+fn check_shared(target: &Arc<dyn Store>, shared: &SharedJournal) -> Result<()> {
+    match ForeignJournal::read(&**target, &shared.key)? {
         Some(found) if found.id().is_ok_and(|id| id == shared.id) => check_state(&found, &shared.key),
         _ => Err(given_up(&shared.key)),
     }
 }
 
 /// Checks that the journal of a part is of this conversion, and not of one before.
-fn check_id(part: &Found, id: &str, key: &Key) -> Result<()> {
+fn check_id(part: &ForeignJournal, id: &str, key: &Key) -> Result<()> {
     if part.id()? == id {
         return Ok(());
     }

@@ -5,27 +5,27 @@
 //! writes entries when the work has none (`refresh.rs`).
 
 mod entry;
-mod found;
+mod foreign_journal;
 mod identity;
-mod left_out;
-mod lost;
+mod lease_loss;
 mod names;
 mod owner;
 mod refresh;
+mod skipped_chunks;
 #[cfg(test)]
 mod tests;
 
-use super::reached::Units;
 use super::skipped::SkippedChunk;
-use entry::Entry;
-pub(super) use entry::State;
-pub(super) use found::{Found, check_idle};
+use super::stored_units::Units;
+use entry::JournalEntry;
+pub(super) use entry::JournalState;
+pub(super) use foreign_journal::{ForeignJournal, check_idle};
 pub(super) use identity::Identity;
-use left_out::LeftOut;
-use lost::Lost;
+use lease_loss::LeaseLoss;
 pub(super) use names::{erase_left, erase_parts, erase_scratch, key, listed_parts, parts, scratch_key};
-use owner::{OWNED_FOR, Owner, REFRESH, Running, now, random_id};
+use owner::{ActiveRun, OWNED_FOR, Owner, REFRESH, now, random_id};
 use refresh::Refresh;
+use skipped_chunks::SkippedChunks;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -48,34 +48,35 @@ const SHARE: u32 = 20;
 pub(super) struct Journal {
     /// Ends before the run does.
     _refresh: Option<Refresh>,
-    owned: Arc<Owned>,
+    lease: Arc<JournalLease>,
 }
 
+/// The hold of a run on its journal, which the thread that writes entries when the work has none shares.
 #[derive(Debug)]
-struct Owned {
+struct JournalLease {
     target: Arc<dyn Store>,
     key: Key,
     /// Members that all entries have in common.
-    common: Entry,
-    run: Running,
+    common: JournalEntry,
+    run: ActiveRun,
     is_resumed: bool,
-    held: Mutex<Held>,
+    next: Mutex<NextEntry>,
     /// Locked while an entry is made of all that is done, so that none replaces a later one; before `written`.
-    recorded: Mutex<Recorded>,
+    recorded: Mutex<RecordTiming>,
     /// Locked while an entry is set. It is not while chunks have to reach the disk: the run shows that it is at work meanwhile.
-    written: Mutex<Written>,
+    written: Mutex<LastEntry>,
     /// The time at which the last entry was about to be set.
     entered: Mutex<Instant>,
 }
 
 /// State that the next entry records.
 #[derive(Debug)]
-struct Held {
-    state: State,
+struct NextEntry {
+    state: JournalState,
     done: usize,
     /// The units of the node after those that are done, if it is begun.
     units: Option<Units>,
-    skipped: LeftOut,
+    skipped: SkippedChunks,
     /// Whether the last entry lacks some of them.
     has_more_skipped: bool,
     /// Chunks since the last entry.
@@ -86,7 +87,7 @@ struct Held {
 
 /// The last entry that was made of all that is done, and not to repeat another one.
 #[derive(Debug)]
-struct Recorded {
+struct RecordTiming {
     at: Instant,
     /// The time that the entry took, where chunks had to reach the disk.
     cost: Duration,
@@ -94,12 +95,12 @@ struct Recorded {
 
 /// The last entry.
 #[derive(Debug)]
-struct Written {
+struct LastEntry {
     /// The version of the value in the store, if there is one.
     version: Option<Option<Version>>,
-    entry: Option<Entry>,
+    entry: Option<JournalEntry>,
     /// The reason why this run writes no further entry.
-    lost: Option<Lost>,
+    lost: Option<LeaseLoss>,
     /// Whether this run has ended.
     is_over: bool,
 }
@@ -107,18 +108,19 @@ struct Written {
 /// Contents of a journal at its beginning.
 pub(super) struct Beginning<'a> {
     pub(super) identity: &'a Identity,
-    pub(super) state: State,
+    pub(super) state: JournalState,
     /// Identifier of the conversion that the run is a part of; `None` if it is a new one.
     pub(super) id: Option<&'a str>,
     pub(super) items: BTreeMap<usize, u64>,
     /// The journal that it replaces, if there is one.
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<ForeignJournal>,
 }
 
 impl Beginning<'_> {
-    fn entry(&self) -> Entry {
-        let parts = |found: &Found| found.entry.as_ref().ok().and_then(|it| it.identity.parts().or(it.former_parts));
-        Entry {
+    fn entry(&self) -> JournalEntry {
+        let parts =
+            |found: &ForeignJournal| found.entry.as_ref().ok().and_then(|it| it.identity.parts().or(it.former_parts));
+        JournalEntry {
             identity: self.identity.clone(),
             id: self.id.map_or_else(random_id, str::to_owned),
             run: random_id(),
@@ -157,7 +159,7 @@ impl Journal {
     }
 
     /// Goes on with a journal that was found, of whose run nothing shows that it is at work. Were it, it would fail at its next entry.
-    pub(super) fn resume(target: &Arc<dyn Store>, found: Found) -> Result<Self> {
+    pub(super) fn resume(target: &Arc<dyn Store>, found: ForeignJournal) -> Result<Self> {
         found.entry()?;
         Self::own(target, found.key, found.entry?, true, Some(found.version), Durability::File)
     }
@@ -165,124 +167,124 @@ impl Journal {
     fn own(
         target: &Arc<dyn Store>,
         key: Key,
-        mut entry: Entry,
+        mut entry: JournalEntry,
         is_resumed: bool,
         version: Option<Option<Version>>,
         durability: Durability,
     ) -> Result<Self> {
-        let held = Held {
+        let next = NextEntry {
             state: entry.state,
             done: entry.done,
             units: entry.array.take().map(|array| Units::new(Some(array), &[])),
-            skipped: LeftOut::new(std::mem::take(&mut entry.skipped), entry.more_skipped),
+            skipped: SkippedChunks::new(std::mem::take(&mut entry.skipped), entry.more_skipped),
             has_more_skipped: false,
             fresh: 0,
             has_written: false,
         };
-        let written = Written { version, entry: None, lost: None, is_over: target.capabilities().appears_at_flush };
-        let run = Running::new();
-        let common = Entry { run: run.id().to_owned(), number: 0, owner: Some(Owner::this()), ..entry };
-        let recorded = Recorded { at: Instant::now(), cost: Duration::ZERO };
-        let owned = Arc::new(Owned {
+        let written = LastEntry { version, entry: None, lost: None, is_over: target.capabilities().appears_at_flush };
+        let run = ActiveRun::new();
+        let common = JournalEntry { run: run.id().to_owned(), number: 0, owner: Some(Owner::this()), ..entry };
+        let recorded = RecordTiming { at: Instant::now(), cost: Duration::ZERO };
+        let lease = Arc::new(JournalLease {
             target: Arc::clone(target),
             key,
             common,
             run,
             is_resumed,
-            held: Mutex::new(held),
+            next: Mutex::new(next),
             recorded: Mutex::new(recorded),
             written: Mutex::new(written),
             entered: Mutex::new(Instant::now()),
         });
-        owned.write(durability)?;
-        let owned_too = Arc::clone(&owned);
-        let refresh = (!target.capabilities().appears_at_flush).then(|| Refresh::new(move || owned_too.refresh()));
-        Ok(Self { _refresh: refresh, owned })
+        lease.write(durability)?;
+        let lease_too = Arc::clone(&lease);
+        let refresh = (!target.capabilities().appears_at_flush).then(|| Refresh::new(move || lease_too.refresh()));
+        Ok(Self { _refresh: refresh, lease })
     }
 
     /// Whether an earlier run began it.
     pub(super) fn is_resumed(&self) -> bool {
-        self.owned.is_resumed
+        self.lease.is_resumed
     }
 
     /// The number of parts of the conversion whose journals are to be erased.
     pub(super) fn former_parts(&self) -> Option<u64> {
-        self.owned.common.former_parts
+        self.lease.common.former_parts
     }
 
     /// The bytes of an element of a node, where it is known.
     pub(super) fn item(&self, node: usize) -> Option<u64> {
-        self.owned.common.items.get(&node).copied()
+        self.lease.common.items.get(&node).copied()
     }
 
-    pub(super) fn state(&self) -> State {
-        lock(&self.owned.held).state
+    pub(super) fn state(&self) -> JournalState {
+        lock(&self.lease.next).state
     }
 
     /// The chunks that could not be read so far, and how many more.
     pub(super) fn skipped(&self) -> (Vec<SkippedChunk>, u64) {
-        lock(&self.owned.held).skipped.shown()
+        lock(&self.lease.next).skipped.shown()
     }
 
     /// Adds a chunk that cannot be read; false if it is known.
     pub(super) fn skip(&self, chunk: &SkippedChunk) -> bool {
-        let mut held = lock(&self.owned.held);
-        let is_new = held.skipped.insert(chunk);
-        held.has_more_skipped |= is_new;
+        let mut next = lock(&self.lease.next);
+        let is_new = next.skipped.insert(chunk);
+        next.has_more_skipped |= is_new;
         is_new
     }
 
     /// Adds `count` chunks of which only the number is known.
     pub(super) fn skip_more(&self, count: u64) {
-        lock(&self.owned.held).skipped.add(count);
+        lock(&self.lease.next).skipped.add(count);
     }
 
     /// Writes an entry if there are chunks that cannot be read and no entry has: before the document of their array, after which nobody
     /// reads them again.
     pub(super) fn record_skipped(&self) -> Result<()> {
-        let has_more = lock(&self.owned.held).has_more_skipped;
+        let has_more = lock(&self.lease.next).has_more_skipped;
         if has_more { self.record() } else { Ok(()) }
     }
 
     /// Whether all chunks of a node were stored by an earlier run.
     pub(super) fn is_done(&self, node: usize) -> bool {
-        node < lock(&self.owned.held).done
+        node < lock(&self.lease.next).done
     }
 
     /// Whether an earlier run began with a node.
     pub(super) fn has_begun(&self, node: usize) -> bool {
-        let held = lock(&self.owned.held);
-        node == held.done && held.units.is_some()
+        let next = lock(&self.lease.next);
+        node == next.done && next.units.is_some()
     }
 
     /// Whether this run has begun with the chunks of an array.
     pub(super) fn has_written(&self) -> bool {
-        lock(&self.owned.held).has_written
+        lock(&self.lease.next).has_written
     }
 
     /// Begins with a node, or goes on with it, in units of `unit` chunks along each axis.
     pub(super) fn begin_node(&self, node: usize, unit: &[u64]) {
-        let mut held = lock(&self.owned.held);
-        let was = held.units.take().filter(|_| held.done == node).map(|units| units.reached());
-        (held.done, held.has_written) = (node, true);
-        held.units = Some(Units::new(was, unit));
+        let mut next = lock(&self.lease.next);
+        let was = next.units.take().filter(|_| next.done == node).map(|units| units.reached());
+        (next.done, next.has_written) = (node, true);
+        next.units = Some(Units::new(was, unit));
     }
 
     /// Records that all chunks of a node are stored.
     pub(super) fn end_node(&self, node: usize) {
-        let mut held = lock(&self.owned.held);
-        if node >= held.done {
-            (held.done, held.units) = (node + 1, None);
+        let mut next = lock(&self.lease.next);
+        if node >= next.done {
+            (next.done, next.units) = (node + 1, None);
         }
     }
 
     /// Whether an earlier run did a unit.
     pub(super) fn was_done(&self, chunks: &[Range<u64>]) -> bool {
-        lock(&self.owned.held).units.as_ref().is_some_and(|units| units.was_done(chunks))
+        lock(&self.lease.next).units.as_ref().is_some_and(|units| units.was_done(chunks))
     }
 
     pub(super) fn begin_unit(&self, unit: &ChunkIndex) {
-        if let Some(units) = &mut lock(&self.owned.held).units {
+        if let Some(units) = &mut lock(&self.lease.next).units {
             units.begin(unit);
         }
     }
@@ -290,18 +292,18 @@ impl Journal {
     /// Records that a unit of `chunks` chunks is stored.
     pub(super) fn end_unit(&self, unit: &ChunkIndex, chunks: u64) -> Result<()> {
         let fresh = {
-            let mut held = lock(&self.owned.held);
-            if let Some(units) = &mut held.units {
+            let mut next = lock(&self.lease.next);
+            if let Some(units) = &mut next.units {
                 units.end(unit);
             }
-            held.fresh = held.fresh.saturating_add(chunks);
-            held.fresh
+            next.fresh = next.fresh.saturating_add(chunks);
+            next.fresh
         };
         // Others go on meanwhile.
-        let Some(mut recorded) = try_lock(&self.owned.recorded) else { return Ok(()) };
+        let Some(mut recorded) = try_lock(&self.lease.recorded) else { return Ok(()) };
         let passed = recorded.at.elapsed();
         if (fresh >= CHUNKS || passed >= PAUSE) && passed >= recorded.cost * SHARE {
-            self.owned.write_entry(&mut recorded, Durability::File, true)?;
+            self.lease.write_entry(&mut recorded, Durability::File, true)?;
         }
         Ok(())
     }
@@ -309,57 +311,57 @@ impl Journal {
     /// Checks that this run still owns the journal, by another entry if the last one is so old that others may have taken over: before
     /// something is written.
     pub(super) fn confirm(&self) -> Result<()> {
-        let mut written = match try_lock(&self.owned.written) {
+        let mut written = match try_lock(&self.lease.written) {
             Some(written) => written,
             // Another thread sets an entry; the last one says for long enough yet that this run is at work.
-            None if self.owned.since_entry() < OWNED_FOR => return Ok(()),
-            None => lock(&self.owned.written),
+            None if self.lease.since_entry() < OWNED_FOR => return Ok(()),
+            None => lock(&self.lease.written),
         };
-        match self.owned.since_entry() >= OWNED_FOR && !written.is_over {
-            true => self.owned.repeat(&mut written),
-            false => self.owned.check_owned(&written),
+        match self.lease.since_entry() >= OWNED_FOR && !written.is_over {
+            true => self.lease.repeat(&mut written),
+            false => self.lease.check_owned(&written),
         }
     }
 
     /// Checks that the journal in the store is still that of this run: before something is erased, or becomes visible.
     pub(super) fn check_own(&self) -> Result<()> {
-        self.owned.look(&mut lock(&self.owned.written))
+        self.lease.look(&mut lock(&self.lease.written))
     }
 
     /// Writes an entry now.
     pub(super) fn record(&self) -> Result<()> {
-        self.owned.write(Durability::File)
+        self.lease.write(Durability::File)
     }
 
     /// Goes over to another state.
-    pub(super) fn enter(&self, state: State) -> Result<()> {
-        lock(&self.owned.held).state = state;
-        self.owned.write(Durability::File)
+    pub(super) fn enter(&self, state: JournalState) -> Result<()> {
+        lock(&self.lease.next).state = state;
+        self.lease.write(Durability::File)
     }
 
     /// Writes a last entry, which says that this run has ended: another one need not wait.
     pub(super) fn release(&self) -> Result<()> {
-        let mut recorded = lock(&self.owned.recorded);
-        let done = self.owned.write_entry(&mut recorded, Durability::File, false);
-        lock(&self.owned.written).is_over = true;
+        let mut recorded = lock(&self.lease.recorded);
+        let done = self.lease.write_entry(&mut recorded, Durability::File, false);
+        lock(&self.lease.written).is_over = true;
         done
     }
 
     /// Goes over to a state in which this run has ended.
-    pub(super) fn release_as(&self, state: State) -> Result<()> {
-        lock(&self.owned.held).state = state;
+    pub(super) fn release_as(&self, state: JournalState) -> Result<()> {
+        lock(&self.lease.next).state = state;
         self.release()
     }
 
     /// Erases the journal: the conversion is over.
     pub(super) fn erase(self) -> Result<()> {
-        let target = &self.owned.target;
+        let target = &self.lease.target;
         // No entry follows.
-        let _recorded = lock(&self.owned.recorded);
-        let mut written = lock(&self.owned.written);
-        self.owned.look(&mut written)?;
+        let _recorded = lock(&self.lease.recorded);
+        let mut written = lock(&self.lease.written);
+        self.lease.look(&mut written)?;
         if !target.capabilities().appears_at_flush {
-            target.erase(&self.owned.key)?;
+            target.erase(&self.lease.key)?;
         }
         written.is_over = true;
         drop(written);
@@ -367,7 +369,7 @@ impl Journal {
     }
 }
 
-impl Owned {
+impl JournalLease {
     fn write(&self, durability: Durability) -> Result<()> {
         self.write_entry(&mut lock(&self.recorded), durability, true)
     }
@@ -378,17 +380,17 @@ impl Owned {
     }
 
     /// Writes all that is done; unless the run goes on, nobody owns the journal then.
-    fn write_entry(&self, recorded: &mut Recorded, durability: Durability, goes_on: bool) -> Result<()> {
+    fn write_entry(&self, recorded: &mut RecordTiming, durability: Durability, goes_on: bool) -> Result<()> {
         let begun = Instant::now();
         let entry = {
-            let mut held = lock(&self.held);
-            (held.fresh, held.has_more_skipped) = (0, false);
-            let (skipped, more_skipped) = held.skipped.shown();
-            Entry {
+            let mut next = lock(&self.next);
+            (next.fresh, next.has_more_skipped) = (0, false);
+            let (skipped, more_skipped) = next.skipped.shown();
+            JournalEntry {
                 owner: self.common.owner.clone().filter(|_| goes_on),
-                state: held.state,
-                done: held.done,
-                array: held.units.as_ref().map(Units::reached),
+                state: next.state,
+                done: next.done,
+                array: next.units.as_ref().map(Units::reached),
                 skipped,
                 more_skipped,
                 ..self.common.clone()
@@ -411,7 +413,7 @@ impl Owned {
         // What a service has answered is on its disks.
         let waits_for_disks = is_durable && self.target.as_async().is_none();
         let cost = if waits_for_disks { begun.elapsed() } else { Duration::ZERO };
-        *recorded = Recorded { at: begun, cost };
+        *recorded = RecordTiming { at: begun, cost };
         Ok(())
     }
 
@@ -425,7 +427,7 @@ impl Owned {
     }
 
     /// Writes the last entry again, whose chunks are on the disk.
-    fn repeat(&self, written: &mut Written) -> Result<()> {
+    fn repeat(&self, written: &mut LastEntry) -> Result<()> {
         match written.entry.clone() {
             Some(entry) => self.set(written, entry, Durability::File),
             None => self.check_owned(written),
@@ -433,7 +435,7 @@ impl Owned {
     }
 
     /// Looks whether the journal in the store is still that of this run, or writes another entry if the last one is old.
-    fn look(&self, written: &mut Written) -> Result<()> {
+    fn look(&self, written: &mut LastEntry) -> Result<()> {
         self.check_owned(written)?;
         if written.is_over {
             return Ok(());
@@ -441,22 +443,22 @@ impl Owned {
         if self.since_entry() >= OWNED_FOR {
             return self.repeat(written);
         }
-        match Found::read(&*self.target, &self.key)? {
+        match ForeignJournal::read(&*self.target, &self.key)? {
             Some(found) if found.is_of_run(self.run.id()) => Ok(()),
             found => Err(self.lose(written, found.as_ref())),
         }
     }
 
-    fn set(&self, written: &mut Written, entry: Entry, durability: Durability) -> Result<()> {
+    fn set(&self, written: &mut LastEntry, entry: JournalEntry, durability: Durability) -> Result<()> {
         self.check_owned(written)?;
         let is_conditional = self.target.capabilities().conditional;
         let number = written.entry.as_ref().map_or(0, |entry| entry.number + 1);
-        let entry = Entry { number, at: now(), ..entry };
+        let entry = JournalEntry { number, at: now(), ..entry };
         let text = entry.to_text();
         let at = Instant::now();
         if !is_conditional && written.entry.is_some() {
             // As far as it shows without conditions.
-            let found = Found::read(&*self.target, &self.key)?;
+            let found = ForeignJournal::read(&*self.target, &self.key)?;
             if !found.as_ref().is_some_and(|found| found.is_of_run(self.run.id())) {
                 return Err(self.lose(written, found.as_ref()));
             }
@@ -471,7 +473,7 @@ impl Owned {
             let options = SetOptions::when(when).durable(durability);
             match self.target.set(&self.key, text.as_bytes(), &options) {
                 Ok(version) => break version,
-                Err(error) if error.is_precondition() => match Found::read(&*self.target, &self.key)? {
+                Err(error) if error.is_precondition() => match ForeignJournal::read(&*self.target, &self.key)? {
                     // A set took effect of which there was no answer.
                     Some(found) if !is_again && found.is_of_run(self.run.id()) => {
                         (written.version, is_again) = (Some(found.version), true);
@@ -487,12 +489,12 @@ impl Owned {
     }
 
     /// Another run has the journal, or it is gone: this one writes nothing further.
-    fn lose(&self, written: &mut Written, found: Option<&Found>) -> Error {
-        let lost = Lost::new(found, &self.common, self.since_entry());
+    fn lose(&self, written: &mut LastEntry, found: Option<&ForeignJournal>) -> Error {
+        let lost = LeaseLoss::new(found, &self.common, self.since_entry());
         written.lost.insert(lost).error(&self.key)
     }
 
-    fn check_owned(&self, written: &Written) -> Result<()> {
+    fn check_owned(&self, written: &LastEntry) -> Result<()> {
         written.lost.as_ref().map_or(Ok(()), |lost| Err(lost.error(&self.key)))
     }
 }

@@ -13,11 +13,11 @@ pub use removal::DocumentRemoval;
 
 use self::checks::{check_keys, check_unused, dropped};
 use self::found::{nodes, old_root};
-use self::record::{Entry, Record, Side};
+use self::record::{NodeRecord, Record, Side};
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
 use super::progress::Reporter;
-use super::target::Target;
+use super::target::TargetNode;
 use super::work::Work;
 use super::{
     Action, Conversion, ConvertOptions, IntoFlow, PlannedNode, Progress, plan, readable_copies, rechunk, strings,
@@ -156,7 +156,7 @@ impl Migration {
         if let Some(removal) = &replaced {
             chunks.extend(removal.chunks().map_err(in_store)?);
         }
-        let begun: BTreeSet<&NodePath> = interrupted.iter().flat_map(Record::nodes).map(Entry::path).collect();
+        let begun: BTreeSet<&NodePath> = interrupted.iter().flat_map(Record::nodes).map(NodeRecord::path).collect();
         let found = nodes(&**store, &root)?;
         let hierarchy = Hierarchy::of(&found);
         let taken: BTreeSet<String> =
@@ -180,7 +180,7 @@ impl Migration {
             if replaced.is_some() && has_new_chunks(&node) {
                 chunks.extend(chunks::chunks_without(&**store, documents.found(), &node.source).map_err(at)?);
             }
-            entries.push(Entry::new(&node.source, documents.found()));
+            entries.push(NodeRecord::new(&node.source, documents.found()));
             planned.push(node);
         }
         consolidate.reverse();
@@ -453,7 +453,8 @@ fn kept(
     let (found, members) = target::with_known_members(found.clone(), registry, &options.options.limits);
     let found = &found;
     let Node::Array(array) = &found.node else { return Ok(None) };
-    let Target { node, notes, warning, unread, ome } = target::target(found, dialect, hierarchy, options, registry)?;
+    let TargetNode { node, notes, warning, unread, ome } =
+        target::target(found, dialect, hierarchy, options, registry)?;
     let notes = members.into_iter().chain(notes).collect();
     let Node::Array(mut kept) = node else { return Ok(None) };
     kept.chunk_key_encoding = actual_keys(&**store, found, array)?;

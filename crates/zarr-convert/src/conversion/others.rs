@@ -40,7 +40,7 @@ impl Conversion {
         for other in &self.others {
             match self.copy_other_key(other, target, &|bytes| reporter.report(Progress::OtherKey(other, bytes))) {
                 Ok(()) => {}
-                Err(Fault::Source(error)) if self.options.keep_going && is_of_chunk(&error) => {
+                Err(KeyCopyError::Source(error)) if self.options.keep_going && is_of_chunk(&error) => {
                     reporter.report(Progress::SkippedKey(&SkippedKey::new(&other.from, &error)))?;
                 }
                 Err(fault) => return Err(fault.into()),
@@ -55,10 +55,10 @@ impl Conversion {
         other: &CopiedKey,
         target: &Arc<dyn Store>,
         report: &dyn Fn(u64) -> Result<()>,
-    ) -> Result<(), Fault> {
-        report(0).map_err(Fault::Other)?;
+    ) -> Result<(), KeyCopyError> {
+        report(0).map_err(KeyCopyError::Other)?;
         let CopiedKey { from, to } = other;
-        let located = |fault: Fault| {
+        let located = |fault: KeyCopyError| {
             fault.map(|error| {
                 error.with_hint("--no-other-files leaves files that belong to no node out").at(|location| {
                     location.store.get_or_insert_with(|| self.source.to_string());
@@ -66,7 +66,7 @@ impl Conversion {
                 })
             })
         };
-        if copy_within(&*self.source, from, &**target, to).map_err(|error| located(Fault::Target(error)))? {
+        if copy_within(&*self.source, from, &**target, to).map_err(|error| located(KeyCopyError::Target(error)))? {
             return Ok(());
         }
         copy_in_pieces((&*self.source, from), (&**target, to), self.options.memory, report).map_err(located)
@@ -110,7 +110,7 @@ pub(super) fn erase_copied_keys(
 }
 
 /// Why a key could not be copied.
-enum Fault {
+enum KeyCopyError {
     /// It cannot be read.
     Source(Error),
     /// It cannot be written.
@@ -119,7 +119,7 @@ enum Fault {
     Other(Error),
 }
 
-impl Fault {
+impl KeyCopyError {
     fn map(self, change: impl FnOnce(Error) -> Error) -> Self {
         match self {
             Self::Source(error) => Self::Source(change(error)),
@@ -129,10 +129,10 @@ impl Fault {
     }
 }
 
-impl From<Fault> for Error {
-    fn from(fault: Fault) -> Self {
+impl From<KeyCopyError> for Error {
+    fn from(fault: KeyCopyError) -> Self {
         match fault {
-            Fault::Source(error) | Fault::Target(error) | Fault::Other(error) => error,
+            KeyCopyError::Source(error) | KeyCopyError::Target(error) | KeyCopyError::Other(error) => error,
         }
     }
 }
@@ -144,9 +144,9 @@ fn copy_in_pieces(
     (target, to): (&dyn Store, &Key),
     memory: u64,
     report: &dyn Fn(u64) -> Result<()>,
-) -> Result<(), Fault> {
-    let read = |error: zarr_store::Error| Fault::Source(error.into());
-    let write = |error: zarr_store::Error| Fault::Target(error.into());
+) -> Result<(), KeyCopyError> {
+    let read = |error: zarr_store::Error| KeyCopyError::Source(error.into());
+    let write = |error: zarr_store::Error| KeyCopyError::Target(error.into());
     let mut options = GetOptions::default();
     options.snapshot = true;
     let Some(first) = source.get(from, &[ByteRange::First(PIECE)], &options).map_err(read)? else { return Ok(()) };
@@ -157,25 +157,25 @@ fn copy_in_pieces(
     let (mut at, set) = (first.part(0).len() as u64, SetOptions::default());
     if at >= size {
         target.set(to, first.part(0), &set).map_err(write)?;
-        return report(at).map_err(Fault::Other);
+        return report(at).map_err(KeyCopyError::Other);
     }
     if size > memory && !target.capabilities().streams {
         let message =
             format!("it has {size} bytes, more than the {memory} of memory allowed, and {target} takes it as a whole");
-        return Err(Fault::Target(Error::argument(message)));
+        return Err(KeyCopyError::Target(Error::argument(message)));
     }
     options = GetOptions::default();
     options.if_match.clone_from(&first.snapshot);
     let stream = target.begin_set(to, 0, &set).map_err(write)?;
     target.append_to_set(to, &stream, vec![first.into_bytes()]).map_err(write)?;
-    report(at).map_err(Fault::Other)?;
+    report(at).map_err(KeyCopyError::Other)?;
     while at < size {
         let end = size.min(at + PIECE);
         let Some(piece) = source.get(from, &[ByteRange::Range(at..end)], &options).map_err(read)? else {
-            return Err(Fault::Source(Error::argument("it was erased while it was copied")));
+            return Err(KeyCopyError::Source(Error::argument("it was erased while it was copied")));
         };
         target.append_to_set(to, &stream, vec![piece.into_bytes()]).map_err(write)?;
-        report(end - at).map_err(Fault::Other)?;
+        report(end - at).map_err(KeyCopyError::Other)?;
         at = end;
     }
     target.finish_set(to, &stream, Bytes::new()).map_err(write)?;

@@ -3,7 +3,7 @@
 use super::destination::NodeDocuments;
 use super::hierarchy::Hierarchy;
 use super::strings::Strings;
-use super::target::Target;
+use super::target::TargetNode;
 use super::walked::walk_together;
 use super::{
     Action, ConvertOptions, CopiedKey, PlannedNode, Shards, lengths, others, rechunk, reencode, region, strings,
@@ -39,7 +39,7 @@ pub(super) fn plan(
     registry: &Arc<Registry>,
     options: &ConvertOptions,
 ) -> Result<ConversionPlan> {
-    let Source { nodes: mut found, left_out, others, unread } = find(source, options)?;
+    let SourceContents { nodes: mut found, left_out, others, unread } = find(source, options)?;
     let all = found.iter().map(|found| found.dialect.to_write()).max().unwrap_or(Dialect::NEWEST);
     let options = &ConvertOptions { dialect: options.dialect.or(Some(all)), ..options.clone() };
     let others = others::planned(others, options.dialect.unwrap_or(all), options)?;
@@ -74,7 +74,7 @@ pub(super) fn plan(
 }
 
 /// The nodes and keys that are found in the source.
-struct Source {
+struct SourceContents {
     /// The nodes to be converted.
     nodes: Vec<StoredNode>,
     /// Nodes that are left out, since others hide them.
@@ -87,7 +87,7 @@ struct Source {
 
 /// The nodes to be converted: all, or one and the nodes below it, and the groups above if it stays below them; of these the arrays that
 /// were chosen, and no nodes that were excluded.
-fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<Source> {
+fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<SourceContents> {
     let path = options.node.clone().unwrap_or_else(NodePath::root);
     let mut walk = walk_together(source, &path)?;
     let mut others = match options.other_keys && options.arrays.is_none() {
@@ -127,7 +127,7 @@ fn find(source: &Arc<dyn Store>, options: &ConvertOptions) -> Result<Source> {
     });
     let below = below_arrays.iter().map(|node| format!("{}: left out, since it lies below an array", node.path));
     let left_out = hidden.chain(below).collect();
-    Ok(Source { nodes, left_out, others, unread })
+    Ok(SourceContents { nodes, left_out, others, unread })
 }
 
 /// Takes excluded nodes out of a walk, with all below them. Lists that groups keep of their nodes lose them.
@@ -282,7 +282,7 @@ pub(super) fn planned(
             false => error.map_pointer(|pointer| found.document_pointer(pointer)),
         }
     })?;
-    let Target { node: target, notes, warning, unread, ome } = made;
+    let TargetNode { node: target, notes, warning, unread, ome } = made;
     let notes = members.into_iter().chain(becomes.clone()).chain(notes).collect();
     let (how, size) = match (&found.node, &target) {
         (Node::Array(from), Node::Array(to)) => {

@@ -1,11 +1,11 @@
 //! Carrying out a conversion: from the beginning, or where it was interrupted.
 
 use super::destination::{self, ExistingDocuments, InTheWay};
-use super::finished::Finished;
-use super::journal::{self, Beginning, Found, Identity, Journal, State};
+use super::document_queue::DocumentQueue;
+use super::journal::{self, Beginning, ForeignJournal, Identity, Journal, JournalState};
 use super::progress::{Progress, Reporter};
-use super::unfinished::{self, Unfinished, Whereabouts};
-use super::work::{Recorded, Work};
+use super::unfinished_node::{self, UnfinishedNode, Whereabouts};
+use super::work::{NodeJournal, Work};
 use super::{Action, Conversion, is_same};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use zarr_hierarchy::{Error, ErrorKind, IntoFlow, Result, check_strict_writers, c
 use zarr_store::Store;
 
 /// Next steps of a run that has the journal.
-struct Begun {
-    unfinished: Unfinished,
+struct RunPlan {
+    unfinished: UnfinishedNode,
     start: Start,
 }
 
@@ -25,7 +25,7 @@ enum Start {
     /// Nothing was there: a new conversion.
     New(ExistingDocuments),
     /// Nodes are in the way, and maybe what another conversion left.
-    Overwriting { left: Option<Unfinished> },
+    Overwriting { left: Option<UnfinishedNode> },
     /// The place of the node of the interrupted run; `None` if it had not begun to write it.
     Resuming(Option<Whereabouts>),
 }
@@ -78,9 +78,9 @@ impl Conversion {
             let message = "nothing of an interrupted conversion stays in a store whose values appear all at once, such as a zip file";
             return Err(in_store(target, Error::argument(message).with_hint("begin anew, without resuming")));
         }
-        let (journal, begun) = self.begin(target).map_err(|error| in_store(target, error))?;
-        let begins = matches!(begun.start, Start::New(_)).then(|| begun.unfinished.clone());
-        match self.write_all(target, &journal, begun, reporter, is_move) {
+        let (journal, plan) = self.begin(target).map_err(|error| in_store(target, error))?;
+        let begins = matches!(plan.start, Start::New(_)).then(|| plan.unfinished.clone());
+        match self.write_all(target, &journal, plan, reporter, is_move) {
             Ok(()) => Ok(journal),
             Err(error) => {
                 // The error is what went wrong first.
@@ -101,25 +101,25 @@ impl Conversion {
         &self,
         target: &Arc<dyn Store>,
         journal: &Journal,
-        begun: Begun,
+        plan: RunPlan,
         reporter: &Reporter<'_>,
         is_move: bool,
     ) -> Result<()> {
         let in_target = |error: Error| in_store(target, error);
-        let Begun { unfinished, start } = begun;
+        let RunPlan { unfinished, start } = plan;
         let existing = self.make_ready(target, journal, &unfinished, start).map_err(in_target)?;
         let (skipped, more) = journal.skipped();
         reporter.all_skipped(&skipped, more)?;
-        if journal.state() == State::Ending {
+        if journal.state() == JournalState::Ending {
             self.nodes.iter().try_for_each(|node| reporter.begin(node).and_then(|()| reporter.done(node.size)))?;
         } else {
             let (into, check_own) = (unfinished.store(target), || journal.check_own());
-            let mut finished = Finished::new(&into, &check_own);
+            let mut queue = DocumentQueue::new(&into, &check_own);
             journal.check_own().map_err(in_target)?;
             self.copy_other_keys(&into, reporter)?;
-            let written = self.write_nodes(&into, &existing, Some(&mut finished), journal, reporter);
+            let written = self.write_nodes(&into, &existing, Some(&mut queue), journal, reporter);
             // Also the documents before the failed one, but nothing by a run that another one took over from.
-            let ended = journal.record().and_then(|()| finished.create()).map_err(in_target);
+            let ended = journal.record().and_then(|()| queue.create()).map_err(in_target);
             written.and(ended)?;
             unfinished.put_in_place(target, self, || journal.record()).map_err(in_target)?;
             if is_move {
@@ -128,7 +128,7 @@ impl Conversion {
             }
             // Documents of groups that have consolidated metadata are others than those that were written.
             if is_move || !self.consolidate.is_empty() || unfinished.is_marked() {
-                journal.enter(State::Ending).map_err(in_target)?;
+                journal.enter(JournalState::Ending).map_err(in_target)?;
             }
         }
         unfinished.end(&**target).map_err(in_target)?;
@@ -141,15 +141,15 @@ impl Conversion {
     }
 
     /// The journal of this run, and what it begins with.
-    fn begin(&self, target: &Arc<dyn Store>) -> Result<(Journal, Begun)> {
+    fn begin(&self, target: &Arc<dyn Store>) -> Result<(Journal, RunPlan)> {
         let (_, path) = self.paths();
         let key = journal::key(&path, None)?;
         let identity = Identity::of(self, None)?;
         let found = match self.options.resume || self.options.overwrite {
-            true => Found::read_idle(&**target, &key)?,
-            false => Found::read(&**target, &key)?,
+            true => ForeignJournal::read_idle(&**target, &key)?,
+            false => ForeignJournal::read(&**target, &key)?,
         };
-        let begin = |unfinished: &Unfinished, state, found| {
+        let begin = |unfinished: &UnfinishedNode, state, found| {
             let identity = &identity.clone().with(unfinished);
             let beginning = Beginning { identity, state, id: None, items: BTreeMap::new(), found };
             Journal::begin(target, key.clone(), beginning)
@@ -165,35 +165,37 @@ impl Conversion {
                     found.check_parts_idle(&**target, &path)?;
                 }
                 let left = found.as_ref().and_then(|found| found.unfinished(&path).ok());
-                let is_staged = unfinished::may_replace(&**target, self)?;
-                let unfinished = Unfinished::new(&**target, self, is_staged)?;
-                let journal = begin(&unfinished, State::Clearing, found)?;
-                Ok((journal, Begun { unfinished, start: Start::Overwriting { left } }))
+                let is_staged = unfinished_node::may_replace(&**target, self)?;
+                let unfinished = UnfinishedNode::new(&**target, self, is_staged)?;
+                let journal = begin(&unfinished, JournalState::Clearing, found)?;
+                Ok((journal, RunPlan { unfinished, start: Start::Overwriting { left } }))
             }
             Some(found) => Err(found.in_the_way()),
             None => {
                 let existing = destination::prepare(target, self, InTheWay::Refuse)?;
-                let unfinished = Unfinished::new(&**target, self, false)?;
-                let journal = begin(&unfinished, State::Writing, None)?;
-                Ok((journal, Begun { unfinished, start: Start::New(existing) }))
+                let unfinished = UnfinishedNode::new(&**target, self, false)?;
+                let journal = begin(&unfinished, JournalState::Writing, None)?;
+                Ok((journal, RunPlan { unfinished, start: Start::New(existing) }))
             }
         }
     }
 
     /// Goes on with a journal of this conversion.
-    fn go_on(&self, target: &Arc<dyn Store>, found: Found) -> Result<(Journal, Begun)> {
+    fn go_on(&self, target: &Arc<dyn Store>, found: ForeignJournal) -> Result<(Journal, RunPlan)> {
         let (_, path) = self.paths();
         let unfinished = found.unfinished(&path)?;
         let whereabouts = match found.state()? {
-            State::Clearing => Some(Whereabouts::Here),
-            State::Ending => unfinished.check_there(&**target, self).map(|()| Some(Whereabouts::Here))?,
-            State::Writing | State::Written | State::Abandoned => match unfinished.find(&**target)? {
-                None if !found.has_nothing()? => return Err(unfinished.gone()),
-                whereabouts => whereabouts,
-            },
+            JournalState::Clearing => Some(Whereabouts::Here),
+            JournalState::Ending => unfinished.check_there(&**target, self).map(|()| Some(Whereabouts::Here))?,
+            JournalState::Writing | JournalState::Written | JournalState::Abandoned => {
+                match unfinished.find(&**target)? {
+                    None if !found.has_nothing()? => return Err(unfinished.gone()),
+                    whereabouts => whereabouts,
+                }
+            }
         };
         let journal = Journal::resume(target, found)?;
-        Ok((journal, Begun { unfinished, start: Start::Resuming(whereabouts) }))
+        Ok((journal, RunPlan { unfinished, start: Start::Resuming(whereabouts) }))
     }
 
     /// Makes room for what is written, now that this run owns the journal. Gives the documents that are there already.
@@ -201,7 +203,7 @@ impl Conversion {
         &self,
         target: &Arc<dyn Store>,
         journal: &Journal,
-        unfinished: &Unfinished,
+        unfinished: &UnfinishedNode,
         start: Start,
     ) -> Result<ExistingDocuments> {
         let existing = match start {
@@ -218,13 +220,15 @@ impl Conversion {
             Start::Resuming(whereabouts) => {
                 match whereabouts {
                     Some(Whereabouts::Here) => {}
-                    Some(Whereabouts::InPlace) => journal.enter(State::Ending)?,
+                    Some(Whereabouts::InPlace) => journal.enter(JournalState::Ending)?,
                     // The other run was stopped before it.
                     None => unfinished.begin(&**target)?,
                 }
                 match journal.state() {
-                    State::Clearing => self.clear(target, journal, unfinished)?,
-                    State::Writing if unfinished.is_staged() => destination::prepare(target, self, InTheWay::Replace)?,
+                    JournalState::Clearing => self.clear(target, journal, unfinished)?,
+                    JournalState::Writing if unfinished.is_staged() => {
+                        destination::prepare(target, self, InTheWay::Replace)?
+                    }
                     _ => destination::prepare(target, self, InTheWay::Keep)?,
                 }
             }
@@ -234,14 +238,19 @@ impl Conversion {
     }
 
     /// Erases what is in the way, and what earlier conversions to here have left beside it.
-    fn clear(&self, target: &Arc<dyn Store>, journal: &Journal, unfinished: &Unfinished) -> Result<ExistingDocuments> {
+    fn clear(
+        &self,
+        target: &Arc<dyn Store>,
+        journal: &Journal,
+        unfinished: &UnfinishedNode,
+    ) -> Result<ExistingDocuments> {
         let (_, path) = self.paths();
         unfinished.erase_others(&**target)?;
         let in_the_way = if unfinished.is_staged() { InTheWay::Replace } else { InTheWay::Erase };
         let existing = destination::prepare(target, self, in_the_way)?;
         journal::erase_left(&**target, &path, journal.former_parts())?;
         unfinished.begin(&**target)?;
-        journal.enter(State::Writing)?;
+        journal.enter(JournalState::Writing)?;
         Ok(existing)
     }
 
@@ -266,12 +275,12 @@ impl Conversion {
         run(store, ListNode::new(path, is_array, is_there, store.capabilities()).job())
     }
 
-    /// Writes the chunks of all nodes that the journal does not have, and hands over their documents, unless `finished` is none.
+    /// Writes the chunks of all nodes that the journal does not have, and hands over their documents, unless `queue` is none.
     pub(super) fn write_nodes(
         &self,
         target: &Arc<dyn Store>,
         existing: &ExistingDocuments,
-        mut finished: Option<&mut Finished<'_>>,
+        mut queue: Option<&mut DocumentQueue<'_>>,
         journal: &Journal,
         reporter: &Reporter<'_>,
     ) -> Result<()> {
@@ -280,7 +289,7 @@ impl Conversion {
             reporter.begin(planned)?;
             let documents = destination::NodeDocuments::new(planned, existing.entry())?;
             // An array that is there is complete.
-            if finished.is_some() && journal.is_resumed() && documents.are_stored(&**target).map_err(in_target)? {
+            if queue.is_some() && journal.is_resumed() && documents.are_stored(&**target).map_err(in_target)? {
                 journal.end_node(node);
                 reporter.done(planned.size)?;
                 continue;
@@ -288,8 +297,8 @@ impl Conversion {
             if matches!(planned.how, Action::CopyChunks | Action::Reencode) {
                 destination::check_free(&**target, planned).map_err(in_target)?;
             }
-            let (part, keep_going) = (self.options.part.filter(|_| finished.is_none()), self.options.keep_going);
-            let work = Work::recorded(reporter, Recorded { journal, target: &**target, node, part, keep_going });
+            let (part, keep_going) = (self.options.part.filter(|_| queue.is_none()), self.options.keep_going);
+            let work = Work::recorded(reporter, NodeJournal { journal, target: &**target, node, part, keep_going });
             match planned.how {
                 Action::Group if existing.is_there(&planned.path) => continue,
                 // It is implicit there, too.
@@ -304,8 +313,8 @@ impl Conversion {
                 }
             }
             journal.end_node(node);
-            if let Some(finished) = &mut finished {
-                journal.record_skipped().and_then(|()| finished.add(documents)).map_err(in_target)?;
+            if let Some(queue) = &mut queue {
+                journal.record_skipped().and_then(|()| queue.add(documents)).map_err(in_target)?;
             }
         }
         Ok(())

@@ -128,7 +128,7 @@ impl<'a> Scratch<'a> {
     }
 
     /// The elements of a slab of the target, in C order, all of which are stored.
-    pub(super) fn read(&self, target: &ChunkIndex) -> Result<Elements> {
+    pub(super) fn read(&self, target: &ChunkIndex) -> Result<FixedElements> {
         let region = self.targets.region(target);
         let size = zarr_grid::total_size(&region.shape(), self.item);
         let size = usize::try_from(size).map_err(|_| Error::internal("a slab does not fit into memory"))?;
@@ -155,7 +155,7 @@ impl<'a> Scratch<'a> {
             lock(&out).reborrow().window(&within(&piece, &region)).copy_from(&from);
             Ok(())
         })?;
-        Ok(Elements { items, item, shape })
+        Ok(FixedElements { items, item, shape })
     }
 
     /// Erases the stored elements.
@@ -192,13 +192,13 @@ impl<'a> Scratch<'a> {
 
 /// Elements of fixed size, in C order.
 #[derive(Debug)]
-pub(super) struct Elements {
+pub(super) struct FixedElements {
     items: Vec<u8>,
     item: usize,
     shape: Vec<usize>,
 }
 
-impl Elements {
+impl FixedElements {
     pub(super) fn view(&self) -> View<'_> {
         View::new(&self.items, self.item, &self.shape).expect("as many bytes as the shape says were read")
     }

@@ -13,7 +13,7 @@ use zarr_ome::Version;
 
 /// The node that a node becomes.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct TargetNode {
     pub(super) node: Node,
     /// The differences that the dialect causes.
     pub(super) notes: Vec<Note>,
@@ -32,7 +32,7 @@ pub(super) fn target(
     hierarchy: &Hierarchy,
     options: &ConvertOptions,
     registry: &Registry,
-) -> Result<Target> {
+) -> Result<TargetNode> {
     // What is not known means nothing in another dialect.
     if let Some(error) = found.unknown.as_ref().filter(|_| found.dialect != dialect) {
         let hint = "such an array can only be copied as it is stored: `zarr cp` does that";
@@ -118,7 +118,7 @@ pub(super) fn target(
             format!("{}, refused since the conversion is strict", first.what),
         )
         .at(|location| location.pointer = Some(first.pointer.clone()))),
-        _ => Ok(Target { node, notes, warning, unread, ome: before.version.or(after.version) }),
+        _ => Ok(TargetNode { node, notes, warning, unread, ome: before.version.or(after.version) }),
     }
 }
 

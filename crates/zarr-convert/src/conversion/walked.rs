@@ -16,7 +16,7 @@ pub(super) fn walk_together(source: &Arc<dyn Store>, path: &NodePath) -> Result<
     loop {
         let group = if path.is_root() { None } else { Some(open_node(&**source, &path.to_string(), None)?) };
         let group = match group {
-            Some(group) if group.node.as_group().is_some() => Held::new(source, group)?,
+            Some(group) if group.node.as_group().is_some() => WatchedGroup::new(source, group)?,
             _ => return walk(&**source, &path.to_string(), None),
         };
         let walked = walk(group.store(), &path.to_string(), None);
@@ -32,18 +32,18 @@ pub(super) fn walk_together(source: &Arc<dyn Store>, path: &NodePath) -> Result<
 }
 
 /// The state of a value: `None` where it is not there, and else its version, where the store tells any.
-type Seen = Option<Option<Version>>;
+type ValueState = Option<Option<Version>>;
 
 /// A group whose nodes are looked up.
-struct Held<'s> {
+struct WatchedGroup<'s> {
     source: &'s Arc<dyn Store>,
     /// The store in which the group stays what it is, where there is such a store.
     pinned: Option<Arc<dyn Store>>,
     /// Else a document of it, and its state.
-    document: Option<(Key, Seen)>,
+    document: Option<(Key, ValueState)>,
 }
 
-impl<'s> Held<'s> {
+impl<'s> WatchedGroup<'s> {
     fn new(source: &'s Arc<dyn Store>, group: StoredNode) -> Result<Self> {
         let pinned = pin(&**source, &group).map_err(|error| in_store(source, error))?;
         let mut held = Self { source, pinned, document: None };
@@ -70,7 +70,7 @@ impl<'s> Held<'s> {
         }
     }
 
-    fn see(&self, key: &Key) -> Result<Seen> {
+    fn see(&self, key: &Key) -> Result<ValueState> {
         let fetched = self.source.get(key, &[], &GetOptions::default());
         let fetched = fetched.map_err(|error| in_store(self.source, error.into()))?;
         Ok(fetched.map(|fetched| fetched.version))

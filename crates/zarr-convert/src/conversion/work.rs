@@ -16,7 +16,7 @@ use zarr_store::Store;
 /// A unit is a box of chunks of the new array. Units are begun in C order, and several may be under way.
 pub(super) struct Work<'a> {
     reporter: &'a Reporter<'a>,
-    recorded: Option<Recorded<'a>>,
+    recorded: Option<NodeJournal<'a>>,
     /// The number of units along each axis.
     counts: OnceLock<Vec<u64>>,
     /// Bytes that are done and not yet reported.
@@ -25,7 +25,7 @@ pub(super) struct Work<'a> {
 
 /// Journal in which the work is recorded.
 #[derive(Clone, Copy)]
-pub(super) struct Recorded<'a> {
+pub(super) struct NodeJournal<'a> {
     pub(super) journal: &'a Journal,
     pub(super) target: &'a dyn Store,
     /// The number of the node.
@@ -42,7 +42,7 @@ impl<'a> Work<'a> {
         Self { reporter, recorded: None, counts: OnceLock::new(), passed: Mutex::new(0) }
     }
 
-    pub(super) fn recorded(reporter: &'a Reporter<'a>, recorded: Recorded<'a>) -> Self {
+    pub(super) fn recorded(reporter: &'a Reporter<'a>, recorded: NodeJournal<'a>) -> Self {
         Self { recorded: Some(recorded), ..Self::unrecorded(reporter) }
     }
 
@@ -50,7 +50,7 @@ impl<'a> Work<'a> {
     /// was interrupted, are erased, which would become chunks of the new array.
     pub(super) fn begin(&self, written: &StoredNode, unit: &[u64], counts: &[u64]) -> Result<()> {
         self.counts.get_or_init(|| counts.to_vec());
-        let Some(Recorded { journal, target, node, .. }) = self.recorded else { return Ok(()) };
+        let Some(NodeJournal { journal, target, node, .. }) = self.recorded else { return Ok(()) };
         if !journal.has_begun(node) {
             let unit_of = |chunk: &[u64]| chunk.iter().zip(unit).map(|(&index, &unit)| index / unit.max(1)).collect();
             let is_own = |chunk: Option<&[u64]>| {
@@ -70,7 +70,7 @@ impl<'a> Work<'a> {
     /// Whether a unit is of the part that is done.
     fn is_own(&self, unit: &[u64]) -> bool {
         match &self.recorded {
-            Some(Recorded { part: Some(part), node, .. }) => {
+            Some(NodeJournal { part: Some(part), node, .. }) => {
                 part.has(*node, unit, self.counts.get().map_or(&[], Vec::as_slice))
             }
             _ => true,
@@ -89,7 +89,7 @@ impl<'a> Work<'a> {
 
     /// Checks that no other run has taken over, before chunks are written.
     pub(super) fn confirm(&self) -> Result<()> {
-        let Some(Recorded { journal, target, .. }) = self.recorded else { return Ok(()) };
+        let Some(NodeJournal { journal, target, .. }) = self.recorded else { return Ok(()) };
         journal.confirm().map_err(|error| error.at(|location| location.store = Some(target.to_string())))
     }
 
@@ -102,7 +102,7 @@ impl<'a> Work<'a> {
 
     /// Records that a unit of `chunks` chunks is stored.
     pub(super) fn end_unit(&self, unit: &ChunkIndex, chunks: u64) -> Result<()> {
-        let Some(Recorded { journal, target, .. }) = self.recorded else { return Ok(()) };
+        let Some(NodeJournal { journal, target, .. }) = self.recorded else { return Ok(()) };
         let in_target = |error: Error| error.at(|location| location.store = Some(target.to_string()));
         journal.end_unit(unit, chunks).map_err(in_target)
     }

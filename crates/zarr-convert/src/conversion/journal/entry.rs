@@ -1,7 +1,7 @@
 //! The value of a journal: what is done.
 
-use super::super::reached::Reached;
 use super::super::skipped::SkippedChunk;
+use super::super::stored_units::StoredUnits;
 use super::identity::Identity;
 use super::owner::Owner;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const LISTED_BYTES: usize = 24 << 10;
 
 /// Progress of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum JournalState {
     /// Nodes in the way are being erased.
     Clearing,
     /// Chunks and documents are being written.
@@ -30,7 +30,7 @@ pub(crate) enum State {
     Abandoned,
 }
 
-impl State {
+impl JournalState {
     const ALL: [Self; 5] = [Self::Clearing, Self::Writing, Self::Written, Self::Ending, Self::Abandoned];
 
     const fn name(self) -> &'static str {
@@ -45,7 +45,7 @@ impl State {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct JournalEntry {
     pub(super) identity: Identity,
     /// Identifier of the conversion, drawn at random when it was begun: all its runs and parts have it.
     pub(super) id: String,
@@ -56,11 +56,11 @@ pub(super) struct Entry {
     pub(super) owner: Option<Owner>,
     /// The time at which the entry was written, in seconds since 1970.
     pub(super) at: u64,
-    pub(super) state: State,
+    pub(super) state: JournalState,
     /// The number of nodes of which all chunks are stored.
     pub(super) done: usize,
     /// The units that are stored of the node after those that are done, if it is begun: no key of its chunks has a value from before.
-    pub(super) array: Option<Reached>,
+    pub(super) array: Option<StoredUnits>,
     /// Some of the chunks that cannot be read.
     pub(super) skipped: Vec<SkippedChunk>,
     /// The number of further chunks that cannot be read.
@@ -71,7 +71,7 @@ pub(super) struct Entry {
     pub(super) former_parts: Option<u64>,
 }
 
-impl Entry {
+impl JournalEntry {
     pub(super) fn to_text(&self) -> String {
         let mut left = LISTED_BYTES;
         let mut fits = |chunk: &Value| {
@@ -95,7 +95,7 @@ impl Entry {
         document.insert("at", self.at);
         document.insert("state", self.state.name());
         document.insert("done", self.done as u64);
-        document.insert("array", self.array.as_ref().map_or(Value::Null, Reached::to_value));
+        document.insert("array", self.array.as_ref().map_or(Value::Null, StoredUnits::to_value));
         document.insert("skipped", Value::Array(skipped));
         document.insert("more_skipped", more);
         document.insert("items", Value::Object(items));
@@ -116,9 +116,9 @@ impl Entry {
         }
         let state = at.member("state")?;
         let named = state.text()?;
-        let known = State::ALL.into_iter().find(|state| state.name() == named);
+        let known = JournalState::ALL.into_iter().find(|state| state.name() == named);
         let done = at.member("done")?;
-        let array = at.get_non_null("array").map(|array| Reached::parse(&array)).transpose()?;
+        let array = at.get_non_null("array").map(|array| StoredUnits::parse(&array)).transpose()?;
         let owner = at.get_non_null("owner").map(|owner| Owner::parse(&owner)).transpose()?;
         let former_parts = at.get_non_null("former_parts").map(|parts| parts.size()).transpose()?;
         let item = |(node, item): (&str, At<'_>)| -> Result<(usize, u64), zarr_meta::Error> {
@@ -147,8 +147,8 @@ mod tests {
     use super::*;
     use zarr_meta::NodePath;
 
-    fn entry(state: State, skipped: Vec<SkippedChunk>) -> Entry {
-        Entry {
+    fn entry(state: JournalState, skipped: Vec<SkippedChunk>) -> JournalEntry {
+        JournalEntry {
             identity: Identity::default(),
             id: "8".to_owned(),
             run: "7".to_owned(),
@@ -176,11 +176,12 @@ mod tests {
 
     #[test]
     fn entries_come_back_as_they_were() {
-        for state in State::ALL {
+        for state in JournalState::ALL {
             let entry = entry(state, vec![skipped(2), SkippedChunk { key: None, ..skipped(3) }]);
-            for entry in [entry.clone(), Entry { owner: None, former_parts: Some(4), more_skipped: 7, ..entry }] {
+            for entry in [entry.clone(), JournalEntry { owner: None, former_parts: Some(4), more_skipped: 7, ..entry }]
+            {
                 let text = entry.to_text();
-                let again = Entry::from_text(&text).unwrap();
+                let again = JournalEntry::from_text(&text).unwrap();
                 assert_eq!((again.to_text(), again.state, again.skipped), (text, state, entry.skipped));
                 assert_eq!((again.items, again.owner), (entry.items, entry.owner));
             }
@@ -190,13 +191,13 @@ mod tests {
     #[test]
     fn an_entry_is_small_however_many_chunks_cannot_be_read() {
         let few: Vec<_> = (0..20).map(skipped).collect();
-        assert_eq!(Entry::from_text(&entry(State::Writing, few.clone()).to_text()).unwrap().skipped, few);
+        assert_eq!(JournalEntry::from_text(&entry(JournalState::Writing, few.clone()).to_text()).unwrap().skipped, few);
         for (causes, least) in [("", 200), ("\"quoted\"", 100), (&*"x".repeat(3_000), 5)] {
             let many = (0..5_000).map(|number| SkippedChunk { cause: causes.to_owned(), ..skipped(number) }).collect();
-            let entry = Entry { more_skipped: 10, ..entry(State::Writing, many) };
+            let entry = JournalEntry { more_skipped: 10, ..entry(JournalState::Writing, many) };
             let text = entry.to_text();
             assert!(text.len() < 32 << 10, "{}", text.len());
-            let again = Entry::from_text(&text).unwrap();
+            let again = JournalEntry::from_text(&text).unwrap();
             assert_eq!(again.skipped[..], entry.skipped[..again.skipped.len()]);
             assert!(again.skipped.len() > least, "{}", again.skipped.len());
             assert_eq!(again.skipped.len() as u64 + again.more_skipped, 5_010);
@@ -205,7 +206,7 @@ mod tests {
 
     #[test]
     fn broken_journals_are_errors_that_say_where() {
-        let text = Entry { owner: None, ..entry(State::Writing, vec![]) }.to_text();
+        let text = JournalEntry { owner: None, ..entry(JournalState::Writing, vec![]) }.to_text();
         for (part, with, said) in [
             ("\"zarr_conversion\":1", "\"zarr_conversion\":2", "/zarr_conversion"),
             ("\"writing\"", "\"sleeping\"", "/state"),
@@ -218,7 +219,7 @@ mod tests {
             ("{", "", ""),
         ] {
             assert!(text.contains(part), "{text}");
-            let error = Entry::from_text(&text.replacen(part, with, 1)).unwrap_err().to_string();
+            let error = JournalEntry::from_text(&text.replacen(part, with, 1)).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
     }

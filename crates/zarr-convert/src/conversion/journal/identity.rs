@@ -3,7 +3,7 @@
 use super::super::destination::NodeDocuments;
 use super::super::fingerprint::{Fingerprint, hashes};
 use super::super::region;
-use super::super::unfinished::Unfinished;
+use super::super::unfinished_node::UnfinishedNode;
 use super::super::{Conversion, Shards};
 use std::collections::BTreeMap;
 use zarr_hierarchy::Result;
@@ -82,14 +82,14 @@ impl Identity {
     }
 
     /// Adds the members by which the journal describes the node that is written. Runs need not have them in common.
-    pub(crate) fn with(mut self, unfinished: &Unfinished) -> Self {
+    pub(crate) fn with(mut self, unfinished: &UnfinishedNode) -> Self {
         unfinished.add_to(&mut self.0);
         self
     }
 
     /// The node that is written to `path`.
-    pub(super) fn unfinished(&self, path: &NodePath) -> Result<Unfinished> {
-        Unfinished::of_members(path, &self.0)
+    pub(super) fn unfinished(&self, path: &NodePath) -> Result<UnfinishedNode> {
+        UnfinishedNode::of_members(path, &self.0)
     }
 
     pub(super) fn from_map(map: &Map) -> Self {

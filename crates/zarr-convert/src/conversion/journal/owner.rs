@@ -26,9 +26,9 @@ pub(super) fn random_id() -> String {
 
 /// A run of this process, at work until it is dropped.
 #[derive(Debug)]
-pub(super) struct Running(String);
+pub(super) struct ActiveRun(String);
 
-impl Running {
+impl ActiveRun {
     pub(super) fn new() -> Self {
         let id = random_id();
         lock(&RUNNING).insert(id.clone());
@@ -40,7 +40,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for ActiveRun {
     fn drop(&mut self) {
         lock(&RUNNING).remove(&self.0);
     }
@@ -96,13 +96,13 @@ impl Owner {
             };
         }
         match (started(self.process), self.process == this.process) {
-            (Started::At(started), true) if started == self.started => match lock(&RUNNING).contains(run) {
+            (ProcessStart::At(started), true) if started == self.started => match lock(&RUNNING).contains(run) {
                 true => Activity::Running,
                 false => Activity::Ended,
             },
-            (Started::At(started), false) if started == self.started => Activity::Process,
-            (Started::At(_) | Started::Gone, _) => Activity::Ended,
-            (Started::Unknown, _) => Activity::Unknown,
+            (ProcessStart::At(started), false) if started == self.started => Activity::Process,
+            (ProcessStart::At(_) | ProcessStart::Gone, _) => Activity::Ended,
+            (ProcessStart::Unknown, _) => Activity::Unknown,
         }
     }
 
@@ -136,7 +136,7 @@ impl fmt::Display for Owner {
 
 /// Time at which a process was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Started {
+enum ProcessStart {
     /// The time in ticks since the machine was started.
     At(String),
     /// There is no such process.
@@ -145,7 +145,7 @@ enum Started {
     Unknown,
 }
 
-impl Started {
+impl ProcessStart {
     fn known(self) -> Option<String> {
         match self {
             Self::At(started) => Some(started),
@@ -154,29 +154,29 @@ impl Started {
     }
 }
 
-fn started(process: u32) -> Started {
+fn started(process: u32) -> ProcessStart {
     started_by(std::fs::read_to_string(format!("/proc/{process}/stat")), sees_all)
 }
 
 /// Reads the time of the start from the description of a process; `sees_all`: whether each process that there is would have a
 /// description.
-fn started_by(stat: io::Result<String>, sees_all: impl FnOnce() -> bool) -> Started {
+fn started_by(stat: io::Result<String>, sees_all: impl FnOnce() -> bool) -> ProcessStart {
     /// The process ended while its description was read.
     const ESRCH: i32 = 3;
     let stat = match stat {
         Ok(stat) => stat,
-        Err(error) if error.raw_os_error() == Some(ESRCH) => return Started::Gone,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && sees_all() => return Started::Gone,
+        Err(error) if error.raw_os_error() == Some(ESRCH) => return ProcessStart::Gone,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && sees_all() => return ProcessStart::Gone,
         // It may not be read, or there are too many open files.
-        Err(_) => return Started::Unknown,
+        Err(_) => return ProcessStart::Unknown,
     };
     // The name of the program is in parentheses, and may hold any character.
     let mut fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_ascii_whitespace();
     match fields.next() {
         // It has ended, and nobody has asked how.
-        Some("Z" | "X") => Started::Gone,
-        Some(_) => fields.nth(18).map_or(Started::Unknown, |started| Started::At(started.to_owned())),
-        None => Started::Unknown,
+        Some("Z" | "X") => ProcessStart::Gone,
+        Some(_) => fields.nth(18).map_or(ProcessStart::Unknown, |started| ProcessStart::At(started.to_owned())),
+        None => ProcessStart::Unknown,
     }
 }
 
@@ -239,7 +239,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     fn a_run_is_at_work_as_long_as_its_process_and_its_work() {
         let owner = Owner::this();
-        let running = Running::new();
+        let running = ActiveRun::new();
         assert_eq!(owner.activity(running.id()), Activity::Running);
         let id = running.id().to_owned();
         drop(running);
@@ -263,12 +263,12 @@ mod tests {
     #[test]
     fn a_process_of_which_the_system_does_not_tell_may_be_at_work() {
         let failed = |kind: io::ErrorKind| Err(io::Error::from(kind));
-        assert_eq!(started_by(failed(io::ErrorKind::NotFound), || true), Started::Gone);
-        assert_eq!(started_by(failed(io::ErrorKind::NotFound), || false), Started::Unknown);
-        assert_eq!(started_by(failed(io::ErrorKind::PermissionDenied), || true), Started::Unknown);
+        assert_eq!(started_by(failed(io::ErrorKind::NotFound), || true), ProcessStart::Gone);
+        assert_eq!(started_by(failed(io::ErrorKind::NotFound), || false), ProcessStart::Unknown);
+        assert_eq!(started_by(failed(io::ErrorKind::PermissionDenied), || true), ProcessStart::Unknown);
         let too_many = io::Error::from_raw_os_error(24);
-        assert_eq!(started_by(Err(too_many), || true), Started::Unknown);
-        assert_eq!(started_by(Ok("7 (a) b) Z 1".to_owned()), || true), Started::Gone);
-        assert_eq!(started_by(Ok("7 (a".to_owned()), || true), Started::Unknown);
+        assert_eq!(started_by(Err(too_many), || true), ProcessStart::Unknown);
+        assert_eq!(started_by(Ok("7 (a) b) Z 1".to_owned()), || true), ProcessStart::Gone);
+        assert_eq!(started_by(Ok("7 (a".to_owned()), || true), ProcessStart::Unknown);
     }
 }

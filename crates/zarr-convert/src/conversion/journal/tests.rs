@@ -17,7 +17,7 @@ fn memory() -> Arc<dyn Store> {
 fn begin(target: &Arc<dyn Store>) -> Journal {
     let identity = Identity::default();
     let beginning =
-        Beginning { identity: &identity, state: State::Writing, id: None, items: BTreeMap::new(), found: None };
+        Beginning { identity: &identity, state: JournalState::Writing, id: None, items: BTreeMap::new(), found: None };
     Journal::begin(target, at(), beginning).unwrap()
 }
 
@@ -30,20 +30,20 @@ fn begin_alone(target: &Arc<dyn Store>) -> Journal {
 
 /// As if the last entry had been set so long ago.
 fn age(journal: &Journal, age: Duration) {
-    *lock(&journal.owned.entered) = Instant::now().checked_sub(age).unwrap();
+    *lock(&journal.lease.entered) = Instant::now().checked_sub(age).unwrap();
 }
 
 /// As if it were set all the time.
 fn keep_fresh(journal: &Journal) {
-    *lock(&journal.owned.entered) = Instant::now() + Duration::from_secs(3_600);
+    *lock(&journal.lease.entered) = Instant::now() + Duration::from_secs(3_600);
 }
 
 fn at() -> Key {
     Key::new(".zconversion").unwrap()
 }
 
-fn stored(target: &Arc<dyn Store>) -> Entry {
-    Found::read(&**target, &at()).unwrap().unwrap().entry.unwrap()
+fn stored(target: &Arc<dyn Store>) -> JournalEntry {
+    ForeignJournal::read(&**target, &at()).unwrap().unwrap().entry.unwrap()
 }
 
 /// Changes the journal in the store as other software may.
@@ -65,7 +65,7 @@ fn a_run_shows_that_it_is_at_work_until_it_ends() {
     std::thread::sleep(REFRESH * 3);
     assert_eq!(stored(&target).number, number);
     // Its process is there, but the run is not.
-    let found = Found::read_idle(&*target, &at()).unwrap().unwrap();
+    let found = ForeignJournal::read_idle(&*target, &at()).unwrap().unwrap();
     assert!(Journal::resume(&target, found).is_ok());
 }
 
@@ -88,14 +88,14 @@ fn a_run_elsewhere_is_at_work_as_long_as_it_writes_entries() {
         while stored(&target).number == first {
             std::thread::sleep(Duration::from_millis(1));
         }
-        let read = Found::read_idle(&*target, &at());
+        let read = ForeignJournal::read_idle(&*target, &at());
         is_read.store(true, SeqCst);
         let error = read.unwrap_err();
         assert!(error.message().contains("is at work: process "), "{error}");
     });
     // No entry is written from now on.
     let begun = Instant::now();
-    assert!(Found::read_idle(&*target, &at()).unwrap().is_some());
+    assert!(ForeignJournal::read_idle(&*target, &at()).unwrap().is_some());
     assert!(begun.elapsed() >= ENDED_AFTER);
     // Long ago, or released: there is nothing to wait for.
     let now = stored(&target).at;
@@ -111,16 +111,17 @@ fn a_run_elsewhere_is_at_work_as_long_as_it_writes_entries() {
 fn finds_at_once(target: &Arc<dyn Store>) {
     let times = (0..5).map(|_| {
         let begun = Instant::now();
-        assert!(Found::read_idle(&**target, &at()).unwrap().is_some());
+        assert!(ForeignJournal::read_idle(&**target, &at()).unwrap().is_some());
         begun.elapsed()
     });
     assert!(times.min().unwrap() < ENDED_AFTER);
 }
 
 fn begin_anew(target: &Arc<dyn Store>) -> Journal {
-    let found = Found::read(&**target, &at()).unwrap();
+    let found = ForeignJournal::read(&**target, &at()).unwrap();
     let identity = Identity::default();
-    let beginning = Beginning { identity: &identity, state: State::Writing, id: None, items: BTreeMap::new(), found };
+    let beginning =
+        Beginning { identity: &identity, state: JournalState::Writing, id: None, items: BTreeMap::new(), found };
     Journal::begin(target, at(), beginning).unwrap()
 }
 
@@ -143,7 +144,7 @@ fn a_run_that_was_stopped_for_long_looks_before_it_writes() {
     for error in [journal.record().unwrap_err(), journal.release().unwrap_err(), journal.erase().unwrap_err()] {
         assert_eq!(error.kind(), ErrorKind::Exists);
     }
-    assert_eq!(stored(&target).run, other.owned.run.id());
+    assert_eq!(stored(&target).run, other.lease.run.id());
     other.erase().unwrap();
     assert!(!target.exists(&at()).unwrap());
 }
@@ -155,13 +156,13 @@ fn a_run_whose_journal_is_gone_says_what_may_have_become_of_it() {
         let target = memory();
         let journal = begin(&target);
         journal.check_own().unwrap();
-        let mut written = lock(&journal.owned.written);
+        let mut written = lock(&journal.lease.written);
         target.erase(&at()).unwrap();
         match since.is_zero() {
             true => keep_fresh(&journal),
             false => age(&journal, since),
         }
-        let error = journal.owned.look(&mut written).unwrap_err();
+        let error = journal.lease.look(&mut written).unwrap_err();
         let begins = error.message().starts_with("the target was erased, moved or replaced while the conversion ran");
         assert!(begins && error.message().ends_with(said), "{error}");
         drop(written);
@@ -175,13 +176,13 @@ fn a_run_whose_journal_is_gone_says_what_may_have_become_of_it() {
 fn an_answer_that_was_lost_is_no_other_run() {
     let target = memory();
     let journal = begin(&target);
-    let mut written = lock(&journal.owned.written);
+    let mut written = lock(&journal.lease.written);
     let version = written.version.clone();
-    journal.owned.repeat(&mut written).unwrap();
+    journal.lease.repeat(&mut written).unwrap();
     written.version = version;
     drop(written);
     journal.record().unwrap();
-    assert_eq!(stored(&target).run, journal.owned.run.id());
+    assert_eq!(stored(&target).run, journal.lease.run.id());
 }
 
 /// While a thread sets an entry, others go on as long as the last one says that the run is at work, and wait then.
@@ -189,7 +190,7 @@ fn an_answer_that_was_lost_is_no_other_run() {
 fn no_chunk_is_begun_while_the_entry_after_an_old_one_is_being_set() {
     let target = memory();
     let journal = begin_alone(&target);
-    let written = lock(&journal.owned.written);
+    let written = lock(&journal.lease.written);
     keep_fresh(&journal);
     journal.confirm().unwrap();
     age(&journal, OWNED_FOR);
@@ -201,7 +202,7 @@ fn no_chunk_is_begun_while_the_entry_after_an_old_one_is_being_set() {
         drop(written);
         confirmed.recv().unwrap().unwrap();
     });
-    assert!(journal.owned.since_entry() < ENDED_AFTER);
+    assert!(journal.lease.since_entry() < ENDED_AFTER);
 }
 
 /// A panic of a thread that sets an entry keeps no other from looking.
@@ -211,7 +212,7 @@ fn a_run_looks_whatever_became_of_a_thread() {
     let journal = begin_alone(&target);
     std::thread::scope(|scope| {
         let panics = || {
-            let _written = lock(&journal.owned.written);
+            let _written = lock(&journal.lease.written);
             std::panic::resume_unwind(Box::new("stopped"));
         };
         assert!(scope.spawn(panics).join().is_err());
@@ -258,7 +259,7 @@ fn a_run_shows_that_it_is_at_work_while_chunks_reach_the_disk() {
     let journal = begin(&target);
     slow.is_let_through.store(false, SeqCst);
     std::thread::scope(|scope| {
-        let recorded = scope.spawn(|| journal.enter(State::Ending));
+        let recorded = scope.spawn(|| journal.enter(JournalState::Ending));
         let number = stored(&target).number;
         let begun = Instant::now();
         while stored(&target).number < number + 2 && begun.elapsed() < ENDED_AFTER * 20 {
@@ -268,9 +269,9 @@ fn a_run_shows_that_it_is_at_work_while_chunks_reach_the_disk() {
         slow.is_let_through.store(true, SeqCst);
         recorded.join().unwrap().unwrap();
         assert!(meanwhile.number >= number + 2 && !is_finished);
-        assert_eq!(meanwhile.state, State::Writing, "nothing says that it is there before it is");
+        assert_eq!(meanwhile.state, JournalState::Writing, "nothing says that it is there before it is");
     });
-    assert_eq!(stored(&target).state, State::Ending);
+    assert_eq!(stored(&target).state, JournalState::Ending);
 }
 
 /// Entries that show that the run is at work say nothing of what is done since: they do not count.
@@ -281,8 +282,8 @@ fn what_is_done_is_recorded_in_time_also_beside_entries_that_repeat() {
     journal.begin_node(0, &[1]);
     let unit: ChunkIndex = [0_u64].into_iter().collect();
     journal.begin_unit(&unit);
-    lock(&journal.owned.recorded).at = Instant::now().checked_sub(PAUSE).unwrap();
-    journal.owned.repeat(&mut lock(&journal.owned.written)).unwrap();
+    lock(&journal.lease.recorded).at = Instant::now().checked_sub(PAUSE).unwrap();
+    journal.lease.repeat(&mut lock(&journal.lease.written)).unwrap();
     assert!(stored(&target).array.is_none());
     journal.end_unit(&unit, 1).unwrap();
     assert!(stored(&target).array.is_some());
@@ -297,9 +298,9 @@ fn a_move_is_not_ended_while_it_is_at_work() {
     members.insert("from", from.to_string());
     let identity = Identity::from_map(&members);
     let beginning =
-        Beginning { identity: &identity, state: State::Ending, id: None, items: BTreeMap::new(), found: None };
+        Beginning { identity: &identity, state: JournalState::Ending, id: None, items: BTreeMap::new(), found: None };
     let journal = Journal::begin(&target, key(&to, None).unwrap(), beginning).unwrap();
-    let find = |from: &NodePath| Found::read_end_of_move(&*source, from, &*target, &to);
+    let find = |from: &NodePath| ForeignJournal::read_end_of_move(&*source, from, &*target, &to);
     assert!(find(&to).unwrap().is_none());
     let error = find(&from).unwrap_err();
     assert!(error.message().contains("is at work: process "), "{error}");

@@ -2,7 +2,7 @@
 
 use super::chunks::own_chunks;
 use super::found::nodes;
-use super::record::{Entry, Record, Side};
+use super::record::{NodeRecord, Record, Side};
 use std::collections::BTreeSet;
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
 use zarr_json::Value;
@@ -59,9 +59,9 @@ fn check_changes(store: &dyn Store, record: &Record, is_lenient: bool) -> Result
             let mut message = format!("the document was changed since the store was migrated to {}", record.to);
             match lost_with(store, entry, record)? {
                 // Of a group there is nothing else but consolidated metadata.
-                Lost::Nothing if is_lenient => continue,
-                Lost::Nothing | Lost::Unknown => {}
-                Lost::Some(lost) => message += &format!(": {lost} would be dropped"),
+                MigrationLoss::Nothing if is_lenient => continue,
+                MigrationLoss::Nothing | MigrationLoss::Unknown => {}
+                MigrationLoss::Some(lost) => message += &format!(": {lost} would be dropped"),
             }
             message += "; nothing was dropped";
             let error = Error::new(ErrorKind::Conflict, message).with_hint(DROPPED).at_path(entry.path());
@@ -72,7 +72,7 @@ fn check_changes(store: &dyn Store, record: &Record, is_lenient: bool) -> Result
 }
 
 /// The difference by which something would be lost: between a new node and the old one at its path.
-enum Lost {
+enum MigrationLoss {
     Nothing,
     Some(String),
     /// Another change of an array, or of documents that cannot be read.
@@ -80,17 +80,17 @@ enum Lost {
 }
 
 /// Compares a new node with the old one.
-fn lost_with(store: &dyn Store, entry: &Entry, record: &Record) -> Result<Lost> {
+fn lost_with(store: &dyn Store, entry: &NodeRecord, record: &Record) -> Result<MigrationLoss> {
     let path = entry.path().to_string();
     let mut sides = Vec::new();
     for dialect in [record.from, record.to] {
         match open_stored_node(store, &path, Some(dialect)) {
             Ok(found) => sides.push(found),
             Err(error) if error.kind() == ErrorKind::Store => return Err(error),
-            Err(_) => return Ok(Lost::Unknown),
+            Err(_) => return Ok(MigrationLoss::Unknown),
         }
     }
-    let [old, new] = sides.as_slice() else { return Ok(Lost::Unknown) };
+    let [old, new] = sides.as_slice() else { return Ok(MigrationLoss::Unknown) };
     let mut lost = Vec::new();
     let (before, after) = (old.node.attributes(), new.node.attributes());
     let is_other = |(name, value): &(&str, &Value)| before.get(name) != Some(*value);
@@ -108,17 +108,17 @@ fn lost_with(store: &dyn Store, entry: &Entry, record: &Record) -> Result<Lost> 
         lost.push(format!("the shape {:?}, which is {:?} in dialect {}", new.shape, old.shape, record.from));
     }
     Ok(match lost.is_empty() {
-        false => Lost::Some(lost.join(" and ")),
-        true if new.node.as_group().is_some() => Lost::Nothing,
-        true => Lost::Unknown,
+        false => MigrationLoss::Some(lost.join(" and ")),
+        true if new.node.as_group().is_some() => MigrationLoss::Nothing,
+        true => MigrationLoss::Unknown,
     })
 }
 
 /// Checks that no chunks go of arrays of which the migration shared all with the old ones, as the record of it says, so that they were
 /// written since.
 pub(super) fn check_shared_chunks(store: &dyn Store, before: &Record, record: &Record) -> Result<()> {
-    let shared = |entry: &&Entry| matches!(entry.arrays(Side::New, before.from, before.to), Ok(None));
-    let shared: BTreeSet<_> = before.nodes().iter().filter(shared).map(Entry::path).collect();
+    let shared = |entry: &&NodeRecord| matches!(entry.arrays(Side::New, before.from, before.to), Ok(None));
+    let shared: BTreeSet<_> = before.nodes().iter().filter(shared).map(NodeRecord::path).collect();
     let entries = record.nodes().iter().filter(|entry| shared.contains(entry.path())).cloned().collect();
     check_chunks(store, Side::New, &Record::new(record.from, record.to, entries))
 }

@@ -1,13 +1,13 @@
 //! The chunks that a node has on one side alone.
 
-use super::record::{Entry, Record, Side};
+use super::record::{NodeRecord, Record, Side};
 use zarr_hierarchy::chunk_keys::ChunkKeys;
 use zarr_hierarchy::{Error, Result};
 use zarr_meta::StoredNode;
 use zarr_store::{Key, Store};
 
 /// The keys of chunks that a node has on one side and not on the other.
-pub(super) fn own_chunks(store: &dyn Store, record: &Record, entry: &Entry, side: Side) -> Result<Vec<Key>> {
+pub(super) fn own_chunks(store: &dyn Store, record: &Record, entry: &NodeRecord, side: Side) -> Result<Vec<Key>> {
     let at = |error: Error| error.at_path(entry.path());
     let Some((array, other)) = entry.arrays(side, record.from, record.to).map_err(at)? else { return Ok(Vec::new()) };
     chunks_without(store, &array, &other).map_err(at)

@@ -3,7 +3,7 @@
 use super::changes;
 use super::chunks::own_chunks;
 use super::found::{nodes, old_root};
-use super::record::{Entry, KEY, MigrationState, Record, Side};
+use super::record::{KEY, MigrationState, NodeRecord, Record, Side};
 use std::collections::BTreeSet;
 use zarr_drive::run;
 use zarr_hierarchy::jobs::{Operation, TakeLock};
@@ -130,7 +130,7 @@ pub(super) fn to_undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) 
         let mut pairs = Vec::new();
         for old in nodes(store, &old)? {
             if let Some(new) = found(store, &old, to)? {
-                pairs.push(Entry::new(&old, &new));
+                pairs.push(NodeRecord::new(&old, &new));
             }
         }
         return Ok(Record::new(old.dialect, to, pairs));
@@ -147,14 +147,14 @@ pub(super) fn to_undo(store: &dyn Store, to: Option<Dialect>, is_careful: bool) 
 }
 
 /// All nodes of the old hierarchy, each with the new one at its path, which has to exist.
-pub(super) fn with_new(store: &dyn Store, old: &StoredNode, to: Dialect, hint: &str) -> Result<Vec<Entry>> {
+pub(super) fn with_new(store: &dyn Store, old: &StoredNode, to: Dialect, hint: &str) -> Result<Vec<NodeRecord>> {
     let mut pairs = Vec::new();
     for old in nodes(store, old)? {
         let error = match found(store, &old, to)? {
             // One without a document has not the attributes of the old one.
             Some(new) if new.implicit && !old.implicit => missing(to, hint),
             Some(new) if new.node.as_array().is_some() == old.node.as_array().is_some() => {
-                pairs.push(Entry::new(&old, &new));
+                pairs.push(NodeRecord::new(&old, &new));
                 continue;
             }
             Some(_) => {
@@ -230,7 +230,7 @@ pub(super) fn check_there<'n>(store: &dyn Store, sources: impl IntoIterator<Item
 
 /// The nodes that were to be migrated, each with the new one, as far as it exists. Where the old one does not exist, others have taken it away:
 /// then the new one may not exist either, if `is_careful`.
-fn with_old(store: &dyn Store, record: &Record, is_careful: bool) -> Result<Vec<Entry>> {
+fn with_old(store: &dyn Store, record: &Record, is_careful: bool) -> Result<Vec<NodeRecord>> {
     let mut entries = Vec::new();
     for entry in record.nodes() {
         let at = |dialect| open_stored_node(store, &entry.path().to_string(), Some(dialect));
@@ -285,8 +285,8 @@ pub(super) fn erase_side(store: &dyn Store, record: &Record, side: Side) -> Resu
 }
 
 /// Erases the documents of one side, from the root on: from then on readers find the other hierarchy at the root.
-pub(super) fn erase_documents(store: &dyn Store, nodes: &[Entry], side: Side) -> Result<()> {
-    let (root, others): (Vec<&Entry>, Vec<&Entry>) = nodes.iter().partition(|entry| entry.path().is_root());
+pub(super) fn erase_documents(store: &dyn Store, nodes: &[NodeRecord], side: Side) -> Result<()> {
+    let (root, others): (Vec<&NodeRecord>, Vec<&NodeRecord>) = nodes.iter().partition(|entry| entry.path().is_root());
     for entries in [root, others] {
         let steps = entries.iter().map(|entry| entry.keys(side).len()).max();
         for step in 0..steps.unwrap_or_default() {

@@ -63,14 +63,14 @@ pub(super) struct Record {
     pub(super) from: Dialect,
     pub(super) to: Dialect,
     pub(super) state: MigrationState,
-    nodes: Vec<Entry>,
+    nodes: Vec<NodeRecord>,
     /// The version of the value in the store, if it is there.
     stored: Option<Option<Version>>,
 }
 
 /// A node of the hierarchy, and the keys under which it is stored.
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(super) struct NodeRecord {
     path: NodePath,
     /// The keys of documents: of the old node, and of the new one, each in the order in which they are erased. Records of older
     /// versions have them sorted.
@@ -82,7 +82,7 @@ pub(super) struct Entry {
     arrays: Option<[Documents; 2]>,
 }
 
-impl Entry {
+impl NodeRecord {
     pub(super) fn new(old: &StoredNode, new: &StoredNode) -> Self {
         let arrays = match (old.node.as_array(), new.node.as_array()) {
             (Some(a), Some(b)) if !share_chunks(old, a, new, b) => {
@@ -223,7 +223,7 @@ fn share_chunks(old: &StoredNode, a: &ArrayMetadata, new: &StoredNode, b: &Array
 
 impl Record {
     /// Documents that both sides have under the same key are of neither.
-    fn of(from: Dialect, to: Dialect, state: MigrationState, mut nodes: Vec<Entry>) -> Self {
+    fn of(from: Dialect, to: Dialect, state: MigrationState, mut nodes: Vec<NodeRecord>) -> Self {
         let all = |side| nodes.iter().flat_map(|entry| entry.keys(side)).cloned().collect::<BTreeSet<String>>();
         let both: BTreeSet<String> = all(Side::Old).intersection(&all(Side::New)).cloned().collect();
         for keys in nodes.iter_mut().flat_map(|entry| &mut entry.keys) {
@@ -239,21 +239,21 @@ impl Record {
     }
 
     /// A record of a migration that is not begun.
-    pub(super) fn new(from: Dialect, to: Dialect, nodes: Vec<Entry>) -> Self {
+    pub(super) fn new(from: Dialect, to: Dialect, nodes: Vec<NodeRecord>) -> Self {
         Self::of(from, to, MigrationState::Running, nodes)
     }
 
     /// The same migration with other nodes.
-    pub(super) fn with_nodes(self, nodes: Vec<Entry>) -> Self {
+    pub(super) fn with_nodes(self, nodes: Vec<NodeRecord>) -> Self {
         Self { stored: self.stored, ..Self::of(self.from, self.to, self.state, nodes) }
     }
 
     /// The nodes, sorted by path.
-    pub(super) fn nodes(&self) -> &[Entry] {
+    pub(super) fn nodes(&self) -> &[NodeRecord] {
         &self.nodes
     }
 
-    pub(super) fn into_nodes(self) -> Vec<Entry> {
+    pub(super) fn into_nodes(self) -> Vec<NodeRecord> {
         self.nodes
     }
 
@@ -287,7 +287,7 @@ impl Record {
         let named = state.text()?;
         let known = MigrationState::ALL.into_iter().find(|state| state.name() == named);
         let known = known.ok_or_else(|| state.invalid("running, done, finishing or undoing"))?;
-        let nodes = at.member("nodes")?.items()?.iter().map(Entry::parse).collect::<Result<_, _>>()?;
+        let nodes = at.member("nodes")?.items()?.iter().map(NodeRecord::parse).collect::<Result<_, _>>()?;
         Ok(Self { from: dialect("from")?, to: dialect("to")?, state: known, nodes, stored: None })
     }
 
@@ -299,7 +299,7 @@ impl Record {
         document.insert("from", self.from.name());
         document.insert("to", self.to.name());
         document.insert("state", state.name());
-        document.insert("nodes", Value::Array(self.nodes.iter().map(Entry::to_value).collect()));
+        document.insert("nodes", Value::Array(self.nodes.iter().map(NodeRecord::to_value).collect()));
         let when = match &self.stored {
             _ if !store.capabilities().conditional => Precondition::None,
             None => Precondition::NotExists,

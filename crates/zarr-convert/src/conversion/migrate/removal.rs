@@ -4,7 +4,7 @@ use super::changes::{check_chunks, check_no_others, check_unchanged};
 use super::chunks::own_chunks;
 use super::end;
 use super::found::{nodes, old_root};
-use super::record::{Entry, MigrationState, Record, Side};
+use super::record::{MigrationState, NodeRecord, Record, Side};
 use std::sync::Arc;
 use zarr_hierarchy::node::same_hierarchy;
 use zarr_hierarchy::{Error, ErrorKind, Result, open_stored_node};
@@ -160,7 +160,7 @@ fn find(store: &dyn Store, dialect: Dialect, force: bool, is_careful: bool) -> R
         root => root?,
     };
     if force {
-        let entries = nodes(store, &root)?.iter().map(Entry::alone).collect();
+        let entries = nodes(store, &root)?.iter().map(NodeRecord::alone).collect();
         return Ok(Way::Alone(Record::new(root.dialect, root.dialect, entries), record));
     }
     let other = old_root(store, dialect).map_err(|error| match error.is_not_found() {

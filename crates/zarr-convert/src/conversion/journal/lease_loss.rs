@@ -1,21 +1,22 @@
 //! Why a run owns its journal no longer.
 
-use super::entry::Entry;
-use super::found::Found;
+use super::entry::JournalEntry;
+use super::foreign_journal::ForeignJournal;
 use super::owner::ENDED_AFTER;
 use std::time::Duration;
 use zarr_hierarchy::{Error, ErrorKind};
 use zarr_store::Key;
 
+/// The reason why a run owns its journal no longer.
 #[derive(Debug)]
-pub(super) struct Lost {
+pub(super) struct LeaseLoss {
     message: String,
     hint: Option<&'static str>,
 }
 
-impl Lost {
+impl LeaseLoss {
     /// The journal that was found instead of the run's own entry, if there is one. The run has written none for so long.
-    pub(super) fn new(found: Option<&Found>, own: &Entry, since: Duration) -> Self {
+    pub(super) fn new(found: Option<&ForeignJournal>, own: &JournalEntry, since: Duration) -> Self {
         let Some(found) = found else { return Self::gone(own.identity.parts().is_some(), since) };
         let message = match found.id() {
             Ok(id) if id == own.id => format!("another run goes on with this conversion: {}", found.author()),

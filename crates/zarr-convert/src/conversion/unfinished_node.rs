@@ -22,7 +22,7 @@ const STAGED: &str = "replaces";
 
 /// The unfinished node of a conversion.
 #[derive(Clone, Debug)]
-pub(super) struct Unfinished {
+pub(super) struct UnfinishedNode {
     path: Prefix,
     /// The number of the mark; none where all of the node does not lie under its path, and so nothing under it tells.
     mark: Option<u64>,
@@ -41,7 +41,7 @@ pub(super) enum Whereabouts {
     InPlace,
 }
 
-impl Unfinished {
+impl UnfinishedNode {
     /// A new one; `is_staged` if it is to replace a node.
     pub(super) fn new(target: &dyn Store, conversion: &Conversion, is_staged: bool) -> Result<Self> {
         let (_, path) = conversion.paths();

@@ -1,6 +1,6 @@
 //! Nodes whose chunks are written: their documents make them visible, many at a time.
 
-use super::destination::{Apart, NodeDocuments, created_meanwhile};
+use super::destination::{KeyedDocuments, NodeDocuments, created_meanwhile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use zarr_hierarchy::Result;
 use zarr_store::{Durability, Key, Store};
 
 /// Nodes whose chunks are written, and whose documents wait until the chunks are on the disk.
-pub(super) struct Finished<'t> {
+pub(super) struct DocumentQueue<'t> {
     target: &'t Arc<dyn Store>,
     /// Fails if the journal is no longer that of this run: another one has taken over, or the target was erased.
     check_own: &'t dyn Fn() -> Result<()>,
@@ -20,7 +20,7 @@ pub(super) struct Finished<'t> {
 /// last batch, or at the end.
 const PAUSE: Duration = Duration::from_secs(1);
 
-impl<'t> Finished<'t> {
+impl<'t> DocumentQueue<'t> {
     pub(super) fn new(target: &'t Arc<dyn Store>, check_own: &'t dyn Fn() -> Result<()>) -> Self {
         Self { target, check_own, waiting: Vec::new(), since: Instant::now() }
     }
@@ -88,7 +88,7 @@ impl<'t> Finished<'t> {
     }
 
     /// Writes the documents that make nodes.
-    fn decide(&self, nodes: &[Apart]) -> Result<()> {
+    fn decide(&self, nodes: &[KeyedDocuments]) -> Result<()> {
         let documents: Vec<(&Key, &[u8])> =
             nodes.iter().map(|node| (&node.deciding.0, node.deciding.1.as_slice())).collect();
         self.target.create_many(&documents, Durability::File).map_err(|error| match &error {

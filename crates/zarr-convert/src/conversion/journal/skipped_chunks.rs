@@ -5,8 +5,9 @@ use super::super::skipped::SkippedChunk;
 use super::entry::LISTED;
 use std::collections::BTreeSet;
 
+/// Chunks that cannot be read: those that an entry lists, and how many more.
 #[derive(Debug, Default)]
-pub(super) struct LeftOut {
+pub(super) struct SkippedChunks {
     /// The chunks that an entry lists.
     listed: BTreeSet<SkippedChunk>,
     /// Hashes of the others of this run, by which they are known again.
@@ -15,7 +16,7 @@ pub(super) struct LeftOut {
     more: u64,
 }
 
-impl LeftOut {
+impl SkippedChunks {
     /// The chunks that an entry lists, and the number of further ones.
     pub(super) fn new(listed: Vec<SkippedChunk>, more: u64) -> Self {
         let mut left_out = Self { more, ..Self::default() };
@@ -61,7 +62,7 @@ mod tests {
             cause: "broken".to_owned(),
         };
         let few: Vec<_> = (0..20).map(chunk).collect();
-        let mut left_out = LeftOut::new(few.clone(), 7);
+        let mut left_out = SkippedChunks::new(few.clone(), 7);
         assert!(!left_out.insert(&chunk(3)));
         assert_eq!(left_out.shown(), (few, 7));
         let many = 3 * LISTED as u64;

@@ -13,14 +13,14 @@ const MOST: usize = 24 << 10;
 /// The units of an array that are completely stored. A unit is a box of chunks of the new array; units are done in C order, a few at
 /// the same time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Reached {
+pub(super) struct StoredUnits {
     /// The chunks of a unit along each axis.
     unit: Vec<u64>,
     /// Units in C order, from one to the next that is not known to be done. Sorted, and none meets another.
     runs: Vec<(ChunkIndex, ChunkIndex)>,
 }
 
-impl Reached {
+impl StoredUnits {
     /// Nothing.
     fn none(unit: &[u64]) -> Self {
         Self { unit: unit.to_vec(), runs: Vec::new() }
@@ -108,7 +108,7 @@ fn behind(unit: &[u64]) -> ChunkIndex {
 #[derive(Debug)]
 pub(super) struct Units {
     /// The units that an earlier run did.
-    was: Reached,
+    was: StoredUnits,
     unit: Vec<u64>,
     /// The units that are begun, and not yet done.
     begun: BTreeSet<ChunkIndex>,
@@ -118,8 +118,8 @@ pub(super) struct Units {
 
 impl Units {
     /// Units of `unit` chunks along each axis.
-    pub(super) fn new(was: Option<Reached>, unit: &[u64]) -> Self {
-        let was = was.unwrap_or_else(|| Reached::none(unit));
+    pub(super) fn new(was: Option<StoredUnits>, unit: &[u64]) -> Self {
+        let was = was.unwrap_or_else(|| StoredUnits::none(unit));
         Self { was, unit: unit.to_vec(), begun: BTreeSet::new(), last: None }
     }
 
@@ -139,9 +139,9 @@ impl Units {
     }
 
     /// The units that are done: all up to the last one that was begun, without those that are under way.
-    pub(super) fn reached(&self) -> Reached {
+    pub(super) fn reached(&self) -> StoredUnits {
         let Some(last) = &self.last else { return self.was.clone() };
-        let mut reached = Reached::none(&self.unit);
+        let mut reached = StoredUnits::none(&self.unit);
         let mut from = in_order(&vec![0; self.unit.len()]);
         for unit in &self.begun {
             reached.push(from, in_order(unit));
@@ -187,7 +187,7 @@ mod tests {
             other in any::<bool>(),
         ) {
             let mut done = BTreeSet::new();
-            let mut was: Option<Reached> = None;
+            let mut was: Option<StoredUnits> = None;
             let mut shape = vec![2; counts.len()];
             let order = all(&counts);
             let mut next = 0;
@@ -197,7 +197,7 @@ mod tests {
                 if kills.contains(&number) {
                     was = Some(units.reached());
                     let text = was.as_ref().unwrap().to_value();
-                    prop_assert_eq!(&Reached::parse(&At::root(&text)).unwrap(), was.as_ref().unwrap());
+                    prop_assert_eq!(&StoredUnits::parse(&At::root(&text)).unwrap(), was.as_ref().unwrap());
                     if other {
                         // The same boxes, as units of half of the chunks.
                         shape = vec![1; counts.len()];
@@ -257,7 +257,7 @@ mod tests {
         }
         let text = units.reached().to_value();
         assert!(text.to_string().len() < MOST + 100);
-        let reached = Reached::parse(&At::root(&text)).unwrap();
+        let reached = StoredUnits::parse(&At::root(&text)).unwrap();
         let has = |number: u64| reached.has(&unit(number).iter().map(|&index| index..index + 1).collect::<Vec<_>>());
         assert!((0..1000).all(|number| has(number) == (number % 2 == 0)) && !has(99_998));
     }
@@ -266,7 +266,7 @@ mod tests {
     fn runs_that_are_none_are_errors() {
         for runs in ["[[[0],[1]]]", "[[[1,0],[0,1]]]", "[[[0,0],[0,3]],[[0,2],[0,4]]]", "[[[0,0]]]", "[3]"] {
             let value = Value::from_json(&format!(r#"{{"unit":[1,1],"runs":{runs}}}"#)).unwrap();
-            assert!(Reached::parse(&At::root(&value)).unwrap_err().to_string().contains("/runs/"), "{runs}");
+            assert!(StoredUnits::parse(&At::root(&value)).unwrap_err().to_string().contains("/runs/"), "{runs}");
         }
     }
 }

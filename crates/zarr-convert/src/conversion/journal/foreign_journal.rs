@@ -1,8 +1,8 @@
 //! Journals that other runs wrote.
 
 use super::super::skipped::SkippedChunk;
-use super::super::unfinished::Unfinished;
-use super::entry::{Entry, State};
+use super::super::unfinished_node::UnfinishedNode;
+use super::entry::{JournalEntry, JournalState};
 use super::identity::Identity;
 use super::names;
 use super::owner::{Activity, ENDED_AFTER, REFRESH, now, random_id, utc};
@@ -17,19 +17,19 @@ const LONG_AGO: u64 = 600;
 
 /// A journal that was found in a store.
 #[derive(Debug)]
-pub(in super::super) struct Found {
+pub(in super::super) struct ForeignJournal {
     pub(super) key: Key,
     pub(super) version: Option<Version>,
     /// An error if it is broken.
-    pub(super) entry: Result<Entry>,
+    pub(super) entry: Result<JournalEntry>,
 }
 
-impl Found {
+impl ForeignJournal {
     /// The journal at a key, if there is one.
     pub(in super::super) fn read(store: &dyn Store, key: &Key) -> Result<Option<Self>> {
         let Some(fetched) = store.get_ranges(key, &[ByteRange::Full])? else { return Ok(None) };
         let text = String::from_utf8_lossy(fetched.part(0)).into_owned();
-        Ok(Some(Self { key: key.clone(), version: fetched.version, entry: Entry::from_text(&text) }))
+        Ok(Some(Self { key: key.clone(), version: fetched.version, entry: JournalEntry::from_text(&text) }))
     }
 
     /// The journal at a key, if there is one, when no run that writes it is at work: an error that says which one is. Of a run on another
@@ -102,7 +102,7 @@ impl Found {
         let key = names::key(to, None)?;
         let is_of_move = |found: &Self| {
             let entry = found.entry.as_ref();
-            entry.is_ok_and(|entry| entry.state == State::Ending && entry.identity.is_from(source, from))
+            entry.is_ok_and(|entry| entry.state == JournalState::Ending && entry.identity.is_from(source, from))
         };
         match Self::read(target, &key)? {
             Some(found) if is_of_move(&found) => Ok(Self::read_idle(target, &key)?.filter(is_of_move)),
@@ -135,8 +135,8 @@ impl Found {
     /// Which process wrote it, and when.
     pub(super) fn author(&self) -> String {
         match &self.entry {
-            Ok(Entry { owner: Some(owner), at, .. }) => format!("{owner}, at {}", utc(*at)),
-            Ok(Entry { at, .. }) => format!("a run that ended, at {}", utc(*at)),
+            Ok(JournalEntry { owner: Some(owner), at, .. }) => format!("{owner}, at {}", utc(*at)),
+            Ok(JournalEntry { at, .. }) => format!("a run that ended, at {}", utc(*at)),
             Err(_) => "other software".to_owned(),
         }
     }
@@ -151,7 +151,7 @@ impl Found {
         error.at(|location| location.key = Some(self.key.to_string()))
     }
 
-    pub(super) fn entry(&self) -> Result<&Entry> {
+    pub(super) fn entry(&self) -> Result<&JournalEntry> {
         self.entry.as_ref().map_err(|error| {
             let error = Error::new(error.kind(), format!("a broken journal of a conversion: {}", error.message()));
             self.located(error.with_hint("--overwrite begins anew"))
@@ -159,7 +159,7 @@ impl Found {
     }
 
     /// How far it has come.
-    pub(in super::super) fn state(&self) -> Result<State> {
+    pub(in super::super) fn state(&self) -> Result<JournalState> {
         Ok(self.entry()?.state)
     }
 
@@ -170,7 +170,7 @@ impl Found {
     }
 
     /// The node that is written to `path`.
-    pub(in super::super) fn unfinished(&self, path: &NodePath) -> Result<Unfinished> {
+    pub(in super::super) fn unfinished(&self, path: &NodePath) -> Result<UnfinishedNode> {
         self.entry()?.identity.unfinished(path)
     }
 
@@ -214,7 +214,7 @@ impl Found {
         let Some(difference) = difference else { return Ok(()) };
         let message = format!("the conversion that was begun here is another one: {difference}");
         // A move that was interrupted at its end has erased some of its source.
-        let kind = if self.state()? == State::Ending { ErrorKind::Exists } else { ErrorKind::Argument };
+        let kind = if self.state()? == JournalState::Ending { ErrorKind::Exists } else { ErrorKind::Argument };
         Err(self.located(Error::new(kind, message).with_hint(hint)))
     }
 
@@ -240,7 +240,14 @@ impl Found {
     /// Says in the journal that all parts share that the conversion is given up: no part goes on with it.
     pub(in super::super) fn abandon(&self, store: &dyn Store) -> Result<()> {
         let entry = self.entry()?.clone();
-        let entry = Entry { state: State::Abandoned, run: random_id(), number: 0, owner: None, at: now(), ..entry };
+        let entry = JournalEntry {
+            state: JournalState::Abandoned,
+            run: random_id(),
+            number: 0,
+            owner: None,
+            at: now(),
+            ..entry
+        };
         let when = match &self.version {
             Some(version) if store.capabilities().conditional => Precondition::Version(version.clone()),
             _ => Precondition::None,
@@ -260,5 +267,5 @@ impl Found {
 
 /// Checks that no run that writes one of these journals is at work, without waiting.
 pub(in super::super) fn check_idle(store: &dyn Store, journals: &[Key]) -> Result<()> {
-    journals.iter().try_for_each(|key| Found::read(store, key)?.map_or(Ok(()), |found| found.check_idle()))
+    journals.iter().try_for_each(|key| ForeignJournal::read(store, key)?.map_or(Ok(()), |found| found.check_idle()))
 }
