@@ -93,13 +93,13 @@ pub struct CodecResult {
     /// The codecs among [`codecs`](Self#structfield.codecs) that compress. Several are a chain in which one compresses what another made.
     pub compressors: Vec<NamedConfig>,
     /// The measurement, or why the array cannot have these codecs.
-    pub measured: Result<Measured, String>,
+    pub measured: Result<CodecMeasurement, String>,
 }
 
 /// Sizes and speeds of codecs that were measured on one thread.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct Measured {
+pub struct CodecMeasurement {
     /// Bytes of the encoded sample.
     pub stored: u64,
     /// Ratio of the bytes of the elements to those of the encoded sample.
@@ -289,7 +289,7 @@ fn candidate(array: &Array, text: &str) -> Result<(Vec<NamedConfig>, Arc<Pipelin
 }
 
 /// Measures codecs on all chunks of the sample.
-fn measure(pipeline: &Pipeline, sample: &[ArrayData], bytes: u64, options: &BenchOptions) -> Result<Measured> {
+fn measure(pipeline: &Pipeline, sample: &[ArrayData], bytes: u64, options: &BenchOptions) -> Result<CodecMeasurement> {
     let mut encoded: Vec<Vec<u8>> = vec![Vec::new(); sample.len()];
     let encode = rounds(options.time, || {
         for (data, encoded) in sample.iter().zip(&mut encoded) {
@@ -314,7 +314,7 @@ fn measure(pipeline: &Pipeline, sample: &[ArrayData], bytes: u64, options: &Benc
     let stored = encoded.iter().fold(0_u64, |all, encoded| all.saturating_add(encoded.len() as u64));
     let is_lossless = sample.iter().zip(&decoded).all(|(sample, decoded)| is_same(sample, decoded));
     let speed = |time: Duration| bytes as f64 / time.as_secs_f64().max(1e-9);
-    Ok(Measured {
+    Ok(CodecMeasurement {
         stored,
         ratio: bytes as f64 / stored.max(1) as f64,
         encode: speed(encode),

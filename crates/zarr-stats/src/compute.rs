@@ -4,14 +4,14 @@
 //! that they do not depend on threads. Values are kept for quantiles until they exceed a quarter of the memory, and then a sketch of
 //! them. Chunks that the listing does not show count as fill values, without a read; where a store refuses lists, each is asked for.
 
-use crate::distribution::{Mode, Quantile as Found, Ranks};
+use crate::distribution::{Mode, QuantileValue, Ranks};
+use crate::element_source::{ElementSource, PartData};
 use crate::kind::Kind;
 use crate::moments::Moments;
 use crate::options::StatsOptions;
-use crate::part::{Look, Part, Row};
+use crate::part_statistics::{Look, PartStatistics, RowTotals};
 use crate::positions::{AxisPositions, Positions};
 use crate::present::Present;
-use crate::source::{PartData, Source};
 use crate::statistics::{Extreme, Histogram, Numbers, Quantile, Rows, Statistics, Texts, average};
 use crate::totals::{Extreme as FoundExtreme, Totals};
 use zarr_array::{Array, Error, ErrorKind, IntoFlow, IntoSelection, Result};
@@ -67,7 +67,7 @@ impl Statistics {
         options: &StatsOptions,
         progress: impl Fn(u128) -> F,
     ) -> Result<Self> {
-        let source = Source::Array { array, field: options.field.as_deref() };
+        let source = ElementSource::Array { array, field: options.field.as_deref() };
         let progress = |elements: u128| progress(elements).into_result();
         of_source(&source, &selection.into_selection()?, None, false, options, &progress)
     }
@@ -88,19 +88,19 @@ impl Statistics {
         let selection = variable.stored_selection();
         let selection = selection.ok_or_else(|| Error::argument("points of several dimensions are selected"))?;
         let Some(array) = variable.decoded_whole()? else {
-            let source = Source::variable(dataset, name)?;
+            let source = ElementSource::variable(dataset, name)?;
             let places = Positions::of(&selection.resolve_on(source.array().chunk_grid())?)?;
             let places = places.leading(source.grid().rank());
             return of_source(&source, &Selection::all(), Some(places), true, options, progress);
         };
-        let source = Source::Array { array, field: None };
+        let source = ElementSource::Array { array, field: None };
         of_source(&source, &selection, None, true, options, progress)
     }
 }
 
 /// Computes them of a selection of a source; `places` are the elements of the source in the array, where it has other axes.
 fn of_source(
-    source: &Source<'_>,
+    source: &ElementSource<'_>,
     selection: &Selection,
     places: Option<Positions>,
     is_decoded: bool,
@@ -158,7 +158,7 @@ fn of_source(
 /// Bytes of a row: of complex numbers it has imaginary parts beside it.
 fn row_size(kind: Kind) -> u64 {
     let imaginary = if kind == Kind::Complex { size_of::<Moments>() } else { 0 };
-    (size_of::<Row>() + imaginary) as u64
+    (size_of::<RowTotals>() + imaginary) as u64
 }
 
 /// The number of rows along an axis.
@@ -197,18 +197,18 @@ struct Counts {
     is_indexed: bool,
 }
 
-struct Walked {
+struct WalkResult {
     unstored: Option<u128>,
     is_indexed: bool,
 }
 
 /// A part that was looked at.
-struct Looked {
+struct PartResult {
     /// Values of an element.
     values: u64,
     /// Bytes of all elements, if they are of variable length.
     bytes: Option<u64>,
-    part: Part,
+    part: PartStatistics,
 }
 
 /// The memory that what is known of a part takes, until it is merged.
@@ -235,13 +235,13 @@ impl Results {
 
 /// Goes through a region part by part.
 fn walk(
-    source: &Source<'_>,
+    source: &ElementSource<'_>,
     region: &Region,
     look: &Look,
     totals: &mut Totals,
     options: &StatsOptions,
     progress: &dyn Fn(u128) -> Result<()>,
-) -> Result<Walked> {
+) -> Result<WalkResult> {
     let results = Results {
         rows: look.along.map(|axis| (axis, row_size(look.kind))),
         counts: if totals.keys().bits <= 16 { 8 << totals.keys().bits } else { 0 },
@@ -260,10 +260,10 @@ fn walk(
         let size = |part: &Region| total_size(&part.shape(), 1);
         let elements: u128 = batch.iter().map(size).sum();
         let mode = totals.distribution.mode(u64::try_from(elements).unwrap_or(u64::MAX).saturating_mul(values));
-        let looked: Vec<Looked> = match source.read_together(&batch)? {
+        let looked: Vec<PartResult> = match source.read_together(&batch)? {
             Some(read) => {
                 let pairs: Vec<(PartData, &Region)> = read.into_iter().zip(&batch).collect();
-                array.map_parallel(pairs, |(read, region)| Looked {
+                array.map_parallel(pairs, |(read, region)| PartResult {
                     values: 1,
                     bytes: None,
                     part: look.part(&read, region, mode),
@@ -274,12 +274,12 @@ fn walk(
                     let read = source.read(region)?;
                     let values = read.data.len() as u64 / region.len_checked().unwrap_or(0).max(1);
                     let bytes = read.data.variable().map(|texts| texts.map(|text| text.len() as u64).sum());
-                    Ok(Looked { values, bytes, part: look.part(&read, region, mode) })
+                    Ok(PartResult { values, bytes, part: look.part(&read, region, mode) })
                 };
                 array.map_parallel(batch.iter().collect(), look_at)?.into_iter().collect::<Result<_>>()?
             }
         };
-        for (Looked { values: of_element, bytes, part }, part_region) in looked.into_iter().zip(&batch) {
+        for (PartResult { values: of_element, bytes, part }, part_region) in looked.into_iter().zip(&batch) {
             values = of_element.max(1);
             if let Some(bytes) = bytes {
                 parts.learn(part_region.len_checked().unwrap_or(0), bytes);
@@ -299,7 +299,7 @@ fn walk(
         totals.repeat(&part, &index, unstored, all / rows);
         progress(unstored)?;
     }
-    Ok(Walked { unstored: parts.are_listed().then_some(unstored), is_indexed: true })
+    Ok(WalkResult { unstored: parts.are_listed().then_some(unstored), is_indexed: true })
 }
 
 /// The number of the first row of a part among those of the region.
@@ -310,13 +310,13 @@ fn first_row(region: &Region, part: &Region, along: Option<usize>) -> usize {
 
 /// Reads lists of indices, masks and coordinates as a whole: the arguments that hold them are in memory anyway.
 fn whole(
-    source: &Source<'_>,
+    source: &ElementSource<'_>,
     selection: &Selection,
     output: &[u64],
     look: &Look,
     totals: &mut Totals,
     options: &StatsOptions,
-) -> Result<Walked> {
+) -> Result<WalkResult> {
     let bytes = total_size(output, source.item_size());
     if bytes > u128::from(options.memory / 4) {
         let (memory, most) = (options.memory, options.memory / 4);
@@ -329,7 +329,7 @@ fn whole(
     let mode = totals.distribution.mode(data.data.len() as u64);
     let part = look.part(&data, &region, mode);
     totals.merge(part, &region, values, 0);
-    Ok(Walked { unstored: None, is_indexed: false })
+    Ok(WalkResult { unstored: None, is_indexed: false })
 }
 
 fn finish(
@@ -385,8 +385,8 @@ fn numbers(totals: Totals, present: &Present, is_indexed: bool, options: &StatsO
             // Samples may lack the extremes.
             _ if share == 0.0 => min.as_ref()?.value.clone(),
             _ if share == 1.0 => max.as_ref()?.value.clone(),
-            Found::Key(key) => present.key(key),
-            Found::Between(value, nearest) => present.computed(value, nearest),
+            QuantileValue::Key(key) => present.key(key),
+            QuantileValue::Between(value, nearest) => present.computed(value, nearest),
         };
         Some(Quantile { share, value })
     };

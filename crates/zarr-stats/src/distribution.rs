@@ -1,6 +1,6 @@
 //! Distribution of all values, by their keys: exactly where they are few or of few bits, else by samples.
 
-use crate::number::Keys;
+use crate::keyed_number::Keys;
 use crate::sketch::{Samples, sort};
 
 /// Number of bits up to which values are counted one by one.
@@ -218,7 +218,7 @@ impl Ranks {
 
     /// The quantile at a share from 0 to 1 as numpy has it by default: between the two nearest values, linearly. The key of one where
     /// the rank is not exact, or falls on it.
-    pub(crate) fn quantile(&self, share: f64) -> Option<Quantile> {
+    pub(crate) fn quantile(&self, share: f64) -> Option<QuantileValue> {
         let last = self.len().checked_sub(1)?;
         let rank = share * last as f64;
         let first = (rank.floor() as u128).min(last);
@@ -226,7 +226,7 @@ impl Ranks {
         let low = self.at(first)?;
         let high = if between > 0.0 && self.error == 0 { self.at((first + 1).min(last))? } else { low };
         if low == high {
-            return Some(Quantile::Key(low));
+            return Some(QuantileValue::Key(low));
         }
         // As numpy does it, so that both ends are met.
         let is_upper = between >= 0.5;
@@ -245,7 +245,7 @@ impl Ranks {
             };
             found.clamp(low, high)
         });
-        Some(Quantile::Between(float, nearest))
+        Some(QuantileValue::Between(float, nearest))
     }
 
     /// The number of values in each of the bins between `edges`: from an edge on, and before the next one; the last one included.
@@ -273,7 +273,7 @@ impl Ranks {
 
 /// A quantile.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Quantile {
+pub(crate) enum QuantileValue {
     /// The value of a key.
     Key(u64),
     /// Between two values; of integers, also the integer next to it.
@@ -283,10 +283,10 @@ pub(crate) enum Quantile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::Number;
+    use crate::keyed_number::KeyedNumber;
     use proptest::prelude::*;
 
-    fn distribution<T: Number>(values: &[T], most: usize, part: usize) -> Ranks {
+    fn distribution<T: KeyedNumber>(values: &[T], most: usize, part: usize) -> Ranks {
         let mut all = Distribution::new(Keys::of::<T>(), most);
         for values in values.chunks(part) {
             let mut keys = PartKeys::new(all.mode(values.len() as u64), T::WIDTH);
@@ -297,10 +297,10 @@ mod tests {
         all.finish()
     }
 
-    fn value<T: Number>(quantile: Quantile) -> f64 {
+    fn value<T: KeyedNumber>(quantile: QuantileValue) -> f64 {
         match quantile {
-            Quantile::Key(key) => T::of_key(key).float(),
-            Quantile::Between(value, _) => value,
+            QuantileValue::Key(key) => T::of_key(key).float(),
+            QuantileValue::Between(value, _) => value,
         }
     }
 
@@ -311,7 +311,7 @@ mod tests {
         low + (high - low) * rank.fract()
     }
 
-    fn check<T: Number>(values: &[T], most: usize, part: usize) {
+    fn check<T: KeyedNumber>(values: &[T], most: usize, part: usize) {
         let ranks = distribution(values, most, part);
         let mut sorted: Vec<f64> = values.iter().map(|value| value.float()).collect();
         sorted.sort_by(f64::total_cmp);
@@ -369,12 +369,12 @@ mod tests {
     fn repeated_values_count_as_often() {
         let mut all = Distribution::new(Keys::of::<f64>(), 10);
         let mut part = PartKeys::new(all.mode(3), 64);
-        part.add(&[1.0, 5.0, 9.0].map(Number::key));
+        part.add(&[1.0, 5.0, 9.0].map(KeyedNumber::key));
         all.merge(part);
         all.repeat(5.0.key(), 1 << 100);
         let ranks = all.finish();
-        assert_eq!(ranks.quantile(0.5), Some(Quantile::Key(5.0.key())));
-        assert_eq!(ranks.quantile(0.0), Some(Quantile::Key(1.0.key())));
+        assert_eq!(ranks.quantile(0.5), Some(QuantileValue::Key(5.0.key())));
+        assert_eq!(ranks.quantile(0.0), Some(QuantileValue::Key(1.0.key())));
         assert_eq!(ranks.histogram(&[1.0, 5.0, 9.0]), [1, (1 << 100) + 2]);
         assert_eq!(Distribution::new(Keys::of::<f64>(), 10).finish().quantile(0.5), None);
     }

@@ -1,7 +1,7 @@
 //! Numbers of a data type for people and as JSON.
 
+use crate::keyed_number::Keys;
 use crate::kind::Kind;
-use crate::number::Keys;
 use zarr_dtype::{DataType, Unit, print};
 use zarr_json::Value;
 

@@ -1,8 +1,8 @@
 //! One pass over the numbers of a part.
 
 use crate::distribution::{Mode, PartKeys};
+use crate::keyed_number::KeyedNumber;
 use crate::moments::Moments;
-use crate::number::Number;
 
 /// Numbers that are looked at together: they stay in the nearest cache.
 const BLOCK: usize = 512;
@@ -23,7 +23,7 @@ impl<T> Default for Scratch<T> {
 
 /// Statistics of the numbers of a part.
 #[derive(Debug)]
-pub(crate) struct Scanned {
+pub(crate) struct NumberStatistics {
     /// Moments of the numbers that are not NaN.
     pub(crate) moments: Moments,
     pub(crate) nan: u128,
@@ -37,14 +37,19 @@ pub(crate) struct Scanned {
 }
 
 /// Looks at numbers. `fill` is the fill value, in memory form.
-pub(crate) fn scan<T: Number>(values: &[T], fill: Option<T>, mode: Mode) -> Scanned {
+pub(crate) fn scan<T: KeyedNumber>(values: &[T], fill: Option<T>, mode: Mode) -> NumberStatistics {
     scan_in(&mut Scratch::default(), values, fill, mode)
 }
 
 /// As [`scan`], in memory that is there already.
-pub(crate) fn scan_in<T: Number>(scratch: &mut Scratch<T>, values: &[T], fill: Option<T>, mode: Mode) -> Scanned {
+pub(crate) fn scan_in<T: KeyedNumber>(
+    scratch: &mut Scratch<T>,
+    values: &[T],
+    fill: Option<T>,
+    mode: Mode,
+) -> NumberStatistics {
     let Scratch { keys, floats, without_nan } = scratch;
-    let mut scanned = Scanned {
+    let mut scanned = NumberStatistics {
         moments: Moments::default(),
         nan: 0,
         infinite: 0,
@@ -53,7 +58,7 @@ pub(crate) fn scan_in<T: Number>(scratch: &mut Scratch<T>, values: &[T], fill: O
         greatest: None,
         keys: PartKeys::new(mode, T::WIDTH),
     };
-    let fill_key = fill.filter(|fill| !fill.is_nan()).map(Number::key);
+    let fill_key = fill.filter(|fill| !fill.is_nan()).map(KeyedNumber::key);
     for (number, block) in values.chunks(BLOCK).enumerate() {
         let nan = block.iter().filter(|value| value.is_nan()).count();
         let mut numbers = block;
@@ -70,16 +75,16 @@ pub(crate) fn scan_in<T: Number>(scratch: &mut Scratch<T>, values: &[T], fill: O
             first + at.unwrap_or(0) as u64
         });
     }
-    if fill.is_some_and(Number::is_nan) {
+    if fill.is_some_and(KeyedNumber::is_nan) {
         scanned.fill = scanned.nan;
     }
     scanned.keys.end();
     scanned
 }
 
-impl Scanned {
+impl NumberStatistics {
     /// A block of numbers without NaN, with memory for as many keys and floats. `find` finds the first of a key.
-    fn block<T: Number>(
+    fn block<T: KeyedNumber>(
         &mut self,
         numbers: &[T],
         keys: &mut [u64],
@@ -116,7 +121,7 @@ impl Scanned {
 }
 
 /// The exact sum of a block of integers.
-fn sum<T: Number>(numbers: &[T]) -> i128 {
+fn sum<T: KeyedNumber>(numbers: &[T]) -> i128 {
     // A block of integers of 32 bits has a sum of 64.
     match T::WIDTH <= 32 {
         true => i128::from(numbers.iter().map(|number| number.integer() as i64).sum::<i64>()),
@@ -129,7 +134,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn check<T: Number>(values: &[T], fill: T) {
+    fn check<T: KeyedNumber>(values: &[T], fill: T) {
         let scanned = scan(values, Some(fill), Mode::Keys);
         let numbers: Vec<(u64, f64)> =
             (0..).zip(values).filter(|(_, value)| !value.is_nan()).map(|(at, value)| (at, value.float())).collect();

@@ -2,7 +2,7 @@
 
 use crate::kind::Kind;
 use crate::moments::Moments;
-use crate::part::Row as RowTotals;
+use crate::part_statistics::RowTotals;
 use crate::positions::AxisPositions;
 use crate::present::{Present, Scalar};
 use zarr_dtype::DataType;

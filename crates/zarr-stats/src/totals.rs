@@ -1,9 +1,9 @@
 //! The statistics of all parts.
 
 use crate::distribution::Distribution;
+use crate::keyed_number::Keys;
 use crate::moments::Moments;
-use crate::number::Keys;
-use crate::part::{Part, Row};
+use crate::part_statistics::{PartStatistics, RowTotals};
 use crate::words::Words;
 use zarr_grid::Region;
 
@@ -27,7 +27,7 @@ pub(crate) struct Totals {
     pub(crate) greatest: Option<Extreme>,
     pub(crate) distribution: Distribution,
     pub(crate) words: Words,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<RowTotals>,
 }
 
 impl Totals {
@@ -44,13 +44,13 @@ impl Totals {
             greatest: None,
             distribution: Distribution::new(keys, most),
             words: Words::new(memory),
-            rows: vec![Row::default(); rows],
+            rows: vec![RowTotals::default(); rows],
         }
     }
 
     /// Adds a part of `region`, each of whose elements has `values` values, and whose rows begin with number `first_row`.
-    pub(crate) fn merge(&mut self, part: Part, region: &Region, values: u64, first_row: usize) {
-        let Part { scanned, complex, words, rows } = part;
+    pub(crate) fn merge(&mut self, part: PartStatistics, region: &Region, values: u64, first_row: usize) {
+        let PartStatistics { scanned, complex, words, rows } = part;
         self.moments.merge(&scanned.moments);
         self.merge_complex(complex.as_ref());
         self.nan = self.nan.saturating_add(scanned.nan);
@@ -71,8 +71,8 @@ impl Totals {
 
     /// Adds `count` elements that all have the values of a part of one element, whose keys are kept. The first of them is at `index`. With
     /// them, there are `per_row` values in each row.
-    pub(crate) fn repeat(&mut self, part: &Part, index: &[u64], count: u128, per_row: u128) {
-        let Part { scanned, complex, words, .. } = part;
+    pub(crate) fn repeat(&mut self, part: &PartStatistics, index: &[u64], count: u128, per_row: u128) {
+        let PartStatistics { scanned, complex, words, .. } = part;
         let values = scanned.moments.count + scanned.nan;
         self.nan = self.nan.saturating_add(scanned.nan.saturating_mul(count));
         self.infinite = self.infinite.saturating_add(scanned.infinite.saturating_mul(count));
@@ -98,7 +98,13 @@ impl Totals {
             };
             let nan = scanned.nan.saturating_mul(missing);
             let key = |found: Option<(u64, u64)>| found.map(|(key, _)| key);
-            row.merge(&Row { moments, imaginary, nan, least: key(scanned.least), greatest: key(scanned.greatest) });
+            row.merge(&RowTotals {
+                moments,
+                imaginary,
+                nan,
+                least: key(scanned.least),
+                greatest: key(scanned.greatest),
+            });
         }
     }
 

@@ -1,11 +1,11 @@
 //! The statistics of one part, computed on any thread.
 
 use crate::distribution::Mode;
+use crate::element_source::PartData;
+use crate::keyed_number::{KeyedNumber, Keys, Time};
 use crate::kind::{Kind, complex, fixed_text, small_floats};
 use crate::moments::Moments;
-use crate::number::{Keys, Number, Time};
-use crate::scan::{Scanned, Scratch, scan, scan_in};
-use crate::source::PartData;
+use crate::scan::{NumberStatistics, Scratch, scan, scan_in};
 use crate::words::Words;
 use half::{bf16, f16};
 use zarr_dtype::{DataType, FillValue};
@@ -28,19 +28,19 @@ pub(crate) struct Look {
 
 /// Statistics of one part.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct PartStatistics {
     /// Statistics of the values, of the magnitudes of complex numbers, or of the lengths of strings.
-    pub(crate) scanned: Scanned,
+    pub(crate) scanned: NumberStatistics,
     /// Moments of the real and of the imaginary parts.
     pub(crate) complex: Option<(Moments, Moments)>,
     pub(crate) words: Option<Words>,
     /// Statistics for each index along the axis of rows.
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<RowTotals>,
 }
 
 /// Statistics of one index along an axis.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Row {
+pub(crate) struct RowTotals {
     pub(crate) moments: Moments,
     pub(crate) imaginary: Option<Box<Moments>>,
     pub(crate) nan: u128,
@@ -48,7 +48,7 @@ pub(crate) struct Row {
     pub(crate) greatest: Option<u64>,
 }
 
-impl Row {
+impl RowTotals {
     pub(crate) fn merge(&mut self, other: &Self) {
         self.moments.merge(&other.moments);
         if let Some(other) = &other.imaginary {
@@ -107,7 +107,7 @@ impl Look {
     }
 
     /// Looks at a part of a region. Of a field that is an array, each element has several values.
-    pub(crate) fn part(&self, read: &PartData, region: &Region, mode: Mode) -> Part {
+    pub(crate) fn part(&self, read: &PartData, region: &Region, mode: Mode) -> PartStatistics {
         let shape = self.along.and_then(|axis| self.row_shape(read, region, axis));
         match self.kind {
             Kind::Text | Kind::Bytes => self.texts(read, shape, mode),
@@ -123,7 +123,7 @@ impl Look {
         Some(RowShape { rows, inner: read.data.len().checked_div(outer)? })
     }
 
-    fn numbers(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> Part {
+    fn numbers(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> PartStatistics {
         let (items, fill) = (read.data.items(), self.fill.as_ref().and_then(FillValue::item));
         if self.kind == Kind::SmallFloat {
             let fill = fill.and_then(|fill| small_floats(&self.data_type, fill).first().copied());
@@ -137,7 +137,7 @@ impl Look {
         (self.scalar().part)(items, fill, shape, mode)
     }
 
-    fn complex(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> Part {
+    fn complex(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> PartStatistics {
         let (real, imaginary) = complex(&self.data_type, read.data.items());
         let magnitude = |(real, imaginary): (&f64, &f64)| match real.is_nan() || imaginary.is_nan() {
             true => f64::NAN,
@@ -167,7 +167,7 @@ impl Look {
         part
     }
 
-    fn texts(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> Part {
+    fn texts(&self, read: &PartData, shape: Option<RowShape>, mode: Mode) -> PartStatistics {
         let mut words = Words::new(self.memory);
         let mut lengths = Vec::with_capacity(read.data.len());
         let fill = self.fill.as_ref().map(|fill| match fill.item() {
@@ -203,7 +203,7 @@ impl Look {
 }
 
 /// Looks at elements in memory form, and compares them with one.
-type OfElements = fn(&[u8], Option<&[u8]>, Option<RowShape>, Mode) -> Part;
+type OfElements = fn(&[u8], Option<&[u8]>, Option<RowShape>, Mode) -> PartStatistics;
 
 /// A type in which numbers lie in memory.
 struct Scalar {
@@ -212,7 +212,7 @@ struct Scalar {
 }
 
 impl Scalar {
-    fn of<T: Number>() -> Self {
+    fn of<T: KeyedNumber>() -> Self {
         let part = |items: &[u8], fill: Option<&[u8]>, shape, mode| {
             let fill = fill.and_then(|fill| T::load(fill).first().copied());
             scanned(&T::load(items), fill, shape, mode)
@@ -227,7 +227,7 @@ fn moments(values: &[f64]) -> Moments {
     moments
 }
 
-fn scanned<T: Number>(values: &[T], fill: Option<T>, shape: Option<RowShape>, mode: Mode) -> Part {
+fn scanned<T: KeyedNumber>(values: &[T], fill: Option<T>, shape: Option<RowShape>, mode: Mode) -> PartStatistics {
     let mut rows = Vec::new();
     if let Some(shape) = shape {
         let (mut of_row, mut scratch) = (Vec::new(), Scratch::default());
@@ -236,8 +236,8 @@ fn scanned<T: Number>(values: &[T], fill: Option<T>, shape: Option<RowShape>, mo
             shape.gather(values, row, &mut of_row);
             let scanned = scan_in(&mut scratch, &of_row, None, Mode::Nothing);
             let (least, greatest) = (scanned.least.map(|(key, _)| key), scanned.greatest.map(|(key, _)| key));
-            rows.push(Row { moments: scanned.moments, imaginary: None, nan: scanned.nan, least, greatest });
+            rows.push(RowTotals { moments: scanned.moments, imaginary: None, nan: scanned.nan, least, greatest });
         }
     }
-    Part { scanned: scan(values, fill, mode), complex: None, words: None, rows }
+    PartStatistics { scanned: scan(values, fill, mode), complex: None, words: None, rows }
 }

@@ -18,7 +18,7 @@ pub(crate) struct PartData {
 }
 
 /// Where elements come from.
-pub(crate) enum Source<'a> {
+pub(crate) enum ElementSource<'a> {
     Array {
         array: &'a Array,
         field: Option<&'a str>,
@@ -32,7 +32,7 @@ pub(crate) enum Source<'a> {
     },
 }
 
-impl<'a> Source<'a> {
+impl<'a> ElementSource<'a> {
     /// A variable of a data set, with the selection that it has there.
     pub(crate) fn variable(dataset: &'a Dataset, name: &'a str) -> Result<Self> {
         let variable = dataset.variable(name)?;

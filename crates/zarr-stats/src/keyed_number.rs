@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use std::borrow::Cow;
 
 /// A number in memory form.
-pub(crate) trait Number: Copy + PartialEq + Send + Sync + 'static {
+pub(crate) trait KeyedNumber: Copy + PartialEq + Send + Sync + 'static {
     /// Bits of a key: 8 and 16 are counted one by one.
     const WIDTH: u32;
     /// Whether sums are exact.
@@ -40,7 +40,7 @@ fn numbers<T: Pod>(items: &[u8]) -> Cow<'_, [T]> {
 
 macro_rules! integers {
     ($($int:ty: $unsigned:ty, $flip:expr;)*) => {$(
-        impl Number for $int {
+        impl KeyedNumber for $int {
             const WIDTH: u32 = <$int>::BITS;
             const IS_INTEGER: bool = true;
 
@@ -87,7 +87,7 @@ integers! {
 
 macro_rules! floats {
     ($($float:ty: $bits:ty, $signed:ty, $to:expr;)*) => {$(
-        impl Number for $float {
+        impl KeyedNumber for $float {
             const WIDTH: u32 = <$bits>::BITS;
             const IS_INTEGER: bool = false;
 
@@ -144,7 +144,7 @@ impl Time {
     }
 }
 
-impl Number for Time {
+impl KeyedNumber for Time {
     const WIDTH: u32 = 64;
     const IS_INTEGER: bool = true;
 
@@ -189,7 +189,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    pub(crate) fn of<T: Number>() -> Self {
+    pub(crate) fn of<T: KeyedNumber>() -> Self {
         Self {
             bits: T::WIDTH,
             float: |key| T::of_key(key).float(),
@@ -205,7 +205,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn check<T: Number + PartialOrd + std::fmt::Debug>(a: T, b: T) {
+    fn check<T: KeyedNumber + PartialOrd + std::fmt::Debug>(a: T, b: T) {
         if a.is_nan() || b.is_nan() {
             return;
         }
