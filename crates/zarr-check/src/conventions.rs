@@ -17,7 +17,7 @@ const MOST_ABOVE: usize = 1000;
 
 /// Looks at all groups.
 pub(crate) fn check(store: &dyn Store, hierarchy: &Hierarchy, sink: &Sink<'_>) -> Result<()> {
-    let mut above = Above { store, seen: HashMap::new() };
+    let mut above = NodesAbove { store, seen: HashMap::new() };
     let mut sizes: HashMap<(String, &str), (u64, &StoredNode)> = HashMap::new();
     let pyramids: HashSet<String> = hierarchy
         .nodes
@@ -59,7 +59,7 @@ fn dimensions<'n>(
 /// The attribute `coordinates` names arrays in the group, or in groups above.
 fn coordinates(
     hierarchy: &Hierarchy,
-    above: &mut Above<'_>,
+    above: &mut NodesAbove<'_>,
     found: &StoredNode,
     attributes: &Map,
     sink: &Sink<'_>,
@@ -85,12 +85,12 @@ fn coordinates(
 }
 
 /// The nodes above and beside the one that the check begins with, which the walk has not seen.
-struct Above<'s> {
+struct NodesAbove<'s> {
     store: &'s dyn Store,
     seen: HashMap<NodePath, bool>,
 }
 
-impl Above<'_> {
+impl NodesAbove<'_> {
     /// Whether there is a node at a path, broken ones included, or it is not known.
     fn may_have(&mut self, path: &NodePath) -> bool {
         if let Some(known) = self.seen.get(path) {

@@ -111,7 +111,7 @@ impl fmt::Display for Finding {
 /// Counts of the things that were checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Checked {
+pub struct CheckCounts {
     /// Nodes that were found.
     pub nodes: u64,
     /// Keys that were listed.
@@ -135,7 +135,7 @@ pub struct Checked {
 #[non_exhaustive]
 pub struct Report {
     /// The counts of the things that were checked.
-    pub checked: Checked,
+    pub checked: CheckCounts,
     /// Findings that data or metadata cannot be read.
     pub errors: u64,
     /// Findings that are warnings.
@@ -159,5 +159,5 @@ pub enum Event {
     /// The check found something.
     Finding(Finding),
     /// The progress: the counts of all that is checked so far.
-    Progress(Checked),
+    Progress(CheckCounts),
 }

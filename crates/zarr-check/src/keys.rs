@@ -2,7 +2,7 @@
 
 use crate::chunks::Chunks;
 use crate::documents;
-use crate::grown::Grown;
+use crate::grown_arrays::GrownArrays;
 use crate::hierarchy::Hierarchy;
 use crate::names::{is_chunk_like, is_temporary, of_other_software};
 use crate::sink::Sink;
@@ -23,12 +23,12 @@ pub(crate) struct Keys<'c, 'e> {
     chunks: Chunks<'c, 'e>,
     /// The paths below arrays that findings name.
     below_arrays: HashSet<NodePath>,
-    grown: Grown,
+    grown: GrownArrays,
 }
 
 /// The nodes that the keys below a prefix may be of.
 #[derive(Clone)]
-enum Within {
+enum PrefixOwner {
     /// A group.
     Group,
     /// Arrays whose chunks have this prefix.
@@ -44,7 +44,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         sink: &'c Sink<'e>,
         chunks: Chunks<'c, 'e>,
     ) -> Self {
-        Self { store, hierarchy, sink, chunks, below_arrays: HashSet::new(), grown: Grown::default() }
+        Self { store, hierarchy, sink, chunks, below_arrays: HashSet::new(), grown: GrownArrays::default() }
     }
 
     /// Goes through all directories, each below the one that it is in before those beside it. Behind a network the keys of an array are
@@ -52,12 +52,13 @@ impl<'c, 'e> Keys<'c, 'e> {
     pub(crate) fn check(mut self) -> Result<()> {
         unfinished::beside(self.store, self.hierarchy, self.sink)?;
         let is_remote = self.store.access_profile().kind == StoreKind::Remote;
-        let mut todo: Vec<(Prefix, Within)> = self.roots()?.into_iter().map(|prefix| (prefix, Within::Group)).collect();
+        let mut todo: Vec<(Prefix, PrefixOwner)> =
+            self.roots()?.into_iter().map(|prefix| (prefix, PrefixOwner::Group)).collect();
         while let Some((prefix, within)) = todo.pop() {
             self.sink.go_on()?;
             let within = self.within(&prefix, within);
             let listing = match &within {
-                Within::Arrays(of) if is_remote && of == prefix.as_str() && !prefix.is_root() => {
+                PrefixOwner::Arrays(of) if is_remote && of == prefix.as_str() && !prefix.is_root() => {
                     self.store.list_prefix(&prefix).map(|keys| Listing::new(keys, Vec::new()))
                 }
                 _ => self.store.list_dir(&prefix),
@@ -92,12 +93,12 @@ impl<'c, 'e> Keys<'c, 'e> {
         outermost(all).iter().rev().map(|prefix| Ok(Prefix::new(prefix)?)).collect()
     }
 
-    fn within(&self, prefix: &Prefix, above: Within) -> Within {
+    fn within(&self, prefix: &Prefix, above: PrefixOwner) -> PrefixOwner {
         if self.hierarchy.is_unknown(prefix.as_str()) && !prefix.is_root() {
-            return Within::Unknown;
+            return PrefixOwner::Unknown;
         }
         match self.hierarchy.arrays_at(prefix.as_str()) {
-            Some(_) => Within::Arrays(prefix.as_str().to_owned()),
+            Some(_) => PrefixOwner::Arrays(prefix.as_str().to_owned()),
             None => above,
         }
     }
@@ -137,7 +138,7 @@ impl<'c, 'e> Keys<'c, 'e> {
         }
     }
 
-    fn key(&mut self, key: &Key, within: &Within) -> Result<()> {
+    fn key(&mut self, key: &Key, within: &PrefixOwner) -> Result<()> {
         let text = key.as_str();
         if self.hierarchy.is_document(text) {
             return Ok(());
@@ -146,7 +147,7 @@ impl<'c, 'e> Keys<'c, 'e> {
             self.copy(key, group);
             return Ok(());
         }
-        if let Within::Arrays(prefix) = within
+        if let PrefixOwner::Arrays(prefix) = within
             && let Some(arrays) = self.hierarchy.arrays_at(prefix)
             && let Some((array, chunk)) = arrays.iter().find_map(|(number, keys)| Some((*number, keys.chunk_at(key)?)))
         {
@@ -159,9 +160,9 @@ impl<'c, 'e> Keys<'c, 'e> {
 
     /// Returns the finding for a key that is neither a document of a node nor a chunk of an array; `None` if there is a finding of it
     /// already.
-    fn odd(&mut self, key: &Key, within: &Within) -> Option<Finding> {
+    fn odd(&mut self, key: &Key, within: &PrefixOwner) -> Option<Finding> {
         let name = key.name();
-        if let Within::Unknown = within {
+        if let PrefixOwner::Unknown = within {
             return None;
         }
         if let Some(path) = self.path_of_document(key) {
@@ -172,7 +173,7 @@ impl<'c, 'e> Keys<'c, 'e> {
             let finding = Finding::new(Code::TemporaryFile, "a temporary or lock file of other software");
             return Some(Finding { advice: advice.to_owned(), ..finding });
         }
-        let Within::Arrays(prefix) = within else {
+        let PrefixOwner::Arrays(prefix) = within else {
             return Some(match of_other_software(key.as_str()) {
                 Some(what) => Finding::new(Code::OtherFile, what),
                 None if is_chunk_like(name) => {
@@ -225,11 +226,11 @@ impl<'c, 'e> Keys<'c, 'e> {
     }
 
     /// A document that is of no node of the walk.
-    fn document(&mut self, key: &Key, path: &NodePath, within: &Within) -> Option<Finding> {
+    fn document(&mut self, key: &Key, path: &NodePath, within: &PrefixOwner) -> Option<Finding> {
         if self.hierarchy.is_broken(path) || self.hierarchy.is_below_array(path) {
             return None;
         }
-        if let Within::Arrays(prefix) = within
+        if let PrefixOwner::Arrays(prefix) = within
             && let Some((number, _)) = self.hierarchy.arrays_at(prefix).and_then(<[_]>::first)
             && let Some(array) = self.hierarchy.nodes.get(*number)
             && path.is_within(&array.path)

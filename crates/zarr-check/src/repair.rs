@@ -34,7 +34,7 @@ pub struct Repair {
 /// One thing that was repaired, or would be.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
-pub enum Repaired {
+pub enum RepairAction {
     /// A temporary file was removed.
     Temporary(String),
     /// An empty directory was removed.
@@ -56,7 +56,7 @@ pub enum Repaired {
 #[non_exhaustive]
 pub struct RepairReport {
     /// Repairs that were made, or would be.
-    pub done: Vec<Repaired>,
+    pub done: Vec<RepairAction>,
     /// Repairs that failed.
     pub failed: Vec<FailedRepair>,
 }
@@ -66,13 +66,13 @@ pub struct RepairReport {
 #[non_exhaustive]
 pub struct FailedRepair {
     /// The repair that was to be made. Its place may stand for several: the directory for its temporary files, the array for its chunks.
-    pub repair: Repaired,
+    pub repair: RepairAction,
     /// The reason of the failure.
     pub message: String,
 }
 
 impl RepairReport {
-    fn note(&mut self, done: Result<()>, repair: Repaired) {
+    fn note(&mut self, done: Result<()>, repair: RepairAction) {
         match done {
             Ok(()) => self.done.push(repair),
             Err(error) => self.failed.push(FailedRepair { repair, message: error.to_string() }),
@@ -80,7 +80,7 @@ impl RepairReport {
     }
 }
 
-impl Repaired {
+impl RepairAction {
     /// The action, in a word.
     #[must_use]
     pub fn action(&self) -> &'static str {
@@ -118,7 +118,7 @@ impl Repaired {
     }
 }
 
-impl fmt::Display for Repaired {
+impl fmt::Display for RepairAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.action(), self.place())
     }
@@ -182,15 +182,15 @@ impl Repair {
             drop_torn(store, registry, options, path, chunks, dry_run, &mut report);
         }
         let is_torn = |key: &&String| self.torn.values().any(|chunks| chunks.contains_key(*key));
-        report.done.extend(self.kept.iter().filter(|key| !is_torn(key)).cloned().map(Repaired::KeptShard));
+        report.done.extend(self.kept.iter().filter(|key| !is_torn(key)).cloned().map(RepairAction::KeptShard));
         for path in &self.groups {
             match has_last_copy(&**store, path, options) {
-                Ok(true) => report.done.push(Repaired::KeptConsolidated(path.clone())),
+                Ok(true) => report.done.push(RepairAction::KeptConsolidated(path.clone())),
                 Ok(false) => {
                     let done = if dry_run { Ok(0) } else { consolidate(&**store, path, options.dialect) };
-                    report.note(done.map(drop), Repaired::Consolidated(path.clone()));
+                    report.note(done.map(drop), RepairAction::Consolidated(path.clone()));
                 }
-                Err(error) => report.note(Err(error), Repaired::Consolidated(path.clone())),
+                Err(error) => report.note(Err(error), RepairAction::Consolidated(path.clone())),
             }
         }
         report
@@ -204,8 +204,8 @@ impl Repair {
             .collect();
         for folder in folders {
             match Prefix::new(folder).and_then(|prefix| store.leftovers(&prefix, !dry_run)) {
-                Ok(removed) => report.done.extend(removed.into_iter().map(|left| Repaired::Temporary(left.path))),
-                Err(error) => report.note(Err(error.into()), Repaired::Temporary(folder.to_owned())),
+                Ok(removed) => report.done.extend(removed.into_iter().map(|left| RepairAction::Temporary(left.path))),
+                Err(error) => report.note(Err(error.into()), RepairAction::Temporary(folder.to_owned())),
             }
         }
     }
@@ -215,10 +215,10 @@ impl Repair {
         // Directories below others come first.
         for folder in self.folders.iter().rev() {
             if let Err(error) = self.remove_folder(store, folder, dry_run, &mut gone, &mut report.done) {
-                report.note(Err(error), Repaired::Folder(folder.clone()));
+                report.note(Err(error), RepairAction::Folder(folder.clone()));
             }
         }
-        report.done.extend(gone.into_iter().map(Repaired::Folder));
+        report.done.extend(gone.into_iter().map(RepairAction::Folder));
     }
 
     /// Removes a directory and those above that have nothing else in them, and adds those that are `gone` then.
@@ -228,7 +228,7 @@ impl Repair {
         folder: &str,
         dry_run: bool,
         gone: &mut BTreeSet<String>,
-        done: &mut Vec<Repaired>,
+        done: &mut Vec<RepairAction>,
     ) -> Result<()> {
         let mut prefix = Prefix::new(folder)?;
         // Somebody may have begun to write there.
@@ -237,7 +237,7 @@ impl Repair {
         }
         if !dry_run {
             let removed = store.leftovers(&prefix, true)?;
-            done.extend(removed.into_iter().map(|left| Repaired::Temporary(left.path)));
+            done.extend(removed.into_iter().map(|left| RepairAction::Temporary(left.path)));
         }
         while !prefix.is_root() {
             let above = above(&prefix)?;
@@ -295,28 +295,28 @@ fn drop_torn(
         .and_then(|found| Array::from_found(store, found, registry, options.arrays.clone()));
     let array = match opened {
         Ok(array) => array,
-        Err(error) => return report.note(Err(error), Repaired::Torn(path.to_owned())),
+        Err(error) => return report.note(Err(error), RepairAction::Torn(path.to_owned())),
     };
     let keys = chunks.iter().map(|(key, chunk)| Ok((Key::new(key)?, chunk.clone())));
     let chunks: Vec<(Key, ChunkIndex)> = match keys.collect::<Result<_>>() {
         Ok(chunks) => chunks,
-        Err(error) => return report.note(Err(error), Repaired::Torn(path.to_owned())),
+        Err(error) => return report.note(Err(error), RepairAction::Torn(path.to_owned())),
     };
     for batch in chunks.chunks(BATCH) {
         let torn = match still_torn(&array, batch) {
             Ok(torn) => torn,
-            Err(error) => return report.note(Err(error), Repaired::Torn(path.to_owned())),
+            Err(error) => return report.note(Err(error), RepairAction::Torn(path.to_owned())),
         };
         for chunk in torn {
             let key = chunk.key.to_string();
             if chunk.is_read_in_parts {
-                report.done.push(Repaired::KeptChunk(key));
+                report.done.push(RepairAction::KeptChunk(key));
                 continue;
             }
             match erase(&**store, &chunk, dry_run) {
-                Ok(true) => report.done.push(Repaired::Torn(key)),
+                Ok(true) => report.done.push(RepairAction::Torn(key)),
                 Ok(false) => {}
-                Err(error) => report.note(Err(error), Repaired::Torn(key)),
+                Err(error) => report.note(Err(error), RepairAction::Torn(key)),
             }
         }
     }

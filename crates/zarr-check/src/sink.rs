@@ -1,6 +1,6 @@
 //! Who is told of findings, and what is counted.
 
-use crate::{Checked, Event, Finding, Report, Severity};
+use crate::{CheckCounts, Event, Finding, Report, Severity};
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use zarr_hierarchy::{IntoFlow, Result};
@@ -9,16 +9,16 @@ use zarr_hierarchy::{IntoFlow, Result};
 const STEP: u64 = 64;
 
 /// Takes findings and counts of all threads.
-pub(crate) struct Sink<'e>(Mutex<State<'e>>);
+pub(crate) struct Sink<'e>(Mutex<SinkState<'e>>);
 
-struct State<'e> {
+struct SinkState<'e> {
     event: &'e mut (dyn FnMut(Event) -> ControlFlow<()> + Send),
     report: Report,
     flow: ControlFlow<()>,
     told: u64,
 }
 
-impl State<'_> {
+impl SinkState<'_> {
     fn tell(&mut self, event: Event) {
         if self.flow.is_continue() {
             self.flow = (self.event)(event);
@@ -28,10 +28,10 @@ impl State<'_> {
 
 impl<'e> Sink<'e> {
     pub(crate) fn new(event: &'e mut (dyn FnMut(Event) -> ControlFlow<()> + Send)) -> Self {
-        Self(Mutex::new(State { event, report: Report::default(), flow: ControlFlow::Continue(()), told: 0 }))
+        Self(Mutex::new(SinkState { event, report: Report::default(), flow: ControlFlow::Continue(()), told: 0 }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State<'e>> {
+    fn state(&self) -> MutexGuard<'_, SinkState<'e>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -47,7 +47,7 @@ impl<'e> Sink<'e> {
     }
 
     /// Counts, and tells of progress from time to time.
-    pub(crate) fn count(&self, count: impl FnOnce(&mut Checked)) {
+    pub(crate) fn count(&self, count: impl FnOnce(&mut CheckCounts)) {
         let mut state = self.state();
         count(&mut state.report.checked);
         let checked = state.report.checked;

@@ -4,7 +4,7 @@ use crate::{escape, number};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
-use zarr::check::Checked;
+use zarr::check::CheckCounts;
 use zarr::convert::Progress;
 use zarr::hierarchy::EraseProgress;
 
@@ -123,7 +123,7 @@ impl Bar {
     }
 
     /// Shows how far a check is.
-    pub(crate) fn show_check(&self, checked: &Checked) {
+    pub(crate) fn show_check(&self, checked: &CheckCounts) {
         let Some(bar) = &self.0 else { return };
         let counts = [checked.keys, checked.chunks].map(number::grouped);
         bar.set_message(format!("{} keys, {} chunks, {}", counts[0], counts[1], number::size(checked.bytes)));

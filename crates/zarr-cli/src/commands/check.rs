@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::time::Instant;
 use zarr::check::{
-    CheckOptions, Checked, Code, Event, FailedRepair, Finding, Level, Repair, RepairReport, Repaired, Report, Severity,
+    CheckCounts, CheckOptions, Code, Event, FailedRepair, Finding, Level, Repair, RepairAction, RepairReport, Report,
+    Severity,
 };
 use zarr::meta::json::{Map, Value};
 
@@ -131,7 +132,7 @@ fn check_writable(context: &Context, location: &NodeLocation) -> Result<()> {
 /// A failure if something was found that is more than a note, and was not repaired.
 fn result(location: &NodeLocation, report: &Report, repaired: &RepairReport, dry_run: bool) -> Result<()> {
     // Directories are notes, and what was kept is as it was.
-    let is_mended = |it: &&Repaired| !matches!(it, Repaired::Folder(_)) && it.reason().is_none();
+    let is_mended = |it: &&RepairAction| !matches!(it, RepairAction::Folder(_)) && it.reason().is_none();
     let done = if dry_run { &[][..] } else { repaired.done.as_slice() };
     let found = report.errors.saturating_add(report.warnings);
     let left = found.saturating_sub(done.iter().filter(is_mended).count() as u64);
@@ -164,7 +165,7 @@ struct Printer {
     /// How many of each code there are.
     counts: BTreeMap<Code, u64>,
     /// How much was checked when it was told last.
-    checked: Checked,
+    checked: CheckCounts,
     begun: Instant,
     bar: Bar,
     /// Why the output was lost.
@@ -176,7 +177,7 @@ impl Printer {
         let (json, quiet) = (context.global.json, context.global.quiet);
         let most = if args.max_findings == 0 { u64::MAX } else { args.max_findings };
         let out = Output::open(None, false)?;
-        let (counts, checked, begun) = (BTreeMap::new(), Checked::default(), Instant::now());
+        let (counts, checked, begun) = (BTreeMap::new(), CheckCounts::default(), Instant::now());
         let bar = Bar::of_check(quiet);
         let repair =
             if args.repair || args.drop_torn { Repair::new().drop_torn(args.drop_torn) } else { Repair::new() };
@@ -285,7 +286,7 @@ impl Printer {
     /// The end of the document, or all of it if nothing was found.
     fn json_end(&self, report: &Report, repaired: &RepairReport, is_complete: bool) -> String {
         let checked = &report.checked;
-        let done = |it: &Repaired| Value::from(object! { "action": it.action(), "place": it.place() });
+        let done = |it: &RepairAction| Value::from(object! { "action": it.action(), "place": it.place() });
         let failed = |it: &FailedRepair| {
             let (action, place) = (it.repair.action(), it.repair.place());
             Value::from(object! { "action": action, "place": place, "message": it.message.as_str() })

@@ -18,30 +18,31 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The grids of such arrays, by their numbers.
 #[derive(Debug)]
-pub(crate) struct Grown {
-    arrays: HashMap<usize, Looked>,
+pub(crate) struct GrownArrays {
+    arrays: HashMap<usize, GridLookup>,
     patience: Duration,
 }
 
 #[derive(Debug, Default)]
-struct Looked {
+struct GridLookup {
     keys: Option<ChunkKeys>,
     in_vain: u32,
     /// Whether the lock was waited for in vain: it is not waited for again, and any chunk may be one of the append that holds it.
     is_held: bool,
 }
 
-impl Default for Grown {
+impl Default for GrownArrays {
     fn default() -> Self {
         Self { arrays: HashMap::new(), patience: PATIENCE }
     }
 }
 
-impl Grown {
+impl GrownArrays {
     /// Whether the key of a chunk that was listed is one of the array `node`, whose number this is, as it is by now, or may become one.
     pub(crate) fn has(&mut self, store: &dyn Store, number: usize, node: Option<&StoredNode>, key: &Key) -> bool {
         let looked = self.arrays.entry(number).or_default();
-        let has = |looked: &Looked| looked.is_held || looked.keys.as_ref().is_some_and(|it| it.chunk_at(key).is_some());
+        let has =
+            |looked: &GridLookup| looked.is_held || looked.keys.as_ref().is_some_and(|it| it.chunk_at(key).is_some());
         if has(looked) || looked.in_vain >= MAX_IN_VAIN {
             return has(looked);
         }
@@ -89,8 +90,8 @@ mod tests {
         Array::create(&store, "/a", new, &Arc::new(registry)).unwrap();
         let node = open_stored_node(&*store, "/a", None).unwrap();
         let (inside, outside) = (Key::new("a/c/1").unwrap(), Key::new("a/c/2").unwrap());
-        let grown = || Grown { patience: Duration::from_millis(50), ..Grown::default() };
-        let has = |grown: &mut Grown, key| grown.has(&*store, 0, Some(&node), key);
+        let grown = || GrownArrays { patience: Duration::from_millis(50), ..GrownArrays::default() };
+        let has = |grown: &mut GrownArrays, key| grown.has(&*store, 0, Some(&node), key);
         let lock = store.try_lock(&Prefix::new("a/").unwrap()).unwrap().expect("nobody has it");
         let mut held = grown();
         let begun = Instant::now();
