@@ -24,12 +24,12 @@ const LEN: usize = 256;
 pub struct ColorMap {
     name: &'static str,
     colors: &'static [Rgb],
-    kind: Kind,
+    kind: ColorMapKind,
 }
 
 /// Kind of the values that a map is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ColorMapKind {
     Sequential,
     Diverging,
     Categorical,
@@ -37,23 +37,23 @@ enum Kind {
 
 impl ColorMap {
     /// Dark violet over green to yellow; perceptually even, also for people who see no red or no green.
-    pub const VIRIDIS: Self = Self::new("viridis", &VIRIDIS, Kind::Sequential);
+    pub const VIRIDIS: Self = Self::new("viridis", &VIRIDIS, ColorMapKind::Sequential);
     /// Dark blue over grey to yellow; looks nearly the same to people who see no red or no green.
-    pub const CIVIDIS: Self = Self::new("cividis", &CIVIDIS, Kind::Sequential);
+    pub const CIVIDIS: Self = Self::new("cividis", &CIVIDIS, ColorMapKind::Sequential);
     /// Black over violet to light yellow.
-    pub const MAGMA: Self = Self::new("magma", &MAGMA, Kind::Sequential);
+    pub const MAGMA: Self = Self::new("magma", &MAGMA, ColorMapKind::Sequential);
     /// Black over red to light yellow.
-    pub const INFERNO: Self = Self::new("inferno", &INFERNO, Kind::Sequential);
+    pub const INFERNO: Self = Self::new("inferno", &INFERNO, ColorMapKind::Sequential);
     /// Blue over red to yellow.
-    pub const PLASMA: Self = Self::new("plasma", &PLASMA, Kind::Sequential);
+    pub const PLASMA: Self = Self::new("plasma", &PLASMA, ColorMapKind::Sequential);
     /// Black to white.
-    pub const GRAY: Self = Self::new("gray", &GRAY, Kind::Sequential);
+    pub const GRAY: Self = Self::new("gray", &GRAY, ColorMapKind::Sequential);
     /// Red over white to blue, for deviations.
-    pub const RDBU: Self = Self::new("rdbu", &RDBU, Kind::Diverging);
+    pub const RDBU: Self = Self::new("rdbu", &RDBU, ColorMapKind::Diverging);
     /// Blue over light grey to red, for deviations.
-    pub const COOLWARM: Self = Self::new("coolwarm", &COOLWARM, Kind::Diverging);
+    pub const COOLWARM: Self = Self::new("coolwarm", &COOLWARM, ColorMapKind::Diverging);
     /// Twenty colours for categories.
-    pub const TAB20: Self = Self::new("tab20", &TAB20, Kind::Categorical);
+    pub const TAB20: Self = Self::new("tab20", &TAB20, ColorMapKind::Categorical);
 
     /// All maps.
     pub const ALL: [Self; 9] = [
@@ -68,7 +68,7 @@ impl ColorMap {
         Self::TAB20,
     ];
 
-    const fn new(name: &'static str, colors: &'static [Rgb], kind: Kind) -> Self {
+    const fn new(name: &'static str, colors: &'static [Rgb], kind: ColorMapKind) -> Self {
         Self { name, colors, kind }
     }
 
@@ -96,12 +96,12 @@ impl ColorMap {
 
     /// Whether the colours are those of categories: neighbours in the table differ.
     pub fn is_categorical(self) -> bool {
-        self.kind == Kind::Categorical
+        self.kind == ColorMapKind::Categorical
     }
 
     /// Whether the middle of the map is its neutral colour, for deviations from a value.
     pub fn is_diverging(self) -> bool {
-        self.kind == Kind::Diverging
+        self.kind == ColorMapKind::Diverging
     }
 
     /// The colour of a fraction of the range, as matplotlib has it: of `256 * fraction` rounded down. Below 0 it is the first, from 1 on

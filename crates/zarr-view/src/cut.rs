@@ -24,7 +24,7 @@ enum Pick {
 
 /// An axis that is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hidden {
+pub struct HiddenAxis {
     /// The axis.
     pub axis: usize,
     /// The index along it that is shown.
@@ -78,11 +78,11 @@ impl Cut {
     }
 
     /// The other axes, each with the index that is shown.
-    pub fn others(&self) -> impl Iterator<Item = Hidden> + '_ {
+    pub fn others(&self) -> impl Iterator<Item = HiddenAxis> + '_ {
         let others = self.picks.iter().enumerate().filter(|(axis, _)| !self.shown.contains(axis));
         others.map(|(axis, pick)| match pick {
-            Pick::One(index) => Hidden { axis, index: *index, of: 1 },
-            Pick::Many(samples) => Hidden { axis, index: samples.start, of: samples.of },
+            Pick::One(index) => HiddenAxis { axis, index: *index, of: 1 },
+            Pick::Many(samples) => HiddenAxis { axis, index: samples.start, of: samples.of },
         })
     }
 
@@ -273,7 +273,7 @@ mod tests {
         assert!(cut(&[], "").unwrap().shown().is_empty());
         let cut = cut(&[5, 6, 7], "2:4, 1:5:2, ::-3").unwrap();
         assert_eq!(cut.samples(), [Samples::all(1, 2, 2), Samples::all(6, -3, 3)]);
-        assert_eq!(cut.others().collect::<Vec<_>>(), [Hidden { axis: 0, index: 2, of: 2 }]);
+        assert_eq!(cut.others().collect::<Vec<_>>(), [HiddenAxis { axis: 0, index: 2, of: 2 }]);
         assert_eq!(cut.along(0), Some(Samples::all(2, 1, 2)));
     }
 
@@ -339,9 +339,9 @@ mod tests {
         let whole = cut(&[3, 100, 101], "1, 50:70, :").unwrap();
         let half = whole.scaled(&[3, 100, 101], &[3, 50, 51]).unwrap();
         assert_eq!(half.samples(), [Samples::all(25, 1, 10), Samples::all(0, 1, 51)]);
-        assert_eq!(half.others().collect::<Vec<_>>(), [Hidden { axis: 0, index: 1, of: 1 }]);
+        assert_eq!(half.others().collect::<Vec<_>>(), [HiddenAxis { axis: 0, index: 1, of: 1 }]);
         let fewer = whole.scaled(&[3, 100, 101], &[1, 1, 1]).unwrap();
-        assert_eq!(fewer.others().collect::<Vec<_>>(), [Hidden { axis: 0, index: 0, of: 1 }]);
+        assert_eq!(fewer.others().collect::<Vec<_>>(), [HiddenAxis { axis: 0, index: 0, of: 1 }]);
         assert_eq!(fewer.samples(), [Samples::all(0, 1, 1); 2]);
         assert!(cut(&[10], "::2").unwrap().scaled(&[10], &[5]).is_err());
         assert!(cut(&[10, 10], "4:4").unwrap().scaled(&[10, 10], &[5, 5]).unwrap().is_empty());

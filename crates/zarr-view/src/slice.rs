@@ -6,8 +6,8 @@
 //! slice, a colour for each value and labels comes a figure, and from that pixels, escapes of terminals, or characters.
 
 use crate::cut::Cut;
+use crate::cut_samples::{Budget, CutSamples};
 use crate::samples::Samples;
-use crate::thinned::{Budget, Thinned};
 use crate::{Error, Result};
 use zarr_array::{Array, ArrayData};
 use zarr_dtype::{Cast, Class, DataType, cast_items};
@@ -82,7 +82,7 @@ impl Slice {
         let numbers = numbers(array, cut)?;
         let all = cut.with_frames(axis)?;
         let most: Vec<u64> = std::iter::once(most_frames).chain(most.iter().copied()).collect();
-        let Thinned { samples, is_cut, .. } = all.thinned(array, &most, budget)?;
+        let CutSamples { samples, is_cut, .. } = all.thinned(array, &most, budget)?;
         let data = array.read_data(all.selection(&samples))?;
         let (values, numbers) = values(&data, numbers)?;
         drop(data);

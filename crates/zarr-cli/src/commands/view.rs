@@ -19,7 +19,7 @@ use target::Target;
 use title::Title;
 use zarr::meta::json::{Map, Value};
 use zarr::view::{
-    AxisLabels, Budget, ColorMap, Figure, Hidden, Layer, Picture, Protocol, Range, Room, Samples, Shading,
+    AxisLabels, Budget, ColorMap, Figure, HiddenAxis, Layer, Picture, Protocol, Range, Room, Samples, Shading,
     ShadingOptions, Slice,
 };
 
@@ -293,7 +293,7 @@ impl Source {
             };
             members.into()
         };
-        let at = |Hidden { axis, index, of }: Hidden| -> Value {
+        let at = |HiddenAxis { axis, index, of }: HiddenAxis| -> Value {
             let members = object! {
                 "dimension": or_null(self.name_of(axis)), "axis": axis, "index": index, "by_default": of > 1,
             };

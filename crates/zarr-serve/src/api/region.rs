@@ -6,7 +6,7 @@ use zarr_array::Array;
 use zarr_grid::{AxisSelection, Selection, total_size};
 use zarr_json::{Value, json};
 use zarr_meta::text::size;
-use zarr_view::{Budget, Cut, Samples, Thinned};
+use zarr_view::{Budget, Cut, CutSamples, Samples};
 
 /// Region of an array that a question asks for.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Asked {
 /// The elements that are read.
 pub(crate) struct Taken {
     pub(crate) cut: Cut,
-    thinned: Thinned,
+    thinned: CutSamples,
     y: Option<usize>,
     x: Option<usize>,
 }

@@ -9,7 +9,7 @@ use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::meta::json::Value;
 use zarr::ome::{AxisKind, Image};
 use zarr::view::{
-    AxisLabels, Cut, Hidden, ImageCut, Layer, Numbers, Range, Rgb, Room, Samples, Slice, flag_names, shown_array,
+    AxisLabels, Cut, HiddenAxis, ImageCut, Layer, Numbers, Range, Rgb, Room, Samples, Slice, flag_names, shown_array,
 };
 use zarr::{Array, Group, Selection};
 
@@ -204,7 +204,7 @@ impl Source {
         let Part::Image { image, .. } = &self.part else { return None };
         let axes = &image.multiscale().axes;
         let is_it =
-            |hidden: &Hidden| hidden.of > 1 && axes.get(hidden.axis).is_some_and(|it| it.kind == AxisKind::Channel);
+            |hidden: &HiddenAxis| hidden.of > 1 && axes.get(hidden.axis).is_some_and(|it| it.kind == AxisKind::Channel);
         let axis = self.cut.others().find(is_it)?.axis;
         let selected = self.cut.along(axis)?;
         let numbers: Vec<u64> = (0..selected.count).map(|number| selected.index(number)).collect();
@@ -222,7 +222,7 @@ impl Source {
         let Part::Image { image, .. } = &self.part else { return None };
         let axes = &image.multiscale().axes;
         let channels = &image.metadata().channels;
-        let is_channel = |hidden: &Hidden| axes.get(hidden.axis).is_some_and(|it| it.kind == AxisKind::Channel);
+        let is_channel = |hidden: &HiddenAxis| axes.get(hidden.axis).is_some_and(|it| it.kind == AxisKind::Channel);
         let number = self.cut.others().find(is_channel).map(|it| usize::try_from(it.index).unwrap_or(usize::MAX));
         let (first, last) = match (number, channels.as_slice()) {
             (Some(number), channels) => channels.get(number)?.window?,

@@ -52,7 +52,7 @@ impl Source {
                 long.map(|long| format!("{name}: {long}")).unwrap_or(name)
             }
         };
-        let text = |hidden: zarr::view::Hidden| {
+        let text = |hidden: zarr::view::HiddenAxis| {
             let one = Samples::all(hidden.index, 1, 1);
             let label = self.labels_at(context, hidden.axis, &one).into_iter().next().unwrap_or_default();
             let first = if hidden.of > 1 { format!(" (first of {})", grouped(hidden.of)) } else { String::new() };

@@ -30,7 +30,7 @@ impl Budget {
 /// The elements of a cut that are read: every k-th along each axis that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Thinned {
+pub struct CutSamples {
     /// The elements along each axis that is shown.
     pub samples: Vec<Samples>,
     /// Greatest number of parts (chunks, inner chunks of shards) that they lie in.
@@ -74,7 +74,7 @@ impl Cut {
     ///
     /// # Errors
     /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if indices are beyond 64 bits.
-    pub fn thinned(&self, array: &Array, most: &[u64], budget: &Budget) -> Result<Thinned> {
+    pub fn thinned(&self, array: &Array, most: &[u64], budget: &Budget) -> Result<CutSamples> {
         let all = self.samples();
         let mut counts: Vec<u64> =
             all.iter().zip(most).map(|(samples, &most)| samples.count.min(most.max(1))).collect();
@@ -102,7 +102,7 @@ impl Cut {
                 }
                 _ => {
                     let fits = fits || self.is_partial(array, &samples, cost.parts, budget);
-                    return Ok(Thinned { samples, parts: cost.parts, is_cut, fits });
+                    return Ok(CutSamples { samples, parts: cost.parts, is_cut, fits });
                 }
             }
         }

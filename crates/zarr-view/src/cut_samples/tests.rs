@@ -28,7 +28,7 @@ fn encoded(new: NewArray, codecs: &str) -> Array {
     Array::create(&store, "/a", new.codecs(codecs).unwrap(), &Arc::new(registry)).unwrap()
 }
 
-fn thinned(array: &Array, text: &str, most: &[u64], parts: u64, bytes: u64) -> Thinned {
+fn thinned(array: &Array, text: &str, most: &[u64], parts: u64, bytes: u64) -> CutSamples {
     let cut = Cut::new(array.shape(), &text.parse::<Selection>().unwrap(), None).unwrap();
     cut.thinned(array, most, &Budget { parts, bytes }).unwrap()
 }
