@@ -1,12 +1,12 @@
 //! Paths and queries of requests, without their escapes.
 
-use crate::fault::Fault;
+use crate::request_error::RequestError;
 
 /// Greatest number of bytes of the parameters of a query.
 const MAX_QUERY: usize = 4096;
 
 /// The text that percent-encoding stands for. With `plus`, `+` is a space, as forms encode it.
-pub(crate) fn decoded(text: &str, plus: bool) -> Result<String, Fault> {
+pub(crate) fn decoded(text: &str, plus: bool) -> Result<String, RequestError> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -15,14 +15,14 @@ pub(crate) fn decoded(text: &str, plus: bool) -> Result<String, Fault> {
                 let digit = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
                 match (digit(rest.next()), digit(rest.next())) {
                     (Some(high), Some(low)) => (high << 4 | low) as u8,
-                    _ => return Err(Fault::argument(format!("{text:?}: found % without two digits"))),
+                    _ => return Err(RequestError::argument(format!("{text:?}: found % without two digits"))),
                 }
             }
             b'+' if plus => b' ',
             byte => byte,
         });
     }
-    String::from_utf8(bytes).map_err(|_| Fault::argument(format!("{text:?} is not UTF-8")))
+    String::from_utf8(bytes).map_err(|_| RequestError::argument(format!("{text:?} is not UTF-8")))
 }
 
 /// The parameters of a query.
@@ -36,9 +36,9 @@ impl Query {
     }
 
     /// The parameters of `name=value&name=value`.
-    pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
+    pub(crate) fn parse(text: &str) -> Result<Self, RequestError> {
         if text.len() > MAX_QUERY {
-            return Err(Fault::argument(format!(
+            return Err(RequestError::argument(format!(
                 "found a query of {} bytes, expected at most {MAX_QUERY}",
                 text.len()
             )));
@@ -61,36 +61,36 @@ impl Query {
     }
 
     /// A number, or a default where there is none.
-    pub(crate) fn number<T: std::str::FromStr>(&self, name: &str, default: T) -> Result<T, Fault> {
+    pub(crate) fn number<T: std::str::FromStr>(&self, name: &str, default: T) -> Result<T, RequestError> {
         Ok(self.optional(name)?.unwrap_or(default))
     }
 
     /// A number, if it is there.
-    pub(crate) fn optional<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Fault> {
+    pub(crate) fn optional<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, RequestError> {
         let parse = |text: &str| {
-            text.parse().map_err(|_| Fault::argument(format!("{name}: found {text:?}, expected a number")))
+            text.parse().map_err(|_| RequestError::argument(format!("{name}: found {text:?}, expected a number")))
         };
         self.text(name).filter(|text| !text.is_empty()).map(parse).transpose()
     }
 
     /// Refuses parameters that are none of these. A token may always be there.
-    pub(crate) fn check(&self, known: &[&str]) -> Result<(), Fault> {
+    pub(crate) fn check(&self, known: &[&str]) -> Result<(), RequestError> {
         match self.0.iter().find(|(name, _)| name != "token" && !known.contains(&name.as_str())) {
             None => Ok(()),
             Some((name, _)) if known.is_empty() => {
-                Err(Fault::argument(format!("found parameter {name:?}, expected none")))
+                Err(RequestError::argument(format!("found parameter {name:?}, expected none")))
             }
             Some((name, _)) => {
                 let known = known.join(", ");
-                Err(Fault::argument(format!("found parameter {name:?}, expected one of {known}")))
+                Err(RequestError::argument(format!("found parameter {name:?}, expected one of {known}")))
             }
         }
     }
 
     /// Numbers divided by commas.
-    pub(crate) fn list<T: std::str::FromStr>(&self, name: &str) -> Result<Vec<T>, Fault> {
+    pub(crate) fn list<T: std::str::FromStr>(&self, name: &str) -> Result<Vec<T>, RequestError> {
         let parse = |text: &str| {
-            text.parse().map_err(|_| Fault::argument(format!("{name}: found {text:?}, expected numbers: 0,5")))
+            text.parse().map_err(|_| RequestError::argument(format!("{name}: found {text:?}, expected numbers: 0,5")))
         };
         self.text(name)
             .into_iter()

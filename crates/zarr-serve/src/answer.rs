@@ -1,14 +1,14 @@
 //! Requests to their answers.
 
-use crate::access::TOKEN_PATH;
+use crate::access_policy::TOKEN_PATH;
 use crate::address::Query;
+use crate::answer_memory::Connection;
 use crate::api;
-use crate::fault::Fault;
-use crate::held::Connection;
 use crate::page;
 use crate::raw::raw;
 use crate::reply::{ReplyBody, bare, json, set, text};
-use crate::shared::Shared;
+use crate::request_error::RequestError;
+use crate::server_state::ServerState;
 use hyper::body::{Body, Incoming};
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -26,7 +26,7 @@ const POLICY_OF_VALUES: &str = "default-src 'none'; frame-ancestors 'none'; sand
 
 /// Answers a request.
 pub(crate) async fn answer(
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     connection: Arc<Connection>,
     request: Request<Incoming>,
 ) -> Response<ReplyBody> {
@@ -34,7 +34,7 @@ pub(crate) async fn answer(
     let has_body = !body.is_end_stream();
     let is_head = request.method == Method::HEAD;
     let mut response = if has_body {
-        text(&Fault::new(StatusCode::PAYLOAD_TOO_LARGE, "argument", "found a body, expected none"))
+        text(&RequestError::new(StatusCode::PAYLOAD_TOO_LARGE, "argument", "found a body, expected none"))
     } else {
         routed(&shared, &connection, &request).await
     };
@@ -74,11 +74,11 @@ fn without_body(mut response: Response<ReplyBody>) -> Response<ReplyBody> {
     response
 }
 
-async fn routed(shared: &Arc<Shared>, connection: &Arc<Connection>, request: &Parts) -> Response<ReplyBody> {
+async fn routed(shared: &Arc<ServerState>, connection: &Arc<Connection>, request: &Parts) -> Response<ReplyBody> {
     let (access, headers, method) = (&shared.access, &request.headers, &request.method);
     if !access.is_host(headers) {
         let message = "the request names a host that is not this machine: open the server as localhost or 127.0.0.1";
-        return text(&Fault::new(StatusCode::MISDIRECTED_REQUEST, "host", message));
+        return text(&RequestError::new(StatusCode::MISDIRECTED_REQUEST, "host", message));
     }
     if method == Method::OPTIONS {
         let mut response = bare(StatusCode::NO_CONTENT);
@@ -91,7 +91,7 @@ async fn routed(shared: &Arc<Shared>, connection: &Arc<Connection>, request: &Pa
         return response;
     }
     if method != Method::GET && method != Method::HEAD {
-        let mut response = text(&Fault::new(
+        let mut response = text(&RequestError::new(
             StatusCode::METHOD_NOT_ALLOWED,
             "argument",
             format!("found {method}, expected one of {METHODS}: the store is read-only here"),
@@ -111,7 +111,7 @@ async fn routed(shared: &Arc<Shared>, connection: &Arc<Connection>, request: &Pa
     if !access.is_allowed(headers, in_path.or_else(|| query.text("token"))) {
         let message =
             "expected the token that the server printed: ?token=TOKEN, or the header Authorization: Bearer TOKEN";
-        return refuse(path, &Fault::new(StatusCode::UNAUTHORIZED, "token", message));
+        return refuse(path, &RequestError::new(StatusCode::UNAUTHORIZED, "token", message));
     }
     if let Some(key) = path.strip_prefix("/raw/") {
         return raw(shared, connection, key, headers, method == Method::HEAD).await;
@@ -121,12 +121,12 @@ async fn routed(shared: &Arc<Shared>, connection: &Arc<Connection>, request: &Pa
             let answered = api::answer(shared, connection, question, query).await;
             answered.unwrap_or_else(|fault| refuse(path, &fault))
         }
-        None => text(&Fault::not_found("expected /, /raw/KEY or /api/QUESTION")),
+        None => text(&RequestError::not_found("expected /, /raw/KEY or /api/QUESTION")),
     }
 }
 
 /// The refusal for a program or for people.
-fn refuse(path: &str, fault: &Fault) -> Response<ReplyBody> {
+fn refuse(path: &str, fault: &RequestError) -> Response<ReplyBody> {
     match path.starts_with("/api/") {
         true => json(fault.status, fault.to_json()),
         false => text(fault),

@@ -4,8 +4,8 @@ mod answer;
 mod children;
 mod coordinates;
 mod describe;
+mod float_elements;
 mod image;
-mod numbers;
 mod plane;
 mod profile;
 mod region;
@@ -13,13 +13,13 @@ mod statistics;
 mod table;
 
 use crate::address::Query;
+use crate::answer_memory::Connection;
 use crate::colors;
-use crate::fault::Fault;
-use crate::held::Connection;
 use crate::nodes::Nodes;
 use crate::reply::{ReplyBody, json, whole};
-use crate::shared::Shared;
-use answer::Answer;
+use crate::request_error::RequestError;
+use crate::server_state::ServerState;
+use answer::ApiAnswer;
 use hyper::header::{CACHE_CONTROL, HeaderValue};
 use hyper::{Response, StatusCode};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// The media type of numbers with a head of JSON.
 const NUMBERS: &str = "application/octet-stream";
 
-type Ask = fn(&Nodes, &Query) -> Result<Answer, Fault>;
+type Ask = fn(&Nodes, &Query) -> Result<ApiAnswer, RequestError>;
 
 /// The questions, with the parameters that each takes.
 const QUESTIONS: &[(&str, Ask, &[&str])] = &[
@@ -43,25 +43,28 @@ const QUESTIONS: &[(&str, Ask, &[&str])] = &[
     ("profile", profile::profile, &["path", "axis", "at", "stored", "full"]),
     ("coordinates", coordinates::coordinates, &["path", "axis", "start", "step", "count"]),
     ("table", table::table, &["path", "y", "x", "y0", "y1", "x0", "x1", "at", "stored", "full"]),
-    ("colormaps", |_, _| Ok(Answer::Json(colors::all())), &[]),
+    ("colormaps", |_, _| Ok(ApiAnswer::Json(colors::all())), &[]),
 ];
 
 /// Answers a question.
 pub(crate) async fn answer(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     connection: &Arc<Connection>,
     name: &str,
     query: Query,
-) -> Result<Response<ReplyBody>, Fault> {
+) -> Result<Response<ReplyBody>, RequestError> {
     let Some(&(_, ask, parameters)) = QUESTIONS.iter().find(|(known, ..)| *known == name) else {
         let names: Vec<&str> = QUESTIONS.iter().map(|(name, ..)| *name).collect();
-        return Err(Fault::not_found(format!("found the question {name:?}, expected one of {}", names.join(", "))));
+        return Err(RequestError::not_found(format!(
+            "found the question {name:?}, expected one of {}",
+            names.join(", ")
+        )));
     };
     query.check(parameters).map_err(|fault| fault.within(name))?;
     let (answer, working) = shared.compute(move |nodes| ask(nodes, &query)).await?;
     let mut response = match answer? {
-        Answer::Json(value) => json(StatusCode::OK, value),
-        Answer::Bytes(bytes) => {
+        ApiAnswer::Json(value) => json(StatusCode::OK, value),
+        ApiAnswer::Bytes(bytes) => {
             let mut response = whole(StatusCode::OK, NUMBERS, bytes);
             response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
             response

@@ -37,25 +37,25 @@
 
 #![forbid(unsafe_code)]
 
-mod access;
+mod access_policy;
 mod address;
 mod answer;
+mod answer_memory;
 mod api;
 mod colors;
 mod condition;
-mod fault;
-mod held;
 mod nodes;
 mod options;
-mod paced;
+mod paced_socket;
 mod page;
 mod places;
 mod range;
 mod raw;
 mod recent;
 mod reply;
+mod request_error;
 mod server;
-mod shared;
+mod server_state;
 mod value_body;
 
 pub use options::{Cors, ServeLimits, ServeOptions, Token};

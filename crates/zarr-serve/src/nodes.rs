@@ -1,8 +1,8 @@
 //! The nodes of the store, opened for the questions about them.
 
-use crate::fault::Fault;
 use crate::options::{ServeLimits, ServeOptions};
 use crate::recent::Recent;
+use crate::request_error::RequestError;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use zarr_array::{Array, ChunkCache, Group, Options, Registry};
@@ -30,19 +30,19 @@ pub(crate) struct Nodes {
     pub(crate) dialect: Option<Dialect>,
     arrays: Options,
     pub(crate) limits: ServeLimits,
-    opened: Recent<Opened>,
-    lists: Recent<Below>,
+    opened: Recent<OpenedNode>,
+    lists: Recent<NodesBelow>,
 }
 
 /// Nodes, or their paths, directly below a group.
-pub(crate) enum Below {
+pub(crate) enum NodesBelow {
     /// Paths at which there may be nodes.
     Paths(Vec<NodePath>),
     /// Nodes, and why others cannot be shown.
     Nodes(Vec<StoredNode>, Vec<String>),
 }
 
-impl Below {
+impl NodesBelow {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Paths(paths) => paths.len(),
@@ -64,12 +64,12 @@ impl Nodes {
     }
 
     /// The node at a path.
-    pub(crate) fn open(&self, path: &str) -> Result<Arc<Opened>, Fault> {
-        let path = NodePath::parse(path).map_err(|error| Fault::argument(error.to_string()))?.to_string();
+    pub(crate) fn open(&self, path: &str) -> Result<Arc<OpenedNode>, RequestError> {
+        let path = NodePath::parse(path).map_err(|error| RequestError::argument(error.to_string()))?.to_string();
         let opened = self.opened.get(&path, || {
             let found = zarr_hierarchy::open_node_and_others(&*self.store, &path, self.dialect)
                 .map_err(|error| zarr_hierarchy::with_location(error, &*self.store, &path))?;
-            Ok::<_, Error>(Opened {
+            Ok::<_, Error>(OpenedNode {
                 found: self.arrays.as_read(found),
                 array: OnceLock::new(),
                 variable: OnceLock::new(),
@@ -84,25 +84,25 @@ impl Nodes {
         &self,
         path: &str,
         is_further: bool,
-        make: impl FnOnce() -> Result<Below, Fault>,
-    ) -> Result<Arc<Below>, Fault> {
+        make: impl FnOnce() -> Result<NodesBelow, RequestError>,
+    ) -> Result<Arc<NodesBelow>, RequestError> {
         self.lists.get_within(path, if is_further { TIME_OF_PAGES } else { TIME }, make)
     }
 
     /// The array of an opened node.
-    pub(crate) fn array<'o>(&self, opened: &'o Opened) -> Result<&'o Array, Fault> {
+    pub(crate) fn array<'o>(&self, opened: &'o OpenedNode) -> Result<&'o Array, RequestError> {
         if let Some(array) = opened.array.get() {
             return Ok(array);
         }
         if opened.found.node.as_array().is_none() {
-            return Err(Fault::argument(format!("{}: found a group, expected an array", opened.found.path)));
+            return Err(RequestError::argument(format!("{}: found a group, expected an array", opened.found.path)));
         }
         let array = Array::from_found(&self.store, opened.found.clone(), &self.registry, self.arrays.clone())?;
         Ok(opened.array.get_or_init(|| array))
     }
 
     /// The array as a variable of the data set that its group is, if it is one; else why it is none.
-    pub(crate) fn variable<'o>(&self, opened: &'o Opened) -> &'o Result<InDataset, String> {
+    pub(crate) fn variable<'o>(&self, opened: &'o OpenedNode) -> &'o Result<InDataset, String> {
         opened.variable.get_or_init(|| self.find_variable(&opened.found))
     }
 
@@ -132,7 +132,7 @@ impl Nodes {
     }
 
     /// The image in several resolutions that an opened node is, if it is one.
-    pub(crate) fn image<'o>(&self, opened: &'o Opened) -> Result<Option<&'o Image>, Fault> {
+    pub(crate) fn image<'o>(&self, opened: &'o OpenedNode) -> Result<Option<&'o Image>, RequestError> {
         if opened.found.node.as_array().is_some() {
             return Ok(None);
         }
@@ -145,7 +145,7 @@ impl Nodes {
     }
 
     /// An array that was opened elsewhere, read as all are here.
-    pub(crate) fn as_opened(&self, array: &Array) -> Result<Array, Fault> {
+    pub(crate) fn as_opened(&self, array: &Array) -> Result<Array, RequestError> {
         Ok(array.with(self.arrays.clone())?)
     }
 
@@ -160,7 +160,7 @@ impl Nodes {
 }
 
 /// A node that was found.
-pub(crate) struct Opened {
+pub(crate) struct OpenedNode {
     pub(crate) found: StoredNode,
     array: OnceLock<Array>,
     variable: OnceLock<Result<InDataset, String>>,
@@ -181,7 +181,7 @@ impl InDataset {
     }
 
     /// Values of the coordinate of a dimension.
-    pub(crate) fn labels(&self, dimension: &str, indices: AxisSelection) -> Result<Values, Fault> {
+    pub(crate) fn labels(&self, dimension: &str, indices: AxisSelection) -> Result<Values, RequestError> {
         Ok(self.dataset.isel(dimension, indices)?.variable(dimension)?.read()?)
     }
 
@@ -191,7 +191,7 @@ impl InDataset {
     }
 
     /// Values of a selection, one for each axis.
-    pub(crate) fn read(&self, selection: &Selection) -> Result<Values, Fault> {
+    pub(crate) fn read(&self, selection: &Selection) -> Result<Values, RequestError> {
         let mut dataset = self.dataset.clone();
         if let Selection::Axes(axes) = selection {
             for (dimension, axis) in self.variable.dimensions().zip(axes) {
@@ -202,7 +202,7 @@ impl InDataset {
     }
 
     /// The array of decoded values, if these are numbers or bools, and no dates.
-    pub(crate) fn decoded(&self) -> Result<Option<&Array>, Fault> {
+    pub(crate) fn decoded(&self) -> Result<Option<&Array>, RequestError> {
         Ok(self.variable.decoded_whole()?.filter(|array| Numbers::of(array.data_type()).is_some()))
     }
 }
@@ -215,7 +215,7 @@ mod tests {
 
     /// Nodes are opened anew after two seconds; what was decoded of them is kept.
     #[test]
-    fn decoded_chunks_are_kept_from_one_opening_to_the_next() -> Result<(), Fault> {
+    fn decoded_chunks_are_kept_from_one_opening_to_the_next() -> Result<(), RequestError> {
         let counted = Arc::new(Counted::new(MemoryStore::new()));
         let store: Arc<dyn Store> = Arc::clone(&counted) as _;
         let mut registry = Registry::default();
@@ -230,10 +230,10 @@ mod tests {
         let read = || {
             counted.take();
             let opened = nodes.open("/a")?;
-            let found = nodes.variable(&opened).as_ref().map_err(|why| Fault::internal(why.as_str()))?;
-            let decoded = found.decoded()?.ok_or_else(|| Fault::internal("not decoded"))?;
+            let found = nodes.variable(&opened).as_ref().map_err(|why| RequestError::internal(why.as_str()))?;
+            let decoded = found.decoded()?.ok_or_else(|| RequestError::internal("not decoded"))?;
             assert_eq!(decoded.read_as::<f64>(10..12, Cast::Lossy)?, [2.0, 2.0]);
-            Ok::<_, Fault>(counted.take().bytes_read)
+            Ok::<_, RequestError>(counted.take().bytes_read)
         };
         let (first, second) = (read()?, read()?);
         assert!(first > 100_000 && second < 10_000, "{first} bytes, then {second}");

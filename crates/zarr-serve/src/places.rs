@@ -1,6 +1,6 @@
 //! How many connections are served at the same time. When all are taken, the connection that has waited longest for a request gives way to a new one.
 
-use crate::held::Connection;
+use crate::answer_memory::Connection;
 use hyper::body::{Body, Frame, SizeHint};
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -15,14 +15,14 @@ const GRACE: Duration = Duration::from_millis(250);
 /// As many places as connections may be served at the same time.
 pub(crate) struct ConnectionLimit {
     free: Arc<Semaphore>,
-    waiting: Mutex<Waiting>,
+    waiting: Mutex<WaitingConnections>,
     /// A connection waits that did not before.
     more: Notify,
 }
 
 /// The connections that wait for the head of a request, by when they began to.
 #[derive(Default)]
-struct Waiting {
+struct WaitingConnections {
     next: u64,
     connections: BTreeMap<u64, (Instant, Arc<Connection>)>,
 }
@@ -31,13 +31,13 @@ struct Waiting {
 pub(crate) struct Place {
     places: Arc<ConnectionLimit>,
     connection: Arc<Connection>,
-    state: Mutex<State>,
+    state: Mutex<ConnectionState>,
     _permit: OwnedSemaphorePermit,
 }
 
 /// The state of a connection.
 #[derive(Clone, Copy)]
-enum State {
+enum ConnectionState {
     /// It waits for the whole head of a request, under this number.
     Waits(u64),
     /// A request is being answered.
@@ -75,7 +75,7 @@ impl ConnectionLimit {
         };
         let connection = Arc::new(Connection::default());
         let number = self.list().add(Arc::clone(&connection));
-        let state = Mutex::new(State::Waits(number));
+        let state = Mutex::new(ConnectionState::Waits(number));
         self.more.notify_waiters();
         Some(Place { places: Arc::clone(self), connection, state, _permit: permit })
     }
@@ -92,7 +92,7 @@ impl ConnectionLimit {
         Some(left)
     }
 
-    fn list(&self) -> MutexGuard<'_, Waiting> {
+    fn list(&self) -> MutexGuard<'_, WaitingConnections> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -105,7 +105,7 @@ async fn after(time: Option<Duration>) {
     }
 }
 
-impl Waiting {
+impl WaitingConnections {
     fn add(&mut self, connection: Arc<Connection>) -> u64 {
         self.next += 1;
         self.connections.insert(self.next, (Instant::now(), connection));
@@ -120,58 +120,58 @@ impl Place {
     }
 
     /// The head of a request has come.
-    pub(crate) fn answers(self: &Arc<Self>) -> Answering {
-        if let State::Waits(number) = std::mem::replace(&mut *self.state(), State::Answers) {
+    pub(crate) fn answers(self: &Arc<Self>) -> AnswerGuard {
+        if let ConnectionState::Waits(number) = std::mem::replace(&mut *self.state(), ConnectionState::Answers) {
             self.places.list().connections.remove(&number);
         }
-        Answering(Arc::clone(self))
+        AnswerGuard(Arc::clone(self))
     }
 
     /// All that there was to send is sent.
     pub(crate) fn is_sent(&self) {
         let mut state = self.state();
-        if let State::Sends = *state {
-            *state = State::Waits(self.places.list().add(Arc::clone(&self.connection)));
+        if let ConnectionState::Sends = *state {
+            *state = ConnectionState::Waits(self.places.list().add(Arc::clone(&self.connection)));
             self.places.more.notify_waiters();
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        if let State::Waits(number) = *self.state() {
+        if let ConnectionState::Waits(number) = *self.state() {
             self.places.list().connections.remove(&number);
         }
     }
 }
 
 /// A request is being answered for as long as this is there.
-pub(crate) struct Answering(Arc<Place>);
+pub(crate) struct AnswerGuard(Arc<Place>);
 
-impl Answering {
+impl AnswerGuard {
     /// The body of the answer, by the end of which it is complete.
-    pub(crate) fn of<B>(self, body: B) -> Answer<B> {
-        Answer { body, _answering: self }
+    pub(crate) fn of<B>(self, body: B) -> AnswerBody<B> {
+        AnswerBody { body, _answering: self }
     }
 }
 
-impl Drop for Answering {
+impl Drop for AnswerGuard {
     fn drop(&mut self) {
-        *self.0.state() = State::Sends;
+        *self.0.state() = ConnectionState::Sends;
     }
 }
 
 /// The body of an answer.
-pub(crate) struct Answer<B> {
+pub(crate) struct AnswerBody<B> {
     body: B,
-    _answering: Answering,
+    _answering: AnswerGuard,
 }
 
-impl<B: Body + Unpin> Body for Answer<B> {
+impl<B: Body + Unpin> Body for AnswerBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 

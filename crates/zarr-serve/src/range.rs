@@ -4,7 +4,7 @@ use std::ops::Range;
 
 /// Bytes of a value that a request asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum RequestedRange {
     /// All bytes: no range, several ranges, or a range that is not of this form, which a server may ignore (RFC 9110, section 14.2).
     Whole,
     /// The bytes of this range, at least one.
@@ -14,19 +14,19 @@ pub(crate) enum Asked {
 }
 
 /// Returns the bytes that the header `Range: header` asks for of a value of `size` bytes.
-pub(crate) fn asked(header: Option<&[u8]>, size: u64) -> Asked {
+pub(crate) fn asked(header: Option<&[u8]>, size: u64) -> RequestedRange {
     let Some((first, last)) = header.and_then(|header| std::str::from_utf8(header).ok()).and_then(bounds) else {
-        return Asked::Whole;
+        return RequestedRange::Whole;
     };
     let (start, end) = match (first, last) {
         // Positions are inclusive.
-        (Some(first), Some(last)) if last < first => return Asked::Whole,
+        (Some(first), Some(last)) if last < first => return RequestedRange::Whole,
         (Some(first), Some(last)) => (first, last.saturating_add(1).min(size)),
         (Some(first), None) => (first, size),
         (None, Some(count)) => (size.saturating_sub(count), size),
-        (None, None) => return Asked::Whole,
+        (None, None) => return RequestedRange::Whole,
     };
-    if start < end { Asked::Part(start..end) } else { Asked::Unsatisfiable }
+    if start < end { RequestedRange::Part(start..end) } else { RequestedRange::Unsatisfiable }
 }
 
 /// The two sides of the `-` of a single range.
@@ -49,30 +49,30 @@ mod tests {
     #[test]
     fn forms() {
         for (header, expected) in [
-            ("bytes=0-0", Asked::Part(0..1)),
-            ("bytes=2-5", Asked::Part(2..6)),
-            ("Bytes = 2-99", Asked::Part(2..10)),
-            ("bytes=7-", Asked::Part(7..10)),
-            ("bytes=-3", Asked::Part(7..10)),
-            ("bytes=-30", Asked::Part(0..10)),
-            ("bytes=0-99999999999999999999", Asked::Part(0..10)),
-            ("bytes=10-", Asked::Unsatisfiable),
-            ("bytes=99999999999999999999-", Asked::Unsatisfiable),
-            ("bytes=10-12", Asked::Unsatisfiable),
-            ("bytes=-0", Asked::Unsatisfiable),
-            ("bytes=5-2", Asked::Whole),
-            ("bytes=-", Asked::Whole),
-            ("bytes=0-1,4-5", Asked::Whole),
-            ("bytes=a-b", Asked::Whole),
-            ("bytes=+1-2", Asked::Whole),
-            ("items=0-1", Asked::Whole),
-            ("", Asked::Whole),
+            ("bytes=0-0", RequestedRange::Part(0..1)),
+            ("bytes=2-5", RequestedRange::Part(2..6)),
+            ("Bytes = 2-99", RequestedRange::Part(2..10)),
+            ("bytes=7-", RequestedRange::Part(7..10)),
+            ("bytes=-3", RequestedRange::Part(7..10)),
+            ("bytes=-30", RequestedRange::Part(0..10)),
+            ("bytes=0-99999999999999999999", RequestedRange::Part(0..10)),
+            ("bytes=10-", RequestedRange::Unsatisfiable),
+            ("bytes=99999999999999999999-", RequestedRange::Unsatisfiable),
+            ("bytes=10-12", RequestedRange::Unsatisfiable),
+            ("bytes=-0", RequestedRange::Unsatisfiable),
+            ("bytes=5-2", RequestedRange::Whole),
+            ("bytes=-", RequestedRange::Whole),
+            ("bytes=0-1,4-5", RequestedRange::Whole),
+            ("bytes=a-b", RequestedRange::Whole),
+            ("bytes=+1-2", RequestedRange::Whole),
+            ("items=0-1", RequestedRange::Whole),
+            ("", RequestedRange::Whole),
         ] {
             assert_eq!(asked(Some(header.as_bytes()), 10), expected, "{header}");
         }
-        assert_eq!(asked(None, 10), Asked::Whole);
-        assert_eq!(asked(Some(b"bytes=\xff-1"), 10), Asked::Whole);
-        assert_eq!(asked(Some(b"bytes=0-0"), 0), Asked::Unsatisfiable);
-        assert_eq!(asked(Some(b"bytes=-5"), 0), Asked::Unsatisfiable);
+        assert_eq!(asked(None, 10), RequestedRange::Whole);
+        assert_eq!(asked(Some(b"bytes=\xff-1"), 10), RequestedRange::Whole);
+        assert_eq!(asked(Some(b"bytes=0-0"), 0), RequestedRange::Unsatisfiable);
+        assert_eq!(asked(Some(b"bytes=-5"), 0), RequestedRange::Unsatisfiable);
     }
 }

@@ -1,12 +1,12 @@
 //! `/raw/KEY`: the values of the store.
 
 use crate::address;
+use crate::answer_memory::Connection;
 use crate::condition::{Outcome, entity_tag, evaluate, ranges_apply};
-use crate::fault::Fault;
-use crate::held::Connection;
-use crate::range::{Asked, asked};
+use crate::range::{RequestedRange, asked};
 use crate::reply::{ReplyBody, bare, set, text, whole};
-use crate::shared::Shared;
+use crate::request_error::RequestError;
+use crate::server_state::ServerState;
 use crate::value_body::ValueBody;
 use hyper::header::{ACCEPT_RANGES, CACHE_CONTROL, CONTENT_LENGTH, CONTENT_RANGE, ETAG, RANGE};
 use hyper::{HeaderMap, Response, StatusCode};
@@ -18,7 +18,7 @@ const ATTEMPTS: usize = 3;
 
 /// Answers a request for the value whose key is `path`, with its escapes.
 pub(crate) async fn raw(
-    shared: &Arc<Shared>,
+    shared: &Arc<ServerState>,
     connection: &Arc<Connection>,
     path: &str,
     headers: &HeaderMap,
@@ -39,41 +39,42 @@ pub(crate) async fn raw(
 }
 
 /// The key that a path names.
-fn key(path: &str) -> Result<Key, Fault> {
+fn key(path: &str) -> Result<Key, RequestError> {
     let path = address::decoded(path, false)?;
     if path.is_empty() || path.ends_with('/') {
-        return Err(Fault::not_found("folders are not listed, expected a key: /raw/zarr.json"));
+        return Err(RequestError::not_found("folders are not listed, expected a key: /raw/zarr.json"));
     }
     // A key may have one, but no system should take it for a separator.
     if path.contains('\\') {
-        return Err(Fault::argument(format!("invalid key {path:?}: a backslash")));
+        return Err(RequestError::argument(format!("invalid key {path:?}: a backslash")));
     }
-    Key::new(&path).map_err(|error| Fault::argument(error.to_string()))
+    Key::new(&path).map_err(|error| RequestError::argument(error.to_string()))
 }
 
 /// Facts about a value that are known without its bytes.
-struct Known {
+struct ValueFacts {
     size: u64,
     tag: Option<String>,
     snapshot: Option<Snapshot>,
 }
 
-fn known(store: &dyn Store, key: &Key) -> Result<Option<Known>, Fault> {
+fn known(store: &dyn Store, key: &Key) -> Result<Option<ValueFacts>, RequestError> {
     let Some(fetched) = store.get(key, &[], &GetOptions::snapshot())? else { return Ok(None) };
-    let size =
-        fetched.size.ok_or_else(|| Fault::internal(format!("{store}: {key}: the store does not tell the size")))?;
-    Ok(Some(Known { size, tag: fetched.version.as_ref().map(entity_tag), snapshot: fetched.snapshot }))
+    let size = fetched
+        .size
+        .ok_or_else(|| RequestError::internal(format!("{store}: {key}: the store does not tell the size")))?;
+    Ok(Some(ValueFacts { size, tag: fetched.version.as_ref().map(entity_tag), snapshot: fetched.snapshot }))
 }
 
 async fn value(
-    (shared, connection): (&Arc<Shared>, &Arc<Connection>),
+    (shared, connection): (&Arc<ServerState>, &Arc<Connection>),
     key: &Key,
     headers: &HeaderMap,
     is_head: bool,
-) -> Result<Response<ReplyBody>, Fault> {
+) -> Result<Response<ReplyBody>, RequestError> {
     let sought = key.clone();
-    let Some(Known { size, tag, snapshot }) = shared.get(move |store| known(store, &sought)).await?? else {
-        return Err(Fault::not_found(format!("no value {key}")));
+    let Some(ValueFacts { size, tag, snapshot }) = shared.get(move |store| known(store, &sought)).await?? else {
+        return Err(RequestError::not_found(format!("no value {key}")));
     };
     let tag = tag.as_deref();
     let mut response = match evaluate(headers, tag) {
@@ -82,9 +83,9 @@ async fn value(
         Outcome::Answer => {
             let range = headers.get(RANGE).filter(|_| ranges_apply(headers, tag)).map(|range| range.as_bytes());
             let (status, range) = match asked(range, size) {
-                Asked::Whole => (StatusCode::OK, 0..size),
-                Asked::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
-                Asked::Unsatisfiable => {
+                RequestedRange::Whole => (StatusCode::OK, 0..size),
+                RequestedRange::Part(range) => (StatusCode::PARTIAL_CONTENT, range),
+                RequestedRange::Unsatisfiable => {
                     let message = format!("found {size} bytes\n");
                     let mut refused = whole(StatusCode::RANGE_NOT_SATISFIABLE, "text/plain; charset=utf-8", message);
                     set(&mut refused, CONTENT_RANGE, &format!("bytes */{size}"));
@@ -127,7 +128,7 @@ fn media(key: &Key) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Access;
+    use crate::access_policy::AccessPolicy;
     use crate::nodes::Nodes;
     use crate::options::{ServeLimits, ServeOptions};
     use std::time::Duration;
@@ -135,24 +136,24 @@ mod tests {
     use zarr_store::{Counted, MemoryStore, SetOptions};
 
     #[test]
-    fn values_wait_for_room_so_long_and_small_ones_not_at_all() -> Result<(), Fault> {
+    fn values_wait_for_room_so_long_and_small_ones_not_at_all() -> Result<(), RequestError> {
         let counted = Arc::new(Counted::new(MemoryStore::new()));
         for (name, size) in [("middle", 1 << 20), ("small", 100)] {
             counted.set(&Key::new(name)?, &vec![7; size], &SetOptions::default())?;
         }
         let limits = ServeLimits::default().stall_time(Duration::from_millis(50));
         let options = ServeOptions::default().limits(limits);
-        let access = Access::new(&options).map_err(|error| Fault::internal(error.to_string()))?;
+        let access = AccessPolicy::new(&options).map_err(|error| RequestError::internal(error.to_string()))?;
         let nodes = Nodes::new(Arc::clone(&counted) as _, Arc::new(Registry::default()), &options);
-        let (shared, connection) = (Arc::new(Shared::new(access, nodes, &options.limits)), Arc::default());
+        let (shared, connection) = (Arc::new(ServerState::new(access, nodes, &options.limits)), Arc::default());
         let asked = async |name| {
             let headers = HeaderMap::new();
             let answer = raw(&shared, &connection, name, &headers, false);
             let answer = tokio::time::timeout(Duration::from_secs(60), answer).await;
-            answer.map(|answer| answer.status()).map_err(|_| Fault::internal("still waits"))
+            answer.map(|answer| answer.status()).map_err(|_| RequestError::internal("still waits"))
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        runtime.map_err(|error| Fault::internal(error.to_string()))?.block_on(async {
+        runtime.map_err(|error| RequestError::internal(error.to_string()))?.block_on(async {
             // Clients that read nothing hold all that may be held.
             let all = shared.held.room(u64::MAX).await?;
             counted.take();

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 /// Things known by a text, as many as fit and each for a short time: what is shown is never much older than what is stored.
 pub(crate) struct Recent<T> {
-    entries: Mutex<VecDeque<Entry<T>>>,
+    entries: Mutex<VecDeque<RecentEntry<T>>>,
     most: usize,
     time: Duration,
 }
 
-struct Entry<T> {
+struct RecentEntry<T> {
     name: String,
     since: Instant,
     thing: Arc<T>,
@@ -38,7 +38,7 @@ impl<T> Recent<T> {
         {
             let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
             entries.retain(|entry| now.duration_since(entry.since) < self.time);
-            let is_it = |entry: &&Entry<T>| entry.name == name && now.duration_since(entry.since) < time;
+            let is_it = |entry: &&RecentEntry<T>| entry.name == name && now.duration_since(entry.since) < time;
             if let Some(entry) = entries.iter().find(is_it) {
                 return Ok(Arc::clone(&entry.thing));
             }
@@ -50,7 +50,7 @@ impl<T> Recent<T> {
         while entries.len() >= self.most {
             entries.pop_front();
         }
-        entries.push_back(Entry { name: name.to_owned(), since: now, thing: Arc::clone(&thing) });
+        entries.push_back(RecentEntry { name: name.to_owned(), since: now, thing: Arc::clone(&thing) });
         Ok(thing)
     }
 }

@@ -1,6 +1,6 @@
 //! Answers before they are sent.
 
-use crate::fault::Fault;
+use crate::request_error::RequestError;
 use crate::value_body::ValueBody;
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
@@ -27,9 +27,12 @@ impl ReplyBody {
 
 impl Body for ReplyBody {
     type Data = Bytes;
-    type Error = Fault;
+    type Error = RequestError;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Fault>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, RequestError>>> {
         match &mut *self {
             Self::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
             Self::Bytes(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
@@ -75,7 +78,7 @@ pub(crate) fn bare(status: StatusCode) -> Response<ReplyBody> {
 }
 
 /// Text that says why a request for a value is not answered.
-pub(crate) fn text(fault: &Fault) -> Response<ReplyBody> {
+pub(crate) fn text(fault: &RequestError) -> Response<ReplyBody> {
     whole(fault.status, "text/plain; charset=utf-8", format!("{}\n", fault.message))
 }
 

@@ -1,12 +1,12 @@
 //! The server: started and stopped.
 
-use crate::access::{Access, TOKEN_PATH};
+use crate::access_policy::{AccessPolicy, TOKEN_PATH};
 use crate::answer::answer;
 use crate::nodes::Nodes;
 use crate::options::{ServeLimits, ServeOptions};
-use crate::paced::Paced;
+use crate::paced_socket::PacedSocket;
 use crate::places::{ConnectionLimit, Place};
-use crate::shared::Shared;
+use crate::server_state::ServerState;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioTimer;
@@ -54,7 +54,7 @@ impl Server {
     /// If the address is taken or not one of this machine, the token or the origin of `options` is none, or the system gives no threads.
     pub fn start(store: Arc<dyn Store>, registry: Arc<Registry>, options: &ServeOptions) -> io::Result<Self> {
         let limits = &options.limits;
-        let access = Access::new(options)?;
+        let access = AccessPolicy::new(options)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(THREADS)
             .max_blocking_threads(limits.gets.max(1).saturating_add(limits.computations.max(1)))
@@ -67,7 +67,7 @@ impl Server {
         };
         let address = listener.local_addr()?;
         let token = access.token().map(str::to_owned);
-        let shared = Arc::new(Shared::new(access, Nodes::new(store, registry, options), limits));
+        let shared = Arc::new(ServerState::new(access, Nodes::new(store, registry, options), limits));
         let (stop, stopped) = watch::channel(false);
         let accepting = Some(runtime.spawn(accept(listener, shared, limits.clone(), stopped)));
         Ok(Self { address, token, stop, accepting, runtime: Some(runtime) })
@@ -138,7 +138,7 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Accepts connections until the server stops, serves as many at the same time as it may have, and waits for the end of all.
-async fn accept(listener: TcpListener, shared: Arc<Shared>, limits: ServeLimits, stopped: watch::Receiver<bool>) {
+async fn accept(listener: TcpListener, shared: Arc<ServerState>, limits: ServeLimits, stopped: watch::Receiver<bool>) {
     let places = ConnectionLimit::new(limits.connections);
     let mut connections = JoinSet::new();
     let next = async {
@@ -172,7 +172,7 @@ async fn until(stopped: &mut watch::Receiver<bool>) {
 /// Serves one connection.
 async fn serve(
     socket: TcpStream,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     limits: ServeLimits,
     mut stopped: watch::Receiver<bool>,
     place: Place,
@@ -181,7 +181,7 @@ async fn serve(
     let _ = socket.set_nodelay(true);
     let place = Arc::new(place);
     let client = Arc::clone(place.connection());
-    let io = Paced::new(socket, limits.stall_time, Arc::clone(&place));
+    let io = PacedSocket::new(socket, limits.stall_time, Arc::clone(&place));
     let service = service_fn(move |request| {
         let (shared, client, answering) = (Arc::clone(&shared), Arc::clone(place.connection()), place.answers());
         async move { Ok::<_, Infallible>(answer(shared, client, request).await.map(|body| answering.of(body))) }

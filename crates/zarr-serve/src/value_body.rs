@@ -1,8 +1,8 @@
 //! Values of the store, read while they are sent: small ones at once, others in pieces, of which one is read while the one before is sent.
 
-use crate::fault::Fault;
-use crate::held::{Connection, Room};
-use crate::shared::Shared;
+use crate::answer_memory::{Connection, Room};
+use crate::request_error::RequestError;
+use crate::server_state::ServerState;
 use bytes::Bytes;
 use std::fmt;
 use std::future::Future;
@@ -27,11 +27,11 @@ const SLOW: Duration = Duration::from_secs(1);
 
 /// The bytes of a range of one state of a value.
 pub(crate) struct ValueBody {
-    source: Source,
+    source: ValueSource,
     /// Read already: the first piece, so that a failure of the store becomes a status.
     ready: Option<Bytes>,
     /// The piece that is being read, and its bytes.
-    reading: Option<(u64, Reading)>,
+    reading: Option<(u64, PieceRead)>,
     /// Not yet asked for.
     rest: Range<u64>,
     /// Bytes of the next piece.
@@ -42,8 +42,8 @@ pub(crate) struct ValueBody {
 
 /// Source of the bytes.
 #[derive(Clone)]
-struct Source {
-    shared: Arc<Shared>,
+struct ValueSource {
+    shared: Arc<ServerState>,
     connection: Arc<Connection>,
     key: Key,
     /// Bytes of the value.
@@ -52,17 +52,17 @@ struct Source {
 }
 
 /// A piece that is being read, for as long as anybody waits for it.
-struct Reading(JoinHandle<Result<Bytes, Fault>>);
+struct PieceRead(JoinHandle<Result<Bytes, RequestError>>);
 
-impl Drop for Reading {
+impl Drop for PieceRead {
     fn drop(&mut self) {
         self.0.abort();
     }
 }
 
-impl Source {
+impl ValueSource {
     /// Reads a part, for which there is room; else waits for that.
-    async fn read(self, part: Range<u64>, room: Option<Room>) -> Result<Bytes, Fault> {
+    async fn read(self, part: Range<u64>, room: Option<Room>) -> Result<Bytes, RequestError> {
         let (start, end) = (part.start, part.end);
         let room = match room {
             Some(room) => room,
@@ -74,7 +74,7 @@ impl Source {
         let bytes = shared.get(move |store: &dyn Store| piece(store, &key, range, &options)).await??;
         match bytes.len() as u64 == end - start {
             true => Ok(room.hold(&connection, bytes)),
-            false => Err(Fault::internal(format!("the store gave {} bytes of {}", bytes.len(), end - start))),
+            false => Err(RequestError::internal(format!("the store gave {} bytes of {}", bytes.len(), end - start))),
         }
     }
 }
@@ -82,12 +82,12 @@ impl Source {
 impl ValueBody {
     /// Reads the first piece of a range of a value of `size` bytes.
     pub(crate) async fn begin(
-        (shared, connection): (&Arc<Shared>, &Arc<Connection>),
+        (shared, connection): (&Arc<ServerState>, &Arc<Connection>),
         (key, size, snapshot): (Key, u64, Option<Snapshot>),
         range: Range<u64>,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, RequestError> {
         let (shared, connection) = (Arc::clone(shared), Arc::clone(connection));
-        let source = Source { shared, connection, key, size, options: GetOptions::if_match(snapshot) };
+        let source = ValueSource { shared, connection, key, size, options: GetOptions::if_match(snapshot) };
         let mut body = Self { source, ready: None, reading: None, rest: range, size: LEAST, taken: Instant::now() };
         let all = body.rest.end - body.rest.start;
         let (first, room) = body.next_room(if all <= WHOLE { all } else { LEAST });
@@ -133,26 +133,26 @@ impl ValueBody {
         let (len, room) = self.next_room(self.size);
         if len > 0 {
             let part = self.take(len);
-            self.reading = Some((len, Reading(tokio::spawn(self.source.clone().read(part, room)))));
+            self.reading = Some((len, PieceRead(tokio::spawn(self.source.clone().read(part, room)))));
         }
     }
 
     /// A piece for the client, while the next one is being read: how large that is depends on how quick the client was.
-    fn hand_out(&mut self, piece: Bytes) -> Poll<Option<Result<Bytes, Fault>>> {
+    fn hand_out(&mut self, piece: Bytes) -> Poll<Option<Result<Bytes, RequestError>>> {
         self.size = next_size(self.size, self.taken.elapsed());
         self.taken = Instant::now();
         self.read_on();
         Poll::Ready(Some(Ok(piece)))
     }
 
-    pub(crate) fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Fault>>> {
+    pub(crate) fn poll_piece(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, RequestError>>> {
         if let Some(piece) = self.ready.take() {
             return self.hand_out(piece);
         }
-        let Some((_, Reading(reading))) = &mut self.reading else { return Poll::Ready(None) };
+        let Some((_, PieceRead(reading))) = &mut self.reading else { return Poll::Ready(None) };
         let piece = ready!(Pin::new(reading).poll(context));
         self.reading = None;
-        match piece.unwrap_or_else(|error| Err(Fault::internal(error.to_string()))) {
+        match piece.unwrap_or_else(|error| Err(RequestError::internal(error.to_string()))) {
             Ok(piece) => self.hand_out(piece),
             Err(fault) => {
                 self.rest.start = self.rest.end;
@@ -172,10 +172,10 @@ fn next_size(size: u64, time: Duration) -> u64 {
 }
 
 /// One piece of the state that `options` require.
-fn piece(store: &dyn Store, key: &Key, range: ByteRange, options: &GetOptions) -> Result<Bytes, Fault> {
+fn piece(store: &dyn Store, key: &Key, range: ByteRange, options: &GetOptions) -> Result<Bytes, RequestError> {
     match store.get(key, &[range], options)? {
         Some(fetched) => Ok(fetched.into_bytes()),
-        None => Err(Fault::not_found(format!("{key} was erased while it was read"))),
+        None => Err(RequestError::not_found(format!("{key} was erased while it was read"))),
     }
 }
 

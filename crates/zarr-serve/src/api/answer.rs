@@ -3,7 +3,7 @@
 use zarr_json::Value;
 
 /// The answer to a question.
-pub(crate) enum Answer {
+pub(crate) enum ApiAnswer {
     /// Facts, and a few numbers.
     Json(Value),
     /// Many numbers.

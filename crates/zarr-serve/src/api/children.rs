@@ -1,9 +1,9 @@
 //! The nodes below a group: some at a time, of which the documents are read, or all counted.
 
-use super::answer::Answer;
+use super::answer::ApiAnswer;
 use crate::address::Query;
-use crate::fault::Fault;
-use crate::nodes::{Below, Nodes};
+use crate::nodes::{Nodes, NodesBelow};
+use crate::request_error::RequestError;
 use std::thread;
 use zarr_hierarchy::node::REPLACEMENTS;
 use zarr_json::{Map, Value, json};
@@ -21,7 +21,7 @@ const COUNTED: usize = 10_000;
 
 /// The nodes directly below a group: of the paths from `offset` on at which there may be one, at most `limit`. Documents of others are
 /// not read.
-pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
+pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let offset: usize = query.number("offset", 0)?;
     let limit = query.number("limit", PAGE)?.clamp(1, PAGE);
@@ -29,11 +29,11 @@ pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
         below(nodes, &opened.found, || are_at_paths(nodes, &opened.found))
     })?;
     let (found, broken): (Vec<StoredNode>, Vec<String>) = match &*list {
-        Below::Paths(paths) => {
+        NodesBelow::Paths(paths) => {
             let end = offset.saturating_add(limit).min(paths.len());
             open_all(nodes, paths.get(offset..end).unwrap_or_default())
         }
-        Below::Nodes(found, broken) => {
+        NodesBelow::Nodes(found, broken) => {
             let is_last = offset.saturating_add(limit) >= found.len();
             (
                 found.iter().skip(offset).take(limit).cloned().collect(),
@@ -43,7 +43,7 @@ pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     };
     let next = offset.saturating_add(limit);
     let named = broken.iter().take(NAMED).map(|text| Value::from(text.as_str()));
-    Ok(Answer::Json(json!({
+    Ok(ApiAnswer::Json(json!({
         "path": (opened.found.path.to_string()),
         "total": (list.len()),
         "offset": offset,
@@ -55,7 +55,7 @@ pub(super) fn children(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
 }
 
 /// Whether the nodes below a group are at the paths that a listing of it tells.
-fn are_at_paths(nodes: &Nodes, group: &StoredNode) -> Result<bool, Fault> {
+fn are_at_paths(nodes: &Nodes, group: &StoredNode) -> Result<bool, RequestError> {
     Ok(nodes.store.capabilities().list && group.dialect.has_documents_at_paths() && !has_other_dialects(nodes)?)
 }
 
@@ -63,21 +63,21 @@ fn are_at_paths(nodes: &Nodes, group: &StoredNode) -> Result<bool, Fault> {
 fn below(
     nodes: &Nodes,
     group: &StoredNode,
-    are_at_paths: impl FnOnce() -> Result<bool, Fault>,
-) -> Result<Below, Fault> {
+    are_at_paths: impl FnOnce() -> Result<bool, RequestError>,
+) -> Result<NodesBelow, RequestError> {
     if group.node.as_array().is_some() {
-        return Ok(Below::Paths(Vec::new()));
+        return Ok(NodesBelow::Paths(Vec::new()));
     }
     if are_at_paths()? {
-        return paths(nodes, group.dialect, &group.path).map(Below::Paths);
+        return paths(nodes, group.dialect, &group.path).map(NodesBelow::Paths);
     }
     let walk = zarr_hierarchy::children(&*nodes.store, &group.path.to_string(), nodes.dialect)?;
     let broken = walk.broken.iter().chain(&walk.bad_copies).map(ToString::to_string).collect();
-    Ok(Below::Nodes(walk.nodes, broken))
+    Ok(NodesBelow::Nodes(walk.nodes, broken))
 }
 
 /// The paths directly below a group at which there may be nodes of a dialect: those of documents, then those of groups without one.
-fn paths(nodes: &Nodes, dialect: Dialect, group: &NodePath) -> Result<Vec<NodePath>, Fault> {
+fn paths(nodes: &Nodes, dialect: Dialect, group: &NodePath) -> Result<Vec<NodePath>, RequestError> {
     let prefix = zarr_meta::listing_prefix(dialect, group);
     let listing = nodes.store.list_dir(&Prefix::new(&prefix)?)?;
     let keys: Vec<&str> = listing.keys.iter().map(Key::as_str).collect();
@@ -88,7 +88,7 @@ fn paths(nodes: &Nodes, dialect: Dialect, group: &NodePath) -> Result<Vec<NodePa
 }
 
 /// The number of paths directly below a group that a walk looks at, as far as a listing tells.
-fn walked(nodes: &Nodes, group: &StoredNode) -> Result<usize, Fault> {
+fn walked(nodes: &Nodes, group: &StoredNode) -> Result<usize, RequestError> {
     if !nodes.store.capabilities().list {
         return Ok(0);
     }
@@ -102,7 +102,7 @@ fn walked(nodes: &Nodes, group: &StoredNode) -> Result<usize, Fault> {
 }
 
 /// Whether the store has nodes whose documents do not lie at their paths, and they are to be seen.
-fn has_other_dialects(nodes: &Nodes) -> Result<bool, Fault> {
+fn has_other_dialects(nodes: &Nodes) -> Result<bool, RequestError> {
     if nodes.dialect.is_some() {
         return Ok(false);
     }
@@ -165,7 +165,7 @@ fn brief(found: &StoredNode) -> Map {
 ///
 /// # Errors
 /// If there are too many to be looked at for one answer.
-pub(super) fn add_counts(nodes: &Nodes, group: &StoredNode, facts: &mut Map) -> Result<(), Fault> {
+pub(super) fn add_counts(nodes: &Nodes, group: &StoredNode, facts: &mut Map) -> Result<(), RequestError> {
     let (mut arrays, mut groups, mut names) = (0, 0, Vec::new());
     let mut left = vec![group.clone()];
     // Directories without a node are looked at as well.
@@ -176,7 +176,7 @@ pub(super) fn add_counts(nodes: &Nodes, group: &StoredNode, facts: &mut Map) -> 
             return Ok(());
         }
         let message = format!("{}: found more than {COUNTED} directories and nodes below it", group.path);
-        Err(Fault::too_much(message).with_hint("zarr info counts the nodes"))
+        Err(RequestError::too_much(message).with_hint("zarr info counts the nodes"))
     };
     let are_at_paths = are_at_paths(nodes, group)?;
     while let Some(above) = left.pop() {
@@ -186,13 +186,13 @@ pub(super) fn add_counts(nodes: &Nodes, group: &StoredNode, facts: &mut Map) -> 
         look_at(opened)?;
         let list = below(nodes, &above, || Ok(are_at_paths))?;
         let found = match &list {
-            Below::Paths(paths) => paths.len(),
-            Below::Nodes(found, broken) => found.len().saturating_add(broken.len()),
+            NodesBelow::Paths(paths) => paths.len(),
+            NodesBelow::Nodes(found, broken) => found.len().saturating_add(broken.len()),
         };
         look_at(found.saturating_sub(opened))?;
         let found = match list {
-            Below::Paths(paths) => open_all(nodes, &paths).0,
-            Below::Nodes(found, _) => found,
+            NodesBelow::Paths(paths) => open_all(nodes, &paths).0,
+            NodesBelow::Nodes(found, _) => found,
         };
         for node in found {
             if above.path == group.path {

@@ -1,10 +1,10 @@
 //! The labels of an axis.
 
-use super::answer::Answer;
-use super::region::Asked;
+use super::answer::ApiAnswer;
+use super::region::RequestedRegion;
 use crate::address::Query;
-use crate::fault::Fault;
 use crate::nodes::{InDataset, Nodes};
+use crate::request_error::RequestError;
 use zarr_grid::AxisSelection;
 use zarr_json::{Value, json};
 
@@ -12,12 +12,12 @@ use zarr_json::{Value, json};
 const MOST: u64 = 4096;
 
 /// The labels of `count` indices of an axis from `start` on, `step` apart: values of the coordinate of its dimension; `null` if there is none.
-pub(super) fn coordinates(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
+pub(super) fn coordinates(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let array = nodes.array(&opened)?;
     let axis: usize = query.number("axis", 0)?;
     let Some(&size) = array.shape().get(axis) else {
-        return Err(Fault::argument(format!("found axis {axis}, expected one below {}", array.shape().len())));
+        return Err(RequestError::argument(format!("found axis {axis}, expected one below {}", array.shape().len())));
     };
     let (start, step): (u64, u64) = (query.number("start", 0)?, query.number("step", 1)?.max(1));
     let most = size.saturating_sub(start).div_ceil(step).min(MOST);
@@ -32,7 +32,7 @@ pub(super) fn coordinates(nodes: &Nodes, query: &Query) -> Result<Answer, Fault>
         let units = coordinate.attributes().get("units").and_then(Value::as_str);
         units.map(str::to_owned)
     });
-    Ok(Answer::Json(json!({
+    Ok(ApiAnswer::Json(json!({
         "name": (name.map_or(Value::Null, Value::from)),
         "units": (units.map_or(Value::Null, Value::from)),
         "size": size,
@@ -48,7 +48,7 @@ fn labels(
     found: &InDataset,
     name: &str,
     (start, step, count): (u64, u64, u64),
-) -> Result<Option<Vec<String>>, Fault> {
+) -> Result<Option<Vec<String>>, RequestError> {
     let Some(coordinate) = found.coordinate(name) else { return Ok(None) };
     let len = coordinate.shape().first().copied().unwrap_or(0);
     let stop = start.saturating_add(step.saturating_mul(count)).min(len);
@@ -56,7 +56,7 @@ fn labels(
         return Ok(Some(Vec::new()));
     }
     // Of strings made of characters there are more axes, and no more chunks.
-    let asked = Asked::of_coordinate(coordinate.stored().shape(), (start, step, count))?;
+    let asked = RequestedRegion::of_coordinate(coordinate.stored().shape(), (start, step, count))?;
     asked.take_all(coordinate.stored(), &nodes.budget(false))?;
     let number = |number: u64| i64::try_from(number).ok();
     let indices =

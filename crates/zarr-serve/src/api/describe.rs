@@ -1,11 +1,11 @@
 //! Descriptions of the nodes: the store, the tree, the facts about a node, its attributes.
 
-use super::answer::Answer;
+use super::answer::ApiAnswer;
 use super::children::add_counts;
 use super::image::add_image;
 use crate::address::Query;
-use crate::fault::Fault;
-use crate::nodes::{Nodes, Opened};
+use crate::nodes::{Nodes, OpenedNode};
+use crate::request_error::RequestError;
 use std::sync::Arc;
 use zarr_array::Array;
 use zarr_grid::total_size;
@@ -17,10 +17,10 @@ use zarr_view::Numbers;
 const LISTED: u128 = 1 << 20;
 
 /// The store.
-pub(super) fn store(nodes: &Nodes, _: &Query) -> Result<Answer, Fault> {
+pub(super) fn store(nodes: &Nodes, _: &Query) -> Result<ApiAnswer, RequestError> {
     let dialect = nodes.dialect.map_or(Value::Null, |dialect| Value::from(dialect.name()));
     let can_list = nodes.store.capabilities().list;
-    Ok(Answer::Json(json!({
+    Ok(ApiAnswer::Json(json!({
         "store": (nodes.store.to_string()),
         "dialect": dialect,
         "can_list": can_list,
@@ -29,7 +29,7 @@ pub(super) fn store(nodes: &Nodes, _: &Query) -> Result<Answer, Fault> {
 }
 
 /// The facts about a node: the members that `zarr info --json` prints. Those that need a list of what is stored, only if asked for.
-pub(super) fn info(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
+pub(super) fn info(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let (found, with_sizes) = (&opened.found, query.flag("sizes"));
     let mut facts = facts(found);
@@ -56,7 +56,7 @@ pub(super) fn info(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
         facts.insert("attributes_error", error.to_string());
     }
     facts.insert("warnings", Value::Array(warnings));
-    Ok(Answer::Json(Value::from(facts)))
+    Ok(ApiAnswer::Json(Value::from(facts)))
 }
 
 fn texts(warnings: &[zarr_meta::Warning]) -> Vec<Value> {
@@ -64,7 +64,12 @@ fn texts(warnings: &[zarr_meta::Warning]) -> Vec<Value> {
 }
 
 /// Adds the facts about an opened array, and about the ways to look at it. An array that cannot be opened is described all the same.
-fn add_array(nodes: &Nodes, opened: &Arc<Opened>, with_sizes: bool, facts: &mut Map) -> Result<Vec<Value>, Fault> {
+fn add_array(
+    nodes: &Nodes,
+    opened: &Arc<OpenedNode>,
+    with_sizes: bool,
+    facts: &mut Map,
+) -> Result<Vec<Value>, RequestError> {
     let array = match nodes.array(opened) {
         Ok(array) => array,
         Err(fault) => {
@@ -102,12 +107,12 @@ fn add_array(nodes: &Nodes, opened: &Arc<Opened>, with_sizes: bool, facts: &mut 
 }
 
 /// Adds the size of an array, and how much of it is stored.
-fn add_sizes(array: &Array, facts: &mut Map) -> Result<(), Fault> {
+fn add_sizes(array: &Array, facts: &mut Map) -> Result<(), RequestError> {
     let chunks = total_size(&array.chunk_grid().grid_shape(), 1);
     if chunks > LISTED {
         let message =
             format!("{}: found a grid of {chunks} chunks, expected at most {LISTED} to be listed", array.path());
-        return Err(Fault::too_much(message).with_hint("zarr info lists them"));
+        return Err(RequestError::too_much(message).with_hint("zarr info lists them"));
     }
     for (name, value) in array.sizes()?.facts().iter() {
         facts.insert(name, value.clone());
@@ -116,8 +121,8 @@ fn add_sizes(array: &Array, facts: &mut Map) -> Result<(), Fault> {
 }
 
 /// The attributes of a node.
-pub(super) fn attributes(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
+pub(super) fn attributes(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let attributes = opened.found.attributes().map_err(|error| zarr_hierarchy::Error::from(error.clone()))?;
-    Ok(Answer::Json(Value::from(attributes.clone())))
+    Ok(ApiAnswer::Json(Value::from(attributes.clone())))
 }

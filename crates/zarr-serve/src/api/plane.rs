@@ -1,12 +1,12 @@
 //! A plane of an array, or of an image in several resolutions, as numbers.
 
-use super::answer::Answer;
-use super::numbers::{Numbers, array_of, check_numbers};
-use super::region::{Asked, Taken};
+use super::answer::ApiAnswer;
+use super::float_elements::{FloatElements, array_of, check_numbers};
+use super::region::{RequestedRegion, SampledRegion};
 use super::statistics::{Statistics, histogram};
 use crate::address::Query;
-use crate::fault::Fault;
-use crate::nodes::{Nodes, Opened};
+use crate::nodes::{Nodes, OpenedNode};
+use crate::request_error::RequestError;
 use zarr_array::Array;
 use zarr_json::{Map, Value};
 use zarr_ome::Image;
@@ -16,7 +16,7 @@ use zarr_view::{Cut, ImageCut, Room};
 const MOST: u64 = 1024;
 
 /// The array that a plane is read from.
-struct Source {
+struct PlaneSource {
     array: Array,
     is_decoded: bool,
     cut: Cut,
@@ -24,19 +24,19 @@ struct Source {
     level: Option<usize>,
 }
 
-impl Source {
+impl PlaneSource {
     /// The array of a node, and what is asked of it.
-    fn of_array(nodes: &Nodes, opened: &Opened, query: &Query) -> Result<(Self, Asked), Fault> {
+    fn of_array(nodes: &Nodes, opened: &OpenedNode, query: &Query) -> Result<(Self, RequestedRegion), RequestError> {
         let (array, is_decoded) = array_of(nodes, opened, !query.flag("stored"))?;
-        let asked = Asked::parse(query, array.shape(), MOST)?.sized(query)?;
+        let asked = RequestedRegion::parse(query, array.shape(), MOST)?.sized(query)?;
         let cut = asked.cut(array.shape())?;
         Ok((Self { array: array.clone(), is_decoded, cut, level: None }, asked))
     }
 
     /// The level of an image that fits, or the one that the parameter `level` names, and what is asked of it: indices of the query are
     /// those of the finest level.
-    fn of_image(nodes: &Nodes, image: &Image, query: &Query) -> Result<(Self, Asked), Fault> {
-        let asked = Asked::parse(query, image.level(0)?.shape(), MOST)?.sized(query)?;
+    fn of_image(nodes: &Nodes, image: &Image, query: &Query) -> Result<(Self, RequestedRegion), RequestError> {
+        let asked = RequestedRegion::parse(query, image.level(0)?.shape(), MOST)?.sized(query)?;
         let pixels = |most: u64| usize::try_from(most).unwrap_or(usize::MAX);
         let room = Room::pixels(pixels(asked.width), pixels(asked.height));
         let ImageCut { level, array, cut, .. } =
@@ -48,15 +48,15 @@ impl Source {
 
 /// A plane as bytes: the length of a head as `u32`, the head in JSON (with spaces at its end, so that numbers begin at a multiple of 8),
 /// the numbers row by row. All numbers are little-endian.
-pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
+pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let (source, asked) = match nodes.image(&opened)? {
-        Some(image) => Source::of_image(nodes, image, query)?,
-        None => Source::of_array(nodes, &opened, query)?,
+        Some(image) => PlaneSource::of_image(nodes, image, query)?,
+        None => PlaneSource::of_array(nodes, &opened, query)?,
     };
     let budget = nodes.budget(query.flag("full"));
     let taken = asked.take(&source.array, source.cut.clone(), &budget)?;
-    let numbers = Numbers::read(&source.array, &taken)?;
+    let numbers = FloatElements::read(&source.array, &taken)?;
     let values = numbers.to_f64();
     let statistics = Statistics::new(&values);
     let mut head = head(&source, &taken, &opened);
@@ -67,15 +67,15 @@ pub(super) fn plane(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     while !(head.len() + 4).is_multiple_of(8) {
         head.push(b' ');
     }
-    let len = u32::try_from(head.len()).map_err(|_| Fault::internal("a head of 4 GiB"))?;
+    let len = u32::try_from(head.len()).map_err(|_| RequestError::internal("a head of 4 GiB"))?;
     let mut bytes = len.to_le_bytes().to_vec();
     bytes.append(&mut head);
     numbers.append_to(&mut bytes);
-    Ok(Answer::Bytes(bytes))
+    Ok(ApiAnswer::Bytes(bytes))
 }
 
 /// Describes a plane, as the head of the answer.
-fn head(source: &Source, taken: &Taken, opened: &Opened) -> Map {
+fn head(source: &PlaneSource, taken: &SampledRegion, opened: &OpenedNode) -> Map {
     let [y, x] = taken.described(&source.array);
     let units = opened.found.node.attributes().get("units").and_then(Value::as_str);
     let mut head = Map::new();

@@ -1,25 +1,25 @@
 //! The elements along an axis, through one element.
 
-use super::answer::Answer;
-use super::numbers::{Numbers, array_of};
-use super::region::Asked;
+use super::answer::ApiAnswer;
+use super::float_elements::{FloatElements, array_of};
+use super::region::RequestedRegion;
 use crate::address::Query;
-use crate::fault::Fault;
 use crate::nodes::Nodes;
+use crate::request_error::RequestError;
 use zarr_json::{Value, json};
 
 /// Greatest number of elements of a profile.
 const MOST: u64 = 2048;
 
 /// The elements along `axis`, through the one at the indices `at`; NaN and infinite ones are strings.
-pub(super) fn profile(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
+pub(super) fn profile(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let (array, is_decoded) = array_of(nodes, &opened, !query.flag("stored"))?;
-    let asked = Asked::line(query, array.shape(), query.number("axis", 0)?, MOST)?;
+    let asked = RequestedRegion::line(query, array.shape(), query.number("axis", 0)?, MOST)?;
     let taken = asked.take(array, asked.cut(array.shape())?, &nodes.budget(query.flag("full")))?;
-    let values = Numbers::read(array, &taken)?.to_f64();
+    let values = FloatElements::read(array, &taken)?.to_f64();
     let [_, along] = taken.described(array);
-    Ok(Answer::Json(json!({
+    Ok(ApiAnswer::Json(json!({
         "along": along,
         "is_decoded": is_decoded,
         "is_reduced": (taken.is_reduced()),

@@ -1,7 +1,7 @@
 //! The elements of an array that a question asks for, and those of them that are read, which are few enough to keep to a budget.
 
 use crate::address::Query;
-use crate::fault::Fault;
+use crate::request_error::RequestError;
 use zarr_array::Array;
 use zarr_grid::{AxisSelection, Selection, total_size};
 use zarr_json::{Value, json};
@@ -10,7 +10,7 @@ use zarr_view::{Budget, Cut, CutSamples, Samples};
 
 /// Region of an array that a question asks for.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct RequestedRegion {
     /// The axis from top to bottom; `None` for a single row.
     pub(crate) y: Option<usize>,
     /// The axis from left to right; `None` for a single column.
@@ -23,23 +23,23 @@ pub(crate) struct Asked {
 }
 
 /// The elements that are read.
-pub(crate) struct Taken {
+pub(crate) struct SampledRegion {
     pub(crate) cut: Cut,
     thinned: CutSamples,
     y: Option<usize>,
     x: Option<usize>,
 }
 
-impl Asked {
+impl RequestedRegion {
     /// Parses the parameters `y`, `x` (axes), `y0`, `y1`, `x0`, `x1` (their ranges) and `at` (indices of all axes) of a query: at most
     /// `most` elements along an axis.
-    pub(crate) fn parse(query: &Query, shape: &[u64], most: u64) -> Result<Self, Fault> {
+    pub(crate) fn parse(query: &Query, shape: &[u64], most: u64) -> Result<Self, RequestError> {
         let (y, x): (Option<usize>, Option<usize>) = (query.optional("y")?, query.optional("x")?);
         if y.is_some() && y == x {
-            return Err(Fault::argument("y and x are the same axis"));
+            return Err(RequestError::argument("y and x are the same axis"));
         }
         if let Some(axis) = [y, x].into_iter().flatten().find(|axis| *axis >= shape.len()) {
-            return Err(Fault::argument(format!("found axis {axis}, expected one below {}", shape.len())));
+            return Err(RequestError::argument(format!("found axis {axis}, expected one below {}", shape.len())));
         }
         let mut axes = indices(query, shape)?;
         for (axis, name) in [(y, "y"), (x, "x")] {
@@ -54,23 +54,23 @@ impl Asked {
     }
 
     /// Reduces the numbers of elements to those of the parameters `height` and `width`, if these are fewer.
-    pub(crate) fn sized(self, query: &Query) -> Result<Self, Fault> {
+    pub(crate) fn sized(self, query: &Query) -> Result<Self, RequestError> {
         let (height, width) = (query.number("height", self.height)?, query.number("width", self.width)?);
         Ok(Self { height: height.min(self.height), width: width.min(self.width), ..self })
     }
 
     /// All elements along one axis, `most` at most, at the indices `at` of the others.
-    pub(crate) fn line(query: &Query, shape: &[u64], axis: usize, most: u64) -> Result<Self, Fault> {
+    pub(crate) fn line(query: &Query, shape: &[u64], axis: usize, most: u64) -> Result<Self, RequestError> {
         let mut axes = indices(query, shape)?;
         let (Some(selected), Some(&len)) = (axes.get_mut(axis), shape.get(axis)) else {
-            return Err(Fault::argument(format!("found axis {axis}, expected one below {}", shape.len())));
+            return Err(RequestError::argument(format!("found axis {axis}, expected one below {}", shape.len())));
         };
         *selected = range(axis, (0, len, 1), len)?;
         Ok(Self { y: None, x: Some(axis), axes, height: 1, width: most })
     }
 
     /// `count` elements of an array along its first axis, `step` apart; all along the others.
-    pub(crate) fn of_coordinate(shape: &[u64], (start, step, count): (u64, u64, u64)) -> Result<Self, Fault> {
+    pub(crate) fn of_coordinate(shape: &[u64], (start, step, count): (u64, u64, u64)) -> Result<Self, RequestError> {
         let stop = start.saturating_add(step.saturating_mul(count));
         let axes = shape.iter().enumerate().map(|(axis, &len)| match axis {
             0 => range(axis, (start.min(len), stop.min(len), step), len),
@@ -105,35 +105,35 @@ impl Asked {
     ///
     /// # Errors
     /// If even a few cost more than the budget has.
-    pub(crate) fn take(&self, array: &Array, cut: Cut, budget: &Budget) -> Result<Taken, Fault> {
+    pub(crate) fn take(&self, array: &Array, cut: Cut, budget: &Budget) -> Result<SampledRegion, RequestError> {
         let most: Vec<u64> = [self.y.map(|_| self.height), self.x.map(|_| self.width)].into_iter().flatten().collect();
         let thinned = cut.thinned(array, &most, budget)?;
         if thinned.fits {
-            return Ok(Taken { cut, thinned, y: self.y, x: self.x });
+            return Ok(SampledRegion { cut, thinned, y: self.y, x: self.x });
         }
         let (path, parts) = (array.path(), thinned.parts);
         if parts > budget.parts {
-            return Err(Fault::too_much(format!(
+            return Err(RequestError::too_much(format!(
                 "{path}: a read of {parts} chunks, expected at most {}",
                 budget.parts
             )));
         }
         let (chunk, most) = (size(part_bytes(array)), size(budget.bytes));
         let message = format!("{path}: a chunk has {chunk}, expected at most {most} to be decoded");
-        Err(Fault::too_much(message).with_hint("more detail (full=1) may decode 16 times as much"))
+        Err(RequestError::too_much(message).with_hint("more detail (full=1) may decode 16 times as much"))
     }
 
     /// As [`take`](Self::take), and all that is asked for.
-    pub(crate) fn take_all(&self, array: &Array, budget: &Budget) -> Result<Taken, Fault> {
+    pub(crate) fn take_all(&self, array: &Array, budget: &Budget) -> Result<SampledRegion, RequestError> {
         let taken = self.take(array, self.cut(array.shape())?, budget)?;
         match taken.is_reduced() {
-            true => Err(Fault::too_much(format!("{}: the elements lie in too many chunks", array.path()))),
+            true => Err(RequestError::too_much(format!("{}: the elements lie in too many chunks", array.path()))),
             false => Ok(taken),
         }
     }
 }
 
-impl Taken {
+impl SampledRegion {
     /// Chunks (inner chunks of shards) that are met, at most.
     pub(crate) fn chunks(&self) -> u64 {
         self.thinned.parts
@@ -191,27 +191,29 @@ fn described(axis: Option<usize>, samples: Option<&Samples>, array: &Array) -> V
 }
 
 /// The indices `at`, of all axes; 0 if there are none.
-fn indices(query: &Query, shape: &[u64]) -> Result<Vec<AxisSelection>, Fault> {
+fn indices(query: &Query, shape: &[u64]) -> Result<Vec<AxisSelection>, RequestError> {
     let at: Vec<u64> = query.list("at")?;
     if !at.is_empty() && at.len() != shape.len() {
-        return Err(Fault::argument(format!("at: found {} indices, expected {}", at.len(), shape.len())));
+        return Err(RequestError::argument(format!("at: found {} indices, expected {}", at.len(), shape.len())));
     }
     let index = |axis: usize| at.get(axis).copied().unwrap_or(0);
     (0..shape.len()).map(|axis| Ok(AxisSelection::Index(signed(axis, index(axis))?))).collect()
 }
 
 /// A range within an axis: start, stop, step.
-fn range(axis: usize, (start, stop, step): (u64, u64, u64), len: u64) -> Result<AxisSelection, Fault> {
+fn range(axis: usize, (start, stop, step): (u64, u64, u64), len: u64) -> Result<AxisSelection, RequestError> {
     if start > stop || stop > len {
-        return Err(Fault::argument(format!("axis {axis}: found {start}:{stop}, expected a range within 0:{len}")));
+        return Err(RequestError::argument(format!(
+            "axis {axis}: found {start}:{stop}, expected a range within 0:{len}"
+        )));
     }
     let step = i64::try_from(step.max(1)).unwrap_or(i64::MAX);
     Ok(AxisSelection::Range { start: Some(signed(axis, start)?), stop: Some(signed(axis, stop)?), step })
 }
 
-fn signed(axis: usize, index: u64) -> Result<i64, Fault> {
+fn signed(axis: usize, index: u64) -> Result<i64, RequestError> {
     i64::try_from(index)
-        .map_err(|_| Fault::argument(format!("axis {axis}: found index {index}, expected one below 2^63")))
+        .map_err(|_| RequestError::argument(format!("axis {axis}: found index {index}, expected one below 2^63")))
 }
 
 /// The bytes of the elements of a chunk, or of an inner chunk of a shard.

@@ -1,10 +1,10 @@
 //! A few elements as text.
 
-use super::answer::Answer;
-use super::region::Asked;
+use super::answer::ApiAnswer;
+use super::region::RequestedRegion;
 use crate::address::Query;
-use crate::fault::Fault;
 use crate::nodes::Nodes;
+use crate::request_error::RequestError;
 use zarr_array::ArrayData;
 use zarr_dataset::Values;
 use zarr_json::{Value, json};
@@ -15,15 +15,15 @@ const MOST: u64 = 64;
 const LONGEST: usize = 200;
 
 /// The elements of a plane as text, decoded if the array is a variable of a data set: no more than 64 rows and columns, from the start of its ranges on.
-pub(super) fn table(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
+pub(super) fn table(nodes: &Nodes, query: &Query) -> Result<ApiAnswer, RequestError> {
     let opened = nodes.open(query.path())?;
     let array = nodes.array(&opened)?;
-    let asked = Asked::parse(query, array.shape(), MOST)?.few(MOST);
+    let asked = RequestedRegion::parse(query, array.shape(), MOST)?.few(MOST);
     let taken = asked.take_all(array, &nodes.budget(query.flag("full")))?;
     let variable = nodes.variable(&opened).as_ref().ok().filter(|_| !query.flag("stored"));
     let elements = match variable {
-        Some(found) if found.has_axes_of(array) => Elements::Decoded(found.read(&taken.selection())?),
-        _ => Elements::Stored(array.read_data(taken.selection())?),
+        Some(found) if found.has_axes_of(array) => TableElements::Decoded(found.read(&taken.selection())?),
+        _ => TableElements::Stored(array.read_data(taken.selection())?),
     };
     let (rows, columns) = taken.size();
     let numbers = (0..elements.len()).collect();
@@ -31,20 +31,20 @@ pub(super) fn table(nodes: &Nodes, query: &Query) -> Result<Answer, Fault> {
     let mut cells = order.into_iter().map(|index| Value::from(shortened(elements.text(index))));
     let mut row = |_| Value::Array(cells.by_ref().take(usize::try_from(columns).unwrap_or(usize::MAX)).collect());
     let [y, x] = taken.described(array);
-    Ok(Answer::Json(json!({
+    Ok(ApiAnswer::Json(json!({
         "y": y,
         "x": x,
-        "is_decoded": (matches!(elements, Elements::Decoded(_))),
+        "is_decoded": (matches!(elements, TableElements::Decoded(_))),
         "rows": (Value::Array((0..rows).map(&mut row).collect())),
     })))
 }
 
-enum Elements {
+enum TableElements {
     Stored(ArrayData),
     Decoded(Values),
 }
 
-impl Elements {
+impl TableElements {
     fn len(&self) -> usize {
         match self {
             Self::Stored(data) => data.len(),

@@ -7,7 +7,7 @@ use zarr_json::{Value, json};
 
 /// Why a request is not answered.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub(crate) struct RequestError {
     pub(crate) status: StatusCode,
     /// In kebab case.
     kind: &'static str,
@@ -15,7 +15,7 @@ pub(crate) struct Fault {
     hint: Option<String>,
 }
 
-impl Fault {
+impl RequestError {
     pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
         Self { status, kind, message: message.into(), hint: None }
     }
@@ -65,15 +65,15 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for RequestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for RequestError {}
 
-impl From<Error> for Fault {
+impl From<Error> for RequestError {
     fn from(error: Error) -> Self {
         let status = match error.kind() {
             ErrorKind::NotFound => StatusCode::NOT_FOUND,
@@ -92,7 +92,7 @@ impl From<Error> for Fault {
     }
 }
 
-impl From<zarr_store::Error> for Fault {
+impl From<zarr_store::Error> for RequestError {
     fn from(error: zarr_store::Error) -> Self {
         match of_store(&error) {
             StatusCode::NOT_FOUND => Self::not_found("no such value"),

@@ -1,18 +1,18 @@
 //! State that all connections of a server share: the store, the access to it, the work under way and the memory that is held.
 
-use crate::access::Access;
-use crate::fault::Fault;
-use crate::held::Held;
+use crate::access_policy::AccessPolicy;
+use crate::answer_memory::AnswerMemory;
 use crate::nodes::Nodes;
 use crate::options::ServeLimits;
+use crate::request_error::RequestError;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zarr_store::Store;
 
 /// State that all connections of a server share.
-pub(crate) struct Shared {
-    pub(crate) access: Access,
-    pub(crate) held: Held,
+pub(crate) struct ServerState {
+    pub(crate) access: AccessPolicy,
+    pub(crate) held: AnswerMemory,
     nodes: Arc<Nodes>,
     gets: Arc<Semaphore>,
     computations: Arc<Semaphore>,
@@ -20,13 +20,13 @@ pub(crate) struct Shared {
     questions: Arc<Semaphore>,
 }
 
-impl Shared {
-    pub(crate) fn new(access: Access, nodes: Nodes, limits: &ServeLimits) -> Self {
+impl ServerState {
+    pub(crate) fn new(access: AccessPolicy, nodes: Nodes, limits: &ServeLimits) -> Self {
         let computations = limits.computations.max(1);
         let questions = computations.saturating_add(limits.waiting).min(Semaphore::MAX_PERMITS);
         Self {
             access,
-            held: Held::new(limits.held_bytes, limits.connections, limits.stall_time),
+            held: AnswerMemory::new(limits.held_bytes, limits.connections, limits.stall_time),
             nodes: Arc::new(nodes),
             gets: Arc::new(Semaphore::new(limits.gets.max(1))),
             computations: Arc::new(Semaphore::new(computations)),
@@ -38,7 +38,7 @@ impl Shared {
     pub(crate) async fn get<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn Store) -> T + Send + 'static,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, RequestError> {
         let nodes = Arc::clone(&self.nodes);
         let permit = acquired(&self.gets).await?;
         on_thread(permit, move || work(&*nodes.store)).await.map(|(result, _)| result)
@@ -49,31 +49,31 @@ impl Shared {
     pub(crate) async fn compute<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Nodes) -> T + Send + 'static,
-    ) -> Result<(T, Working), Fault> {
+    ) -> Result<(T, WorkPermit), RequestError> {
         let question = Arc::clone(&self.questions)
             .try_acquire_owned()
-            .map_err(|_| Fault::busy("too many requests at the same time"))?;
+            .map_err(|_| RequestError::busy("too many requests at the same time"))?;
         let computation = acquired(&self.computations).await?;
         let nodes = Arc::clone(&self.nodes);
-        on_thread(Working { _question: question, _computation: computation }, move || work(&nodes)).await
+        on_thread(WorkPermit { _question: question, _computation: computation }, move || work(&nodes)).await
     }
 }
 
 /// The permission to work on a question.
-pub(crate) struct Working {
+pub(crate) struct WorkPermit {
     _question: OwnedSemaphorePermit,
     _computation: OwnedSemaphorePermit,
 }
 
-async fn acquired(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Fault> {
-    Arc::clone(permits).acquire_owned().await.map_err(|_| Fault::internal("the server stops"))
+async fn acquired(permits: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, RequestError> {
+    Arc::clone(permits).acquire_owned().await.map_err(|_| RequestError::internal("the server stops"))
 }
 
 /// Runs blocking work, which keeps its permits even if the client goes away: the thread is at work all the same.
 async fn on_thread<T: Send + 'static, P: Send + 'static>(
     permits: P,
     work: impl FnOnce() -> T + Send + 'static,
-) -> Result<(T, P), Fault> {
+) -> Result<(T, P), RequestError> {
     let done = tokio::task::spawn_blocking(move || (work(), permits));
-    done.await.map_err(|error| Fault::internal(error.to_string()))
+    done.await.map_err(|error| RequestError::internal(error.to_string()))
 }

@@ -1,23 +1,23 @@
 //! Elements as floats, as pictures need them.
 
-use super::region::Taken;
-use crate::fault::Fault;
-use crate::nodes::{Nodes, Opened};
+use super::region::SampledRegion;
+use crate::nodes::{Nodes, OpenedNode};
+use crate::request_error::RequestError;
 use zarr_array::{Array, Cast};
 use zarr_dtype::DataType;
 use zarr_view::shown_array;
 
 /// Elements as floats, exact where a float of the size is.
-pub(crate) enum Numbers {
+pub(crate) enum FloatElements {
     /// Values of types whose values are floats of 32 bits.
     F32(Vec<f32>),
     /// Values of all other types; integers beyond 2^53 are rounded.
     F64(Vec<f64>),
 }
 
-impl Numbers {
+impl FloatElements {
     /// Reads elements of an array: rows from top to bottom.
-    pub(crate) fn read(array: &Array, taken: &Taken) -> Result<Self, Fault> {
+    pub(crate) fn read(array: &Array, taken: &SampledRegion) -> Result<Self, RequestError> {
         let (cut, samples, selection) = (&taken.cut, taken.samples(), taken.selection());
         Ok(match is_exact_in_f32(array.data_type().storage()) {
             true => Self::F32(cut.transposed(array.read_as::<f32>(selection, Cast::Lossy)?, samples)),
@@ -70,7 +70,11 @@ fn is_exact_in_f32(data_type: &DataType) -> bool {
 
 /// The array that a question is about, and whether it is the one of decoded values: that if the question asks for these and they are
 /// numbers, else the stored one.
-pub(crate) fn array_of<'o>(nodes: &Nodes, opened: &'o Opened, is_decoded: bool) -> Result<(&'o Array, bool), Fault> {
+pub(crate) fn array_of<'o>(
+    nodes: &Nodes,
+    opened: &'o OpenedNode,
+    is_decoded: bool,
+) -> Result<(&'o Array, bool), RequestError> {
     let stored = nodes.array(opened)?;
     let (array, is_decoded) = match nodes.variable(opened) {
         Ok(found) if is_decoded => shown_array(&found.variable)?,
@@ -81,12 +85,15 @@ pub(crate) fn array_of<'o>(nodes: &Nodes, opened: &'o Opened, is_decoded: bool) 
 }
 
 /// Refuses an array whose elements no picture shows.
-pub(crate) fn check_numbers(array: &Array) -> Result<(), Fault> {
+pub(crate) fn check_numbers(array: &Array) -> Result<(), RequestError> {
     match zarr_view::Numbers::of(array.data_type()) {
         Some(_) => Ok(()),
         None => {
             let data_type = zarr_meta::text::type_in_short(&array.data_type().to_config());
-            Err(Fault::argument(format!("{}: found elements of type {data_type}, expected numbers", array.path())))
+            Err(RequestError::argument(format!(
+                "{}: found elements of type {data_type}, expected numbers",
+                array.path()
+            )))
         }
     }
 }

@@ -16,7 +16,7 @@ use tokio::time::{Sleep, sleep};
 const LEAST: usize = 16 << 10;
 
 /// A socket that fails once its client takes less than [`LEAST`] bytes in a time.
-pub(crate) struct Paced {
+pub(crate) struct PacedSocket {
     socket: TokioIo<TcpStream>,
     time: Duration,
     /// Runs while bytes wait to be sent.
@@ -26,7 +26,7 @@ pub(crate) struct Paced {
     place: Arc<Place>,
 }
 
-impl Paced {
+impl PacedSocket {
     pub(crate) fn new(socket: TcpStream, time: Duration, place: Arc<Place>) -> Self {
         Self { socket: TokioIo::new(socket), time, timer: None, sent: 0, place }
     }
@@ -54,7 +54,7 @@ impl Paced {
     }
 }
 
-impl Read for Paced {
+impl Read for PacedSocket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -64,7 +64,7 @@ impl Read for Paced {
     }
 }
 
-impl Write for Paced {
+impl Write for PacedSocket {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.socket).poll_write(context, bytes);
         self.in_time(context, written)

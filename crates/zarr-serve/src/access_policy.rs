@@ -12,7 +12,7 @@ pub(crate) const TOKEN_PATH: &str = "/token/";
 
 /// Who may read.
 #[derive(Debug)]
-pub(crate) struct Access {
+pub(crate) struct AccessPolicy {
     token: Option<String>,
     /// Whether requests have to name a host that means this machine: else a page from elsewhere, whose name is made to lead here (DNS
     /// rebinding), could read answers.
@@ -21,7 +21,7 @@ pub(crate) struct Access {
     pub(crate) origin: Option<HeaderValue>,
 }
 
-impl Access {
+impl AccessPolicy {
     /// # Errors
     /// For a token or an origin that cannot stand in an address or a header, and if the system has no random numbers.
     pub(crate) fn new(options: &ServeOptions) -> io::Result<Self> {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn tokens() {
-        let access = |token| Access::new(&ServeOptions::default().token(token));
+        let access = |token| AccessPolicy::new(&ServeOptions::default().token(token));
         let given = access(Token::Given("a-1".to_owned())).expect("a token");
         let mut headers = HeaderMap::new();
         assert!(!given.is_allowed(&headers, None));
@@ -148,7 +148,7 @@ mod tests {
         let random = [access(Token::Random), access(Token::Random)].map(|it| it.expect("random").token.expect("one"));
         assert!(random.iter().all(|token| token.len() == 32) && random[0] != random[1], "{random:?}");
         let beyond = ServeOptions::default().address(([0, 0, 0, 0], 0).into());
-        assert!(Access::new(&beyond).expect("random").token().is_some());
+        assert!(AccessPolicy::new(&beyond).expect("random").token().is_some());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Bytes of answers that wait to be sent: bounded over all connections, and in the time that a client has to take them.
 
-use crate::fault::Fault;
+use crate::request_error::RequestError;
 use bytes::Bytes;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ const PART_OF_SMALL: usize = 8;
 const TIME_OF_ANSWER: Duration = Duration::from_secs(2);
 
 /// Memory that answers may hold until they are sent.
-pub(crate) struct Held {
+pub(crate) struct AnswerMemory {
     small: Permits,
     large: Permits,
     /// The time to take few bytes.
@@ -68,20 +68,20 @@ pub(crate) struct Room {
 }
 
 /// Bytes for as long as anybody has them.
-struct Kept {
+struct PermittedBytes {
     bytes: Bytes,
     _permit: OwnedSemaphorePermit,
     /// Closed with the rest.
     _is_kept: oneshot::Sender<()>,
 }
 
-impl AsRef<[u8]> for Kept {
+impl AsRef<[u8]> for PermittedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Held {
+impl AnswerMemory {
     /// Room for `most` bytes, of which some is for small answers alone: if there is enough, for one of each connection.
     pub(crate) fn new(most: usize, connections: usize, time: Duration) -> Self {
         let small = connections.saturating_mul(SMALL).min(most / PART_OF_SMALL);
@@ -95,10 +95,10 @@ impl Held {
     }
 
     /// Waits for room for `bytes` bytes. Others make room in the time that they have.
-    pub(crate) async fn room(&self, bytes: u64) -> Result<Room, Fault> {
+    pub(crate) async fn room(&self, bytes: u64) -> Result<Room, RequestError> {
         let permits = if bytes <= SMALL as u64 { &self.small } else { &self.large };
         let permit = Arc::clone(&permits.left).acquire_many_owned(permits.count(bytes)).await;
-        permit.map(|permit| self.room_of(bytes, permit)).map_err(|_| Fault::internal("the server stops"))
+        permit.map(|permit| self.room_of(bytes, permit)).map_err(|_| RequestError::internal("the server stops"))
     }
 
     /// Takes room for `bytes` bytes, where fewer would do: only if half of all is left to others.
@@ -109,18 +109,18 @@ impl Held {
     }
 
     /// Room for the first bytes of a value, for which a client does not wait longer than others may take to make room.
-    pub(crate) async fn room_to_begin(&self, bytes: u64) -> Result<Room, Fault> {
+    pub(crate) async fn room_to_begin(&self, bytes: u64) -> Result<Room, RequestError> {
         self.room_within(self.time, bytes).await
     }
 
     /// Room for an answer that is there already.
-    pub(crate) async fn room_for_answer(&self, bytes: u64) -> Result<Room, Fault> {
+    pub(crate) async fn room_for_answer(&self, bytes: u64) -> Result<Room, RequestError> {
         self.room_within(self.time.min(TIME_OF_ANSWER), bytes).await
     }
 
-    async fn room_within(&self, time: Duration, bytes: u64) -> Result<Room, Fault> {
+    async fn room_within(&self, time: Duration, bytes: u64) -> Result<Room, RequestError> {
         let waited = tokio::time::timeout(time, self.room(bytes)).await;
-        waited.unwrap_or_else(|_| Err(Fault::busy("too many answers wait to be sent")))
+        waited.unwrap_or_else(|_| Err(RequestError::busy("too many answers wait to be sent")))
     }
 }
 
@@ -134,7 +134,7 @@ impl Room {
                 connection.give_up();
             }
         });
-        Bytes::from_owner(Kept { bytes, _permit: self.permit, _is_kept: kept })
+        Bytes::from_owner(PermittedBytes { bytes, _permit: self.permit, _is_kept: kept })
     }
 }
 
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn room_is_left_to_others_once_bytes_are_gone() {
         in_runtime(async {
-            let held = Held::new(1 << 20, 0, Duration::from_secs(100));
+            let held = AnswerMemory::new(1 << 20, 0, Duration::from_secs(100));
             let left = || held.large.left.available_permits();
             let connection = Arc::new(Connection::default());
             let first = held.room(3 << 18).await.expect("room").hold(&connection, Bytes::from_static(b"abc"));
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn more_than_needed_is_held_in_one_half_of_the_room() {
-        let held = Held::new(1 << 20, 0, Duration::from_secs(100));
+        let held = AnswerMemory::new(1 << 20, 0, Duration::from_secs(100));
         let first = held.room_to_spare(300 << 10);
         assert!(first.is_some());
         assert!(held.room_to_spare(300 << 10).is_none());
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn small_answers_do_not_wait_for_large_ones() {
         in_runtime(async {
-            let held = Held::new(1 << 20, 256, Duration::from_millis(1));
+            let held = AnswerMemory::new(1 << 20, 256, Duration::from_millis(1));
             let all = held.room(u64::MAX).await.expect("room");
             assert!(held.room_to_begin(SMALL as u64 + 1).await.is_err());
             let small = held.room_for_answer(SMALL as u64).await.expect("room of its own");
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn connections_whose_clients_take_too_long_are_given_up() {
         in_runtime(async {
-            let held = Held::new(UNIT, 1, Duration::from_millis(1));
+            let held = AnswerMemory::new(UNIT, 1, Duration::from_millis(1));
             let connection = Arc::new(Connection::default());
             let bytes = held.room(1).await.expect("room").hold(&connection, Bytes::from_static(b"a"));
             connection.given_up().await;
