@@ -42,7 +42,7 @@ mod remove_metadata;
 mod rename_dims;
 mod resize;
 mod serve;
-mod skipped;
+mod skipped_items;
 mod stats;
 pub(crate) mod topics;
 mod transfer;

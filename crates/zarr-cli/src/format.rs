@@ -2,7 +2,7 @@
 
 mod csv;
 mod labels;
-mod nested;
+mod nested_json;
 mod raw;
 mod record;
 mod table;
@@ -25,7 +25,7 @@ use zarr::dtype::{DataType, Unit, npy_literal};
 use zarr::meta::json::Value;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
+pub(crate) enum OutputForm {
     /// A line for each row, values separated by spaces.
     Text,
     /// Nested arrays; bytes as base64, NaN as "NaN", dates as ISO 8601 strings, durations as "5 ms".
@@ -39,7 +39,7 @@ pub(crate) enum Form {
     Csv,
 }
 
-impl Form {
+impl OutputForm {
     /// The form that the name of a file tells, whatever the case; `None` where it has no suffix.
     ///
     /// # Errors
@@ -166,18 +166,23 @@ pub(crate) trait Format {
 }
 
 /// The printer of a result of `shape` with elements of `data_type`, without labels.
-pub(crate) fn format(form: Form, data_type: &DataType, shape: &[u64], style: &TextStyle) -> Result<Box<dyn Format>> {
+pub(crate) fn format(
+    form: OutputForm,
+    data_type: &DataType,
+    shape: &[u64],
+    style: &TextStyle,
+) -> Result<Box<dyn Format>> {
     Ok(match form {
-        Form::Text => Box::new(text::Text::new(shape, style.clone())),
-        Form::Json => Box::new(nested::Nested::new(shape)),
-        Form::Raw => Box::new(raw::Raw { header: Vec::new() }),
-        Form::Npy => {
+        OutputForm::Text => Box::new(text::Text::new(shape, style.clone())),
+        OutputForm::Json => Box::new(nested_json::NestedJson::new(shape)),
+        OutputForm::Raw => Box::new(raw::Raw { header: Vec::new() }),
+        OutputForm::Npy => {
             let descr = npy_literal(data_type).ok_or_else(|| {
                 let failure = Failure::usage(format!("numpy files cannot hold elements of type {data_type}"));
                 failure.with_hint("use --as json")
             })?;
             Box::new(raw::Raw { header: npy::header(&descr, shape) })
         }
-        Form::Csv => Box::new(csv::Csv::new(data_type, shape)?),
+        OutputForm::Csv => Box::new(csv::Csv::new(data_type, shape)?),
     })
 }

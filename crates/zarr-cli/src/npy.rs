@@ -6,7 +6,7 @@ mod literal;
 
 use crate::failure::{Failure, Result};
 use crate::number;
-use crate::pieces::Order;
+use crate::selection_pieces::Order;
 use literal::Literal;
 use std::io::Read;
 use zarr::dtype::{ByteOrder, DataType, from_npy_value};

@@ -18,11 +18,11 @@ const NOT_RUN: [i32; 2] = [126, 127];
 pub(crate) struct Pager {
     /// The command line, if one is named.
     command: Option<OsString>,
-    state: State,
+    state: PagerState,
 }
 
 #[derive(Debug)]
-enum State {
+enum PagerState {
     Waiting,
     Running(Child),
     /// There is no pager: text goes to standard output.
@@ -33,7 +33,7 @@ impl Pager {
     /// The pager that the environment names, if standard output is a terminal.
     pub(crate) fn by_environment(is_terminal: bool) -> Option<Self> {
         let command = chosen(is_terminal, env::var_os("ZARR_PAGER"), env::var_os("PAGER"))?;
-        Some(Self { command: (command != DEFAULT).then_some(command), state: State::Waiting })
+        Some(Self { command: (command != DEFAULT).then_some(command), state: PagerState::Waiting })
     }
 
     fn begin(&mut self) -> io::Result<()> {
@@ -52,9 +52,9 @@ impl Pager {
             Ok(child) => {
                 // Ctrl-C is for the pager. This process ends when the pager takes no more.
                 let _ = ctrlc::set_handler(|| ());
-                State::Running(child)
+                PagerState::Running(child)
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => State::Missing(io::stdout()),
+            Err(error) if error.kind() == ErrorKind::NotFound => PagerState::Missing(io::stdout()),
             Err(error) => return Err(self.failed(&error)),
         };
         Ok(())
@@ -63,9 +63,9 @@ impl Pager {
     /// Waits until the pager ends.
     pub(crate) fn close(mut self) -> io::Result<()> {
         match &mut self.state {
-            State::Waiting => Ok(()),
-            State::Missing(out) => out.flush(),
-            State::Running(child) => {
+            PagerState::Waiting => Ok(()),
+            PagerState::Missing(out) => out.flush(),
+            PagerState::Running(child) => {
                 let status = wait(child)?;
                 self.check(status)
             }
@@ -100,13 +100,13 @@ fn wait(child: &mut Child) -> io::Result<ExitStatus> {
 
 impl Write for Pager {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if let State::Waiting = self.state {
+        if let PagerState::Waiting = self.state {
             self.begin()?;
         }
         let (written, status) = match &mut self.state {
-            State::Waiting => return Err(ErrorKind::NotConnected.into()),
-            State::Missing(out) => return out.write(bytes),
-            State::Running(child) => {
+            PagerState::Waiting => return Err(ErrorKind::NotConnected.into()),
+            PagerState::Missing(out) => return out.write(bytes),
+            PagerState::Running(child) => {
                 let written = match &mut child.stdin {
                     Some(input) => input.write(bytes),
                     None => Err(ErrorKind::BrokenPipe.into()),
@@ -123,9 +123,9 @@ impl Write for Pager {
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.state {
-            State::Waiting => Ok(()),
-            State::Missing(out) => out.flush(),
-            State::Running(child) => child.stdin.as_mut().map_or(Ok(()), Write::flush),
+            PagerState::Waiting => Ok(()),
+            PagerState::Missing(out) => out.flush(),
+            PagerState::Running(child) => child.stdin.as_mut().map_or(Ok(()), Write::flush),
         }
     }
 }
@@ -133,7 +133,7 @@ impl Write for Pager {
 /// Waits for the pager, so that later output on the terminal, such as an error, comes after it.
 impl Drop for Pager {
     fn drop(&mut self) {
-        if let State::Running(child) = &mut self.state {
+        if let PagerState::Running(child) = &mut self.state {
             let _ = wait(child);
         }
     }

@@ -1,7 +1,7 @@
 //! `zarr append`: data sets and arrays grow along a dimension.
 
 use super::consolidated::renewing;
-use super::write::{Casting, Input, Source, appended};
+use super::write::{Casting, Input, InputForm, appended};
 use crate::args::{NodeArgs, axis_of};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
@@ -37,7 +37,7 @@ pub(crate) struct Append {
     along: Option<String>,
     /// The form of a file; by default according to its name, else that of numpy.
     #[arg(long = "as", value_name = "FORM")]
-    form: Option<Source>,
+    form: Option<InputForm>,
     /// Cast numbers of a file of numpy to the type of the array, as numpy does by this rule.
     #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "same_kind")]
     cast: Option<Casting>,

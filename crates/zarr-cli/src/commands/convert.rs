@@ -6,7 +6,7 @@ use super::conversion_lines::{ome_line, other_files, tell_other_ranks, tell_unre
 use super::dry_run;
 use super::read::select::ByDimension;
 use super::region;
-use super::skipped::Skipped;
+use super::skipped_items::SkippedItems;
 use crate::args::{Loss, dialect};
 use crate::codecs;
 use crate::context::{Context, NodeLocation, node_path};
@@ -189,7 +189,7 @@ pub(crate) fn run(context: &Context, args: &Convert) -> Result<()> {
 }
 
 /// Messages about the state that an interruption leaves, and about how to go on.
-pub(crate) struct Left {
+pub(crate) struct InterruptionMessages {
     /// The message until all is written.
     pub(crate) before: String,
     /// The message after all is written.
@@ -197,28 +197,29 @@ pub(crate) struct Left {
 }
 
 /// The messages of a conversion.
-fn left(args: &Convert, target: &Arc<dyn Store>) -> Left {
+fn left(args: &Convert, target: &Arc<dyn Store>) -> InterruptionMessages {
     match &args.part {
-        Some(part) => Left {
+        Some(part) => InterruptionMessages {
             before: format!("part {part} is not done; the same command goes on, --abandon gives all parts up"),
             after: format!("part {part} is done; the other parts and --finish are outstanding"),
         },
-        None if args.finish => {
-            Left { before: "the same command goes on".to_owned(), after: complete(&args.target, target) }
-        }
+        None if args.finish => InterruptionMessages {
+            before: "the same command goes on".to_owned(),
+            after: complete(&args.target, target),
+        },
         None => left_of(&args.target, target, args.resume),
     }
 }
 
 /// The messages of a conversion or a copy into a store.
-pub(crate) fn left_of(name: &str, target: &Arc<dyn Store>, is_resumed: bool) -> Left {
+pub(crate) fn left_of(name: &str, target: &Arc<dyn Store>, is_resumed: bool) -> InterruptionMessages {
     let begins = "with --overwrite it begins anew";
     let before = match is_resumed {
         _ if target.capabilities().appears_at_flush => complete(name, target),
         true => format!("{name} is not complete; the same command goes on, {begins}"),
         false => format!("{name} is not complete; the same command with --resume goes on, {begins}"),
     };
-    Left { before, after: complete(name, target) }
+    InterruptionMessages { before, after: complete(name, target) }
 }
 
 /// The text for a store that all is written to, but perhaps not flushed.
@@ -262,9 +263,9 @@ fn of_variables(
 pub(crate) fn carry_out(
     context: &Context,
     conversion: &Conversion,
-    left: &Left,
+    left: &InterruptionMessages,
     run: impl FnOnce(&(dyn Fn(Progress<'_>) + Sync)) -> zarr::Result<()>,
-) -> Result<Skipped> {
+) -> Result<SkippedItems> {
     context.some_warnings(conversion.left_out());
     tell_other_ranks(context, conversion);
     tell_unread(context, conversion);
@@ -272,7 +273,7 @@ pub(crate) fn carry_out(
         warn(conversion.nodes());
     }
     let bar = Bar::new(conversion.size(), context.global.quiet);
-    let skipped = Skipped::of(conversion);
+    let skipped = SkippedItems::of(conversion);
     interrupted::leaves(left.before.as_str());
     let done = run(&|progress| {
         skipped.add(&progress);
@@ -326,7 +327,7 @@ pub(crate) fn facts(node: &PlannedNode) -> Map {
 }
 
 /// Facts of what was converted, as JSON; `ends` are the source and the target.
-pub(crate) fn outcome(ends: (&str, &str), conversion: &Conversion, skipped: &Skipped, part: Option<Part>) -> Map {
+pub(crate) fn outcome(ends: (&str, &str), conversion: &Conversion, skipped: &SkippedItems, part: Option<Part>) -> Map {
     let count = |is_array: bool| {
         let is_meant = |node: &&PlannedNode| (node.how != Action::Group) == is_array;
         conversion.nodes().iter().filter(is_meant).count()
@@ -351,7 +352,7 @@ fn summarize(
     context: &Context,
     args: &Convert,
     conversion: &Conversion,
-    skipped: &Skipped,
+    skipped: &SkippedItems,
     started: Instant,
 ) -> Result<()> {
     let count = |how: Action| conversion.nodes().iter().filter(|node| node.how == how).count() as u64;

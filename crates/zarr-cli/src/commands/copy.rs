@@ -2,10 +2,10 @@
 
 use super::consolidated::keeping;
 use super::conversion_lines::{ome_line, other_files};
-use super::convert::{Left, carry_out, complete, left_of, outcome, real, refuse_overlap};
+use super::convert::{InterruptionMessages, carry_out, complete, left_of, outcome, real, refuse_overlap};
 use super::read::select::ByDimension;
 use super::region;
-use super::skipped::Skipped;
+use super::skipped_items::SkippedItems;
 use super::whole_directory;
 use crate::args::ByConvention;
 use crate::context::{Context, NodeLocation, node_path};
@@ -117,7 +117,7 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
     {
         let ends = ((&from_address, &from_path), (&to_address, &to_path));
         if whole_directory::renamed(ends.0, ends.1)? {
-            return summary(context, args, conversion, &Skipped::of(conversion), started, None);
+            return summary(context, args, conversion, &SkippedItems::of(conversion), started, None);
         }
     }
     // A store is created only if the copy is possible.
@@ -176,18 +176,18 @@ fn carry_over(context: &Context, args: &Nodes, options: ConvertOptions, copied: 
 }
 
 /// The messages of a move about the state that an interruption leaves.
-fn left_of_move(args: &Nodes, target: &Arc<dyn Store>) -> Left {
+fn left_of_move(args: &Nodes, target: &Arc<dyn Store>) -> InterruptionMessages {
     let (source, name) = (&args.source, &args.target);
     if target.capabilities().appears_at_flush {
         // Before the source is erased all is flushed.
         let until = "which takes all at the end; if nothing is there, the same command moves all";
-        return Left {
+        return InterruptionMessages {
             before: format!("{source} is whole until {name} is written, {until}"),
             after: format!("all is moved to {name}"),
         };
     }
     let before = format!("{source} is whole until all is copied; the same command with --resume goes on");
-    Left { before, after: complete(name, target) }
+    InterruptionMessages { before, after: complete(name, target) }
 }
 
 /// Prints what was done.
@@ -195,7 +195,7 @@ fn summary(
     context: &Context,
     args: &Nodes,
     conversion: &Conversion,
-    skipped: &Skipped,
+    skipped: &SkippedItems,
     started: Instant,
     copied: Option<&ByDimension>,
 ) -> Result<()> {

@@ -55,7 +55,7 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
         }
         None => error.into(),
     })?;
-    let all = args.recursive.then(|| Below::of(&group, usize::MAX));
+    let all = args.recursive.then(|| GroupsBelow::of(&group, usize::MAX));
     let errors = all.as_ref().map(|all| all.failures.iter().map(ToString::to_string).collect());
     let errors: Vec<String> = errors.unwrap_or_default();
     let dataset = open(context, args, &location, &group, &errors)?;
@@ -63,7 +63,7 @@ pub(crate) fn run(context: &Context, args: &Ds) -> Result<()> {
         let cdl = dataset.cdl()?;
         return context.page(|| object! { "cdl": cdl.to_string() }, || format!("{cdl}\n"));
     }
-    let below = all.unwrap_or_else(|| Below::of(&group, MOST_GROUPS));
+    let below = all.unwrap_or_else(|| GroupsBelow::of(&group, MOST_GROUPS));
     let facts = object! { ..json(facts, &dataset), "groups": below.names() };
     if !args.recursive {
         return context.page(|| facts, || format!("{}{}", overview(&dataset), below.lines(&location)));
@@ -94,7 +94,7 @@ fn open(context: &Context, args: &Ds, location: &NodeLocation, group: &Group, er
 }
 
 /// The groups below another that have arrays, by their paths from it.
-struct Below {
+struct GroupsBelow {
     groups: Vec<(String, Group)>,
     /// Whether some groups were not looked at.
     is_cut: bool,
@@ -102,7 +102,7 @@ struct Below {
     failures: Vec<zarr::Error>,
 }
 
-impl Below {
+impl GroupsBelow {
     /// Looks at up to `most` groups; at none where they cannot be listed.
     fn of(group: &Group, most: usize) -> Self {
         let (mut groups, mut left, mut looked) = (Vec::new(), VecDeque::from([group.clone()]), 0);

@@ -48,7 +48,7 @@ pub(crate) struct Du {
 
 /// A row of the output.
 #[derive(Clone, Debug, Default)]
-struct Row {
+struct UsageRow {
     name: String,
     arrays: u64,
     stored: u64,
@@ -61,7 +61,7 @@ struct Row {
     inner: Option<InnerChunks>,
 }
 
-impl Row {
+impl UsageRow {
     fn new(name: String) -> Self {
         Self { name, logical: Some(0), ..Self::default() }
     }
@@ -135,7 +135,7 @@ pub(crate) fn run(context: &Context, args: &Du) -> Result<()> {
     let bar = Bar::waiting("listing keys", context.global.quiet);
     let done = count(context, args, &location, &walk.nodes);
     bar.finish();
-    let Counted { usage, inner, faults } = done?;
+    let HierarchyUsage { usage, inner, faults } = done?;
     let mut rows = match args.by {
         By::Node => by_node(&walk.nodes, &usage.nodes, &inner, args.depth),
         By::Codec | By::Dtype => by_kind(&walk.nodes, &usage.nodes, &inner, args.by),
@@ -160,9 +160,9 @@ pub(crate) fn run(context: &Context, args: &Du) -> Result<()> {
 }
 
 /// Counts the bytes of nodes, and of the inner chunks of each, if these are asked for; and gives the reasons why some cannot be counted.
-fn count(context: &Context, args: &Du, location: &NodeLocation, nodes: &[StoredNode]) -> zarr::Result<Counted> {
+fn count(context: &Context, args: &Du, location: &NodeLocation, nodes: &[StoredNode]) -> zarr::Result<HierarchyUsage> {
     let usage = Usage::of(&*location.store, nodes, &context.registry)?;
-    let mut counted = Counted { usage, inner: vec![None; nodes.len()], faults: Vec::new() };
+    let mut counted = HierarchyUsage { usage, inner: vec![None; nodes.len()], faults: Vec::new() };
     let arrays =
         nodes.iter().zip(&mut counted.inner).filter(|(found, _)| args.inner && found.node.as_array().is_some());
     for (found, inner) in arrays {
@@ -175,16 +175,21 @@ fn count(context: &Context, args: &Du, location: &NodeLocation, nodes: &[StoredN
     Ok(counted)
 }
 
-struct Counted {
+struct HierarchyUsage {
     usage: Usage,
     inner: Vec<Option<InnerChunks>>,
     faults: Vec<zarr::Error>,
 }
 
 /// A row for each node, with what lies below it.
-fn by_node(nodes: &[StoredNode], usage: &[NodeUsage], inner: &[Option<InnerChunks>], depth: Option<usize>) -> Vec<Row> {
+fn by_node(
+    nodes: &[StoredNode],
+    usage: &[NodeUsage],
+    inner: &[Option<InnerChunks>],
+    depth: Option<usize>,
+) -> Vec<UsageRow> {
     let top = nodes.first().map_or(0, |top| top.path.names().count());
-    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+    let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
     for ((node, usage), inner) in nodes.iter().zip(usage).zip(inner) {
         let levels = node.path.names().count();
         // It counts for itself and for all nodes above that are shown.
@@ -194,15 +199,15 @@ fn by_node(nodes: &[StoredNode], usage: &[NodeUsage], inner: &[Option<InnerChunk
                 continue;
             }
             let name = path.to_string();
-            rows.entry(name.clone()).or_insert_with(|| Row::new(name)).add(usage, inner.as_ref());
+            rows.entry(name.clone()).or_insert_with(|| UsageRow::new(name)).add(usage, inner.as_ref());
         }
     }
     rows.into_values().collect()
 }
 
 /// A row for all arrays with the same codecs or the same data type.
-fn by_kind(nodes: &[StoredNode], usage: &[NodeUsage], inner: &[Option<InnerChunks>], by: By) -> Vec<Row> {
-    let mut rows: BTreeMap<String, Row> = BTreeMap::new();
+fn by_kind(nodes: &[StoredNode], usage: &[NodeUsage], inner: &[Option<InnerChunks>], by: By) -> Vec<UsageRow> {
+    let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
     for ((node, usage), inner) in nodes.iter().zip(usage).zip(inner) {
         let Some(array) = node.node.as_array() else { continue };
         let name = match by {
@@ -210,12 +215,12 @@ fn by_kind(nodes: &[StoredNode], usage: &[NodeUsage], inner: &[Option<InnerChunk
             _ => type_in_short(&array.data_type),
         };
         let name = if name.is_empty() { "none".to_owned() } else { name };
-        rows.entry(name.clone()).or_insert_with(|| Row::new(name)).add(usage, inner.as_ref());
+        rows.entry(name.clone()).or_insert_with(|| UsageRow::new(name)).add(usage, inner.as_ref());
     }
     rows.into_values().collect()
 }
 
-fn text(rows: &[Row], usage: &Usage, total: u64, args: &Du) -> String {
+fn text(rows: &[UsageRow], usage: &Usage, total: u64, args: &Du) -> String {
     let heading = ["STORED", "LOGICAL", "RATIO", "CHUNKS"].into_iter();
     let heading = heading.chain(args.inner.then_some("INNER CHUNKS")).chain([match args.by {
         By::Node => "PATH",

@@ -1,7 +1,7 @@
 //! `zarr ls`: the nodes directly below a group.
 
 use super::describe;
-use super::tree::{self, Row, styled};
+use super::tree::{self, ArrayRow, styled};
 use crate::args::NodeArgs;
 use crate::columns::{padded, widest};
 use crate::context::Context;
@@ -56,7 +56,7 @@ fn text(nodes: &[StoredNode], group: &StoredNode, args: &List, palette: Palette)
     let names: Vec<String> = nodes.iter().map(|node| format!("{}{}", above(node), name(node))).collect();
     let width = if long { widest(&names) } else { 0 };
     let line = |(node, name): (&StoredNode, &String)| match node.node.as_array().filter(|_| long) {
-        Some(array) => format!("{}  {}\n", padded(name, width), Row::new(array).in_full(palette)),
+        Some(array) => format!("{}  {}\n", padded(name, width), ArrayRow::new(array).in_full(palette)),
         None if node.node.as_group().is_some() => format!("{}\n", styled(name, palette.group)),
         None => format!("{name}\n"),
     };

@@ -1,7 +1,7 @@
 //! `zarr migrate`: a hierarchy in another format, in place. Takes the arguments of zarr-python's command as well.
 
 use super::conversion_lines::ome_line;
-use super::convert::{Left, carry_out, facts};
+use super::convert::{InterruptionMessages, carry_out, facts};
 use super::dry_run;
 use crate::args::{Loss, dialect};
 use crate::context::Context;
@@ -136,7 +136,7 @@ fn in_place(context: &Context, args: &Migrate, store: &Arc<dyn Store>, dialect: 
     if args.dry_run {
         return preview(context, &migration, dialect);
     }
-    let left = Left {
+    let left = InterruptionMessages {
         before: "the migration is not complete; the same command goes on, `zarr migrate --undo` drops what is written"
             .to_owned(),
         after: "all is written; `zarr migrate --finish` drops the old documents, `zarr migrate --undo` the new ones"

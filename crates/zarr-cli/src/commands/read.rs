@@ -5,29 +5,29 @@
 
 mod explain;
 mod header;
-mod labelled;
 mod narrow;
 pub(crate) mod select;
+mod selected_variable;
 
-pub(crate) use labelled::{group_of, groups_above, inheriting};
+pub(crate) use selected_variable::{group_of, groups_above, inheriting};
 
-use super::transfer::{Transfer, Transferred};
+use super::transfer::{Transfer, TransferTotals};
 use crate::args::NodeArgs;
 use crate::columns::line_width;
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
-use crate::format::{Cells, Form, TextStyle, format};
+use crate::format::{Cells, OutputForm, TextStyle, format};
 use crate::interrupted;
 use crate::number;
 use crate::object::object;
 use crate::output::Output;
 use crate::pager::Pager;
-use crate::pieces::Pieces;
+use crate::selection_pieces::SelectionPieces;
 use clap::{Args, ValueEnum};
 use header::Header;
-pub(crate) use labelled::Labelled;
 use narrow::Ends;
-use select::{Chosen, WHICH};
+use select::{SelectionArgs, WHICH};
+pub(crate) use selected_variable::SelectedVariable;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use zarr::MissingReport;
@@ -72,7 +72,7 @@ pub(crate) struct Read {
     #[command(flatten)]
     node: NodeArgs,
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: SelectionArgs,
     /// Only the first N along the first dimension of what is selected.
     #[arg(long, value_name = "N", help_heading = WHICH)]
     head: Option<u64>,
@@ -100,7 +100,7 @@ pub(crate) struct Read {
     precision: Option<u8>,
     /// The output form; by default that of the suffix of --output, else text, or json with --json.
     #[arg(long = "as", value_name = "FORM", help_heading = HOW)]
-    form: Option<Form>,
+    form: Option<OutputForm>,
     /// The file to write, which is replaced once everything is written; `-` is standard output.
     #[arg(short, long, value_name = "FILE", help_heading = HOW)]
     output: Option<PathBuf>,
@@ -145,7 +145,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     let array = context.array(&location)?;
     let array = array.with(array.options().clone().missing_chunks(missing_chunks))?;
     let mut selection = args.chosen.by_index(&array)?;
-    let wanted = Wanted {
+    let wanted = VariableRequest {
         labels: args.chosen.labels(),
         is_asked: args.decode,
         is_default: !args.raw && args.field.is_none(),
@@ -160,7 +160,7 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
     }
     let is_labelled = args.decode || args.elide || is_shown(args, form);
     if args.explain {
-        return explain::run(context, &array, &selection, variable, is_labelled && form == Form::Text);
+        return explain::run(context, &array, &selection, variable, is_labelled && form == OutputForm::Text);
     }
     let style = TextStyle { width: line_width(), precision: args.precision.map(usize::from), gaps: Vec::new() };
     let is_reported = !is_stdout(args) && !context.global.quiet;
@@ -190,18 +190,18 @@ pub(crate) fn run(context: &Context, args: &Read) -> Result<()> {
 }
 
 /// The form of the output.
-fn form(context: &Context, args: &Read) -> Result<Form> {
+fn form(context: &Context, args: &Read) -> Result<OutputForm> {
     let named = match args.output.as_deref().filter(|_| args.form.is_none() && !is_stdout(args)) {
-        Some(file) => Form::by_name(file)?,
+        Some(file) => OutputForm::by_name(file)?,
         None => args.form,
     };
-    Ok(named.unwrap_or(if context.global.json { Form::Json } else { Form::Text }))
+    Ok(named.unwrap_or(if context.global.json { OutputForm::Json } else { OutputForm::Text }))
 }
 
 /// Refuses options of text with another form.
-fn check_form(args: &Read, form: Form) -> Result<()> {
+fn check_form(args: &Read, form: OutputForm) -> Result<()> {
     let option = if args.elide { "--elide" } else { "--precision" };
-    match form != Form::Text && (args.elide || args.precision.is_some()) {
+    match form != OutputForm::Text && (args.elide || args.precision.is_some()) {
         true => Err(Failure::usage(format!("{option} is of text alone")).with_hint("--as text")),
         false => Ok(()),
     }
@@ -212,15 +212,15 @@ fn is_stdout(args: &Read) -> bool {
 }
 
 /// Whether people see the output at once.
-fn is_shown(args: &Read, form: Form) -> bool {
-    form == Form::Text && is_stdout(args) && std::io::stdout().is_terminal()
+fn is_shown(args: &Read, form: OutputForm) -> bool {
+    form == OutputForm::Text && is_stdout(args) && std::io::stdout().is_terminal()
 }
 
 /// Takes the elements that `ends` shows.
 fn take(
     array: &Array,
     selection: &mut Selection,
-    variable: Option<&mut (Labelled<'_>, bool)>,
+    variable: Option<&mut (SelectedVariable<'_>, bool)>,
     ends: &[Ends],
     is_elided: bool,
 ) -> Result<()> {
@@ -234,13 +234,13 @@ fn take(
 }
 
 /// The line at the end of a read into a file.
-fn summarize(context: &Context, file: &Path, done: &Transferred) -> Result<()> {
+fn summarize(context: &Context, file: &Path, done: &TransferTotals) -> Result<()> {
     let file = file.display().to_string();
     context.summary(|| done.facts_behind(object! { "output": file.as_str() }), || done.line(&file))
 }
 
 /// Whether an array is to be looked at as a variable of its data set.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct VariableRequest<'a> {
     /// Labels along dimensions.
     pub(crate) labels: &'a [String],
     /// Whether decoded values are asked for.
@@ -254,11 +254,11 @@ pub(crate) struct Wanted<'a> {
 /// The array as a variable of its data set, and whether it is decoded, if that is wanted.
 pub(crate) fn labelled<'c>(
     context: &'c Context,
-    wanted: &Wanted<'_>,
+    wanted: &VariableRequest<'_>,
     location: &NodeLocation,
     array: &Array,
     selection: &Selection,
-) -> Result<Option<(Labelled<'c>, bool)>> {
+) -> Result<Option<(SelectedVariable<'c>, bool)>> {
     let is_decoded = wanted.is_asked || wanted.is_default;
     let is_asked = wanted.is_asked || !wanted.labels.is_empty();
     if !is_decoded && !is_asked {
@@ -267,7 +267,7 @@ pub(crate) fn labelled<'c>(
     // Indices beyond the array are reported as for any array.
     selection.resolve_on(array.chunk_grid())?;
     let warn = |failure: &Failure| context.warnings(&[format!("{}: {}", wanted.instead, failure.line)]);
-    match Labelled::open(context, wanted.labels, location, array, array.options(), selection) {
+    match SelectedVariable::open(context, wanted.labels, location, array, array.options(), selection) {
         Ok(None) if is_asked => {
             let option = if wanted.is_asked { "--decode" } else { "--sel" };
             let message = match array.dimension_names() {
@@ -307,14 +307,14 @@ fn check_size(shape: &[u64], item: u64) -> Result<()> {
 }
 
 /// The pieces in which a selection is read.
-fn pieces(array: &Array, selection: &Selection) -> Result<Pieces> {
+fn pieces(array: &Array, selection: &Selection) -> Result<SelectionPieces> {
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let item = if array.data_type().is_variable() { VARIABLE } else { array.data_type().item_size() as u64 };
-    Ok(Pieces::new(selection, &resolved, item, &array.part_shape(), PIECE))
+    Ok(SelectionPieces::new(selection, &resolved, item, &array.part_shape(), PIECE))
 }
 
 /// Prints elements as they are stored, without labels.
-fn plain(args: &Read, array: &Array, selection: &Selection, form: Form, view: &View) -> Result<Transferred> {
+fn plain(args: &Read, array: &Array, selection: &Selection, form: OutputForm, view: &View) -> Result<TransferTotals> {
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let mut shape = resolved.result_shape().to_vec();
     // A field may have axes of its own.
@@ -354,10 +354,10 @@ fn plain(args: &Read, array: &Array, selection: &Selection, form: Form, view: &V
 
 impl View {
     /// Where the result goes.
-    fn open(&self, args: &Read, form: Form) -> Result<Output> {
+    fn open(&self, args: &Read, form: OutputForm) -> Result<Output> {
         match self.is_paged {
             true => Ok(Output::paged(Pager::by_environment(true))),
-            false => Output::open(args.output.as_deref(), matches!(form, Form::Raw | Form::Npy)),
+            false => Output::open(args.output.as_deref(), matches!(form, OutputForm::Raw | OutputForm::Npy)),
         }
     }
 

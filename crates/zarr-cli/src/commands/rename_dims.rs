@@ -88,14 +88,14 @@ fn siblings(location: &NodeLocation, array: &StoredNode) -> Vec<StoredNode> {
 }
 
 /// An array of a data set: its name, its lengths, and the names of its dimensions before and after.
-struct Named<'a> {
+struct ArrayDimensions<'a> {
     name: &'a str,
     shape: &'a [u64],
     before: Vec<Option<&'a str>>,
     after: Vec<Option<&'a str>>,
 }
 
-impl<'a> Named<'a> {
+impl<'a> ArrayDimensions<'a> {
     fn new(node: &'a StoredNode, changes: &'a [Change]) -> Option<Self> {
         let array: &ArrayMetadata = node.node.as_array()?;
         let names = array.dimension_names.as_deref().unwrap_or_default();
@@ -123,7 +123,8 @@ fn check_data_set(
     others: &[StoredNode],
     changes: &[Change],
 ) -> Result<()> {
-    let all: Vec<Named<'_>> = arrays.iter().chain(others).filter_map(|node| Named::new(node, changes)).collect();
+    let all: Vec<ArrayDimensions<'_>> =
+        arrays.iter().chain(others).filter_map(|node| ArrayDimensions::new(node, changes)).collect();
     let is_coordinate = |name: &str, dims: &[Option<&str>]| matches!(dims, [Some(only)] if *only == name);
     for array in &all {
         if is_coordinate(array.name, &array.before) && !is_coordinate(array.name, &array.after) {

@@ -4,8 +4,8 @@ mod group;
 mod values;
 
 use super::bar::Bar;
-use super::read::select::{Chosen, WHICH};
-use super::read::{Wanted, group_of, inheriting, labelled};
+use super::read::select::{SelectionArgs, WHICH};
+use super::read::{VariableRequest, group_of, inheriting, labelled};
 use crate::args::{NodeArgs, axis_of};
 use crate::context::{Context, NodeLocation};
 use crate::escape;
@@ -47,7 +47,7 @@ pub(crate) struct Stats {
     #[command(flatten)]
     node: NodeArgs,
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: SelectionArgs,
     /// The field of structs to look at; a period leads to a field of a field: position.x.
     #[arg(long, value_name = "NAME", help_heading = WHICH)]
     field: Option<String>,
@@ -98,24 +98,24 @@ pub(crate) fn run(context: &Context, args: &Stats) -> Result<()> {
     if let Some(Shares(shares)) = &args.quantiles {
         options = options.quantiles(shares);
     }
-    let measured = Measured::of(context, args, &location, options)?;
+    let measured = ArrayStatistics::of(context, args, &location, options)?;
     let shown = measured.shown();
     context.page(|| shown.json(), || shown.text())
 }
 
 /// Statistics of an array, and where its extremes lie.
-struct Measured {
+struct ArrayStatistics {
     statistics: Statistics,
     path: String,
     dimension: Option<String>,
     places: [Vec<(String, String)>; 2],
 }
 
-impl Measured {
+impl ArrayStatistics {
     fn of(context: &Context, args: &Stats, location: &NodeLocation, options: StatsOptions) -> Result<Self> {
         let array = context.array(location)?;
         let selection = args.chosen.by_index(&array)?;
-        let wanted = Wanted {
+        let wanted = VariableRequest {
             labels: args.chosen.labels(),
             is_asked: args.decode,
             is_default: !args.raw && args.field.is_none(),
@@ -161,9 +161,9 @@ impl Measured {
         Ok(Self { statistics, path: location.path.to_string(), dimension, places })
     }
 
-    fn shown(&self) -> Shown<'_> {
+    fn shown(&self) -> ShownStatistics<'_> {
         let Self { statistics, path, dimension, places } = self;
-        Shown { statistics, path, dimension: dimension.as_deref(), places }
+        ShownStatistics { statistics, path, dimension: dimension.as_deref(), places }
     }
 }
 
@@ -186,7 +186,7 @@ fn labels(context: &Context, location: &NodeLocation, name: &str, index: &[u64])
 }
 
 /// Statistics, and of which node.
-struct Shown<'a> {
+struct ShownStatistics<'a> {
     statistics: &'a Statistics,
     path: &'a str,
     dimension: Option<&'a str>,
@@ -194,7 +194,7 @@ struct Shown<'a> {
     places: &'a [Vec<(String, String)>; 2],
 }
 
-impl Shown<'_> {
+impl ShownStatistics<'_> {
     fn json(&self) -> Map {
         let statistics = self.statistics;
         let numbers = &statistics.numbers;

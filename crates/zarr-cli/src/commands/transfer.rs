@@ -19,7 +19,7 @@ pub(crate) struct Transfer {
 
 /// Elements that were read or written.
 #[derive(Debug)]
-pub(crate) struct Transferred {
+pub(crate) struct TransferTotals {
     elements: u64,
     /// Bytes of the file.
     bytes: u64,
@@ -41,13 +41,13 @@ impl Transfer {
     }
 
     /// Ends the transfer when all elements are done; the file has `bytes` bytes.
-    pub(crate) fn finish(self, bytes: u64) -> Transferred {
+    pub(crate) fn finish(self, bytes: u64) -> TransferTotals {
         self.bar.finish();
-        Transferred { elements: self.elements.get(), bytes, seconds: self.started.elapsed().as_secs_f64() }
+        TransferTotals { elements: self.elements.get(), bytes, seconds: self.started.elapsed().as_secs_f64() }
     }
 }
 
-impl Transferred {
+impl TransferTotals {
     /// The facts behind others, as JSON.
     pub(crate) fn facts_behind(&self, others: Map) -> Map {
         object! { ..others, "elements": self.elements, "bytes": self.bytes, "seconds": self.seconds }

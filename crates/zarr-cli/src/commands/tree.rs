@@ -71,7 +71,7 @@ impl Drawing<'_> {
         let mut text =
             format!("{}  {} {}", styled(&escape::line(name), self.palette.heading), top.dialect, describe::kind(top));
         match &top.node {
-            Node::Array(array) => text.push_str(&format!("  {}", Row::new(array).in_full(self.palette))),
+            Node::Array(array) => text.push_str(&format!("  {}", ArrayRow::new(array).in_full(self.palette))),
             Node::Group(_) => {
                 text.push_str(&counts(below));
                 text.push_str(&image(top));
@@ -153,7 +153,7 @@ struct Child<'a> {
     node: &'a StoredNode,
     name: String,
     /// The cells of the row, if the node is an array.
-    row: Option<Row>,
+    row: Option<ArrayRow>,
     /// Description of the image, if the node is one.
     image: String,
 }
@@ -164,7 +164,7 @@ impl<'a> Level<'a> {
         let child = |node: &&'a StoredNode| Child {
             node,
             name: label(node, dialect),
-            row: node.node.as_array().map(Row::new),
+            row: node.node.as_array().map(ArrayRow::new),
             image: image(node),
         };
         let children: Vec<Child<'a>> = nodes.iter().map(child).collect();
@@ -181,7 +181,7 @@ impl<'a> Level<'a> {
     }
 
     /// An array in one line.
-    fn line(&self, name: &str, Row { shape, data_type, rest }: &Row, palette: Palette) -> String {
+    fn line(&self, name: &str, ArrayRow { shape, data_type, rest }: &ArrayRow, palette: Palette) -> String {
         let (name, shape) = (padded(name, self.name_width), padded(shape, self.shape_width));
         format!("{name}  {shape}  {}  {rest}", styled(&padded(data_type, self.type_width), palette.data_type))
     }
@@ -227,13 +227,13 @@ fn counts(nodes: &[StoredNode]) -> String {
 }
 
 /// An array in one line.
-pub(crate) struct Row {
+pub(crate) struct ArrayRow {
     shape: String,
     data_type: String,
     rest: String,
 }
 
-impl Row {
+impl ArrayRow {
     pub(crate) fn new(array: &ArrayMetadata) -> Self {
         let shapes = ChunkShapes::new(array);
         let mut rest = format!("chunks {}", extents(&shapes.chunk));

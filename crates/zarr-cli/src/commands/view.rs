@@ -1,11 +1,11 @@
 //! `zarr view`: an array as a picture.
 
 mod animate;
-mod source;
-mod target;
+mod picture_source;
+mod picture_target;
 mod title;
 
-use super::read::select::Chosen;
+use super::read::select::SelectionArgs;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
@@ -13,9 +13,9 @@ use crate::interrupted;
 use crate::number::grouped;
 use crate::object::{object, or_null};
 use clap::Args;
-use source::{Channel, Source};
+use picture_source::{Channel, PictureSource};
+use picture_target::PictureTarget;
 use std::path::{Path, PathBuf};
-use target::Target;
 use title::Title;
 use zarr::meta::json::{Map, Value};
 use zarr::view::{
@@ -40,7 +40,7 @@ pub(crate) struct View {
     #[command(flatten)]
     node: NodeArgs,
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: SelectionArgs,
     /// The dimensions that are shown, rows and columns, or one: names or numbers, "lat,lon", "0,2".
     #[arg(long, value_name = "DIMS")]
     plane: Option<String>,
@@ -67,7 +67,7 @@ pub(crate) struct View {
     height: Option<u16>,
     /// How a terminal shows pictures: auto, half (blocks), kitty, iterm, sixel, or none, by letters.
     #[arg(long, value_name = "NAME", value_parser = protocol, conflicts_with = "output")]
-    protocol: Option<target::Choice>,
+    protocol: Option<picture_target::Choice>,
     /// Write a PNG file; `-` is standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -90,13 +90,13 @@ fn color_map(text: &str) -> Result<ColorMap, String> {
     ColorMap::by_name(text).ok_or_else(|| format!("expected one of {}", names()))
 }
 
-fn protocol(text: &str) -> Result<target::Choice, String> {
+fn protocol(text: &str) -> Result<picture_target::Choice, String> {
     match text {
-        "auto" => Ok(target::Choice::Auto),
-        "none" => Ok(target::Choice::Plain),
+        "auto" => Ok(picture_target::Choice::Auto),
+        "none" => Ok(picture_target::Choice::Plain),
         name => name
             .parse::<Protocol>()
-            .map(target::Choice::Protocol)
+            .map(picture_target::Choice::Protocol)
             .map_err(|_| "expected auto, half, kitty, iterm, sixel or none".to_owned()),
     }
 }
@@ -119,12 +119,12 @@ pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
             interrupted::watch(&format!("{} is not written", path.display()), context.global.json);
         }
     }
-    let target = Target::new(context, args)?;
+    let target = PictureTarget::new(context, args)?;
     if args.animate.is_some() {
         return animate::run(context, args, target.room);
     }
     let budget = if args.full { Budget::UNLIMITED } else { Budget::default() };
-    let source = Source::open(context, args, target.room)?;
+    let source = PictureSource::open(context, args, target.room)?;
     let figure = source.figure(context, args, target.room, &budget)?;
     let picture = match (&args.output, figure.slice.samples.len()) {
         (Some(_), 0) => {
@@ -133,7 +133,7 @@ pub(crate) fn run(context: &Context, args: &View) -> Result<()> {
         }
         (Some(path), _) => {
             let picture = picture(&figure, args, target.room)?;
-            target::write(path, &zarr::view::png(&picture)?)?;
+            picture_target::write(path, &zarr::view::png(&picture)?)?;
             if let Some(note) = figure.note.as_ref().filter(|_| figure.slice.is_cut) {
                 context.warnings(&[format!("{}: {note}", path.display())]);
             }
@@ -161,14 +161,14 @@ fn picture(figure: &Figure, args: &View, room: Room) -> Result<Picture> {
 }
 
 /// Surroundings of the values of a picture.
-struct Around {
+struct PictureLabels {
     axes: Vec<AxisLabels>,
     title: Title,
     /// Whether rows are shown from the last to the first.
     is_upwards: bool,
 }
 
-impl Source {
+impl PictureSource {
     /// Reads what is shown, and makes its figure.
     fn figure(&self, context: &Context, args: &View, room: Room, budget: &Budget) -> Result<Figure> {
         let selected: Vec<u64> = self.cut.samples().iter().map(|samples| samples.of).collect();
@@ -203,7 +203,7 @@ impl Source {
     }
 
     /// The surroundings of samples of the axes that are shown.
-    fn around(&self, context: &Context, samples: &[Samples]) -> Result<Around> {
+    fn around(&self, context: &Context, samples: &[Samples]) -> Result<PictureLabels> {
         let mut axes = Vec::new();
         for (&axis, samples) in self.cut.shown().iter().zip(samples) {
             axes.push(self.labels(context, axis, samples)?);
@@ -212,18 +212,18 @@ impl Source {
         if is_upwards && let Some(rows) = axes.first_mut() {
             *rows = rows.reversed();
         }
-        Ok(Around { axes, title: self.title(context), is_upwards })
+        Ok(PictureLabels { axes, title: self.title(context), is_upwards })
     }
 
     /// The figure of a slice.
-    fn figure_of(&self, around: &Around, title: String, slice: Slice, shading: Shading) -> Figure {
+    fn figure_of(&self, around: &PictureLabels, title: String, slice: Slice, shading: Shading) -> Figure {
         let note = self.note(&slice);
         let slice = if around.is_upwards { slice.upside_down() } else { slice };
         Figure { title, slice, axes: around.axes.clone(), shading, colors: None, units: self.units(), note }
     }
 
     /// The figure of channels that are shown together.
-    fn composite(&self, around: &Around, title: String, mut layers: Vec<Layer>) -> Result<Figure> {
+    fn composite(&self, around: &PictureLabels, title: String, mut layers: Vec<Layer>) -> Result<Figure> {
         let note = layers.first().and_then(|layer| self.note(&layer.slice));
         if around.is_upwards {
             layers.iter_mut().for_each(|layer| layer.slice = layer.slice.upside_down());

@@ -6,22 +6,22 @@
 
 mod casting;
 mod decoded;
-mod elements;
+mod element_conversion;
 mod spool;
 mod values;
 
-use super::read::select::Chosen;
-use super::read::{Wanted, labelled};
+use super::read::select::SelectionArgs;
+use super::read::{VariableRequest, labelled};
 use super::transfer::Transfer;
 use crate::args::NodeArgs;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::npy::Header;
 use crate::number;
-use crate::pieces::{Order, Pieces};
+use crate::selection_pieces::{Order, SelectionPieces};
 pub(crate) use casting::Casting;
 use clap::{Args, ValueEnum};
-use elements::Elements;
+use element_conversion::ElementConversion;
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ const KEPT: u64 = 64 << 20;
 
 /// The forms of files that elements are written from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Source {
+pub(crate) enum InputForm {
     /// A file of numpy.
     Npy,
     /// Nested arrays.
@@ -45,7 +45,7 @@ pub(crate) enum Source {
     Csv,
 }
 
-impl Source {
+impl InputForm {
     /// The form that the name of a file tells.
     fn by_name(path: &Path) -> Option<Self> {
         match path.extension().and_then(|extension| extension.to_str()) {
@@ -74,7 +74,7 @@ pub(crate) struct Write {
     value: Option<String>,
     /// The form of the file; by default according to its name, else that of numpy.
     #[arg(long = "as", value_name = "FORM")]
-    form: Option<Source>,
+    form: Option<InputForm>,
     /// Cast numbers of a file of numpy to the type of the array, as numpy does by this rule. By default none is: a value that the type does
     /// not have is an error under any.
     #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "same_kind", conflicts_with = "decode")]
@@ -84,7 +84,7 @@ pub(crate) struct Write {
     #[arg(long)]
     decode: bool,
     #[command(flatten)]
-    chosen: Chosen,
+    chosen: SelectionArgs,
 }
 
 pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
@@ -92,7 +92,8 @@ pub(crate) fn run(context: &Context, args: &Write) -> Result<()> {
     Migration::check_settled(&location.store)?;
     let array = context.array(&location)?;
     let selection = args.chosen.by_index(&array)?;
-    let wanted = Wanted { labels: args.chosen.labels(), is_asked: args.decode, is_default: false, instead: "" };
+    let wanted =
+        VariableRequest { labels: args.chosen.labels(), is_asked: args.decode, is_default: false, instead: "" };
     let variable = labelled(context, &wanted, &location, &array, &selection)?;
     let selection = match &variable {
         Some((variable, _)) => variable.stored_selection(None)?,
@@ -154,11 +155,11 @@ fn from_npy(
         return Err(Failure::usage(message)
             .with_hint("--select, --isel and --sel choose the elements to write, by default all"));
     }
-    let elements = Elements::of_file(&source.name, &header.data_type, array.data_type(), cast)?;
+    let elements = ElementConversion::of_file(&source.name, &header.data_type, array.data_type(), cast)?;
     source.check_size(&header)?;
     let (order, item) = (header.order_of_axes(), elements.item_size(&header.data_type, array.data_type()));
     let chunk = array.chunk_grid().largest_chunk_shape();
-    let mut pieces = Pieces::in_order(order, &selection, &resolved, item, &chunk, PIECE);
+    let mut pieces = SelectionPieces::in_order(order, &selection, &resolved, item, &chunk, PIECE);
     if !pieces.is_one() && elements.may_be_refused() {
         elements_fit(&elements, source)?;
     }
@@ -176,7 +177,7 @@ fn from_npy(
 }
 
 /// Checks all elements of a file before the first is written. Those of standard input come only once.
-fn elements_fit(elements: &Elements, source: &Input) -> Result<()> {
+fn elements_fit(elements: &ElementConversion, source: &Input) -> Result<()> {
     let Some(mut again) = source.again()? else { return Ok(()) };
     let header = Header::read(&again.name, &mut again.input)?;
     elements.check(&header, &mut again)
@@ -186,16 +187,16 @@ fn elements_fit(elements: &Elements, source: &Input) -> Result<()> {
 pub(super) fn appended(
     array: &mut Array,
     axis: usize,
-    (form, cast): (Option<Source>, Option<Casting>),
+    (form, cast): (Option<InputForm>, Option<Casting>),
     name: &str,
     source: &mut Input,
 ) -> Result<()> {
-    let form = form.or_else(|| Source::by_name(Path::new(name))).unwrap_or(Source::Npy);
+    let form = form.or_else(|| InputForm::by_name(Path::new(name))).unwrap_or(InputForm::Npy);
     let data_type = array.data_type().clone();
     let mut shape = array.shape().to_vec();
-    let (mut spooled, order) = if form == Source::Npy {
+    let (mut spooled, order) = if form == InputForm::Npy {
         let header = Header::read(&source.name, &mut source.input)?;
-        let elements = Elements::of_file(&source.name, &header.data_type, &data_type, cast)?;
+        let elements = ElementConversion::of_file(&source.name, &header.data_type, &data_type, cast)?;
         let is_alike = |(at, (found, expected)): (usize, (&u64, &u64))| at == axis || found == expected;
         if header.shape.len() != shape.len() || !header.shape.iter().zip(&shape).enumerate().all(is_alike) {
             let (found, expected) = (number::tuple(&header.shape), number::tuple(&shape));
@@ -243,7 +244,7 @@ pub(super) fn appended(
 
 /// A file, or standard input.
 pub(super) struct Input {
-    input: Counted,
+    input: CountingReader,
     name: String,
     /// Bytes of a file, where that is known.
     size: Option<u64>,
@@ -252,18 +253,18 @@ pub(super) struct Input {
 }
 
 /// Counts the bytes that are read.
-struct Counted {
+struct CountingReader {
     input: Box<dyn Read>,
     bytes: u64,
 }
 
-impl Counted {
+impl CountingReader {
     fn new(input: impl Read + 'static) -> Self {
         Self { input: Box::new(input), bytes: 0 }
     }
 }
 
-impl Read for Counted {
+impl Read for CountingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.input.read(buffer)?;
         self.bytes = self.bytes.saturating_add(count as u64);
@@ -275,13 +276,13 @@ impl Input {
     pub(super) fn open(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
             let name = "standard input".to_owned();
-            return Ok(Self { input: Counted::new(io::stdin().lock()), name, size: None, path: None });
+            return Ok(Self { input: CountingReader::new(io::stdin().lock()), name, size: None, path: None });
         }
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| Failure::input(&name, &error))?;
         let size = file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len());
         let path = size.map(|_| path.to_owned());
-        Ok(Self { input: Counted::new(BufReader::with_capacity(1 << 20, file)), name, size, path })
+        Ok(Self { input: CountingReader::new(BufReader::with_capacity(1 << 20, file)), name, size, path })
     }
 
     /// The file from its beginning; `None` of what can be read only once.

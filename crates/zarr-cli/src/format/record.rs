@@ -1,6 +1,6 @@
 //! A variable as a JSON object, as `DataArray.to_dict` of xarray has it.
 
-use super::nested::Nested;
+use super::nested_json::NestedJson;
 use super::{AxisLabels, Cells, Format};
 use crate::escape;
 use crate::failure::Result;
@@ -12,13 +12,13 @@ use zarr::meta::json::{Map, Value};
 #[derive(Debug)]
 pub(crate) struct Record {
     members: Map,
-    data: Nested,
+    data: NestedJson,
 }
 
 impl Record {
     /// `members`: all but the data.
     pub(crate) fn new(members: Map, shape: &[u64]) -> Self {
-        Self { members, data: Nested::new(shape) }
+        Self { members, data: NestedJson::new(shape) }
     }
 
     /// Values as nested arrays.

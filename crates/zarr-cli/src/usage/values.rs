@@ -1,6 +1,6 @@
 //! Hints about the value of an option that does not take it.
 
-use crate::format::{Form, NETCDF, is_netcdf};
+use crate::format::{NETCDF, OutputForm, is_netcdf};
 use clap::{Command, ValueEnum};
 
 /// A hint about the value of an option, as it stands in messages: `--dialect <DIALECT>`.
@@ -8,7 +8,7 @@ pub(super) fn hint(verb: Option<&Command>, argument: &str, value: &str) -> Optio
     let has = |long: &str| verb.is_some_and(|verb| verb.get_arguments().any(|arg| arg.get_long() == Some(long)));
     let option = argument.split([' ', '=']).next()?;
     if option == "--dialect" {
-        let is_form = Form::from_str(value, true).is_ok() || is_netcdf(value);
+        let is_form = OutputForm::from_str(value, true).is_ok() || is_netcdf(value);
         return match (is_form, has("as")) {
             (true, true) => Some(format!("--as {value} is the form of the output")),
             (true, false) if value == "json" => Some("--json prints JSON".to_owned()),

@@ -1,6 +1,6 @@
 //! `zarr read --explain`: the requests of a read, without the read.
 
-use super::labelled::Labelled;
+use super::selected_variable::SelectedVariable;
 use crate::columns::{padded, widest};
 use crate::context::Context;
 use crate::escape;
@@ -17,7 +17,7 @@ const SHOWN: usize = 20;
 
 /// The plans of all pieces that a selection is read in.
 #[derive(Default)]
-struct Explained {
+struct SelectionPlan {
     pieces: u64,
     plan: Plan,
     /// Whether the document is got again at the end.
@@ -29,10 +29,10 @@ pub(super) fn run(
     context: &Context,
     array: &Array,
     selection: &Selection,
-    variable: Option<(Labelled<'_>, bool)>,
+    variable: Option<(SelectedVariable<'_>, bool)>,
     has_labels: bool,
 ) -> Result<()> {
-    let mut explained = Explained::default();
+    let mut explained = SelectionPlan::default();
     let none = (!array.data_type().is_variable()).then_some(0);
     (explained.plan.selected_bytes, explained.plan.decoded_bytes) = (none, none);
     let whole = match variable {
@@ -55,7 +55,7 @@ pub(super) fn run(
     context.print(|| explained.json(), || explained.text(&shape, array))
 }
 
-impl Explained {
+impl SelectionPlan {
     /// Adds the plan of the next piece, which is read when those before it are.
     fn add(&mut self, plan: Plan) {
         let all = &mut self.plan;

@@ -1,7 +1,7 @@
 //! The lines above elements on a terminal: name, shape and data type, and what was left out.
 
-use super::labelled::Labelled;
 use super::narrow::Ends;
+use super::selected_variable::SelectedVariable;
 use crate::context::NodeLocation;
 use crate::failure::Result;
 use crate::{escape, number};
@@ -11,7 +11,7 @@ use zarr::{Array, Selection};
 /// Header that is printed before the elements, in a line or two.
 pub(super) struct Header {
     name: String,
-    axes: Vec<Axis>,
+    axes: Vec<HeaderAxis>,
     data_type: String,
     is_decoded: bool,
     /// The number of all elements, if only some follow.
@@ -19,7 +19,7 @@ pub(super) struct Header {
 }
 
 /// An axis of the result.
-struct Axis {
+struct HeaderAxis {
     name: Option<String>,
     len: u64,
     /// The length before the first ones were taken.
@@ -31,10 +31,10 @@ impl Header {
     pub(super) fn new(
         location: &NodeLocation,
         array: &Array,
-        variable: Option<&(Labelled<'_>, bool)>,
+        variable: Option<&(SelectedVariable<'_>, bool)>,
         selection: &Selection,
     ) -> Result<Self> {
-        let axis = |(name, len)| Axis { name, len, of: None };
+        let axis = |(name, len)| HeaderAxis { name, len, of: None };
         let (axes, data_type, is_decoded) = match variable {
             Some((variable, is_decoded)) => {
                 let sizes = variable.sizes()?.into_iter().map(|(name, len)| (Some(name), len));
@@ -78,7 +78,7 @@ fn stored_axes(array: &Array, selection: &Selection) -> Result<Vec<(Option<Strin
     Ok(shape.iter().enumerate().map(|(at, &len)| (names.get(at).cloned().flatten(), len)).collect())
 }
 
-impl fmt::Display for Axis {
+impl fmt::Display for HeaderAxis {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(name) = &self.name {
             write!(f, "{} ", escape::line(name))?;
@@ -90,7 +90,7 @@ impl fmt::Display for Axis {
 
 impl fmt::Display for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let axes: Vec<String> = self.axes.iter().map(Axis::to_string).collect();
+        let axes: Vec<String> = self.axes.iter().map(HeaderAxis::to_string).collect();
         let comma = if axes.len() == 1 && self.axes.iter().all(|axis| axis.name.is_none()) { "," } else { "" };
         write!(f, "{}  ({}{comma})  {}", escape::line(&self.name), axes.join(", "), escape::line(&self.data_type))?;
         writeln!(f, "{}", if self.is_decoded { "  decoded" } else { "" })?;

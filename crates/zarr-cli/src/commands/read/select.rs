@@ -12,7 +12,7 @@ pub(crate) const WHICH: &str = "Which elements";
 
 /// Which elements of an array.
 #[derive(Debug, Args)]
-pub(crate) struct Chosen {
+pub(crate) struct SelectionArgs {
     /// Which elements, as in numpy: "0:10, 5, ::2, ..."; lists of indices in brackets; or with names of dimensions, "time=0, lat=::2".
     #[arg(long, value_name = "SEL", allow_hyphen_values = true, conflicts_with_all = ["sel", "isel"], help_heading = WHICH)]
     select: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct ByDimension {
     isel: Vec<String>,
 }
 
-impl Chosen {
+impl SelectionArgs {
     /// The selection by index that these arguments ask for.
     pub(crate) fn by_index(&self, array: &Array) -> Result<Selection> {
         self.by_index_of(array.dimension_names().unwrap_or_default())

@@ -1,7 +1,7 @@
 //! Statistics of the arrays of a group, in a line each.
 
 use super::values::{brief, deviation};
-use super::{Measured, Stats};
+use super::{ArrayStatistics, Stats};
 use crate::context::{Context, NodeLocation};
 use crate::escape;
 use crate::failure::{Failure, Result};
@@ -41,7 +41,7 @@ pub(super) fn run(context: &Context, args: &Stats, location: &NodeLocation) -> R
             dialect: location.dialect,
         };
         let options = StatsOptions::default().bins(0).quantiles(&[]).memory(args.memory);
-        match Measured::of(context, args, &at, options) {
+        match ArrayStatistics::of(context, args, &at, options) {
             Ok(one) => measured.push(one),
             Err(failure) => failures.push(failure),
         }
@@ -52,10 +52,10 @@ pub(super) fn run(context: &Context, args: &Stats, location: &NodeLocation) -> R
     report::all(failures.into_iter(), context.global.json)
 }
 
-fn text(measured: &[Measured]) -> String {
+fn text(measured: &[ArrayStatistics]) -> String {
     let heading =
         ["ARRAY", "SHAPE", "TYPE", "COUNT", "MISSING", "MIN", "MAX", "MEAN", "STD"].map(str::to_owned).to_vec();
-    let row = |one: &Measured| {
+    let row = |one: &ArrayStatistics| {
         let (statistics, numbers) = (&one.statistics, &one.statistics.numbers);
         let kind = statistics.kind;
         // Of texts, truths and complex numbers a line of their own says what the numbers are.

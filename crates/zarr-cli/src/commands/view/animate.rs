@@ -1,7 +1,7 @@
 //! `zarr view --animate`: an animated PNG.
 
-use super::source::{Channel, Source};
-use super::{Around, View, nth, picture, shared};
+use super::picture_source::{Channel, PictureSource};
+use super::{PictureLabels, View, nth, picture, shared};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::number::grouped;
@@ -23,7 +23,7 @@ pub(super) fn run(context: &Context, args: &View, room: Room) -> Result<()> {
     let (Some(dimension), Some(path)) = (&args.animate, &args.output) else {
         return Err(Failure::usage("--animate needs -o"));
     };
-    let source = Source::open(context, args, room)?;
+    let source = PictureSource::open(context, args, room)?;
     let axis = source.axis(dimension)?;
     let Some(all) = source.cut.along(axis) else {
         let message = match source.cut.shown().contains(&axis) {
@@ -112,7 +112,13 @@ impl Write for File {
 }
 
 /// Which indices of an axis have frames, and the figure of each.
-fn figures(source: &Source, context: &Context, args: &View, room: Room, axis: usize) -> Result<(Samples, Vec<Figure>)> {
+fn figures(
+    source: &PictureSource,
+    context: &Context,
+    args: &View,
+    room: Room,
+    axis: usize,
+) -> Result<(Samples, Vec<Figure>)> {
     let budget = if args.full { Budget::UNLIMITED } else { BUDGET };
     let selected: Vec<u64> = source.cut.samples().iter().map(|samples| samples.of).collect();
     let all = source.cut.along(axis).map_or(0, |all| all.count);
@@ -123,7 +129,7 @@ fn figures(source: &Source, context: &Context, args: &View, room: Room, axis: us
     };
     let most = fewer(room.most(&selected), MOST_FRAMES.min(all).saturating_mul(channels.len().max(1) as u64));
     let read = |cut: &Cut, budget: &Budget| Slice::frames(&source.array, cut, axis, MOST_FRAMES, &most, budget);
-    let title = |around: &Around, label: &str| around.title.at(axis, label, of_channels);
+    let title = |around: &PictureLabels, label: &str| around.title.at(axis, label, of_channels);
     if channels.is_empty() {
         let (frames, slices) = read(&source.cut, &budget)?;
         let (around, labels) = surroundings(source, context, axis, &frames, slices.first())?;
@@ -159,12 +165,12 @@ fn figures(source: &Source, context: &Context, args: &View, room: Room, axis: us
 
 /// The surroundings of the frames, and the label of each frame.
 fn surroundings(
-    source: &Source,
+    source: &PictureSource,
     context: &Context,
     axis: usize,
     frames: &Samples,
     first: Option<&Slice>,
-) -> Result<(Around, Vec<String>)> {
+) -> Result<(PictureLabels, Vec<String>)> {
     let samples = first.map(|slice| slice.samples.clone()).unwrap_or_default();
     Ok((source.around(context, &samples)?, source.labels_at(context, axis, frames)))
 }

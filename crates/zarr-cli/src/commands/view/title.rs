@@ -1,6 +1,6 @@
 //! Titles of pictures: the name of the thing shown, and the places along the axes that are not shown.
 
-use super::source::{Part, Source};
+use super::picture_source::{ArrayParent, PictureSource};
 use crate::context::Context;
 use crate::number::grouped;
 use zarr::ome::AxisKind;
@@ -39,11 +39,11 @@ impl Title {
     }
 }
 
-impl Source {
+impl PictureSource {
     /// The title: the name of the thing that is shown, and the places along the axes that are not.
     pub(super) fn title(&self, context: &Context) -> Title {
         let name = match (&self.part, self.attribute("long_name")) {
-            (Part::Image { image, .. }, _) => {
+            (ArrayParent::Image { image, .. }, _) => {
                 let name = image.multiscale().name.clone();
                 name.or_else(|| image.group().path().name().map(str::to_owned)).unwrap_or_else(|| "image".to_owned())
             }
@@ -72,14 +72,14 @@ impl Source {
     /// The positions of indices of an axis as text, if they are known.
     fn positions(&self, context: &Context, axis: usize, samples: &Samples) -> Option<Vec<String>> {
         match &self.part {
-            Part::Dataset { dataset, .. } => {
+            ArrayParent::Dataset { dataset, .. } => {
                 let name = self.name_of(axis)?;
                 AxisLabels::at_indices(dataset, name, samples).unwrap_or_else(|error| {
                     context.warnings(&[format!("an index instead of a label: coordinate {name}: {error}")]);
                     None
                 })
             }
-            Part::Image { image, .. } if image.multiscale().axes.get(axis)?.kind == AxisKind::Channel => {
+            ArrayParent::Image { image, .. } if image.multiscale().axes.get(axis)?.kind == AxisKind::Channel => {
                 let label = |index: u64| {
                     let channel = usize::try_from(index).ok().and_then(|at| image.metadata().channels.get(at));
                     let label = channel.and_then(|channel| channel.label.as_deref());
@@ -87,14 +87,14 @@ impl Source {
                 };
                 Some((0..samples.count).map(|number| label(samples.index(number))).collect())
             }
-            Part::Image { image, cut, .. } => {
+            ArrayParent::Image { image, cut, .. } => {
                 let labels = cut.labels(image, axis, samples).ok()?;
                 let units = labels.units.map(|units| format!(" {units}")).unwrap_or_default();
                 let Positions::Numbers(numbers) = labels.positions else { return None };
                 let text = |number: f64| format!("{}{units}", zarr::meta::text::rounded(number, 7));
                 Some(numbers.into_iter().map(text).collect())
             }
-            Part::Nothing => None,
+            ArrayParent::Nothing => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use zarr::dtype::{Cast, Class, DataType, cast_items, print};
-use zarr::meta::json::{Number as JsonNumber, Value};
+use zarr::meta::json::{Number, Value};
 
 /// Which types numbers may be cast to, as in `numpy.can_cast`. A value that the other type does not have is an error either way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -42,12 +42,12 @@ fn kind(data_type: &DataType) -> Option<u8> {
 
 /// A number on its way.
 #[derive(Clone, Copy)]
-enum Number {
+enum WideNumber {
     Integer(i128),
     Float(f64),
 }
 
-impl Number {
+impl WideNumber {
     fn to_f64(self) -> f64 {
         match self {
             Self::Integer(value) => value as f64,
@@ -78,14 +78,14 @@ impl Number {
 /// # Errors
 /// That a value is none of `to`, with the number of the element, of which `before` came before.
 pub(super) fn cast(from: &DataType, items: &[u8], to: &DataType, before: u64) -> Result<Vec<u8>, String> {
-    let numbers: Vec<Number> = match (from, from.class()) {
+    let numbers: Vec<WideNumber> = match (from, from.class()) {
         (_, Some(Class::Float)) => {
-            cast_items::<f64>(from, items, Cast::Exact).map(|all| all.into_iter().map(Number::Float).collect())
+            cast_items::<f64>(from, items, Cast::Exact).map(|all| all.into_iter().map(WideNumber::Float).collect())
         }
         (DataType::UInt64, _) => cast_items::<u64>(from, items, Cast::Exact)
-            .map(|all| all.into_iter().map(|value| Number::Integer(value.into())).collect()),
+            .map(|all| all.into_iter().map(|value| WideNumber::Integer(value.into())).collect()),
         _ => cast_items::<i64>(from, items, Cast::Exact)
-            .map(|all| all.into_iter().map(|value| Number::Integer(value.into())).collect()),
+            .map(|all| all.into_iter().map(|value| WideNumber::Integer(value.into())).collect()),
     }
     .map_err(|error| error.to_string())?;
     let mut cast = Vec::with_capacity(numbers.len().saturating_mul(to.item_size()));
@@ -98,7 +98,7 @@ pub(super) fn cast(from: &DataType, items: &[u8], to: &DataType, before: u64) ->
 }
 
 /// Adds a number as an element; `None` if the type does not have it.
-fn add(number: Number, to: &DataType, into: &mut Vec<u8>) -> Option<()> {
+fn add(number: WideNumber, to: &DataType, into: &mut Vec<u8>) -> Option<()> {
     macro_rules! integer {
         ($int:ty) => {
             into.extend(<$int>::try_from(number.to_integer()?).ok()?.to_ne_bytes())
@@ -118,8 +118,8 @@ fn add(number: Number, to: &DataType, into: &mut Vec<u8>) -> Option<()> {
         DataType::Float32 => {
             // Rounded once: an integer is not a float of 64 bits first.
             let (value, rounded) = match number {
-                Number::Integer(integer) => (number.to_f64(), integer as f32),
-                Number::Float(value) => (value, value as f32),
+                WideNumber::Integer(integer) => (number.to_f64(), integer as f32),
+                WideNumber::Float(value) => (value, value as f32),
             };
             // What is infinite now, and was not, does not fit.
             into.extend((rounded.is_finite() || !value.is_finite()).then_some(rounded)?.to_ne_bytes());
@@ -130,9 +130,9 @@ fn add(number: Number, to: &DataType, into: &mut Vec<u8>) -> Option<()> {
             let json = match value {
                 value if value.is_nan() => Value::from("NaN"),
                 value if value.is_infinite() => Value::from(if value > 0.0 { "Infinity" } else { "-Infinity" }),
-                value => Value::Number(JsonNumber::parse(&match number {
-                    Number::Integer(integer) => integer.to_string(),
-                    Number::Float(_) => format!("{value:e}"),
+                value => Value::Number(Number::parse(&match number {
+                    WideNumber::Integer(integer) => integer.to_string(),
+                    WideNumber::Float(_) => format!("{value:e}"),
                 })?),
             };
             let element = print::parse(to, &json).ok()?;

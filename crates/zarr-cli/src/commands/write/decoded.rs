@@ -1,14 +1,14 @@
 //! Writing decoded values: they are packed as the variable is.
 
-use super::elements::Elements;
-use super::spool::{Block, Spooled};
+use super::element_conversion::ElementConversion;
+use super::spool::{Block, SpooledElements};
 use super::{Input, Write, values};
-use crate::commands::read::Labelled;
+use crate::commands::read::SelectedVariable;
 use crate::commands::transfer::Transfer;
 use crate::failure::{Failure, Result};
 use crate::npy::Header;
 use crate::number;
-use crate::pieces::Order;
+use crate::selection_pieces::Order;
 use zarr::ArrayData;
 use zarr::dataset::Values;
 use zarr::dtype::DataType;
@@ -18,7 +18,7 @@ enum Origin<'i> {
     /// One value, which all are.
     Constant(Block),
     /// Values of a file of text, in C order.
-    Text(Spooled),
+    Text(SpooledElements),
     /// The elements of a file of numpy, and the number of those that were read.
     File(&'i mut Input, Header, u64),
 }
@@ -33,7 +33,7 @@ impl Origin<'_> {
             }
             Self::Text(spooled) => spooled.take(count),
             Self::File(input, header, before) => {
-                let same = Elements::Same { item: data_type.item_size() };
+                let same = ElementConversion::Same { item: data_type.item_size() };
                 let block = same.read(header, input, (*before, count))?;
                 *before = before.saturating_add(count);
                 Ok(block)
@@ -53,7 +53,7 @@ impl Origin<'_> {
 /// Writes values over the part of a variable that is selected.
 pub(super) fn write(
     args: &Write,
-    labelled: &Labelled<'_>,
+    labelled: &SelectedVariable<'_>,
     input: Option<&mut Input>,
     progress: &Transfer,
 ) -> Result<()> {

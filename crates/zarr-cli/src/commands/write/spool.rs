@@ -1,7 +1,7 @@
 //! Elements that are read as a whole before the first is written: in memory while they are few, else in a temporary file.
 
 use crate::failure::{Failure, Result};
-use crate::pieces::Order;
+use crate::selection_pieces::Order;
 use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 use tempfile::SpooledTempFile;
@@ -19,7 +19,7 @@ const TOGETHER: u64 = 4096;
 /// Elements of one data type on their way to an array. A temporary file of the system is erased with the process, whatever ends it.
 pub(super) struct Spool {
     file: BufWriter<SpooledTempFile>,
-    kind: Kind,
+    kind: SpoolLayout,
     count: u64,
     /// Bytes of the elements.
     size: u64,
@@ -39,7 +39,7 @@ struct Blocks {
 
 /// Elements as they lie in the file.
 #[derive(Clone, Copy)]
-enum Kind {
+enum SpoolLayout {
     /// Elements of this number of bytes each.
     Fixed(usize),
     /// Elements with their lengths before them, in 4 bytes each.
@@ -48,7 +48,8 @@ enum Kind {
 
 impl Spool {
     pub(super) fn new(data_type: &DataType) -> Self {
-        let kind = if data_type.is_variable() { Kind::Variable } else { Kind::Fixed(data_type.item_size()) };
+        let kind =
+            if data_type.is_variable() { SpoolLayout::Variable } else { SpoolLayout::Fixed(data_type.item_size()) };
         let file = BufWriter::with_capacity(BUFFER, tempfile::spooled_tempfile(IN_MEMORY));
         Self { file, kind, count: 0, size: 0, blocks: Blocks::default() }
     }
@@ -60,7 +61,7 @@ impl Spool {
 
     /// Adds an element: as it lies in memory, or its content if it is of variable length.
     pub(super) fn push(&mut self, element: &[u8]) -> Result<()> {
-        if matches!(self.kind, Kind::Variable) {
+        if matches!(self.kind, SpoolLayout::Variable) {
             let len = u32::try_from(element.len()).map_err(|_| Failure::usage("an element is longer than 4 GiB"))?;
             self.file.write_all(&len.to_ne_bytes()).map_err(|error| broken(&error))?;
             if self.count.is_multiple_of(TOGETHER) {
@@ -78,7 +79,7 @@ impl Spool {
 
     /// Adds elements of fixed size.
     pub(super) fn extend(&mut self, items: &[u8]) -> Result<()> {
-        if let Kind::Fixed(size) = self.kind {
+        if let SpoolLayout::Fixed(size) = self.kind {
             self.count += (items.len() / size.max(1)) as u64;
         }
         self.size += items.len() as u64;
@@ -86,18 +87,18 @@ impl Spool {
     }
 
     /// Ends the elements, to take them.
-    pub(super) fn finish(self) -> Result<Spooled> {
+    pub(super) fn finish(self) -> Result<SpooledElements> {
         let mut file = self.file.into_inner().map_err(|error| broken(error.error()))?;
         file.rewind().map_err(|error| broken(&error))?;
         let file = BufReader::with_capacity(BUFFER, file);
-        Ok(Spooled { file, kind: self.kind, count: self.count, blocks: self.blocks, at: 0 })
+        Ok(SpooledElements { file, kind: self.kind, count: self.count, blocks: self.blocks, at: 0 })
     }
 }
 
 /// Elements that were all read.
-pub(super) struct Spooled {
+pub(super) struct SpooledElements {
     file: BufReader<SpooledTempFile>,
-    kind: Kind,
+    kind: SpoolLayout,
     count: u64,
     blocks: Blocks,
     /// Number of those that were passed.
@@ -119,12 +120,12 @@ impl Block {
     }
 }
 
-impl Spooled {
+impl SpooledElements {
     /// The bytes of an element in memory; the greatest mean of neighbours of variable length.
     pub(super) fn item_size(&self) -> u64 {
         match self.kind {
-            Kind::Fixed(size) => (size as u64).max(1),
-            Kind::Variable => (self.blocks.largest / self.count.clamp(1, TOGETHER)).saturating_add(32),
+            SpoolLayout::Fixed(size) => (size as u64).max(1),
+            SpoolLayout::Variable => (self.blocks.largest / self.count.clamp(1, TOGETHER)).saturating_add(32),
         }
     }
 
@@ -143,7 +144,7 @@ impl Spooled {
     /// The elements of these runs, each by its start and its length, in ascending order.
     pub(super) fn runs(&mut self, runs: impl Iterator<Item = (u64, u64)>) -> Result<Block> {
         match self.kind {
-            Kind::Fixed(size) => {
+            SpoolLayout::Fixed(size) => {
                 let mut items = Vec::new();
                 for (start, count) in runs {
                     self.seek(start)?;
@@ -157,7 +158,7 @@ impl Spooled {
                 }
                 Ok(Block { items, heap: None })
             }
-            Kind::Variable => {
+            SpoolLayout::Variable => {
                 let heap = Arc::new(Heap::new());
                 let mut runs = runs;
                 let (mut start, mut left) = (0, 0);
@@ -181,12 +182,12 @@ impl Spooled {
             return Ok(());
         }
         match self.kind {
-            Kind::Fixed(size) => {
+            SpoolLayout::Fixed(size) => {
                 let at = |index: u64| i64::try_from(index.saturating_mul(size as u64)).unwrap_or(i64::MAX);
                 self.file.seek_relative(at(to) - at(self.at)).map_err(|error| broken(&error))?;
                 self.at = to;
             }
-            Kind::Variable => {
+            SpoolLayout::Variable => {
                 let (from, block) = (self.at / TOGETHER, to / TOGETHER);
                 let start = usize::try_from(block).ok().and_then(|block| self.blocks.starts.get(block));
                 if let Some(&start) = start.filter(|_| to < self.at || from < block) {

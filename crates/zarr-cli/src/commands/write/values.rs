@@ -4,12 +4,12 @@ mod csv;
 mod json;
 mod scan;
 
-use super::spool::{Spool, Spooled, in_heap};
-use super::{Input, PIECE, Source, Write};
+use super::spool::{Spool, SpooledElements, in_heap};
+use super::{Input, InputForm, PIECE, Write};
 use crate::commands::transfer::Transfer;
 use crate::escape;
 use crate::failure::{Failure, Result};
-use crate::pieces::{Order, Pieces};
+use crate::selection_pieces::{Order, SelectionPieces};
 use scan::Scanner;
 use std::sync::Arc;
 use zarr::codec::View;
@@ -23,19 +23,19 @@ const TEXT_PIECE: u64 = 64 << 20;
 const LONGEST: usize = u32::MAX as usize;
 
 /// The form of a file, unless it is that of numpy.
-pub(super) fn form(args: &Write) -> Option<Source> {
-    let form = args.form.or_else(|| Source::by_name(args.from.as_deref()?)).unwrap_or(Source::Npy);
-    Some(form).filter(|form| *form != Source::Npy)
+pub(super) fn form(args: &Write) -> Option<InputForm> {
+    let form = args.form.or_else(|| InputForm::by_name(args.from.as_deref()?)).unwrap_or(InputForm::Npy);
+    Some(form).filter(|form| *form != InputForm::Npy)
 }
 
 /// The elements in a file of JSON that are appended along an axis to elements of this shape; it becomes their shape.
 pub(super) fn appended(
-    form: Source,
+    form: InputForm,
     data_type: &DataType,
     (shape, axis): (&mut [u64], usize),
     input: &mut Input,
-) -> Result<Spooled> {
-    if form == Source::Csv {
+) -> Result<SpooledElements> {
+    if form == InputForm::Csv {
         return Err(Failure::usage(
             "CSV does not tell how many indices are appended, expected JSON or a file of numpy",
         ));
@@ -50,11 +50,11 @@ pub(super) fn appended(
 }
 
 /// The elements in a file, in C order of `shape`. All of them are read, and the first one too many is an error.
-pub(super) fn read(form: Source, data_type: &DataType, shape: &[u64], input: &mut Input) -> Result<Spooled> {
+pub(super) fn read(form: InputForm, data_type: &DataType, shape: &[u64], input: &mut Input) -> Result<SpooledElements> {
     let mut spool = Spool::new(data_type);
     let mut scanner = Scanner::new(&input.name, &mut input.input);
     match form {
-        Source::Csv => csv::read(&mut scanner, data_type, shape, &mut spool)?,
+        InputForm::Csv => csv::read(&mut scanner, data_type, shape, &mut spool)?,
         _ => {
             let mut lengths: Vec<Option<u64>> = shape.iter().copied().map(Some).collect();
             json::read(&mut scanner, data_type, &mut lengths, &mut spool)?;
@@ -72,10 +72,15 @@ fn longest_text(data_type: &DataType) -> usize {
 }
 
 /// Writes elements to a selection, piece by piece.
-pub(super) fn write(array: &Array, selection: &Selection, spooled: &mut Spooled, progress: &Transfer) -> Result<()> {
+pub(super) fn write(
+    array: &Array,
+    selection: &Selection,
+    spooled: &mut SpooledElements,
+    progress: &Transfer,
+) -> Result<()> {
     let (item, resolved) = (spooled.item_size(), selection.resolve_on(array.chunk_grid())?);
     let chunk = array.chunk_grid().largest_chunk_shape();
-    let mut pieces = Pieces::new(selection, &resolved, item, &chunk, TEXT_PIECE);
+    let mut pieces = SelectionPieces::new(selection, &resolved, item, &chunk, TEXT_PIECE);
     while let Some(piece) = pieces.next()? {
         let count = zarr::grid::element_count(&piece.shape).unwrap_or(u64::MAX);
         let block = spooled.take(count)?;
@@ -95,7 +100,7 @@ pub(super) fn fill(array: &Array, selection: &Selection, text: &str, progress: &
     let (one, heap) = items(data_type, &[value])?;
     let resolved = selection.resolve_on(array.chunk_grid())?;
     let item = (one.len() as u64).max(1);
-    let mut pieces = Pieces::new(selection, &resolved, item, &array.chunk_grid().largest_chunk_shape(), PIECE);
+    let mut pieces = SelectionPieces::new(selection, &resolved, item, &array.chunk_grid().largest_chunk_shape(), PIECE);
     while let Some(piece) = pieces.next()? {
         let count = zarr::grid::element_count(&piece.shape).unwrap_or(u64::MAX);
         let count = usize::try_from(count).unwrap_or(usize::MAX);

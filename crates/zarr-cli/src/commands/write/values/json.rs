@@ -25,10 +25,10 @@ pub(super) fn read(
     let is_nested = matches!(data_type, DataType::Object | DataType::VlenArray(_) | DataType::Struct(_));
     let longest = longest_text(data_type);
     let most_nested = if is_nested { longest } else { LONGEST_TOKEN };
-    Nested { scanner, data_type, longest, most_nested, text: Vec::new() }.read(lengths, into)
+    JsonElements { scanner, data_type, longest, most_nested, text: Vec::new() }.read(lengths, into)
 }
 
-struct Nested<'a, 's> {
+struct JsonElements<'a, 's> {
     scanner: &'a mut Scanner<'s>,
     data_type: &'a DataType,
     /// The longest element, in bytes.
@@ -39,7 +39,7 @@ struct Nested<'a, 's> {
     text: Vec<u8>,
 }
 
-impl Nested<'_, '_> {
+impl JsonElements<'_, '_> {
     fn read(&mut self, lengths: &mut [Option<u64>], into: &mut Spool) -> Result<()> {
         // The items so far of each array that is open.
         let mut counts: Vec<u64> = Vec::new();

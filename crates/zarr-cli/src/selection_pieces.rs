@@ -5,7 +5,7 @@ use zarr::grid::{AxisIndices, AxisRange, AxisSelection, Resolved, Selection, ele
 
 /// A part of a selection.
 #[derive(Debug)]
-pub(crate) struct Piece {
+pub(crate) struct SelectionPiece {
     pub(crate) selection: Selection,
     /// The shape of the selection, including axes of single indices.
     pub(crate) shape: Vec<u64>,
@@ -13,7 +13,7 @@ pub(crate) struct Piece {
 
 /// A selection in pieces, in the order of the result.
 #[derive(Debug)]
-pub(crate) struct Pieces(State);
+pub(crate) struct SelectionPieces(RemainingPieces);
 
 /// Axis of elements that varies fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,29 +35,29 @@ impl Order {
 }
 
 #[derive(Debug)]
-enum State {
+enum RemainingPieces {
     /// A product of axes, cut along `axis`; along the axes before it one index is taken at a time. Axes are in the order in which they
     /// vary.
     Product {
-        axes: Vec<Axis>,
+        axes: Vec<PieceAxis>,
         order: Order,
         axis: usize,
         step: u64,
         alignment: u64,
         at: Vec<u64>,
     },
-    Whole(Option<Piece>),
+    Whole(Option<SelectionPiece>),
 }
 
 /// The indices of an axis, in the order of the result.
 #[derive(Debug)]
-enum Axis {
+enum PieceAxis {
     /// Whether they are in descending order.
     Range(AxisRange, bool),
     List(Vec<u64>),
 }
 
-impl Axis {
+impl PieceAxis {
     fn new(indices: &AxisIndices) -> Self {
         match indices {
             AxisIndices::Range { range, flipped } => Self::Range(*range, *flipped),
@@ -77,7 +77,7 @@ impl Axis {
     }
 }
 
-impl Pieces {
+impl SelectionPieces {
     /// Pieces of at most `budget` bytes in C order, and at least one row along one axis. Where it costs no more, overlaps lie at multiples
     /// of `parts`, the shape of chunks that are decoded at once.
     pub(crate) fn new(selection: &Selection, resolved: &Resolved, item: u64, parts: &[u64], budget: u64) -> Self {
@@ -96,19 +96,19 @@ impl Pieces {
         let whole = || {
             let shape = resolved.output_shape().to_vec();
             let empty = shape.contains(&0);
-            Self(State::Whole((!empty).then(|| Piece { selection: selection.clone(), shape })))
+            Self(RemainingPieces::Whole((!empty).then(|| SelectionPiece { selection: selection.clone(), shape })))
         };
-        let axes: Vec<Axis> = match resolved {
+        let axes: Vec<PieceAxis> = match resolved {
             Resolved::Box(part) => {
                 let axes = part.region.axes().iter().copied().zip(part.flipped.iter().copied());
-                axes.map(|(range, flipped)| Axis::Range(range, flipped)).collect()
+                axes.map(|(range, flipped)| PieceAxis::Range(range, flipped)).collect()
             }
-            Resolved::Orthogonal(product) => product.axes().iter().map(Axis::new).collect(),
+            Resolved::Orthogonal(product) => product.axes().iter().map(PieceAxis::new).collect(),
             // Single elements are taken as a whole: the arguments that name each of them are in memory anyway.
             Resolved::Coordinates(_) | Resolved::Mask(_) => return whole(),
         };
         let (axes, parts) = (order.of(axes), order.of(parts.to_vec()));
-        let shape: Vec<u64> = axes.iter().map(Axis::len).collect();
+        let shape: Vec<u64> = axes.iter().map(PieceAxis::len).collect();
         let size = |from: usize| {
             let inner = shape.get(from..).unwrap_or_default();
             element_count(inner).and_then(|count| count.checked_mul(item)).unwrap_or(u64::MAX)
@@ -119,26 +119,28 @@ impl Pieces {
         let fits = |&axis: &usize| size(axis + 1) <= budget;
         let axis = (0..shape.len()).find(fits).unwrap_or(shape.len() - 1);
         let rows = (budget / size(axis + 1).max(1)).max(1);
-        let is_plain = |axis: &Axis| matches!(axis, Axis::Range(range, false) if range.step == 1);
+        let is_plain = |axis: &PieceAxis| matches!(axis, PieceAxis::Range(range, false) if range.step == 1);
         let plain = axes.get(axis).is_some_and(is_plain);
         let part_len = parts.get(axis).copied().unwrap_or(1);
         let alignment = if plain && part_len <= rows { part_len.max(1) } else { 1 };
         let step = rows - rows % alignment;
-        Self(State::Product { at: vec![0; shape.len()], axes, order, axis, step, alignment })
+        Self(RemainingPieces::Product { at: vec![0; shape.len()], axes, order, axis, step, alignment })
     }
 
     /// Whether all is one piece.
     pub(crate) fn is_one(&self) -> bool {
-        matches!(self.0, State::Whole(_))
+        matches!(self.0, RemainingPieces::Whole(_))
     }
 
     /// The next piece.
-    pub(crate) fn next(&mut self) -> Result<Option<Piece>> {
+    pub(crate) fn next(&mut self) -> Result<Option<SelectionPiece>> {
         let (ranges, order, axis, step, alignment, at) = match &mut self.0 {
-            State::Whole(piece) => return Ok(piece.take()),
-            State::Product { axes, order, axis, step, alignment, at } => (axes, *order, *axis, *step, *alignment, at),
+            RemainingPieces::Whole(piece) => return Ok(piece.take()),
+            RemainingPieces::Product { axes, order, axis, step, alignment, at } => {
+                (axes, *order, *axis, *step, *alignment, at)
+            }
         };
-        let shape: Vec<u64> = ranges.iter().map(Axis::len).collect();
+        let shape: Vec<u64> = ranges.iter().map(PieceAxis::len).collect();
         if at.first() >= shape.first() {
             return Ok(None);
         }
@@ -152,7 +154,7 @@ impl Pieces {
                 std::cmp::Ordering::Greater => indices.len(),
                 std::cmp::Ordering::Equal => {
                     // Up to the last multiple of the alignment within reach.
-                    let start = if let Axis::Range(range, _) = indices { range.start } else { 0 };
+                    let start = if let PieceAxis::Range(range, _) = indices { range.start } else { 0 };
                     let end = start.saturating_add(from).saturating_add(step);
                     let reach = step.saturating_sub(end % alignment).max(1);
                     taken = reach.min(indices.len() - from);
@@ -160,13 +162,13 @@ impl Pieces {
                 }
             };
             axes.push(match indices {
-                Axis::Range(range, flipped) => axis_selection(range, *flipped, from, len)?,
-                Axis::List(indices) => listed(indices, from, len)?,
+                PieceAxis::Range(range, flipped) => axis_selection(range, *flipped, from, len)?,
+                PieceAxis::List(indices) => listed(indices, from, len)?,
             });
             piece.push(len);
         }
         advance(at, axis, taken, &shape);
-        Ok(Some(Piece { selection: Selection::Axes(order.of(axes)), shape: order.of(piece) }))
+        Ok(Some(SelectionPiece { selection: Selection::Axes(order.of(axes)), shape: order.of(piece) }))
     }
 }
 
@@ -219,10 +221,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn steps(axis: &Axis) -> Vec<u64> {
+    fn steps(axis: &PieceAxis) -> Vec<u64> {
         match axis {
-            Axis::List(indices) => indices.clone(),
-            Axis::Range(range, flipped) => {
+            PieceAxis::List(indices) => indices.clone(),
+            PieceAxis::Range(range, flipped) => {
                 let mut steps: Vec<u64> = (0..range.len).map(|i| range.start + i * range.step).collect();
                 if *flipped {
                     steps.reverse();
@@ -237,9 +239,9 @@ mod tests {
         let axes: Vec<Vec<u64>> = match selection.resolve(shape).unwrap() {
             Resolved::Box(part) => {
                 let axes = part.region.axes().iter().copied().zip(part.flipped.iter().copied());
-                axes.map(|(range, flipped)| steps(&Axis::Range(range, flipped))).collect()
+                axes.map(|(range, flipped)| steps(&PieceAxis::Range(range, flipped))).collect()
             }
-            Resolved::Orthogonal(product) => product.axes().iter().map(|axis| steps(&Axis::new(axis))).collect(),
+            Resolved::Orthogonal(product) => product.axes().iter().map(|axis| steps(&PieceAxis::new(axis))).collect(),
             _ => unreachable!("only products are tested"),
         };
         let mut all = vec![0];
@@ -271,7 +273,7 @@ mod tests {
         ) {
             let selection = Selection::Axes(axes);
             let resolved = selection.resolve(&shape).unwrap();
-            let mut pieces = Pieces::in_order(order, &selection, &resolved, 2, &vec![part; shape.len()], budget);
+            let mut pieces = SelectionPieces::in_order(order, &selection, &resolved, 2, &vec![part; shape.len()], budget);
             let mut all = Vec::new();
             while let Some(piece) = pieces.next().unwrap() {
                 let taken = positions(order, &piece.selection, &shape);
@@ -287,7 +289,7 @@ mod tests {
     fn cuts_lie_between_chunks() {
         let selection: Selection = "3:, :".parse().unwrap();
         let resolved = selection.resolve(&[20, 10]).unwrap();
-        let mut pieces = Pieces::new(&selection, &resolved, 1, &[5, 10], 70);
+        let mut pieces = SelectionPieces::new(&selection, &resolved, 1, &[5, 10], 70);
         let mut rows = Vec::new();
         while let Some(piece) = pieces.next().unwrap() {
             rows.push(piece.shape[0]);

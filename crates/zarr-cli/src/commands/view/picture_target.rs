@@ -34,26 +34,26 @@ pub(crate) enum Choice {
 
 /// Where a picture goes.
 #[derive(Debug)]
-pub(super) struct Target {
+pub(super) struct PictureTarget {
     pub(super) room: Room,
-    kind: Kind,
+    kind: PictureTargetKind,
     columns: usize,
     lines: usize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Kind {
+enum PictureTargetKind {
     File { is_stdout: bool },
     Text(Ink),
     Pixels(Protocol),
 }
 
-impl Target {
+impl PictureTarget {
     pub(super) fn new(context: &Context, args: &View) -> Result<Self> {
         if let Some(path) = &args.output {
             let room = pixels(args, if args.animate.is_some() { ANIMATION } else { PNG })?;
             let is_stdout = path == Path::new("-");
-            return Ok(Self { room, kind: Kind::File { is_stdout }, columns: PIPE.0, lines: PIPE.1 });
+            return Ok(Self { room, kind: PictureTargetKind::File { is_stdout }, columns: PIPE.0, lines: PIPE.1 });
         }
         let given = |length: Option<u16>, default: usize| length.map_or(default, usize::from);
         let is_terminal = std::io::stdout().is_terminal();
@@ -74,7 +74,7 @@ impl Target {
             None | Some(Protocol::Half) => {
                 let ink = if protocol.is_none() { Ink::Plain } else { ink(variable, is_terminal) };
                 let (columns, lines) = (given(args.width, columns), given(args.height, lines));
-                Ok(Self { room: Room::text(columns, lines, ink), kind: Kind::Text(ink), columns, lines })
+                Ok(Self { room: Room::text(columns, lines, ink), kind: PictureTargetKind::Text(ink), columns, lines })
             }
             Some(protocol) => {
                 let default = |cells: usize, pixels: usize, beside: usize, most: usize| {
@@ -82,23 +82,30 @@ impl Target {
                 };
                 let width = default(columns, CELL.0, BESIDE.0, PNG.0);
                 let height = default(lines, CELL.1, BESIDE.1, PNG.1);
-                Ok(Self { room: pixels(args, (width, height))?, kind: Kind::Pixels(protocol), columns, lines })
+                Ok(Self {
+                    room: pixels(args, (width, height))?,
+                    kind: PictureTargetKind::Pixels(protocol),
+                    columns,
+                    lines,
+                })
             }
         }
     }
 
     /// Whether a file is written to standard output.
     pub(super) fn is_stdout(&self) -> bool {
-        self.kind == Kind::File { is_stdout: true }
+        self.kind == PictureTargetKind::File { is_stdout: true }
     }
 
     /// Shows a figure in the terminal.
     pub(super) fn show(&self, figure: &Figure, args: &View) -> Result<()> {
         let text = match self.kind {
-            Kind::File { .. } => return Ok(()),
-            Kind::Text(ink) => figure.text(self.columns, self.lines, ink),
-            Kind::Pixels(_) if figure.slice.samples.is_empty() => figure.text(self.columns, self.lines, Ink::Plain),
-            Kind::Pixels(protocol) => protocol.encode(&picture(figure, args, self.room)?, self.columns)?,
+            PictureTargetKind::File { .. } => return Ok(()),
+            PictureTargetKind::Text(ink) => figure.text(self.columns, self.lines, ink),
+            PictureTargetKind::Pixels(_) if figure.slice.samples.is_empty() => {
+                figure.text(self.columns, self.lines, Ink::Plain)
+            }
+            PictureTargetKind::Pixels(protocol) => protocol.encode(&picture(figure, args, self.room)?, self.columns)?,
         };
         output::print(&text)
     }

@@ -2,7 +2,7 @@
 
 use super::Input;
 use super::casting::{self, Casting};
-use super::spool::{Block, Spool, Spooled, in_heap};
+use super::spool::{Block, Spool, SpooledElements, in_heap};
 use crate::failure::{Failure, Result};
 use crate::npy::Header;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const BLOCK: u64 = 1 << 20;
 
 /// How elements of a file become elements of an array.
 #[derive(Debug, PartialEq)]
-pub(super) enum Elements {
+pub(super) enum ElementConversion {
     /// Both have the same layout in memory.
     Same { item: usize },
     /// Strings or bytes of fixed size become longer: zeros are appended.
@@ -26,7 +26,7 @@ pub(super) enum Elements {
     Cast { from: DataType, to: DataType },
 }
 
-impl Elements {
+impl ElementConversion {
     /// How elements of a file become those of an array, by this rule where they are other numbers.
     ///
     /// # Errors
@@ -133,7 +133,7 @@ impl Elements {
     ///
     /// # Errors
     /// As [`blocks`](Self::blocks).
-    pub(super) fn spool(&self, header: &Header, input: &mut Input, data_type: &DataType) -> Result<Spooled> {
+    pub(super) fn spool(&self, header: &Header, input: &mut Input, data_type: &DataType) -> Result<SpooledElements> {
         let mut spool = Spool::new(data_type);
         let count = zarr::grid::element_count(&header.shape).unwrap_or(u64::MAX);
         self.blocks(header, input, (0, count), |block| match self.is_variable() {
@@ -202,24 +202,24 @@ mod tests {
     #[test]
     fn which_types_fit() {
         let utf = |len| DataType::FixedUtf32 { len };
-        assert_eq!(Elements::new(&DataType::Int8, &DataType::Int4), Some(Elements::Same { item: 1 }));
-        assert_eq!(Elements::new(&utf(2), &utf(3)), Some(Elements::Longer { from: 8, to: 12 }));
-        assert_eq!(Elements::new(&utf(3), &utf(2)), None);
-        assert_eq!(Elements::new(&utf(3), &DataType::String), Some(Elements::Strings { from: 12 }));
-        assert_eq!(Elements::new(&DataType::Int64, &DataType::Float64), None);
+        assert_eq!(ElementConversion::new(&DataType::Int8, &DataType::Int4), Some(ElementConversion::Same { item: 1 }));
+        assert_eq!(ElementConversion::new(&utf(2), &utf(3)), Some(ElementConversion::Longer { from: 8, to: 12 }));
+        assert_eq!(ElementConversion::new(&utf(3), &utf(2)), None);
+        assert_eq!(ElementConversion::new(&utf(3), &DataType::String), Some(ElementConversion::Strings { from: 12 }));
+        assert_eq!(ElementConversion::new(&DataType::Int64, &DataType::Float64), None);
         assert_eq!(
-            Elements::new(&DataType::RawBits(3), &DataType::RawBytes { len: 3 }),
-            Some(Elements::Same { item: 3 })
+            ElementConversion::new(&DataType::RawBits(3), &DataType::RawBytes { len: 3 }),
+            Some(ElementConversion::Same { item: 3 })
         );
     }
 
     #[test]
     fn strings_lose_their_padding() {
         let items: Vec<u8> = [0x61_u32, 0x6771, 0, 0].map(u32::to_ne_bytes).concat();
-        let contents: Result<Vec<Vec<u8>>> = Elements::Strings { from: 8 }.contents(&items).collect();
+        let contents: Result<Vec<Vec<u8>>> = ElementConversion::Strings { from: 8 }.contents(&items).collect();
         assert_eq!(contents.unwrap(), ["a東".as_bytes(), b""]);
-        assert!(Elements::Strings { from: 4 }.contents(&[0xff; 4]).next().unwrap().is_err());
-        let contents: Result<Vec<Vec<u8>>> = Elements::Bytes { from: 3 }.contents(b"a\0bc\0\0").collect();
+        assert!(ElementConversion::Strings { from: 4 }.contents(&[0xff; 4]).next().unwrap().is_err());
+        let contents: Result<Vec<Vec<u8>>> = ElementConversion::Bytes { from: 3 }.contents(b"a\0bc\0\0").collect();
         assert_eq!(contents.unwrap(), [&b"a\0b"[..], b"c"]);
     }
 }

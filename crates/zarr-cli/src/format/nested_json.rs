@@ -7,13 +7,13 @@ use crate::output::Output;
 
 /// Prints nested arrays, the innermost on a line each.
 #[derive(Debug)]
-pub(super) struct Nested {
+pub(super) struct NestedJson {
     shape: Vec<u64>,
     /// How many elements were printed.
     done: u64,
 }
 
-impl Nested {
+impl NestedJson {
     pub(super) fn new(shape: &[u64]) -> Self {
         Self { shape: shape.to_vec(), done: 0 }
     }
@@ -30,7 +30,7 @@ impl Nested {
     }
 }
 
-impl Format for Nested {
+impl Format for NestedJson {
     fn begin(&mut self, out: &mut Output) -> Result<()> {
         if self.shape.contains(&0) { out.text(&empty(&self.shape)) } else { Ok(()) }
     }
@@ -82,8 +82,8 @@ mod tests {
 
     #[test]
     fn arrays_end_with_their_elements() {
-        let nested = Nested::new(&[2, 3]);
+        let nested = NestedJson::new(&[2, 3]);
         assert_eq!((0..6).map(|index| nested.ends(index)).collect::<Vec<_>>(), [2, 0, 0, 1, 0, 0]);
-        assert_eq!(Nested::new(&[]).ends(0), 0);
+        assert_eq!(NestedJson::new(&[]).ends(0), 0);
     }
 }

@@ -1,12 +1,12 @@
 //! Reading a variable of a data set: by label, decoded, with its coordinates.
 
 use super::narrow::{self, Ends};
-use super::{PIECE, Read, Transferred, VARIABLE, View, select};
+use super::{PIECE, Read, TransferTotals, VARIABLE, View, select};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Exit, Failure, Result};
-use crate::format::{AxisLabels, Cells, Form, Format, Record, Table, Tidy, format, shorten, without_fraction};
+use crate::format::{AxisLabels, Cells, Format, OutputForm, Record, Table, Tidy, format, shorten, without_fraction};
 use crate::object::object;
-use crate::pieces::{Order, Piece, Pieces};
+use crate::selection_pieces::{Order, SelectionPiece, SelectionPieces};
 use std::cell::{Cell, RefCell};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
 use zarr::dtype::DataType;
@@ -21,7 +21,7 @@ use zarr::{Array, Group, Options, Selection, Store};
 const WRITTEN: u64 = 32 << 20;
 
 /// A variable of a data set, with a selection.
-pub(crate) struct Labelled<'c> {
+pub(crate) struct SelectedVariable<'c> {
     context: &'c Context,
     dataset: Dataset,
     name: String,
@@ -103,7 +103,7 @@ pub(crate) fn inheriting(context: &Context, address: &StoreAddress, dataset: Dat
     }
 }
 
-impl<'c> Labelled<'c> {
+impl<'c> SelectedVariable<'c> {
     /// The variable of an array, with the selections that the arguments ask for; `None` if it belongs to no data set: its
     /// dimensions have no names, or it lies in no group.
     pub(super) fn open(
@@ -200,7 +200,7 @@ impl<'c> Labelled<'c> {
     }
 
     /// The selection, or a piece of it, as one of the stored array.
-    pub(crate) fn stored_selection(&self, piece: Option<&Piece>) -> Result<Selection> {
+    pub(crate) fn stored_selection(&self, piece: Option<&SelectionPiece>) -> Result<Selection> {
         let selection = self.piece(piece)?.variable(&self.name)?.stored_selection();
         selection.ok_or_else(|| Failure::usage(format!("points of several dimensions of {} are selected", self.name)))
     }
@@ -212,7 +212,7 @@ impl<'c> Labelled<'c> {
     }
 
     /// The pieces in which the variable is read. `is_labelled`: labels are printed beside the values.
-    pub(super) fn pieces(&self, is_decoded: bool, is_labelled: bool) -> Result<Pieces> {
+    pub(super) fn pieces(&self, is_decoded: bool, is_labelled: bool) -> Result<SelectionPieces> {
         let (variable, data_type) = (self.variable()?, self.data_type(is_decoded)?);
         let item = if data_type.is_variable() { VARIABLE } else { data_type.item_size() as u64 };
         let shape = variable.shape();
@@ -224,7 +224,7 @@ impl<'c> Labelled<'c> {
         };
         // A label may take ten times the memory of its element.
         let budget = if is_labelled { PIECE / 16 } else { PIECE };
-        Ok(Pieces::new(&all, &all.resolve(&shape)?, item, &parts, budget))
+        Ok(SelectionPieces::new(&all, &all.resolve(&shape)?, item, &parts, budget))
     }
 
     /// Calls a function with each piece of the variable that has `item` bytes or less for each value, in an order. Where it costs no more,
@@ -247,14 +247,14 @@ impl<'c> Labelled<'c> {
         Ok(self.pieces_to_write(order, item)?.is_one())
     }
 
-    fn pieces_to_write(&self, order: Order, item: u64) -> Result<Pieces> {
+    fn pieces_to_write(&self, order: Order, item: u64) -> Result<SelectionPieces> {
         let variable = self.variable()?;
         let (shape, all) = (variable.shape(), Selection::all());
         let parts = match shape == variable.stored().shape() {
             true => variable.stored().chunk_grid().largest_chunk_shape().to_vec(),
             false => vec![1; shape.len()],
         };
-        Ok(Pieces::in_order(order, &all, &all.resolve(&shape)?, item.max(1), &parts, WRITTEN))
+        Ok(SelectionPieces::in_order(order, &all, &all.resolve(&shape)?, item.max(1), &parts, WRITTEN))
     }
 
     fn variable(&self) -> Result<&Variable> {
@@ -281,15 +281,15 @@ impl<'c> Labelled<'c> {
     }
 
     /// Prints the values, or the stored elements that have the labels.
-    pub(super) fn print(&self, args: &Read, form: Form, is_decoded: bool, view: &View) -> Result<Transferred> {
+    pub(super) fn print(&self, args: &Read, form: OutputForm, is_decoded: bool, view: &View) -> Result<TransferTotals> {
         let data_type = self.data_type(is_decoded)?;
         let shape = self.variable()?.shape();
         super::check_size(&shape, data_type.item_size() as u64)?;
         let is_labelled = is_decoded && view.is_labelled;
         // Of JSON, coordinates stand before the values, once.
-        let has_labels = is_labelled && matches!(form, Form::Text | Form::Csv);
+        let has_labels = is_labelled && matches!(form, OutputForm::Text | OutputForm::Csv);
         let mut pieces = self.pieces(is_decoded, has_labels)?;
-        let read = |piece: &Piece| self.read(piece, args.field.as_deref(), is_decoded);
+        let read = |piece: &SelectionPiece| self.read(piece, args.field.as_deref(), is_decoded);
         // The first piece is read before any output, so that an early failure leaves nothing behind.
         let mut piece = pieces.next()?;
         let mut cells = piece.as_ref().map(&read).transpose()?;
@@ -298,11 +298,11 @@ impl<'c> Labelled<'c> {
         whole.extend(cells.iter().flat_map(|cells| cells.data().shape().iter().skip(shape.len())));
         let data_type = cells.as_ref().map_or(data_type, |cells| cells.data().data_type().clone());
         let mut printer: Box<dyn Format> = match form {
-            Form::Text if is_labelled => {
+            OutputForm::Text if is_labelled => {
                 Box::new(Table::new(&self.name, self.units()?, self.scalars(), view.style.clone()))
             }
-            Form::Csv if is_labelled => Box::new(Tidy::new(&self.labels(piece.as_ref(), true)?, &self.name)),
-            Form::Json if is_labelled => Box::new(Record::new(self.members()?, &whole)),
+            OutputForm::Csv if is_labelled => Box::new(Tidy::new(&self.labels(piece.as_ref(), true)?, &self.name)),
+            OutputForm::Json if is_labelled => Box::new(Record::new(self.members()?, &whole)),
             _ => format(form, &data_type, &whole, &view.style)?,
         };
         let mut out = view.open(args, form)?;
@@ -310,7 +310,7 @@ impl<'c> Labelled<'c> {
         out.text(&view.header)?;
         printer.begin(&mut out)?;
         while let (Some(at), Some(elements)) = (&piece, cells) {
-            let axes = if has_labels { self.labels(Some(at), form == Form::Csv)? } else { Vec::new() };
+            let axes = if has_labels { self.labels(Some(at), form == OutputForm::Csv)? } else { Vec::new() };
             printer.piece(&elements, &axes, &mut out)?;
             progress.add(elements.data().len());
             drop(elements);
@@ -322,7 +322,7 @@ impl<'c> Labelled<'c> {
     }
 
     /// The data set with a piece of the variable selected.
-    fn piece(&self, piece: Option<&Piece>) -> Result<Dataset> {
+    fn piece(&self, piece: Option<&SelectionPiece>) -> Result<Dataset> {
         let variable = self.variable()?;
         let mut dataset = self.dataset.clone();
         if let Some(Selection::Axes(axes)) = piece.map(|piece| &piece.selection) {
@@ -333,7 +333,7 @@ impl<'c> Labelled<'c> {
         Ok(dataset)
     }
 
-    fn read(&self, piece: &Piece, field: Option<&str>, is_decoded: bool) -> Result<Cells> {
+    fn read(&self, piece: &SelectionPiece, field: Option<&str>, is_decoded: bool) -> Result<Cells> {
         let dataset = self.piece(Some(piece))?;
         let variable = dataset.variable(&self.name)?;
         Ok(match (is_decoded, field) {
@@ -344,7 +344,7 @@ impl<'c> Labelled<'c> {
     }
 
     /// The labels of all dimensions that the variable had before the selection, along a piece. `is_exact`: none is shortened.
-    fn labels(&self, piece: Option<&Piece>, is_exact: bool) -> Result<Vec<AxisLabels>> {
+    fn labels(&self, piece: Option<&SelectionPiece>, is_exact: bool) -> Result<Vec<AxisLabels>> {
         let dataset = self.piece(piece)?;
         let variable = dataset.variable(&self.name)?;
         let mut kept = variable.dimensions().zip(variable.shape());
@@ -369,7 +369,7 @@ impl<'c> Labelled<'c> {
     }
 
     /// Where a piece begins along a dimension.
-    fn start(&self, piece: &Piece, dimension: &str) -> u64 {
+    fn start(&self, piece: &SelectionPiece, dimension: &str) -> u64 {
         let Selection::Axes(axes) = &piece.selection else { return 0 };
         let dimensions = self.dataset.variable(&self.name).ok().into_iter().flat_map(Variable::dimensions);
         let axis = dimensions.zip(axes).find(|(name, _)| *name == dimension).map(|(_, axis)| axis);

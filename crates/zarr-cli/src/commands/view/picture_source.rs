@@ -2,7 +2,7 @@
 
 use super::View;
 use crate::args::axis_of;
-use crate::commands::read::{Wanted, group_of, inheriting, labelled};
+use crate::commands::read::{VariableRequest, group_of, inheriting, labelled};
 use crate::context::{Context, NodeLocation};
 use crate::failure::{Failure, Result};
 use zarr::dataset::{Dataset, DatasetOptions, Variable};
@@ -14,18 +14,18 @@ use zarr::view::{
 use zarr::{Array, Group, Selection};
 
 /// Source of a picture.
-pub(super) struct Source {
+pub(super) struct PictureSource {
     /// The array that is read, of decoded values if it is a variable of a data set.
     pub(super) array: Array,
     pub(super) cut: Cut,
     pub(super) is_decoded: bool,
     /// The names of the array's dimensions.
     names: Vec<Option<String>>,
-    pub(super) part: Part,
+    pub(super) part: ArrayParent,
 }
 
 /// Data set or image that the array is a part of.
-pub(super) enum Part {
+pub(super) enum ArrayParent {
     Nothing,
     Dataset { dataset: Box<Dataset>, name: String },
     Image { image: Box<Image>, cut: Box<ImageCut>, is_chosen: bool },
@@ -46,7 +46,7 @@ impl Channel {
     }
 }
 
-impl Source {
+impl PictureSource {
     /// Opens the source that the arguments ask for.
     pub(super) fn open(context: &Context, args: &View, room: Room) -> Result<Self> {
         let location = context.locate(&args.node)?;
@@ -70,12 +70,12 @@ impl Source {
         let plane = args.plane.as_deref().map(|text| plane(text, &names)).transpose()?;
         let cut = Cut::new(array.shape(), &selection, plane.as_deref())?;
         let dataset = dataset_of(context, &location, &array)?;
-        let mut source = Self { array, cut, is_decoded: false, names, part: Part::Nothing };
+        let mut source = Self { array, cut, is_decoded: false, names, part: ArrayParent::Nothing };
         if let Some((dataset, name)) = dataset {
             if !args.raw {
                 source.decode(context, &dataset, &name)?;
             }
-            source.part = Part::Dataset { dataset: Box::new(dataset), name };
+            source.part = ArrayParent::Dataset { dataset: Box::new(dataset), name };
         }
         Ok(source)
     }
@@ -125,7 +125,7 @@ impl Source {
             cut: cut.cut.clone(),
             is_decoded: false,
             names,
-            part: Part::Image { image: Box::new(image), cut: Box::new(cut), is_chosen: args.level.is_some() },
+            part: ArrayParent::Image { image: Box::new(image), cut: Box::new(cut), is_chosen: args.level.is_some() },
         })
     }
 
@@ -140,7 +140,7 @@ impl Source {
 
     pub(super) fn level(&self) -> Option<usize> {
         match &self.part {
-            Part::Image { cut, .. } => Some(cut.level),
+            ArrayParent::Image { cut, .. } => Some(cut.level),
             _ => None,
         }
     }
@@ -149,8 +149,8 @@ impl Source {
     pub(super) fn labels(&self, context: &Context, axis: usize, samples: &Samples) -> Result<AxisLabels> {
         let plain = AxisLabels { name: self.name_of(axis).map(str::to_owned), ..AxisLabels::default() };
         match &self.part {
-            Part::Image { image, cut, .. } => Ok(cut.labels(image, axis, samples)?),
-            Part::Dataset { dataset, .. } => {
+            ArrayParent::Image { image, cut, .. } => Ok(cut.labels(image, axis, samples)?),
+            ArrayParent::Dataset { dataset, .. } => {
                 let Some(name) = self.name_of(axis) else { return Ok(plain) };
                 match AxisLabels::of_dimension(dataset, name, samples) {
                     Ok(labels) => Ok(labels),
@@ -160,21 +160,21 @@ impl Source {
                     }
                 }
             }
-            Part::Nothing => Ok(plain),
+            ArrayParent::Nothing => Ok(plain),
         }
     }
 
     /// Whether rows are shown from the last to the first.
     pub(super) fn is_upwards(&self, axes: &[AxisLabels]) -> bool {
         match (&self.part, axes.first()) {
-            (Part::Dataset { dataset, .. }, Some(rows)) => rows.is_upwards(dataset),
+            (ArrayParent::Dataset { dataset, .. }, Some(rows)) => rows.is_upwards(dataset),
             _ => false,
         }
     }
 
     fn variable(&self) -> Option<&Variable> {
         match &self.part {
-            Part::Dataset { dataset, name } => dataset.variable(name).ok(),
+            ArrayParent::Dataset { dataset, name } => dataset.variable(name).ok(),
             _ => None,
         }
     }
@@ -201,7 +201,7 @@ impl Source {
 
     /// The axis of channels of which no index was asked for, and the channels that the image shows at first, with colour and window.
     pub(super) fn channels(&self) -> Option<(usize, Vec<Channel>)> {
-        let Part::Image { image, .. } = &self.part else { return None };
+        let ArrayParent::Image { image, .. } = &self.part else { return None };
         let axes = &image.multiscale().axes;
         let is_it =
             |hidden: &HiddenAxis| hidden.of > 1 && axes.get(hidden.axis).is_some_and(|it| it.kind == AxisKind::Channel);
@@ -219,7 +219,7 @@ impl Source {
 
     /// The range that an image asks for, for the channel that is shown.
     pub(super) fn window(&self) -> Option<Range> {
-        let Part::Image { image, .. } = &self.part else { return None };
+        let ArrayParent::Image { image, .. } = &self.part else { return None };
         let axes = &image.multiscale().axes;
         let channels = &image.metadata().channels;
         let is_channel = |hidden: &HiddenAxis| axes.get(hidden.axis).is_some_and(|it| it.kind == AxisKind::Channel);
@@ -240,14 +240,14 @@ impl Source {
 
     /// Whether the elements are labels of segments.
     pub(super) fn is_labels(&self) -> bool {
-        let is_labels = matches!(&self.part, Part::Image { image, .. } if image.metadata().is_labels);
+        let is_labels = matches!(&self.part, ArrayParent::Image { image, .. } if image.metadata().is_labels);
         is_labels && Numbers::of(self.array.data_type()) == Some(Numbers::Integers)
     }
 
     /// Which level is shown, unless that was asked for.
     pub(super) fn level_note(&self) -> Option<String> {
         match &self.part {
-            Part::Image { image, cut, is_chosen: false } if image.level_count() > 1 => {
+            ArrayParent::Image { image, cut, is_chosen: false } if image.level_count() > 1 => {
                 Some(format!("level {} of 0 to {}", cut.level, image.level_count() - 1))
             }
             _ => None,
@@ -280,7 +280,7 @@ fn dataset_of(context: &Context, location: &NodeLocation, array: &Array) -> Resu
 /// The selection of an array by index, and by label where labels are given.
 fn labels_selected(context: &Context, args: &View, location: &NodeLocation, array: &Array) -> Result<Selection> {
     let selection = args.chosen.by_index(array)?;
-    let wanted = Wanted { labels: args.chosen.labels(), is_asked: false, is_default: false, instead: "" };
+    let wanted = VariableRequest { labels: args.chosen.labels(), is_asked: false, is_default: false, instead: "" };
     match labelled(context, &wanted, location, array, &selection)? {
         Some((variable, _)) => variable.stored_selection(None),
         None => Ok(selection),

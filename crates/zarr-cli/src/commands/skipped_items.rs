@@ -11,7 +11,7 @@ use zarr::meta::json::Value;
 
 /// Nodes, chunks and files of no node that were left out so far.
 #[derive(Debug)]
-pub(crate) struct Skipped {
+pub(crate) struct SkippedItems {
     /// Why nodes were.
     nodes: Vec<Failure>,
     chunks: Mutex<Vec<SkippedChunk>>,
@@ -20,7 +20,7 @@ pub(crate) struct Skipped {
     more: AtomicU64,
 }
 
-impl Skipped {
+impl SkippedItems {
     /// Begins with the nodes that a conversion leaves out.
     pub(crate) fn of(conversion: &Conversion) -> Self {
         let nodes = conversion.refused().iter().map(Failure::from).collect();
