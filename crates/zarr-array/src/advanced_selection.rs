@@ -25,19 +25,10 @@ pub(crate) struct AdvancedSelection {
 /// The chunk selections of a selection, batch by batch.
 #[derive(Debug)]
 pub(crate) struct SelectionBatches<'p> {
-    selection: &'p AdvancedSelection,
+    chunks: &'p ChunkSelections,
     next: u64,
-}
-
-/// A batch of chunk selections.
-#[derive(Debug)]
-pub(crate) struct SelectionBatch<'p> {
-    pub(crate) grid: &'p ChunkGrid,
-    pub(crate) chunks: Vec<ChunkSelection<'p>>,
     /// The bytes of an element.
-    pub(crate) item: usize,
-    /// The bytes of all boxes.
-    pub(crate) size: u64,
+    item: usize,
 }
 
 impl AdvancedSelection {
@@ -54,34 +45,30 @@ impl AdvancedSelection {
         }
     }
 
+    /// The grid whose chunks divide it.
+    pub(crate) fn grid(&self) -> &ChunkGrid {
+        &self.grid
+    }
+
     /// All chunk selections in batches.
-    pub(crate) fn batches(&self) -> SelectionBatches<'_> {
-        SelectionBatches { selection: self, next: 0 }
+    pub(crate) fn batches(&self, element: &ElementSpec) -> SelectionBatches<'_> {
+        SelectionBatches { chunks: &self.chunks, next: 0, item: element.item_size() }
     }
 }
 
 impl<'p> SelectionBatches<'p> {
     /// The next batch; `None` at the end.
-    pub(crate) fn next_batch(&mut self, element: &ElementSpec) -> Option<SelectionBatch<'p>> {
-        let item = element.item_size();
-        let mut batch = SelectionBatch { grid: &self.selection.grid, chunks: Vec::new(), item, size: 0 };
-        while let Some(chunk) = self.selection.chunks.get(self.next) {
-            let size = batch.size.saturating_add(box_size(&chunk.overlap, item));
-            if batch.chunks.len() >= MAX_BATCH_CHUNKS || (!batch.chunks.is_empty() && size > MAX_BATCH_SIZE) {
+    pub(crate) fn next_batch(&mut self) -> Option<Vec<ChunkSelection<'p>>> {
+        let (mut batch, mut size) = (Vec::new(), 0_u64);
+        while let Some(chunk) = self.chunks.get(self.next) {
+            size = size.saturating_add(box_size(&chunk.overlap, self.item));
+            if batch.len() >= MAX_BATCH_CHUNKS || (!batch.is_empty() && size > MAX_BATCH_SIZE) {
                 break;
             }
-            batch.size = size;
-            batch.chunks.push(chunk);
+            batch.push(chunk);
             self.next += 1;
         }
-        (!batch.chunks.is_empty()).then_some(batch)
-    }
-}
-
-impl SelectionBatch<'_> {
-    /// The same batch of elements that have no bytes.
-    pub(crate) fn without_bytes(self) -> Self {
-        Self { item: 0, size: 0, ..self }
+        (!batch.is_empty()).then_some(batch)
     }
 }
 
@@ -146,10 +133,10 @@ mod tests {
         let coordinates = Selection::coordinates(vec![(0..len as i64).rev().collect()]);
         let resolved = coordinates.resolve(&[len]).unwrap();
         let selection = AdvancedSelection::new(&array.core, &resolved).unwrap();
-        let mut batches = selection.batches();
+        let mut batches = selection.batches(array.core.element());
         let mut sizes = Vec::new();
-        while let Some(batch) = batches.next_batch(array.core.element()) {
-            sizes.push(batch.chunks.len());
+        while let Some(batch) = batches.next_batch() {
+            sizes.push(batch.len());
         }
         assert_eq!(sizes, [MAX_BATCH_CHUNKS, MAX_BATCH_CHUNKS, 5]);
         array.write(MAX_BATCH_CHUNKS as u64..MAX_BATCH_CHUNKS as u64 + 1, &[9_u8]).unwrap();

@@ -1,7 +1,7 @@
 //! Reading as jobs: a region is divided into spans of chunks, each decoded into its own windows of the output.
 //!
 //! ```text
-//! ReadPlan      which chunks are read, and the windows of the output that they go to; attempts again (execution, attempt, selection_batch, many)
+//! ArrayRead     which chunks are read, and the windows of the output that they go to; job after job, and attempts again (retry)
 //!    │
 //! ChunkSpan     a run of chunks: more than a group forks into spans
 //!    │
@@ -12,35 +12,35 @@
 //!
 //! The chunks of an array and the inner chunks of a shard are read by the same code; only their [`Source`](shard::Source) differs.
 //! Two kinds of reads have jobs of their own: through a cache (cached), and of many regions in a shard (shard_regions).
+//! Selections that are no region, and several regions, are read as boxes into a staging buffer (staged_boxes, many).
 
-mod attempt;
 mod cached;
 mod cached_read;
 mod chunk_batch;
 mod chunk_read;
 mod context;
-mod execution;
 mod inner_chunks;
 mod many;
 mod planning;
 mod requests;
+mod retry;
 mod search;
-mod selection_batch;
 mod shard;
 mod shard_regions;
 mod span;
 mod staged_boxes;
 
-use crate::Error;
-use crate::Result;
+use crate::core::ArrayCore;
+use crate::drive::Drive;
+use crate::selected_memory::flipped;
+use crate::{Error, Result};
 use cached::CacheMiss;
 use chunk_batch::ChunkBatch;
 pub(crate) use context::ReadContext;
-pub(crate) use execution::{ReadExecution, ReadPlan};
 use inner_chunks::{InnerChunkBatch, Start};
-use planning::Ahead;
-pub(crate) use planning::{PlanJob, RequestLog};
-use search::FindStored;
+pub(crate) use many::ManyRegions;
+pub(crate) use planning::RequestLog;
+use planning::{Ahead, PlanJob};
 use shard::Source;
 use shard_regions::ShardRegions;
 use span::ChunkSpan;
@@ -48,11 +48,123 @@ use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::ViewMut;
 use zarr_drive::{Job, Next};
-use zarr_grid::{ChunkIndex, Region};
+use zarr_grid::{ChunkIndex, Region, Resolved};
 use zarr_store::{Reply, Request};
 
 /// Outputs from this size on are written past the caches of the processor: the next reader finds little of them there anyway.
 const STREAMED: usize = 16 << 20;
+
+/// One job reads so many chunks at most that do not lie side by side: each takes memory.
+const MAX_INDIVIDUALLY: usize = 1024;
+
+/// One read of an array: the state that its jobs share, and who runs them, one after the other. A job that failed is gone with its share of
+/// the output, so another attempt is another job.
+pub(crate) struct ArrayRead<'a, D: Drive> {
+    drive: &'a D,
+    /// The directory of the array, where it is held.
+    pinned: Option<D::Pinned>,
+    context: ReadContext<'a>,
+    /// Where the requests are noted, if only these are wanted.
+    log: Option<&'a RequestLog>,
+}
+
+/// Elements with an output of their own, which jobs read.
+trait ReadPart: Send {
+    /// A job that reads all of them, or those in some chunks, which are sorted.
+    fn job<'a>(&'a mut self, context: &'a ReadContext<'a>, chunks: Option<&[ChunkIndex]>) -> Result<ReadJob<'a>>;
+}
+
+/// A region, and its output.
+impl ReadPart for (&Region, ViewMut<'_>) {
+    fn job<'a>(&'a mut self, context: &'a ReadContext<'a>, chunks: Option<&[ChunkIndex]>) -> Result<ReadJob<'a>> {
+        let (region, out) = self;
+        match chunks {
+            None => ReadJob::new(context, region, out.reborrow()),
+            Some(chunks) => ReadJob::of_chunks(context, region, out.reborrow(), chunks),
+        }
+    }
+}
+
+impl<'a, D: Drive> ArrayRead<'a, D> {
+    /// A read of `size` bytes, on the store as it is `pinned`. Outputs that are `zeroed` are fresh memory.
+    pub(crate) fn new(core: &'a ArrayCore, drive: &'a D, pinned: Option<D::Pinned>, size: usize, zeroed: bool) -> Self {
+        let context = ReadContext::with_cache(core, &drive.access_profile(), zeroed, size);
+        Self { drive, pinned, context, log: None }
+    }
+
+    /// A read of which only the requests are wanted: with an output whose elements have no bytes.
+    pub(crate) fn planned(core: &'a ArrayCore, drive: &'a D, log: &'a RequestLog) -> Self {
+        let context = ReadContext::plan(core, &drive.access_profile());
+        Self { drive, pinned: None, context, log: Some(log) }
+    }
+
+    /// Reads a selection into `out`, which has its output shape.
+    pub(crate) async fn selection(&self, resolved: &Resolved, out: ViewMut<'_>) -> Result<()> {
+        match resolved {
+            Resolved::Box(selected) => self.region(&selected.region, flipped(out, &selected.flipped)).await,
+            // Boxed as other rare ways are, so that the future of the usual one is small.
+            _ => Box::pin(self.advanced(resolved, out)).await,
+        }
+    }
+
+    /// Reads a region into `out`, which has its shape.
+    pub(crate) async fn region(&self, region: &Region, mut out: ViewMut<'_>) -> Result<()> {
+        if out.len() as u64 >= search::MANY
+            && let Some(stored) = Box::pin(self.find_stored(region, &mut out)).await?
+        {
+            return self.chunks(region, &stored, out).await;
+        }
+        self.part(&mut (region, out), None).await
+    }
+
+    /// Reads the part of a region that lies in `chunks`, which are sorted, into an output of the shape of all.
+    pub(crate) async fn chunks(&self, region: &Region, chunks: &[ChunkIndex], out: ViewMut<'_>) -> Result<()> {
+        let mut part = (region, out);
+        for chunks in chunks.chunks(MAX_INDIVIDUALLY) {
+            self.part(&mut part, Some(chunks)).await?;
+        }
+        Ok(())
+    }
+
+    /// Reads a part, or some chunks of it, with as many attempts as it takes.
+    async fn part(&self, part: &mut impl ReadPart, chunks: Option<&[ChunkIndex]>) -> Result<()> {
+        let done = self.run(part.job(&self.context, chunks)?).await;
+        let replaced = self.context.take_replaced();
+        match done {
+            Ok(()) if replaced.is_empty() => Ok(()),
+            Ok(()) => Box::pin(self.read_again(part, chunks, Some(replaced))).await,
+            Err(error) if self.may_be_of_cache(&error) => Box::pin(self.read_again(part, chunks, None)).await,
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn run(&self, job: ReadJob<'_>) -> Result<()> {
+        let (core, pinned) = (self.context.core, self.pinned.as_ref());
+        match self.log {
+            None => self.drive.run_pinned(pinned, core, job).await,
+            Some(log) => self.drive.run_pinned(pinned, core, PlanJob::new(job, log)).await,
+        }
+    }
+
+    /// Writes the fill value to an output.
+    pub(crate) fn fill(&self, out: &mut ViewMut<'_>) -> Result<()> {
+        self.context.fill(out)
+    }
+
+    pub(crate) fn pinned(&self) -> Option<&D::Pinned> {
+        self.pinned.as_ref()
+    }
+
+    /// Whether the store was asked for chunks.
+    pub(crate) fn has_asked(&self) -> bool {
+        self.context.has_asked()
+    }
+
+    /// Whether a chunk was found not to be stored.
+    pub(crate) fn found_missing(&self) -> bool {
+        self.context.missing() > 0
+    }
+}
 
 /// Reads chunks into windows of an output.
 #[derive(Debug)]
@@ -71,8 +183,6 @@ pub(crate) enum ReadJob<'a> {
     CacheMiss(CacheMiss<'a>),
     /// Regions of one shard.
     ShardRegions(Box<ShardRegions<'a>>),
-    /// Looks for stored chunks.
-    FindStored(Box<FindStored<'a>>),
     Done,
 }
 
@@ -217,11 +327,6 @@ impl Job for ReadJob<'_> {
                     Ok(next)
                 }
             },
-            Self::FindStored(mut search) => {
-                let next = search.step(replies)?;
-                *self = Self::FindStored(search);
-                Ok(next)
-            }
         }
     }
 

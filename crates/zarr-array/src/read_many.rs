@@ -3,14 +3,13 @@
 use crate::core::ArrayCore;
 use crate::drive::Drive;
 use crate::elements::Destination;
-use crate::read::{ReadExecution, ReadPlan};
+use crate::read::ManyRegions;
 use crate::verbs::Verbs;
 use crate::{Array, ArrayData, AsyncArray, Error, ReadInto, Result, selected_memory};
 use std::sync::Arc;
 use zarr_codec::ViewMut;
 use zarr_drive::now;
 use zarr_grid::{IntoSelection, Resolved};
-use zarr_store::AccessProfile;
 
 /// The selections and outputs of a read of several regions.
 struct Regions<O> {
@@ -53,29 +52,23 @@ impl<O: ReadInto> Regions<O> {
 
     async fn read<D: Drive>(mut self, verbs: &Verbs<'_, D>) -> Result<()> {
         let core = verbs.core;
-        let plan = self.plan(core, &verbs.drive.access_profile())?;
-        verbs.carry_out(self.begin(core, &plan)?).await?;
-        self.assign().map_err(|error| core.locate(error))
-    }
-
-    /// Which chunks are read.
-    fn plan<'c>(&self, core: &'c ArrayCore, profile: &AccessProfile) -> Result<ReadPlan<'c>> {
         let regions = self.selections.iter().filter_map(|resolved| match resolved {
             Resolved::Box(selected) => Some(&selected.region),
             _ => None,
         });
+        let regions = ManyRegions::new(core, regions).map_err(|error| core.locate(error))?;
         let item = core.element().item_size() as u64;
         let sizes = self.selections.iter().map(|resolved| zarr_grid::total_size(&resolved.output_shape(), item));
         let size = usize::try_from(sizes.fold(0, u128::saturating_add)).unwrap_or(usize::MAX);
-        ReadPlan::many(core, profile, regions, size).map_err(|error| core.locate(error))
-    }
-
-    /// The read of `plan` into the memory of all outputs, in the output shapes of their selections.
-    fn begin<'a>(&'a mut self, core: &'a ArrayCore, plan: &'a ReadPlan<'a>) -> Result<ReadExecution<'a>> {
         let views = self.views(core).map_err(|error| core.locate(error))?;
-        plan.begin_many(views)
+        // The staging buffer is fresh memory.
+        let read = verbs.begin_read(size, true).await?;
+        let done = read.many(&regions, views).await;
+        verbs.end_read(read, done).await?;
+        self.assign().map_err(|error| core.locate(error))
     }
 
+    /// The memory of all outputs, in the output shapes of their selections.
     fn views(&mut self, core: &ArrayCore) -> Result<Vec<ViewMut<'_>>> {
         let mut views = Vec::with_capacity(self.selections.len());
         for ((resolved, output), data) in self.selections.iter().zip(&mut self.outputs).zip(&mut self.data) {

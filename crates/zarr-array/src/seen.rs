@@ -1,4 +1,4 @@
-//! Looks at the document of an array: when the last one was, and whether one is needed.
+//! Looks at the document of an array: when the last one was.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,15 +34,4 @@ impl Seen {
         let seen = self.0.load(Ordering::Relaxed);
         seen == 0 || Duration::from_nanos(since_start(Instant::now()).saturating_sub(seen)) >= interval
     }
-}
-
-/// The need of a look at the end of a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// Nothing was read from the store.
-    None,
-    /// Chunks were read.
-    Usual,
-    /// Chunks were missing, or so it seems: they may be where the array is now.
-    Missing,
 }

@@ -8,13 +8,11 @@ use crate::advanced_selection::AdvancedSelection;
 use crate::core::ArrayCore;
 use crate::drive::{Drive, find_chunk_location};
 use crate::kept_chunk::KeptChunk;
-use crate::read::{PlanJob, ReadContext, ReadExecution, ReadPlan, RequestLog};
-use crate::seen::Need;
+use crate::read::{ArrayRead, RequestLog};
 use crate::write::WriteJob;
 use crate::{ArrayData, Error, NewArray, Plan, ReadInto, Registry, Result, WriteFrom};
 use crate::{chunk_keys, create, jobs, selected_memory};
 use std::sync::Arc;
-use tie::Tie;
 use zarr_codec::{View, ViewMut};
 use zarr_dtype::{Cast, CastElement, Element, cast_items};
 use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};
@@ -79,26 +77,28 @@ impl<'a, D: Drive> Verbs<'a, D> {
 
     /// Reads into `out`, which has the output shape.
     async fn read_planned(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
-        let plan = ReadPlan::new(self.core, &self.drive.access_profile(), resolved, out.size(), zeroed)?;
-        let plan = plan.searching(self.drive.capabilities());
-        self.carry_out(plan.begin(out)?).await
+        // Selections that are no region go through a staging buffer, which is fresh memory.
+        let zeroed = zeroed || !matches!(resolved, Resolved::Box(_));
+        let read = self.begin_read(out.size(), zeroed).await?;
+        let done = read.selection(resolved, out).await;
+        self.end_read(read, done).await
     }
 
     /// Reads a region into `out`, which has its shape and is fresh memory.
     pub(crate) async fn read_region(&self, region: &Region, out: ViewMut<'_>) -> Result<()> {
-        let plan = ReadPlan::region(self.core, &self.drive.access_profile(), region, out.size());
-        let plan = plan.searching(self.drive.capabilities());
-        self.carry_out(plan.begin(out)?).await
+        let read = self.begin_read(out.size(), true).await?;
+        let done = read.region(region, out).await;
+        self.end_read(read, done).await
     }
 
     /// Reads a region of which only these chunks are stored, sorted.
     pub(crate) async fn read_stored(&self, region: &Region, chunks: &[ChunkIndex]) -> Result<ArrayData> {
         let mut data = ArrayData::zeroed(self.core.element(), &region.shape())?;
-        let profile = self.drive.access_profile();
-        ReadContext::new(self.core, &profile, true).fill(&mut data.view_mut())?;
-        let out = data.view_mut();
-        let plan = ReadPlan::chunks(self.core, &profile, region, chunks, out.size());
-        self.carry_out(plan.begin(out)?).await?;
+        let mut out = data.view_mut();
+        let read = self.begin_read(out.size(), true).await?;
+        read.fill(&mut out)?;
+        let done = read.chunks(region, chunks, out).await;
+        self.end_read(read, done).await?;
         Ok(data)
     }
 
@@ -108,16 +108,10 @@ impl<'a, D: Drive> Verbs<'a, D> {
         let is_variable = core.element().is_variable();
         let item = core.element().item_size();
         let len = selected_memory::len(resolved, item)?;
-        let plan = ReadPlan::requests_of(core, &profile, resolved)?;
         let mut nothing: [u8; 0] = [];
         let out = ViewMut::new(&mut nothing, 0, &selected_memory::dims(&resolved.output_shape())?)?;
         let log = RequestLog::new(profile, self.drive.overlaps());
-        let mut reading = plan.begin(out)?;
-        while let Some(job) = reading.job()? {
-            let done = self.drive.run(core, PlanJob::new(job, &log)).await;
-            reading.ended(done)?;
-        }
-        drop(reading);
+        ArrayRead::planned(core, &self.drive, &log).selection(resolved, out).await?;
         let planned = log.into_plan();
         Ok(Plan {
             chunks: AdvancedSelection::count_chunks(core, resolved)?,
@@ -128,19 +122,17 @@ impl<'a, D: Drive> Verbs<'a, D> {
         })
     }
 
-    /// Carries out a read that is planned.
-    pub(crate) async fn carry_out(&self, mut reading: ReadExecution<'_>) -> Result<()> {
-        let tie = self.tie().await?;
-        let done = self.run_all(&tie, &mut reading).await;
-        self.end_read(&tie, done, reading.need()).await
+    /// Begins a read of `size` bytes. Outputs that are `zeroed` are fresh memory.
+    pub(crate) async fn begin_read(&self, size: usize, zeroed: bool) -> Result<ArrayRead<'_, D>> {
+        Ok(ArrayRead::new(self.core, &self.drive, self.hold().await?, size, zeroed))
     }
 
-    async fn run_all(&self, tie: &Tie<D::Pinned>, reading: &mut ReadExecution<'_>) -> Result<()> {
-        while let Some(job) = reading.job()? {
-            let done = self.run_tied(tie, job).await;
-            reading.ended(done)?;
+    /// Ends a read with its result, or with the error that the array is another one now.
+    pub(crate) async fn end_read(&self, read: ArrayRead<'_, D>, done: Result<()>) -> Result<()> {
+        match done {
+            Ok(()) if !read.has_asked() => Ok(()),
+            done => self.end(read.pinned(), done, read.found_missing()).await,
         }
-        Ok(())
     }
 
     /// Writes elements to a selection.
@@ -190,17 +182,17 @@ impl<'a, D: Drive> Verbs<'a, D> {
     /// The encoded bytes of a chunk.
     pub(crate) async fn read_chunk_bytes(&self, chunk: &[u64]) -> Result<Option<Bytes>> {
         let key = chunk_keys::chunk_key(self.core, chunk)?;
-        let tie = self.tie().await?;
-        let found = self.get_chunk(&tie, chunk, key).await;
-        let need = if matches!(found, Ok(None)) { Need::Missing } else { Need::Usual };
-        self.end_read(&tie, found, need).await
+        let pinned = self.hold().await?;
+        let found = self.get_chunk(pinned.as_ref(), chunk, key).await;
+        let is_missing = matches!(found, Ok(None));
+        self.end(pinned.as_ref(), found, is_missing).await
     }
 
-    async fn get_chunk(&self, tie: &Tie<D::Pinned>, chunk: &[u64], key: Key) -> Result<Option<Bytes>> {
-        let mut bytes = self.run_tied(tie, jobs::get(key)).await?;
+    async fn get_chunk(&self, pinned: Option<&D::Pinned>, chunk: &[u64], key: Key) -> Result<Option<Bytes>> {
+        let mut bytes = self.drive.run_pinned(pinned, self.core, jobs::get(key)).await?;
         let mut location = 0;
         while let (None, Some((other, key))) = (&bytes, self.core.other_key(chunk, location)) {
-            bytes = self.run_tied(tie, jobs::get(key)).await?;
+            bytes = self.drive.run_pinned(pinned, self.core, jobs::get(key)).await?;
             location = other;
         }
         Ok(bytes)
@@ -228,32 +220,29 @@ impl<'a, D: Drive> Verbs<'a, D> {
     /// The chunks that are stored, and the bytes of each.
     pub(crate) async fn stored_chunk_sizes(&self) -> Result<Vec<(ChunkIndex, u64)>> {
         self.find_chunk_location().await?;
-        let tie = self.tie().await?;
-        let sizes = self.run_tied(&tie, jobs::sizes_below(self.core.chunk_prefix())?).await;
+        let pinned = self.hold().await?;
+        let job = jobs::sizes_below(self.core.chunk_prefix())?;
+        let sizes = self.drive.run_pinned(pinned.as_ref(), self.core, job).await;
         let chunk = |(key, size): (Key, u64)| Some((self.core.parse_key(key.as_str())?, size));
         let chunks: Result<Vec<_>> = sizes.map(|sizes| sizes.into_iter().filter_map(chunk).collect());
-        let need = need_of_list(&chunks);
-        self.end_read(&tie, chunks, need).await
+        let is_missing = chunks.as_ref().is_ok_and(Vec::is_empty);
+        self.end(pinned.as_ref(), chunks, is_missing).await
     }
 
     async fn stored_chunk_keys(&self) -> Result<Vec<(ChunkIndex, Key)>> {
         self.find_chunk_location().await?;
-        let tie = self.tie().await?;
-        let keys = self.run_tied(&tie, jobs::keys_below(self.core.chunk_prefix())?).await;
+        let pinned = self.hold().await?;
+        let job = jobs::keys_below(self.core.chunk_prefix())?;
+        let keys = self.drive.run_pinned(pinned.as_ref(), self.core, job).await;
         let chunks = keys.map(|keys| chunk_keys::parse_in_grid(self.core, keys));
-        let need = need_of_list(&chunks);
-        self.end_read(&tie, chunks, need).await
+        let is_missing = chunks.as_ref().is_ok_and(Vec::is_empty);
+        self.end(pinned.as_ref(), chunks, is_missing).await
     }
 
     /// Finds out where chunks lie, where the metadata leaves it open, before new chunks are written.
     pub(crate) async fn find_chunk_location(&self) -> Result<()> {
         if self.core.is_location_unknown() { find_chunk_location(&self.drive, self.core).await } else { Ok(()) }
     }
-}
-
-/// The need of a look after a list of chunks: an array that is gone has none.
-fn need_of_list<T>(listed: &Result<Vec<T>>) -> Need {
-    if listed.as_ref().is_ok_and(Vec::is_empty) { Need::Missing } else { Need::Usual }
 }
 
 /// Creates the array of `new` at a path. Returns its node, and the options to open it with.

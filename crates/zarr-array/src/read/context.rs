@@ -54,10 +54,14 @@ impl<'a> ReadContext<'a> {
     pub(crate) fn new(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool) -> Self {
         let access =
             Access::default().read_size(profile.read_size).skip_checksums(core.options.checksums == Checksums::Skip);
+        Self::with_access(core, access, profile.kind, zeroed)
+    }
+
+    fn with_access(core: &'a ArrayCore, access: Access, store: StoreKind, zeroed: bool) -> Self {
         Self {
             core,
             access,
-            store: profile.kind,
+            store,
             zeroed,
             is_plan: false,
             cached: None,
@@ -74,15 +78,24 @@ impl<'a> ReadContext<'a> {
     /// A read of `size` bytes for the user, through the cache if the array has one.
     pub(crate) fn with_cache(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool, size: usize) -> Self {
         let cached = core.cache().and_then(|cache| CachedRead::new(cache, size));
-        let uses_kept = core.cache().is_none();
-        Self { cached, uses_kept, ..Self::again(core, profile, zeroed) }
+        // Other stores give an index in less time than it takes to decode it.
+        let uses_kept = core.cache().is_none() && profile.kind == StoreKind::Remote;
+        let kept = uses_kept.then(|| core.kept_indexes());
+        Self { cached, kept, uses_kept, ..Self::new(core, profile, zeroed) }
     }
 
-    /// The same where nothing that was kept from earlier reads is used.
-    pub(crate) fn again(core: &'a ArrayCore, profile: &AccessProfile, zeroed: bool) -> Self {
-        // Other stores give an index in less time than it takes to decode it.
-        let is_kept = core.cache().is_none() && profile.kind == StoreKind::Remote;
-        Self { kept: is_kept.then(|| core.kept_indexes()), ..Self::new(core, profile, zeroed) }
+    /// Another attempt at the same read, which uses nothing that was kept from earlier reads.
+    pub(super) fn again(&self) -> Self {
+        let Self { core, access, store, is_plan, kept, .. } = *self;
+        Self { is_plan, kept, ..Self::with_access(core, access, store, false) }
+    }
+
+    /// Adds what another attempt found.
+    pub(super) fn add(&self, again: &Self) {
+        self.missing.fetch_add(again.missing(), Ordering::Relaxed);
+        if again.has_asked() {
+            self.note_asked();
+        }
     }
 
     /// The kept index of a shard of this shape, if it has all inner chunks that regions meet.
@@ -110,11 +123,6 @@ impl<'a> ReadContext<'a> {
     /// As a read without a cache, of which only the requests are wanted.
     pub(crate) fn plan(core: &'a ArrayCore, profile: &AccessProfile) -> Self {
         Self { is_plan: true, ..Self::new(core, profile, true) }
-    }
-
-    /// Whether only the requests are wanted.
-    pub(super) fn is_plan(&self) -> bool {
-        self.is_plan
     }
 
     /// Whether a failure may come from outdated content of the cache, so that the same read without it may succeed.

@@ -1,12 +1,12 @@
 //! A read of several regions at once: each chunk (inner chunk, if the array is sharded) that they meet is read once, and copied from
 //! there to every output that has a part of it.
 
-use super::ReadJob;
-use super::attempt::RetryPolicy;
+use super::ArrayRead;
 use super::staged_boxes::StagedBoxes;
 use crate::Result;
 use crate::advanced_selection::finest_grid;
 use crate::core::ArrayCore;
+use crate::drive::Drive;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use zarr_codec::{View, ViewMut};
@@ -110,57 +110,30 @@ fn bounds<'r>(mut regions: impl Iterator<Item = &'r Region>) -> Result<Region> {
     Ok(bounds)
 }
 
-/// A read of several regions under way.
-#[derive(Debug)]
-pub(super) struct ManyRead<'p> {
-    regions: &'p ManyRegions,
-    outputs: Vec<ViewMut<'p>>,
-    /// The boxes of the current batch, or before the next one.
-    range: Range<usize>,
-    staged: Option<StagedBoxes>,
-}
-
-impl<'p> ManyRead<'p> {
-    /// Reads into outputs of the shapes of the regions.
-    pub(super) fn new(regions: &'p ManyRegions, outputs: Vec<ViewMut<'p>>) -> Self {
-        Self { regions, outputs, range: 0..0, staged: None }
-    }
-
-    /// The next job; `None` if all is read.
-    pub(super) fn job<'a>(&'a mut self, policy: &'a RetryPolicy<'a>) -> Result<Option<ReadJob<'a>>> {
-        if self.staged.is_none() {
-            self.range = self.regions.batch(self.range.end);
-            let boxes = self.regions.boxes.get(self.range.clone()).unwrap_or_default();
+impl<D: Drive> ArrayRead<'_, D> {
+    /// Reads several regions into outputs of their shapes.
+    pub(crate) async fn many(&self, regions: &ManyRegions, mut outputs: Vec<ViewMut<'_>>) -> Result<()> {
+        // Elements of variable length of all outputs go into one heap.
+        let heap = outputs.iter().find_map(|out| out.heap().cloned());
+        let mut range = 0..0;
+        loop {
+            range = regions.batch(range.end);
+            let boxes = regions.boxes.get(range.clone()).unwrap_or_default();
             if boxes.is_empty() {
-                return Ok(None);
+                return Ok(());
             }
-            // Elements of variable length of all outputs go into one heap.
-            let heap = self.outputs.iter().find_map(|out| out.heap().cloned());
-            let regions = boxes.iter().map(|chunk| chunk.region.clone());
-            self.staged = Some(StagedBoxes::new(regions, self.regions.item, heap)?);
-        }
-        match &mut self.staged {
-            Some(staged) => staged.read_job(policy),
-            None => Ok(None),
-        }
-    }
-
-    /// Takes the result of the last job.
-    pub(super) fn ended(&mut self, policy: &RetryPolicy<'_>, result: Result<()>) -> Result<()> {
-        let Some(staged) = &mut self.staged else { return result };
-        if staged.ended(policy, result)? {
-            let boxes = self.regions.boxes.get(self.range.clone()).unwrap_or_default();
+            let staged = boxes.iter().map(|chunk| chunk.region.clone());
+            let mut staged = StagedBoxes::new(staged, regions.item, heap.clone())?;
+            self.part(&mut staged, None).await?;
             for (chunk, bytes) in boxes.iter().zip(staged.bytes()) {
                 let shape = chunk.region.shape().iter().map(|&len| len as usize).collect::<Vec<_>>();
-                let source = View::new(bytes, self.regions.item, &shape)?;
+                let source = View::new(bytes, regions.item, &shape)?;
                 for part in &chunk.copies {
-                    if let Some(out) = self.outputs.get_mut(part.output) {
+                    if let Some(out) = outputs.get_mut(part.output) {
                         out.reborrow().window(&part.to).copy_from(&source.window(&part.from));
                     }
                 }
             }
-            self.staged = None;
         }
-        Ok(())
     }
 }

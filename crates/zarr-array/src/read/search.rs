@@ -1,14 +1,13 @@
 //! The search for stored chunks before a read of very many, of which the first ones are not stored: one listing answers for all.
 
-use crate::core::ArrayCore;
-use crate::{Error, MissingChunks, Result, jobs};
-use std::sync::OnceLock;
-use zarr_drive::{Job, Next};
-use zarr_grid::{ChunkIndex, ChunkOverlaps, Region};
-use zarr_store::{Capabilities, Prefix, Reply, Request};
+use super::{ArrayRead, ReadJob};
+use crate::drive::Drive;
+use crate::{MissingChunks, Result, jobs};
+use zarr_codec::ViewMut;
+use zarr_grid::{ChunkIndex, Region};
 
 /// A read of fewer chunks asks for each.
-const MANY: u64 = 1 << 16;
+pub(super) const MANY: u64 = 1 << 16;
 /// So many chunks are asked for before anything is listed: an array whose first chunks are stored is not listed, however many it has.
 const FIRST: usize = 256;
 /// Stored chunks are read one by one if at most one of so many is stored. Else a read of the region as a whole takes no longer.
@@ -16,72 +15,45 @@ const SPARSE: u64 = 8;
 /// A listing names the chunks of all the array: it is made if the region has at least one of so many of its grid.
 const LISTED: u64 = 8;
 
-/// Whether a read may look for stored chunks, and what it found.
-#[derive(Debug, Default)]
-pub(super) struct Search {
-    is_allowed: bool,
-    /// Chunks of the region, sorted; not set if it is not known, or not worth anything.
-    stored: OnceLock<Vec<ChunkIndex>>,
-}
-
-impl Search {
-    /// A search, which a store that cannot list does not answer, and which does not find the chunks that are missing.
-    pub(super) fn new(core: &ArrayCore, store: Capabilities) -> Self {
-        let is_allowed = store.list && matches!(core.options.missing_chunks, MissingChunks::Fill);
-        Self { is_allowed, stored: OnceLock::new() }
-    }
-
-    /// The first chunks of a region that are read before the others; `None` if the region is not worth a search.
-    pub(super) fn first_chunks(&self, core: &ArrayCore, region: &Region) -> Option<Vec<ChunkIndex>> {
+impl<D: Drive> ArrayRead<'_, D> {
+    /// The stored chunks of a region, sorted, if it has very many and few are stored; the fill value is in the output then. `None` if the
+    /// region is to be read as a whole.
+    pub(super) async fn find_stored(&self, region: &Region, out: &mut ViewMut<'_>) -> Result<Option<Vec<ChunkIndex>>> {
+        let (core, context) = (self.context.core, &self.context);
         let overlaps = core.grid.intersect(region);
-        let is_worth_it = || {
-            let all = core.grid.grid_shape().iter().fold(1, |all: u64, count| all.saturating_mul(*count));
-            self.is_allowed && overlaps.len() >= MANY && all / LISTED <= overlaps.len()
-        };
-        is_worth_it().then(|| overlaps.iter().take(FIRST).map(|overlap| overlap.index).collect())
-    }
-
-    /// The job that looks for the stored chunks of a region.
-    pub(super) fn job<'a>(&'a self, core: &'a ArrayCore, region: &Region) -> FindStored<'a> {
-        FindStored { core, overlaps: core.grid.intersect(region), found: &self.stored, asked: false }
-    }
-
-    /// The stored chunks, if the search found few.
-    pub(super) fn stored(&self) -> Option<&[ChunkIndex]> {
-        self.stored.get().map(Vec::as_slice)
-    }
-}
-
-/// Lists the chunks of an array, and notes those of a region if they are few.
-#[derive(Debug)]
-pub(crate) struct FindStored<'a> {
-    core: &'a ArrayCore,
-    overlaps: ChunkOverlaps,
-    found: &'a OnceLock<Vec<ChunkIndex>>,
-    asked: bool,
-}
-
-impl FindStored<'_> {
-    pub(super) fn step<J: Job<Output = ()>>(&mut self, replies: &[Reply]) -> Result<Next<J>> {
-        if !std::mem::replace(&mut self.asked, true) {
-            let mut prefixes: Vec<&str> = self.core.locations().map(|(_, prefix, _)| prefix).collect();
-            prefixes.dedup();
-            let list = |prefix: &str| Ok::<_, Error>(Request::ListAll { prefix: Prefix::new(prefix)? });
-            return Ok(Next::Ask(prefixes.into_iter().map(list).collect::<Result<_>>()?));
+        let all = core.grid.grid_shape().iter().fold(1, |all: u64, count| all.saturating_mul(*count));
+        let is_worth_it = overlaps.len() >= MANY && all / LISTED <= overlaps.len();
+        // A search does not find the chunks that are missing.
+        let is_allowed = self.log.is_none() && matches!(core.options.missing_chunks, MissingChunks::Fill);
+        if !is_worth_it || !is_allowed || !self.drive.capabilities().list {
+            return Ok(None);
         }
+        let first: Vec<ChunkIndex> = overlaps.iter().take(FIRST).map(|overlap| overlap.index).collect();
+        let done = self.run(ReadJob::of_chunks(context, region, out.reborrow(), &first)?).await;
+        // An error of these chunks comes again in the read of all.
+        if done.is_err() || context.known_missing() < first.len() {
+            return Ok(None);
+        }
+        let mut prefixes: Vec<&str> = core.locations().map(|(_, prefix, _)| prefix).collect();
+        prefixes.dedup();
         let mut stored = Vec::new();
-        for reply in replies {
-            let Reply::Keys(keys) = reply else { return Err(jobs::unfit()) };
-            let chunks = keys.iter().filter_map(|key| self.core.parse_key(key.as_str()));
-            stored.extend(chunks.filter(|chunk| self.overlaps.position(chunk).is_some()));
+        for prefix in prefixes {
+            let listed = self.drive.run_pinned(self.pinned.as_ref(), core, jobs::keys_below(prefix)?).await;
+            // Where the store cannot be listed after all, it is asked for each chunk.
+            let Ok(keys) = listed else { return Ok(None) };
+            let chunks = keys.iter().filter_map(|key| core.parse_key(key.as_str()));
+            stored.extend(chunks.filter(|chunk| overlaps.position(chunk).is_some()));
         }
         stored.sort_unstable();
         stored.dedup();
-        if stored.len() as u64 <= self.overlaps.len() / SPARSE {
-            // Nothing else sets it.
-            let _ = self.found.set(stored);
+        if stored.len() as u64 > overlaps.len() / SPARSE {
+            return Ok(None);
         }
-        Ok(Next::Done(()))
+        // The others are not: also where only the cache said so of the first ones.
+        context.note_asked();
+        context.note_missing();
+        context.fill(out)?;
+        Ok(Some(stored))
     }
 }
 

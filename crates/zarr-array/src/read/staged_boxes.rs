@@ -1,15 +1,40 @@
-//! Boxes of elements, each within one chunk, that are read into a staging buffer.
+//! Boxes of elements, each within one chunk, that are read into a staging buffer: those around the elements of an advanced selection,
+//! whose runs are copied from there to the output.
 
-use super::ReadJob;
-use super::attempt::{Attempt, RetryPolicy};
+use super::context::ReadContext;
+use super::{ArrayRead, ReadJob, ReadPart};
 use crate::Result;
+use crate::advanced_selection::{AdvancedSelection, copy_runs, region};
 use crate::buffer::Buffer;
+use crate::drive::Drive;
+use crate::selected_memory::ContiguousOutput;
 use std::sync::Arc;
 use zarr_codec::ViewMut;
 use zarr_dtype::Heap;
-use zarr_grid::{ChunkIndex, Region};
+use zarr_grid::{ChunkIndex, Region, Resolved};
 
-/// The read of some boxes.
+impl<D: Drive> ArrayRead<'_, D> {
+    /// Reads a selection by lists, coordinates or a mask in batches of chunks.
+    pub(super) async fn advanced(&self, resolved: &Resolved, out: ViewMut<'_>) -> Result<()> {
+        let core = self.context.core;
+        let selection = AdvancedSelection::new(core, resolved)?;
+        let mut out = ContiguousOutput::new(out)?;
+        // The elements of a plan have no bytes.
+        let item = if self.log.is_none() { core.element().item_size() } else { 0 };
+        let mut batches = selection.batches(core.element());
+        while let Some(chunks) = batches.next_batch() {
+            let regions = chunks.iter().map(|chunk| region(selection.grid(), &chunk.overlap));
+            let mut staged = StagedBoxes::new(regions.collect::<Result<Vec<_>>>()?, item, out.heap())?;
+            self.part(&mut staged, None).await?;
+            for (chunk, bytes) in chunks.iter().zip(staged.bytes()) {
+                copy_runs(chunk, item, bytes, out.bytes()?)?;
+            }
+        }
+        out.finish()
+    }
+}
+
+/// Boxes, and the memory that they are read into.
 #[derive(Debug)]
 pub(super) struct StagedBoxes {
     /// The boxes as regions of the array, and the bytes of each.
@@ -18,11 +43,10 @@ pub(super) struct StagedBoxes {
     /// The boxes in C order, one after the other.
     staging: Buffer,
     heap: Option<Arc<Heap>>,
-    attempt: Attempt,
 }
 
 impl StagedBoxes {
-    /// Of elements of `item` bytes; elements of variable length go into `heap`.
+    /// Boxes of elements of `item` bytes; elements of variable length go into `heap`.
     pub(super) fn new(regions: impl IntoIterator<Item = Region>, item: usize, heap: Option<Arc<Heap>>) -> Result<Self> {
         let size = |region: &Region| {
             let size = zarr_grid::total_size(&region.shape(), item as u64);
@@ -34,35 +58,7 @@ impl StagedBoxes {
         };
         let boxes: Vec<_> = regions.into_iter().map(sized).collect();
         let total = boxes.iter().fold(0_usize, |total, (_, size)| total.saturating_add(*size));
-        Ok(Self { boxes, item, staging: Buffer::zeroed(total)?, heap, attempt: Attempt::First })
-    }
-
-    /// The job that reads the boxes; `None` if they are read.
-    pub(super) fn read_job<'a>(&'a mut self, policy: &'a RetryPolicy<'a>) -> Result<Option<ReadJob<'a>>> {
-        let Some(context) = self.attempt.context(policy) else { return Ok(None) };
-        let mut regions = Vec::new();
-        let mut rest = self.staging.as_bytes_mut();
-        for (region, size) in &self.boxes {
-            let (bytes, others) = rest.split_at_mut(*size);
-            rest = others;
-            // A box lies in one chunk.
-            let lies_in = |chunks: &[ChunkIndex]| chunks.contains(&context.core.grid.intersect(region).get(0).index);
-            if self.attempt.chunks().is_none_or(lies_in) {
-                let shape = region.shape().iter().map(|&len| len as usize).collect::<Vec<_>>();
-                let view = ViewMut::new(bytes, self.item, &shape)?.with_heap(self.heap.clone());
-                regions.push((region.clone(), view));
-            }
-        }
-        ReadJob::regions(context, regions).map(Some)
-    }
-
-    /// Takes the result of the last job: whether all boxes are read.
-    ///
-    /// # Errors
-    /// The error of the result, unless the job is to be done again.
-    pub(super) fn ended(&mut self, policy: &RetryPolicy<'_>, result: Result<()>) -> Result<bool> {
-        self.attempt.ended(policy, result)?;
-        Ok(self.attempt == Attempt::Done)
+        Ok(Self { boxes, item, staging: Buffer::zeroed(total)?, heap })
     }
 
     /// The C-order bytes of each box, in their order.
@@ -73,5 +69,24 @@ impl StagedBoxes {
             rest = others;
             bytes
         })
+    }
+}
+
+impl ReadPart for StagedBoxes {
+    fn job<'a>(&'a mut self, context: &'a ReadContext<'a>, chunks: Option<&[ChunkIndex]>) -> Result<ReadJob<'a>> {
+        let mut regions = Vec::new();
+        let mut rest = self.staging.as_bytes_mut();
+        for (region, size) in &self.boxes {
+            let (bytes, others) = rest.split_at_mut(*size);
+            rest = others;
+            // A box lies in one chunk.
+            let lies_in = |chunks: &[ChunkIndex]| chunks.contains(&context.core.grid.intersect(region).get(0).index);
+            if chunks.is_none_or(lies_in) {
+                let shape = region.shape().iter().map(|&len| len as usize).collect::<Vec<_>>();
+                let view = ViewMut::new(bytes, self.item, &shape)?.with_heap(self.heap.clone());
+                regions.push((region.clone(), view));
+            }
+        }
+        ReadJob::regions(context, regions)
     }
 }

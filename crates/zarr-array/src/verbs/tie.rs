@@ -11,7 +11,6 @@
 
 use crate::core::ArrayCore;
 use crate::drive::Drive;
-use crate::seen::Need;
 use crate::verbs::Verbs;
 use crate::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
@@ -22,10 +21,6 @@ use zarr_store::{AccessProfile, Capabilities, Key, Prefix, StoreKind};
 
 /// Age that a look may have where requests take long, if the options do not say.
 const OLD: Duration = Duration::from_secs(1);
-
-/// Holds for one operation: the directory of the array, where there is one.
-#[derive(Debug)]
-pub(crate) struct Tie<P>(Option<P>);
 
 impl ArrayCore {
     /// The key of the document that is looked at; `None` if none ever is.
@@ -39,37 +34,29 @@ impl ArrayCore {
 }
 
 impl<D: Drive> Verbs<'_, D> {
-    /// Begins an operation.
-    pub(crate) async fn tie(&self) -> Result<Tie<D::Pinned>> {
-        hold(&self.drive, self.core).await.map(Tie)
+    /// Holds the directory of the array for one operation, where there is one.
+    pub(super) async fn hold(&self) -> Result<Option<D::Pinned>> {
+        hold(&self.drive, self.core).await
     }
 
-    /// Runs a job of it.
-    pub(crate) fn run_tied<J: Job<Error = Error>>(
-        &self,
-        tie: &Tie<D::Pinned>,
-        job: J,
-    ) -> impl Future<Output = Result<J::Output>> + Send {
-        self.drive.run_pinned(tie.0.as_ref(), self.core, job)
-    }
-
-    /// Ends a read with its result, or with the error that the array is another one now.
-    pub(crate) async fn end_read<T>(&self, tie: &Tie<D::Pinned>, done: Result<T>, need: Need) -> Result<T> {
+    /// Ends an operation that read from the store with its result, or with the error that the array is another one now. Where something
+    /// was found to be missing, that may be where the array is now.
+    pub(super) async fn end<T>(&self, pinned: Option<&D::Pinned>, done: Result<T>, is_missing: bool) -> Result<T> {
         let is_due = match &done {
-            Ok(_) => need == Need::Missing || (need == Need::Usual && self.is_due()),
+            Ok(_) => is_missing || self.is_due(),
             Err(error) => self.may_be_of_another(error),
         };
-        if is_due { decide(done, self.look_at(tie.0.as_ref()).await) } else { done }
+        if is_due { decide(done, self.look_at(pinned).await) } else { done }
     }
 
     /// Changes chunks of the array by a job.
     pub(crate) async fn change<J: Job<Output = (), Error = Error>>(&self, job: J) -> Result<()> {
-        let tie = self.tie().await?;
+        let pinned = self.hold().await?;
         if self.is_due() {
-            self.look_at(tie.0.as_ref()).await?;
+            self.look_at(pinned.as_ref()).await?;
         }
         self.find_chunk_location().await?;
-        let done = self.run_tied(&tie, job).await;
+        let done = self.drive.run_pinned(pinned.as_ref(), self.core, job).await;
         let is_due = match &done {
             Ok(()) => self.is_due(),
             Err(error) => self.may_be_of_another(error),
@@ -77,7 +64,7 @@ impl<D: Drive> Verbs<'_, D> {
         if !is_due {
             return done;
         }
-        let looked = match (self.look_at(None).await, &tie.0) {
+        let looked = match (self.look_at(None).await, &pinned) {
             (Ok(()), Some(pinned)) => {
                 check_in_place(&self.drive, pinned, self.core, "another array with the same metadata is there now")
                     .await
