@@ -5,24 +5,23 @@
 //!    │
 //! ChunkSpan     a run of chunks: more than a group forks into spans
 //!    │
-//! ChunkBatch    a group: requests for all its chunks, and the advance of each with its reply (chunk_read)
+//! ChunkBatch    a group: requests for all its chunks, and a ChunkRead for each, which advances with its reply
 //!    │
 //!    └─ the index of a shard ──► ChunkSpan of its inner chunks ──► InnerChunkBatch: one request, or ChunkBatch
 //! ```
 //!
-//! The chunks of an array and the inner chunks of a shard are read by the same code; only their [`Source`](shard::Source) differs.
-//! Two kinds of reads have jobs of their own: through a cache (cached), and of many regions in a shard (shard_regions).
-//! Selections that are no region, and several regions, are read as boxes into a staging buffer (staged_boxes, many).
+//! The chunks of an array and the inner chunks of a shard are read by the same code; inner chunks have a
+//! [`Shard`](shard::Shard). The rest stands apart: attempts again (retry), the cache (cached), the requests alone (explain), very many chunks
+//! of which few are stored (search), selections that are no region and several regions, whose boxes are read into a staging buffer
+//! (staged_boxes, many), and regions of one shard, which share its index (shard_regions).
 
 mod cached;
 mod cached_read;
 mod chunk_batch;
 mod chunk_read;
-mod context;
+mod explain;
 mod inner_chunks;
 mod many;
-mod planning;
-mod requests;
 mod retry;
 mod search;
 mod shard;
@@ -36,14 +35,13 @@ use crate::selected_memory::flipped;
 use crate::{Error, Result};
 use cached::CacheMiss;
 use chunk_batch::ChunkBatch;
-pub(crate) use context::ReadContext;
-use inner_chunks::{InnerChunkBatch, Start};
+use explain::PlanJob;
+pub(crate) use explain::RequestLog;
+use inner_chunks::InnerChunkBatch;
 pub(crate) use many::ManyRegions;
-pub(crate) use planning::RequestLog;
-use planning::{Ahead, PlanJob};
-use shard::Source;
 use shard_regions::ShardRegions;
 use span::ChunkSpan;
+pub(crate) use span::ReadContext;
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::ViewMut;
@@ -173,17 +171,14 @@ pub(crate) enum ReadJob<'a> {
     Many(Vec<ReadJob<'a>>),
     /// Chunks that are not begun.
     Span(ChunkSpan<'a>),
-    /// A few chunks that are not begun, to be read one by one.
-    Batch(ChunkBatch<'a>),
-    /// A few chunks that wait for replies.
-    Waiting(ChunkBatch<'a>),
+    /// A few chunks that are read one by one.
+    Chunks(ChunkBatch<'a>),
     /// A few inner chunks that wait for one reply.
     InnerChunks(InnerChunkBatch<'a>),
     /// A few chunks that are not in the cache.
     CacheMiss(CacheMiss<'a>),
     /// Regions of one shard.
     ShardRegions(Box<ShardRegions<'a>>),
-    Done,
 }
 
 impl<'a> ReadJob<'a> {
@@ -198,7 +193,7 @@ impl<'a> ReadJob<'a> {
         let stream = out.size() >= STREAMED;
         let windows = out.streamed(stream).into_windows(zarr_codec::decode::axis_windows(&overlaps))?;
         let chunk_size = core.codecs.decoded_size(&core.grid.largest_chunk_shape());
-        Ok(ChunkSpan { context, overlaps: Arc::new(overlaps), windows, source: Source::Chunks, chunk_size })
+        Ok(ChunkSpan { context, overlaps: Arc::new(overlaps), windows, shard: None, chunk_size })
     }
 
     /// Reads only the part of `region` that lies in `chunks`, which are sorted.
@@ -228,26 +223,11 @@ impl<'a> ReadJob<'a> {
         Ok(Self::Many(jobs))
     }
 
-    /// Goes on without the replies to `asked`, as far as the next requests do not depend on them, and counts the bytes that would be
-    /// decoded.
-    fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<Ahead<Next<Self>>> {
-        match std::mem::replace(self, Self::Done) {
-            Self::Waiting(mut batch) => match batch.skip(asked, decoded)? {
-                Ahead::Next(requests) => Ok(Ahead::Next(self.wait(batch, requests))),
-                Ahead::Depends(needed) => {
-                    *self = Self::Waiting(batch);
-                    Ok(Ahead::Depends(needed))
-                }
-            },
-            Self::InnerChunks(batch) => {
-                *decoded = decoded.saturating_add(batch.decoded_size());
-                Ok(Ahead::Next(Next::Done(())))
-            }
-            other => {
-                *self = other;
-                Ok(Ahead::Depends(asked))
-            }
-        }
+    /// Begins with each chunk by itself.
+    fn begin_each(&mut self, span: ChunkSpan<'a>) -> Result<Next<Self>> {
+        let mut batch = ChunkBatch::of_span(span)?;
+        let requests = batch.advance(&[])?;
+        Ok(self.wait(batch, requests))
     }
 
     /// Forks, but for a single job, which is gone on with at once.
@@ -269,7 +249,7 @@ impl<'a> ReadJob<'a> {
     fn wait(&mut self, batch: ChunkBatch<'a>, requests: Vec<Request>) -> Next<Self> {
         if !requests.is_empty() {
             let has_destinations = batch.has_destinations();
-            *self = Self::Waiting(batch);
+            *self = Self::Chunks(batch);
             return if has_destinations { Next::FetchInto(requests) } else { Next::Ask(requests) };
         }
         let shards = batch.into_shards();
@@ -282,32 +262,19 @@ impl Job for ReadJob<'_> {
     type Error = Error;
 
     fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
-        match std::mem::replace(self, Self::Done) {
-            Self::Done => Ok(Next::Done(())),
+        match std::mem::replace(self, Self::Many(Vec::new())) {
+            Self::Many(jobs) if jobs.is_empty() => Ok(Next::Done(())),
             Self::Many(jobs) => Ok(Next::Fork(jobs)),
-            Self::Span(span) if span.is_cached() => self.fork(cached::begin(span)?),
+            Self::Span(span) if span.context.cached.is_some() && span.is_cached() => self.fork(cached::begin(span)?),
             Self::Span(span) if !span.is_group() => Ok(Next::Fork(span.forks().into_iter().map(Self::Span).collect())),
             Self::Span(span) => {
                 span.context.note_asked();
-                match InnerChunkBatch::start(span)? {
-                    Start::Together(batch, None) => batch.finish(&[]).map(Next::Done),
-                    Start::Together(batch, Some(request)) => {
-                        *self = Self::InnerChunks(batch);
-                        Ok(Next::Ask(vec![request]))
-                    }
-                    Start::InParts(spans) => Ok(Next::Fork(spans.into_iter().map(Self::Span).collect())),
-                    Start::Individually(span) => {
-                        let mut batch = ChunkBatch::of_span(span)?;
-                        let requests = batch.start()?;
-                        Ok(self.wait(batch, requests))
-                    }
+                match span.shard.clone() {
+                    Some(shard) => self.begin_inner(span, shard),
+                    None => self.begin_each(span),
                 }
             }
-            Self::Batch(mut batch) => {
-                let requests = batch.start()?;
-                Ok(self.wait(batch, requests))
-            }
-            Self::Waiting(mut batch) => {
+            Self::Chunks(mut batch) => {
                 let requests = batch.advance(replies)?;
                 Ok(self.wait(batch, requests))
             }
@@ -331,6 +298,6 @@ impl Job for ReadJob<'_> {
     }
 
     fn destination(&mut self, request: usize) -> Option<&mut [u8]> {
-        if let Self::Waiting(batch) = self { batch.destination(request) } else { None }
+        if let Self::Chunks(batch) = self { batch.destination(request) } else { None }
     }
 }

@@ -9,10 +9,8 @@
 use super::ReadJob;
 use super::cached_read::CachedRead;
 use super::chunk_read::{Advance, ChunkRead};
-use super::context::ReadContext;
-use super::requests::{Requests, groups};
-use super::shard::{ShardGeneration, Source};
-use super::span::ChunkSpan;
+use super::shard::{Shard, ShardGeneration, groups};
+use super::span::{ChunkSpan, ReadContext};
 use crate::cache::{CacheEntry, CacheKey, Content};
 use crate::data::copy_elements;
 use crate::jobs::too_few_chunks;
@@ -31,15 +29,15 @@ impl ChunkSpan<'_> {
         let Some(cached) = &self.context.cached else { return false };
         let group = self.context.group_len(self.chunk_size);
         let few = if cached.is_small { group.max(MANY) } else { group };
-        self.windows.len() <= few && cached.takes(self.context.core, &self.source, self.chunk_size)
+        self.windows.len() <= few && cached.takes(self.context.core, self.shard.as_deref(), self.chunk_size)
     }
 }
 
 /// Copies cached chunks, and returns the jobs that read the rest.
 pub(super) fn begin(span: ChunkSpan<'_>) -> Result<Vec<ReadJob<'_>>> {
-    let ChunkSpan { context, overlaps, windows, source, chunk_size } = span;
+    let ChunkSpan { context, overlaps, windows, shard, chunk_size } = span;
     let mut jobs = Vec::new();
-    let Some(mut lookup) = Lookup::new(context, &source, chunk_size, &mut jobs) else { return Ok(jobs) };
+    let Some(mut lookup) = Lookup::new(context, shard.as_deref(), chunk_size, &mut jobs) else { return Ok(jobs) };
     let mut cursor = overlaps.cursor_at(windows.position() as u64);
     for out in windows {
         let overlap = cursor.overlap().ok_or_else(too_few_chunks)?;
@@ -54,7 +52,8 @@ pub(super) fn begin(span: ChunkSpan<'_>) -> Result<Vec<ReadJob<'_>>> {
 pub(super) struct Lookup<'a, 'j> {
     cached: &'a CachedRead<'a>,
     context: &'a ReadContext<'a>,
-    source: &'j Source,
+    /// The shard whose inner chunks they are.
+    shard: Option<&'j Shard>,
     /// The jobs that read the rest.
     jobs: &'j mut Vec<ReadJob<'a>>,
     /// Chunks that were not found.
@@ -62,29 +61,30 @@ pub(super) struct Lookup<'a, 'j> {
 }
 
 impl<'a, 'j> Lookup<'a, 'j> {
-    /// Of chunks of a source; `None` if they do not go through a cache.
+    /// A lookup of chunks, or inner chunks of a shard; `None` if they do not go through a cache.
     pub(super) fn new(
         context: &'a ReadContext<'a>,
-        source: &'j Source,
+        shard: Option<&'j Shard>,
         chunk_size: u64,
         jobs: &'j mut Vec<ReadJob<'a>>,
     ) -> Option<Self> {
-        let cached = context.cached.as_ref().filter(|cached| cached.takes(context.core, source, chunk_size))?;
-        Some(Self { cached, context, source, jobs, uncached: Vec::new() })
+        let cached = context.cached.as_ref().filter(|cached| cached.takes(context.core, shard, chunk_size))?;
+        Some(Self { cached, context, shard, jobs, uncached: Vec::new() })
     }
 
     /// Copies the cached elements of a chunk, or begins with the inner chunks of a shard whose index is cached.
     pub(super) fn chunk(&mut self, overlap: &ChunkOverlap, mut out: ViewMut<'a>) -> Result<()> {
-        let Self { cached, context, source, .. } = *self;
-        let (key, epoch) = cached.key(source, overlap);
+        let Self { cached, context, shard, .. } = *self;
+        let (key, epoch) = cached.key(shard, overlap);
         let found = cached.cache.find(&key, epoch);
-        let revalidates = cached.revalidates(source);
+        let revalidates = cached.revalidates(shard);
         if !revalidates && let Some(CacheEntry { content: Content::Elements(data), .. }) = found.as_deref() {
             cached.doubt();
             return copy_elements(&data.view().window(&overlap.region), &mut out);
         }
-        let Some(read) = source.chunk_read(context, overlap, out)? else { return Ok(()) };
-        let is_shard = source.generation().map_or(cached.cache.sharded, |generation| generation.has_inner_shards);
+        let Some(read) = ChunkRead::new(context, shard, overlap, out)? else { return Ok(()) };
+        let generation = shard.and_then(|shard| shard.generation.as_ref());
+        let is_shard = generation.map_or(cached.cache.sharded, |generation| generation.has_inner_shards);
         let uncached = UncachedChunk { read, key, epoch, is_shard, in_doubt: None };
         match found {
             Some(entry) if !revalidates => uncached.serve(&entry, cached, context, self.jobs)?,
@@ -129,7 +129,7 @@ struct UncachedChunk<'a> {
 impl<'a> CacheMiss<'a> {
     /// Goes on with the replies (none at first), and returns the next requests.
     pub(super) fn advance(&mut self, replies: &[Reply]) -> Result<Vec<Request>> {
-        let mut requests = Requests::default();
+        let mut requests = Vec::new();
         for chunk in std::mem::take(&mut self.chunks) {
             let left = match chunk.read.pending {
                 None => Some(chunk),
@@ -143,7 +143,7 @@ impl<'a> CacheMiss<'a> {
                 self.chunks.push(chunk);
             }
         }
-        Ok(requests.into_vec())
+        Ok(requests)
     }
 
     pub(super) fn into_jobs(self) -> Vec<ReadJob<'a>> {
@@ -153,9 +153,11 @@ impl<'a> CacheMiss<'a> {
 
 impl<'a> UncachedChunk<'a> {
     /// Asks for the version if there is an entry, else for the bytes that it takes to decode all of the chunk.
-    fn start(&mut self, cached: &CachedRead<'_>, context: &ReadContext<'_>, requests: &mut Requests) -> Result<()> {
+    fn start(&mut self, cached: &CachedRead<'_>, context: &ReadContext<'_>, requests: &mut Vec<Request>) -> Result<()> {
         if self.in_doubt.is_some() {
-            self.read.pending = Some(requests.add(&self.read.key, false, Vec::new(), GetOptions::default()));
+            self.read.pending = Some((requests.len(), 0..0));
+            let (key, options) = (self.read.key.clone(), GetOptions::default());
+            requests.push(Request::Get { key, ranges: Vec::new(), options });
             return Ok(());
         }
         let partial = if self.is_shard { self.read.partial(context) } else { None };
@@ -195,12 +197,16 @@ impl<'a> UncachedChunk<'a> {
     }
 
     /// Goes on with a reply. Returns the chunk if it asked for more.
-    fn advance(mut self, replies: &[Reply], job: &mut CacheMiss<'a>, requests: &mut Requests) -> Result<Option<Self>> {
+    fn advance(
+        mut self,
+        replies: &[Reply],
+        job: &mut CacheMiss<'a>,
+        requests: &mut Vec<Request>,
+    ) -> Result<Option<Self>> {
         let (context, cached) = (job.context, job.cached);
-        match self.read.advance(replies, context, requests)? {
+        match self.read.advance(replies, &[], context, requests)? {
             Advance::Waiting => return Ok(Some(self)),
             Advance::Done | Advance::Replaced => {}
-            Advance::Received(_) => return Err(self.read.locate(jobs::unfit())),
             Advance::NotStored => self.not_stored(job)?,
             Advance::Bytes(bytes, fetched) => {
                 let data = self.decode(bytes).map_err(|error| self.read.locate(error))?;

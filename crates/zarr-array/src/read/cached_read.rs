@@ -1,6 +1,6 @@
 //! The cache as one read uses it.
 
-use super::shard::Source;
+use super::shard::{Shard, ShardGeneration};
 use crate::cache::{ArrayCache, CacheEntry, CacheKey, CachedIndex, Content};
 use crate::core::ArrayCore;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use zarr_store::Fetched;
 
 /// Reads of at most so many bytes copy all that is cached before they fork: a copy takes less time than waking a thread.
 const SMALL: usize = 256 << 10;
+
 /// A read that goes through a cache.
 #[derive(Debug)]
 pub(crate) struct CachedRead<'a> {
@@ -34,16 +35,14 @@ impl<'a> CachedRead<'a> {
         self.doubtful.load(Ordering::Relaxed)
     }
 
-    /// Whether chunks of a source go through the cache.
-    pub(super) fn takes(&self, core: &ArrayCore, source: &Source, chunk_size: u64) -> bool {
-        let is_sharded = match source {
+    /// Whether chunks, or inner chunks of a shard, go through the cache.
+    pub(super) fn takes(&self, core: &ArrayCore, shard: Option<&Shard>, chunk_size: u64) -> bool {
+        let is_sharded = match shard.map(|shard| &shard.generation) {
             // The first chunk that is found without a cache tells where all chunks are.
-            Source::Chunks if core.is_location_unknown() => return false,
-            Source::Chunks => self.cache.sharded,
-            Source::Shard(_) => match source.generation() {
-                None => return false,
-                Some(generation) => generation.has_inner_shards,
-            },
+            None if core.is_location_unknown() => return false,
+            None => self.cache.sharded,
+            Some(None) => return false,
+            Some(Some(generation)) => generation.has_inner_shards,
         };
         is_sharded || !self.cache.is_too_much(chunk_size)
     }
@@ -54,9 +53,9 @@ impl<'a> CachedRead<'a> {
     }
 
     /// The entry of a shard, if no version is to be compared first.
-    pub(super) fn find_shard(&self, source: &Source, overlap: &ChunkOverlap) -> Option<Arc<CacheEntry>> {
-        let (key, epoch) = self.key(source, overlap);
-        let found = self.cache.find(&key, epoch).filter(|_| !self.revalidates(source));
+    pub(super) fn find_shard(&self, shard: Option<&Shard>, overlap: &ChunkOverlap) -> Option<Arc<CacheEntry>> {
+        let (key, epoch) = self.key(shard, overlap);
+        let found = self.cache.find(&key, epoch).filter(|_| !self.revalidates(shard));
         found.inspect(|_| self.doubt())
     }
 
@@ -84,16 +83,16 @@ impl<'a> CachedRead<'a> {
     }
 
     /// The key of a chunk in the cache, and its epoch now.
-    pub(super) fn key(&self, source: &Source, overlap: &ChunkOverlap) -> (CacheKey, u64) {
-        match source.generation() {
+    pub(super) fn key(&self, shard: Option<&Shard>, overlap: &ChunkOverlap) -> (CacheKey, u64) {
+        match generation(shard) {
             None => self.cache.chunk(&overlap.index),
             Some(generation) => (CacheKey { owner: generation.owner, index: overlap.index.clone() }, 0),
         }
     }
 
     /// Whether a version is to be compared first. Inner chunks are as new as the index of their shard.
-    pub(super) fn revalidates(&self, source: &Source) -> bool {
-        source.generation().is_none() && self.cache.revalidates()
+    pub(super) fn revalidates(&self, shard: Option<&Shard>) -> bool {
+        generation(shard).is_none() && self.cache.revalidates()
     }
 
     pub(super) fn doubt(&self) {
@@ -101,4 +100,9 @@ impl<'a> CachedRead<'a> {
             self.doubtful.store(true, Ordering::Relaxed);
         }
     }
+}
+
+/// The cached state of a shard whose inner chunks are read.
+fn generation(shard: Option<&Shard>) -> Option<&ShardGeneration> {
+    shard.and_then(|shard| shard.generation.as_ref())
 }

@@ -1,9 +1,7 @@
 //! One chunk or inner chunk that is being read: its requests, and the advance of its decoding with each reply.
 
-use super::context::{LOCAL_GROUP, ReadContext};
-use super::requests::{Requests, needed};
-use super::shard::{Shard, ShardGeneration, Source};
-use super::span::ChunkSpan;
+use super::shard::{Shard, ShardGeneration};
+use super::span::{ChunkSpan, LOCAL_GROUP, ReadContext};
 use crate::kept_indexes::KeptIndex;
 use crate::{Error, Result, jobs};
 use smallvec::SmallVec;
@@ -11,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Decode, Error as CodecError, Pipeline, Split, Step, ViewMut};
 use zarr_grid::{ChunkIndex, ChunkOverlap, Region, Shape};
-use zarr_store::{ByteRange, Fetched, GetOptions, Key, Reply, Snapshot, Version};
+use zarr_store::{ByteRange, Fetched, GetOptions, Key, Reply, Request, Snapshot, Version};
 
 /// One chunk or inner chunk that is being read.
 #[derive(Debug)]
@@ -34,7 +32,7 @@ pub(super) struct ChunkRead<'a> {
     /// The region of the chunk that is read.
     pub(super) region: Region,
     /// The decoding under way, where the codecs can do with less than all bytes.
-    decode: Option<Box<dyn Decode>>,
+    pub(super) decode: Option<Box<dyn Decode>>,
     /// The memory for its bytes, where their number is known.
     pub(super) destination: Option<FetchDestination>,
     /// The reply, and its parts, that answer the last request.
@@ -58,8 +56,6 @@ pub(super) enum FetchDestination {
 pub(super) enum Advance<'f> {
     /// The output holds its elements.
     Done,
-    /// A value of so many bytes was read into the destination.
-    Received(u64),
     /// It asked for more.
     Waiting,
     /// All of its bytes have come, in this reply, to be decoded at once.
@@ -70,16 +66,6 @@ pub(super) enum Advance<'f> {
     NotStored,
     /// It was replaced after a part of it was read, which the context knows now.
     Replaced,
-}
-
-/// How far a chunk of a plan has come without the bytes that it asked for.
-pub(super) enum Skipped {
-    /// It asks for nothing more. So many bytes would be decoded.
-    Done(u64),
-    /// It asked for more.
-    Asked,
-    /// Its next requests depend on the bytes.
-    Depends,
 }
 
 /// Where the kernel's copy to memory is slow: beginning so few bytes into a page.
@@ -96,42 +82,32 @@ pub(super) fn takes_kernel_copies(bytes: &[u8]) -> bool {
     !cfg!(target_arch = "x86_64") || bytes.len() < WORTH || !ALIASED.contains(&(bytes.as_ptr().addr() % PAGE))
 }
 
-impl Source {
-    /// The read of one chunk; `None` if the index of its shard tells that it is not stored, so that `out` was filled.
-    pub(super) fn chunk_read<'a>(
-        &self,
+impl<'a> ChunkRead<'a> {
+    /// The read of one chunk, or inner chunk of `shard`, into `out`; `None` if the index of the shard tells that it is not stored, so that
+    /// `out` was filled.
+    pub(super) fn new(
         context: &ReadContext<'_>,
+        shard: Option<&Shard>,
         overlap: &ChunkOverlap,
         mut out: ViewMut<'a>,
-    ) -> Result<Option<ChunkRead<'a>>> {
-        let shard = match self {
-            Self::Chunks => {
-                let key = context.core.key(&overlap.index)?;
-                let mut read = ChunkRead::new(key, overlap.index.clone(), &context.core.codecs, overlap, out);
-                read.expected_size = context.expected_size(&read.codecs, &read.shape);
-                return Ok(Some(read));
-            }
-            Self::Shard(shard) => shard,
+    ) -> Result<Option<Self>> {
+        let Some(shard) = shard else {
+            let (index, codecs) = (&overlap.index, &context.core.codecs);
+            let expected_size = context.expected_size(codecs, &overlap.shape);
+            let read = Self::whole(context.core.key(index)?, index.clone(), codecs, overlap, out);
+            return Ok(Some(Self { expected_size, ..read }));
         };
         let Some(byte_range) = shard.find(&overlap.index).map_err(|error| shard.locate(error))? else {
             context.fill(&mut out)?;
             return Ok(None);
         };
-        let read = ChunkRead::new(shard.key.clone(), shard.chunk.clone(), &shard.codecs, overlap, out);
-        let due = shard.due.clone();
-        Ok(Some(ChunkRead { due, ..read.within(byte_range, shard.snapshot.clone()) }))
+        let read = Self::whole(shard.key.clone(), shard.chunk.clone(), &shard.codecs, overlap, out);
+        let (snapshot, due) = (shard.snapshot.clone(), shard.due.clone());
+        Ok(Some(Self { byte_range: Some(byte_range), snapshot, due, ..read }))
     }
-}
 
-impl<'a> ChunkRead<'a> {
-    /// The part of a chunk that `overlap` says, from the whole value of a key into `out`.
-    pub(super) fn new(
-        key: Key,
-        chunk: ChunkIndex,
-        codecs: &Arc<Pipeline>,
-        overlap: &ChunkOverlap,
-        out: ViewMut<'a>,
-    ) -> Self {
+    /// The part of a chunk that `overlap` says, from the whole value of a key.
+    fn whole(key: Key, chunk: ChunkIndex, codecs: &Arc<Pipeline>, overlap: &ChunkOverlap, out: ViewMut<'a>) -> Self {
         Self {
             out,
             key,
@@ -151,18 +127,13 @@ impl<'a> ChunkRead<'a> {
         }
     }
 
-    /// The same from a byte range of the value, of the state that its index was read from.
-    pub(super) fn within(self, byte_range: Range<u64>, snapshot: Option<Snapshot>) -> Self {
-        Self { byte_range: Some(byte_range), snapshot, ..self }
-    }
-
     /// Decoding from less than all bytes, if the codecs can do that.
     pub(super) fn partial(&self, context: &ReadContext<'_>) -> Option<Box<dyn Decode>> {
         self.codecs.partial(&self.shape, &self.region, &context.access)
     }
 
     /// Begins with all bytes of a shard that is worth it: by one request, and not its index first. Says whether it did.
-    pub(super) fn start_whole(&mut self, context: &ReadContext<'_>, requests: &mut Requests) -> Result<bool> {
+    pub(super) fn start_whole(&mut self, context: &ReadContext<'_>, requests: &mut Vec<Request>) -> Result<bool> {
         let whole = self.byte_range.is_none() && self.region.is_whole(&self.shape);
         let Some(size) = context.whole_shard(&self.codecs, &self.shape).filter(|_| whole) else { return Ok(false) };
         self.decode = None;
@@ -171,7 +142,7 @@ impl<'a> ChunkRead<'a> {
     }
 
     /// Begins, or begins again: asks for the first bytes that `decode` needs, or for all.
-    pub(super) fn start(&mut self, decode: Option<Box<dyn Decode>>, requests: &mut Requests) -> Result<()> {
+    pub(super) fn start(&mut self, decode: Option<Box<dyn Decode>>, requests: &mut Vec<Request>) -> Result<()> {
         self.decode = decode;
         let Some(decode) = &mut self.decode else { return self.ask(&[ByteRange::Full], requests) };
         match decode.step(&[], &mut self.out).map_err(|error| self.locate(error.into()))? {
@@ -190,7 +161,7 @@ impl<'a> ChunkRead<'a> {
     }
 
     /// Begins with all bytes, which are read into a destination.
-    pub(super) fn start_into(&mut self, destination: FetchDestination, requests: &mut Requests) -> Result<()> {
+    pub(super) fn start_into(&mut self, destination: FetchDestination, requests: &mut Vec<Request>) -> Result<()> {
         self.destination = Some(destination);
         self.start(None, requests)
     }
@@ -217,7 +188,7 @@ impl<'a> ChunkRead<'a> {
 
     /// Takes a value of `size` bytes that was read into its destination. If the size is not the expected one, asks for all bytes
     /// again, so that decoding can name the error, and returns false.
-    pub(super) fn filled(&mut self, size: u64, buffer: &[u8], requests: &mut Requests) -> Result<bool> {
+    fn filled(&mut self, size: u64, buffer: &[u8], requests: &mut Vec<Request>) -> Result<bool> {
         match self.destination.take() {
             Some(FetchDestination::Output) => {
                 self.touched = true;
@@ -237,9 +208,8 @@ impl<'a> ChunkRead<'a> {
 
     /// Asks for byte ranges of the chunk; inner chunks of one shard share a request. A chunk that is decoded in parts asks for
     /// more later, of the same state.
-    fn ask(&mut self, ranges: &[ByteRange], requests: &mut Requests) -> Result<()> {
+    pub(super) fn ask(&mut self, ranges: &[ByteRange], requests: &mut Vec<Request>) -> Result<()> {
         let ranges = ranges.iter().map(|range| self.shifted(range)).collect::<Result<Vec<_>>>()?;
-        let shared = self.byte_range.is_some() && self.destination.is_none();
         let options = match &self.snapshot {
             Some(snapshot) => GetOptions::if_match(Some(snapshot.clone())),
             // The newest state, of which the reply says what it is: of an older version a store may still have bytes.
@@ -247,7 +217,18 @@ impl<'a> ChunkRead<'a> {
             None => GetOptions::default(),
         };
         let options = options.expecting(self.expected_size);
-        self.pending = Some(requests.add(&self.key, shared, ranges, options));
+        let count = ranges.len();
+        if self.byte_range.is_some()
+            && let Some(Request::Get { key, ranges: asked, options: before }) = requests.last_mut()
+            && (&*key, &*before) == (&self.key, &options)
+        {
+            let start = asked.len();
+            asked.extend(ranges);
+            self.pending = Some((requests.len() - 1, start..start + count));
+        } else {
+            self.pending = Some((requests.len(), 0..count));
+            requests.push(Request::Get { key: self.key.clone(), ranges, options });
+        }
         Ok(())
     }
 
@@ -265,12 +246,13 @@ impl<'a> ChunkRead<'a> {
     }
 
     /// Goes on with the reply that it waits for. Every chunk that is read by itself advances here: whole values, slabs, indexes of
-    /// shards, inner chunks.
+    /// shards, inner chunks. `buffer` has what was read into [`FetchDestination::Buffer`].
     pub(super) fn advance<'f>(
         &mut self,
         replies: &'f [Reply],
+        buffer: &[u8],
         context: &ReadContext<'_>,
-        requests: &mut Requests,
+        requests: &mut Vec<Request>,
     ) -> Result<Advance<'f>> {
         let Some((reply, parts)) = self.pending.take() else {
             return Err(self.locate(Error::internal("a chunk waits for no reply")));
@@ -279,7 +261,8 @@ impl<'a> ChunkRead<'a> {
             Some(Reply::Got(Some(fetched))) => fetched,
             Some(Reply::Received(size)) if self.destination.is_some() => {
                 context.core.note_location(self.location);
-                return Ok(Advance::Received(*size));
+                let is_done = self.filled(*size, buffer, requests)?;
+                return Ok(if is_done { Advance::Done } else { Advance::Waiting });
             }
             Some(Reply::Got(None)) if !self.is_begun() => return Ok(Advance::NotStored),
             Some(Reply::Got(None) | Reply::Conflict) => {
@@ -305,17 +288,6 @@ impl<'a> ChunkRead<'a> {
             Step::Done => Ok(Advance::Done),
             Step::Need(ranges) => self.ask(&ranges, requests).map(|()| Advance::Waiting),
             Step::Split(split) => Ok(Advance::Index(split, fetched)),
-        }
-    }
-
-    /// Goes on without the bytes that it waits for, and without decoding, as a plan does.
-    pub(super) fn skip(&mut self, requests: &mut Requests) -> Result<Skipped> {
-        match self.decode.as_mut().map(|decode| decode.skip()) {
-            None => Ok(Skipped::Done(self.codecs.decoded_size(&self.shape))),
-            Some(None) => Ok(Skipped::Depends),
-            Some(Some(Step::Done)) => Ok(Skipped::Done(self.codecs.decoded_size(&self.region.shape()))),
-            Some(Some(Step::Need(ranges))) => self.ask(&ranges, requests).map(|()| Skipped::Asked),
-            Some(Some(Step::Split(_))) => Err(self.locate(Error::internal("a shard is split without its index"))),
         }
     }
 
@@ -357,13 +329,7 @@ impl<'a> ChunkRead<'a> {
             generation,
             max_inner_size,
         };
-        Ok(ChunkSpan {
-            context,
-            overlaps: Arc::new(split.overlaps),
-            windows,
-            source: Source::Shard(Arc::new(shard)),
-            chunk_size,
-        })
+        Ok(ChunkSpan { context, overlaps: Arc::new(split.overlaps), windows, shard: Some(Arc::new(shard)), chunk_size })
     }
 
     /// The inner chunks of a shard, by the index that is kept of it; `None` if none is, or it lacks one of those that are read here or in
@@ -408,6 +374,15 @@ impl<'a> ChunkRead<'a> {
             location.chunk = Some(self.chunk.clone());
             location.key = Some(self.key.to_string());
         })
+    }
+}
+
+/// How many bytes a chunk must have for a range to lie in it.
+fn needed(range: &ByteRange) -> u64 {
+    match range {
+        ByteRange::Full | ByteRange::First(_) => 0,
+        ByteRange::Range(range) => range.end,
+        ByteRange::From(size) | ByteRange::Suffix(size) => *size,
     }
 }
 

@@ -1,14 +1,14 @@
 //! Inner chunks of one shard that are decoded from all of their bytes: one request for all, and no state for each of them.
 
-use super::context::ReadContext;
-use super::requests::Asked;
-use super::shard::{Shard, Source};
-use super::span::ChunkSpan;
+use super::ReadJob;
+use super::shard::{Asked, Shard};
+use super::span::{ChunkSpan, ReadContext};
 use crate::jobs::too_few_chunks;
 use crate::{Result, jobs};
 use std::ops::Range;
 use std::sync::Arc;
 use zarr_codec::{Pipeline, Windows};
+use zarr_drive::Next;
 use zarr_grid::{ChunkOverlap, ChunkOverlaps};
 use zarr_store::{ByteRange, GetOptions, Reply, Request};
 
@@ -35,20 +35,9 @@ struct Stored {
 /// Ranges that follow each other are joined up to this size. The driver merges others as [`zarr_store::AccessProfile`] allows.
 const MAX_RANGE: u64 = 1 << 20;
 
-/// How chunks are begun.
-pub(super) enum Start<'a> {
-    /// As one batch, with its request if any of them is stored.
-    Together(InnerChunkBatch<'a>, Option<Request>),
-    /// In two parts: too many encoded bytes for one request.
-    InParts([ChunkSpan<'a>; 2]),
-    /// One by one: they are no inner chunks, or some of them need less than all of their bytes.
-    Individually(ChunkSpan<'a>),
-}
-
-impl<'a> InnerChunkBatch<'a> {
-    pub(super) fn start(span: ChunkSpan<'a>) -> Result<Start<'a>> {
-        let Source::Shard(shard) = &span.source else { return Ok(Start::Individually(span)) };
-        let shard = Arc::clone(shard);
+impl<'a> ReadJob<'a> {
+    /// Begins with inner chunks of a shard: with all by one request, unless some need less than all of their bytes.
+    pub(super) fn begin_inner(&mut self, span: ChunkSpan<'a>, shard: Arc<Shard>) -> Result<Next<Self>> {
         let mut stored = Vec::with_capacity(span.windows.len());
         let mut ranges: Vec<Range<u64>> = Vec::new();
         let mut asked = Asked::default();
@@ -60,7 +49,7 @@ impl<'a> InnerChunkBatch<'a> {
             if !(whole && known)
                 && shard.codecs.partial(&overlap.shape, &overlap.region, &span.context.access).is_some()
             {
-                return Ok(Start::Individually(span));
+                return self.begin_each(span);
             }
             known |= whole;
             let count = if whole { whole_row(&span.overlaps, cursor.number()) } else { 1 };
@@ -70,7 +59,8 @@ impl<'a> InnerChunkBatch<'a> {
                 let found = shard.find(&index).map_err(|error| shard.locate(error))?;
                 if !asked.add(found.as_ref()) {
                     let count = stored.len();
-                    return Ok(Start::InParts(span.split_at(count)));
+                    // Too many encoded bytes for one request.
+                    return Ok(Next::Fork(span.split_at(count).map(Self::Span).into()));
                 }
                 stored.push(found.map(|range| join(&mut ranges, range)));
                 index.last_mut().into_iter().for_each(|last| *last += 1);
@@ -78,18 +68,22 @@ impl<'a> InnerChunkBatch<'a> {
             cursor.seek(cursor.number() + count);
         }
         let ranges: Vec<ByteRange> = ranges.into_iter().map(ByteRange::Range).collect();
-        let request = (!ranges.is_empty()).then(|| Request::Get {
-            key: shard.key.clone(),
-            ranges,
-            options: match &shard.due {
-                Some(_) => GetOptions::snapshot(),
-                None => GetOptions::if_match(shard.snapshot.clone()),
-            },
-        });
         let ChunkSpan { context, overlaps, windows, .. } = span;
-        Ok(Start::Together(Self { context, overlaps, windows, shard, stored }, request))
+        let batch = InnerChunkBatch { context, overlaps, windows, shard, stored };
+        if ranges.is_empty() {
+            return batch.finish(&[]).map(Next::Done);
+        }
+        let key = batch.shard.key.clone();
+        let options = match &batch.shard.due {
+            Some(_) => GetOptions::snapshot(),
+            None => GetOptions::if_match(batch.shard.snapshot.clone()),
+        };
+        *self = Self::InnerChunks(batch);
+        Ok(Next::Ask(vec![Request::Get { key, ranges, options }]))
     }
+}
 
+impl InnerChunkBatch<'_> {
     /// The bytes that would be decoded.
     pub(super) fn decoded_size(&self) -> u64 {
         let mut cursor = self.overlaps.cursor_at(self.windows.position() as u64);

@@ -1,7 +1,7 @@
 //! Further attempts at a part of a read: without the cache, where outdated content may have made it fail; and chunks alone that others
 //! replaced while they were read in parts.
 
-use super::context::ReadContext;
+use super::span::ReadContext;
 use super::{ArrayRead, ReadPart};
 use crate::drive::Drive;
 use crate::{Error, ErrorKind, Result};

@@ -1,4 +1,4 @@
-//! Where the chunks of a read are stored: under keys of their own, or in a shard whose index is known.
+//! Where the inner chunks of a shard are stored, whose index is known, and how many of them are asked for at once.
 
 use crate::cache::{CacheEntry, Content};
 use crate::{Error, Result};
@@ -7,15 +7,6 @@ use std::sync::Arc;
 use zarr_codec::{Error as CodecError, InnerChunkIndex, Pipeline, Split};
 use zarr_grid::ChunkIndex;
 use zarr_store::{Key, Snapshot, Version};
-
-/// Where chunks are stored.
-#[derive(Clone, Debug)]
-pub(super) enum Source {
-    /// Each under its own key.
-    Chunks,
-    /// In a shard.
-    Shard(Arc<Shard>),
-}
 
 /// A shard whose index is known.
 #[derive(Debug)]
@@ -58,16 +49,6 @@ impl ShardGeneration {
     }
 }
 
-impl Source {
-    /// The cached state of the shard.
-    pub(super) fn generation(&self) -> Option<&ShardGeneration> {
-        match self {
-            Self::Chunks => None,
-            Self::Shard(shard) => shard.generation.as_ref(),
-        }
-    }
-}
-
 impl Shard {
     /// The byte range of an inner chunk in the value of the key; `None` if it is not stored.
     pub(super) fn find(&self, index: &[u64]) -> Result<Option<Range<u64>>> {
@@ -94,4 +75,41 @@ impl Shard {
             location.key = Some(self.key.to_string());
         })
     }
+}
+
+/// So many encoded bytes are asked for at once, unless a single inner chunk has more. Only the decoded bytes of a group are
+/// bounded by its making, and an index may say anything of the encoded ones.
+const MAX_ASKED: u64 = 64 << 20;
+
+/// Counts the encoded bytes of inner chunks that are to be asked for at once.
+#[derive(Debug, Default)]
+pub(super) struct Asked(u64);
+
+impl Asked {
+    /// Adds an inner chunk that lies at `window`. Says whether it may be asked for with the inner chunks before it.
+    pub(super) fn add(&mut self, window: Option<&Range<u64>>) -> bool {
+        let before = self.0;
+        self.0 = before.saturating_add(window.map_or(0, |window| window.end - window.start));
+        before == 0 || self.0 <= MAX_ASKED
+    }
+}
+
+/// Divides items into groups of at most `max_len` that are asked for at once; `window` is the byte range of one in its shard.
+pub(super) fn groups<T>(items: Vec<T>, max_len: usize, window: impl Fn(&T) -> Option<&Range<u64>>) -> Vec<Vec<T>> {
+    let mut groups = Vec::new();
+    let mut group = Vec::new();
+    let mut asked = Asked::default();
+    for item in items {
+        let joins = asked.add(window(&item)) && group.len() < max_len;
+        if !joins && !group.is_empty() {
+            groups.push(std::mem::take(&mut group));
+            asked = Asked::default();
+            asked.add(window(&item));
+        }
+        group.push(item);
+    }
+    if !group.is_empty() {
+        groups.push(group);
+    }
+    groups
 }

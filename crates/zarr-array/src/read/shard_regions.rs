@@ -5,10 +5,8 @@ use super::ReadJob;
 use super::cached::Lookup;
 use super::chunk_batch::ChunkBatch;
 use super::chunk_read::{Advance, ChunkRead};
-use super::context::ReadContext;
-use super::requests::{Requests, groups};
-use super::shard::{ShardGeneration, Source};
-use super::span::ChunkSpan;
+use super::shard::{Shard, ShardGeneration, groups};
+use super::span::{ChunkSpan, ReadContext};
 use crate::cache::{CacheEntry, CacheKey, Content};
 use crate::{Error, Result};
 use std::collections::HashMap;
@@ -25,7 +23,8 @@ type RegionOutput<'a> = (Region, ViewMut<'a>);
 #[derive(Debug)]
 pub(crate) struct ShardRegions<'a> {
     context: &'a ReadContext<'a>,
-    source: Source,
+    /// The shard that it lies in.
+    outer: Option<Arc<Shard>>,
     /// The shard, and the first region of it.
     overlap: ChunkOverlap,
     first: First<'a>,
@@ -60,10 +59,10 @@ impl<'a> ByChunk<'a> {
         }
     }
 
-    fn into_jobs(self, context: &'a ReadContext<'a>, source: &Source) -> impl Iterator<Item = ReadJob<'a>> {
+    fn into_jobs(self, context: &'a ReadContext<'a>, outer: Option<Arc<Shard>>) -> impl Iterator<Item = ReadJob<'a>> {
         self.chunks.into_iter().map(move |(overlap, first, others)| {
             let first = First::Output(first);
-            let job = ShardRegions { context, source: source.clone(), overlap, first, others, key: None };
+            let job = ShardRegions { context, outer: outer.clone(), overlap, first, others, key: None };
             ReadJob::ShardRegions(Box::new(job))
         })
     }
@@ -85,7 +84,7 @@ impl<'a> ReadJob<'a> {
                 jobs.push(Self::new(context, &region, out)?);
             }
         }
-        jobs.extend(shards.into_jobs(context, &Source::Chunks));
+        jobs.extend(shards.into_jobs(context, None));
         Ok(Self::Many(jobs))
     }
 }
@@ -93,25 +92,24 @@ impl<'a> ReadJob<'a> {
 impl<'a> ShardRegions<'a> {
     /// Goes on with the reply (none at first): the next requests, or the jobs that follow when the index is known.
     pub(super) fn advance(&mut self, replies: &[Reply]) -> Result<Next<ReadJob<'a>>> {
-        let mut requests = Requests::default();
+        let mut requests = Vec::new();
         let jobs = match std::mem::replace(&mut self.first, First::Ended) {
             First::Output(out) => self.start(out, &mut requests)?,
             First::Reading(read) => self.go_on(*read, replies, &mut requests)?,
             First::Ended => return Err(crate::jobs::went_on()),
         };
-        let requests: Vec<Request> = requests.into_vec();
         Ok(if requests.is_empty() { Next::Fork(jobs) } else { Next::Ask(requests) })
     }
 
     /// Looks the index up in the cache, or asks for it.
-    fn start(&mut self, out: ViewMut<'a>, requests: &mut Requests) -> Result<Vec<ReadJob<'a>>> {
-        let Some(mut read) = self.source.chunk_read(self.context, &self.overlap, out)? else {
+    fn start(&mut self, out: ViewMut<'a>, requests: &mut Vec<Request>) -> Result<Vec<ReadJob<'a>>> {
+        let Some(mut read) = ChunkRead::new(self.context, self.outer.as_deref(), &self.overlap, out)? else {
             self.fill_others()?;
             return Ok(Vec::new());
         };
         let cached = self.context.cached.as_ref();
-        self.key = cached.map(|cached| cached.key(&self.source, &self.overlap));
-        let entry = cached.and_then(|cached| cached.find_shard(&self.source, &self.overlap));
+        self.key = cached.map(|cached| cached.key(self.outer.as_deref(), &self.overlap));
+        let entry = cached.and_then(|cached| cached.find_shard(self.outer.as_deref(), &self.overlap));
         let partial = read.partial(self.context);
         if let Some(entry) = entry
             && let Content::Index(index) = &entry.content
@@ -135,9 +133,9 @@ impl<'a> ShardRegions<'a> {
         &mut self,
         mut read: ChunkRead<'a>,
         replies: &[Reply],
-        requests: &mut Requests,
+        requests: &mut Vec<Request>,
     ) -> Result<Vec<ReadJob<'a>>> {
-        match read.advance(replies, self.context, requests)? {
+        match read.advance(replies, &[], self.context, requests)? {
             Advance::Index(split, fetched) => {
                 if read.byte_range.is_none() {
                     self.context.keep_index(&read.chunk, &split, fetched);
@@ -152,7 +150,7 @@ impl<'a> ShardRegions<'a> {
                 self.fill_others()?;
             }
             Advance::Replaced => {}
-            Advance::Done | Advance::Received(_) | Advance::Bytes(..) => {
+            Advance::Done | Advance::Bytes(..) => {
                 return Err(read.locate(Error::internal("a shard is read without its index")));
             }
         }
@@ -178,7 +176,7 @@ impl<'a> ShardRegions<'a> {
         let has_inner_shards =
             split.overlaps.cursor().overlap().is_some_and(|overlap| split.codecs.is_sharded(&overlap.shape));
         let generation = entry.and_then(|entry| ShardGeneration::new(entry, &split));
-        let ChunkSpan { overlaps, windows, source, chunk_size, .. } = read.split(split, size, generation, context)?;
+        let ChunkSpan { overlaps, windows, shard, chunk_size, .. } = read.split(split, size, generation, context)?;
         let mut inner = vec![(overlaps, windows)];
         for (region, out) in std::mem::take(&mut self.others) {
             let split = codecs.partial(&shape, &region, &context.access).and_then(|decode| decode.split_by(&index));
@@ -188,13 +186,13 @@ impl<'a> ShardRegions<'a> {
         let mut jobs = Vec::new();
         let mut shards = ByChunk::default();
         let mut chunks = Vec::new();
-        let mut lookup = Lookup::new(context, &source, chunk_size, &mut jobs);
+        let mut lookup = Lookup::new(context, shard.as_deref(), chunk_size, &mut jobs);
         for (overlaps, windows) in inner {
             for (overlap, out) in overlaps.iter().zip(windows) {
                 match &mut lookup {
                     _ if has_inner_shards => shards.add(overlap, out),
                     Some(lookup) => lookup.chunk(&overlap, out)?,
-                    None => chunks.extend(source.chunk_read(context, &overlap, out)?),
+                    None => chunks.extend(ChunkRead::new(context, shard.as_deref(), &overlap, out)?),
                 }
             }
         }
@@ -206,8 +204,8 @@ impl<'a> ShardRegions<'a> {
         if !batches.is_empty() {
             context.note_asked();
         }
-        jobs.extend(batches.into_iter().map(|chunks| ReadJob::Batch(ChunkBatch::new(context, chunks))));
-        jobs.extend(shards.into_jobs(context, &source));
+        jobs.extend(batches.into_iter().map(|chunks| ReadJob::Chunks(ChunkBatch::new(context, chunks))));
+        jobs.extend(shards.into_jobs(context, shard));
         Ok(jobs)
     }
 }

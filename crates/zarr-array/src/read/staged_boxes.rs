@@ -1,7 +1,7 @@
 //! Boxes of elements, each within one chunk, that are read into a staging buffer: those around the elements of an advanced selection,
 //! whose runs are copied from there to the output.
 
-use super::context::ReadContext;
+use super::span::ReadContext;
 use super::{ArrayRead, ReadJob, ReadPart};
 use crate::Result;
 use crate::advanced_selection::{AdvancedSelection, copy_runs, region};

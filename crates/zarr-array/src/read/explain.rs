@@ -2,14 +2,17 @@
 //! nothing is decoded.
 
 use super::ReadJob;
+use super::chunk_batch::ChunkBatch;
+use super::chunk_read::ChunkRead;
 use crate::plan::{Plan, PlannedRequest};
-use crate::{Error, Result};
+use crate::{Error, Result, jobs};
 use std::sync::{Mutex, PoisonError};
+use zarr_codec::Step;
 use zarr_drive::{DriverGet, Job, Next};
 use zarr_store::{AccessProfile, ByteRange, Reply, Request};
 
 /// How a job goes on without replies.
-pub(super) enum Ahead<N> {
+enum Ahead<N> {
     /// By this step, which depends on no reply.
     Next(N),
     /// Its next step depends on the replies to these of its requests.
@@ -55,6 +58,85 @@ impl Job for PlanJob<'_> {
                 Ahead::Next(after) => next = after,
                 Ahead::Depends(needed) => return Ok(Next::Ask(needed)),
             }
+        }
+    }
+}
+
+impl ReadJob<'_> {
+    /// Goes on without the replies to `asked`, as far as the next requests do not depend on them, and counts the bytes that would be
+    /// decoded.
+    fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<Ahead<Next<Self>>> {
+        match std::mem::replace(self, Self::Many(Vec::new())) {
+            Self::Chunks(mut batch) => match batch.skip(asked, decoded)? {
+                Ahead::Next(requests) => Ok(Ahead::Next(self.wait(batch, requests))),
+                Ahead::Depends(needed) => {
+                    *self = Self::Chunks(batch);
+                    Ok(Ahead::Depends(needed))
+                }
+            },
+            Self::InnerChunks(batch) => {
+                *decoded = decoded.saturating_add(batch.decoded_size());
+                Ok(Ahead::Next(Next::Done(())))
+            }
+            other => {
+                *self = other;
+                Ok(Ahead::Depends(asked))
+            }
+        }
+    }
+}
+
+impl ChunkBatch<'_> {
+    /// As [`ReadJob::skip`].
+    fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<Ahead<Vec<Request>>> {
+        let mut requests = Vec::new();
+        let mut asked: Vec<Option<Request>> = asked.into_iter().map(Some).collect();
+        let mut numbers: Vec<Option<usize>> = vec![None; asked.len()];
+        let mut needed = Vec::new();
+        for mut chunk in std::mem::take(&mut self.chunks) {
+            let before = chunk.pending.clone();
+            match chunk.skip(&mut requests)? {
+                Skipped::Done(size) => *decoded = decoded.saturating_add(size),
+                Skipped::Asked => self.chunks.push(chunk),
+                Skipped::Depends => {
+                    let (reply, parts) = before.ok_or_else(|| chunk.locate(jobs::unfit()))?;
+                    let number = numbers.get_mut(reply).ok_or_else(|| chunk.locate(jobs::unfit()))?;
+                    // Inner shards share a request.
+                    let number = *number.get_or_insert(needed.len());
+                    needed.extend(asked.get_mut(reply).and_then(Option::take));
+                    chunk.pending = Some((number, parts));
+                    self.chunks.push(chunk);
+                }
+            }
+        }
+        match (needed.is_empty(), requests.is_empty()) {
+            (true, _) => Ok(Ahead::Next(requests)),
+            (false, true) => Ok(Ahead::Depends(needed)),
+            // The codecs of all chunks are the same.
+            (false, false) => Err(Error::internal("of the chunks of a plan some depend on replies, and some do not")),
+        }
+    }
+}
+
+/// How far a chunk of a plan has come without the bytes that it asked for.
+enum Skipped {
+    /// It asks for nothing more. So many bytes would be decoded.
+    Done(u64),
+    /// It asked for more.
+    Asked,
+    /// Its next requests depend on the bytes.
+    Depends,
+}
+
+impl ChunkRead<'_> {
+    /// Goes on without the bytes that it waits for, and without decoding.
+    fn skip(&mut self, requests: &mut Vec<Request>) -> Result<Skipped> {
+        match self.decode.as_mut().map(|decode| decode.skip()) {
+            None => Ok(Skipped::Done(self.codecs.decoded_size(&self.shape))),
+            Some(None) => Ok(Skipped::Depends),
+            Some(Some(Step::Done)) => Ok(Skipped::Done(self.codecs.decoded_size(&self.region.shape()))),
+            Some(Some(Step::Need(ranges))) => self.ask(&ranges, requests).map(|()| Skipped::Asked),
+            Some(Some(Step::Split(_))) => Err(self.locate(Error::internal("a shard is split without its index"))),
         }
     }
 }
