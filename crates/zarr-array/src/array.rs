@@ -6,9 +6,7 @@ use crate::create::NewArray;
 use crate::drive::Blocking;
 use crate::seen::Seen;
 use crate::verbs::{self, Verbs};
-use crate::{
-    ArrayData, EraseProgress, IntoFlow, Options, Plan, ReadInto, Registry, Result, WriteFrom, execute, reshape,
-};
+use crate::{ArrayData, EraseProgress, IntoFlow, Options, Plan, ReadInto, Registry, Result, WriteFrom, drive, reshape};
 use std::sync::Arc;
 use zarr_codec::ViewMut;
 use zarr_drive::{map, now};
@@ -245,7 +243,7 @@ impl Array {
     /// # Errors
     /// If the system has no threads for it.
     pub fn map_parallel<T: Send, R: Send>(&self, items: Vec<T>, each: impl Fn(T) -> R + Sync + Send) -> Result<Vec<R>> {
-        execute::within(&self.core, || map(items, each))
+        drive::within(&self.core, || map(items, each))
     }
 
     pub(crate) fn of_core(store: Arc<dyn Store>, core: Arc<ArrayCore>) -> Self {

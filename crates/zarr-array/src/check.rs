@@ -19,7 +19,7 @@ mod inspect;
 mod job;
 
 use crate::core::ArrayCore;
-use crate::{Array, Error, ErrorKind, Result, execute};
+use crate::{Array, Error, ErrorKind, Result, drive};
 use found::broken;
 pub use found::{CheckedChunk, ChunkFault, ChunkFaultKind};
 use job::CheckJob;
@@ -110,7 +110,7 @@ impl Array {
             if numbers.clone().all(|number| context.is_done(number)) {
                 continue;
             }
-            let Err(error) = execute::run(core, store, CheckJob::all(&context, numbers.clone())) else {
+            let Err(error) = drive::run_on_pool(core, store, CheckJob::all(&context, numbers.clone())) else {
                 failures = 0;
                 continue;
             };

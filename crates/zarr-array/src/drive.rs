@@ -1,10 +1,13 @@
-//! Who runs the jobs of arrays: the thread of the caller, or the future that it polls.
+//! Who runs the jobs of arrays: the thread of the caller, or the future that it polls; and where the independent parts of a job run.
 
 use crate::core::ArrayCore;
-use crate::{Error, Result, chunk_keys, execute, jobs};
+use crate::{Error, Result, chunk_keys, jobs};
 use std::fmt::Debug;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
-use zarr_drive::{Job, run, run_async, run_async_with};
+#[cfg(feature = "parallel")]
+use zarr_drive::Threads;
+use zarr_drive::{Job, Limits, Pool, Spawn, run, run_async, run_async_with, run_on};
 use zarr_store::{AccessProfile, AsyncStore, Capabilities, Prefix, Store};
 
 /// Runs the jobs of an array on its store.
@@ -61,7 +64,7 @@ impl Drive for Blocking<'_> {
         job: J,
     ) -> impl Future<Output = Result<J::Output>> + Send {
         let store = pinned.map_or(self.0, |pinned| &**pinned);
-        std::future::ready(execute::run(core, store, job).map_err(|error| core.locate(error)))
+        std::future::ready(run_on_pool(core, store, job).map_err(|error| core.locate(error)))
     }
 
     fn pin(&self, prefix: &Prefix) -> impl Future<Output = Result<Option<Arc<dyn Store>>>> + Send {
@@ -107,7 +110,7 @@ impl Drive for Waiting<'_> {
         job: J,
     ) -> Result<J::Output> {
         let store = pinned.map_or(self.0, |pinned| &**pinned);
-        let limits = execute::limits(core, &store.access_profile());
+        let limits = limits(core, &store.access_profile());
         run_async_with(store, job, limits).await.map_err(|error| core.locate(error))
     }
 
@@ -146,4 +149,58 @@ pub(crate) async fn find_chunk_location<D: Drive>(drive: &D, core: &ArrayCore) -
         chunk_keys::note_listed(core, &prefix, &listing);
     }
     Ok(())
+}
+
+/// Does work where an array's decoding runs.
+///
+/// # Errors
+/// If the system has no threads for it.
+pub(crate) fn within<T: Send>(core: &ArrayCore, work: impl FnOnce() -> T + Send) -> Result<T> {
+    #[cfg(feature = "parallel")]
+    if let Some(threads) = core.threads()? {
+        return threads.run(work).ok_or_else(|| Error::internal("a pool of threads did not work"));
+    }
+    let _ = core;
+    Ok(work())
+}
+
+/// Runs a job of an array on a blocking store.
+pub(crate) fn run_on_pool<J: Job<Error = Error>>(core: &ArrayCore, store: &dyn Store, job: J) -> Result<J::Output> {
+    let pool = pool(core)?;
+    // A thread that waits for requests is none of those that decode.
+    if store.as_async().is_some() {
+        return run_on(&pool, store, job);
+    }
+    within(core, || run_on(&pool, store, job))?
+}
+
+/// How much of one operation on an array may be under way on a store with this profile.
+pub(crate) fn limits(core: &ArrayCore, profile: &AccessProfile) -> Limits {
+    in_flight(core, Pool::default()).limits(profile)
+}
+
+/// How many threads decode and encode for an array.
+pub(crate) fn threads(core: &ArrayCore) -> usize {
+    #[cfg(feature = "parallel")]
+    let threads = core.options.threads.map_or_else(Threads::count_of_caller, NonZeroUsize::get);
+    #[cfg(not(feature = "parallel"))]
+    let threads = {
+        let _ = core;
+        1
+    };
+    threads
+}
+
+/// Where jobs of an array run.
+fn pool(core: &ArrayCore) -> Result<Pool> {
+    let pool = in_flight(core, Pool::of_forks());
+    #[cfg(feature = "parallel")]
+    let pool = pool.of_threads(core.threads()?.cloned());
+    Ok(pool)
+}
+
+/// A pool within the bounds of an array's options.
+fn in_flight(core: &ArrayCore, pool: Pool) -> Pool {
+    let options = &core.options;
+    pool.in_flight(options.requests_in_flight.map(NonZeroUsize::get), options.bytes_in_flight)
 }

@@ -100,7 +100,6 @@ mod display;
 mod drive;
 mod element;
 mod elements;
-mod execute;
 mod field;
 mod group;
 mod jobs;

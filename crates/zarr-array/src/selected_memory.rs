@@ -5,7 +5,7 @@ use crate::{Error, ErrorKind, Result};
 use std::borrow::Cow;
 use std::sync::Arc;
 use zarr_codec::{Dims, ElementSpec, View, ViewMut};
-use zarr_dtype::{DataType, Element, Heap};
+use zarr_dtype::Heap;
 use zarr_grid::{IntoSelection, Resolved};
 
 /// Applies a selection to an array.
@@ -42,43 +42,6 @@ pub(crate) fn dims(shape: &[u64]) -> Result<Dims> {
     let dim =
         |&len: &u64| usize::try_from(len).map_err(|_| Error::argument(format!("{len} elements in one dimension")));
     shape.iter().map(dim).collect()
-}
-
-/// Memory that elements are read into, of which a vector of Rust values is made.
-pub(crate) enum Memory<T> {
-    /// That of the vector itself.
-    Elements(Vec<T>),
-    /// Of bytes, one for each element, not all of which are values of the type.
-    Items(Vec<u8>),
-}
-
-impl<T: Element> Memory<T> {
-    /// For `len` elements of `data_type`.
-    pub(crate) fn zeroed(data_type: &DataType, len: usize) -> Result<Self> {
-        let is_byte = size_of::<T>() == 1 && data_type.item_size() == 1 && !data_type.is_variable();
-        let is_checked_byte = is_byte && T::as_bytes_mut(&mut []).is_none();
-        Ok(match is_checked_byte {
-            true => Self::Items(u8::zeroed_vec(len)?),
-            // Elements that have to be converted are read elsewhere.
-            false if T::as_bytes_mut(&mut []).is_none() => Self::Elements(Vec::new()),
-            false => Self::Elements(T::zeroed_vec(len)?),
-        })
-    }
-
-    /// `None` if elements are not read into memory of the type.
-    pub(crate) fn bytes(&mut self) -> Option<&mut [u8]> {
-        match self {
-            Self::Elements(elements) => T::as_bytes_mut(elements),
-            Self::Items(items) => Some(items),
-        }
-    }
-
-    pub(crate) fn into_elements(self, data_type: &DataType) -> Result<Vec<T>> {
-        match self {
-            Self::Elements(elements) => Ok(elements),
-            Self::Items(items) => Ok(T::from_item_vec(data_type.as_taken_by::<T>()?, items)?),
-        }
-    }
 }
 
 /// C-order memory as the output of a selection.

@@ -1,7 +1,7 @@
 //! Verbs on elements beside reading and writing them as they are: casts, one value for all, chunk by chunk.
 
 use crate::core::ArrayCore;
-use crate::{Array, AsyncArray, Error, Result, execute, selected_memory};
+use crate::{Array, AsyncArray, Error, Result, drive, selected_memory};
 use std::sync::Arc;
 use zarr_codec::{Dims, View};
 use zarr_drive::now;
@@ -107,7 +107,7 @@ impl Array {
             if regions.is_empty() {
                 return Ok(());
             }
-            execute::within(&self.core, || zarr_drive::try_for_each(&regions, &each))??;
+            drive::within(&self.core, || zarr_drive::try_for_each(&regions, &each))??;
         }
     }
 }
@@ -175,7 +175,7 @@ impl AsyncArray {
     ) -> Result<()> {
         let resolved = self.resolve(selection)?;
         let regions = ChunkRegions::new(&self.core, &resolved)?;
-        let limits = execute::limits(&self.core, &self.store().access_profile());
+        let limits = drive::limits(&self.core, &self.store().access_profile());
         let chunk = self.core.codecs.decoded_size(&self.chunk_shape()).max(1);
         let limit = limits.requests.min(usize::try_from(limits.bytes / chunk).unwrap_or(usize::MAX)).max(1);
         zarr_drive::for_each(regions.iter(), limit, |region| Box::pin(async { each(region?).await })).await
@@ -194,7 +194,7 @@ impl AsyncArray {
         let core = Arc::clone(&self.core);
         let done = zarr_drive::unblock(move |unblocker| {
             let one = |item| unblocker.is_awaited().then(|| each(item));
-            execute::within(&core, || zarr_drive::map(items, one))
+            drive::within(&core, || zarr_drive::map(items, one))
         });
         let done: Option<Vec<R>> = done.await??.into_iter().collect();
         done.ok_or_else(|| Error::internal("values are left out of a future that is there"))

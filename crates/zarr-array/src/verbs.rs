@@ -37,14 +37,26 @@ impl<'a, D: Drive> Verbs<'a, D> {
         let (core, data_type) = (self.core, self.core.data_type());
         core.check_type::<T>()?;
         let len = selected_memory::len(resolved, data_type.item_size())?;
-        let mut memory = selected_memory::Memory::<T>::zeroed(data_type, len)?;
-        let Some(bytes) = memory.bytes() else {
-            return self.read_data(resolved).await?.to_vec();
-        };
+        if T::as_bytes_mut(&mut []).is_some() {
+            let mut elements = T::zeroed_vec(len)?;
+            self.read_bytes(resolved, T::as_bytes_mut(&mut elements).unwrap_or_default()).await?;
+            return Ok(elements);
+        }
+        // Bytes of which not all are values of the type are checked where they lie; elements of other types have to be converted.
+        if size_of::<T>() == 1 && data_type.item_size() == 1 && !data_type.is_variable() {
+            let mut items = u8::zeroed_vec(len)?;
+            self.read_bytes(resolved, &mut items).await?;
+            let elements = data_type.as_taken_by::<T>().and_then(|data_type| T::from_item_vec(data_type, items));
+            return elements.map_err(|error| self.locate(error.into()));
+        }
+        self.read_data(resolved).await?.to_vec()
+    }
+
+    /// A selection into fresh memory, in C order.
+    async fn read_bytes(&self, resolved: &Resolved, bytes: &mut [u8]) -> Result<()> {
         crate::buffer::advise_large(bytes);
-        let out = selected_memory::output(bytes, core.element(), resolved, None)?;
-        self.read_planned(resolved, out, true).await?;
-        memory.into_elements(data_type).map_err(|error| self.locate(error))
+        let out = selected_memory::output(bytes, self.core.element(), resolved, None)?;
+        self.read_planned(resolved, out, true).await
     }
 
     /// A selection as numbers of a type.

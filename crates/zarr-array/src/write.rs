@@ -6,7 +6,7 @@ use crate::cache::InvalidationGuard;
 use crate::core::ArrayCore;
 use crate::jobs::too_few_chunks;
 use crate::kept_chunk::KeptChunk;
-use crate::{Error, ErrorKind, Result, execute, jobs};
+use crate::{Error, ErrorKind, Result, drive, jobs};
 use divided::{DividedChunk, LARGE, Run, window};
 use std::ops::Range;
 use std::sync::Arc;
@@ -207,7 +207,7 @@ impl<'a> WriteJob<'a> {
         let size = core.codecs.decoded_size(&core.grid.largest_chunk_shape());
         let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
         let conditional = capabilities.conditional;
-        let (count, threads) = (numbers.end - numbers.start, execute::threads(core) as u64);
+        let (count, threads) = (numbers.end - numbers.start, drive::threads(core) as u64);
         let (divides, window) = (count < threads, window(count, threads));
         let chunk = core.grid.largest_chunk_shape();
         let weight = elements.size_of_chunk(zarr_grid::element_count(&chunk).unwrap_or(u64::MAX));

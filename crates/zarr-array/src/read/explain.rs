@@ -12,7 +12,7 @@ use zarr_drive::{DriverGet, Job, Next};
 use zarr_store::{AccessProfile, ByteRange, Reply, Request};
 
 /// How a job goes on without replies.
-enum Ahead<N> {
+enum WithoutReplies<N> {
     /// By this step, which depends on no reply.
     Next(N),
     /// Its next step depends on the replies to these of its requests.
@@ -55,8 +55,8 @@ impl Job for PlanJob<'_> {
             let ahead = self.job.skip(requests, &mut decoded)?;
             self.log.note_decoded(decoded);
             match ahead {
-                Ahead::Next(after) => next = after,
-                Ahead::Depends(needed) => return Ok(Next::Ask(needed)),
+                WithoutReplies::Next(after) => next = after,
+                WithoutReplies::Depends(needed) => return Ok(Next::Ask(needed)),
             }
         }
     }
@@ -65,22 +65,22 @@ impl Job for PlanJob<'_> {
 impl ReadJob<'_> {
     /// Goes on without the replies to `asked`, as far as the next requests do not depend on them, and counts the bytes that would be
     /// decoded.
-    fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<Ahead<Next<Self>>> {
+    fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<WithoutReplies<Next<Self>>> {
         match std::mem::replace(self, Self::Many(Vec::new())) {
             Self::Chunks(mut batch) => match batch.skip(asked, decoded)? {
-                Ahead::Next(requests) => Ok(Ahead::Next(self.wait(batch, requests))),
-                Ahead::Depends(needed) => {
+                WithoutReplies::Next(requests) => Ok(WithoutReplies::Next(self.wait(batch, requests))),
+                WithoutReplies::Depends(needed) => {
                     *self = Self::Chunks(batch);
-                    Ok(Ahead::Depends(needed))
+                    Ok(WithoutReplies::Depends(needed))
                 }
             },
             Self::InnerChunks(batch) => {
                 *decoded = decoded.saturating_add(batch.decoded_size());
-                Ok(Ahead::Next(Next::Done(())))
+                Ok(WithoutReplies::Next(Next::Done(())))
             }
             other => {
                 *self = other;
-                Ok(Ahead::Depends(asked))
+                Ok(WithoutReplies::Depends(asked))
             }
         }
     }
@@ -88,7 +88,7 @@ impl ReadJob<'_> {
 
 impl ChunkBatch<'_> {
     /// As [`ReadJob::skip`].
-    fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<Ahead<Vec<Request>>> {
+    fn skip(&mut self, asked: Vec<Request>, decoded: &mut u64) -> Result<WithoutReplies<Vec<Request>>> {
         let mut requests = Vec::new();
         let mut asked: Vec<Option<Request>> = asked.into_iter().map(Some).collect();
         let mut numbers: Vec<Option<usize>> = vec![None; asked.len()];
@@ -96,9 +96,9 @@ impl ChunkBatch<'_> {
         for mut chunk in std::mem::take(&mut self.chunks) {
             let before = chunk.pending.clone();
             match chunk.skip(&mut requests)? {
-                Skipped::Done(size) => *decoded = decoded.saturating_add(size),
-                Skipped::Asked => self.chunks.push(chunk),
-                Skipped::Depends => {
+                SkippedChunk::Done(size) => *decoded = decoded.saturating_add(size),
+                SkippedChunk::Asked => self.chunks.push(chunk),
+                SkippedChunk::Depends => {
                     let (reply, parts) = before.ok_or_else(|| chunk.locate(jobs::unfit()))?;
                     let number = numbers.get_mut(reply).ok_or_else(|| chunk.locate(jobs::unfit()))?;
                     // Inner shards share a request.
@@ -110,8 +110,8 @@ impl ChunkBatch<'_> {
             }
         }
         match (needed.is_empty(), requests.is_empty()) {
-            (true, _) => Ok(Ahead::Next(requests)),
-            (false, true) => Ok(Ahead::Depends(needed)),
+            (true, _) => Ok(WithoutReplies::Next(requests)),
+            (false, true) => Ok(WithoutReplies::Depends(needed)),
             // The codecs of all chunks are the same.
             (false, false) => Err(Error::internal("of the chunks of a plan some depend on replies, and some do not")),
         }
@@ -119,7 +119,7 @@ impl ChunkBatch<'_> {
 }
 
 /// How far a chunk of a plan has come without the bytes that it asked for.
-enum Skipped {
+enum SkippedChunk {
     /// It asks for nothing more. So many bytes would be decoded.
     Done(u64),
     /// It asked for more.
@@ -130,12 +130,12 @@ enum Skipped {
 
 impl ChunkRead<'_> {
     /// Goes on without the bytes that it waits for, and without decoding.
-    fn skip(&mut self, requests: &mut Vec<Request>) -> Result<Skipped> {
+    fn skip(&mut self, requests: &mut Vec<Request>) -> Result<SkippedChunk> {
         match self.decode.as_mut().map(|decode| decode.skip()) {
-            None => Ok(Skipped::Done(self.codecs.decoded_size(&self.shape))),
-            Some(None) => Ok(Skipped::Depends),
-            Some(Some(Step::Done)) => Ok(Skipped::Done(self.codecs.decoded_size(&self.region.shape()))),
-            Some(Some(Step::Need(ranges))) => self.ask(&ranges, requests).map(|()| Skipped::Asked),
+            None => Ok(SkippedChunk::Done(self.codecs.decoded_size(&self.shape))),
+            Some(None) => Ok(SkippedChunk::Depends),
+            Some(Some(Step::Done)) => Ok(SkippedChunk::Done(self.codecs.decoded_size(&self.region.shape()))),
+            Some(Some(Step::Need(ranges))) => self.ask(&ranges, requests).map(|()| SkippedChunk::Asked),
             Some(Some(Step::Split(_))) => Err(self.locate(Error::internal("a shard is split without its index"))),
         }
     }
@@ -150,12 +150,12 @@ pub(crate) struct RequestLog {
     profile: AccessProfile,
     /// Whether requests are under way at the same time.
     overlapped: bool,
-    noted: Mutex<Noted>,
+    noted: Mutex<NotedRequests>,
 }
 
 /// The requests that were noted.
 #[derive(Debug, Default)]
-struct Noted {
+struct NotedRequests {
     requests: Vec<PlannedRequest>,
     /// The number of all, listed or not.
     count: u64,
@@ -176,7 +176,7 @@ impl RequestLog {
     /// The plan of these requests.
     pub(crate) fn into_plan(self) -> Plan {
         let noted = self.noted.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let Noted { mut requests, count, rounds, range_bytes, unsized_requests, decoded_bytes } = noted;
+        let NotedRequests { mut requests, count, rounds, range_bytes, unsized_requests, decoded_bytes } = noted;
         let first = |request: &PlannedRequest| request.ranges.first().map(start);
         requests.sort_by(|a, b| (a.round, &a.key, first(a)).cmp(&(b.round, &b.key, first(b))));
         Plan {
@@ -190,7 +190,7 @@ impl RequestLog {
         }
     }
 
-    fn with<T>(&self, change: impl FnOnce(&mut Noted) -> T) -> T {
+    fn with<T>(&self, change: impl FnOnce(&mut NotedRequests) -> T) -> T {
         change(&mut self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }
 

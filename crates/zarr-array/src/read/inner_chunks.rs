@@ -1,7 +1,7 @@
 //! Inner chunks of one shard that are decoded from all of their bytes: one request for all, and no state for each of them.
 
 use super::ReadJob;
-use super::shard::{Asked, Shard};
+use super::shard::{AskedBytes, Shard};
 use super::span::{ChunkSpan, ReadContext};
 use crate::jobs::too_few_chunks;
 use crate::{Result, jobs};
@@ -20,12 +20,12 @@ pub(crate) struct InnerChunkBatch<'a> {
     windows: Windows<'a>,
     shard: Arc<Shard>,
     /// The bytes of each inner chunk; `None` if it is not stored.
-    stored: Vec<Option<Stored>>,
+    stored: Vec<Option<StoredBytes>>,
 }
 
 /// The bytes of an inner chunk in the reply.
 #[derive(Clone, Copy, Debug)]
-struct Stored {
+struct StoredBytes {
     /// Their number.
     len: u64,
     /// Whether they begin a part of the reply; else they follow the bytes of the inner chunk before.
@@ -40,7 +40,7 @@ impl<'a> ReadJob<'a> {
     pub(super) fn begin_inner(&mut self, span: ChunkSpan<'a>, shard: Arc<Shard>) -> Result<Next<Self>> {
         let mut stored = Vec::with_capacity(span.windows.len());
         let mut ranges: Vec<Range<u64>> = Vec::new();
-        let mut asked = Asked::default();
+        let mut asked = AskedBytes::default();
         let mut cursor = span.overlaps.cursor_at(span.windows.position() as u64);
         let mut known = false;
         while let (Some(overlap), true) = (cursor.overlap(), stored.len() < span.windows.len()) {
@@ -156,30 +156,36 @@ fn whole_row(overlaps: &ChunkOverlaps, number: u64) -> u64 {
 }
 
 /// Adds a range to the requested ones, or to the last of them.
-fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) -> Stored {
+fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) -> StoredBytes {
     let len = range.end - range.start;
     match ranges.last_mut() {
         Some(last) if last.end == range.start && range.end - last.start <= MAX_RANGE => {
             last.end = range.end;
-            Stored { len, begins_part: false }
+            StoredBytes { len, begins_part: false }
         }
         _ => {
             ranges.push(range);
-            Stored { len, begins_part: true }
+            StoredBytes { len, begins_part: true }
         }
     }
 }
 
 /// How many inner chunks from `overlap` on, of `left` in its row of the grid, are elements only, one behind the other: they are
 /// decoded together.
-fn alike(codecs: &Pipeline, overlap: &ChunkOverlap, stored: &Stored, next: &[Option<Stored>], left: u64) -> usize {
+fn alike(
+    codecs: &Pipeline,
+    overlap: &ChunkOverlap,
+    stored: &StoredBytes,
+    next: &[Option<StoredBytes>],
+    left: u64,
+) -> usize {
     if !codecs.is_raw_elements() || !overlap.region.is_whole(&overlap.shape) {
         return 1;
     }
     if codecs.encoded_size(&overlap.shape).exact() != Some(stored.len) {
         return 1;
     }
-    let follows = |next: &&Option<Stored>| next.is_some_and(|next| next.len == stored.len && !next.begins_part);
+    let follows = |next: &&Option<StoredBytes>| next.is_some_and(|next| next.len == stored.len && !next.begins_part);
     let others = usize::try_from(left).unwrap_or(usize::MAX).saturating_sub(1);
     1 + next.iter().take(others).take_while(follows).count()
 }

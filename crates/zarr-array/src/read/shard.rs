@@ -83,9 +83,9 @@ const MAX_ASKED: u64 = 64 << 20;
 
 /// Counts the encoded bytes of inner chunks that are to be asked for at once.
 #[derive(Debug, Default)]
-pub(super) struct Asked(u64);
+pub(super) struct AskedBytes(u64);
 
-impl Asked {
+impl AskedBytes {
     /// Adds an inner chunk that lies at `window`. Says whether it may be asked for with the inner chunks before it.
     pub(super) fn add(&mut self, window: Option<&Range<u64>>) -> bool {
         let before = self.0;
@@ -98,12 +98,12 @@ impl Asked {
 pub(super) fn groups<T>(items: Vec<T>, max_len: usize, window: impl Fn(&T) -> Option<&Range<u64>>) -> Vec<Vec<T>> {
     let mut groups = Vec::new();
     let mut group = Vec::new();
-    let mut asked = Asked::default();
+    let mut asked = AskedBytes::default();
     for item in items {
         let joins = asked.add(window(&item)) && group.len() < max_len;
         if !joins && !group.is_empty() {
             groups.push(std::mem::take(&mut group));
-            asked = Asked::default();
+            asked = AskedBytes::default();
             asked.add(window(&item));
         }
         group.push(item);

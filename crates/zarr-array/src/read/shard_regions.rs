@@ -27,7 +27,7 @@ pub(crate) struct ShardRegions<'a> {
     outer: Option<Arc<Shard>>,
     /// The shard, and the first region of it.
     overlap: ChunkOverlap,
-    first: First<'a>,
+    first: FirstRegion<'a>,
     /// Further regions of the shard.
     others: Vec<RegionOutput<'a>>,
     /// The key of its index in the cache, and the epoch that it had before it was asked for.
@@ -36,7 +36,7 @@ pub(crate) struct ShardRegions<'a> {
 
 /// The first region, by which the index is read.
 #[derive(Debug)]
-enum First<'a> {
+enum FirstRegion<'a> {
     /// Its output.
     Output(ViewMut<'a>),
     Reading(Box<ChunkRead<'a>>),
@@ -45,12 +45,12 @@ enum First<'a> {
 
 /// Regions by the chunk that they lie in, in the order in which chunks first come.
 #[derive(Default)]
-struct ByChunk<'a> {
+struct RegionsByChunk<'a> {
     chunks: Vec<(ChunkOverlap, ViewMut<'a>, Vec<RegionOutput<'a>>)>,
     positions: HashMap<ChunkIndex, usize>,
 }
 
-impl<'a> ByChunk<'a> {
+impl<'a> RegionsByChunk<'a> {
     fn add(&mut self, overlap: ChunkOverlap, out: ViewMut<'a>) {
         let position = *self.positions.entry(overlap.index.clone()).or_insert(self.chunks.len());
         match self.chunks.get_mut(position) {
@@ -61,7 +61,7 @@ impl<'a> ByChunk<'a> {
 
     fn into_jobs(self, context: &'a ReadContext<'a>, outer: Option<Arc<Shard>>) -> impl Iterator<Item = ReadJob<'a>> {
         self.chunks.into_iter().map(move |(overlap, first, others)| {
-            let first = First::Output(first);
+            let first = FirstRegion::Output(first);
             let job = ShardRegions { context, outer: outer.clone(), overlap, first, others, key: None };
             ReadJob::ShardRegions(Box::new(job))
         })
@@ -73,7 +73,7 @@ impl<'a> ReadJob<'a> {
     pub(crate) fn regions(context: &'a ReadContext<'a>, regions: Vec<RegionOutput<'a>>) -> Result<Self> {
         let core = context.core;
         let mut jobs = Vec::new();
-        let mut shards = ByChunk::default();
+        let mut shards = RegionsByChunk::default();
         // As long as the location of chunks is not known, each is looked for by itself.
         let is_sharded = core.codecs.is_sharded(&core.grid.largest_chunk_shape()) && !core.is_location_unknown();
         for (region, out) in regions {
@@ -93,10 +93,10 @@ impl<'a> ShardRegions<'a> {
     /// Goes on with the reply (none at first): the next requests, or the jobs that follow when the index is known.
     pub(super) fn advance(&mut self, replies: &[Reply]) -> Result<Next<ReadJob<'a>>> {
         let mut requests = Vec::new();
-        let jobs = match std::mem::replace(&mut self.first, First::Ended) {
-            First::Output(out) => self.start(out, &mut requests)?,
-            First::Reading(read) => self.go_on(*read, replies, &mut requests)?,
-            First::Ended => return Err(crate::jobs::went_on()),
+        let jobs = match std::mem::replace(&mut self.first, FirstRegion::Ended) {
+            FirstRegion::Output(out) => self.start(out, &mut requests)?,
+            FirstRegion::Reading(read) => self.go_on(*read, replies, &mut requests)?,
+            FirstRegion::Ended => return Err(crate::jobs::went_on()),
         };
         Ok(if requests.is_empty() { Next::Fork(jobs) } else { Next::Ask(requests) })
     }
@@ -125,7 +125,7 @@ impl<'a> ShardRegions<'a> {
         }
         read.start(partial, requests)?;
         read.check_waits()?;
-        self.first = First::Reading(Box::new(read));
+        self.first = FirstRegion::Reading(Box::new(read));
         Ok(Vec::new())
     }
 
@@ -144,7 +144,7 @@ impl<'a> ShardRegions<'a> {
                 let entry = cached.map(|(cached, key)| cached.keep_index(key, &split, fetched));
                 return self.split(read, *split, entry.as_deref(), fetched.size);
             }
-            Advance::Waiting => self.first = First::Reading(Box::new(read)),
+            Advance::Waiting => self.first = FirstRegion::Reading(Box::new(read)),
             Advance::NotStored => {
                 read.not_stored(self.context)?;
                 self.fill_others()?;
@@ -184,7 +184,7 @@ impl<'a> ShardRegions<'a> {
             inner.push((Arc::new(split.overlaps.clone()), split.windows(out)?));
         }
         let mut jobs = Vec::new();
-        let mut shards = ByChunk::default();
+        let mut shards = RegionsByChunk::default();
         let mut chunks = Vec::new();
         let mut lookup = Lookup::new(context, shard.as_deref(), chunk_size, &mut jobs);
         for (overlaps, windows) in inner {

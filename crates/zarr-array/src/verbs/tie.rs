@@ -96,9 +96,10 @@ impl<D: Drive> Verbs<'_, D> {
     /// Looks at the document.
     async fn look_at(&self, pinned: Option<&D::Pinned>) -> Result<()> {
         let Some(look) = self.core.look()? else { return Ok(()) };
-        let begun = Instant::now();
+        // Elsewhere each operation looks.
+        let begun = self.is_remote().then(Instant::now);
         self.drive.run_pinned(pinned, self.core, look.job()).await?;
-        self.core.seen.set(begun);
+        begun.into_iter().for_each(|begun| self.core.seen.set(begun));
         Ok(())
     }
 }
