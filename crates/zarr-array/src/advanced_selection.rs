@@ -1,80 +1,31 @@
 //! Advanced selections, in numpy's sense: orthogonal ones with lists, coordinates, masks. None of them is one region.
 //!
-//! A [`ChunkSelection`] has the selected elements of one chunk: their bounding box, and the runs that are copied between the box and
-//! the output. Reads take chunk selections in batches, through a staging buffer. Writes need no boxes: they have the elements of each
-//! chunk from [`zarr_grid::SelectedElements`].
+//! Reads take the elements of each chunk from a box of it, in batches of boxes, through a staging buffer. Writes need no boxes.
 
 use crate::core::ArrayCore;
 use crate::{Error, Result};
-use zarr_codec::ElementSpec;
-use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlap, ChunkSelection, ChunkSelections, Region, Resolved};
+use zarr_grid::{AxisRange, ChunkGrid, ElementsByChunk, Region, Resolved, SelectedElements};
 
 /// The most bytes of a batch; a single box may be larger.
 const MAX_BATCH_SIZE: u64 = 64 << 20;
 /// The most chunks of a batch: each is a job, however few bytes it has.
 const MAX_BATCH_CHUNKS: usize = 1 << 14;
 
-/// A selection, divided by chunk.
+/// The selected elements of one chunk.
 #[derive(Debug)]
-pub(crate) struct AdvancedSelection {
-    /// The grid that divides the selection: of inner chunks, where chunks are shards.
-    grid: ChunkGrid,
-    chunks: ChunkSelections,
+pub(crate) struct ChunkBox<'s> {
+    /// The smallest box that has them, as a region of the array.
+    pub(crate) region: Region,
+    /// The elements as they lie in the box.
+    elements: SelectedElements<'s>,
 }
 
-/// The chunk selections of a selection, batch by batch.
-#[derive(Debug)]
-pub(crate) struct SelectionBatches<'p> {
-    chunks: &'p ChunkSelections,
-    next: u64,
-    /// The bytes of an element.
-    item: usize,
-}
-
-impl AdvancedSelection {
-    pub(crate) fn new(core: &ArrayCore, resolved: &Resolved) -> Result<Self> {
-        let grid = finest_grid(core)?;
-        Ok(Self { chunks: ChunkSelections::new(resolved, &grid)?, grid })
+/// How many chunks of the array a selection meets: shards, if it is sharded.
+pub(crate) fn count_chunks(core: &ArrayCore, resolved: &Resolved) -> Result<u64> {
+    match resolved {
+        Resolved::Box(selected) => Ok(core.grid.intersect(&selected.region).len()),
+        _ => Ok(SelectedElements::new(resolved)?.by_chunk(&core.grid)?.len()),
     }
-
-    /// How many chunks of the array a selection meets: shards, if it is sharded.
-    pub(crate) fn count_chunks(core: &ArrayCore, resolved: &Resolved) -> Result<u64> {
-        match resolved {
-            Resolved::Box(selected) => Ok(core.grid.intersect(&selected.region).len()),
-            _ => Ok(ChunkSelections::new(resolved, &core.grid)?.len()),
-        }
-    }
-
-    /// The grid whose chunks divide it.
-    pub(crate) fn grid(&self) -> &ChunkGrid {
-        &self.grid
-    }
-
-    /// All chunk selections in batches.
-    pub(crate) fn batches(&self, element: &ElementSpec) -> SelectionBatches<'_> {
-        SelectionBatches { chunks: &self.chunks, next: 0, item: element.item_size() }
-    }
-}
-
-impl<'p> SelectionBatches<'p> {
-    /// The next batch; `None` at the end.
-    pub(crate) fn next_batch(&mut self) -> Option<Vec<ChunkSelection<'p>>> {
-        let (mut batch, mut size) = (Vec::new(), 0_u64);
-        while let Some(chunk) = self.chunks.get(self.next) {
-            size = size.saturating_add(box_size(&chunk.overlap, self.item));
-            if batch.len() >= MAX_BATCH_CHUNKS || (!batch.is_empty() && size > MAX_BATCH_SIZE) {
-                break;
-            }
-            batch.push(chunk);
-            self.next += 1;
-        }
-        (!batch.is_empty()).then_some(batch)
-    }
-}
-
-/// The bytes of the box of a chunk selection.
-pub(crate) fn box_size(overlap: &ChunkOverlap, item: usize) -> u64 {
-    overlap.out_shape.iter().fold(item as u64, |size, &len| size.saturating_mul(len))
 }
 
 /// The finest grid whose chunks can be read on their own: a bounding box in a whole shard might span most of it.
@@ -86,31 +37,45 @@ pub(crate) fn finest_grid(core: &ArrayCore) -> Result<ChunkGrid> {
     }
 }
 
-/// The box of a chunk selection as a region of the array.
-pub(crate) fn region(grid: &ChunkGrid, overlap: &ChunkOverlap) -> Result<Region> {
-    let chunk = grid.chunk_region(&overlap.index);
-    let shifted = chunk.axes().iter().zip(overlap.region.axes()).map(|(chunk, inner)| AxisRange {
-        start: chunk.start + inner.start,
-        len: inner.len,
-        step: inner.step,
-    });
-    Ok(Region::new(shifted)?)
+/// The next boxes of a selection of elements of `item` bytes, from chunk number `next` on; none at the end.
+pub(crate) fn next_batch<'s>(
+    grid: &ChunkGrid,
+    chunks: &'s ElementsByChunk<'_>,
+    next: &mut u64,
+    item: usize,
+) -> Result<Vec<ChunkBox<'s>>> {
+    let (mut batch, mut size) = (Vec::new(), 0_u64);
+    while let Some((index, elements)) = chunks.get(*next) {
+        let (bounds, elements) = elements.bounded();
+        size = bounds.axes().iter().fold(item as u64, |size, axis| size.saturating_mul(axis.len)).saturating_add(size);
+        if batch.len() >= MAX_BATCH_CHUNKS || (!batch.is_empty() && size > MAX_BATCH_SIZE) {
+            break;
+        }
+        let chunk = grid.chunk_region(&index);
+        let axes = chunk.axes().iter().zip(bounds.axes());
+        let region = Region::new(axes.map(|(chunk, axis)| AxisRange { start: chunk.start + axis.start, ..*axis }))?;
+        batch.push(ChunkBox { region, elements });
+        *next += 1;
+    }
+    Ok(batch)
 }
 
-/// Copies the runs of a chunk selection from its box to the output, whose elements have `item` bytes.
-pub(crate) fn copy_runs(selection: &ChunkSelection<'_>, item: usize, source: &[u8], target: &mut [u8]) -> Result<()> {
-    let mut fits = true;
-    selection.copy_runs(|run| {
-        let [from, to, len] = [run.from, run.to, run.len].map(|elements| elements as usize * item);
-        match (target.get_mut(to..to + len), source.get(from..from + len)) {
-            (Some(target), Some(source)) => target.copy_from_slice(source),
-            _ => fits = false,
+impl ChunkBox<'_> {
+    /// Copies the elements of `item` bytes from the box to the output, both in C order.
+    pub(crate) fn copy(&self, item: usize, source: &[u8], target: &mut [u8]) -> Result<()> {
+        let fits = self.elements.runs(&self.region.shape(), |run| {
+            let [from, to, len] = [run.from, run.to, run.len].map(|elements| elements as usize * item);
+            let Some((target, source)) = target.get_mut(to..to + len).zip(source.get(from..from + len)) else {
+                return false;
+            };
+            target.copy_from_slice(source);
+            true
+        });
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::internal("a run of selected elements lies outside of its box or of the output"))
         }
-    });
-    if fits {
-        Ok(())
-    } else {
-        Err(Error::internal("a run of selected elements lies outside of its box or of the output"))
     }
 }
 
@@ -132,12 +97,11 @@ mod tests {
         let array = Array::create(&store, "/", new, &Arc::new(registry)).unwrap();
         let coordinates = Selection::coordinates(vec![(0..len as i64).rev().collect()]);
         let resolved = coordinates.resolve(&[len]).unwrap();
-        let selection = AdvancedSelection::new(&array.core, &resolved).unwrap();
-        let mut batches = selection.batches(array.core.element());
-        let mut sizes = Vec::new();
-        while let Some(batch) = batches.next_batch() {
-            sizes.push(batch.len());
-        }
+        let grid = finest_grid(&array.core).unwrap();
+        let chunks = SelectedElements::new(&resolved).unwrap().by_chunk(&grid).unwrap();
+        let mut next = 0;
+        let batches = std::iter::repeat_with(|| next_batch(&grid, &chunks, &mut next, 1).unwrap().len());
+        let sizes: Vec<usize> = batches.take_while(|&len| len > 0).collect();
         assert_eq!(sizes, [MAX_BATCH_CHUNKS, MAX_BATCH_CHUNKS, 5]);
         array.write(MAX_BATCH_CHUNKS as u64..MAX_BATCH_CHUNKS as u64 + 1, &[9_u8]).unwrap();
         let read = array.read::<u8>(coordinates).unwrap();

@@ -4,7 +4,7 @@ mod tie;
 
 pub(crate) use tie::Held;
 
-use crate::advanced_selection::AdvancedSelection;
+use crate::advanced_selection::count_chunks;
 use crate::core::ArrayCore;
 use crate::drive::{Drive, find_chunk_location};
 use crate::kept_chunk::KeptChunk;
@@ -126,7 +126,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
         ArrayRead::planned(core, &self.drive, &log).selection(resolved, out).await?;
         let planned = log.into_plan();
         Ok(Plan {
-            chunks: AdvancedSelection::count_chunks(core, resolved)?,
+            chunks: count_chunks(core, resolved)?,
             selected_bytes: (!is_variable).then(|| len.saturating_mul(item) as u64),
             decoded_bytes: planned.decoded_bytes.filter(|_| !is_variable),
             if_missing: core.looked_at()?,

@@ -13,7 +13,6 @@
 //! # Ok::<(), zarr_grid::Error>(())
 //! ```
 
-mod chunk_selections;
 mod config;
 mod error;
 mod grid;
@@ -26,7 +25,6 @@ mod selected_elements;
 mod selection;
 mod shape;
 
-pub use chunk_selections::{ChunkSelection, ChunkSelections, CopyRun};
 pub use error::{Error, Result};
 pub use grid::{AxisChunks, BoundedGrid, ChunkGrid, RectilinearGrid, RegularGrid, Run};
 pub use key::{ChunkKeyEncoding, Separator};
@@ -35,6 +33,6 @@ pub use region::{AxisRange, Region};
 pub use resolved::{
     AxisIndices, BoxSelection, CoordinateSelection, MaskSelection, OrthogonalSelection, Resolved, SelectedIndex,
 };
-pub use selected_elements::{ElementsByChunk, SelectedElements};
+pub use selected_elements::{CopyRun, ElementsByChunk, SelectedElements};
 pub use selection::{AxisSelection, IntoSelection, Selection};
 pub use shape::{ChunkIndex, Shape, element_count, total_size};

@@ -100,13 +100,6 @@ impl PointsByChunk {
         None
     }
 
-    /// Sorts the points within each chunk.
-    pub(crate) fn sort_each(&mut self, compare: impl Fn(&usize, &usize) -> core::cmp::Ordering) {
-        for pair in self.bounds.windows(2) {
-            self.order[pair[0]..pair[1]].sort_by(&compare);
-        }
-    }
-
     fn range(&self, i: usize) -> Option<Range<usize>> {
         Some(*self.bounds.get(i)?..*self.bounds.get(i.checked_add(1)?)?)
     }

@@ -10,7 +10,7 @@ use crate::shape::Shape;
 
 /// A selection applied to a shape: the elements that are read, and their positions in the result.
 ///
-/// [`ChunkSelections`](crate::ChunkSelections) divides every kind chunk by chunk. For a box without flipped axes
+/// [`SelectedElements`](crate::SelectedElements) divides every kind chunk by chunk. For a box without flipped axes
 /// [`ChunkGrid::intersect`](crate::ChunkGrid::intersect) of its region is faster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resolved {
@@ -191,7 +191,7 @@ impl OrthogonalSelection {
 pub struct CoordinateSelection {
     rank: usize,
     count: usize,
-    /// `rank` numbers for each selected element. Shared with [`ChunkSelections`](crate::ChunkSelections).
+    /// `rank` numbers for each selected element.
     positions: Arc<[u64]>,
 }
 
@@ -216,7 +216,7 @@ impl CoordinateSelection {
     }
 
     /// The coordinates of all selected elements, one element after another.
-    pub(crate) fn positions(&self) -> &Arc<[u64]> {
+    pub(crate) fn positions(&self) -> &[u64] {
         &self.positions
     }
 

@@ -1,21 +1,35 @@
 use smallvec::SmallVec;
 
-use crate::chunk_selections::{CopyRun, strides};
 use crate::element_count;
 use crate::error::{Error, Result};
 use crate::grid::ChunkGrid;
-use crate::region::AxisRange;
+use crate::region::{AxisRange, Region};
 use crate::resolved::{AxisIndices, Resolved, SelectedIndex};
+use crate::shape::Shape;
 
 mod by_chunk;
 mod mask;
 pub use by_chunk::ElementsByChunk;
 use mask::MaskPart;
 
+/// A run of elements that is copied between what selected elements lie in and the output.
+///
+/// Both indices count elements in C order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CopyRun {
+    /// The first element in the chunk, or in the box of one.
+    pub from: u64,
+    /// The first element in the output.
+    pub to: u64,
+    /// How many elements.
+    pub len: u64,
+}
+
 /// The selected elements that lie in an array, a chunk of it, or an inner chunk of that, and their indices in the output.
 ///
 /// Of the array ([`new`](Self::new)) they are divided by chunk, and of each chunk by inner chunk ([`by_chunk`](Self::by_chunk)), each in
-/// one pass over the elements of coordinates, or the rows of a mask; of lists and ranges over the positions of each axis.
+/// one pass over the elements of coordinates, or the rows of a mask; of lists and ranges over the positions of each axis. A write copies them
+/// to the chunk, a read from the smallest box that has them ([`bounded`](Self::bounded)).
 ///
 /// # Example
 /// ```
@@ -37,10 +51,10 @@ use mask::MaskPart;
 /// # Ok::<(), zarr_grid::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct SelectedElements<'a>(Kind<'a>);
+pub struct SelectedElements<'a>(ElementSet<'a>);
 
 #[derive(Debug, Clone)]
-enum Kind<'a> {
+enum ElementSet<'a> {
     Orthogonal(SmallVec<[AxisPart<'a>; 6]>),
     Coordinates(Points<'a>),
     Mask(MaskPart<'a>),
@@ -58,8 +72,8 @@ struct AxisPart<'a> {
 enum AxisPositions<'a> {
     /// The output index of the first position is `out`; those of the others follow it, downwards if flipped.
     Range { range: AxisRange, out: u64, flipped: bool },
-    /// In ascending order. They count from `origin`.
-    List { indices: &'a [SelectedIndex], origin: u64 },
+    /// In ascending order. They count from `origin`, in steps.
+    List { indices: &'a [SelectedIndex], origin: u64, step: u64 },
 }
 
 /// Single elements.
@@ -98,31 +112,33 @@ impl<'a> SelectedElements<'a> {
         Ok(Self(match resolved {
             Resolved::Box(selected) => {
                 let axes = selected.region.axes().iter().zip(&selected.flipped);
-                Kind::Orthogonal(axes.map(|(axis, flipped)| range(*axis, *flipped)).zip(strides).map(part).collect())
+                ElementSet::Orthogonal(
+                    axes.map(|(axis, flipped)| range(*axis, *flipped)).zip(strides).map(part).collect(),
+                )
             }
             Resolved::Orthogonal(selected) => {
                 let axes = selected.axes().iter().map(|axis| match axis {
                     AxisIndices::Range { range: positions, flipped } => range(*positions, *flipped),
-                    AxisIndices::List(indices) => AxisPositions::List { indices, origin: 0 },
+                    AxisIndices::List(indices) => AxisPositions::List { indices, origin: 0, step: 1 },
                 });
-                Kind::Orthogonal(axes.zip(strides).map(part).collect())
+                ElementSet::Orthogonal(axes.zip(strides).map(part).collect())
             }
-            Resolved::Coordinates(selected) => Kind::Coordinates(Points {
+            Resolved::Coordinates(selected) => ElementSet::Coordinates(Points {
                 positions: selected.positions(),
                 rank: selected.rank(),
                 set: PointSet::All(selected.len()),
                 axes: (0..selected.rank()).map(|axis| (axis, 0)).collect(),
             }),
-            Resolved::Mask(selected) => Kind::Mask(MaskPart::whole(selected)),
+            Resolved::Mask(selected) => ElementSet::Mask(MaskPart::whole(selected)),
         }))
     }
 
     /// The number of dimensions.
     pub fn rank(&self) -> usize {
         match &self.0 {
-            Kind::Orthogonal(axes) => axes.len(),
-            Kind::Coordinates(points) => points.axes.len(),
-            Kind::Mask(part) => part.rank(),
+            ElementSet::Orthogonal(axes) => axes.len(),
+            ElementSet::Coordinates(points) => points.axes.len(),
+            ElementSet::Mask(part) => part.rank(),
         }
     }
 
@@ -139,26 +155,61 @@ impl<'a> SelectedElements<'a> {
     #[must_use]
     pub fn permuted(&self, order: &[usize]) -> Self {
         Self(match &self.0 {
-            Kind::Orthogonal(axes) => {
-                Kind::Orthogonal(order.iter().filter_map(|&axis| axes.get(axis).copied()).collect())
+            ElementSet::Orthogonal(axes) => {
+                ElementSet::Orthogonal(order.iter().filter_map(|&axis| axes.get(axis).copied()).collect())
             }
-            Kind::Coordinates(points) => {
+            ElementSet::Coordinates(points) => {
                 let axes = order.iter().filter_map(|&axis| points.axes.get(axis).copied()).collect();
-                Kind::Coordinates(Points { axes, ..points.clone() })
+                ElementSet::Coordinates(Points { axes, ..points.clone() })
             }
-            Kind::Mask(part) => Kind::Mask(part.permuted(order)),
+            ElementSet::Mask(part) => ElementSet::Mask(part.permuted(order)),
         })
+    }
+
+    /// The smallest box that has the elements, with the step that the positions of a range or a list share, and the elements as they lie in
+    /// it: [`runs`](Self::runs) takes its shape then. There has to be an element.
+    ///
+    /// ```
+    /// # use zarr_grid::{ChunkGrid, SelectedElements, Selection};
+    /// # let grid = ChunkGrid::regular(&[100], &[10])?;
+    /// let selection: Selection = "[91, 3, 3, 7]".parse()?;
+    /// let resolved = selection.resolve(grid.shape())?;
+    /// let chunks = SelectedElements::new(&resolved)?.by_chunk(&grid)?;
+    /// let boxes = (0..2).filter_map(|number| chunks.get(number)).map(|(_, elements)| elements.bounded().0.to_string());
+    /// assert_eq!(boxes.collect::<Vec<_>>(), ["[3:8:4]", "[1:2]"]);
+    /// # Ok::<(), zarr_grid::Error>(())
+    /// ```
+    #[must_use]
+    pub fn bounded(&self) -> (Region, Self) {
+        match &self.0 {
+            ElementSet::Orthogonal(axes) => {
+                let (bounds, axes) = axes.iter().map(|axis| axis.bounded()).unzip();
+                (Region(bounds), Self(ElementSet::Orthogonal(axes)))
+            }
+            ElementSet::Coordinates(points) => {
+                let bounds = points.bounds();
+                let axes =
+                    points.axes.iter().zip(&bounds.0).map(|(&(axis, origin), range)| (axis, origin + range.start));
+                let bounded = Points { axes: axes.collect(), ..points.clone() };
+                (bounds, Self(ElementSet::Coordinates(bounded)))
+            }
+            ElementSet::Mask(part) => {
+                let bounds = part.bounds();
+                let bounded = part.in_box(&bounds);
+                (bounds, Self(ElementSet::Mask(bounded)))
+            }
+        }
     }
 
     /// Whether each element of a chunk of `shape` is selected.
     pub fn cover(&self, shape: &[u64]) -> bool {
         match &self.0 {
-            Kind::Orthogonal(axes) => {
+            ElementSet::Orthogonal(axes) => {
                 axes.len() == shape.len()
                     && axes.iter().zip(shape).all(|(axis, &len)| axis.positions.count_distinct() == len)
             }
-            Kind::Coordinates(points) => points.cover(shape),
-            Kind::Mask(part) => part.cover(shape),
+            ElementSet::Coordinates(points) => points.cover(shape),
+            ElementSet::Mask(part) => part.cover(shape),
         }
     }
 
@@ -178,14 +229,46 @@ impl<'a> SelectedElements<'a> {
             _ => pending.replace(next).is_none_or(&mut each),
         };
         let goes_on = match &self.0 {
-            Kind::Orthogonal(axes) => product(axes, &strides, CopyRun { from: 0, to: 0, len: 1 }, &mut add),
-            Kind::Coordinates(points) => {
+            ElementSet::Orthogonal(axes) => product(axes, &strides, CopyRun { from: 0, to: 0, len: 1 }, &mut add),
+            ElementSet::Coordinates(points) => {
                 points.each(&strides, |from, point| add(CopyRun { from, to: point as u64, len: 1 }))
             }
-            Kind::Mask(part) => part.each(&strides, &mut add),
+            ElementSet::Mask(part) => part.each(&strides, &mut add),
         };
         goes_on && pending.is_none_or(each)
     }
+}
+
+impl AxisPart<'_> {
+    /// The smallest range that has the positions, and these as they lie in it.
+    fn bounded(&self) -> (AxisRange, Self) {
+        let (bounds, positions) = match self.positions {
+            AxisPositions::Range { range, out, flipped } => {
+                (range, AxisPositions::Range { range: AxisRange::new(0, range.len), out, flipped })
+            }
+            AxisPositions::List { indices, origin, .. } => {
+                let bounds = common_range(indices, origin);
+                (bounds, AxisPositions::List { indices, origin: origin + bounds.start, step: bounds.step })
+            }
+        };
+        (bounds, Self { positions, ..*self })
+    }
+}
+
+/// The smallest range that has all positions of a list, which count from `origin`.
+fn common_range(indices: &[SelectedIndex], origin: u64) -> AxisRange {
+    let first = indices.first().map_or(origin, |index| index.position);
+    let (last, step) =
+        indices.iter().fold((first, 0), |(_, step), index| (index.position, gcd(step, index.position - first)));
+    let step = step.max(1);
+    AxisRange { start: first - origin, len: (last - first) / step + 1, step }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 impl AxisPositions<'_> {
@@ -202,9 +285,10 @@ impl AxisPositions<'_> {
             Self::Range { range, out, flipped } => {
                 (range.start + i * range.step, if *flipped { out - i } else { out + i })
             }
-            Self::List { indices, origin } => {
+            Self::List { indices, origin, step } => {
                 let index = indices[i as usize];
-                (index.position - origin, index.out)
+                let distance = index.position - origin;
+                (if *step == 1 { distance } else { distance / step }, index.out)
             }
         }
     }
@@ -259,6 +343,23 @@ impl Points<'_> {
         }
     }
 
+    /// The smallest box that has all points.
+    fn bounds(&self) -> Region {
+        let mut ends: SmallVec<[(u64, u64); 6]> = SmallVec::from_elem((u64::MAX, 0), self.axes.len());
+        let visit = |point: usize| {
+            let position = &self.positions[point * self.rank..][..self.rank];
+            for ((axis, origin), (low, high)) in self.axes.iter().zip(&mut ends) {
+                let at = position[*axis] - origin;
+                (*low, *high) = (at.min(*low), at.max(*high));
+            }
+        };
+        match self.set {
+            PointSet::All(count) => (0..count).for_each(visit),
+            PointSet::Some(points) => points.iter().copied().for_each(visit),
+        }
+        Region(ends.iter().map(|&(low, high)| AxisRange::new(low, (high + 1).saturating_sub(low))).collect())
+    }
+
     fn cover(&self, shape: &[u64]) -> bool {
         let Some(count) = element_count(shape).filter(|&count| count <= self.len() as u64) else { return false };
         let mut seen = vec![0_u64; (count as usize).div_ceil(64)];
@@ -273,4 +374,13 @@ impl Points<'_> {
         });
         missing == 0
     }
+}
+
+/// How many elements further the next position of each axis lies, in C order. The shape's product fits 64 bits.
+fn strides(shape: &[u64]) -> Shape {
+    let mut strides = Shape::from_elem(1, shape.len());
+    for axis in (1..shape.len()).rev() {
+        strides[axis - 1] = strides[axis].saturating_mul(shape[axis]);
+    }
+    strides
 }

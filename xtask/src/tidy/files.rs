@@ -34,10 +34,11 @@ const NAMELESS: [&str; 6] = ["mod.rs", "utils.rs", "util.rs", "common.rs", "type
 /// Names of types and functions that were given up for terms of the Zarr specification, numpy and Rust, and these terms.
 const GIVEN_UP: &[(&str, &str)] = &[
     ("AxisCuts", "AxisOverlaps"),
-    ("AxisParts", "AxisChunkSelections"),
+    ("AxisParts", "AxisByChunk"),
     ("Belongings", "OwnedKeys"),
     ("CodecName", "CodecFacts"),
     ("CodecNames", "CodecFacts"),
+    ("ChunkSelections", "ElementsByChunk"),
     ("Cuts", "ChunkOverlaps"),
     ("D2022", "V3Draft2022"),
     ("ENTRY_KEYS", "DETECTION_KEYS"),
@@ -49,7 +50,7 @@ const GIVEN_UP: &[(&str, &str)] = &[
     ("Oddity", "Deviation"),
     ("P2019", "V3Protocol2019"),
     ("P2020", "V3Protocol2020"),
-    ("PartWrite", "ChunkSelectionWrite"),
+    ("PartWrite", "SelectedElements"),
     ("Picked", "ShardRegions"),
     ("Places", "ElementOffsets"),
     ("PointSelection", "CoordinateSelection"),

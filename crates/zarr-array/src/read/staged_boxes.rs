@@ -4,30 +4,35 @@
 use super::span::ReadContext;
 use super::{ArrayRead, ReadJob, ReadPart};
 use crate::Result;
-use crate::advanced_selection::{AdvancedSelection, copy_runs, region};
+use crate::advanced_selection::{finest_grid, next_batch};
 use crate::buffer::Buffer;
 use crate::drive::Drive;
 use crate::selected_memory::ContiguousOutput;
 use std::sync::Arc;
 use zarr_codec::ViewMut;
 use zarr_dtype::Heap;
-use zarr_grid::{ChunkIndex, Region, Resolved};
+use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};
 
 impl<D: Drive> ArrayRead<'_, D> {
     /// Reads a selection by lists, coordinates or a mask in batches of chunks.
     pub(super) async fn advanced(&self, resolved: &Resolved, out: ViewMut<'_>) -> Result<()> {
         let core = self.context.core;
-        let selection = AdvancedSelection::new(core, resolved)?;
+        let grid = finest_grid(core)?;
+        let chunks = SelectedElements::new(resolved)?.by_chunk(&grid)?;
         let mut out = ContiguousOutput::new(out)?;
         // The elements of a plan have no bytes.
         let item = if self.log.is_none() { core.element().item_size() } else { 0 };
-        let mut batches = selection.batches(core.element());
-        while let Some(chunks) = batches.next_batch() {
-            let regions = chunks.iter().map(|chunk| region(selection.grid(), &chunk.overlap));
-            let mut staged = StagedBoxes::new(regions.collect::<Result<Vec<_>>>()?, item, out.heap())?;
+        let mut next = 0;
+        loop {
+            let batch = next_batch(&grid, &chunks, &mut next, core.element().item_size())?;
+            if batch.is_empty() {
+                break;
+            }
+            let regions = batch.iter().map(|chunk| chunk.region.clone());
+            let mut staged = StagedBoxes::new(regions, item, out.heap())?;
             self.part(&mut staged, None).await?;
-            for (chunk, bytes) in chunks.iter().zip(staged.bytes()) {
-                copy_runs(chunk, item, bytes, out.bytes()?)?;
+            for (chunk, bytes) in batch.iter().zip(staged.bytes()) {
+                chunk.copy(item, bytes, out.bytes()?)?;
             }
         }
         out.finish()

@@ -1,7 +1,6 @@
 use core::fmt;
 use std::sync::Arc;
 
-use super::CoordinateSelection;
 use crate::shape::Shape;
 
 /// Bits of a word.
@@ -79,31 +78,6 @@ impl MaskSelection {
             at = next;
         }
         true
-    }
-
-    /// The coordinates of the selected elements.
-    pub(crate) fn to_coordinates(&self) -> CoordinateSelection {
-        let (rank, count) = (self.shape.len(), usize::try_from(self.count).unwrap_or(usize::MAX));
-        let mut positions = Vec::with_capacity(count.saturating_mul(rank));
-        let mut at = Shape::from_elem(0, rank);
-        let row = self.shape.last().map_or(1, |&len| len as usize);
-        for start in (0..self.words.len() * BITS).step_by(row.max(1)) {
-            self.each(start, start + row, |position| {
-                if let Some((last, outer)) = at.split_last() {
-                    positions.extend_from_slice(outer);
-                    positions.push(last + (position - start) as u64);
-                }
-                true
-            });
-            for (at, &len) in at.iter_mut().zip(&self.shape).rev().skip(1) {
-                *at += 1;
-                if *at < len {
-                    break;
-                }
-                *at = 0;
-            }
-        }
-        CoordinateSelection::new(rank, count, positions)
     }
 }
 

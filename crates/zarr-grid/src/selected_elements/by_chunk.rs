@@ -1,7 +1,7 @@
 use core::ops::Range;
 
 use super::mask::MaskByChunk;
-use super::{AxisPart, AxisPositions, Kind, PointSet, Points, SelectedElements};
+use super::{AxisPart, AxisPositions, ElementSet, PointSet, Points, SelectedElements};
 use crate::error::{Error, Result};
 use crate::grid::{AxisChunk, ChunkGrid};
 use crate::overlaps::AxisOverlaps;
@@ -50,11 +50,11 @@ impl<'a> ElementsByChunk<'a> {
             return Err(Error::Rank { what: "selection", found: elements.rank(), expected: grid.rank() });
         }
         Ok(Self(match &elements.0 {
-            Kind::Orthogonal(axes) => {
+            ElementSet::Orthogonal(axes) => {
                 let axes = axes.iter().enumerate().map(|(axis, part)| AxisByChunk::new(*part, grid, axis));
                 ByChunk::Orthogonal(axes.collect::<Result<_>>()?)
             }
-            Kind::Coordinates(points) => {
+            ElementSet::Coordinates(points) => {
                 let position = |point: usize, axis: usize| {
                     let (coordinate, origin) = points.axes[axis];
                     points.positions[point * points.rank + coordinate] - origin
@@ -65,7 +65,7 @@ impl<'a> ElementsByChunk<'a> {
                 };
                 ByChunk::Coordinates { points: points.clone(), grid: grid.clone(), sorted }
             }
-            Kind::Mask(part) => ByChunk::Mask(MaskByChunk::new(part, grid)?),
+            ElementSet::Mask(part) => ByChunk::Mask(MaskByChunk::new(part, grid)?),
         }))
     }
 
@@ -105,15 +105,15 @@ impl<'a> ElementsByChunk<'a> {
                     return None;
                 }
                 let (chunk, parts) = axes.iter().zip(at).map(|(axis, at)| axis.get(at)).unzip();
-                Some((chunk, SelectedElements(Kind::Orthogonal(parts))))
+                Some((chunk, SelectedElements(ElementSet::Orthogonal(parts))))
             }
             ByChunk::Coordinates { points, grid, sorted } => {
                 let (chunk, numbers) = sorted.get(usize::try_from(i).ok()?)?;
-                Some((chunk.into(), SelectedElements(Kind::Coordinates(points.within(grid, chunk, numbers)?))))
+                Some((chunk.into(), SelectedElements(ElementSet::Coordinates(points.within(grid, chunk, numbers)?))))
             }
             ByChunk::Mask(divided) => {
                 let (chunk, part) = divided.get(usize::try_from(i).ok()?)?;
-                Some((chunk, SelectedElements(Kind::Mask(part))))
+                Some((chunk, SelectedElements(ElementSet::Mask(part))))
             }
         }
     }
@@ -126,13 +126,13 @@ impl<'a> ElementsByChunk<'a> {
                     return None;
                 }
                 let parts = axes.iter().zip(chunk).map(|(axis, &index)| Some(axis.get(axis.find(index)?).1));
-                Some(SelectedElements(Kind::Orthogonal(parts.collect::<Option<_>>()?)))
+                Some(SelectedElements(ElementSet::Orthogonal(parts.collect::<Option<_>>()?)))
             }
             ByChunk::Coordinates { points, grid, sorted } => {
                 let numbers = sorted.at(chunk)?;
-                Some(SelectedElements(Kind::Coordinates(points.within(grid, chunk, numbers)?)))
+                Some(SelectedElements(ElementSet::Coordinates(points.within(grid, chunk, numbers)?)))
             }
-            ByChunk::Mask(divided) => Some(SelectedElements(Kind::Mask(divided.at(chunk)?))),
+            ByChunk::Mask(divided) => Some(SelectedElements(ElementSet::Mask(divided.at(chunk)?))),
         }
     }
 }
@@ -160,7 +160,7 @@ impl<'a> AxisByChunk<'a> {
                 Region::new([range])?.check(&[len])?;
                 PositionsByChunk::Range { overlaps: grid.intersect_axis(axis, range), out, flipped }
             }
-            AxisPositions::List { indices, origin } => {
+            AxisPositions::List { indices, origin, .. } => {
                 let mut chunks = Vec::new();
                 let mut from = 0;
                 while let Some(first) = indices.get(from) {
@@ -209,7 +209,7 @@ impl<'a> AxisByChunk<'a> {
             PositionsByChunk::List { indices, origin, chunks } => {
                 let (chunk, range) = &chunks[i as usize];
                 let indices = &indices[range.clone()];
-                (chunk.index, AxisPositions::List { indices, origin: origin + chunk.start })
+                (chunk.index, AxisPositions::List { indices, origin: origin + chunk.start, step: 1 })
             }
         };
         (index, AxisPart { positions, stride: self.stride })

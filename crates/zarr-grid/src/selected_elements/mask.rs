@@ -1,8 +1,9 @@
 use smallvec::SmallVec;
 
-use crate::chunk_selections::CopyRun;
+use super::CopyRun;
 use crate::error::{Error, Result};
 use crate::grid::ChunkGrid;
+use crate::region::{AxisRange, Region};
 use crate::resolved::MaskSelection;
 use crate::shape::{ChunkIndex, Shape, element_count};
 
@@ -98,6 +99,35 @@ impl<'a> MaskPart<'a> {
                 at[axis] = 0;
             }
         }
+    }
+
+    /// The smallest box that has all elements.
+    pub(super) fn bounds(&self) -> Region {
+        let mut ends: SmallVec<[(u64, u64); 6]> = SmallVec::from_elem((u64::MAX, 0), self.rank());
+        let last = (0..self.rank()).max_by_key(|&axis| self.axes[axis].axis);
+        self.rows(|start, end, before| {
+            let (mut first, mut count) = (None, 0);
+            self.mask.each(start, end, |position| {
+                let at = (position - start) as u64;
+                first.get_or_insert(at);
+                count = at + 1;
+                true
+            });
+            let Some(first) = first else { return true };
+            for (axis, (low, high)) in ends.iter_mut().enumerate() {
+                let (from, to) = if Some(axis) == last { (first, count) } else { (before[axis], before[axis] + 1) };
+                (*low, *high) = (from.min(*low), to.max(*high));
+            }
+            true
+        });
+        Region(ends.iter().map(|&(low, high)| AxisRange::new(low, high.saturating_sub(low))).collect())
+    }
+
+    /// The elements in a box of the box.
+    pub(super) fn in_box(&self, bounds: &Region) -> Self {
+        let axes = self.axes.iter().zip(bounds.axes());
+        let axes = axes.map(|(axis, range)| MaskAxis { origin: axis.origin + range.start, len: range.len, ..*axis });
+        Self { mask: self.mask, axes: axes.collect() }
     }
 
     /// The elements in a chunk of `grid`, a grid on the box.

@@ -1,6 +1,6 @@
 //! Selections by numpy's rules, position by position.
 
-use zarr_grid::{AxisSelection, ChunkGrid, ChunkSelections, Region, Resolved, Selection};
+use zarr_grid::{AxisSelection, ChunkGrid, Region, Resolved, SelectedElements, Selection};
 
 /// No positions are listed of larger arrays, and of selections of more elements.
 const MAX_LISTED: u64 = 4096;
@@ -184,15 +184,17 @@ fn of_region(region: &Region, shape: &[u64], is_small: bool) -> Option<Option<Ve
 /// The element that each position of the result gets from the parts; each is moved once.
 pub(in crate::fuzz) fn moved(resolved: &Resolved, grid: &ChunkGrid) -> Option<Vec<u64>> {
     let count = resolved.len_checked().filter(|&count| count <= MAX_LISTED)?;
-    let parts = ChunkSelections::new(resolved, grid).ok()?;
+    let chunks = SelectedElements::new(resolved).and_then(|elements| elements.by_chunk(grid)).ok()?;
     let mut found = vec![None; usize::try_from(count).ok()?];
-    for part in parts.iter() {
-        let chunk = grid.chunk_region(&part.overlap.index);
-        let inner = part.overlap.region.shape();
-        part.copy_runs(|run| {
+    for number in 0..chunks.len() {
+        let (index, elements) = chunks.get(number)?;
+        let chunk = grid.chunk_region(&index);
+        let (bounds, elements) = elements.bounded();
+        let inner = bounds.shape();
+        elements.runs(&inner, |run| {
             for step in 0..run.len {
                 let (mut rest, mut index, mut stride) = (run.from + step, 0_u64, 1_u64);
-                let axes = chunk.axes().iter().zip(part.overlap.region.axes()).zip(&inner).zip(grid.shape());
+                let axes = chunk.axes().iter().zip(bounds.axes()).zip(&inner).zip(grid.shape());
                 for (((chunk, range), &inner), &len) in axes.rev() {
                     let at = chunk.start + range.start + rest % inner.max(1) * range.step;
                     assert!(at < len && at < chunk.start + chunk.len, "a position outside of its chunk");
@@ -202,6 +204,7 @@ pub(in crate::fuzz) fn moved(resolved: &Resolved, grid: &ChunkGrid) -> Option<Ve
                 let to = found.get_mut((run.to + step) as usize).expect("a position of the result");
                 assert!(to.replace(index).is_none(), "an element of the result that is moved to twice");
             }
+            true
         });
     }
     Some(found.into_iter().map(|index| index.expect("an element of the result that nothing is moved to")).collect())

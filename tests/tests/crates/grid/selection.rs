@@ -1,8 +1,6 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use zarr_grid::{
-    AxisSelection, ChunkGrid, ChunkSelections, Error, IntoSelection, Resolved, SelectedElements, Selection,
-};
+use zarr_grid::{AxisSelection, ChunkGrid, Error, IntoSelection, Resolved, SelectedElements, Selection};
 
 use super::model::{Case, case, number, positions, product};
 
@@ -55,55 +53,6 @@ fn case_and_axes() -> impl Strategy<Value = (Case, Vec<AxisSelection>)> {
     })
 }
 
-/// The numbers (in C order) of the elements that parts bring, with all that holds of parts checked.
-fn gathered(parts: &ChunkSelections, case: &Case) -> Vec<usize> {
-    let count: u64 = parts.output_shape().iter().product();
-    let mut out = vec![usize::MAX; count as usize];
-    let mut chunks = Vec::new();
-    for part in parts.iter() {
-        let overlap = &part.overlap;
-        chunks.push(overlap.index.to_vec());
-        assert_eq!(case.grid.chunk_shape(&overlap.index), overlap.shape);
-        assert_eq!(overlap.out_shape, overlap.region.shape());
-        let chunk = case.grid.chunk_region(&overlap.index);
-        let inner: Vec<Vec<u64>> = overlap.region.axes().iter().map(positions).collect();
-        let elements: Vec<usize> = product(&inner)
-            .iter()
-            .map(|inner| {
-                let element: Vec<u64> = inner.iter().zip(chunk.axes()).map(|(at, chunk)| at + chunk.start).collect();
-                number(&element, case.shape())
-            })
-            .collect();
-        let mut used = vec![false; elements.len()];
-        part.copy_runs(|run| {
-            assert!(run.len > 0);
-            for i in 0..run.len {
-                let (from, to) = ((run.from + i) as usize, (run.to + i) as usize);
-                used[from] = true;
-                assert_eq!(out[to], usize::MAX, "every position is written once");
-                out[to] = elements[from];
-            }
-        });
-        // The box is no larger than it has to be.
-        let shape = overlap.region.shape();
-        for (axis, &len) in shape.iter().enumerate() {
-            let all: Vec<Vec<u64>> = shape.iter().map(|&len| (0..len).collect()).collect();
-            let ends = |end: u64| product(&all).iter().zip(&used).any(|(at, used)| *used && at[axis] == end);
-            assert!(ends(0) && ends(len - 1));
-        }
-        if part.is_window() {
-            let window: Vec<Vec<u64>> =
-                overlap.out_start.iter().zip(&overlap.out_shape).map(|(&at, &len)| (at..at + len).collect()).collect();
-            let there: Vec<usize> = product(&window).iter().map(|at| out[number(at, parts.output_shape())]).collect();
-            assert_eq!(there, elements);
-        }
-    }
-    assert!(chunks.windows(2).all(|pair| pair[0] < pair[1]), "each chunk once, in order");
-    assert_eq!(parts.len(), chunks.len() as u64);
-    assert!(parts.get(parts.len()).is_none());
-    out
-}
-
 /// The numbers of the elements that a selection divided by chunk brings, with all that holds of the chunks checked.
 fn divided(resolved: &Resolved, case: &Case) -> Vec<usize> {
     let mut out = vec![usize::MAX; resolved.len_checked().unwrap() as usize];
@@ -122,6 +71,7 @@ fn divided(resolved: &Resolved, case: &Case) -> Vec<usize> {
             assert_eq!(out[to as usize], usize::MAX, "every index of the output occurs once");
             out[to as usize] = number(&element, case.shape());
         }
+        check_box(&elements, &shape, &found);
         check_inner(&elements, &shape, &found);
         indices.push(chunk.to_vec());
     }
@@ -130,6 +80,27 @@ fn divided(resolved: &Resolved, case: &Case) -> Vec<usize> {
     let all: Vec<Vec<u64>> = case.grid.grid_shape().iter().map(|&count| (0..count).collect()).collect();
     assert!(product(&all).iter().all(|chunk| chunks.at(chunk).is_some() == indices.contains(chunk)));
     out
+}
+
+/// The boxes of all chunks, as text.
+fn boxes(resolved: &Resolved, grid: &ChunkGrid) -> Vec<String> {
+    let chunks = SelectedElements::new(resolved).unwrap().by_chunk(grid).unwrap();
+    (0..chunks.len()).map(|number| chunks.get(number).unwrap().1.bounded().0.to_string()).collect()
+}
+
+/// The smallest box that has the elements of a chunk.
+fn check_box(elements: &SelectedElements<'_>, shape: &[u64], expected: &[(u64, u64)]) {
+    let (bounds, elements) = elements.bounded();
+    let axes: Vec<Vec<u64>> = bounds.axes().iter().map(positions).collect();
+    let offsets: Vec<u64> = product(&axes).iter().map(|at| number(at, shape) as u64).collect();
+    let found = pairs(&elements, &bounds.shape());
+    let in_chunk: Vec<_> = found.iter().map(|&(from, to)| (offsets[from as usize], to)).collect();
+    assert_eq!(in_chunk, expected);
+    // It is no larger than it has to be.
+    let used: Vec<Vec<u64>> = found.iter().map(|&(from, _)| unravel(from, &bounds.shape())).collect();
+    for (axis, &len) in bounds.shape().iter().enumerate() {
+        assert!([0, len - 1].iter().all(|end| used.iter().any(|at| at[axis] == *end)));
+    }
 }
 
 /// The elements of a chunk divided again, by inner chunks, in both orders of the axes.
@@ -141,6 +112,7 @@ fn check_inner(elements: &SelectedElements<'_>, shape: &[u64], expected: &[(u64,
     let inner: Vec<u64> = turned.iter().map(|&len| 1.max(len / 2)).collect();
     let grid = ChunkGrid::regular(&turned, &inner).unwrap();
     let chunks = elements.permuted(&order);
+    assert_eq!(chunks.bounded().0, elements.bounded().0.permuted(&order));
     let chunks = chunks.by_chunk(&grid).unwrap();
     let mut found = Vec::new();
     for i in 0..chunks.len() {
@@ -207,7 +179,6 @@ proptest! {
         prop_assert_eq!(result_shape.as_slice(), shape.as_slice());
         let lists: Vec<Vec<u64>> = model.into_iter().map(|(all, _)| all).collect();
         let elements: Vec<usize> = product(&lists).iter().map(|element| number(element, case.shape())).collect();
-        prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements.clone());
         prop_assert_eq!(divided(&found, &case), elements.clone());
         if let Some(region) = found.as_region() {
             let axes: Vec<Vec<u64>> = region.axes().iter().map(positions).collect();
@@ -230,7 +201,6 @@ proptest! {
         let result_shape = found.result_shape();
         prop_assert_eq!(result_shape.as_slice(), [points.len() as u64]);
         let elements: Vec<usize> = points.iter().map(|point| number(point, case.shape())).collect();
-        prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements.clone());
         prop_assert_eq!(divided(&found, &case), elements);
     }
 
@@ -240,7 +210,6 @@ proptest! {
         let mask: Vec<bool> = bits.into_iter().cycle().take(count).collect();
         let elements: Vec<usize> = (0..count).filter(|&i| mask[i]).collect();
         let found = Selection::mask(case.shape(), mask).unwrap().resolve(case.shape()).unwrap();
-        prop_assert_eq!(gathered(&ChunkSelections::new(&found, &case.grid).unwrap(), &case), elements.clone());
         prop_assert_eq!(divided(&found, &case), elements);
     }
 
@@ -387,17 +356,14 @@ fn errors_name_the_wrong_part() {
 fn sparse_picks_read_only_their_chunks() {
     let grid = ChunkGrid::regular(&[1 << 40, 1 << 40], &[100, 100]).unwrap();
     let far = (vec![5i64, 1 << 39, 7], ..3).into_selection().unwrap().resolve(grid.shape()).unwrap();
-    let boxes: Vec<String> =
-        ChunkSelections::new(&far, &grid).unwrap().iter().map(|part| part.overlap.region.to_string()).collect();
-    assert_eq!(boxes, ["[5:8:2, 0:3]", "[88:89, 0:3]"]);
+    assert_eq!(boxes(&far, &grid), ["[5:8:2, 0:3]", "[88:89, 0:3]"]);
     // A range beside a list stays a range.
     let wide = (vec![5i64, 1 << 39, 7], ..).into_selection().unwrap().resolve(grid.shape()).unwrap();
-    assert_eq!(ChunkSelections::new(&wide, &grid).unwrap().len(), 2 * (1u64 << 40).div_ceil(100));
+    let chunks = SelectedElements::new(&wide).unwrap().by_chunk(&grid).unwrap();
+    assert_eq!(chunks.len(), 2 * (1u64 << 40).div_ceil(100));
     let points = Selection::coordinates(vec![vec![1 << 39, 3, 1 << 39], vec![0, 3, 1]]).resolve(grid.shape()).unwrap();
     assert!(matches!(points, Resolved::Coordinates(_)));
-    let boxes: Vec<String> =
-        ChunkSelections::new(&points, &grid).unwrap().iter().map(|part| part.overlap.region.to_string()).collect();
-    assert_eq!(boxes, ["[3:4, 3:4]", "[88:89, 0:2]"]);
+    assert_eq!(boxes(&points, &grid), ["[3:4, 3:4]", "[88:89, 0:2]"]);
 }
 
 #[test]
@@ -414,14 +380,15 @@ fn evenly_spaced_lists_are_ranges() {
 fn the_last_of_repeated_picks_is_written_last() {
     let grid = ChunkGrid::regular(&[10], &[10]).unwrap();
     for selection in [(vec![4i64, 2, 4],).into_selection().unwrap(), Selection::coordinates(vec![vec![4, 2, 4]])] {
-        let parts = ChunkSelections::new(&selection.resolve(&[10]).unwrap(), &grid).unwrap();
+        let resolved = selection.resolve(&[10]).unwrap();
+        let chunks = SelectedElements::new(&resolved).unwrap().by_chunk(&grid).unwrap();
+        let (bounds, elements) = chunks.get(0).unwrap().1.bounded();
+        let range = bounds.axes()[0];
         let mut values = [0; 10];
-        for part in parts.iter() {
-            let range = part.overlap.region.axes()[0];
-            part.copy_runs(|run| {
-                (0..run.len).for_each(|i| values[(range.start + (run.from + i) * range.step) as usize] = run.to + i + 1)
-            });
-        }
+        elements.runs(&bounds.shape(), |run| {
+            (0..run.len).for_each(|i| values[(range.start + (run.from + i) * range.step) as usize] = run.to + i + 1);
+            true
+        });
         assert_eq!((values[4], values[2]), (3, 2));
     }
 }
@@ -430,9 +397,16 @@ fn the_last_of_repeated_picks_is_written_last() {
 fn an_element_without_dimensions() {
     let grid = ChunkGrid::regular(&[], &[]).unwrap();
     let check = |selection: Selection, count: u64| {
-        let parts = ChunkSelections::new(&selection.resolve(&[]).unwrap(), &grid).unwrap();
+        let resolved = selection.resolve(&[]).unwrap();
+        let chunks = SelectedElements::new(&resolved).unwrap().by_chunk(&grid).unwrap();
         let mut found = 0;
-        parts.iter().for_each(|part| part.copy_runs(|run| found += run.len));
+        for number in 0..chunks.len() {
+            let (bounds, elements) = chunks.get(number).unwrap().1.bounded();
+            elements.runs(&bounds.shape(), |run| {
+                found += run.len;
+                true
+            });
+        }
         assert_eq!(found, count);
     };
     check(Selection::all(), 1);
