@@ -13,7 +13,7 @@ const MAX_BATCH_CHUNKS: usize = 1 << 14;
 
 /// The selected elements of one chunk.
 #[derive(Debug)]
-pub(crate) struct ChunkBox<'s> {
+pub(crate) struct SelectionBox<'s> {
     /// The smallest box that has them, as a region of the array.
     pub(crate) region: Region,
     /// The elements as they lie in the box.
@@ -43,7 +43,7 @@ pub(crate) fn next_batch<'s>(
     chunks: &'s ElementsByChunk<'_>,
     next: &mut u64,
     item: usize,
-) -> Result<Vec<ChunkBox<'s>>> {
+) -> Result<Vec<SelectionBox<'s>>> {
     let (mut batch, mut size) = (Vec::new(), 0_u64);
     while let Some((index, elements)) = chunks.get(*next) {
         let (bounds, elements) = elements.bounded();
@@ -54,13 +54,13 @@ pub(crate) fn next_batch<'s>(
         let chunk = grid.chunk_region(&index);
         let axes = chunk.axes().iter().zip(bounds.axes());
         let region = Region::new(axes.map(|(chunk, axis)| AxisRange { start: chunk.start + axis.start, ..*axis }))?;
-        batch.push(ChunkBox { region, elements });
+        batch.push(SelectionBox { region, elements });
         *next += 1;
     }
     Ok(batch)
 }
 
-impl ChunkBox<'_> {
+impl SelectionBox<'_> {
     /// Copies the elements of `item` bytes from the box to the output, both in C order.
     pub(crate) fn copy(&self, item: usize, source: &[u8], target: &mut [u8]) -> Result<()> {
         let fits = self.elements.runs(&self.region.shape(), |run| {

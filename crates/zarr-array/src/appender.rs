@@ -51,7 +51,7 @@ const LEAST: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct Appender<'a> {
     array: &'a mut Array,
-    kept: Kept,
+    kept: AppendBuffer,
 }
 
 impl Array {
@@ -60,7 +60,7 @@ impl Array {
     /// # Errors
     /// [`ErrorKind::Argument`](crate::ErrorKind::Argument) if there is no such dimension.
     pub fn appender(&mut self, axis: usize) -> Result<Appender<'_>> {
-        let kept = Kept::new(&self.core, axis)?;
+        let kept = AppendBuffer::new(&self.core, axis)?;
         Ok(Appender { array: self, kept })
     }
 }
@@ -71,7 +71,7 @@ impl AsyncArray {
     /// # Errors
     /// As [`Array::appender`](crate::Array::appender).
     pub fn appender(&mut self, axis: usize) -> Result<AsyncAppender<'_>> {
-        let kept = Kept::new(&self.core, axis)?;
+        let kept = AppendBuffer::new(&self.core, axis)?;
         Ok(AsyncAppender { array: self, kept })
     }
 }
@@ -145,7 +145,7 @@ impl Drop for Appender<'_> {
 #[derive(Debug)]
 pub struct AsyncAppender<'a> {
     array: &'a mut AsyncArray,
-    kept: Kept,
+    kept: AppendBuffer,
 }
 
 impl AsyncAppender<'_> {
@@ -201,7 +201,7 @@ impl AsyncAppender<'_> {
 
 /// Elements that are not yet written.
 #[derive(Debug)]
-struct Kept {
+struct AppendBuffer {
     axis: usize,
     /// Bytes that are kept at most, unless a layer of chunks has more.
     limit: u64,
@@ -217,7 +217,7 @@ struct Kept {
     is_uncertain: bool,
 }
 
-impl Kept {
+impl AppendBuffer {
     fn new(core: &ArrayCore, axis: usize) -> Result<Self> {
         let rank = core.grid.rank();
         if axis >= rank {

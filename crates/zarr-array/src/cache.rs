@@ -78,9 +78,9 @@ use nodes::{Node, Nodes};
 /// # Ok::<(), zarr_array::Error>(())
 /// ```
 #[derive(Clone)]
-pub struct ChunkCache(Arc<Shared>);
+pub struct ChunkCache(Arc<CacheState>);
 
-struct Shared {
+struct CacheState {
     map: CacheMap,
     nodes: Nodes,
     /// How often the cache was cleared: a part of every epoch.
@@ -108,7 +108,7 @@ impl ChunkCache {
     fn with(max_bytes: usize, revalidates: bool) -> Self {
         let (map, nodes) = (CacheMap::new(max_bytes), Nodes::default());
         let (cleared, next_owner) = (AtomicU64::new(0), AtomicU64::new(0));
-        Self(Arc::new(Shared { map, nodes, cleared, next_owner, revalidates }))
+        Self(Arc::new(CacheState { map, nodes, cleared, next_owner, revalidates }))
     }
 
     /// Most bytes that are held.
@@ -167,14 +167,14 @@ pub(crate) struct CacheKey {
 /// A chunk or inner chunk as it was read.
 #[derive(Debug)]
 pub(crate) struct CacheEntry {
-    pub(crate) content: Content,
+    pub(crate) content: CachedContent,
     /// The version of its value, where the store reports it.
     pub(crate) version: Option<Version>,
 }
 
 /// The content of a chunk or inner chunk.
 #[derive(Debug)]
-pub(crate) enum Content {
+pub(crate) enum CachedContent {
     /// It is not stored.
     Missing,
     /// The index of a shard.
@@ -196,14 +196,14 @@ pub(crate) struct CachedIndex {
 impl CacheEntry {
     /// The size of the value, if it is a shard and the store reports it.
     pub(crate) fn size(&self) -> Option<u64> {
-        if let Content::Index(index) = &self.content { index.size } else { None }
+        if let CachedContent::Index(index) = &self.content { index.size } else { None }
     }
 
     fn cost(&self) -> usize {
         match &self.content {
-            Content::Missing => 0,
-            Content::Index(index) => index.index.size(),
-            Content::Elements(data) => {
+            CachedContent::Missing => 0,
+            CachedContent::Index(index) => index.index.size(),
+            CachedContent::Elements(data) => {
                 let heap = data.heap().map_or(0, |heap| usize::try_from(heap.size()).unwrap_or(usize::MAX));
                 data.items().len().saturating_add(heap)
             }

@@ -33,7 +33,7 @@ pub(crate) enum WriteJob<'a> {
     /// Chunks that are not begun, by their numbers among the chunks that have new elements.
     Span { context: Arc<WriteContext<'a>>, numbers: Range<u64> },
     /// Chunks under way.
-    Chunks(Chunks<'a>),
+    Chunks(ChunkWrites<'a>),
     /// A shard whose inner chunks are encoded by jobs that it forked.
     Divided(Box<DividedChunk<'a>>),
     /// Some of these inner chunks.
@@ -44,18 +44,18 @@ pub(crate) enum WriteJob<'a> {
 
 /// The chunks of a group whose requests are under way.
 #[derive(Debug, Default)]
-pub(crate) struct Chunks<'a> {
+pub(crate) struct ChunkWrites<'a> {
     /// Chunks that are written in part, each with the index of its request among the last.
     parts: Vec<(usize, WriteChunk<'a>)>,
     /// Chunks that are written whole.
-    whole: Vec<Whole<'a>>,
+    whole: Vec<WholeWrite<'a>>,
     /// Whether chunks are written only if they are still in the states that were seen.
     conditional: bool,
 }
 
 /// What is left of a chunk that is written whole, when its request is made.
 #[derive(Debug)]
-struct Whole<'a> {
+struct WholeWrite<'a> {
     /// When dropped, invalidates the cached elements.
     _invalidation: Option<InvalidationGuard>,
     kept: Option<&'a KeptChunk>,
@@ -86,7 +86,7 @@ impl ChunkStates {
 #[derive(Debug)]
 pub(crate) struct WriteContext<'a> {
     core: &'a ArrayCore,
-    elements: Elements<'a>,
+    elements: WrittenElements<'a>,
     /// The store keeps preconditions.
     conditional: bool,
     /// How many chunks a job writes together.
@@ -106,7 +106,7 @@ pub(crate) struct WriteContext<'a> {
 /// The elements that are written, divided by chunk: shards, if the array is sharded. So each stored value is read and written once.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one for a whole write")]
-enum Elements<'a> {
+enum WrittenElements<'a> {
     /// All of a region.
     Region(ChunkOverlaps, View<'a>),
     /// Selected ones. The view has all of the selection, in C order.
@@ -115,7 +115,7 @@ enum Elements<'a> {
     Kept(&'a [&'a KeptChunk], bool),
 }
 
-impl Elements<'_> {
+impl WrittenElements<'_> {
     /// How many chunks have some.
     fn count_chunks(&self) -> u64 {
         match self {
@@ -146,7 +146,7 @@ impl<'a> WriteJob<'a> {
         durability: Durability,
         store: (Capabilities, &AccessProfile),
     ) -> Self {
-        Self::of(core, Elements::Region(core.grid.intersect(region), data), durability, store, None)
+        Self::of(core, WrittenElements::Region(core.grid.intersect(region), data), durability, store, None)
     }
 
     /// As [`new`](Self::new), but only of the chunks in `states`, each on the condition that it is still in its state. Otherwise
@@ -158,7 +158,13 @@ impl<'a> WriteJob<'a> {
         states: ChunkStates,
         store: (Capabilities, &AccessProfile),
     ) -> Self {
-        Self::of(core, Elements::Region(core.grid.intersect(region), data), Durability::File, store, Some(states))
+        Self::of(
+            core,
+            WrittenElements::Region(core.grid.intersect(region), data),
+            Durability::File,
+            store,
+            Some(states),
+        )
     }
 
     /// Whether some chunk is written in part, so that its other elements are read before.
@@ -180,7 +186,7 @@ impl<'a> WriteJob<'a> {
         data: View<'a>,
         store: (Capabilities, &AccessProfile),
     ) -> Self {
-        Self::of(core, Elements::Selected(chunks, data), Durability::None, store, None)
+        Self::of(core, WrittenElements::Selected(chunks, data), Durability::None, store, None)
     }
 
     /// Writes chunks that were kept, and notes of each that it is written: small ones one by one if so asked, else in groups.
@@ -190,19 +196,19 @@ impl<'a> WriteJob<'a> {
         apart: bool,
         store: (Capabilities, &AccessProfile),
     ) -> Self {
-        Self::of(core, Elements::Kept(chunks, apart), Durability::None, store, None)
+        Self::of(core, WrittenElements::Kept(chunks, apart), Durability::None, store, None)
     }
 
     fn of(
         core: &'a ArrayCore,
-        elements: Elements<'a>,
+        elements: WrittenElements<'a>,
         durability: Durability,
         (capabilities, profile): (Capabilities, &AccessProfile),
         states: Option<ChunkStates>,
     ) -> Self {
         let numbers = states.as_ref().map_or(0..elements.count_chunks(), |states| states.numbers.clone());
         // Where each request waits for long, chunks are better apart; and chunks of unknown size may be large.
-        let is_apart = matches!(elements, Elements::Kept(_, true));
+        let is_apart = matches!(elements, WrittenElements::Kept(_, true));
         let apart = is_apart || profile.kind == StoreKind::Remote || core.element().is_variable();
         let size = core.codecs.decoded_size(&core.grid.largest_chunk_shape());
         let group = if apart { 1 } else { (GROUP_SIZE / size.max(1)).clamp(1, GROUP_LEN) };
@@ -211,7 +217,7 @@ impl<'a> WriteJob<'a> {
         let (divides, window) = (count < threads, window(count, threads));
         let chunk = core.grid.largest_chunk_shape();
         let weight = elements.size_of_chunk(zarr_grid::element_count(&chunk).unwrap_or(u64::MAX));
-        let may_divide = (divides || weight >= LARGE) && !matches!(elements, Elements::Selected(..));
+        let may_divide = (divides || weight >= LARGE) && !matches!(elements, WrittenElements::Selected(..));
         let is_divided = may_divide && core.codecs.is_sharded(&chunk);
         let weight = if is_divided { 0 } else { weight };
         let context = WriteContext { core, elements, conditional, group, durability, states, divides, window, weight };
@@ -248,12 +254,12 @@ impl<'a> WriteJob<'a> {
                 parts.push((requests.len() - 1, chunk));
             }
         }
-        *self = Self::Chunks(Chunks { parts, whole, conditional: context.states.is_some() });
+        *self = Self::Chunks(ChunkWrites { parts, whole, conditional: context.states.is_some() });
         Ok(Next::Ask(requests))
     }
 
-    fn go_on(&mut self, chunks: Chunks<'a>, replies: &[Reply]) -> Result<Next<Self>> {
-        let Chunks { mut parts, whole, conditional } = chunks;
+    fn go_on(&mut self, chunks: ChunkWrites<'a>, replies: &[Reply]) -> Result<Next<Self>> {
+        let ChunkWrites { mut parts, whole, conditional } = chunks;
         let is_part = |at: &usize| parts.binary_search_by_key(at, |(at, _)| *at).is_ok();
         for (_, reply) in replies.iter().enumerate().filter(|(at, _)| !is_part(at)) {
             match reply {
@@ -292,7 +298,7 @@ impl<'a> WriteJob<'a> {
         if let Some(error) = failed {
             return Err(error);
         }
-        *self = Self::Chunks(Chunks { parts, whole: Vec::new(), conditional });
+        *self = Self::Chunks(ChunkWrites { parts, whole: Vec::new(), conditional });
         Ok(if requests.is_empty() { Next::Done(()) } else { Next::Ask(requests) })
     }
 }
@@ -311,7 +317,7 @@ impl Job for WriteJob<'_> {
     }
 
     fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
-        match std::mem::replace(self, Self::Chunks(Chunks::default())) {
+        match std::mem::replace(self, Self::Chunks(ChunkWrites::default())) {
             Self::Span { numbers, .. } if numbers.is_empty() => Ok(Next::Done(())),
             Self::Span { context, numbers } if numbers.end - numbers.start > context.group => {
                 Ok(Self::fork(&context, &numbers))
@@ -356,19 +362,19 @@ impl<'a> WriteChunk<'a> {
         let core = context.core;
         let mut kept = None;
         let (index, patch, covers) = match &context.elements {
-            Elements::Region(overlaps, data) => {
+            WrittenElements::Region(overlaps, data) => {
                 let overlap = overlaps.get(number);
                 let covers = core.grid.covers_chunk(&overlap);
                 let window = data.window(&overlap.output());
                 (overlap.index, Patch::region(&overlap.shape, overlap.region, window), covers)
             }
-            Elements::Selected(chunks, data) => {
+            WrittenElements::Selected(chunks, data) => {
                 let (index, elements) = chunks.get(number).ok_or_else(too_few_chunks)?;
                 let covers = elements.cover(&core.grid.chunk_region(&index).shape());
                 let patch = Patch::selected(&core.grid.chunk_shape(&index), elements, data)?;
                 (index, patch, covers)
             }
-            Elements::Kept(chunks, _) => {
+            WrittenElements::Kept(chunks, _) => {
                 let chunk = *usize::try_from(number).ok().and_then(|at| chunks.get(at)).ok_or_else(too_few_chunks)?;
                 kept = Some(chunk);
                 (chunk.index().clone(), chunk.patch()?, chunk.covers())
@@ -392,8 +398,8 @@ impl<'a> WriteChunk<'a> {
     }
 
     /// What is left when it is written whole, if anything.
-    fn take_whole(&mut self) -> Option<Whole<'a>> {
-        let whole = Whole { _invalidation: self.invalidation.take(), kept: self.kept };
+    fn take_whole(&mut self) -> Option<WholeWrite<'a>> {
+        let whole = WholeWrite { _invalidation: self.invalidation.take(), kept: self.kept };
         (whole._invalidation.is_some() || whole.kept.is_some()).then_some(whole)
     }
 

@@ -28,12 +28,12 @@ const MAX_FAILED: u32 = 8;
 #[derive(Debug)]
 pub(crate) struct WriteBuffer {
     limit: u64,
-    state: Mutex<State>,
+    state: Mutex<BufferedChunks>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    kept: HashMap<ChunkIndex, Slot>,
+struct BufferedChunks {
+    kept: HashMap<ChunkIndex, BufferedChunk>,
     /// Chunks that are being written, with the time of their first elements.
     busy: HashMap<ChunkIndex, u64>,
     /// The bytes of those that are kept.
@@ -48,8 +48,8 @@ struct State {
 
 /// A chunk that is kept.
 #[derive(Debug)]
-struct Slot {
-    chunk: Shared,
+struct BufferedChunk {
+    chunk: SharedChunk,
     size: u64,
     /// The time of the first elements.
     since: u64,
@@ -57,11 +57,11 @@ struct Slot {
     last: u64,
 }
 
-/// `None` when it was taken to be written. It is locked for the time of a copy, also while the [`State`] is, and never the other way round.
-type Shared = Arc<Mutex<Option<KeptChunk>>>;
+/// `None` when it was taken to be written. It is locked for the time of a copy, also while the [`BufferedChunks`] is, and never the other way round.
+type SharedChunk = Arc<Mutex<Option<KeptChunk>>>;
 
 /// New elements of one chunk.
-enum Piece<'p> {
+enum ChunkPiece<'p> {
     Region(&'p Region, View<'p>),
     /// The view has all elements of the selection, in C order.
     Selected(SelectedElements<'p>, &'p View<'p>),
@@ -120,7 +120,7 @@ impl WriteBuffer {
         let mut whole = Vec::new();
         for number in 0..chunks.len() {
             let (index, selected) = chunks.get(number).ok_or_else(jobs::too_few_chunks)?;
-            whole.extend(self.put(verbs, index, &Piece::Selected(selected, &data)).await?);
+            whole.extend(self.put(verbs, index, &ChunkPiece::Selected(selected, &data)).await?);
         }
         self.write_out(verbs, self.take(whole)).await
     }
@@ -138,7 +138,7 @@ impl WriteBuffer {
         for part in &rest {
             let data = data.window(&relative(region, part));
             for overlap in &verbs.core.grid.intersect(part) {
-                let piece = Piece::Region(&overlap.region, data.window(&overlap.output()));
+                let piece = ChunkPiece::Region(&overlap.region, data.window(&overlap.output()));
                 whole.extend(self.put(verbs, overlap.index, &piece).await?);
             }
         }
@@ -208,7 +208,7 @@ impl WriteBuffer {
         &self,
         verbs: &Verbs<'_, D>,
         index: ChunkIndex,
-        piece: &Piece<'_>,
+        piece: &ChunkPiece<'_>,
     ) -> Result<Option<ChunkIndex>> {
         loop {
             let Some(shared) = self.slot(verbs.core, &index)? else {
@@ -220,8 +220,8 @@ impl WriteBuffer {
                 match chunk.as_mut() {
                     Some(chunk) => {
                         match piece {
-                            Piece::Region(region, elements) => chunk.put(region, elements)?,
-                            Piece::Selected(selected, output) => chunk.put_selected(selected, output)?,
+                            ChunkPiece::Region(region, elements) => chunk.put(region, elements)?,
+                            ChunkPiece::Selected(selected, output) => chunk.put_selected(selected, output)?,
                         }
                         Some((chunk.size(), chunk.covers()))
                     }
@@ -238,11 +238,11 @@ impl WriteBuffer {
     }
 
     /// The chunk for new elements. `None` if others have to be written before, so that there is room for it.
-    fn slot(&self, core: &ArrayCore, index: &ChunkIndex) -> Result<Option<Shared>> {
+    fn slot(&self, core: &ArrayCore, index: &ChunkIndex) -> Result<Option<SharedChunk>> {
         let mut state = self.state();
         let state = &mut *state;
         state.clock += 1;
-        let can_write = |state: &State| state.kept.keys().any(|index| !state.busy.contains_key(index));
+        let can_write = |state: &BufferedChunks| state.kept.keys().any(|index| !state.busy.contains_key(index));
         if state.size > self.most(core) && can_write(state) {
             return Ok(None);
         }
@@ -256,7 +256,8 @@ impl WriteBuffer {
         }
         let chunk = KeptChunk::new(core, index, state.busy.contains_key(index))?;
         let size = chunk.size();
-        let slot = Slot { chunk: Arc::new(Mutex::new(Some(chunk))), size, since: state.clock, last: state.clock };
+        let slot =
+            BufferedChunk { chunk: Arc::new(Mutex::new(Some(chunk))), size, since: state.clock, last: state.clock };
         let shared = Arc::clone(&slot.chunk);
         state.kept.insert(index.clone(), slot);
         state.size += size;
@@ -264,7 +265,7 @@ impl WriteBuffer {
     }
 
     /// Notes the size of a chunk after elements were put. Whether too much is kept then.
-    fn note_size(&self, core: &ArrayCore, index: &ChunkIndex, shared: &Shared, size: u64) -> bool {
+    fn note_size(&self, core: &ArrayCore, index: &ChunkIndex, shared: &SharedChunk, size: u64) -> bool {
         let mut state = self.state();
         let state = &mut *state;
         if let Some(slot) = state.kept.get_mut(index).filter(|slot| Arc::ptr_eq(&slot.chunk, shared)) {
@@ -301,7 +302,7 @@ impl WriteBuffer {
     }
 
     /// Writes chunks that were taken. Those that cannot be written go back, and the first error is reported.
-    async fn write_out<D: Drive>(&self, verbs: &Verbs<'_, D>, taken: Taken<'_>) -> Result<()> {
+    async fn write_out<D: Drive>(&self, verbs: &Verbs<'_, D>, taken: TakenChunks<'_>) -> Result<()> {
         let mut first: Option<Error> = None;
         let mut failed: Vec<ChunkIndex> = Vec::new();
         // Those in part may be refused where the store knows no conditions.
@@ -337,14 +338,14 @@ impl WriteBuffer {
     }
 
     /// Takes chunks, so that they are written. Those that are not kept, or are being written, are left out.
-    fn take(&self, indices: Vec<ChunkIndex>) -> Taken<'_> {
+    fn take(&self, indices: Vec<ChunkIndex>) -> TakenChunks<'_> {
         let taken = self.state().take(indices);
         self.taken(taken)
     }
 
-    fn taken(&self, taken: Vec<(ChunkIndex, Shared)>) -> Taken<'_> {
-        let (busy, shared): (_, Vec<Shared>) = taken.into_iter().unzip();
-        let mut taken = Taken { buffer: self, busy, chunks: Vec::new() };
+    fn taken(&self, taken: Vec<(ChunkIndex, SharedChunk)>) -> TakenChunks<'_> {
+        let (busy, shared): (_, Vec<SharedChunk>) = taken.into_iter().unzip();
+        let mut taken = TakenChunks { buffer: self, busy, chunks: Vec::new() };
         // Who puts elements to one of them ends that before.
         let chunks = shared.iter().filter_map(|shared| lock(shared).take());
         // One that was just begun has no elements yet; its owner begins another.
@@ -352,14 +353,14 @@ impl WriteBuffer {
         taken
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, BufferedChunks> {
         lock(&self.state)
     }
 }
 
-impl State {
+impl BufferedChunks {
     /// Takes chunks, in C order, which are busy from then on. Those that are not kept, or are busy already, are left out.
-    fn take(&mut self, mut indices: Vec<ChunkIndex>) -> Vec<(ChunkIndex, Shared)> {
+    fn take(&mut self, mut indices: Vec<ChunkIndex>) -> Vec<(ChunkIndex, SharedChunk)> {
         indices.sort_unstable();
         indices.retain(|index| !self.busy.contains_key(index));
         let mut taken = Vec::new();
@@ -385,7 +386,7 @@ impl State {
     fn put_back(&mut self, mut chunk: KeptChunk, since: u64) {
         let Some(slot) = self.kept.get_mut(chunk.index()) else {
             let (index, size) = (chunk.index().clone(), chunk.size());
-            let slot = Slot { chunk: Arc::new(Mutex::new(Some(chunk))), size, since, last: since };
+            let slot = BufferedChunk { chunk: Arc::new(Mutex::new(Some(chunk))), size, since, last: since };
             self.kept.insert(index, slot);
             self.size += size;
             return;
@@ -404,13 +405,13 @@ impl State {
 }
 
 /// Chunks that are being written. Those that were not go back when it is dropped.
-struct Taken<'b> {
+struct TakenChunks<'b> {
     buffer: &'b WriteBuffer,
     busy: Vec<ChunkIndex>,
     chunks: Vec<KeptChunk>,
 }
 
-impl Drop for Taken<'_> {
+impl Drop for TakenChunks<'_> {
     fn drop(&mut self) {
         let waiting = {
             let mut state = self.buffer.state();

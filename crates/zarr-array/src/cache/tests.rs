@@ -1,5 +1,5 @@
 use super::map::CacheMap;
-use super::{CacheEntry, CacheKey, Content};
+use super::{CacheEntry, CacheKey, CachedContent};
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ fn key(owner: u64, at: u64) -> CacheKey {
 }
 
 fn entry() -> Arc<CacheEntry> {
-    Arc::new(CacheEntry { content: Content::Missing, version: None })
+    Arc::new(CacheEntry { content: CachedContent::Missing, version: None })
 }
 
 proptest! {

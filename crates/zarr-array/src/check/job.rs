@@ -24,10 +24,10 @@ const MAX_TRIES: u32 = 10;
 /// Checks chunks.
 pub(super) struct CheckJob<'a> {
     context: &'a Context<'a>,
-    state: State,
+    state: CheckStage,
 }
 
-enum State {
+enum CheckStage {
     /// These chunks, each by a job.
     All(Range<usize>),
     /// This one, for the n-th time.
@@ -75,7 +75,7 @@ impl Shard {
 impl<'a> CheckJob<'a> {
     /// Of these of the chunks.
     pub(super) fn all(context: &'a Context<'a>, numbers: Range<usize>) -> Self {
-        Self { context, state: State::All(numbers) }
+        Self { context, state: CheckStage::All(numbers) }
     }
 
     fn key(&self, number: usize) -> Result<&'a (Key, ChunkIndex)> {
@@ -110,7 +110,7 @@ impl<'a> CheckJob<'a> {
         match shard {
             Some(mut decode) if !is_whole => {
                 let ranges = inspect::index_ranges(&mut *decode, &shape)?;
-                self.state = State::Index(number, tries, decode);
+                self.state = CheckStage::Index(number, tries, decode);
                 Ok(Next::Ask(vec![Request::Get { key, ranges, options: GetOptions::snapshot() }]))
             }
             None if self.context.depth == CheckDepth::Indexes => {
@@ -118,7 +118,7 @@ impl<'a> CheckJob<'a> {
                 Ok(self.report(number, chunk))
             }
             _ => {
-                self.state = State::Whole(number);
+                self.state = CheckStage::Whole(number);
                 let expected = codecs.encoded_size(&shape).bound(codecs.max_encoded_size(&shape));
                 let options = GetOptions::default().expecting(expected);
                 Ok(Next::Ask(vec![Request::Get { key, ranges: vec![ByteRange::Full], options }]))
@@ -180,7 +180,7 @@ impl<'a> CheckJob<'a> {
             Some(size) => self.sized(indexed, size),
             None => {
                 let key = self.key(number)?.0.clone();
-                self.state = State::Size(Box::new(indexed));
+                self.state = CheckStage::Size(Box::new(indexed));
                 Ok(Next::Ask(vec![Request::Size { key }]))
             }
         }
@@ -201,9 +201,9 @@ impl<'a> CheckJob<'a> {
         let key = self.key(number)?.0.clone();
         let (found, replaced) = (Mutex::new(chunk), AtomicBool::new(false));
         let shard = Arc::new(Shard { number, key, codecs: split.codecs, snapshot, found, replaced });
-        let group = |entries| Self { context: self.context, state: State::Group(Arc::clone(&shard), entries) };
+        let group = |entries| Self { context: self.context, state: CheckStage::Group(Arc::clone(&shard), entries) };
         let groups: Vec<Self> = groups(entries).into_iter().map(group).collect();
-        self.state = State::Groups(shard, tries);
+        self.state = CheckStage::Groups(shard, tries);
         if groups.is_empty() { self.step(&mut Vec::new()) } else { Ok(Next::Fork(groups)) }
     }
 
@@ -276,16 +276,16 @@ impl Job for CheckJob<'_> {
     type Error = Error;
 
     fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
-        match std::mem::replace(&mut self.state, State::Done) {
-            State::All(numbers) => {
+        match std::mem::replace(&mut self.state, CheckStage::Done) {
+            CheckStage::All(numbers) => {
                 let context = self.context;
-                let one = |number| Self { context, state: State::Begin(number, 1) };
+                let one = |number| Self { context, state: CheckStage::Begin(number, 1) };
                 Ok(Next::Fork(numbers.filter(|number| !context.is_done(*number)).map(one).collect()))
             }
-            State::Begin(number, tries) => self.begin(number, tries),
-            State::Whole(number) => self.whole(number, replies),
-            State::Index(number, tries, decode) => self.index(number, tries, decode, replies),
-            State::Size(sized) => match replies.first() {
+            CheckStage::Begin(number, tries) => self.begin(number, tries),
+            CheckStage::Whole(number) => self.whole(number, replies),
+            CheckStage::Index(number, tries, decode) => self.index(number, tries, decode, replies),
+            CheckStage::Size(sized) => match replies.first() {
                 Some(Reply::Size(Some(size))) => self.sized(*sized, *size),
                 Some(Reply::Size(None)) => {
                     let chunk = self.new_chunk(sized.number)?;
@@ -293,16 +293,16 @@ impl Job for CheckJob<'_> {
                 }
                 _ => Err(jobs::unfit()),
             },
-            State::Groups(shard, tries) => self.groups_done(&shard, tries),
-            State::Group(shard, entries) => {
+            CheckStage::Groups(shard, tries) => self.groups_done(&shard, tries),
+            CheckStage::Group(shard, entries) => {
                 let ranges = entries.iter().map(|entry| ByteRange::Range(entry.range.clone())).collect();
                 let options = GetOptions::if_match(shard.snapshot.clone());
                 let request = Request::Get { key: shard.key.clone(), ranges, options };
-                self.state = State::Fetching(shard, entries);
+                self.state = CheckStage::Fetching(shard, entries);
                 Ok(Next::Ask(vec![request]))
             }
-            State::Fetching(shard, entries) => self.fetched(&shard, entries, replies),
-            State::Done => Ok(Next::Done(())),
+            CheckStage::Fetching(shard, entries) => self.fetched(&shard, entries, replies),
+            CheckStage::Done => Ok(Next::Done(())),
         }
     }
 }

@@ -11,7 +11,7 @@ use super::cached_read::CachedRead;
 use super::chunk_read::{Advance, ChunkRead};
 use super::shard::{Shard, ShardGeneration, groups};
 use super::span::{ChunkSpan, ReadContext};
-use crate::cache::{CacheEntry, CacheKey, Content};
+use crate::cache::{CacheEntry, CacheKey, CachedContent};
 use crate::data::copy_elements;
 use crate::jobs::too_few_chunks;
 use crate::{ArrayData, Error, Result, jobs};
@@ -78,7 +78,7 @@ impl<'a, 'j> Lookup<'a, 'j> {
         let (key, epoch) = cached.key(shard, overlap);
         let found = cached.cache.find(&key, epoch);
         let revalidates = cached.revalidates(shard);
-        if !revalidates && let Some(CacheEntry { content: Content::Elements(data), .. }) = found.as_deref() {
+        if !revalidates && let Some(CacheEntry { content: CachedContent::Elements(data), .. }) = found.as_deref() {
             cached.doubt();
             return copy_elements(&data.view().window(&overlap.region), &mut out);
         }
@@ -181,7 +181,7 @@ impl<'a> UncachedChunk<'a> {
             _ => return Err(self.read.locate(jobs::unfit())),
         };
         let is_same = match (&entry.content, found) {
-            (Content::Missing, None) => true,
+            (CachedContent::Missing, None) => true,
             (_, Some(found)) => found.version.is_some() && found.version == entry.version,
             _ => false,
         };
@@ -210,7 +210,7 @@ impl<'a> UncachedChunk<'a> {
             Advance::NotStored => self.not_stored(job)?,
             Advance::Bytes(bytes, fetched) => {
                 let data = self.decode(bytes).map_err(|error| self.read.locate(error))?;
-                let entry = self.keep(Content::Elements(data), fetched.version.clone(), cached);
+                let entry = self.keep(CachedContent::Elements(data), fetched.version.clone(), cached);
                 self.serve(&entry, cached, context, &mut job.jobs)?;
             }
             Advance::Index(split, fetched) => {
@@ -223,7 +223,7 @@ impl<'a> UncachedChunk<'a> {
 
     /// Nothing is stored under its key.
     fn not_stored(mut self, job: &CacheMiss<'_>) -> Result<()> {
-        self.keep(Content::Missing, None, job.cached);
+        self.keep(CachedContent::Missing, None, job.cached);
         self.read.not_stored(job.context)
     }
 
@@ -235,7 +235,7 @@ impl<'a> UncachedChunk<'a> {
         Ok(data)
     }
 
-    fn keep(&self, content: Content, version: Option<Version>, cached: &CachedRead<'_>) -> Arc<CacheEntry> {
+    fn keep(&self, content: CachedContent, version: Option<Version>, cached: &CachedRead<'_>) -> Arc<CacheEntry> {
         let entry = Arc::new(CacheEntry { content, version });
         cached.cache.keep(self.key.clone(), self.epoch, &entry);
         entry
@@ -251,12 +251,12 @@ impl<'a> UncachedChunk<'a> {
     ) -> Result<()> {
         cached.doubt();
         match &entry.content {
-            Content::Missing => {
+            CachedContent::Missing => {
                 context.note_cached_missing();
                 self.read.fill_missing(context)
             }
-            Content::Elements(data) => copy_elements(&data.view().window(&self.read.region), &mut self.read.out),
-            Content::Index(index) => {
+            CachedContent::Elements(data) => copy_elements(&data.view().window(&self.read.region), &mut self.read.out),
+            CachedContent::Index(index) => {
                 let split = self.read.partial(context).and_then(|decode| decode.split_by(&index.index));
                 let split = split.ok_or_else(|| Error::internal("the cached index of the shard is of another grid"))?;
                 self.split(split, entry, context, jobs)

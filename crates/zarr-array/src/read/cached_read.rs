@@ -1,7 +1,7 @@
 //! The cache as one read uses it.
 
 use super::shard::{Shard, ShardGeneration};
-use crate::cache::{ArrayCache, CacheEntry, CacheKey, CachedIndex, Content};
+use crate::cache::{ArrayCache, CacheEntry, CacheKey, CachedContent, CachedIndex};
 use crate::core::ArrayCore;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -71,7 +71,7 @@ impl<'a> CachedRead<'a> {
         cached.unwrap_or_else(|| {
             let index =
                 CachedIndex { index: Arc::clone(&split.index), size: fetched.size, owner: self.cache.new_owner() };
-            let entry = Arc::new(CacheEntry { content: Content::Index(index), version });
+            let entry = Arc::new(CacheEntry { content: CachedContent::Index(index), version });
             // Without a version, nothing tells that inner chunks, which do not go through the cache then, are of another state.
             let inner = split.overlaps.cursor().overlap().map(|overlap| overlap.shape.clone()).unwrap_or_default();
             let is_checked = entry.version.is_some() || split.codecs.is_sharded(&inner);

@@ -29,12 +29,12 @@ struct ChunkBox {
     chunk: ChunkIndex,
     /// The box as a region of the array, the smallest that has all parts.
     region: Region,
-    copies: Vec<Part>,
+    copies: Vec<BoxCopy>,
 }
 
 /// The part of a box that goes to an output.
 #[derive(Debug)]
-struct Part {
+struct BoxCopy {
     output: usize,
     /// In the box.
     from: Region,
@@ -64,7 +64,7 @@ impl ManyRegions {
             };
             let copies = parts
                 .iter()
-                .map(|(output, region, to)| Ok(Part { output: *output, from: inside(region)?, to: to.clone() }));
+                .map(|(output, region, to)| Ok(BoxCopy { output: *output, from: inside(region)?, to: to.clone() }));
             let copies = copies.collect::<Result<Vec<_>>>()?;
             let start = grid.chunk_region(&index);
             let axes = start.axes().iter().zip(bounds.axes());

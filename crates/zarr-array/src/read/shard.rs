@@ -1,6 +1,6 @@
 //! Where the inner chunks of a shard are stored, whose index is known, and how many of them are asked for at once.
 
-use crate::cache::{CacheEntry, Content};
+use crate::cache::{CacheEntry, CachedContent};
 use crate::{Error, Result};
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(super) struct ShardGeneration {
 impl ShardGeneration {
     /// The generation of the cached index that a shard is split by.
     pub(super) fn new(entry: &CacheEntry, split: &Split) -> Option<Self> {
-        let Content::Index(index) = &entry.content else { return None };
+        let CachedContent::Index(index) = &entry.content else { return None };
         let inner = split.overlaps.cursor().overlap().map(|overlap| overlap.shape.clone()).unwrap_or_default();
         Some(Self { owner: index.owner, has_inner_shards: split.codecs.is_sharded(&inner) })
     }

@@ -7,7 +7,7 @@ use super::chunk_batch::ChunkBatch;
 use super::chunk_read::{Advance, ChunkRead};
 use super::shard::{Shard, ShardGeneration, groups};
 use super::span::{ChunkSpan, ReadContext};
-use crate::cache::{CacheEntry, CacheKey, Content};
+use crate::cache::{CacheEntry, CacheKey, CachedContent};
 use crate::{Error, Result};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -112,7 +112,7 @@ impl<'a> ShardRegions<'a> {
         let entry = cached.and_then(|cached| cached.find_shard(self.outer.as_deref(), &self.overlap));
         let partial = read.partial(self.context);
         if let Some(entry) = entry
-            && let Content::Index(index) = &entry.content
+            && let CachedContent::Index(index) = &entry.content
             && let Some(split) = partial.as_ref().and_then(|decode| decode.split_by(&index.index))
         {
             read.snapshot = read.snapshot.or_else(|| entry.version.clone().map(Snapshot::of_version));

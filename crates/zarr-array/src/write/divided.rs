@@ -1,7 +1,7 @@
 //! A large shard: its inner chunks are encoded in runs, each by a job, and appended in order to the value that is being set. Of all runs
 //! only a few are in memory: those that are being encoded, and those before them, which are being appended.
 
-use super::{Chunks, WriteChunk, WriteJob};
+use super::{ChunkWrites, WriteChunk, WriteJob};
 use crate::{Error, Result, jobs};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -209,9 +209,9 @@ impl<'a> DividedChunk<'a> {
         let request = Request::FinishSet { key: chunk.key.clone(), stream, head };
         *job = WriteJob::Chunks(if is_whole {
             let conditional = chunk.state.is_some();
-            Chunks { parts: Vec::new(), whole: chunk.take_whole().into_iter().collect(), conditional }
+            ChunkWrites { parts: Vec::new(), whole: chunk.take_whole().into_iter().collect(), conditional }
         } else {
-            Chunks { conditional: chunk.state.is_some(), parts: vec![(0, chunk)], whole: Vec::new() }
+            ChunkWrites { conditional: chunk.state.is_some(), parts: vec![(0, chunk)], whole: Vec::new() }
         });
         Next::Ask(vec![request])
     }
