@@ -15,7 +15,6 @@ use crate::verbs::Verbs;
 use crate::{Error, ErrorKind, Result};
 use std::time::{Duration, Instant};
 use zarr_drive::Job;
-use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{StillThere, gone};
 use zarr_store::{AccessProfile, Capabilities, Key, Prefix, StoreKind};
 
@@ -98,7 +97,7 @@ impl<D: Drive> Verbs<'_, D> {
         let Some(look) = self.core.look()? else { return Ok(()) };
         // Elsewhere each operation looks.
         let begun = self.is_remote().then(Instant::now);
-        self.drive.run_pinned(pinned, self.core, look.job()).await?;
+        self.drive.run_pinned(pinned, self.core, look).await?;
         begun.into_iter().for_each(|begun| self.core.seen.set(begun));
         Ok(())
     }

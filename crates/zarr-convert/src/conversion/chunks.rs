@@ -6,7 +6,6 @@ use super::work::Work;
 use super::{Action, Conversion, PlannedNode, copy, reencode, unknown_grid};
 use std::sync::Arc;
 use zarr_drive::run;
-use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{StillThere, pin};
 use zarr_hierarchy::{Error, ErrorKind, Result};
 use zarr_meta::StoredNode;
@@ -52,5 +51,5 @@ impl Conversion {
 }
 
 fn check_source(source: &dyn Store, planned: &PlannedNode) -> Result<()> {
-    StillThere::new(&planned.source)?.map_or(Ok(()), |look| run(source, look.job()))
+    StillThere::new(&planned.source)?.map_or(Ok(()), |look| run(source, look))
 }

@@ -1,13 +1,12 @@
 //! Whether an array is still the one that was opened: the one place that decides it, for reads, writes and copies.
 
 use super::reread;
-use crate::jobs::Operation;
 use crate::{Error, ErrorKind, Result, jobs};
 use std::sync::Arc;
-use zarr_drive::Io;
+use zarr_drive::{Job, Next};
 use zarr_grid::ChunkGrid;
 use zarr_meta::{ArrayMetadata, Dialect, Node, StoredNode};
-use zarr_store::{Key, Prefix, Store};
+use zarr_store::{Key, Prefix, Reply, Store};
 
 /// Gets the document of an array and compares it with the one that it was opened from.
 ///
@@ -18,6 +17,7 @@ use zarr_store::{Key, Prefix, Store};
 pub struct StillThere<'a> {
     found: &'a StoredNode,
     key: Key,
+    has_asked: bool,
 }
 
 impl<'a> StillThere<'a> {
@@ -27,7 +27,7 @@ impl<'a> StillThere<'a> {
     /// [`ErrorKind::Path`] if its document has no key that a store takes.
     pub fn new(found: &'a StoredNode) -> Result<Option<Self>> {
         let key = if found.documents.are_copies() { None } else { found.own_documents().next() };
-        Ok(key.map(Key::new).transpose()?.map(|key| Self { found, key }))
+        Ok(key.map(Key::new).transpose()?.map(|key| Self { found, key, has_asked: false }))
     }
 
     /// The key of the document that it gets.
@@ -37,14 +37,20 @@ impl<'a> StillThere<'a> {
     }
 }
 
-impl Operation for StillThere<'_> {
+/// No script: each small read looks, and would pay for the memory of a future.
+impl Job for StillThere<'_> {
     type Output = ();
+    type Error = Error;
 
-    async fn run(self, io: &Io) -> Result<()> {
-        match &io.get(vec![jobs::get_whole_document(self.key.clone())]).await?[..] {
-            [Some(fetched)] if still_reads(self.found, &self.key, fetched.part(0)) => Ok(()),
-            [Some(_)] => Err(gone(self.found, "another array is there now")),
-            _ => Err(gone(self.found, "the array is not there any more")),
+    fn step(&mut self, replies: &mut Vec<Reply>) -> Result<Next<Self>> {
+        if !std::mem::replace(&mut self.has_asked, true) {
+            return Ok(Next::Ask(vec![jobs::get_whole_document(self.key.clone())]));
+        }
+        match &replies[..] {
+            [Reply::Got(Some(fetched))] if still_reads(self.found, &self.key, fetched.part(0)) => Ok(Next::Done(())),
+            [Reply::Got(Some(_))] => Err(gone(self.found, "another array is there now")),
+            [Reply::Got(None)] => Err(gone(self.found, "the array is not there any more")),
+            _ => Err(jobs::unfit()),
         }
     }
 }
