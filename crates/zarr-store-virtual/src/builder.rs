@@ -1,0 +1,130 @@
+//! What a store is made of.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use zarr_store::{AccessProfile, Bytes, Error, Key, Prefix, Result, Snapshot, Store, StoreKind};
+
+use crate::contents::{ArrayChunks, Contents, Document};
+use crate::source::Source;
+use crate::{ChunkKeyForm, ChunkTable, SourceId, VirtualStore};
+
+/// Builds a [`VirtualStore`].
+pub struct VirtualStoreBuilder {
+    name: String,
+    documents: BTreeMap<Key, Document>,
+    arrays: Vec<(Prefix, ArrayChunks)>,
+    sources: Vec<Source>,
+    warnings: Vec<String>,
+}
+
+impl VirtualStore {
+    /// A builder of a store. Messages show the name: the address of the file or of the references.
+    #[must_use]
+    pub fn builder(name: impl Into<String>) -> VirtualStoreBuilder {
+        VirtualStoreBuilder {
+            name: name.into(),
+            documents: BTreeMap::new(),
+            arrays: Vec::new(),
+            sources: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl VirtualStoreBuilder {
+    /// Adds a value in memory. It replaces another of the same key.
+    pub fn document(&mut self, key: Key, bytes: impl Into<Bytes>) -> &mut Self {
+        self.documents.insert(key, Document::new(bytes.into()));
+        self
+    }
+
+    /// Adds a file that chunks lie in. It is read in the state that it has then.
+    pub fn source(&mut self, store: Arc<dyn Store>, key: Key) -> SourceId {
+        self.add(Source::new(store, key, None))
+    }
+
+    /// Adds a file that chunks lie in, in the state that the table of chunks was read from; in another it is not read. `None` if the
+    /// store has no states.
+    pub fn source_in_state(&mut self, store: Arc<dyn Store>, key: Key, state: Option<Snapshot>) -> SourceId {
+        self.add(Source::new(store, key, state))
+    }
+
+    fn add(&mut self, source: Source) -> SourceId {
+        // More than a table has room for are refused by the table.
+        let id = SourceId(u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
+        self.sources.push(source);
+        id
+    }
+
+    /// Adds the chunks of the array at a prefix, of which `counts` are along each axis.
+    pub fn chunks(&mut self, prefix: Prefix, form: ChunkKeyForm, counts: &[u64], table: ChunkTable) -> &mut Self {
+        self.arrays.push((prefix, ArrayChunks { form, counts: counts.into(), table }));
+        self
+    }
+
+    /// Adds a warning for the user: [`Store::take_warnings`].
+    pub fn warning(&mut self, text: impl Into<String>) -> &mut Self {
+        self.warnings.push(text.into());
+        self
+    }
+
+    /// The store.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if a table has another number of chunks than its array, names a source of another store or needs a maker, if
+    /// two arrays have one prefix, or a document has the key of a chunk.
+    pub fn build(self) -> Result<VirtualStore> {
+        let Self { name, documents, arrays, sources, warnings } = self;
+        let refuse = |message: String| Error::Argument { store: name.clone(), message };
+        let mut by_prefix = BTreeMap::new();
+        for (prefix, array) in arrays {
+            let ArrayChunks { counts, table, .. } = &array;
+            let expected = counts.iter().try_fold(1_u64, |product, count| product.checked_mul(*count));
+            if expected != Some(table.count()) {
+                let found = table.count();
+                return Err(refuse(format!("array {prefix}: found a table of {found} chunks, expected {counts:?}")));
+            }
+            let (source, has_made) = table.needs();
+            if source.is_some_and(|source| source as usize >= sources.len()) {
+                return Err(refuse(format!("array {prefix}: found a chunk in a file that is not in the store")));
+            }
+            if has_made && table.maker().is_none() {
+                return Err(refuse(format!("array {prefix}: found a chunk to be made, expected a maker of chunks")));
+            }
+            if by_prefix.insert(prefix.as_str().to_owned(), array).is_some() {
+                return Err(refuse(format!("array {prefix}: found two tables of chunks, expected one")));
+            }
+        }
+        let profile = profile(&sources);
+        let contents =
+            Contents { name, documents, arrays: by_prefix, sources, profile, warnings: Mutex::new(warnings) };
+        if let Some(key) = contents.documents.keys().find(|key| contents.chunk(key).is_some()) {
+            let message = format!("key {key}: found a chunk, expected none at the key of a document");
+            return Err(Error::Argument { store: contents.name, message });
+        }
+        Ok(VirtualStore::new(contents))
+    }
+}
+
+/// How the file is best read that is farthest away.
+fn profile(sources: &[Source]) -> AccessProfile {
+    let rank = |kind: StoreKind| match kind {
+        StoreKind::Memory => 0,
+        StoreKind::Local => 1,
+        StoreKind::Remote => 2,
+    };
+    let profiles = sources.iter().map(|source| source.store.access_profile());
+    profiles.max_by_key(|profile| rank(profile.kind)).unwrap_or(AccessProfile::MEMORY)
+}
+
+impl fmt::Debug for VirtualStoreBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VirtualStoreBuilder")
+            .field("name", &self.name)
+            .field("documents", &self.documents.len())
+            .field("arrays", &self.arrays.len())
+            .finish_non_exhaustive()
+    }
+}

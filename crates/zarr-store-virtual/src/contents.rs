@@ -1,0 +1,94 @@
+//! What a store has, and where.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use zarr_store::{AccessProfile, Bytes, Capabilities, Key, Version};
+
+use crate::source::Source;
+use crate::{Chunk, ChunkKeyForm, ChunkTable};
+
+pub(crate) struct Contents {
+    pub(crate) name: String,
+    pub(crate) documents: BTreeMap<Key, Document>,
+    /// By their prefixes.
+    pub(crate) arrays: BTreeMap<String, ArrayChunks>,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) profile: AccessProfile,
+    pub(crate) warnings: Mutex<Vec<String>>,
+}
+
+pub(crate) struct Document {
+    pub(crate) bytes: Bytes,
+    pub(crate) version: Version,
+}
+
+impl Document {
+    pub(crate) fn new(bytes: Bytes) -> Self {
+        Self { version: version_of(&bytes), bytes }
+    }
+}
+
+/// The chunks of an array.
+pub(crate) struct ArrayChunks {
+    pub(crate) form: ChunkKeyForm,
+    /// Along each axis.
+    pub(crate) counts: Box<[u64]>,
+    pub(crate) table: ChunkTable,
+}
+
+/// Where a value is.
+pub(crate) enum Place<'a> {
+    Document(&'a Document),
+    Chunk(Chunk, &'a ArrayChunks),
+}
+
+impl Contents {
+    pub(crate) const CAPABILITIES: Capabilities = Capabilities::none().list(true).suffix_ranges(true);
+
+    pub(crate) fn find(&self, key: &Key) -> Option<Place<'_>> {
+        if let Some(document) = self.documents.get(key) {
+            return Some(Place::Document(document));
+        }
+        self.chunk(key).map(|(chunk, array)| Place::Chunk(chunk, array))
+    }
+
+    /// The chunk at a key, which is not missing.
+    pub(crate) fn chunk(&self, key: &Key) -> Option<(Chunk, &ArrayChunks)> {
+        let text = key.as_str();
+        let ends = std::iter::once(0).chain(text.match_indices('/').map(|(at, _)| at + 1));
+        ends.filter_map(|end| {
+            let array = self.arrays.get(&text[..end])?;
+            let chunk = array.table.get(array.form.index(&text[end..], &array.counts)?);
+            (chunk != Chunk::Missing).then_some((chunk, array))
+        })
+        .next()
+    }
+
+    pub(crate) fn take_warnings(&self) -> Vec<String> {
+        let mut warnings = std::mem::take(&mut *self.warnings.lock().unwrap_or_else(PoisonError::into_inner));
+        for source in &self.sources {
+            for warning in source.store.take_warnings() {
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
+        }
+        warnings
+    }
+}
+
+impl fmt::Display for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.name)
+    }
+}
+
+/// The version of bytes that have none: equal for equal ones.
+pub(crate) fn version_of(bytes: &[u8]) -> Version {
+    use std::hash::{DefaultHasher, Hasher};
+    let mut hasher = DefaultHasher::new();
+    hasher.write(bytes);
+    Version::new(&format!("{:016x}-{}", hasher.finish(), bytes.len()))
+}

@@ -1,0 +1,198 @@
+//! A get without I/O: what is asked of which file, and the reply from what it answers.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use zarr_store::{ByteRange, ByteRangeExt, Bytes, Error, Fetched, GetOptions, Key, Result, Version};
+
+use crate::contents::{Contents, Place, version_of};
+use crate::source::{Source, State};
+use crate::{Chunk, VirtualFault};
+
+/// What a get comes to.
+pub(crate) enum Get<'a> {
+    /// This reply.
+    Done(Option<Fetched>),
+    /// What [`Asked::end`] makes of the answer of a file.
+    Ask(Asked<'a>),
+}
+
+/// A get of a file.
+pub(crate) struct Asked<'a> {
+    contents: &'a Contents,
+    key: &'a Key,
+    pub(crate) source: &'a Source,
+    pub(crate) ranges: Cow<'a, [ByteRange]>,
+    pub(crate) options: Cow<'a, GetOptions>,
+    /// The options of the caller.
+    given: &'a GetOptions,
+    /// Where in the file the value is; `None` for all of it.
+    at: Option<Range<u64>>,
+    /// A range is not inside the value, which is an error unless the value has another state than is asked for.
+    outside: Option<Error>,
+}
+
+impl Contents {
+    pub(crate) fn get<'a>(&'a self, key: &'a Key, ranges: &'a [ByteRange], options: &'a GetOptions) -> Result<Get<'a>> {
+        let of_value = |bytes: Bytes, version| {
+            Ok(Get::Done(Some(Fetched::of_value(self, key, bytes, Some(version), ranges, options)?)))
+        };
+        let (source, at) = match self.find(key) {
+            None => return Ok(Get::Done(None)),
+            Some(Place::Document(document)) => return of_value(document.bytes.clone(), document.version.clone()),
+            Some(Place::Chunk(chunk, array)) => match chunk {
+                Chunk::Missing => return Ok(Get::Done(None)),
+                Chunk::Inline(bytes) => {
+                    let version = version_of(&bytes);
+                    return of_value(bytes, version);
+                }
+                Chunk::Made(number) => {
+                    let Some(maker) = array.table.maker() else { return Ok(Get::Done(None)) };
+                    let bytes = maker.make(number)?;
+                    let version = version_of(&bytes);
+                    return of_value(bytes, version);
+                }
+                Chunk::Range { source, offset, length } => (source, Some(offset..offset + length)),
+                Chunk::Whole { source } => (source, None),
+            },
+        };
+        // The builder has checked that there is the source.
+        let Some(source) = self.sources.get(source.0 as usize) else { return Ok(Get::Done(None)) };
+        let mut asked = Asked {
+            contents: self,
+            key,
+            source,
+            ranges: Cow::Borrowed(ranges),
+            options: match &source.state {
+                Some(state) => Cow::Borrowed(&state.options),
+                None => Cow::Borrowed(options),
+            },
+            given: options,
+            at,
+            outside: None,
+        };
+        if let Some(state) = &source.state
+            && let Some(reply) = asked.before(state)?
+        {
+            return Ok(Get::Done(Some(reply)));
+        }
+        if let Some(at) = asked.at.clone() {
+            asked.translate(ranges, &at);
+            if ranges.is_empty() && (options.is_default() || source.state.is_some()) {
+                return asked.reply(Fetched::new()).map(|reply| Get::Done(Some(reply)));
+            }
+        }
+        match asked.outside.take() {
+            Some(outside) if source.state.is_some() || options.is_default() => Err(outside),
+            outside => Ok(Get::Ask(Asked { outside, ..asked })),
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// What is known of a file in one state before it is read.
+    fn before(&self, state: &State) -> Result<Option<Fetched>> {
+        if let Some(version) = state.version() {
+            if self.given.has(Some(version)) {
+                return Ok(Some(Fetched::unchanged(version.clone())));
+            }
+            self.given.check_version(self.contents, self.key, Some(version))?;
+        }
+        Ok(None)
+    }
+
+    /// Makes ranges of the file of ranges of the value.
+    fn translate(&mut self, ranges: &[ByteRange], at: &Range<u64>) {
+        let size = at.end - at.start;
+        let mut of_file = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            match range.resolve(size) {
+                Some(part) => of_file.push(ByteRange::Range(at.start + part.start..at.start + part.end)),
+                None => {
+                    self.outside = range.check(self.contents, self.key, size).err();
+                    of_file.clear();
+                    break;
+                }
+            }
+        }
+        self.ranges = Cow::Owned(of_file);
+        // That is the size of the value, and the file has another.
+        if self.options.expected_size.is_some() {
+            self.options.to_mut().expected_size = None;
+        }
+    }
+
+    /// The reply to the caller.
+    pub(crate) fn end(mut self, got: Result<Option<Fetched>>) -> Result<Option<Fetched>> {
+        let (store, key) = (self.contents, self.key);
+        let fetched = match got {
+            Ok(fetched) => Fetched::checked(&self.source, &self.source.key, fetched, self.ranges.len(), &self.options)?,
+            Err(Error::Range { size, range, .. }) => {
+                return Err(match &self.at {
+                    None => Error::Range { store: store.name.clone(), key: key.clone(), range, size },
+                    Some(_) => self.short(size),
+                });
+            }
+            Err(Error::Precondition { found, expected, .. }) => {
+                return Err(match &self.source.state {
+                    Some(state) => self.replaced(state, found.as_ref()),
+                    None => Error::Precondition { store: store.name.clone(), key: key.clone(), expected, found },
+                });
+            }
+            Err(error) => return Err(error),
+        };
+        let Some(fetched) = fetched else {
+            let fault = match &self.source.state {
+                None => VirtualFault::NoFile { key: key.clone(), file: self.source.to_string() },
+                Some(state) => return Err(self.replaced(state, None)),
+            };
+            return Err(fault.of(store.name.clone()));
+        };
+        if fetched.is_unchanged() {
+            return Ok(Some(fetched));
+        }
+        if let Some(outside) = self.outside.take() {
+            return Err(outside);
+        }
+        if let Some(at) = &self.at {
+            if let Some(size) = fetched.size.filter(|size| *size < at.end) {
+                return Err(self.short(size));
+            }
+            for (range, piece) in self.ranges.iter().zip(fetched.parts()) {
+                let due = range.bounded().map_or(0, |range| range.end - range.start);
+                if piece.len() as u64 != due {
+                    let found = format!("{} bytes", piece.len());
+                    return Err(Error::contract(&self.source, &self.source.key, found, format!("{range}")));
+                }
+            }
+        }
+        self.reply(fetched).map(Some)
+    }
+
+    /// The pieces as a reply: with the size of the value, and its version.
+    fn reply(&self, mut fetched: Fetched) -> Result<Fetched> {
+        if let Some(at) = &self.at {
+            fetched.size = Some(at.end - at.start);
+        }
+        if let Some(state) = &self.source.state {
+            fetched.version = state.version().cloned();
+            fetched.snapshot = self.given.snapshot.then(|| state.snapshot.clone());
+        }
+        self.given.check(self.contents, self.key, &mut fetched)?;
+        Ok(fetched)
+    }
+
+    fn short(&self, size: u64) -> Error {
+        let Range { start, end } = self.at.clone().unwrap_or_default();
+        let (key, file) = (self.key.clone(), self.source.to_string());
+        VirtualFault::Short { key, file, start, end, size }.of(self.contents.name.clone())
+    }
+
+    fn replaced(&self, state: &State, found: Option<&Version>) -> Error {
+        let name = |version: Option<&Version>| {
+            version.map_or_else(|| "another state".to_owned(), |version| format!("version {version}"))
+        };
+        let (found, expected) = (name(found), name(state.version()));
+        VirtualFault::Replaced { file: self.source.to_string(), found, expected }.of(self.contents.name.clone())
+    }
+}

@@ -1,0 +1,130 @@
+//! Lists from tables.
+
+use std::ops::Bound;
+
+use zarr_store::{Error, GetOptions, Key, Listing, Prefix, Result, SizeVisitor, Store};
+
+use crate::contents::{ArrayChunks, Contents};
+use crate::key_form::Level;
+use crate::{Chunk, VirtualFault};
+
+impl Contents {
+    pub(crate) fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        let documents = Listing::directly_under(prefix, |from| {
+            self.documents.range::<str, _>((from, Bound::Unbounded)).next().map(|(key, _)| key)
+        });
+        let (mut keys, mut prefixes) = (documents.keys, documents.prefixes);
+        for (at, array) in &self.arrays {
+            if let Some(below) = at.strip_prefix(prefix.as_str()).filter(|below| !below.is_empty()) {
+                // The folder that leads to the array.
+                let name = below.find('/').map_or(below, |end| &below[..=end]);
+                if array.table.next(0).is_some() {
+                    prefixes.push(Prefix::new(&format!("{prefix}{name}"))?);
+                }
+            } else if let Some(folder) = prefix.as_str().strip_prefix(at.as_str()) {
+                array.list_dir(at, folder, &mut keys, &mut prefixes)?;
+            }
+        }
+        Ok(Listing::new(keys, prefixes))
+    }
+
+    pub(crate) fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        let mut keys = Vec::new();
+        self.each(prefix, |key, _| {
+            keys.push(key);
+            Ok(())
+        })?;
+        keys.sort_unstable();
+        Ok(keys)
+    }
+
+    pub(crate) fn visit_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        self.each(prefix, |key, found| {
+            let size = match found {
+                Found::Document(size) => size,
+                Found::Chunk(array, index) => self.size(&key, array, index)?,
+            };
+            visit(key, size);
+            Ok(())
+        })
+    }
+
+    /// Gives all keys under a prefix, in no order.
+    fn each<'a>(&'a self, prefix: &Prefix, mut give: impl FnMut(Key, Found<'a>) -> Result<()>) -> Result<()> {
+        let documents = self.documents.range::<str, _>((Bound::Included(prefix.as_str()), Bound::Unbounded));
+        for (key, document) in documents.take_while(|(key, _)| prefix.contains(key)) {
+            give(key.clone(), Found::Document(document.bytes.len() as u64))?;
+        }
+        for (at, array) in &self.arrays {
+            let folder = prefix.as_str().strip_prefix(at.as_str()).unwrap_or_default();
+            if folder.is_empty() && !at.starts_with(prefix.as_str()) {
+                continue;
+            }
+            let Some(subtree) = array.form.subtree(folder, &array.counts) else { continue };
+            for index in array.table.present(subtree.chunks) {
+                give(array.key(at, index)?, Found::Chunk(array, index))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn size(&self, key: &Key, array: &ArrayChunks, index: u64) -> Result<u64> {
+        match array.table.get(index) {
+            Chunk::Missing => Ok(0),
+            Chunk::Inline(bytes) => Ok(bytes.len() as u64),
+            Chunk::Range { length, .. } => Ok(length),
+            Chunk::Made(number) => array.table.maker().map_or(Ok(0), |maker| maker.size(number)),
+            Chunk::Whole { source } => {
+                let Some(source) = self.sources.get(source.0 as usize) else { return Ok(0) };
+                let options = source.state.as_ref().map_or_else(GetOptions::default, |state| state.options.clone());
+                let Some(fetched) = Store::get(&source.store, &source.key, &[], &options)? else {
+                    let fault = VirtualFault::NoFile { key: key.clone(), file: source.to_string() };
+                    return Err(fault.of(self.name.clone()));
+                };
+                fetched.size.ok_or_else(|| Error::contract(source, &source.key, "no size", "the size of the value"))
+            }
+        }
+    }
+}
+
+/// What a key is that a list gives.
+enum Found<'a> {
+    /// A document of so many bytes.
+    Document(u64),
+    Chunk(&'a ArrayChunks, u64),
+}
+
+impl ArrayChunks {
+    fn key(&self, at: &str, index: u64) -> Result<Key> {
+        let mut key = at.to_owned();
+        self.form.write(index, &self.counts, &mut key);
+        Key::new(&key)
+    }
+
+    /// What lies directly under a folder of the array.
+    fn list_dir(&self, at: &str, folder: &str, keys: &mut Vec<Key>, prefixes: &mut Vec<Prefix>) -> Result<()> {
+        let Some(subtree) = self.form.subtree(folder, &self.counts) else { return Ok(()) };
+        let mut from = subtree.chunks.start;
+        let next = |from| self.table.next(from).filter(|found| *found < subtree.chunks.end);
+        match subtree.level {
+            Level::Chunks => {
+                for index in self.table.present(subtree.chunks.clone()) {
+                    keys.push(self.key(at, index)?);
+                }
+            }
+            Level::Head => {
+                if next(from).is_some() {
+                    prefixes.push(Prefix::new(&format!("{at}c/"))?);
+                }
+            }
+            Level::Folders(span) => {
+                while let Some(found) = next(from) {
+                    let number = (found - subtree.chunks.start).checked_div(span).unwrap_or(0);
+                    prefixes.push(Prefix::new(&format!("{at}{folder}{number}/"))?);
+                    from = subtree.chunks.start + (number + 1) * span;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,87 @@
+//! A store of documents in memory and of chunks elsewhere.
+
+use std::fmt;
+use std::sync::Arc;
+
+use zarr_store::{
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Fetched, GetOptions, Key, Listing, Prefix, Result, SizeVisitor,
+    Store,
+};
+
+use crate::contents::Contents;
+use crate::get::Get;
+
+/// A read-only store of documents in memory, and of chunks that are ranges of files, bytes in memory, or made when they are asked for.
+///
+/// A chunk has the version of the file that it lies in. A file that was added in one state is read in that alone; another state of it is
+/// an error. What clones share is the same store.
+#[derive(Clone)]
+pub struct VirtualStore(Arc<Contents>);
+
+impl VirtualStore {
+    pub(crate) fn new(contents: Contents) -> Self {
+        Self(Arc::new(contents))
+    }
+
+    pub(crate) fn contents(&self) -> &Contents {
+        &self.0
+    }
+}
+
+impl fmt::Display for VirtualStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for VirtualStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("VirtualStore")
+            .field("name", &self.0.name)
+            .field("documents", &self.0.documents.len())
+            .field("arrays", &self.0.arrays.len())
+            .field("sources", &self.0.sources.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Store for VirtualStore {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        match self.0.get(key, ranges, options)? {
+            Get::Done(reply) => Ok(reply),
+            Get::Ask(asked) => {
+                let got = asked.source.store.get(&asked.source.key, &asked.ranges, &asked.options);
+                asked.end(got)
+            }
+        }
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        self.0.list_dir(prefix)
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        self.0.list_prefix(prefix)
+    }
+
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        self.0.visit_sizes(prefix, visit)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Contents::CAPABILITIES
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.0.profile
+    }
+
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        let is_remote = self.0.sources.iter().any(|source| source.not_blocking.is_some());
+        is_remote.then(|| Arc::new(self.clone()) as Arc<dyn AsyncStore>)
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.0.take_warnings()
+    }
+}
