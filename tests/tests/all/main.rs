@@ -51,6 +51,7 @@ mod migrated_beside;
 mod migration;
 mod missing;
 mod model;
+mod netcdf_files;
 mod objects;
 mod older;
 mod opening;

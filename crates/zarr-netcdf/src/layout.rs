@@ -1,0 +1,144 @@
+//! Where the values of variables lie.
+
+use zarr_store_virtual::{ChunkTable, ChunkTableBuilder, SourceId, VirtualFault};
+
+use crate::NetcdfFault;
+use crate::cursor::padded;
+use crate::header::{Header, Variable};
+
+/// A variable that does not lie record by record has one chunk up to this size.
+const CHUNK: u64 = 64 << 20;
+/// Chunks of less are not made of a large variable, unless it is larger than `LARGEST`.
+const SMALLEST: u64 = 1 << 20;
+/// The largest chunk, where the lengths of a variable have no better divisor.
+const LARGEST: u64 = 1 << 30;
+/// So many divisors of a length are tried.
+const DIVISORS: u64 = 4096;
+
+/// The records of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Records {
+    pub(crate) count: u64,
+    /// The distance from one record to the next.
+    size: u64,
+}
+
+/// The array that a variable is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub(crate) shape: Vec<u64>,
+    pub(crate) chunk_shape: Vec<u64>,
+    /// Chunks along each axis.
+    pub(crate) counts: Vec<u64>,
+    count: u64,
+    begin: u64,
+    /// The bytes of a chunk.
+    length: u64,
+    /// From one chunk to the next.
+    stride: u64,
+}
+
+impl Records {
+    /// The records in a file of so many bytes.
+    pub(crate) fn of(header: &Header, file: u64) -> Result<Self, NetcdfFault> {
+        let variables = || header.variables.iter().filter(|variable| variable.is_record);
+        let mut size = 0_u64;
+        for variable in variables() {
+            let sum = size.checked_add(padded(variable.size)).filter(|sum| *sum < u64::MAX);
+            size = sum.ok_or_else(|| NetcdfFault::TooLarge { name: variable.name.clone() })?;
+        }
+        // A single variable is not filled up.
+        if let Some(last) = variables().next_back().filter(|last| padded(last.size) == size) {
+            size = last.size;
+        }
+        let first = variables().map(|variable| variable.begin).min().unwrap_or(file);
+        let by_size = || file.saturating_sub(first).checked_div(size).unwrap_or(0);
+        Ok(Self { count: header.records.unwrap_or_else(by_size), size })
+    }
+}
+
+impl Layout {
+    pub(crate) fn of(variable: &Variable, records: Records) -> Result<Self, NetcdfFault> {
+        let mut shape = variable.lengths.clone();
+        let Variable { begin, size, nc_type, .. } = *variable;
+        let too_large = || NetcdfFault::TooLarge { name: variable.name.clone() };
+        if variable.is_record {
+            shape.insert(0, records.count);
+            records.size.checked_mul(records.count).ok_or_else(too_large)?;
+        }
+        // Records that lie directly behind each other are no different from other elements.
+        let lies_apart = variable.is_record && records.size != size;
+        let chunk_shape = if lies_apart {
+            std::iter::once(1).chain(variable.lengths.iter().copied()).collect()
+        } else {
+            divided(&shape, nc_type.size()).ok_or_else(too_large)?
+        };
+        let ceil = |(length, chunk): (&u64, &u64)| length.checked_div(*chunk).unwrap_or(0);
+        let counts: Vec<u64> = shape.iter().zip(&chunk_shape).map(ceil).collect();
+        let product =
+            |numbers: &[u64], first: u64| numbers.iter().try_fold(first, |product, n| product.checked_mul(*n));
+        let count = product(&counts, 1).ok_or_else(too_large)?;
+        let length = product(&chunk_shape, nc_type.size()).ok_or_else(too_large)?;
+        let stride = if lies_apart { records.size } else { length };
+        Ok(Self { shape, chunk_shape, counts, count, begin, length, stride })
+    }
+
+    /// The chunks in a file.
+    pub(crate) fn table(&self, source: SourceId) -> Result<ChunkTable, VirtualFault> {
+        let mut table = ChunkTableBuilder::new(self.count);
+        table.set_even(0..self.count, source, self.begin, self.length, self.stride)?;
+        table.build()
+    }
+}
+
+/// The shape of chunks that lie one behind the other, since each is whole along all axes behind the first that is divided.
+fn divided(shape: &[u64], item: u64) -> Option<Vec<u64>> {
+    let mut chunk: Vec<u64> = shape.iter().map(|length| (*length).max(1)).collect();
+    let mut size = chunk.iter().try_fold(item, |size, length| size.checked_mul(*length))?;
+    for length in &mut chunk {
+        if size <= CHUNK {
+            break;
+        }
+        let row = size / *length;
+        let least = size.div_ceil(CHUNK).min(*length);
+        let parts = (least..=least.saturating_add(DIVISORS).min(*length)).find(|parts| length.is_multiple_of(*parts));
+        match parts {
+            Some(parts) if row.saturating_mul(*length / parts) >= SMALLEST || size > LARGEST => *length /= parts,
+            _ if size <= LARGEST => break,
+            _ => *length = 1,
+        }
+        size = row * *length;
+        if *length > 1 {
+            break;
+        }
+    }
+    Some(chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_variables_are_divided_along_their_first_axes() {
+        let cases: [(&[u64], u64, &[u64]); 9] = [
+            (&[], 8, &[]),
+            (&[3, 4], 8, &[3, 4]),
+            (&[0, 4], 8, &[1, 4]),
+            // 400 MiB in seven chunks and more: 100 has the divisor 10.
+            (&[100, 1024, 1024], 4, &[10, 1024, 1024]),
+            // One row is larger than a chunk should be, and is divided as well.
+            (&[3, 64, 1024, 1024], 4, &[1, 16, 1024, 1024]),
+            // A prime number of small rows: one chunk.
+            (&[1_000_003, 100], 4, &[1_000_003, 100]),
+            // More of them than one chunk may have.
+            (&[1_000_003, 1000], 4, &[1, 1000]),
+            (&[2, 1 << 23], 8, &[1, 1 << 23]),
+            (&[1 << 62], 1, &[1 << 26]),
+        ];
+        for (shape, item, expected) in cases {
+            assert_eq!(divided(shape, item).as_deref(), Some(expected), "{shape:?}");
+        }
+        assert_eq!(divided(&[1 << 62, 8], 1), None);
+    }
+}
