@@ -1,0 +1,157 @@
+//! The arrays that documents describe: which keys are their chunks.
+
+use std::collections::HashMap;
+
+use zarr_json::{ParseOptions, Value};
+use zarr_store_virtual::{ChunkKeyForm, ChunkTableBuilder, Separator};
+
+use crate::ReferencesFault;
+
+/// An array, by its prefix.
+#[derive(Debug)]
+pub(crate) struct ArrayKeys {
+    pub(crate) prefix: String,
+    pub(crate) form: ChunkKeyForm,
+    pub(crate) counts: Vec<u64>,
+    pub(crate) table: ChunkTableBuilder,
+    /// Whether its own document was read, and not that in consolidated metadata alone.
+    is_own: bool,
+}
+
+/// The arrays of a store.
+#[derive(Debug, Default)]
+pub(crate) struct Arrays {
+    pub(crate) list: Vec<ArrayKeys>,
+    by_prefix: HashMap<String, usize>,
+    /// The last one that was found.
+    last: usize,
+}
+
+/// The names of documents.
+pub(crate) const DOCUMENTS: [&str; 5] = [".zarray", ".zgroup", ".zattrs", ".zmetadata", "zarr.json"];
+
+/// The prefix of a key, and its name.
+pub(crate) fn split(key: &str) -> (&str, &str) {
+    key.split_at(key.rfind('/').map_or(0, |at| at + 1))
+}
+
+impl Arrays {
+    /// Takes note of the arrays that a document describes.
+    pub(crate) fn note(&mut self, key: &str, text: &[u8]) -> Result<(), ReferencesFault> {
+        let (prefix, name) = split(key);
+        if ![".zarray", ".zmetadata", "zarr.json"].contains(&name) {
+            return Ok(());
+        }
+        let fault = |what: String| ReferencesFault::Document { key: key.to_owned(), what };
+        let document = zarr_json::parse(text, ParseOptions::ALL).map_err(|error| fault(error.to_string()))?.value;
+        let consolidated = match name {
+            ".zarray" => return self.add(prefix, of_v2(&document).map_err(fault)?, true),
+            ".zmetadata" => document.get("metadata"),
+            _ => {
+                if is_array(&document) {
+                    self.add(prefix, of_v3(&document).map_err(fault)?, true)?;
+                }
+                document.get("consolidated_metadata").and_then(|consolidated| consolidated.get("metadata"))
+            }
+        };
+        let Some(members) = consolidated.and_then(Value::as_object) else { return Ok(()) };
+        for (path, document) in members.iter() {
+            let fault = |what: String| fault(format!("{path}: {what}"));
+            if name == "zarr.json" && is_array(document) {
+                self.add(&format!("{prefix}{path}/"), of_v3(document).map_err(fault)?, false)?;
+            } else if name == ".zmetadata" && split(path).1 == ".zarray" {
+                self.add(&format!("{prefix}{}", split(path).0), of_v2(document).map_err(fault)?, false)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        prefix: &str,
+        (form, counts): (ChunkKeyForm, Vec<u64>),
+        is_own: bool,
+    ) -> Result<(), ReferencesFault> {
+        let product = counts.iter().try_fold(1_u64, |product, count| product.checked_mul(*count));
+        let what = || format!("found {counts:?} chunks, more than there are numbers of 64 bits for");
+        let count = product.ok_or_else(|| ReferencesFault::Document { key: prefix.to_owned(), what: what() })?;
+        let array = ArrayKeys { prefix: prefix.to_owned(), form, counts, table: ChunkTableBuilder::new(count), is_own };
+        match self.by_prefix.get(prefix).and_then(|at| self.list.get_mut(*at)) {
+            Some(known) if is_own || !known.is_own => *known = array,
+            Some(_) => {}
+            None => {
+                self.by_prefix.insert(prefix.to_owned(), self.list.len());
+                self.list.push(array);
+            }
+        }
+        Ok(())
+    }
+
+    /// The array that a key is a chunk of, and the number of the chunk.
+    pub(crate) fn chunk(&mut self, key: &str) -> Option<(&mut ArrayKeys, u64)> {
+        let of = |array: &ArrayKeys| array.form.index(key.strip_prefix(array.prefix.as_str())?, &array.counts);
+        let last = self.list.get(self.last).and_then(of).map(|index| (self.last, index));
+        let (at, index) = last.or_else(|| {
+            let ends = std::iter::once(0).chain(key.match_indices('/').map(|(at, _)| at + 1));
+            ends.filter_map(|end| {
+                let at = *self.by_prefix.get(&key[..end])?;
+                Some((at, of(self.list.get(at)?)?))
+            })
+            .next()
+        })?;
+        self.last = at;
+        self.list.get_mut(at).map(|array| (array, index))
+    }
+}
+
+fn is_array(document: &Value) -> bool {
+    document.get("node_type").and_then(Value::as_str) == Some("array")
+}
+
+type Keys = (ChunkKeyForm, Vec<u64>);
+
+fn of_v2(document: &Value) -> Result<Keys, String> {
+    let counts = counts(document.get("shape"), document.get("chunks"))?;
+    let separator = separator(document.get("dimension_separator"), Separator::Dot)?;
+    Ok((ChunkKeyForm::V2(separator), counts))
+}
+
+fn of_v3(document: &Value) -> Result<Keys, String> {
+    let grid = document.get("chunk_grid");
+    let name = grid.and_then(|grid| grid.get("name")).and_then(Value::as_str);
+    if name != Some("regular") {
+        return Err(format!("found the chunk grid {name:?}, expected \"regular\": references to others are not read"));
+    }
+    let shape =
+        grid.and_then(|grid| grid.get("configuration")).and_then(|configuration| configuration.get("chunk_shape"));
+    let counts = counts(document.get("shape"), shape)?;
+    let encoding = document.get("chunk_key_encoding");
+    let name = encoding.and_then(|encoding| encoding.as_str().or_else(|| encoding.get("name")?.as_str()));
+    let given = encoding.and_then(|encoding| encoding.get("configuration")?.get("separator"));
+    let form = match name {
+        Some("default") => ChunkKeyForm::Default(separator(given, Separator::Slash)?),
+        Some("v2") => ChunkKeyForm::V2(separator(given, Separator::Dot)?),
+        name => return Err(format!("found the chunk key encoding {name:?}, expected \"default\" or \"v2\"")),
+    };
+    Ok((form, counts))
+}
+
+fn counts(shape: Option<&Value>, chunks: Option<&Value>) -> Result<Vec<u64>, String> {
+    let numbers = |value: Option<&Value>| value?.as_array()?.iter().map(Value::as_u64).collect::<Option<Vec<u64>>>();
+    let (shape, chunks) =
+        numbers(shape).zip(numbers(chunks)).ok_or("found no shapes of the array and of its chunks")?;
+    if shape.len() != chunks.len() {
+        return Err(format!("found the shape {shape:?} and chunks of {chunks:?}, expected as many numbers"));
+    }
+    // A chunk without elements is refused when the array is opened.
+    Ok(shape.iter().zip(&chunks).map(|(length, chunk)| length.div_ceil((*chunk).max(1))).collect())
+}
+
+fn separator(given: Option<&Value>, default: Separator) -> Result<Separator, String> {
+    match given.map(|given| (given, given.as_str())) {
+        None => Ok(default),
+        Some((_, Some("/"))) => Ok(Separator::Slash),
+        Some((_, Some("."))) => Ok(Separator::Dot),
+        Some((given, _)) => Err(format!("found the separator {}, expected / or .", given.excerpt())),
+    }
+}

@@ -1,0 +1,172 @@
+//! Which files references may lead to.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use zarr_store::{Key, Prefix, Result, Store};
+use zarr_store_virtual::{SourceId, VirtualStoreBuilder};
+
+use crate::{ReferencesFault, ReferencesOptions};
+
+/// Finds files by the URLs of references.
+pub(crate) struct Targets<'a> {
+    store: Arc<dyn Store>,
+    /// The directory of the references in this store.
+    directory: Prefix,
+    options: &'a ReferencesOptions,
+    /// The addresses of this directory, in the form of [`plain`].
+    addresses: Vec<String>,
+    allowed: Vec<Allowed>,
+    known: HashMap<String, SourceId>,
+    last: Option<(String, SourceId)>,
+}
+
+/// A prefix that the caller allows.
+struct Allowed {
+    /// As it was given.
+    given: String,
+    /// In the form of [`plain`].
+    prefix: String,
+    store: Option<Arc<dyn Store>>,
+}
+
+impl<'a> Targets<'a> {
+    pub(crate) fn new(store: Arc<dyn Store>, key: &Key, options: &'a ReferencesOptions) -> Self {
+        let allowed = |given: &String| Allowed {
+            given: given.clone(),
+            prefix: plain(given).trim_end_matches('/').to_owned(),
+            store: None,
+        };
+        Self {
+            store,
+            directory: key.parent(),
+            addresses: options.directories.iter().map(|at| plain(at).trim_end_matches('/').to_owned()).collect(),
+            allowed: options.allowed.iter().map(allowed).collect(),
+            options,
+            known: HashMap::new(),
+            last: None,
+        }
+    }
+
+    /// The source of a store that a URL stands for.
+    pub(crate) fn source(
+        &mut self,
+        name: &str,
+        key: &str,
+        url: &str,
+        builder: &mut VirtualStoreBuilder,
+    ) -> Result<SourceId> {
+        if let Some((last, source)) = &self.last
+            && last == url
+        {
+            return Ok(*source);
+        }
+        let source = match self.known.get(url) {
+            Some(source) => *source,
+            None => {
+                let (store, target) = self.file(name, key, url)?;
+                let source = builder.source(store, target);
+                self.known.insert(url.to_owned(), source);
+                source
+            }
+        };
+        self.last = Some((url.to_owned(), source));
+        Ok(source)
+    }
+
+    /// The store that a file is in, and its key there.
+    pub(crate) fn file(&mut self, name: &str, key: &str, url: &str) -> Result<(Arc<dyn Store>, Key)> {
+        let refuse =
+            |reason: String| ReferencesFault::NotAllowed { key: key.to_owned(), url: url.to_owned(), reason }.of(name);
+        let target = plain(url);
+        if !is_absolute(&target) {
+            let inside = self.directory.join(target.trim_start_matches("./"));
+            let inside =
+                inside.map_err(|_| refuse("which does not lie below the directory of the references".to_owned()))?;
+            return Ok((Arc::clone(&self.store), inside));
+        }
+        if is_web(&target) && target.contains(['?', '#']) {
+            return Err(refuse("which has a query, and no name alone".to_owned()));
+        }
+        if let Some(rest) = self.addresses.iter().find_map(|at| below(&target, at)) {
+            let inside = unescaped(&target, rest).and_then(|rest| self.directory.join(&rest).ok());
+            let inside = inside.ok_or_else(|| refuse("which is no name of a file".to_owned()))?;
+            return Ok((Arc::clone(&self.store), inside));
+        }
+        let is_local = |address: &String| address.starts_with('/') || is_drive(address);
+        if is_local(&target) && self.addresses.iter().any(|at| !is_local(at)) {
+            return Err(refuse("a file of this machine, to which references from elsewhere never lead".to_owned()));
+        }
+        for allowed in &mut self.allowed {
+            let Some(rest) = below(&target, &allowed.prefix) else { continue };
+            let inside = unescaped(&target, rest).and_then(|rest| Key::new(&rest).ok());
+            let inside = inside.ok_or_else(|| refuse("which is no name of a file".to_owned()))?;
+            let open = self.options.open.as_ref();
+            let store = match &allowed.store {
+                Some(store) => Arc::clone(store),
+                None => {
+                    let open = open.ok_or_else(|| refuse("which nothing opens here".to_owned()))?;
+                    Arc::clone(allowed.store.insert(open(&allowed.given)?))
+                }
+            };
+            return Ok((store, inside));
+        }
+        let places: Vec<&str> =
+            self.addresses.iter().take(1).chain(self.allowed.iter().map(|it| &it.prefix)).map(String::as_str).collect();
+        let places = if places.is_empty() { "the directory of the references".to_owned() } else { places.join(", ") };
+        Err(refuse(format!(
+            "which does not lie below {places}: references lead elsewhere only where the caller allows it"
+        )))
+    }
+}
+
+/// A URL of one form for each file: a path of this machine without `file://`, and the scheme in lower case.
+fn plain(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let scheme = scheme.to_ascii_lowercase();
+    if scheme == "file" || scheme == "local" {
+        let path = rest.strip_prefix("localhost").filter(|path| path.starts_with('/')).unwrap_or(rest);
+        return decoded(path).unwrap_or_else(|| path.to_owned());
+    }
+    format!("{scheme}://{rest}")
+}
+
+fn is_absolute(url: &str) -> bool {
+    url.starts_with('/') || url.contains("://") || url.contains("::") || is_drive(url)
+}
+
+fn is_drive(url: &str) -> bool {
+    url.starts_with('\\') || matches!(url.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
+}
+
+fn is_web(url: &str) -> bool {
+    url.starts_with("https://") || url.starts_with("http://")
+}
+
+/// What lies behind a prefix and a slash.
+fn below<'u>(url: &'u str, prefix: &str) -> Option<&'u str> {
+    url.strip_prefix(prefix)?.strip_prefix('/').filter(|rest| !rest.is_empty())
+}
+
+/// The name of a file in the web, which a URL has with escapes.
+fn unescaped(url: &str, rest: &str) -> Option<String> {
+    if is_web(url) { decoded(rest) } else { Some(rest.to_owned()) }
+}
+
+/// The text that `%41` and the like stand for.
+fn decoded(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let (mut decoded, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while let Some(byte) = bytes.get(at) {
+        if *byte == b'%' {
+            let digits =
+                text.get(at + 1..at + 3).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+            decoded.push(u8::from_str_radix(digits?, 16).ok()?);
+            at += 3;
+        } else {
+            decoded.push(*byte);
+            at += 1;
+        }
+    }
+    String::from_utf8(decoded).ok()
+}
