@@ -44,12 +44,13 @@ const OPTIONS: [(&str, &str); 18] = [
 ];
 
 /// Hints about messages of stores, which have none.
-const MESSAGES: [(&str, &str); 2] = [
+const MESSAGES: [(&str, &str); 3] = [
     (
         "the store cannot list",
         "nodes are found by their paths, or all by consolidated metadata, which `zarr consolidate` writes where the data lies",
     ),
-    ("the store is read-only", "`zarr cp` copies it to a place that can be written"),
+    ("references lead elsewhere only where the caller allows it", "--store-option allow=ADDRESS allows it"),
+    ("the store is read-only", "`zarr cp` or `zarr convert` copies it to a place that can be written"),
 ];
 
 /// A hint of the library as one of the command.
@@ -101,13 +102,14 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     /// The crates whose errors the command prints.
-    const CRATES: [&str; 10] = [
+    const CRATES: [&str; 11] = [
         "zarr-array",
         "zarr-codec",
         "zarr-compare",
         "zarr-convert",
         "zarr-dataset",
         "zarr-hierarchy",
+        "zarr-references",
         "zarr-scan",
         "zarr-stats",
         "zarr-store",

@@ -50,6 +50,8 @@
 //! | `filesystem` | stores in directories | yes |
 //! | `zip` | stores in zip files, to be read | yes |
 //! | `sqlite` | stores in SQLite files; SQLite is built, in C | |
+//! | `netcdf` | netCDF-3 files as stores, to be read | |
+//! | `references` | references of kerchunk (JSON) as stores, to be read | |
 //! | `cached` | `store::Cached`, a store that keeps values of another in memory | yes |
 //! | `parallel` | decoding and encoding on several threads | yes |
 //! | `ndarray` | reads into and writes from arrays of `ndarray` | yes |
@@ -89,7 +91,8 @@
 //! data types in `zarr-dtype`, geometry in `zarr-grid`, codecs in `zarr-codec` and a crate for each family, stores in
 //! `zarr-store` and a crate for each kind, who runs operations on them in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays in
 //! `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`, the
-//! passes over all elements of these in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`. Each can be used alone.
+//! passes over all elements of these in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`, files
+//! of other formats in `zarr-netcdf` and `zarr-references`. Each can be used alone.
 
 mod address;
 #[cfg(feature = "check")]

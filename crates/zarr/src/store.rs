@@ -1,6 +1,8 @@
 //! Stores, and opening them by address.
 
 mod address;
+#[cfg(any(feature = "netcdf", feature = "references"))]
+mod formats;
 mod grammar;
 mod known;
 mod options;
@@ -22,6 +24,10 @@ pub use options::StoreOptions;
 pub use schemes::{Scheme, Schemes};
 pub use signature::{Signature, signature_of_file, signature_of_store};
 pub use zarr_drive::{AsyncAsSync, SyncAsAsync, Unblocker, block_on, unblock};
+#[cfg(feature = "netcdf")]
+pub use zarr_netcdf::{NetcdfFault, NetcdfOptions};
+#[cfg(feature = "references")]
+pub use zarr_references::{ReferencesFault, ReferencesOptions};
 pub use zarr_store::*;
 #[cfg(feature = "cached")]
 pub use zarr_store_cached::Cached;
@@ -33,6 +39,8 @@ pub use zarr_store_http::HttpStore;
 pub use zarr_store_object::BucketStore;
 #[cfg(feature = "sqlite")]
 pub use zarr_store_sqlite::{Journal, SqliteFault, SqliteOptions, SqliteStore};
+#[cfg(any(feature = "netcdf", feature = "references"))]
+pub use zarr_store_virtual::{VirtualFault, VirtualStore};
 #[cfg(feature = "zip")]
 pub use zarr_store_zip::{AsyncZipStore, ZipArrangement, ZipFault, ZipOptions, ZipStore};
 
@@ -47,9 +55,11 @@ pub mod testing {
 /// # Addresses
 /// | address | store | options |
 /// |---|---|---|
-/// | a path, `file:///path` | with feature `filesystem` the directory; with feature `zip` the zip file if it is a file | `durability` (`none`, `file`, `full`), `locks`, `sync_on_request` |
+/// | a path, `file:///path` | with feature `filesystem` the directory; with feature `zip` the zip file, with `netcdf` the netCDF-3 file, with `references` the references of kerchunk, if it is a file | `durability` (`none`, `file`, `full`), `locks`, `sync_on_request` |
 /// | `zip:ADDRESS` | with feature `zip` the zip file at the address; one of this machine is written too, one in a bucket or on the web is read by ranges | those of the store at the address |
 /// | `sqlite:PATH` | with feature `sqlite` the SQLite file | `busy_timeout` in seconds, `journal` (`rollback`, `wal`) of a new file, `read_only` |
+/// | `netcdf:ADDRESS` | with feature `netcdf` the netCDF-3 file at the address, to read | those of the store at the address |
+/// | `references:ADDRESS` | with feature `references` the references of kerchunk (JSON) at the address, to read | `allow`: addresses, with commas in between, below which files may lie beside those below the directory of the references; those of the store at the address |
 /// | `s3://bucket/prefix`, `gs://..`, `az://..` | with features `s3`, `gs`, `az` the keys below a prefix of a bucket; `gcs`, `abfs` and `abfss` are understood | `anonymous`, `endpoint`, `region`, `requester_pays`, `missing` (`403`), credentials and others: `BucketStore` |
 /// | `https://host/path`, `http://..` | with feature `http` the files below a URL, to read | `header.NAME`, `missing` (`403`) and others: `HttpStore` |
 /// | `memory:` | a new, empty one in memory | |

@@ -59,6 +59,7 @@ mod other_files;
 mod overtaken;
 mod packages;
 mod plans;
+mod reference_files;
 mod regions;
 mod remote_writers;
 mod replaced;

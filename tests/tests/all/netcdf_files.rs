@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use zarr::store::{
-    AccessProfile, Counted, ErrorKind, FilesystemStore, Key, MemoryStore, Prefix, ReadOnly, Store, StoreExt, testing,
+    AccessProfile, Counted, ErrorKind, FilesystemStore, Key, MemoryStore, Prefix, ReadOnly, Store, StoreExt,
+    StoreOptions, schemes, testing,
 };
 use zarr_array::Array;
 use zarr_cf::fill::{FILL_VALUE, from_attribute};
@@ -140,6 +141,33 @@ fn a_file_is_opened_by_one_request_and_read_by_ranges() {
     assert_eq!(array.read::<f64>([2..3, 4..5]).unwrap(), [1e6]);
     let counts = counted.take();
     assert_eq!((counts.gets, counts.bytes_read), (1, 8));
+}
+
+#[test]
+fn files_are_found_by_their_first_bytes_and_by_their_scheme() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data.bin");
+    std::fs::copy(self::folder().join("cdf1.nc"), &path).unwrap();
+    let path = path.to_str().unwrap();
+    for address in [path.to_owned(), format!("netcdf:{path}")] {
+        let array = zarr::open(format!("{address}::/time").as_str()).array().unwrap();
+        assert_eq!(array.read::<f64>(..).unwrap(), [0.0, 1.0, 2.0, 3.5]);
+    }
+    let array = zarr::open(format!("{path}/time").as_str()).array().unwrap();
+    assert_eq!(array.shape(), [4]);
+    let error = zarr::store::create(path).unwrap_err();
+    assert!(error.is_read_only(), "{error}");
+    let error = zarr::store::open_with(path, &StoreOptions::new().set("locks", "true")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    let missing = format!("netcdf:{path}x");
+    assert!(zarr::store::open(&missing).unwrap_err().is_not_found());
+    assert!(schemes().get("netcdf").is_some());
+    std::fs::write(path, "no netCDF").unwrap();
+    let error = zarr::store::open(&format!("netcdf:{path}")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("{path}: found \"no n\", expected a netCDF-3 file, which begins with CDF and 1, 2 or 5")
+    );
 }
 
 /// Damaged files have clear errors or other values, and take no more memory than a header may.

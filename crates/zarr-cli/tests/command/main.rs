@@ -42,6 +42,7 @@ mod mixed;
 mod nodes;
 mod objects;
 mod ome;
+mod other_formats;
 mod output;
 mod pager;
 mod read_write;

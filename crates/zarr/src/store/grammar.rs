@@ -146,7 +146,8 @@ impl Schemes {
             Rest::Nothing => Ok((address, None)),
             Rest::Path(path) => {
                 let split = match address.scheme() {
-                    None => split_path(path, |path| is_hierarchy(path) || is_zip(path)),
+                    // Nothing else lies behind the name of a file.
+                    None => split_path(path, |path| is_hierarchy(path) || is_zip(path) || path.is_file()),
                     Some(_) => split_path(path, |path| path.is_file() || has_end(path, ends) && !path.is_dir()),
                 };
                 let (root, node) = split.map_err(|message| address.refuse(message))?;

@@ -31,6 +31,10 @@ pub fn schemes() -> Schemes {
         schemes.add(remote::web(&["https", "http"]));
         #[cfg(feature = "zip")]
         schemes.add(Scheme::address(&["zip"], open_zip).create(create_zip).ends(super::grammar::ZIP));
+        #[cfg(feature = "netcdf")]
+        schemes.add(Scheme::address(&["netcdf"], super::formats::netcdf::open).ends(&[".nc", ".cdf"]));
+        #[cfg(feature = "references")]
+        schemes.add(super::formats::references::scheme());
         for (names, expected) in HINTS {
             for name in *names {
                 if schemes.get(name).is_none() {
@@ -54,9 +58,13 @@ const HINTS: &[(&[&str], &str)] = &[
     (&["gs", "gcs"], "a build with the feature `gs`, which has buckets of Google Cloud Storage"),
     (&["az", "abfs", "abfss"], "a build with the feature `az`, which has containers of Azure"),
     (&["http", "https"], "a build with the feature `http`, which reads over HTTP"),
+    (&["netcdf"], "a build with the feature `netcdf`, which has netCDF files"),
+    (&["references"], "a build with the feature `references`, which has references of kerchunk"),
 ];
 
-#[cfg(feature = "filesystem")]
+#[cfg(all(feature = "filesystem", feature = "references"))]
+const FILE_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request", "allow"];
+#[cfg(all(feature = "filesystem", not(feature = "references")))]
 const FILE_OPTIONS: &[&str] = &["durability", "locks", "sync_on_request"];
 #[cfg(not(feature = "filesystem"))]
 const FILE_OPTIONS: &[&str] = &[];
@@ -65,14 +73,23 @@ fn memory(_: &StoreAddress, _: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Sto
     Ok(Arc::new(MemoryStore::new()))
 }
 
-/// Opens the directory or zip file at a path.
-fn open_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
+/// Opens the directory or file at a path.
+fn open_file(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) -> Result<Arc<dyn Store>> {
     let path = path(address)?;
     if super::grammar::is_zip(path) && path.is_file() {
         return zip_file(address, path, options, Missing::Refuse);
     }
+    #[cfg(any(feature = "netcdf", feature = "references"))]
+    if let Some(store) = super::formats::open_file(address, path, options, schemes)? {
+        return Ok(store);
+    }
+    #[cfg(not(any(feature = "netcdf", feature = "references")))]
+    let _ = schemes;
     #[cfg(feature = "filesystem")]
     return match zarr_store_filesystem::FilesystemStore::open(path) {
+        Ok(_) if options.get("allow").is_some() => {
+            Err(address.refuse("option allow is not known, a directory has none of this name"))
+        }
         Ok(store) => Ok(Arc::new(directory(address, store, options)?)),
         Err(Error::NotAStore { store, found, expected }) => {
             let found = super::signature_of_file(path).map_or(found, |signature| signature.what);
@@ -90,6 +107,8 @@ fn create_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> R
     if super::grammar::is_zip(path) {
         return zip_file(address, path, options, Missing::Make);
     }
+    #[cfg(any(feature = "netcdf", feature = "references"))]
+    super::formats::refuse_changes(address, path)?;
     #[cfg(feature = "filesystem")]
     return Ok(Arc::new(directory(address, zarr_store_filesystem::FilesystemStore::create(path)?, options)?));
     #[cfg(not(feature = "filesystem"))]

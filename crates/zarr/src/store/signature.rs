@@ -24,9 +24,9 @@ const FILES: &[(usize, &[u8], &str, &str)] = &[
     (512, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
     (1024, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
     (2048, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
-    (0, b"CDF\x01", "a netCDF file", XARRAY),
-    (0, b"CDF\x02", "a netCDF file", XARRAY),
-    (0, b"CDF\x05", "a netCDF file", XARRAY),
+    (0, b"CDF\x01", NETCDF, NETCDF_HINT),
+    (0, b"CDF\x02", NETCDF, NETCDF_HINT),
+    (0, b"CDF\x05", NETCDF, NETCDF_HINT),
     (0, b"GRIB", "a GRIB file", "xarray with cfgrib reads it, and writes Zarr by to_zarr"),
     (0, b"II*\0", "a TIFF file", TIFF),
     (0, b"MM\0*", "a TIFF file", TIFF),
@@ -43,6 +43,11 @@ const FILES: &[(usize, &[u8], &str, &str)] = &[
     (257, b"ustar", "a tar file", "unpack it first"),
     (0, b"\x1f\x8b", "a file compressed by gzip", "unpack it first"),
 ];
+/// The names of formats that builds with their features open.
+pub(super) const NETCDF: &str = "a netCDF file";
+pub(super) const REFERENCES: &str = "references of kerchunk";
+const NETCDF_HINT: &str =
+    if cfg!(feature = "netcdf") { "it is only read; `zarr convert` converts it to Zarr" } else { XARRAY };
 const XARRAY: &str = "xarray reads it, and writes Zarr by to_zarr";
 const TIFF: &str = "tifffile reads it, also as Zarr, and bioformats2raw converts it";
 
@@ -92,10 +97,12 @@ fn of_bytes(head: &[u8]) -> Option<Signature> {
     };
     let is_references = text.trim_start_matches('\u{feff}').trim_start().starts_with('{')
         && (has("\"refs\"", '{') || has("/.zarray\"", '"') || has("\".zgroup\"", '"'));
-    is_references.then(|| Signature {
-        what: "references of kerchunk",
-        hint: "xarray opens them by the engine kerchunk, and writes Zarr by to_zarr".to_owned(),
-    })
+    let hint = if cfg!(feature = "references") {
+        "they are only read; `zarr convert` converts their data to Zarr"
+    } else {
+        "xarray opens them by the engine kerchunk, and writes Zarr by to_zarr"
+    };
+    is_references.then(|| Signature { what: REFERENCES, hint: hint.to_owned() })
 }
 
 /// A document or a chunk of a node.

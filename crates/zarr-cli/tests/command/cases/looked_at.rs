@@ -18,13 +18,20 @@ fn foreign_containers() {
         write!(references, r#","{file}":["store/{file}",0,{size}]"#).unwrap();
     }
     fs::write(folder.path("refs.json"), references + "}}").unwrap();
+    // They are read as the store is.
+    let tree_of_references = warned(&folder, &["tree", "refs.json"], &[odd]);
+    assert_eq!(tree_of_references[1..], tree[1..]);
+    folder.ok(&["convert", "refs.json", "from_references", "--keep-going"]);
+    folder.ok(&["convert", "store", "from_store", "--keep-going"]);
+    folder.ok(&["diff", "from_references", "from_store"]);
+    let err = refused(&folder, 5, &["attrs", "refs.json", "--set", "a=1"]);
+    assert!(err.contains("the store is read-only") && err.contains("zarr convert"), "{err}");
     fs::write(folder.path("x.h5"), [b"\x89HDF\r\n\x1a\n".as_slice(), &[0; 500]].concat()).unwrap();
     for name in ["ice/snapshots", "ice/manifests", "ice/refs", "n5"] {
         fs::create_dir_all(folder.path(name)).unwrap();
     }
     fs::write(folder.path("n5/attributes.json"), r#"{"n5":"2.5.0"}"#).unwrap();
     for (name, code, what) in [
-        ("refs.json", 2, "found references of kerchunk"),
         ("x.h5", 2, "found an HDF5 file"),
         ("ice", 3, "this is an Icechunk repository"),
         ("n5", 3, "this is an N5 container"),
