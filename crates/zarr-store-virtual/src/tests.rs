@@ -354,6 +354,9 @@ fn a_short_file_and_a_missing_one_are_errors() {
             "virtual:x: key a/c/1: found 8192 bytes in memory:dir/x.bin, expected bytes 8190..8230 for the chunk"
         );
         assert_eq!(error.kind(), ErrorKind::Invalid);
+        // A get of no bytes asks for the file where it asks for a version, and then shows that it is too short.
+        let size = Store::get(&store, &key("a/c/1"), &[], &GetOptions::snapshot());
+        assert!(size.expect_err("short").to_string().contains("found 8192 bytes"));
         files.erase(&key("dir/x.bin")).expect("erase");
         let error = get(&store, "a/c/0").expect_err("missing");
         assert_eq!(error.to_string(), "virtual:x: key a/c/0: found no file memory:dir/x.bin, in which the chunk lies");
