@@ -1,0 +1,105 @@
+//! An HDF5 file that is open, and what goes wrong in it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hdf5_reader::error::Error as ReaderError;
+use hdf5_reader::object_header::ObjectHeader;
+use hdf5_reader::{Hdf5File, Storage};
+use zarr_store::{Error, ErrorKind, Result};
+
+use crate::fault::{Fault, Refusal, guarded};
+use crate::heap::{Heaps, Reference, Sizes};
+use crate::source::Source;
+
+/// A file and the parts of it that are kept.
+pub(crate) struct File {
+    pub(crate) source: Arc<Source>,
+    hdf5: Hdf5File,
+    heaps: Heaps,
+}
+
+impl File {
+    pub(crate) fn open(source: Source) -> Result<Self> {
+        let source = Arc::new(source);
+        let storage: Arc<dyn Storage> = Arc::clone(&source) as Arc<dyn Storage>;
+        let opened = guarded(|| Hdf5File::from_storage(storage));
+        match opened {
+            Ok(hdf5) => Ok(Self { source, hdf5, heaps: Heaps::default() }),
+            Err(refusal) => Err(source.take_failure().unwrap_or_else(|| fault(&source, &refusal))),
+        }
+    }
+
+    /// An error of the whole file.
+    pub(crate) fn fault(&self, refusal: &Refusal) -> Error {
+        self.source.take_failure().unwrap_or_else(|| fault(&self.source, refusal))
+    }
+
+    /// The error of a file that has more than is read.
+    pub(crate) fn limit(&self, message: String) -> Error {
+        Error::Format { store: self.source.to_string(), kind: ErrorKind::Limit, fault: Box::new(Fault::new(message)) }
+    }
+
+    pub(crate) fn storage(&self) -> &dyn Storage {
+        &*self.source
+    }
+
+    pub(crate) fn offset_size(&self) -> u8 {
+        self.hdf5.superblock().offset_size
+    }
+
+    pub(crate) fn length_size(&self) -> u8 {
+        self.hdf5.superblock().length_size
+    }
+
+    pub(crate) fn sizes(&self) -> Sizes {
+        Sizes { offset: self.offset_size(), length: self.length_size() }
+    }
+
+    /// Gives `take` the bytes in the heap of an element of inner elements of `size` bytes.
+    pub(crate) fn element<T>(
+        &self,
+        reference: Reference,
+        size: usize,
+        take: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, Refusal> {
+        self.heaps.with(self.storage(), self.sizes(), reference, size, take)
+    }
+
+    /// Whether an address says that nothing is there.
+    pub(crate) fn is_undefined(&self, address: u64) -> bool {
+        hdf5_reader::io::Cursor::is_undefined_offset(address, self.offset_size())
+    }
+
+    /// Where the header of the root group is.
+    pub(crate) fn root(&self) -> Result<u64, Refusal> {
+        self.guard(|| self.hdf5.superblock().root_object_header_address())
+    }
+
+    /// The messages of the object at an address.
+    pub(crate) fn header(&self, address: u64) -> Result<Arc<ObjectHeader>, Refusal> {
+        self.guard(|| self.hdf5.get_or_parse_header(address))
+    }
+
+    /// The description of the data type of a data set as it lies in the file, which has more of numbers than the parsed one; `None` if
+    /// it is not found by its path.
+    pub(crate) fn raw_datatype(&self, path: &str) -> Option<Vec<u8>> {
+        self.guard(|| self.hdf5.dataset(path)?.raw_datatype()).ok()
+    }
+
+    /// The result of a function of the reader, which hostile bytes may make panic.
+    pub(crate) fn guard<T>(&self, read: impl FnOnce() -> Result<T, ReaderError>) -> Result<T, Refusal> {
+        guarded(read)
+    }
+}
+
+fn fault(source: &Source, refusal: &Refusal) -> Error {
+    let fault = Box::new(Fault::new(refusal.to_string()));
+    Error::Format { store: source.to_string(), kind: ErrorKind::Invalid, fault }
+}
+
+impl fmt::Debug for File {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File").field("source", &self.source).finish_non_exhaustive()
+    }
+}

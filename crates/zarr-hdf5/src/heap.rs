@@ -1,0 +1,88 @@
+//! The global heap, in which elements of variable length lie.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hdf5_reader::Storage;
+use hdf5_reader::global_heap::GlobalHeapCollection;
+
+use crate::fault::{Refusal, guarded};
+
+/// So many collections are kept; each has 4 KiB and more.
+const KEPT: usize = 64;
+
+/// The collections that were read last.
+#[derive(Debug, Default)]
+pub(crate) struct Heaps(Mutex<HashMap<u64, Collection>>);
+
+type Collection = Arc<HashMap<u32, Vec<u8>>>;
+
+/// The bytes of numbers in a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// Those of an address.
+    pub(crate) offset: u8,
+    /// Those of a length.
+    pub(crate) length: u8,
+}
+
+/// A reference to an object of the heap, as elements of variable length are in a chunk.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reference {
+    /// How many inner elements there are.
+    pub(crate) len: u32,
+    collection: u64,
+    object: u32,
+}
+
+impl Reference {
+    /// Bytes of a reference in a file.
+    pub(crate) fn size(sizes: Sizes) -> usize {
+        8 + usize::from(sizes.offset)
+    }
+
+    /// The reference in these bytes; `None` if there are too few.
+    pub(crate) fn parse(sizes: Sizes, bytes: &[u8]) -> Option<Self> {
+        let (len, rest) = bytes.split_first_chunk::<4>()?;
+        let (address, rest) = rest.split_at_checked(usize::from(sizes.offset))?;
+        let (object, _) = rest.split_first_chunk::<4>()?;
+        let collection = address.iter().rev().fold(0, |address, &byte| address << 8 | u64::from(byte));
+        Some(Self { len: u32::from_le_bytes(*len), collection, object: u32::from_le_bytes(*object) })
+    }
+}
+
+impl Heaps {
+    /// Gives `take` the bytes of an element of `len` inner elements of `size` bytes.
+    pub(crate) fn with<T>(
+        &self,
+        storage: &dyn Storage,
+        sizes: Sizes,
+        reference: Reference,
+        size: usize,
+        take: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, Refusal> {
+        if reference.len == 0 {
+            return Ok(take(&[]));
+        }
+        let collection = self.collection(storage, sizes, reference.collection)?;
+        let lacking = || Refusal::new(format!("the heap at byte {} lacks an element", reference.collection));
+        let object = collection.get(&reference.object).ok_or_else(lacking)?;
+        let bytes = (reference.len as usize).checked_mul(size).and_then(|len| object.get(..len));
+        bytes.map(take).ok_or_else(lacking)
+    }
+
+    fn collection(&self, storage: &dyn Storage, sizes: Sizes, address: u64) -> Result<Collection, Refusal> {
+        if let Some(kept) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&address) {
+            return Ok(Arc::clone(kept));
+        }
+        let parsed = guarded(|| GlobalHeapCollection::parse_at_storage(storage, address, sizes.offset, sizes.length))?;
+        let objects = parsed.objects.into_iter().map(|object| (u32::from(object.index), object.data));
+        let collection: Collection = Arc::new(objects.collect());
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        kept.insert(address, Arc::clone(&collection));
+        Ok(collection)
+    }
+}

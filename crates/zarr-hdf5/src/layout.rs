@@ -1,0 +1,213 @@
+//! Where the chunks of a data set lie.
+
+use hdf5_reader::btree_v1::{BTreeV1Key, collect_btree_v1_leaves_storage};
+use hdf5_reader::chunk_index::{
+    ChunkEntry, collect_implicit_chunk_entries, collect_v2_chunk_entries_storage, single_chunk_entry,
+};
+use hdf5_reader::extensible_array::collect_extensible_array_chunk_entries_storage;
+use hdf5_reader::fixed_array::collect_fixed_array_chunk_entries_storage;
+use hdf5_reader::messages::layout::{ChunkIndexing, DataLayout};
+
+use crate::fault::Refusal;
+use crate::file::File;
+
+/// The chunks of a data set.
+pub(crate) struct Chunks {
+    pub(crate) shape: Vec<u64>,
+    /// Along each axis.
+    pub(crate) counts: Vec<u64>,
+    pub(crate) places: StoredChunks,
+}
+
+/// Where chunks lie.
+pub(crate) enum StoredChunks {
+    /// All elements, in the header of the data set.
+    Inline(Vec<u8>),
+    /// Ranges of the file.
+    At(Vec<Place>),
+}
+
+/// Where a chunk lies in the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The number of the chunk in C order.
+    pub(crate) index: u64,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    /// The filters that were left out, as bits.
+    pub(crate) mask: u32,
+}
+
+/// So many chunks of a grid a table of them may have.
+const MAX_COUNT: u64 = 1 << 40;
+
+impl Chunks {
+    /// The chunks of a data set of this shape, and of the largest that it may grow to, which is shown in another, whose elements have `size` bytes. Contiguous elements are divided into chunks of about `part` bytes.
+    pub(crate) fn new(
+        file: &File,
+        layout: &DataLayout,
+        (shape, most): (&[u64], Option<&[u64]>),
+        shown: &[u64],
+        size: usize,
+        is_filtered: bool,
+        part: u64,
+    ) -> Result<Self, Refusal> {
+        let size = size as u64;
+        let too_large =
+            || Refusal::new(format!("found the shape {shape:?} of elements of {size} bytes, which is too large"));
+        let bytes = |shape: &[u64]| shape.iter().try_fold(size, |bytes, len| bytes.checked_mul(*len));
+        let whole: Vec<u64> = shape.iter().map(|len| (*len).max(1)).collect();
+        match layout {
+            DataLayout::Compact { data } => {
+                let len = usize::try_from(bytes(shape).ok_or_else(too_large)?).unwrap_or(usize::MAX);
+                let data = data
+                    .get(..len)
+                    .ok_or_else(|| Refusal::new(format!("found {} bytes in the header, expected {len}", data.len())))?;
+                let counts: Vec<u64> = shape.iter().map(|len| u64::from(*len > 0)).collect();
+                let places = if len == 0 { StoredChunks::At(Vec::new()) } else { StoredChunks::Inline(data.to_vec()) };
+                Ok(Self { shape: whole, counts, places })
+            }
+            DataLayout::Contiguous { address, size: found } => {
+                let total = bytes(shape).ok_or_else(too_large)?;
+                let is_stored = !file.is_undefined(*address) && total > 0;
+                if is_stored && *found < total {
+                    return Err(Refusal::new(format!("found {found} bytes for its elements, expected {total}")));
+                }
+                let shape_of_chunks = if is_stored { divided(shape, size, part) } else { whole };
+                let counts = counts(shape, &shape_of_chunks);
+                let step = bytes(&shape_of_chunks).ok_or_else(too_large)?;
+                let number = if is_stored { total / step } else { 0 };
+                if is_stored && address.checked_add(total).is_none() {
+                    return Err(too_large());
+                }
+                let place = |index: u64| Place { index, offset: address + index * step, size: step, mask: 0 };
+                Ok(Self { shape: shape_of_chunks, counts, places: StoredChunks::At((0..number).map(place).collect()) })
+            }
+            DataLayout::Chunked { address, dims, chunk_indexing, .. } => {
+                // Newer versions list the size of elements as one more dimension.
+                let dims = match dims.len() {
+                    len if len == shape.len() + 1 => &dims[..shape.len()],
+                    _ => &dims[..],
+                };
+                if dims.len() != shape.len() || dims.contains(&0) {
+                    return Err(Refusal::new(format!(
+                        "found chunks of shape {dims:?}, expected {} lengths above 0",
+                        shape.len()
+                    )));
+                }
+                let chunk: Vec<u64> = dims.iter().map(|len| u64::from(*len)).collect();
+                let counts = counts(shown, &chunk);
+                let count = counts.iter().try_fold(1_u64, |count, along| count.checked_mul(*along));
+                let count = count.filter(|count| *count <= MAX_COUNT).ok_or_else(too_large)?;
+                let full = bytes(&chunk).ok_or_else(too_large)?;
+                let mut places = Vec::new();
+                if count > 0 && !file.is_undefined(*address) {
+                    for entry in entries(file, *address, chunk_indexing.as_ref(), (shape, most), dims, size)? {
+                        if file.is_undefined(entry.address) || entry.offsets.len() < shape.len() {
+                            continue;
+                        }
+                        let mut index = Some(0_u64);
+                        for ((offset, len), along) in entry.offsets.iter().zip(&chunk).zip(&counts) {
+                            let at = Some(offset / len).filter(|at| at < along);
+                            index = index.zip(at).map(|(index, at)| index * along + at);
+                        }
+                        // Chunks behind the ends of a data set that was made smaller are kept in the file.
+                        let Some(index) = index else { continue };
+                        let size = if is_filtered && entry.size > 0 { entry.size } else { full };
+                        places.push(Place { index, offset: entry.address, size, mask: entry.filter_mask });
+                    }
+                }
+                places.sort_unstable_by_key(|place| place.index);
+                Ok(Self { shape: chunk, counts, places: StoredChunks::At(places) })
+            }
+            #[allow(unreachable_patterns, reason = "a later reader may know more layouts")]
+            _ => Err(Refusal::new("the layout of its data is not read")),
+        }
+    }
+}
+
+fn counts(shape: &[u64], chunk: &[u64]) -> Vec<u64> {
+    shape.iter().zip(chunk).map(|(len, chunk)| len.div_ceil(*chunk)).collect()
+}
+
+fn entries(
+    file: &File,
+    address: u64,
+    indexing: Option<&ChunkIndexing>,
+    (shape, most): (&[u64], Option<&[u64]>),
+    dims: &[u32],
+    size: u64,
+) -> Result<Vec<ChunkEntry>, Refusal> {
+    let (storage, offsets, lengths) = (file.storage(), file.offset_size(), file.length_size());
+    let rank = u32::try_from(shape.len()).unwrap_or(u32::MAX);
+    file.guard(|| match indexing {
+        None => {
+            let leaves = collect_btree_v1_leaves_storage(storage, address, offsets, lengths, Some(rank), dims, None)?;
+            let entry = |(key, address): (BTreeV1Key, u64)| match key {
+                BTreeV1Key::RawData { chunk_size, filter_mask, offsets } => {
+                    Some(ChunkEntry { address, size: chunk_size.into(), filter_mask, offsets })
+                }
+                BTreeV1Key::Group { .. } => None,
+            };
+            Ok(leaves.into_iter().filter_map(entry).collect())
+        }
+        Some(ChunkIndexing::SingleChunk { filtered_size, filters }) => {
+            Ok(vec![single_chunk_entry(address, *filtered_size, *filters, shape.len())])
+        }
+        Some(ChunkIndexing::Implicit) => {
+            let size = usize::try_from(size).unwrap_or(usize::MAX);
+            collect_implicit_chunk_entries(address, shape, dims, size, None, storage.len())
+        }
+        Some(ChunkIndexing::FixedArray { .. }) => {
+            collect_fixed_array_chunk_entries_storage(storage, address, offsets, lengths, shape, dims, None)
+        }
+        Some(ChunkIndexing::ExtensibleArray { .. }) => {
+            collect_extensible_array_chunk_entries_storage(storage, address, offsets, lengths, shape, most, dims, None)
+        }
+        Some(ChunkIndexing::BTreeV2) => {
+            collect_v2_chunk_entries_storage(storage, address, offsets, lengths, rank, dims, None)
+        }
+    })
+}
+
+/// So many chunks contiguous elements are divided into at most.
+const MAX_PARTS: u64 = 1 << 16;
+
+/// The shape of chunks of about `part` bytes, each of which is one range of elements in C order, and none of which is cut off.
+fn divided(shape: &[u64], size: u64, part: u64) -> Vec<u64> {
+    let mut chunk = shape.to_vec();
+    let mut inner = shape.iter().product::<u64>().saturating_mul(size);
+    let mut number = 1_u64;
+    for (axis, len) in shape.iter().enumerate() {
+        if inner <= part {
+            break;
+        }
+        inner /= len;
+        let fitting = (part / inner.max(1)).max(1);
+        let divides = |at: &u64| len.is_multiple_of(*at);
+        let small = (1..=len.isqrt()).filter(divides);
+        let along = small.flat_map(|at| [at, len / at]).filter(|at| *at <= fitting).max().unwrap_or(1);
+        chunk[axis] = along;
+        number = number.saturating_mul(len / along);
+        if along > 1 || inner <= part {
+            break;
+        }
+    }
+    if number > MAX_PARTS { shape.to_vec() } else { chunk }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contiguous_elements_are_divided_into_ranges() {
+        assert_eq!(divided(&[10, 6], 1, 100), [10, 6]);
+        assert_eq!(divided(&[10, 6], 1, 30), [5, 6]);
+        assert_eq!(divided(&[10, 6], 1, 6), [1, 6]);
+        assert_eq!(divided(&[10, 6], 1, 5), [1, 3]);
+        assert_eq!(divided(&[7], 8, 16), [1]);
+        assert_eq!(divided(&[100_003], 8, 16), [100_003]);
+        assert_eq!(divided(&[], 8, 1), [0; 0]);
+    }
+}

@@ -1,0 +1,52 @@
+//! HDF5 and netCDF-4 files as Zarr stores.
+//!
+//! [`open`] makes a read-only store of a file that is a value of another store: each group and each data set is a node, with its attributes, and
+//! the chunks are ranges of the file, which stays as it is. All metadata is read once, by ranges; chunks are read when they are asked for.
+//!
+//! | HDF5 | Zarr v3 |
+//! |---|---|
+//! | integers and floats of either byte order, bit fields, enumerations | the numbers; names of an enumeration are `flag_values` and `flag_meanings` |
+//! | bool and complex numbers of h5py, its times | `bool`, `complex64`, `complex128`, `numpy.datetime64`, `numpy.timedelta64` |
+//! | texts of fixed length, and of any length | `null_terminated_bytes`, `string` |
+//! | compound, opaque | `struct`, `raw_bytes` |
+//! | lists of numbers | `vlen-array` |
+//! | contiguous, compact and chunked data by any index | chunks of a regular grid |
+//! | deflate, shuffle, fletcher32, bz2, Zstandard, Blosc | codecs |
+//! | nbit, scale-offset, LZF; chunks that skip filters; elements with gaps | chunks that are decoded here, when they are asked for |
+//! | dimension scales, dimensions of netCDF-4 | `dimension_names` |
+//!
+//! What is not read is left out, node by node and attribute by attribute, and a warning of the store
+//! ([`take_warnings`](zarr_store::Store::take_warnings)) says what and why: virtual data sets, data in external files, external links,
+//! references, further filters. Types that have a name are no nodes.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use zarr_store::{Key, MemoryStore, Store, StoreExt};
+//!
+//! let files = Arc::new(MemoryStore::new());
+//! files.set_all(&Key::new("x.nc")?, &std::fs::read("x.nc")?)?;
+//! let store = zarr_hdf5::open(files, Key::new("x.nc")?, "x.nc")?;
+//! println!("{:?}", store.list_dir(&zarr_store::Prefix::root())?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod attributes;
+mod dimensions;
+mod document;
+mod element_type;
+mod fault;
+mod file;
+mod filters;
+mod heap;
+mod layout;
+mod links;
+mod lzf;
+mod made;
+mod open;
+mod source;
+mod walk;
+mod wrap;
+
+pub use open::{is_hdf5, open};

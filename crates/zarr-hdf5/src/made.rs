@@ -1,0 +1,169 @@
+//! Chunks whose bytes no codec of Zarr takes as they lie in the file.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hdf5_reader::ByteOrder;
+use hdf5_reader::FilterRegistry;
+use hdf5_reader::filters::apply_pipeline_with_limit;
+use hdf5_reader::messages::filter_pipeline::FilterDescription;
+use zarr_store::{Bytes, Error, ErrorKind, Result};
+use zarr_store_virtual::MakeChunk;
+
+use crate::element_type::{Content, Stored, append_elements};
+use crate::fault::{Fault, Refusal};
+use crate::file::File;
+use crate::filters::registry;
+use crate::heap::Reference;
+use crate::layout::{Place, StoredChunks};
+
+/// The largest chunk that is made.
+pub(crate) const MAX_BYTES: usize = 256 << 20;
+
+/// Makes the chunks of a data set: undoes the filters, and brings elements into the form of Zarr.
+pub(crate) struct Maker {
+    file: Arc<File>,
+    /// The path of the data set, for messages.
+    path: String,
+    places: StoredChunks,
+    filters: Vec<FilterDescription>,
+    registry: FilterRegistry,
+    stored: Stored,
+    /// Bytes of an element in the file.
+    size: usize,
+    /// Elements of a chunk.
+    count: usize,
+}
+
+impl Maker {
+    /// The maker of the chunks at these places, each of `count` elements.
+    pub(crate) fn new(
+        file: Arc<File>,
+        path: &str,
+        places: StoredChunks,
+        filters: &[FilterDescription],
+        stored: Stored,
+        count: u64,
+    ) -> Result<Self, Refusal> {
+        let size = match stored.content {
+            Content::Fixed(_) => stored.size,
+            Content::Texts | Content::Lists { .. } => Reference::size(file.sizes()),
+        };
+        let count = usize::try_from(count).ok().filter(|count| {
+            u32::try_from(*count).is_ok() && count.checked_mul(size).is_some_and(|bytes| bytes <= MAX_BYTES)
+        });
+        let too_large = || {
+            Refusal::new(format!(
+                "its chunks are larger than {MAX_BYTES} bytes, which is the limit for those that are not read as they lie in the file"
+            ))
+        };
+        let count = count.ok_or_else(too_large)?;
+        let (filters, path) = (filters.to_vec(), path.to_owned());
+        Ok(Self { file, path, places, registry: registry(count * size + ROOM), filters, stored, size, count })
+    }
+
+    fn bytes(&self, number: u32) -> Result<Bytes, Failure> {
+        let raw = match &self.places {
+            StoredChunks::Inline(data) => self.elements(data, 0)?,
+            StoredChunks::At(places) => {
+                let place = places.get(number as usize).ok_or_else(|| Refusal::new("there is no such chunk"))?;
+                let Place { offset, size, mask, .. } = *place;
+                let raw = self.file.source.get(offset, offset.saturating_add(size)).map_err(Failure::Store)?;
+                self.elements(&raw, mask)?
+            }
+        };
+        let mut out = Vec::new();
+        match &self.stored.content {
+            Content::Fixed(parts) => append_elements(parts, self.size, &raw, ByteOrder::LittleEndian, &mut out),
+            Content::Texts => self.append_all(&raw, 1, &mut out, |text, out| {
+                let text = text.strip_suffix(b"\0").unwrap_or(text);
+                std::str::from_utf8(text).map_err(|_| Refusal::new("a text is not UTF-8"))?;
+                out.extend_from_slice(text);
+                Ok(())
+            })?,
+            Content::Lists { size, parts, .. } => self.append_all(&raw, *size, &mut out, |items, out| {
+                append_elements(parts, *size, items, ByteOrder::LittleEndian, out);
+                Ok(())
+            })?,
+        }
+        Ok(out.into())
+    }
+
+    /// The elements of a chunk, without filters.
+    fn elements(&self, raw: &[u8], mask: u32) -> Result<Vec<u8>, Refusal> {
+        let expected = self.count * self.size;
+        let elements = if self.filters.is_empty() {
+            raw.to_vec()
+        } else {
+            let limit = Some(expected + ROOM);
+            self.file
+                .guard(|| apply_pipeline_with_limit(raw, &self.filters, mask, self.size, Some(&self.registry), limit))?
+        };
+        if elements.len() != expected {
+            return Err(Refusal::new(format!("found {} bytes of elements, expected {expected}", elements.len())));
+        }
+        Ok(elements)
+    }
+
+    /// Appends the number of elements, and each behind its length: how `vlen-utf8` and `vlen-array` have them.
+    fn append_all(
+        &self,
+        raw: &[u8],
+        size: usize,
+        out: &mut Vec<u8>,
+        append: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let length = |len: usize| u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes();
+        out.extend(length(self.count));
+        for (index, item) in raw.chunks_exact(self.size).enumerate() {
+            let cut_off = || Refusal::new("a reference is cut off");
+            let reference = Reference::parse(self.file.sizes(), item).ok_or_else(cut_off)?;
+            let at = out.len();
+            out.extend([0; 4]);
+            let appended = self.file.element(reference, size, |bytes| {
+                if bytes.len() > MAX_BYTES.saturating_sub(out.len()) {
+                    return Err(Refusal::new(format!("the chunk has more than {MAX_BYTES} bytes")));
+                }
+                append(bytes, out)
+            });
+            appended
+                .and_then(|appended| appended)
+                .map_err(|fault| Refusal::new(format!("element {index}: {fault}")))?;
+            let len = length(out.len() - at - 4);
+            out[at..at + 4].copy_from_slice(&len);
+        }
+        Ok(())
+    }
+}
+
+/// Checksums between filters take so many bytes more at most.
+const ROOM: usize = 64;
+
+enum Failure {
+    Store(Error),
+    Fault(Refusal),
+}
+
+impl From<Refusal> for Failure {
+    fn from(fault: Refusal) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl MakeChunk for Maker {
+    fn make(&self, number: u32) -> Result<Bytes> {
+        self.bytes(number).map_err(|failure| match failure {
+            Failure::Store(error) => error,
+            Failure::Fault(fault) => self.file.source.take_failure().unwrap_or_else(|| {
+                let fault = Fault::new(format!("data set {}, chunk {number}: {fault}", self.path));
+                Error::Format { store: self.file.source.to_string(), kind: ErrorKind::Invalid, fault: Box::new(fault) }
+            }),
+        })
+    }
+}
+
+impl fmt::Debug for Maker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Maker").field("path", &self.path).field("stored", &self.stored).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,105 @@
+//! A file as a store.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use zarr_json::{Map, json};
+use zarr_store::{Key, Prefix, Result, Store};
+use zarr_store_virtual::{ChunkKeyForm, Separator, VirtualStore};
+
+use crate::dimensions::Dimensions;
+use crate::document;
+use crate::fault::Refusal;
+use crate::file::File;
+use crate::source::{SIGNATURE, Source};
+use crate::walk::walk;
+
+/// So long the documents of a file may be together.
+const MAX_BYTES: usize = 128 << 20;
+/// So many chunks the data sets of a file may have stored.
+const MAX_CHUNKS: usize = 1 << 24;
+
+/// Whether the first bytes of a value are those of an HDF5 file, or of one behind a user block of up to 2048 bytes.
+///
+/// ```
+/// assert!(zarr_hdf5::is_hdf5(b"\x89HDF\r\n\x1a\n and more"));
+/// assert!(!zarr_hdf5::is_hdf5(b"CDF\x01"));
+/// ```
+#[must_use]
+pub fn is_hdf5(head: &[u8]) -> bool {
+    [0, 512, 1024, 2048].iter().any(|at| head.get(*at..).is_some_and(|rest| rest.starts_with(SIGNATURE)))
+}
+
+/// Opens the HDF5 file at a key as a read-only store, which messages show by this name.
+///
+/// # Errors
+/// [`Error::NoStore`](zarr_store::Error::NoStore) if there is no such key, [`Error::NotAStore`](zarr_store::Error::NotAStore) if it is no HDF5
+/// file, [`Error::Format`](zarr_store::Error::Format) if its root cannot be read or it has too many nodes, and the errors of the store below.
+pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<VirtualStore> {
+    let file = Arc::new(File::open(Source::open(name.into(), store, key)?)?);
+    let mut nodes = walk(&file)?;
+    let dimensions = Dimensions::new(&file, &nodes);
+    let source = &file.source;
+    let mut builder = VirtualStore::builder(source.to_string());
+    let id = builder.source_in_state(Arc::clone(source.store()), source.key().clone(), source.state());
+    let mut documents: Vec<(String, Map)> = Vec::new();
+    let mut paths = HashSet::new();
+    let mut warnings = std::mem::take(&mut nodes.warnings);
+    let (mut bytes, mut chunks) = (0, 0);
+    for node in &nodes.list {
+        if node.is_array && dimensions.is_hidden(&file, node) {
+            continue;
+        }
+        let path = dimensions.path(node);
+        let mut warn = |text: &dyn std::fmt::Display| warnings.push(format!("/{path}: {text}"));
+        let made = if node.is_array {
+            document::array(&file, node, &dimensions, id, &mut |text| warn(&text)).map(|array| {
+                let prefix = if path.is_empty() { Ok(Prefix::root()) } else { Prefix::new(&format!("{path}/")) };
+                chunks += array.stored;
+                (array.document, Some((prefix, array.counts, array.table)))
+            })
+        } else {
+            let attributes = document::attributes(&file, node, &dimensions, None, &mut |text| warn(&text));
+            Ok((document::group(attributes), None))
+        };
+        if let Some(error) = source.take_failure() {
+            return Err(error);
+        }
+        let made = made.and_then(|made| match paths.insert(path.clone()) {
+            true => Ok(made),
+            false => Err(Refusal::new("there is another node of this name")),
+        });
+        match made {
+            Ok((document, of_array)) => {
+                if let Some((prefix, counts, table)) = of_array {
+                    builder.chunks(prefix?, ChunkKeyForm::Default(Separator::Slash), &counts, table);
+                }
+                bytes += document.to_string().len();
+                documents.push((path, document));
+            }
+            Err(refusal) => warn(&refusal),
+        }
+        // Objects with many names cost as much for each.
+        if bytes > MAX_BYTES {
+            return Err(file.limit(format!("found metadata of more than {MAX_BYTES} bytes, which is the limit")));
+        }
+        if chunks > MAX_CHUNKS {
+            return Err(file.limit(format!("found more than {MAX_CHUNKS} chunks, which is the limit")));
+        }
+    }
+    let mut consolidated = Vec::new();
+    for (path, document) in documents.iter().skip(1) {
+        builder.document(Key::new(&format!("{path}/zarr.json"))?, document.to_string());
+        consolidated.push((path.clone(), document.clone().into()));
+    }
+    if let Some((_, root)) = documents.first_mut() {
+        let metadata = Map::from_unique(consolidated);
+        let inline = json!({"kind": "inline", "must_understand": false, "metadata": metadata});
+        root.insert("consolidated_metadata", inline);
+        builder.document(Key::new("zarr.json")?, root.to_string());
+    }
+    for warning in warnings {
+        builder.warning(warning);
+    }
+    builder.build()
+}

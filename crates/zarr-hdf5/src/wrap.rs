@@ -1,0 +1,150 @@
+//! Chunks that skip filters, as codecs of Zarr take them.
+//!
+//! A filter that makes a chunk no smaller is left out for that chunk alone, which Zarr cannot say. Such chunks are put into the frames
+//! of the filters that they lack, as they are.
+
+use std::fmt;
+use std::sync::Arc;
+
+use hdf5_reader::checksum::fletcher32;
+use hdf5_reader::messages::filter_pipeline::FilterDescription;
+use zarr_store::{Bytes, Error, ErrorKind, Result};
+use zarr_store_virtual::MakeChunk;
+
+use crate::fault::Fault;
+use crate::file::File;
+use crate::layout::Place;
+
+const DEFLATE: u16 = 1;
+const SHUFFLE: u16 = 2;
+const FLETCHER32: u16 = 3;
+const BLOSC: u16 = 32001;
+const ZSTD: u16 = 32015;
+
+/// Puts chunks that skip filters into frames.
+pub(crate) struct Wrapper {
+    pub(crate) file: Arc<File>,
+    /// The path of the data set, for messages.
+    pub(crate) path: String,
+    pub(crate) places: Vec<Place>,
+    pub(crate) filters: Vec<FilterDescription>,
+}
+
+/// Whether chunks that skip these filters can be put into frames: behind the first that is skipped only a checksum may follow.
+pub(crate) fn is_possible(filters: &[FilterDescription], mask: u32) -> bool {
+    let is_skipped = |at: usize| at < 32 && mask & (1 << at) != 0;
+    let mut behind = filters.iter().enumerate().skip_while(|(at, _)| !is_skipped(*at));
+    behind.all(|(at, filter)| match filter.id {
+        DEFLATE | SHUFFLE | BLOSC | ZSTD => is_skipped(at),
+        FLETCHER32 => at + 1 == filters.len(),
+        _ => false,
+    })
+}
+
+/// The bytes of a chunk with the frames of the filters that it skips.
+fn wrapped(filters: &[FilterDescription], mask: u32, stored: &[u8]) -> Option<Vec<u8>> {
+    let is_skipped = |at: usize| at < 32 && mask & (1 << at) != 0;
+    let has_checksum = filters.last().is_some_and(|last| last.id == FLETCHER32) && !is_skipped(filters.len() - 1);
+    let mut bytes = stored.to_vec();
+    if has_checksum {
+        let (data, checksum) = stored.split_last_chunk::<4>()?;
+        if fletcher32(data) != u32::from_le_bytes(*checksum) {
+            return None;
+        }
+        bytes.truncate(data.len());
+    }
+    for (at, filter) in filters.iter().enumerate() {
+        let is_checksum = filter.id == FLETCHER32 && at + 1 == filters.len();
+        if !is_skipped(at) && !is_checksum {
+            continue;
+        }
+        bytes = match filter.id {
+            DEFLATE => zlib(&bytes),
+            SHUFFLE => shuffled(&bytes, filter.client_data.first().copied().unwrap_or(1) as usize),
+            FLETCHER32 => [&bytes[..], &fletcher32(&bytes).to_le_bytes()].concat(),
+            BLOSC => blosc(&bytes, filter.client_data.get(2).copied().unwrap_or(1))?,
+            ZSTD => zstd(&bytes),
+            _ => return None,
+        };
+    }
+    Some(bytes)
+}
+
+/// A stream of zlib with stored blocks (RFC 1950, RFC 1951).
+fn zlib(bytes: &[u8]) -> Vec<u8> {
+    let mut out = vec![0x78, 0x01];
+    let mut blocks = bytes.chunks(0xffff).peekable();
+    if bytes.is_empty() {
+        out.extend([1, 0, 0, 0xff, 0xff]);
+    }
+    while let Some(block) = blocks.next() {
+        let len = block.len() as u16;
+        out.push(u8::from(blocks.peek().is_none()));
+        out.extend(len.to_le_bytes());
+        out.extend((!len).to_le_bytes());
+        out.extend_from_slice(block);
+    }
+    let (mut low, mut high) = (1_u32, 0_u32);
+    for byte in bytes {
+        low = (low + u32::from(*byte)) % 65521;
+        high = (high + low) % 65521;
+    }
+    out.extend((high << 16 | low).to_be_bytes());
+    out
+}
+
+/// A frame of Zstandard with raw blocks (RFC 8878).
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    // The magic number, and a header with the size in eight bytes: one segment.
+    let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0xe0];
+    out.extend((bytes.len() as u64).to_le_bytes());
+    let mut blocks = bytes.chunks(1 << 17).peekable();
+    if bytes.is_empty() {
+        out.extend([1, 0, 0]);
+    }
+    while let Some(block) = blocks.next() {
+        let header = (block.len() as u32) << 3 | u32::from(blocks.peek().is_none());
+        out.extend_from_slice(&header.to_le_bytes()[..3]);
+        out.extend_from_slice(block);
+    }
+    out
+}
+
+/// A frame of Blosc 1 that is a copy.
+fn blosc(bytes: &[u8], type_size: u32) -> Option<Vec<u8>> {
+    let len = u32::try_from(bytes.len()).ok()?;
+    let mut out = vec![2, 1, 0x02, type_size.clamp(1, 255) as u8];
+    out.extend(len.to_le_bytes());
+    out.extend(len.max(1).to_le_bytes());
+    out.extend(len.checked_add(16)?.to_le_bytes());
+    out.extend_from_slice(bytes);
+    Some(out)
+}
+
+/// The first bytes of all elements, then the second ones, and so on; what is no whole element stays at the end.
+fn shuffled(bytes: &[u8], size: usize) -> Vec<u8> {
+    let size = size.max(1);
+    let whole = bytes.len() - bytes.len() % size;
+    let (elements, rest) = bytes.split_at(whole);
+    let of = |at: usize| elements.iter().skip(at).step_by(size).copied();
+    (0..size).flat_map(of).chain(rest.iter().copied()).collect()
+}
+
+impl MakeChunk for Wrapper {
+    fn make(&self, number: u32) -> Result<Bytes> {
+        let fault = |text: &str| {
+            let fault = Fault::new(format!("data set {}, chunk {number}: {text}", self.path));
+            Error::Format { store: self.file.source.to_string(), kind: ErrorKind::Invalid, fault: Box::new(fault) }
+        };
+        let place = self.places.get(number as usize).ok_or_else(|| fault("there is no such chunk"))?;
+        let stored = self.file.source.get(place.offset, place.offset.saturating_add(place.size))?;
+        let wrapped = wrapped(&self.filters, place.mask, &stored);
+        wrapped.map(Bytes::from).ok_or_else(|| fault("its checksum differs, or it skips filters that it cannot"))
+    }
+}
+
+impl fmt::Debug for Wrapper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wrapper").field("path", &self.path).finish_non_exhaustive()
+    }
+}
