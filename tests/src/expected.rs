@@ -10,8 +10,12 @@ use zarr_json::{Map, Value};
 pub struct Expected {
     /// The purpose of the case, for people.
     pub what: String,
-    /// The name of the zip file that is the store, where it is none of plain files.
-    pub zip: Option<String>,
+    /// The beginning of its address and the name of the file that is the store, where it is none of plain files.
+    pub file: Option<(&'static str, String)>,
+    /// Whether documents have a data type that is read, and that no dialect writes.
+    pub is_only_read: bool,
+    /// The warnings of the store, sorted.
+    pub warnings: Vec<String>,
     /// Whether the option `v1_f_order_is_c` is needed to read it.
     pub v1_f_order_is_c: bool,
     /// Whether it is right as well to say that chunks are encoded in a way that is not known.
@@ -159,12 +163,22 @@ impl Expected {
             "ok" => Outcome::Good(contents(&value)?),
             _ => Outcome::Refused(refusal(member(&value, "error")?)?),
         };
-        let zip = value.get("container").map(|_| string(&value, "store")).transpose()?;
+        let scheme = value.get("container").map(|kind| if kind.as_str() == Some("file") { "" } else { "zip:" });
+        let file = scheme.map(|scheme| Ok::<_, Fault>((scheme, string(&value, "store")?.to_owned()))).transpose()?;
         let options = value.get("options").and_then(Value::as_array).unwrap_or_default();
         Ok(Self {
             what: string(&value, "what")?.to_owned(),
-            zip: zip.map(str::to_owned),
+            file,
+            warnings: value
+                .get("warnings")
+                .and_then(Value::as_array)
+                .unwrap_or_default()
+                .iter()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect(),
             v1_f_order_is_c: options.iter().any(|option| option.as_str() == Some("v1_f_order_is_c")),
+            is_only_read: value.get("only_read").is_some(),
             may_refuse: value.get("may_refuse").is_some(),
             outcome,
         })

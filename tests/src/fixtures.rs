@@ -48,8 +48,8 @@ pub struct Case {
 impl Case {
     /// The address of the store.
     pub fn url(&self) -> String {
-        match &self.expected.zip {
-            Some(name) => format!("zip:{}", self.folder.join(name).display()),
+        match &self.expected.file {
+            Some((scheme, name)) => format!("{scheme}{}", self.folder.join(name).display()),
             None => self.folder.join("store").display().to_string(),
         }
     }

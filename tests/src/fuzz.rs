@@ -7,6 +7,7 @@ mod chunks;
 pub mod cost;
 mod documents;
 mod files;
+mod hdf5;
 mod laws;
 mod texts;
 mod zip;
@@ -39,6 +40,8 @@ enum Kind {
     ShardIndex,
     /// A zip file.
     Zip,
+    /// An HDF5 file.
+    Hdf5,
     /// A short text.
     Text(&'static texts::Text),
 }
@@ -59,6 +62,7 @@ const OTHERS: &[Target] = &[
     Target { name: "chunk-key", kind: Kind::Text(&texts::CHUNK_KEY) },
     Target { name: "name", kind: Kind::Text(&texts::NAME) },
     Target { name: "zip", kind: Kind::Zip },
+    Target { name: "hdf5", kind: Kind::Hdf5 },
     Target { name: "shard-index", kind: Kind::ShardIndex },
 ];
 
@@ -91,6 +95,7 @@ impl Target {
             Kind::Documents(_) => documents::run(input),
             Kind::Chunk(_) | Kind::ShardIndex => chunks::run(input),
             Kind::Zip => zip::run(input),
+            Kind::Hdf5 => hdf5::run(input),
             Kind::Text(text) => (text.run)(&String::from_utf8_lossy(input)),
         }
     }
@@ -105,6 +110,7 @@ impl Target {
             Kind::Chunk(codec) => chunks::seeds(codec)?,
             Kind::ShardIndex => chunks::seeds("sharding_indexed")?,
             Kind::Zip => zip::seeds()?,
+            Kind::Hdf5 => hdf5::seeds()?,
             Kind::Text(text) => (text.seeds)()?,
         };
         inputs.sort();
@@ -119,6 +125,7 @@ impl Target {
             Kind::Chunk(_) => chunks::mutate(random, input),
             Kind::ShardIndex => chunks::mutate_index(random, input),
             Kind::Zip => zip::mutate(random, input),
+            Kind::Hdf5 => hdf5::mutate(random, input),
             Kind::Text(text) => texts::mutate(random, input, text.is_json),
         }
     }

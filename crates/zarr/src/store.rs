@@ -4,6 +4,8 @@ mod address;
 #[cfg(any(feature = "netcdf", feature = "references"))]
 mod formats;
 mod grammar;
+#[cfg(feature = "hdf5")]
+mod hdf5;
 mod known;
 mod options;
 #[cfg(feature = "zip")]
@@ -18,7 +20,7 @@ mod tests;
 use std::sync::Arc;
 
 pub use address::StoreAddress;
-pub(crate) use grammar::{is_hierarchy, is_zip, split_path};
+pub(crate) use grammar::{is_hdf5, is_hierarchy, is_zip, split_path};
 pub use known::schemes;
 pub use options::StoreOptions;
 pub use schemes::{Scheme, Schemes};
@@ -57,6 +59,7 @@ pub mod testing {
 /// |---|---|---|
 /// | a path, `file:///path` | with feature `filesystem` the directory; with feature `zip` the zip file, with `netcdf` the netCDF-3 file, with `references` the references of kerchunk, if it is a file | `durability` (`none`, `file`, `full`), `locks`, `sync_on_request` |
 /// | `zip:ADDRESS` | with feature `zip` the zip file at the address; one of this machine is written too, one in a bucket or on the web is read by ranges | those of the store at the address |
+/// | a path, `hdf5:ADDRESS` | with feature `hdf5` the HDF5 or netCDF-4 file at the address, to read; a path needs no `hdf5:` if the file begins as one | those of the store at the address |
 /// | `sqlite:PATH` | with feature `sqlite` the SQLite file | `busy_timeout` in seconds, `journal` (`rollback`, `wal`) of a new file, `read_only` |
 /// | `netcdf:ADDRESS` | with feature `netcdf` the netCDF-3 file at the address, to read | those of the store at the address |
 /// | `references:ADDRESS` | with feature `references` the references of kerchunk (JSON) at the address, to read | `allow`: addresses, with commas in between, below which files may lie beside those below the directory of the references; those of the store at the address |
@@ -68,7 +71,7 @@ pub mod testing {
 ///
 /// - behind `::`, as `zip:x.zip::/group/array`. What stands before is the address of the store, all of it; `x.zarr/y::/` is the root of a store
 ///   in the directory `x.zarr/y`. (Of several, the first `::/` counts, else the last `::`.)
-/// - or directly behind the first name that ends in `.zarr` (with `zip:` in `.zip` or `.ozx`, with `sqlite:` in `.sqlite`, `.sqlite3` or `.db`, or is
+/// - or directly behind the first name that ends in `.zarr` (with `zip:` in `.zip` or `.ozx`, with `hdf5:` in `.nc`, `.nc4`, `.h5`, `.hdf5` or `.he5`, with `sqlite:` in `.sqlite`, `.sqlite3` or `.db`, or is
 ///   that of a file), as `data/x.zarr/group/array`, also in a URL: `SCHEME://host/x.zarr/group/array`.
 ///
 /// A text is a path unless a known scheme and a colon are its beginning, or any scheme and `://`; so `./memory:` is one, and one that is

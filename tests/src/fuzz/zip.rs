@@ -131,7 +131,7 @@ pub(super) fn seeds() -> Result<Vec<Vec<u8>>, Fault> {
     let mut files = Vec::new();
     for archive in ARCHIVES {
         for case in cases(archive)? {
-            if let Some(name) = &case.expected.zip {
+            if let Some((_, name)) = &case.expected.file {
                 files.push(case.file(name)?);
             }
         }

@@ -29,6 +29,11 @@ fn nczarr() {
     check("nczarr");
 }
 
+#[test]
+fn hdf5() {
+    check("hdf5");
+}
+
 // clause: xarray-19
 #[test]
 fn xarray_v2() {

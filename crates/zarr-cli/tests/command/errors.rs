@@ -226,9 +226,9 @@ fn other_formats_are_named() {
         }
         assert!(!ran.err.contains("(tried"), "{}", ran.err);
     };
-    std::fs::write(folder.path("x.h5"), b"\x89HDF\r\n\x1a\n").unwrap();
+    std::fs::write(folder.path("x.tif"), b"II*\0").unwrap();
     std::fs::write(folder.path("refs.json"), b"{\"version\": 1, \"refs\": {}}").unwrap();
-    fails(&["tree", "x.h5"], 2, &["found an HDF5 file, expected a directory", "hint: xarray"]);
+    fails(&["tree", "x.tif"], 2, &["found a TIFF file, expected a directory", "hint: tifffile"]);
     fails(&["read", "refs.json", "a"], 3, &["refs.json"]);
     for key in ["ice/snapshots/A", "ice/refs/branch.main/ref.json"] {
         let path = folder.path(key);

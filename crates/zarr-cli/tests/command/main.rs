@@ -25,6 +25,7 @@ mod du;
 mod elided;
 mod errors;
 mod folder;
+mod hdf5_files;
 mod hostile;
 mod input;
 #[cfg(target_os = "linux")]

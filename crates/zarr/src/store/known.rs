@@ -31,6 +31,8 @@ pub fn schemes() -> Schemes {
         schemes.add(remote::web(&["https", "http"]));
         #[cfg(feature = "zip")]
         schemes.add(Scheme::address(&["zip"], open_zip).create(create_zip).ends(super::grammar::ZIP));
+        #[cfg(feature = "hdf5")]
+        schemes.add(super::hdf5::scheme());
         #[cfg(feature = "netcdf")]
         schemes.add(Scheme::address(&["netcdf"], super::formats::netcdf::open).ends(&[".nc", ".cdf"]));
         #[cfg(feature = "references")]
@@ -54,6 +56,7 @@ const ZIP_FILES: &str = "a build with the feature `zip`, which has zip files";
 const HINTS: &[(&[&str], &str)] = &[
     (&["sqlite"], "a build with the feature `sqlite`, which has SQLite files"),
     (&["zip"], ZIP_FILES),
+    (&["hdf5"], "a build with the feature `hdf5`, which reads HDF5 and netCDF-4 files"),
     (&["s3"], "a build with the feature `s3`, which has buckets of S3"),
     (&["gs", "gcs"], "a build with the feature `gs`, which has buckets of Google Cloud Storage"),
     (&["az", "abfs", "abfss"], "a build with the feature `az`, which has containers of Azure"),
@@ -78,6 +81,10 @@ fn open_file(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) 
     let path = path(address)?;
     if super::grammar::is_zip(path) && path.is_file() {
         return zip_file(address, path, options, Missing::Refuse);
+    }
+    #[cfg(feature = "hdf5")]
+    if super::hdf5::is_file(path) {
+        return super::hdf5::open_file(address, path, options);
     }
     #[cfg(any(feature = "netcdf", feature = "references"))]
     if let Some(store) = super::formats::open_file(address, path, options, schemes)? {
@@ -104,6 +111,10 @@ fn open_file(address: &StoreAddress, options: &StoreOptions, schemes: &Schemes) 
 /// Opens the directory or zip file at a path, and makes it if it is not there: what its name says.
 fn create_file(address: &StoreAddress, options: &StoreOptions, _: &Schemes) -> Result<Arc<dyn Store>> {
     let path = path(address)?;
+    #[cfg(feature = "hdf5")]
+    if super::hdf5::is_file(path) {
+        return super::hdf5::only_read(address);
+    }
     if super::grammar::is_zip(path) {
         return zip_file(address, path, options, Missing::Make);
     }

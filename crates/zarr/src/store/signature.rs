@@ -20,10 +20,10 @@ const ELSEWHERE: &str = "this library reads Zarr alone";
 
 /// The signatures of files: an offset, the bytes there, the name, a hint.
 const FILES: &[(usize, &[u8], &str, &str)] = &[
-    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
-    (512, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
-    (1024, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
-    (2048, b"\x89HDF\r\n\x1a\n", "an HDF5 file", XARRAY),
+    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", HDF5),
+    (512, b"\x89HDF\r\n\x1a\n", "an HDF5 file", HDF5),
+    (1024, b"\x89HDF\r\n\x1a\n", "an HDF5 file", HDF5),
+    (2048, b"\x89HDF\r\n\x1a\n", "an HDF5 file", HDF5),
     (0, b"CDF\x01", NETCDF, NETCDF_HINT),
     (0, b"CDF\x02", NETCDF, NETCDF_HINT),
     (0, b"CDF\x05", NETCDF, NETCDF_HINT),
@@ -49,6 +49,7 @@ pub(super) const REFERENCES: &str = "references of kerchunk";
 const NETCDF_HINT: &str =
     if cfg!(feature = "netcdf") { "it is only read; `zarr convert` converts it to Zarr" } else { XARRAY };
 const XARRAY: &str = "xarray reads it, and writes Zarr by to_zarr";
+const HDF5: &str = "a build with the feature `hdf5` opens it as a store; xarray reads it, and writes Zarr by to_zarr";
 const TIFF: &str = "tifffile reads it, also as Zarr, and bioformats2raw converts it";
 
 /// Number of bytes of a file that are looked at.
