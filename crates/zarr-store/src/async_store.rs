@@ -7,14 +7,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::capabilities::{check_writable, refuse};
-use crate::pieces::join_pieces;
-use crate::set_stream::Collected;
+use crate::below::Asynchronous;
+use crate::capabilities::refuse;
 use crate::sleep::sleep;
-use crate::snapshot::NEWEST;
 use crate::{
-    AccessProfile, ByteRange, Capabilities, Copied, CopySource, Error, Fetched, GetOptions, Key, Listing, Lock,
-    Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version,
+    AccessProfile, Answer, ByteRange, Call, CallPieces, Capabilities, Copied, CopySource, Error, Fetched, GetOptions,
+    Key, Listing, Lock, Operation, Pinned, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version, fallback,
 };
 
 /// A future on the heap.
@@ -57,7 +55,8 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         pieces: Vec<Bytes>,
         options: &'a SetOptions,
     ) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move { self.set(key, join_pieces(&pieces)?.into(), options).await })
+        let call = Call::set_pieces(key, CallPieces::Owned(pieces), options);
+        Box::pin(async move { fallback(Asynchronous(self), call).await?.into_version() })
     }
 
     /// Where the value at `key` lies; as [`crate::Store::copy_source`].
@@ -74,9 +73,8 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
 
     /// Begins to set the value at `key` to pieces that come one after another; as [`crate::Store::begin_set`].
     fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
-        let _ = key;
-        let writable = check_writable(&self.to_string(), self.capabilities(), Operation::Set);
-        Box::pin(async move { writable.map(|()| Collected::stream(head, options)) })
+        let call = Call::begin_set(key, head, options);
+        Box::pin(async move { fallback(Asynchronous(self), call).await?.into_begun() })
     }
 
     /// Appends pieces to a value that is being set, when the step before has ended; as [`crate::Store::append_to_set`].
@@ -86,7 +84,8 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         stream: &'a SetStream,
         pieces: Vec<Bytes>,
     ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { Collected::append(&self.to_string(), key, stream, pieces) })
+        let call = Call::append_to_set(key, stream, pieces);
+        Box::pin(async move { fallback(Asynchronous(self), call).await?.into_done() })
     }
 
     /// Sets the value of which all pieces are appended; as [`crate::Store::finish_set`].
@@ -96,10 +95,8 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
         stream: &'a SetStream,
         head: Bytes,
     ) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move {
-            let (pieces, options) = Collected::finish(&self.to_string(), key, stream, head)?;
-            self.set_pieces(key, pieces, options).await
-        })
+        let call = Call::finish_set(key, stream, head);
+        Box::pin(async move { fallback(Asynchronous(self), call).await?.into_version() })
     }
 
     /// Removes `key`; as [`crate::Store::erase`].
@@ -118,56 +115,32 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
 
     /// All keys under `prefix`, sorted; as [`crate::Store::list_prefix`].
     fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        Box::pin(async move {
-            let mut keys = Vec::new();
-            let mut todo = vec![prefix.clone()];
-            while let Some(prefix) = todo.pop() {
-                let listing = self.list_dir(&prefix).await?;
-                keys.extend(listing.keys);
-                todo.extend(listing.prefixes);
-            }
-            keys.sort_unstable();
-            Ok(keys)
-        })
+        let call = Call::list_prefix(prefix);
+        Box::pin(async move { fallback(Asynchronous(self), call).await?.into_keys() })
     }
 
     /// Gives `visit` each key under `prefix` with the bytes of its value; as [`crate::Store::list_sizes`].
     fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            for key in self.list_prefix(prefix).await? {
-                let fetched = self.get(&key, &[], &NEWEST).await?;
-                let fetched = Fetched::checked(&self, &key, fetched, 0, &NEWEST)?;
-                if let Some(size) = fetched.and_then(|fetched| fetched.size) {
-                    visit(key, size);
-                }
-            }
-            Ok(())
-        })
+        let call = Call::list_sizes(prefix, visit);
+        Box::pin(async move { fallback(Asynchronous(self), call).await?.into_done() })
     }
 
     /// Removes all keys under `prefix`; as [`crate::Store::erase_prefix`].
     fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            check_writable(&self.to_string(), self.capabilities(), Operation::Erase)?;
-            for key in self.list_prefix(prefix).await? {
-                self.erase(&key).await?;
-            }
-            Ok(())
-        })
+        let call = Call::erase_prefix(prefix);
+        Box::pin(async move { fallback(Asynchronous(self), call).await?.into_done() })
     }
 
     /// Renames all keys under a prefix at once; as [`crate::Store::rename_prefix`].
     fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
-        let _ = (from, to);
-        let writable = check_writable(&self.to_string(), self.capabilities(), Operation::Set);
-        Box::pin(async { writable.map(|()| false) })
+        let call = Call::rename_prefix(from, to);
+        Box::pin(async move { fallback(Asynchronous(self), call).await?.into_bool() })
     }
 
     /// Exchanges the keys under two prefixes; as [`crate::Store::exchange_prefixes`].
     fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
-        let _ = (a, b);
-        let writable = check_writable(&self.to_string(), self.capabilities(), Operation::Set);
-        Box::pin(async { writable.map(|()| false) })
+        let call = Call::exchange_prefixes(a, b);
+        Box::pin(async move { fallback(Asynchronous(self), call).await?.into_bool() })
     }
 
     /// The same store, in which what lies under `prefix` is what lies there now; as [`crate::Store::pin`].
@@ -206,4 +179,43 @@ pub trait AsyncStore: Send + Sync + fmt::Debug + fmt::Display {
     fn barrier(&self) -> BoxFuture<'_, Result<()>> {
         if self.capabilities().appears_at_flush { Box::pin(async { Ok(()) }) } else { self.flush() }
     }
+
+    /// Answers a call; as [`crate::Store::call`]. Calls that are no method of this are answered as by a store that has no better way.
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            Ok(match call {
+                Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options).await?),
+                Call::Set { key, value, options } => Answer::Set(self.set(&key, value.into_bytes(), &options).await?),
+                Call::SetPieces { key, pieces, options } => {
+                    Answer::Set(self.set_pieces(&key, pieces.into_bytes(), &options).await?)
+                }
+                Call::BeginSet { key, head, options } => Answer::Begun(self.begin_set(&key, head, &options).await?),
+                Call::AppendToSet { key, stream, pieces } => done(self.append_to_set(&key, &stream, pieces)).await?,
+                Call::FinishSet { key, stream, head } => Answer::Set(self.finish_set(&key, &stream, head).await?),
+                Call::Copy { from, to } => Answer::Copied(self.copy(&from, &to).await?),
+                Call::Erase { key } => done(self.erase(&key)).await?,
+                Call::ErasePrefix { prefix } => done(self.erase_prefix(&prefix)).await?,
+                Call::RenamePrefix { from, to } => Answer::Is(self.rename_prefix(&from, &to).await?),
+                Call::ExchangePrefixes { a, b } => Answer::Is(self.exchange_prefixes(&a, &b).await?),
+                Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix).await?),
+                Call::ListPrefix { prefix } => Answer::Keys(self.list_prefix(&prefix).await?),
+                Call::ListSizes { prefix, visit } => done(self.list_sizes(&prefix, &visit)).await?,
+                Call::Pin { prefix } => Answer::Pinned(self.pin(&prefix).await?.map(Pinned::Async)),
+                Call::IsInPlace => Answer::Is(self.is_in_place().await?),
+                Call::Lock { prefix } => Answer::Locked(self.try_lock(&prefix).await?),
+                Call::Flush => done(self.flush()).await?,
+                Call::Barrier => done(self.barrier()).await?,
+                call @ (Call::GetInto { .. }
+                | Call::SetMany { .. }
+                | Call::CreateMany { .. }
+                | Call::SetPartial { .. }
+                | Call::FindLink { .. }
+                | Call::Leftovers { .. }) => fallback(Asynchronous(self), call).await?,
+            })
+        })
+    }
+}
+
+async fn done(future: BoxFuture<'_, Result<()>>) -> Result<Answer> {
+    future.await.map(|()| Answer::Done)
 }

@@ -92,6 +92,12 @@ macro_rules! delegate {
     (@take_warnings |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store; take_warnings() -> Vec<String> } };
     (@flush |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store; flush() -> $crate::Result<()> } };
     (@barrier |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store; barrier() -> $crate::Result<()> } };
+    (@call |$this:ident| $store:expr) => {
+        fn call(&self, call: $crate::Call<'_>) -> $crate::Result<$crate::Answer> {
+            let $this = self;
+            $store.call(call)
+        }
+    };
     (@capabilities |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         capabilities() -> $crate::Capabilities } };
     (@access_profile |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

@@ -165,6 +165,12 @@ macro_rules! delegate_async {
             $store.barrier()
         }
     };
+    (@call |$this:ident| $store:expr) => {
+        fn call<'a>(&'a self, call: $crate::Call<'a>) -> $crate::BoxFuture<'a, $crate::Result<$crate::Answer>> {
+            let $this = self;
+            $store.call(call)
+        }
+    };
     (@capabilities |$this:ident| $store:expr) => {
         fn capabilities(&self) -> $crate::Capabilities {
             let $this = self;

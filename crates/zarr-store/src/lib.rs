@@ -13,6 +13,8 @@
 //! # Ok::<(), zarr_store::Error>(())
 //! ```
 //!
+//! A method of a store is a [`Call`] too, with an [`Answer`].
+//!
 //! Operations ask a store by a [`Request`], and get a [`Reply`]. Who makes requests, and what a thread does while it waits
 //! for the replies, is the crate `zarr-drive`.
 //!
@@ -47,7 +49,10 @@
 
 mod access_profile;
 mod async_store;
+mod below;
 mod bounded;
+mod by_call;
+mod call;
 mod capabilities;
 mod conflicts;
 mod copy;
@@ -79,8 +84,10 @@ mod version;
 
 pub use access_profile::{AccessProfile, StoreKind};
 pub use async_store::{AsyncStore, BoxFuture};
+pub use below::{Answering, Asynchronous, Below, Blocking};
 pub use bounded::{Bounded, CacheCounts, Evict, Ring, Slot};
 pub use bytes::Bytes;
+pub use call::{Answer, Call, CallBytes, CallPieces, Pinned, fallback};
 pub use capabilities::Capabilities;
 pub use conflicts::Conflicts;
 pub use copy::{Copied, CopySource};

@@ -1,24 +1,23 @@
 //! Partial writes: the value is read, changed and set.
 
-use crate::{Conflicts, Error, Fetched, Key, Precondition, Result, SetOptions, Version};
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use crate::snapshot::NEWEST;
+use crate::{Below, ByteRange, Call, CallBytes, Conflicts, Error, Fetched, Key, Precondition, Result, SetOptions};
 
 /// How often a partial write is tried again after conflicts.
 const ATTEMPTS: u32 = 1000;
 
-type Get<'a> = dyn Fn() -> Result<Option<Fetched>> + 'a;
-type Set<'a> = dyn Fn(&[u8], &SetOptions) -> Result<Option<Version>> + 'a;
-
 /// Gets a value, writes `parts` into it and sets it, again if another writer set it meanwhile.
-pub(crate) fn splice_and_set(
-    conditional: bool,
-    key: &Key,
-    parts: &[(u64, &[u8])],
-    get: &Get<'_>,
-    set: &Set<'_>,
-) -> Result<()> {
+pub(crate) async fn splice_and_set<B: Below>(store: B, key: &Key, parts: &[(u64, CallBytes<'_>)]) -> Result<()> {
+    let conditional = store.capabilities().conditional;
     let mut conflicts = Conflicts::new(ATTEMPTS);
     loop {
-        let fetched = get()?;
+        let ranges = Cow::Borrowed(&[ByteRange::Full][..]);
+        let get = Call::Get { key: Cow::Borrowed(key), ranges, options: Cow::Borrowed(&NEWEST) };
+        let fetched = store.call(get).await?.into_got()?;
+        let fetched = Fetched::checked(&store, key, fetched, 1, &NEWEST)?;
         let value = splice(fetched.as_ref().map_or(&[], |fetched| fetched.part(0)), parts)?;
         let when = match fetched.map(|fetched| fetched.version) {
             _ if !conditional => Precondition::None,
@@ -26,10 +25,12 @@ pub(crate) fn splice_and_set(
             Some(None) => Precondition::None,
             None => Precondition::NotExists,
         };
-        match set(&value, &SetOptions::when(when)) {
+        let options = Cow::Owned(SetOptions::when(when));
+        let set = Call::Set { key: Cow::Borrowed(key), value: CallBytes::Owned(value.into()), options };
+        match store.call(set).await {
             Ok(_) => return Ok(()),
             Err(error) => match error.is_precondition().then(|| conflicts.again()).flatten() {
-                Some(pause) => std::thread::sleep(pause),
+                Some(pause) => store.pause(pause).await,
                 None => return Err(error),
             },
         }
@@ -38,7 +39,7 @@ pub(crate) fn splice_and_set(
 }
 
 /// `value` with `parts` written over it.
-fn splice(value: &[u8], parts: &[(u64, &[u8])]) -> Result<Vec<u8>> {
+fn splice<P: Deref<Target = [u8]>>(value: &[u8], parts: &[(u64, P)]) -> Result<Vec<u8>> {
     let mut size = value.len();
     for (offset, part) in parts {
         let memory = Error::Memory { size: offset.saturating_add(part.len() as u64) };
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn an_offset_that_cannot_be_is_an_error() {
-        assert!(matches!(splice(b"", &[(u64::MAX, b"x")]), Err(Error::Memory { .. })));
-        assert!(matches!(splice(b"", &[(1 << 62, b"x")]), Err(Error::Memory { .. })));
+        assert!(matches!(splice(b"", &[(u64::MAX, &b"x"[..])]), Err(Error::Memory { .. })));
+        assert!(matches!(splice(b"", &[(1 << 62, &b"x"[..])]), Err(Error::Memory { .. })));
     }
 }

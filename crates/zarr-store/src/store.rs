@@ -5,13 +5,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::below::{Blocking, at_once};
 use crate::capabilities::{check_writable, refuse};
-use crate::pieces::join_pieces;
-use crate::set_stream::Collected;
-use crate::splice::splice_and_set;
 use crate::{
-    AccessProfile, AsyncStore, ByteRange, Capabilities, Copied, CopySource, Durability, Error, Fetched, GetOptions,
-    Key, Leftover, Listing, Lock, Operation, Precondition, Prefix, Result, SetOptions, SetStream, SizeVisitor, Version,
+    AccessProfile, Answer, AsyncStore, ByteRange, Call, CallPieces, Capabilities, Copied, CopySource, Durability,
+    Error, Fetched, GetOptions, Key, Leftover, Listing, Lock, Operation, Pinned, Prefix, Result, SetOptions, SetStream,
+    SizeVisitor, Version, fallback,
 };
 
 /// A key-value store of bytes: the contract for implementers, who check themselves with [`crate::testing::contract`].
@@ -77,7 +76,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// As [`Store::set`]; [`crate::Error::Memory`] if the value does not fit.
     fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
-        self.set(key, &join_pieces(pieces)?, options)
+        at_once(fallback(Blocking(self), Call::set_pieces(key, CallPieces::Lent(pieces), options)))?.into_version()
     }
 
     /// Begins to set the value at `key` to pieces that come one after another, behind `head` bytes that come last: for values that are not
@@ -88,9 +87,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// [`crate::Error::ReadOnly`] if the store takes no writes. The precondition of `options` is compared in
     /// [`finish_set`](Store::finish_set).
     fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
-        let _ = key;
-        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
-        Ok(Collected::stream(head, options))
+        at_once(fallback(Blocking(self), Call::begin_set(key, head, options)))?.into_begun()
     }
 
     /// Appends pieces to a value that is being set, behind those that were appended before. The steps of one set come one after another,
@@ -99,7 +96,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// The errors of the store below.
     fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
-        Collected::append(&Named(self), key, stream, pieces)
+        at_once(fallback(Blocking(self), Call::append_to_set(key, stream, pieces)))?.into_done()
     }
 
     /// Sets the value of which all pieces are appended, with the bytes `head` in front, as [`Store::set`] does.
@@ -108,9 +105,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// As [`Store::set_pieces`]; [`crate::Error::Failed`] if `head` has another length than the set was begun with, or the stream is
     /// finished already.
     fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
-        let (pieces, options) = Collected::finish(&Named(self), key, stream, head)?;
-        let pieces: Vec<&[u8]> = pieces.iter().map(|piece| &**piece).collect();
-        self.set_pieces(key, &pieces, options)
+        at_once(fallback(Blocking(self), Call::finish_set(key, stream, head)))?.into_version()
     }
 
     /// Sets values in this order, each as [`Store::set`] does without a precondition. A store overrides this if it can do a part of
@@ -124,16 +119,14 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
         values.iter().try_for_each(|(key, value)| self.set(key, value, &options).map(drop))
     }
 
-    /// Sets values that must not be there, in this order, each as [`Store::set`] does with [`Precondition::NotExists`] and this durability.
-    /// A store that waits for a disk overrides this, to wait once for many of them: the values of a group of them may then take their
+    /// Sets values that must not be there, in this order, each as [`Store::set`] does with
+    /// [`Precondition::NotExists`](crate::Precondition::NotExists) and this durability. A store that waits for a disk overrides this, to wait once for many of them: the values of a group of them may then take their
     /// names when the bytes of all are on the disk.
     ///
     /// # Errors
     /// As [`Store::set`]; [`crate::Error::Precondition`] names the key that is there. Values before the failed one may be set.
     fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
-        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
-        let options = SetOptions::when(Precondition::NotExists).durable(durability);
-        values.iter().try_for_each(|(key, value)| self.set(key, value, &options).map(drop))
+        at_once(fallback(Blocking(self), Call::create_many(values, durability)))?.into_done()
     }
 
     /// Where the value at `key` lies, for [`Store::copy`]; `None` for stores without copies, which is the default.
@@ -175,15 +168,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::Unsupported`] if the store cannot list.
     fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        let mut keys = Vec::new();
-        let mut todo = vec![prefix.clone()];
-        while let Some(prefix) = todo.pop() {
-            let listing = self.list_dir(&prefix)?;
-            keys.extend(listing.keys);
-            todo.extend(listing.prefixes);
-        }
-        keys.sort_unstable();
-        Ok(keys)
+        at_once(fallback(Blocking(self), Call::list_prefix(prefix)))?.into_keys()
     }
 
     /// Gives `visit` each key under `prefix`, however deep, once, in any order, with the bytes of its value: the keys that
@@ -195,14 +180,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::Unsupported`] if the store cannot list. After an error some keys may have been visited.
     fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
-        for key in self.list_prefix(prefix)? {
-            if let Some(fetched) = self.get(&key, &[], &GetOptions::default())? {
-                let no_size = || Error::contract(&self, &key, "no size", "the size of the value");
-                let size = fetched.size.ok_or_else(no_size)?;
-                visit(key, size);
-            }
-        }
-        Ok(())
+        at_once(fallback(Blocking(self), Call::list_sizes(prefix, visit)))?.into_done()
     }
 
     /// Removes all keys under `prefix`: at once, if [`Capabilities::erases_at_once`]; else one after another, in any order. A
@@ -211,11 +189,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes, [`crate::Error::Unsupported`] if it cannot list.
     fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
-        check_writable(&Named(self), self.capabilities(), Operation::Erase)?;
-        for key in self.list_prefix(prefix)? {
-            self.erase(&key)?;
-        }
-        Ok(())
+        at_once(fallback(Blocking(self), Call::erase_prefix(prefix)))?.into_done()
     }
 
     /// Writes `parts` into the value at `key`, each at its offset in bytes, in order. The value grows where they end
@@ -227,22 +201,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes; [`crate::Error::Memory`] if the new value does not fit.
     fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
-        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
-        splice_and_set(
-            self.capabilities().conditional,
-            key,
-            parts,
-            &|| {
-                Fetched::checked(
-                    &Named(self),
-                    key,
-                    self.get(key, &[ByteRange::Full], &GetOptions::default())?,
-                    1,
-                    &GetOptions::default(),
-                )
-            },
-            &|value, options| self.set(key, value, options),
-        )
+        at_once(fallback(Blocking(self), Call::set_partial(key, parts)))?.into_done()
     }
 
     /// Renames all keys under the prefix `from`, at once, so that they begin with `to`, under which there must be nothing.
@@ -252,9 +211,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes.
     fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
-        let _ = (from, to);
-        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
-        Ok(false)
+        at_once(fallback(Blocking(self), Call::rename_prefix(from, to)))?.into_bool()
     }
 
     /// Exchanges the keys under two prefixes: all under `a` get the names that they would have under `b`, and the other way around.
@@ -265,9 +222,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     /// # Errors
     /// [`crate::Error::ReadOnly`] if the store takes no writes.
     fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
-        let _ = (a, b);
-        check_writable(&Named(self), self.capabilities(), Operation::Set)?;
-        Ok(false)
+        at_once(fallback(Blocking(self), Call::exchange_prefixes(a, b)))?.into_bool()
     }
 
     /// The path, from the root, of the first symbolic link under `prefix`, or of `prefix` itself if it is one: its target may be under
@@ -352,6 +307,56 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     fn barrier(&self) -> Result<()> {
         if self.capabilities().appears_at_flush { Ok(()) } else { self.flush() }
     }
+
+    /// Answers a call: each is a method of the same name, which it makes by default. A store that wraps another one, or asks one elsewhere,
+    /// implements this instead of the methods ([`methods_by_call`](crate::methods_by_call)).
+    ///
+    /// # Errors
+    /// Those of the method.
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        Ok(match call {
+            Call::Get { key, ranges, options } => Answer::Got(self.get(&key, &ranges, &options)?),
+            Call::GetInto { key, into } => Answer::GotInto(self.get_into(&key, into)?),
+            Call::Set { key, value, options } => Answer::Set(self.set(&key, &value, &options)?),
+            Call::SetPieces { key, pieces, options } => {
+                Answer::Set(self.set_pieces(&key, &pieces.slices(), &options)?)
+            }
+            Call::BeginSet { key, head, options } => Answer::Begun(self.begin_set(&key, head, &options)?),
+            Call::AppendToSet { key, stream, pieces } => done(self.append_to_set(&key, &stream, pieces))?,
+            Call::FinishSet { key, stream, head } => Answer::Set(self.finish_set(&key, &stream, head)?),
+            Call::SetMany { values } => {
+                let values: Vec<(&Key, &[u8])> = values.iter().map(|(key, value)| (&**key, &**value)).collect();
+                done(self.set_many(&values))?
+            }
+            Call::CreateMany { values, durability } => {
+                let values: Vec<(&Key, &[u8])> = values.iter().map(|(key, value)| (&**key, &**value)).collect();
+                done(self.create_many(&values, durability))?
+            }
+            Call::SetPartial { key, parts } => {
+                let parts: Vec<(u64, &[u8])> = parts.iter().map(|(offset, part)| (*offset, &**part)).collect();
+                done(self.set_partial(&key, &parts))?
+            }
+            Call::Copy { from, to } => Answer::Copied(self.copy(&from, &to)?),
+            Call::Erase { key } => done(self.erase(&key))?,
+            Call::ErasePrefix { prefix } => done(self.erase_prefix(&prefix))?,
+            Call::RenamePrefix { from, to } => Answer::Is(self.rename_prefix(&from, &to)?),
+            Call::ExchangePrefixes { a, b } => Answer::Is(self.exchange_prefixes(&a, &b)?),
+            Call::ListDir { prefix } => Answer::Listing(self.list_dir(&prefix)?),
+            Call::ListPrefix { prefix } => Answer::Keys(self.list_prefix(&prefix)?),
+            Call::ListSizes { prefix, visit } => done(self.list_sizes(&prefix, &visit))?,
+            Call::FindLink { prefix } => Answer::Link(self.find_link(&prefix)?),
+            Call::Leftovers { prefix, remove } => Answer::Leftovers(self.leftovers(&prefix, remove)?),
+            Call::Pin { prefix } => Answer::Pinned(self.pin(&prefix)?.map(Pinned::Blocking)),
+            Call::IsInPlace => Answer::Is(self.is_in_place()?),
+            Call::Lock { prefix } => Answer::Locked(self.try_lock(&prefix)?),
+            Call::Flush => done(self.flush())?,
+            Call::Barrier => done(self.barrier())?,
+        })
+    }
+}
+
+fn done(result: Result<()>) -> Result<Answer> {
+    result.map(|()| Answer::Done)
 }
 
 /// Displays a store of any type, sized or not.

@@ -1,0 +1,118 @@
+//! What a store does that has no better way.
+
+use std::borrow::Cow;
+
+use super::{Answer, Call, CallBytes};
+use crate::capabilities::{check_writable, refuse};
+use crate::durability::ALWAYS;
+use crate::pieces::join_pieces;
+use crate::set_stream::Collected;
+use crate::snapshot::NEWEST;
+use crate::splice::splice_and_set;
+use crate::{Below, Copied, Error, Fetched, GetInto, Key, Lock, Operation, Precondition, Result, SetOptions};
+
+/// Answers a call as a store does that has no better way for it: by other calls on `store`, or by what is true of every store. It is what
+/// the default methods of [`Store`](crate::Store) and [`AsyncStore`](crate::AsyncStore) do.
+///
+/// # Errors
+/// Those of the other calls. A get and a listing are [`Error::Unsupported`], and a set and an erase [`Error::ReadOnly`], since there is no
+/// other way.
+pub async fn fallback<B: Below>(store: B, call: Call<'_>) -> Result<Answer> {
+    Ok(match call {
+        Call::Get { .. } => return Err(unsupported(store, Operation::Get)),
+        Call::ListDir { .. } => return Err(unsupported(store, Operation::List)),
+        Call::Set { .. } => return refuse(&store, Operation::Set),
+        Call::Erase { .. } => return refuse(&store, Operation::Erase),
+        Call::GetInto { .. } => Answer::GotInto(GetInto::Declined),
+        Call::SetPieces { key, pieces, options } => {
+            let value = CallBytes::Owned(join_pieces(&pieces.slices())?.into());
+            return store.call(Call::Set { key, value, options }).await;
+        }
+        Call::BeginSet { key: _, head, options } => {
+            check_writable(&store, store.capabilities(), Operation::Set)?;
+            Answer::Begun(Collected::stream(head, &options))
+        }
+        Call::AppendToSet { key, stream, pieces } => {
+            Collected::append(&store, &key, &stream, pieces)?;
+            Answer::Done
+        }
+        Call::FinishSet { key, stream, head } => {
+            let (pieces, options) = Collected::finish(&store, &key, &stream, head)?;
+            let (pieces, options) = (super::CallPieces::Owned(pieces), Cow::Borrowed(options));
+            return store.call(Call::SetPieces { key, pieces, options }).await;
+        }
+        Call::SetMany { values } => set_each(store, values, &ALWAYS).await?,
+        Call::CreateMany { values, durability } => {
+            set_each(store, values, &SetOptions::when(Precondition::NotExists).durable(durability)).await?
+        }
+        Call::SetPartial { key, parts } => {
+            check_writable(&store, store.capabilities(), Operation::Set)?;
+            splice_and_set(store, &key, &parts).await?;
+            Answer::Done
+        }
+        Call::Copy { .. } => Answer::Copied(Copied::Declined),
+        Call::ErasePrefix { prefix } => {
+            check_writable(&store, store.capabilities(), Operation::Erase)?;
+            for key in store.call(Call::ListPrefix { prefix }).await?.into_keys()? {
+                store.call(Call::Erase { key: Cow::Owned(key) }).await?.into_done()?;
+            }
+            Answer::Done
+        }
+        Call::RenamePrefix { .. } | Call::ExchangePrefixes { .. } => {
+            check_writable(&store, store.capabilities(), Operation::Set)?;
+            Answer::Is(false)
+        }
+        Call::ListPrefix { prefix } => {
+            let mut keys = Vec::new();
+            let mut todo = vec![prefix.into_owned()];
+            while let Some(prefix) = todo.pop() {
+                let listing = store.call(Call::ListDir { prefix: Cow::Owned(prefix) }).await?.into_listing()?;
+                keys.extend(listing.keys);
+                todo.extend(listing.prefixes);
+            }
+            keys.sort_unstable();
+            Answer::Keys(keys)
+        }
+        Call::ListSizes { prefix, visit } => {
+            for key in store.call(Call::ListPrefix { prefix }).await?.into_keys()? {
+                if let Some(size) = size(store, &key).await? {
+                    visit(key, size);
+                }
+            }
+            Answer::Done
+        }
+        Call::FindLink { .. } => Answer::Link(None),
+        Call::Leftovers { .. } => Answer::Leftovers(Vec::new()),
+        Call::Pin { .. } => Answer::Pinned(None),
+        Call::IsInPlace => Answer::Is(true),
+        Call::Lock { prefix } => Answer::Locked(Lock::in_process(&store, &prefix)),
+        Call::Flush => Answer::Done,
+        Call::Barrier if store.capabilities().appears_at_flush => Answer::Done,
+        Call::Barrier => return store.call(Call::Flush).await,
+    })
+}
+
+fn unsupported<B: Below>(store: B, operation: Operation) -> Error {
+    Error::Unsupported { store: store.to_string(), operation }
+}
+
+async fn set_each<B: Below>(
+    store: B,
+    values: Vec<(Cow<'_, Key>, CallBytes<'_>)>,
+    options: &SetOptions,
+) -> Result<Answer> {
+    check_writable(&store, store.capabilities(), Operation::Set)?;
+    for (key, value) in values {
+        store.call(Call::Set { key, value, options: Cow::Borrowed(options) }).await?.into_version()?;
+    }
+    Ok(Answer::Done)
+}
+
+/// The size of a value; `None` if there is no such key.
+async fn size<B: Below>(store: B, key: &Key) -> Result<Option<u64>> {
+    let get = Call::Get { key: Cow::Borrowed(key), ranges: Cow::Borrowed(&[]), options: Cow::Borrowed(&NEWEST) };
+    let fetched = store.call(get).await?.into_got()?;
+    let fetched = Fetched::checked(&store, key, fetched, 0, &NEWEST)?;
+    let no_size = || Error::contract(&store, key, "no size", "the size of the value");
+    fetched.map(|fetched| fetched.size.ok_or_else(no_size)).transpose()
+}
