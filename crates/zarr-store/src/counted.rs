@@ -1,15 +1,11 @@
 //! A store that counts requests.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::Bytes;
-
-use crate::{
-    AsyncStore, BoxFuture, ByteRange, Copied, CopySource, Durability, Fetched, GetInto, GetOptions, Key, Listing,
-    Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
-};
+use crate::{Answer, Below, Call, Copied, GetInto, Key, Result, Store, StoreBase, Wrapper};
 
 /// Another store that counts the requests to it: for tests of plans.
 #[derive(Debug, Default)]
@@ -90,28 +86,54 @@ impl<S> Counted<S> {
 }
 
 impl Tally {
-    fn asked(&self, ranges: &[ByteRange]) {
-        add(&self.gets, 1);
-        add(&self.ranges, ranges.len());
+    fn asked(&self, call: &Call<'_>) {
+        match call {
+            Call::Get { ranges, .. } => {
+                add(&self.gets, 1);
+                add(&self.ranges, ranges.len());
+            }
+            Call::Set { value, .. } => self.set(1, value.len()),
+            Call::SetPieces { pieces, .. } => self.set(1, pieces.slices().iter().map(|piece| piece.len()).sum()),
+            // A set that is streamed counts when it is finished.
+            Call::AppendToSet { pieces, .. } => self.set(0, pieces.iter().map(|piece| piece.len()).sum()),
+            Call::FinishSet { head, .. } => self.set(1, head.len()),
+            Call::SetMany { values } | Call::CreateMany { values, .. } => {
+                self.set(values.len(), values.iter().map(|(_, value)| value.len()).sum());
+            }
+            Call::SetPartial { parts, .. } => self.set(1, parts.iter().map(|(_, part)| part.len()).sum()),
+            Call::RenamePrefix { .. } | Call::ExchangePrefixes { .. } => self.set(1, 0),
+            Call::Erase { .. } | Call::ErasePrefix { .. } => add(&self.erases, 1),
+            Call::ListDir { .. } | Call::ListPrefix { .. } | Call::ListSizes { .. } => add(&self.lists, 1),
+            Call::Flush | Call::Barrier => add(&self.flushes, 1),
+            // These count by their answers.
+            Call::GetInto { .. } | Call::Copy { .. } => {}
+            Call::BeginSet { .. }
+            | Call::FindLink { .. }
+            | Call::Leftovers { .. }
+            | Call::Pin { .. }
+            | Call::IsInPlace
+            | Call::Lock { .. } => {}
+        }
     }
 
-    fn got(&self, fetched: Option<Fetched>) -> Option<Fetched> {
-        add(&self.bytes_read, fetched.iter().flat_map(Fetched::parts).map(<[u8]>::len).sum());
-        fetched
+    /// Notes the answer to a call, with memory for so many bytes if it was a get into memory.
+    fn answered(&self, answer: &Answer, room: usize) {
+        match answer {
+            Answer::Got(Some(fetched)) => add(&self.bytes_read, fetched.parts().map(<[u8]>::len).sum()),
+            Answer::GotInto(outcome @ (GetInto::Found(_) | GetInto::Missing)) => {
+                add(&self.gets, 1);
+                add(&self.ranges, 1);
+                let size =
+                    if let GetInto::Found(size) = outcome { usize::try_from(*size).unwrap_or(usize::MAX) } else { 0 };
+                add(&self.bytes_read, room.min(size));
+            }
+            Answer::Copied(Copied::Done) => add(&self.sets, 1),
+            _ => {}
+        }
     }
 
-    fn copied(&self, copied: Copied) -> Copied {
-        add(&self.sets, usize::from(copied == Copied::Done));
-        copied
-    }
-
-    /// A set that is streamed counts when it is finished.
-    fn appended(&self, pieces: &[Bytes]) {
-        add(&self.bytes_written, pieces.iter().map(Bytes::len).sum());
-    }
-
-    fn set(&self, size: usize) {
-        add(&self.sets, 1);
+    fn set(&self, values: usize, size: usize) {
+        add(&self.sets, values);
         add(&self.bytes_written, size);
     }
 }
@@ -126,247 +148,39 @@ impl<S: fmt::Display> fmt::Display for Counted<S> {
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl<S: Store> Store for Counted<S> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        self.tally.asked(ranges);
-        let fetched = self.store.get(key, ranges, options)?;
-        Ok(self.tally.got(fetched))
+impl<S: StoreBase> Wrapper for Counted<S> {
+    type Below = S;
+    type Over<T: StoreBase + 'static> = Counted<T>;
+
+    fn below(&self) -> &S {
+        &self.store
     }
 
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
-        let outcome = self.store.get_into(key, into)?;
-        if outcome != GetInto::Declined {
-            add(&self.tally.gets, 1);
-            add(&self.tally.ranges, 1);
-        }
-        if let GetInto::Found(size) = outcome {
-            add(&self.tally.bytes_read, into.len().min(usize::try_from(size).unwrap_or(usize::MAX)));
-        }
-        Ok(outcome)
+    fn over<T: StoreBase + 'static>(&self, below: T) -> Counted<T> {
+        Counted { store: below, tally: Arc::clone(&self.tally) }
     }
 
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        self.tally.set(value.len());
-        self.store.set(key, value, options)
+    async fn answer<'a, B: Below + 'a>(&'a self, below: B, call: Call<'a>) -> Result<Answer> {
+        self.tally.asked(&call);
+        let room = if let Call::GetInto { into, .. } = &call { into.len() } else { 0 };
+        let answer = below.call(call).await?;
+        self.tally.answered(&answer, room);
+        Ok(answer)
     }
 
-    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
-        self.tally.set(pieces.iter().map(|piece| piece.len()).sum());
-        self.store.set_pieces(key, pieces, options)
+    fn copied<'k>(&self, key: &'k Key) -> Option<Cow<'k, Key>> {
+        Some(Cow::Borrowed(key))
     }
 
-    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
-        self.tally.appended(&pieces);
-        self.store.append_to_set(key, stream, pieces)
-    }
-
-    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
-        self.tally.set(head.len());
-        self.store.finish_set(key, stream, head)
-    }
-
-    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
-        add(&self.tally.sets, values.len());
-        add(&self.tally.bytes_written, values.iter().map(|(_, value)| value.len()).sum());
-        self.store.set_many(values)
-    }
-
-    fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
-        add(&self.tally.sets, values.len());
-        add(&self.tally.bytes_written, values.iter().map(|(_, value)| value.len()).sum());
-        self.store.create_many(values, durability)
-    }
-
-    fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {
-        Ok(self.tally.copied(self.store.copy(from, to)?))
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        add(&self.tally.erases, 1);
-        self.store.erase(key)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
-        add(&self.tally.lists, 1);
-        self.store.list_dir(prefix)
-    }
-
-    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
-        add(&self.tally.lists, 1);
-        self.store.list_prefix(prefix)
-    }
-
-    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
-        add(&self.tally.lists, 1);
-        self.store.list_sizes(prefix, visit)
-    }
-
-    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
-        add(&self.tally.erases, 1);
-        self.store.erase_prefix(prefix)
-    }
-
-    fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
-        self.tally.set(parts.iter().map(|(_, part)| part.len()).sum());
-        self.store.set_partial(key, parts)
-    }
-
-    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
-        add(&self.tally.sets, 1);
-        self.store.rename_prefix(from, to)
-    }
-
-    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
-        add(&self.tally.sets, 1);
-        self.store.exchange_prefixes(a, b)
-    }
-
-    fn flush(&self) -> Result<()> {
-        add(&self.tally.flushes, 1);
-        self.store.flush()
-    }
-
-    fn barrier(&self) -> Result<()> {
-        add(&self.tally.flushes, 1);
-        self.store.barrier()
-    }
-
-    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
-        let store = self.store.as_async()?;
-        Some(Arc::new(Counted { store, tally: Arc::clone(&self.tally) }))
-    }
-
-    fn pin(&self, prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
-        let Some(store) = self.store.pin(prefix)? else { return Ok(None) };
-        Ok(Some(Arc::new(Counted { store, tally: Arc::clone(&self.tally) })))
-    }
-
-    crate::delegate! { |this| this.store;
-        begin_set, copy_source, find_link, leftovers, parent, is_in_place, try_lock, take_warnings, capabilities, access_profile
-    }
-}
-
-#[deny(clippy::missing_trait_methods)]
-impl<S: AsyncStore> AsyncStore for Counted<S> {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        self.tally.asked(ranges);
-        Box::pin(async move {
-            let fetched = self.store.get(key, ranges, options).await?;
-            Ok(self.tally.got(fetched))
-        })
-    }
-
-    fn set<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        self.tally.set(value.len());
-        self.store.set(key, value, options)
-    }
-
-    fn set_pieces<'a>(
-        &'a self,
-        key: &'a Key,
-        pieces: Vec<Bytes>,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        self.tally.set(pieces.iter().map(Bytes::len).sum());
-        self.store.set_pieces(key, pieces, options)
-    }
-
-    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
-        Box::pin(async move { Ok(self.tally.copied(self.store.copy(from, to).await?)) })
-    }
-
-    fn append_to_set<'a>(
-        &'a self,
-        key: &'a Key,
-        stream: &'a SetStream,
-        pieces: Vec<Bytes>,
-    ) -> BoxFuture<'a, Result<()>> {
-        self.tally.appended(&pieces);
-        self.store.append_to_set(key, stream, pieces)
-    }
-
-    fn finish_set<'a>(
-        &'a self,
-        key: &'a Key,
-        stream: &'a SetStream,
-        head: Bytes,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        self.tally.set(head.len());
-        self.store.finish_set(key, stream, head)
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        add(&self.tally.erases, 1);
-        self.store.erase(key)
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        add(&self.tally.lists, 1);
-        self.store.list_dir(prefix)
-    }
-
-    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        add(&self.tally.lists, 1);
-        self.store.list_prefix(prefix)
-    }
-
-    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
-        add(&self.tally.lists, 1);
-        self.store.list_sizes(prefix, visit)
-    }
-
-    fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
-        add(&self.tally.erases, 1);
-        self.store.erase_prefix(prefix)
-    }
-
-    fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
-        add(&self.tally.sets, 1);
-        self.store.rename_prefix(from, to)
-    }
-
-    fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
-        add(&self.tally.sets, 1);
-        self.store.exchange_prefixes(a, b)
-    }
-
-    fn flush(&self) -> BoxFuture<'_, Result<()>> {
-        add(&self.tally.flushes, 1);
-        self.store.flush()
-    }
-
-    fn barrier(&self) -> BoxFuture<'_, Result<()>> {
-        add(&self.tally.flushes, 1);
-        self.store.barrier()
-    }
-
-    fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
-        Box::pin(async move {
-            let Some(store) = self.store.pin(prefix).await? else { return Ok(None) };
-            Ok(Some(Arc::new(Counted { store, tally: Arc::clone(&self.tally) }) as Arc<dyn AsyncStore>))
-        })
-    }
-
-    crate::delegate_async! { |this| this.store;
-        begin_set, copy_source, is_in_place, try_lock, pause, take_warnings, capabilities, access_profile
+    fn parent_over(&self, parent: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        Some(parent)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{MemoryStore, StoreExt, testing};
+    use crate::{ByteRange, MemoryStore, StoreExt, testing};
 
     #[test]
     fn keeps_the_contract_and_counts() {

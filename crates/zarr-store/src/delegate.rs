@@ -1,8 +1,10 @@
-//! The methods that a store which wraps another one passes on.
+//! Methods that a store passes on to another one.
 
 /// Implements methods of [`Store`](crate::Store) by calls of the same methods of another store, which is a field of `this`.
 ///
-/// `#[deny(clippy::missing_trait_methods)]` on the implementation reports methods that are neither delegated nor written.
+/// For a store that answers some methods in its own way, and leaves others as they are by default. One that wraps another, in each form of
+/// it, is a [`Wrapper`](crate::Wrapper). `#[deny(clippy::missing_trait_methods)]` on the implementation reports methods that are neither
+/// delegated nor written.
 ///
 /// # Example
 /// ```

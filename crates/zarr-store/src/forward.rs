@@ -1,30 +1,80 @@
 //! Pointers to stores are stores.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::{AsyncStore, Store};
+use crate::{
+    AccessProfile, Answer, AsyncStore, Below, BoxFuture, Call, Capabilities, CopySource, Key, Result, Store, StoreBase,
+    Wrapper,
+};
 
-/// Every method of [`Store`], of the target of a pointer.
-macro_rules! forward {
+#[deny(clippy::missing_trait_methods)]
+impl<S: Store + ?Sized> Store for Arc<S> {
+    crate::delegate! { |this| (**this);
+        get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many,
+        copy_source, copy, erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async,
+        find_link, leftovers, parent, pin, is_in_place, try_lock, take_warnings, flush, barrier, call, capabilities, access_profile
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
+        (**self).call(call)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        (**self).capabilities()
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        (**self).access_profile()
+    }
+
+    fn copy_source(&self, key: &Key) -> Option<CopySource> {
+        (**self).copy_source(key)
+    }
+
+    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        (**self).pause(duration)
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        (**self).take_warnings()
+    }
+
+    crate::async_methods_by_call! {}
+}
+
+/// References and boxes, which pass every call on.
+macro_rules! pass_on {
     ($($pointer:ty),*) => {$(
-        #[deny(clippy::missing_trait_methods)]
-        impl<S: Store + ?Sized> Store for $pointer {
-            crate::delegate! { |this| (**this);
-                get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many,
-                copy_source, copy, erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async,
-                find_link, leftovers, parent, pin, is_in_place, try_lock, take_warnings, flush, barrier, call, capabilities, access_profile
+        impl<S: StoreBase + ?Sized> Wrapper for $pointer {
+            type Below = S;
+            type Over<T: StoreBase + 'static> = Box<T>;
+
+            fn below(&self) -> &S {
+                self
+            }
+
+            fn over<T: StoreBase + 'static>(&self, below: T) -> Box<T> {
+                Box::new(below)
+            }
+
+            async fn answer<'a, B: Below + 'a>(&'a self, below: B, call: Call<'a>) -> Result<Answer> {
+                below.call(call).await
+            }
+
+            fn copied<'k>(&self, key: &'k Key) -> Option<Cow<'k, Key>> {
+                Some(Cow::Borrowed(key))
+            }
+
+            fn parent_over(&self, parent: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+                Some(parent)
             }
         }
     )*};
 }
 
-forward!(&S, Arc<S>, Box<S>);
-
-#[deny(clippy::missing_trait_methods)]
-impl<S: AsyncStore + ?Sized> AsyncStore for Arc<S> {
-    crate::delegate_async! { |this| **this;
-        get, set, set_pieces, begin_set, append_to_set, finish_set, copy_source, copy, erase, list_dir, list_prefix, list_sizes,
-        erase_prefix, rename_prefix, exchange_prefixes, pin, is_in_place, try_lock, pause, take_warnings, flush, barrier,
-        call, capabilities, access_profile
-    }
-}
+pass_on!(&S, Box<S>);

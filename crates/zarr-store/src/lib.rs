@@ -13,7 +13,8 @@
 //! # Ok::<(), zarr_store::Error>(())
 //! ```
 //!
-//! A method of a store is a [`Call`] too, with an [`Answer`].
+//! A method of a store is a [`Call`] too, with an [`Answer`]: a store that wraps another changes calls and answers ([`Wrapper`]), once for
+//! the form that blocks and the one without blocking.
 //!
 //! Operations ask a store by a [`Request`], and get a [`Reply`]. Who makes requests, and what a thread does while it waits
 //! for the replies, is the crate `zarr-drive`.
@@ -81,6 +82,7 @@ mod splice;
 mod store;
 pub mod testing;
 mod version;
+mod wrapper;
 
 pub use access_profile::{AccessProfile, StoreKind};
 pub use async_store::{AsyncStore, BoxFuture};
@@ -110,4 +112,5 @@ pub use sleep::sleep;
 pub use snapshot::{GetOptions, Snapshot};
 pub use store::{GetInto, Store};
 pub use version::{Precondition, Version};
+pub use wrapper::{StoreBase, Wrapper};
 pub use zarr_bytes::{BufferUse, ByteRange, keep_buffer, take_buffer};

@@ -309,7 +309,7 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     }
 
     /// Answers a call: each is a method of the same name, which it makes by default. A store that wraps another one, or asks one elsewhere,
-    /// implements this instead of the methods ([`methods_by_call`](crate::methods_by_call)).
+    /// implements this instead of the methods ([`Wrapper`](crate::Wrapper), [`methods_by_call`](crate::methods_by_call)).
     ///
     /// # Errors
     /// Those of the method.

@@ -1,8 +1,11 @@
 //! A store with changed behaviour, for tests.
 
 use std::fmt;
+use std::sync::Arc;
 
-use crate::{AccessProfile, ByteRange, Fetched, GetInto, GetOptions, Key, Result, Store};
+use crate::{
+    AccessProfile, Answer, AsyncStore, ByteRange, Call, Capabilities, CopySource, Fetched, GetInto, Key, Result, Store,
+};
 
 /// A function that is called for a get instead of the store.
 type Getter<S> = dyn Fn(&S, &Key, &[ByteRange]) -> Result<Option<Fetched>> + Send + Sync;
@@ -73,19 +76,29 @@ impl<S: fmt::Debug> fmt::Debug for Altered<S> {
 
 #[deny(clippy::missing_trait_methods)]
 impl<S: Store> Store for Altered<S> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        let Some(get) = &self.get else { return self.store.get(key, ranges, options) };
-        let mut fetched = get(&self.store, key, ranges)?;
-        fetched.iter_mut().try_for_each(|fetched| options.check(self, key, fetched))?;
-        Ok(fetched)
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        match (call, &self.get) {
+            (Call::Get { key, ranges, options }, Some(get)) => {
+                let mut fetched = get(&self.store, &key, &ranges)?;
+                fetched.iter_mut().try_for_each(|fetched| options.check(self, &key, fetched))?;
+                Ok(Answer::Got(fetched))
+            }
+            (Call::GetInto { key, into }, Some(get)) => {
+                let fetched = get(&self.store, &key, &[ByteRange::Full])?;
+                Ok(Answer::GotInto(fetched.map_or(GetInto::Missing, |fetched| {
+                    let value = fetched.part(0);
+                    into.iter_mut().zip(value).for_each(|(byte, &from)| *byte = from);
+                    GetInto::Found(value.len() as u64)
+                })))
+            }
+            // Gets would not be answered by the function.
+            (Call::Pin { .. }, _) => Ok(Answer::Pinned(None)),
+            (call, _) => self.store.call(call),
+        }
     }
 
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
-        let Some(get) = &self.get else { return self.store.get_into(key, into) };
-        let Some(fetched) = get(&self.store, key, &[ByteRange::Full])? else { return Ok(GetInto::Missing) };
-        let value = fetched.part(0);
-        into.iter_mut().zip(value).for_each(|(byte, &from)| *byte = from);
-        Ok(GetInto::Found(value.len() as u64))
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
     }
 
     fn access_profile(&self) -> AccessProfile {
@@ -93,23 +106,22 @@ impl<S: Store> Store for Altered<S> {
     }
 
     /// Gets would not be answered by the function.
-    fn copy_source(&self, _key: &Key) -> Option<crate::CopySource> {
+    fn copy_source(&self, _key: &Key) -> Option<CopySource> {
         None
     }
 
     /// Gets would not be answered by the function.
-    fn as_async(&self) -> Option<std::sync::Arc<dyn crate::AsyncStore>> {
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
         None
     }
 
-    /// Gets would not be answered by the function.
-    fn pin(&self, _prefix: &crate::Prefix) -> Result<Option<std::sync::Arc<dyn Store>>> {
-        Ok(None)
+    fn parent(&self) -> Option<(Arc<dyn Store>, String)> {
+        self.store.parent()
     }
 
-    crate::delegate! { |this| this.store;
-        set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many, copy, erase, list_dir, list_prefix,
-        list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, find_link, leftovers, parent, is_in_place,
-        try_lock, take_warnings, flush, barrier, capabilities
+    fn take_warnings(&self) -> Vec<String> {
+        self.store.take_warnings()
     }
+
+    crate::methods_by_call! {}
 }
