@@ -2,17 +2,13 @@
 
 mod value_cache;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
-
-use bytes::Bytes;
 
 use value_cache::{ValueCache, with_version};
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, CacheCounts, Capabilities, Copied, CopySource, Durability,
-    Fetched, GetInto, GetOptions, Key, Listing, Lock, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store,
-    Version,
+    Answer, Below, ByteRange, CacheCounts, Call, Fetched, GetInto, GetOptions, Key, Result, Store, StoreBase, Wrapper,
 };
 
 /// Another store, with a cache in memory of values, parts of values and missing keys.
@@ -168,260 +164,89 @@ impl<S: fmt::Display> fmt::Display for Cached<S> {
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl<S: Store> Store for Cached<S> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+impl<S: StoreBase> Cached<S> {
+    async fn get<B: Below>(
+        &self,
+        below: B,
+        key: &Key,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+    ) -> Result<Option<Fetched>> {
         let generation = self.cache.generation(key);
         let newest = match self.look_up(key, ranges) {
             (Some(cached), None) => Ok(cached),
             (cached, asked) => {
-                let ranges_below = with_version(ranges, &self.store.access_profile());
-                let reply = self.store.get(key, &ranges_below, &asked.unwrap_or_default());
-                self.replied(key, ranges, generation, cached, reply)
+                let ranges_below = with_version(ranges, &below.access_profile());
+                let asked = asked.unwrap_or_default();
+                let answer = below.call(Call::get(key, &ranges_below, &asked)).await;
+                self.replied(key, ranges, generation, cached, answer.and_then(Answer::into_got))
             }
         };
         match self.of_required_state(key, options, newest) {
             Some(reply) => reply,
-            None => self.store.get(key, ranges, options),
+            None => below.call(Call::get(key, ranges, options)).await?.into_got(),
         }
-    }
-
-    /// Declined: the values that [`Store::get`] returns are cached.
-    fn get_into(&self, _key: &Key, _into: &mut [u8]) -> Result<GetInto> {
-        Ok(GetInto::Declined)
-    }
-
-    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
-        let (cache, revalidates) = (Arc::clone(&self.cache), self.revalidates);
-        Some(Arc::new(Cached { store: self.store.as_async()?, cache, revalidates }))
-    }
-
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        let _guard = self.cache.invalidate_around(key);
-        self.store.set(key, value, options)
-    }
-
-    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
-        let _guard = self.cache.invalidate_around(key);
-        self.store.set_pieces(key, pieces, options)
-    }
-
-    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
-        let _guard = self.cache.invalidate_around(key);
-        self.store.finish_set(key, stream, head)
-    }
-
-    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
-        let _guard: Vec<_> = values.iter().map(|(key, _)| self.cache.invalidate_around(key)).collect();
-        self.store.set_many(values)
-    }
-
-    fn create_many(&self, values: &[(&Key, &[u8])], durability: Durability) -> Result<()> {
-        let _guard: Vec<_> = values.iter().map(|(key, _)| self.cache.invalidate_around(key)).collect();
-        self.store.create_many(values, durability)
-    }
-
-    fn copy(&self, from: &CopySource, to: &Key) -> Result<Copied> {
-        let _guard = self.cache.invalidate_around(to);
-        self.store.copy(from, to)
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        let _guard = self.cache.invalidate_around(key);
-        self.store.erase(key)
-    }
-
-    fn erase_prefix(&self, prefix: &Prefix) -> Result<()> {
-        let _guard = self.cache.invalidate_all_around();
-        self.store.erase_prefix(prefix)
-    }
-
-    fn set_partial(&self, key: &Key, parts: &[(u64, &[u8])]) -> Result<()> {
-        let _guard = self.cache.invalidate_around(key);
-        self.store.set_partial(key, parts)
-    }
-
-    fn rename_prefix(&self, from: &Prefix, to: &Prefix) -> Result<bool> {
-        let _guard = self.cache.invalidate_all_around();
-        self.store.rename_prefix(from, to)
-    }
-
-    fn exchange_prefixes(&self, a: &Prefix, b: &Prefix) -> Result<bool> {
-        let _guard = self.cache.invalidate_all_around();
-        self.store.exchange_prefixes(a, b)
-    }
-
-    /// Values are cached by their keys, whatever these stand for.
-    fn pin(&self, _prefix: &Prefix) -> Result<Option<Arc<dyn Store>>> {
-        Ok(None)
-    }
-
-    zarr_store::delegate! { |this| this.store;
-        begin_set, append_to_set, copy_source, list_dir, list_prefix, list_sizes, find_link, leftovers, parent,
-        is_in_place, try_lock, take_warnings, flush, barrier, capabilities, access_profile
     }
 }
 
-#[deny(clippy::missing_trait_methods)]
-impl<S: AsyncStore> AsyncStore for Cached<S> {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move {
-            let generation = self.cache.generation(key);
-            let newest = match self.look_up(key, ranges) {
-                (Some(cached), None) => Ok(cached),
-                (cached, asked) => {
-                    let ranges_below = with_version(ranges, &self.store.access_profile());
-                    let reply = self.store.get(key, &ranges_below, &asked.unwrap_or_default()).await;
-                    self.replied(key, ranges, generation, cached, reply)
-                }
-            };
-            match self.of_required_state(key, options, newest) {
-                Some(reply) => reply,
-                None => self.store.get(key, ranges, options).await,
+impl<S: StoreBase> Wrapper for Cached<S> {
+    type Below = S;
+    type Over<T: StoreBase + 'static> = Cached<T>;
+
+    fn below(&self) -> &S {
+        &self.store
+    }
+
+    fn over<T: StoreBase + 'static>(&self, below: T) -> Cached<T> {
+        Cached { store: below, cache: Arc::clone(&self.cache), revalidates: self.revalidates }
+    }
+
+    async fn answer<'a, B: Below + 'a>(&'a self, below: B, call: Call<'a>) -> Result<Answer> {
+        match call {
+            Call::Get { key, ranges, options } => self.get(below, &key, &ranges, &options).await.map(Answer::Got),
+            // The values that a get returns are cached.
+            Call::GetInto { .. } => Ok(Answer::GotInto(GetInto::Declined)),
+            // Values are cached by their keys, whatever these stand for.
+            Call::Pin { .. } => Ok(Answer::Pinned(None)),
+            Call::Set { ref key, .. }
+            | Call::SetPieces { ref key, .. }
+            | Call::FinishSet { ref key, .. }
+            | Call::SetPartial { ref key, .. }
+            | Call::Copy { to: ref key, .. }
+            | Call::Erase { ref key } => {
+                let key = Key::clone(key);
+                let _guard = self.cache.invalidate_around(&key);
+                below.call(call).await
             }
-        })
+            Call::SetMany { ref values } | Call::CreateMany { ref values, .. } => {
+                let keys: Vec<Key> = values.iter().map(|(key, _)| Key::clone(key)).collect();
+                let _guard: Vec<_> = keys.iter().map(|key| self.cache.invalidate_around(key)).collect();
+                below.call(call).await
+            }
+            Call::ErasePrefix { .. } | Call::RenamePrefix { .. } | Call::ExchangePrefixes { .. } => {
+                let _guard = self.cache.invalidate_all_around();
+                below.call(call).await
+            }
+            Call::BeginSet { .. }
+            | Call::AppendToSet { .. }
+            | Call::ListDir { .. }
+            | Call::ListPrefix { .. }
+            | Call::ListSizes { .. }
+            | Call::FindLink { .. }
+            | Call::Leftovers { .. }
+            | Call::IsInPlace
+            | Call::Lock { .. }
+            | Call::Flush
+            | Call::Barrier => below.call(call).await,
+        }
     }
 
-    fn set<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move {
-            let _guard = self.cache.invalidate_around(key);
-            self.store.set(key, value, options).await
-        })
+    fn copied<'k>(&self, key: &'k Key) -> Option<Cow<'k, Key>> {
+        Some(Cow::Borrowed(key))
     }
 
-    fn set_pieces<'a>(
-        &'a self,
-        key: &'a Key,
-        pieces: Vec<Bytes>,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move {
-            let _guard = self.cache.invalidate_around(key);
-            self.store.set_pieces(key, pieces, options).await
-        })
-    }
-
-    fn copy_source(&self, key: &Key) -> Option<CopySource> {
-        self.store.copy_source(key)
-    }
-
-    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
-        Box::pin(async move {
-            let _guard = self.cache.invalidate_around(to);
-            self.store.copy(from, to).await
-        })
-    }
-
-    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
-        self.store.begin_set(key, head, options)
-    }
-
-    fn append_to_set<'a>(
-        &'a self,
-        key: &'a Key,
-        stream: &'a SetStream,
-        pieces: Vec<Bytes>,
-    ) -> BoxFuture<'a, Result<()>> {
-        self.store.append_to_set(key, stream, pieces)
-    }
-
-    fn finish_set<'a>(
-        &'a self,
-        key: &'a Key,
-        stream: &'a SetStream,
-        head: Bytes,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move {
-            let _guard = self.cache.invalidate_around(key);
-            self.store.finish_set(key, stream, head).await
-        })
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let _guard = self.cache.invalidate_around(key);
-            self.store.erase(key).await
-        })
-    }
-
-    /// Values are cached by their keys, whatever these stand for.
-    fn pin<'a>(&'a self, _prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
-        Box::pin(async { Ok(None) })
-    }
-
-    fn is_in_place(&self) -> BoxFuture<'_, Result<bool>> {
-        self.store.is_in_place()
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        self.store.list_dir(prefix)
-    }
-
-    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        self.store.list_prefix(prefix)
-    }
-
-    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
-        self.store.list_sizes(prefix, visit)
-    }
-
-    fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move {
-            let _guard = self.cache.invalidate_all_around();
-            self.store.erase_prefix(prefix).await
-        })
-    }
-
-    fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async move {
-            let _guard = self.cache.invalidate_all_around();
-            self.store.rename_prefix(from, to).await
-        })
-    }
-
-    fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async move {
-            let _guard = self.cache.invalidate_all_around();
-            self.store.exchange_prefixes(a, b).await
-        })
-    }
-
-    fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
-        self.store.try_lock(prefix)
-    }
-
-    fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        self.store.pause(duration)
-    }
-
-    fn take_warnings(&self) -> Vec<String> {
-        self.store.take_warnings()
-    }
-
-    fn flush(&self) -> BoxFuture<'_, Result<()>> {
-        self.store.flush()
-    }
-
-    fn barrier(&self) -> BoxFuture<'_, Result<()>> {
-        self.store.barrier()
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn access_profile(&self) -> AccessProfile {
-        self.store.access_profile()
+    fn parent_over(&self, parent: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        Some(parent)
     }
 }
 
