@@ -10,10 +10,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use bytes::Bytes;
 use zarr_store::{
-    AccessProfile, AsyncStore, BoxFuture, ByteRange, Capabilities, Copied, CopySource, Error, ErrorKind, Fetched,
-    GetOptions, Key, Listing, Lock, Operation, Prefix, Result, SetOptions, SetStream, SizeVisitor, Store, Version,
+    AccessProfile, Answer, AsyncStore, Asynchronous, BoxFuture, Call, Capabilities, CopySource, Error, ErrorKind, Key,
+    Operation, Pinned, Result, Store, fallback,
 };
 
 use crate::AsyncAsSync;
@@ -223,140 +222,38 @@ impl Sent {
 
 #[deny(clippy::missing_trait_methods)]
 impl AsyncStore for Sent {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        let (owned, ranges, options) = (key.clone(), ranges.to_vec(), options.clone());
-        self.send(Operation::Get, key.as_str(), |store| {
-            Box::pin(async move { store.get(&owned, &ranges, &options).await })
+    fn call<'a>(&'a self, call: Call<'a>) -> BoxFuture<'a, Result<Answer>> {
+        Box::pin(async move {
+            let call = match call {
+                // One set at a time is copied and sent.
+                Call::GetInto { .. }
+                | Call::SetMany { .. }
+                | Call::CreateMany { .. }
+                | Call::SetPartial { .. }
+                | Call::FindLink { .. }
+                | Call::Leftovers { .. } => return fallback(Asynchronous(self), call).await,
+                call => call,
+            };
+            let (operation, name) = (call.operation(), call.name().to_owned());
+            let Some(call) = call.into_owned() else { return Err(Error::OTHER_REPLY) };
+            let answer = self.send(operation, &name, |store| Box::pin(async move { store.call(call).await })).await?;
+            Ok(answer.map_pinned(|pinned| match pinned {
+                Pinned::Async(store) => Pinned::Async(Arc::new(Self { store, queue: Arc::clone(&self.queue) })),
+                pinned @ Pinned::Blocking(_) => pinned,
+            }))
         })
     }
 
-    fn set<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        let (owned, options) = (key.clone(), options.clone());
-        self.send(Operation::Set, key.as_str(), |store| {
-            Box::pin(async move { store.set(&owned, value, &options).await })
-        })
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
     }
 
-    fn set_pieces<'a>(
-        &'a self,
-        key: &'a Key,
-        pieces: Vec<Bytes>,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        let (owned, options) = (key.clone(), options.clone());
-        self.send(Operation::Set, key.as_str(), |store| {
-            Box::pin(async move { store.set_pieces(&owned, pieces, &options).await })
-        })
+    fn access_profile(&self) -> AccessProfile {
+        self.store.access_profile()
     }
 
     fn copy_source(&self, key: &Key) -> Option<CopySource> {
         self.store.copy_source(key)
-    }
-
-    fn copy<'a>(&'a self, from: &'a CopySource, to: &'a Key) -> BoxFuture<'a, Result<Copied>> {
-        let (from, owned) = (from.clone(), to.clone());
-        self.send(Operation::Set, to.as_str(), |store| Box::pin(async move { store.copy(&from, &owned).await }))
-    }
-
-    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
-        let (owned, options) = (key.clone(), options.clone());
-        self.send(Operation::Set, key.as_str(), move |store| {
-            Box::pin(async move { store.begin_set(&owned, head, &options).await })
-        })
-    }
-
-    fn append_to_set<'a>(
-        &'a self,
-        key: &'a Key,
-        stream: &'a SetStream,
-        pieces: Vec<Bytes>,
-    ) -> BoxFuture<'a, Result<()>> {
-        let (owned, stream) = (key.clone(), stream.clone());
-        self.send(Operation::Set, key.as_str(), |store| {
-            Box::pin(async move { store.append_to_set(&owned, &stream, pieces).await })
-        })
-    }
-
-    fn finish_set<'a>(
-        &'a self,
-        key: &'a Key,
-        stream: &'a SetStream,
-        head: Bytes,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        let (owned, stream) = (key.clone(), stream.clone());
-        self.send(Operation::Set, key.as_str(), |store| {
-            Box::pin(async move { store.finish_set(&owned, &stream, head).await })
-        })
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        let owned = key.clone();
-        self.send(Operation::Erase, key.as_str(), |store| Box::pin(async move { store.erase(&owned).await }))
-    }
-
-    fn list_dir<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Listing>> {
-        let owned = prefix.clone();
-        self.send(Operation::List, prefix.as_str(), |store| Box::pin(async move { store.list_dir(&owned).await }))
-    }
-
-    fn list_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Vec<Key>>> {
-        let owned = prefix.clone();
-        self.send(Operation::List, prefix.as_str(), |store| Box::pin(async move { store.list_prefix(&owned).await }))
-    }
-
-    fn list_sizes<'a>(&'a self, prefix: &'a Prefix, visit: &'a SizeVisitor) -> BoxFuture<'a, Result<()>> {
-        let (owned, visit) = (prefix.clone(), SizeVisitor::clone(visit));
-        self.send(Operation::List, prefix.as_str(), |store| {
-            Box::pin(async move { store.list_sizes(&owned, &visit).await })
-        })
-    }
-
-    fn erase_prefix<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<()>> {
-        let owned = prefix.clone();
-        self.send(Operation::Erase, prefix.as_str(), |store| Box::pin(async move { store.erase_prefix(&owned).await }))
-    }
-
-    fn rename_prefix<'a>(&'a self, from: &'a Prefix, to: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
-        let (owned, to) = (from.clone(), to.clone());
-        self.send(Operation::Set, from.as_str(), |store| {
-            Box::pin(async move { store.rename_prefix(&owned, &to).await })
-        })
-    }
-
-    fn exchange_prefixes<'a>(&'a self, a: &'a Prefix, b: &'a Prefix) -> BoxFuture<'a, Result<bool>> {
-        let (owned, b) = (a.clone(), b.clone());
-        self.send(Operation::Set, a.as_str(), |store| {
-            Box::pin(async move { store.exchange_prefixes(&owned, &b).await })
-        })
-    }
-
-    fn pin<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Arc<dyn AsyncStore>>>> {
-        let owned = prefix.clone();
-        let pinned =
-            self.send(Operation::Get, prefix.as_str(), |store| Box::pin(async move { store.pin(&owned).await }));
-        Box::pin(async move {
-            let Some(store) = pinned.await? else { return Ok(None) };
-            Ok(Some(Arc::new(Self { store, queue: Arc::clone(&self.queue) }) as Arc<dyn AsyncStore>))
-        })
-    }
-
-    fn is_in_place(&self) -> BoxFuture<'_, Result<bool>> {
-        self.send(Operation::Get, "/", |store| Box::pin(async move { store.is_in_place().await }))
-    }
-
-    fn try_lock<'a>(&'a self, prefix: &'a Prefix) -> BoxFuture<'a, Result<Option<Lock>>> {
-        let owned = prefix.clone();
-        self.send(Operation::Lock, prefix.as_str(), |store| Box::pin(async move { store.try_lock(&owned).await }))
     }
 
     fn pause(&self, duration: Duration) -> BoxFuture<'_, ()> {
@@ -373,19 +270,5 @@ impl AsyncStore for Sent {
         self.store.take_warnings()
     }
 
-    fn flush(&self) -> BoxFuture<'_, Result<()>> {
-        self.send(Operation::Flush, "/", |store| Box::pin(async move { store.flush().await }))
-    }
-
-    fn barrier(&self) -> BoxFuture<'_, Result<()>> {
-        self.send(Operation::Flush, "/", |store| Box::pin(async move { store.barrier().await }))
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn access_profile(&self) -> AccessProfile {
-        self.store.access_profile()
-    }
+    zarr_store::async_methods_by_call! {}
 }
