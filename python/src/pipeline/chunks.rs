@@ -1,12 +1,13 @@
 //! The store of a batch: a document, and chunks by the keys that the array of the batch has for them.
 
 use crate::pipeline::batch::number_of;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use zarr::store::{
-    AsyncStore, BoxFuture, ByteRange, Bytes, Error, Fetched, GetInto, GetOptions, Key, Operation, Result, SetOptions,
-    SetStream, Store, Version, delegate, delegate_async,
+    Answer, Below, ByteRange, Bytes, Call, Error, Fetched, GetInto, GetOptions, Key, Operation, Result, SetOptions,
+    Store, StoreBase, Wrapper, fallback,
 };
 
 /// What the store of a batch knows about it.
@@ -120,10 +121,10 @@ impl Known {
     }
 
     /// The options of a set: what was not asked for is no condition.
-    fn options(&self, number: usize, options: &SetOptions) -> SetOptions {
+    fn options<'o>(&self, number: usize, options: Cow<'o, SetOptions>) -> Cow<'o, SetOptions> {
         match self.is_complete(number) {
-            true => SetOptions::default().durable(options.durability),
-            false => options.clone(),
+            true => Cow::Owned(SetOptions::default().durable(options.durability)),
+            false => options,
         }
     }
 }
@@ -137,6 +138,10 @@ impl<S: fmt::Display> Chunks<S> {
         Fetched::of_value(self, key, self.known.document.clone(), None, ranges, options).map(Some)
     }
 
+    fn unsupported(&self, operation: Operation) -> Error {
+        Error::Unsupported { store: self.to_string(), operation }
+    }
+
     /// The chunk that is written.
     fn chunk(&self, key: &Key) -> Result<(usize, &Key)> {
         match self.known.find(key) {
@@ -144,7 +149,7 @@ impl<S: fmt::Display> Chunks<S> {
                 self.known.note_set(number);
                 Ok((number, key))
             }
-            _ => Err(Error::Unsupported { store: self.to_string(), operation: Operation::Set }),
+            _ => Err(self.unsupported(Operation::Set)),
         }
     }
 }
@@ -155,152 +160,81 @@ impl<S: fmt::Display> fmt::Display for Chunks<S> {
     }
 }
 
-impl Store for Chunks<Arc<dyn Store>> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
-        match self.known.find(key) {
-            Named::Document => self.document(key, ranges, options),
-            Named::Chunk(number, _) if self.known.is_complete(number) => {
-                self.known.note(number, Seen::PASSED_OVER);
-                Ok(None)
-            }
-            Named::Chunk(number, key) => {
-                let found = self.store.get(key, ranges, options)?;
-                self.known.note_found(number, found.is_some());
-                Ok(found)
-            }
-            Named::Nothing => Ok(None),
-        }
+impl<S: StoreBase> Wrapper for Chunks<S> {
+    type Below = S;
+    type Over<T: StoreBase + 'static> = Chunks<T>;
+
+    fn below(&self) -> &S {
+        &self.store
     }
 
-    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
-        match self.known.find(key) {
-            Named::Chunk(number, key) if !self.known.is_complete(number) => {
-                let found = self.store.get_into(key, into)?;
-                if found != GetInto::Declined {
-                    self.known.note_found(number, found != GetInto::Missing);
-                }
-                Ok(found)
-            }
-            _ => Ok(GetInto::Declined),
-        }
+    fn over<T: StoreBase + 'static>(&self, below: T) -> Chunks<T> {
+        Chunks { store: below, known: Arc::clone(&self.known) }
     }
 
-    fn set(&self, key: &Key, value: &[u8], options: &SetOptions) -> Result<Option<Version>> {
-        let (number, key) = self.chunk(key)?;
-        self.store.set(key, value, &self.known.options(number, options))
-    }
-
-    fn set_pieces(&self, key: &Key, pieces: &[&[u8]], options: &SetOptions) -> Result<Option<Version>> {
-        let (number, key) = self.chunk(key)?;
-        self.store.set_pieces(key, pieces, &self.known.options(number, options))
-    }
-
-    fn begin_set(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
-        let (number, key) = self.chunk(key)?;
-        self.store.begin_set(key, head, &self.known.options(number, options))
-    }
-
-    fn append_to_set(&self, key: &Key, stream: &SetStream, pieces: Vec<Bytes>) -> Result<()> {
-        self.store.append_to_set(self.chunk(key)?.1, stream, pieces)
-    }
-
-    fn finish_set(&self, key: &Key, stream: &SetStream, head: Bytes) -> Result<Option<Version>> {
-        self.store.finish_set(self.chunk(key)?.1, stream, head)
-    }
-
-    fn set_many(&self, values: &[(&Key, &[u8])]) -> Result<()> {
-        let keys = values.iter().map(|(key, _)| Ok(self.chunk(key)?.1)).collect::<Result<Vec<_>>>()?;
-        let values: Vec<_> = keys.into_iter().zip(values).map(|(key, (_, value))| (key, *value)).collect();
-        self.store.set_many(&values)
-    }
-
-    fn erase(&self, key: &Key) -> Result<()> {
-        self.store.erase(self.chunk(key)?.1)
-    }
-
-    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
-        Some(Arc::new(Chunks { store: self.store.as_async()?, known: Arc::clone(&self.known) }))
-    }
-
-    delegate! { |this| this.store; take_warnings, flush, barrier, capabilities, access_profile }
-}
-
-impl AsyncStore for Chunks<Arc<dyn AsyncStore>> {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, Result<Option<Fetched>>> {
-        Box::pin(async move {
-            match self.known.find(key) {
-                Named::Document => self.document(key, ranges, options),
+    async fn answer<'a, B: Below + 'a>(&'a self, below: B, call: Call<'a>) -> Result<Answer> {
+        let call = match call {
+            Call::Get { key, ranges, options } => match self.known.find(&key) {
+                Named::Document => return self.document(&key, &ranges, &options).map(Answer::Got),
                 Named::Chunk(number, _) if self.known.is_complete(number) => {
                     self.known.note(number, Seen::PASSED_OVER);
-                    Ok(None)
+                    return Ok(Answer::Got(None));
                 }
                 Named::Chunk(number, key) => {
-                    let found = self.store.get(key, ranges, options).await?;
+                    let found = below.call(Call::get(key, &ranges, &options)).await?.into_got()?;
                     self.known.note_found(number, found.is_some());
-                    Ok(found)
+                    return Ok(Answer::Got(found));
                 }
-                Named::Nothing => Ok(None),
+                Named::Nothing => return Ok(Answer::Got(None)),
+            },
+            Call::GetInto { key, into } => match self.known.find(&key) {
+                Named::Chunk(number, key) if !self.known.is_complete(number) => {
+                    let found = below.call(Call::get_into(key, into)).await?.into_got_into()?;
+                    if found != GetInto::Declined {
+                        self.known.note_found(number, found != GetInto::Missing);
+                    }
+                    return Ok(Answer::GotInto(found));
+                }
+                _ => return Ok(Answer::GotInto(GetInto::Declined)),
+            },
+            Call::Set { key, value, options } => {
+                let (number, key) = self.chunk(&key)?;
+                Call::Set { key: Cow::Borrowed(key), value, options: self.known.options(number, options) }
             }
-        })
+            Call::SetPieces { key, pieces, options } => {
+                let (number, key) = self.chunk(&key)?;
+                Call::SetPieces { key: Cow::Borrowed(key), pieces, options: self.known.options(number, options) }
+            }
+            Call::BeginSet { key, head, options } => {
+                let (number, key) = self.chunk(&key)?;
+                Call::BeginSet { key: Cow::Borrowed(key), head, options: self.known.options(number, options) }
+            }
+            call @ (Call::AppendToSet { .. } | Call::FinishSet { .. } | Call::SetMany { .. } | Call::Erase { .. }) => {
+                call.with_names(|key| Ok(self.chunk(key)?.1.clone()), |prefix| Ok(prefix.clone()))?
+            }
+            Call::Flush | Call::Barrier => call,
+            // A batch reads and writes its chunks, and no more.
+            Call::CreateMany { .. } | Call::SetPartial { .. } => return Err(self.unsupported(Operation::Set)),
+            Call::ErasePrefix { .. } | Call::ListDir { .. } | Call::ListPrefix { .. } | Call::ListSizes { .. } => {
+                return Err(self.unsupported(Operation::List));
+            }
+            Call::Copy { .. }
+            | Call::RenamePrefix { .. }
+            | Call::ExchangePrefixes { .. }
+            | Call::FindLink { .. }
+            | Call::Leftovers { .. }
+            | Call::Pin { .. }
+            | Call::IsInPlace
+            | Call::Lock { .. } => return fallback(below, call).await,
+        };
+        below.call(call).await
     }
 
-    fn set<'a>(
-        &'a self,
-        key: &'a Key,
-        value: Bytes,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move {
-            let (number, key) = self.chunk(key)?;
-            self.store.set(key, value, &self.known.options(number, options)).await
-        })
+    fn copied<'k>(&self, _key: &'k Key) -> Option<Cow<'k, Key>> {
+        None
     }
 
-    fn set_pieces<'a>(
-        &'a self,
-        key: &'a Key,
-        pieces: Vec<Bytes>,
-        options: &'a SetOptions,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move {
-            let (number, key) = self.chunk(key)?;
-            self.store.set_pieces(key, pieces, &self.known.options(number, options)).await
-        })
+    fn parent_over(&self, _parent: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        None
     }
-
-    fn begin_set<'a>(&'a self, key: &'a Key, head: u64, options: &'a SetOptions) -> BoxFuture<'a, Result<SetStream>> {
-        Box::pin(async move {
-            let (number, key) = self.chunk(key)?;
-            self.store.begin_set(key, head, &self.known.options(number, options)).await
-        })
-    }
-
-    fn append_to_set<'a>(
-        &'a self,
-        key: &'a Key,
-        stream: &'a SetStream,
-        pieces: Vec<Bytes>,
-    ) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { self.store.append_to_set(self.chunk(key)?.1, stream, pieces).await })
-    }
-
-    fn finish_set<'a>(
-        &'a self,
-        key: &'a Key,
-        stream: &'a SetStream,
-        head: Bytes,
-    ) -> BoxFuture<'a, Result<Option<Version>>> {
-        Box::pin(async move { self.store.finish_set(self.chunk(key)?.1, stream, head).await })
-    }
-
-    fn erase<'a>(&'a self, key: &'a Key) -> BoxFuture<'a, Result<()>> {
-        Box::pin(async move { self.store.erase(self.chunk(key)?.1).await })
-    }
-
-    delegate_async! { |this| this.store; take_warnings, flush, barrier, capabilities, access_profile }
 }
