@@ -59,7 +59,6 @@ mod conflicts;
 mod copy;
 mod counted;
 mod delegate;
-mod delegate_async;
 mod durability;
 mod error;
 mod ext;

@@ -1,14 +1,16 @@
 //! The plan of a read has the requests that the read makes.
 
 use proptest::prelude::*;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, Mutex};
 use zarr::prelude::*;
 use zarr::store::{
-    AccessProfile, BoxFuture, ByteRange, Fetched, GetInto, GetOptions, Key, MemoryStore, SyncAsAsync, block_on,
+    AccessProfile, Answer, AsyncAsSync, Below, ByteRange, Call, GetInto, Key, MemoryStore, StoreBase, SyncAsAsync,
+    Wrapper, block_on,
 };
-use zarr::{AsyncStore, Selection, Store};
+use zarr::{Selection, Store};
 
 type Log = Arc<Mutex<Vec<(String, String)>>>;
 
@@ -18,8 +20,6 @@ struct Noting<S> {
     store: S,
     profile: AccessProfile,
     log: Log,
-    /// Whether it has a form that does not block.
-    waits: bool,
 }
 
 fn note(log: &Log, key: &Key, ranges: &[ByteRange]) {
@@ -36,49 +36,37 @@ impl<S: fmt::Display> fmt::Display for Noting<S> {
     }
 }
 
-impl Store for Noting<Arc<MemoryStore>> {
-    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> zarr_store::Result<Option<Fetched>> {
-        note(&self.log, key, ranges);
-        self.store.get(key, ranges, options)
+impl<S: StoreBase> Wrapper for Noting<S> {
+    type Below = S;
+    type Over<T: StoreBase + 'static> = Noting<T>;
+
+    fn below(&self) -> &S {
+        &self.store
     }
 
-    fn get_into(&self, _: &Key, _: &mut [u8]) -> zarr_store::Result<GetInto> {
-        Ok(GetInto::Declined)
+    fn over<T: StoreBase + 'static>(&self, below: T) -> Noting<T> {
+        Noting { store: below, profile: self.profile, log: Arc::clone(&self.log) }
     }
 
-    fn access_profile(&self) -> AccessProfile {
+    async fn answer<'a, B: Below + 'a>(&'a self, below: B, call: Call<'a>) -> zarr_store::Result<Answer> {
+        match &call {
+            Call::Get { key, ranges, .. } => note(&self.log, key, ranges),
+            Call::GetInto { .. } => return Ok(Answer::GotInto(GetInto::Declined)),
+            _ => {}
+        }
+        below.call(call).await
+    }
+
+    fn copied<'k>(&self, _: &'k Key) -> Option<Cow<'k, Key>> {
+        None
+    }
+
+    fn parent_over(&self, parent: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        Some(parent)
+    }
+
+    fn profile_over(&self, _: AccessProfile) -> AccessProfile {
         self.profile
-    }
-
-    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
-        let store = SyncAsAsync::new(Arc::clone(&self.store) as Arc<dyn Store>);
-        let noting = || Noting { store, profile: self.profile, log: Arc::clone(&self.log), waits: true };
-        self.waits.then(|| Arc::new(noting()) as Arc<dyn AsyncStore>)
-    }
-
-    zarr_store::delegate! { |this| this.store;
-        set, set_many, erase, list_dir, list_prefix, erase_prefix, set_partial, rename_prefix, exchange_prefixes, flush, barrier, find_link, parent, try_lock,
-        take_warnings, capabilities
-    }
-}
-
-impl AsyncStore for Noting<SyncAsAsync> {
-    fn get<'a>(
-        &'a self,
-        key: &'a Key,
-        ranges: &'a [ByteRange],
-        options: &'a GetOptions,
-    ) -> BoxFuture<'a, zarr_store::Result<Option<Fetched>>> {
-        note(&self.log, key, ranges);
-        self.store.get(key, ranges, options)
-    }
-
-    fn access_profile(&self) -> AccessProfile {
-        self.profile
-    }
-
-    zarr_store::delegate_async! { |this| this.store;
-        set, erase, list_dir, list_prefix, erase_prefix, rename_prefix, exchange_prefixes, flush, barrier, try_lock, pause, take_warnings, capabilities
     }
 }
 
@@ -146,9 +134,12 @@ fn written(
     (profile, waits): (AccessProfile, bool),
     write: impl FnOnce(&Array),
 ) -> (Arc<dyn Store>, Array, Log) {
-    let memory = Arc::new(MemoryStore::new());
+    let mut memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    if waits {
+        memory = Arc::new(AsyncAsSync::new(Arc::new(SyncAsAsync::new(memory))));
+    }
     let log = Log::default();
-    let store: Arc<dyn Store> = Arc::new(Noting { store: memory, profile, log: Arc::clone(&log), waits });
+    let store: Arc<dyn Store> = Arc::new(Noting { store: memory, profile, log: Arc::clone(&log) });
     write(&zarr::create((&store, "/a")).array(new).unwrap());
     let array = zarr::open((&store, "/a")).array().unwrap();
     log.lock().unwrap().clear();
