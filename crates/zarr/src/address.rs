@@ -1,6 +1,6 @@
 //! The address of a node: a store, and a path in it.
 
-use crate::store::{Schemes, StoreAddress, StoreOptions, is_hdf5, is_hierarchy, is_zip, schemes, split_path};
+use crate::store::{Schemes, StoreAddress, StoreOptions, is_hierarchy, is_zip, schemes, split_path};
 use crate::{Error, ErrorKind, Result};
 use std::convert::Infallible;
 use std::fmt::{Debug, Display};
@@ -226,7 +226,7 @@ fn check_new(root: &Path, node: Option<&str>) -> Result<()> {
 
 /// The store that the names in a path say, and the path of the node in it.
 fn split(path: &Path) -> Result<(PathBuf, Option<String>)> {
-    split_path(path, |path| is_hierarchy(path) || is_zip(path) || is_hdf5(path))
+    split_path(path, |path| is_hierarchy(path) || is_zip(path) || path.is_file())
         .map_err(|message| Error::new(ErrorKind::Path, format!("{}: {message}", path.display())))
 }
 

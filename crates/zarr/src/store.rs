@@ -20,7 +20,7 @@ mod tests;
 use std::sync::Arc;
 
 pub use address::StoreAddress;
-pub(crate) use grammar::{is_hdf5, is_hierarchy, is_zip, split_path};
+pub(crate) use grammar::{is_hierarchy, is_zip, split_path};
 pub use known::schemes;
 pub use options::StoreOptions;
 pub use schemes::{Scheme, Schemes};

@@ -257,15 +257,6 @@ pub(crate) fn is_hierarchy(path: &Path) -> bool {
     has_end(path, &[".zarr"])
 }
 
-/// Whether there is an HDF5 file, by its first bytes.
-#[cfg(feature = "hdf5")]
-pub(crate) use super::hdf5::is_file as is_hdf5;
-/// Whether there is an HDF5 file, which this build does not open.
-#[cfg(not(feature = "hdf5"))]
-pub(crate) fn is_hdf5(_: &Path) -> bool {
-    false
-}
-
 /// The ends of names of zip files: `.ozx` is that of OME-Zarr in one file.
 pub(crate) const ZIP: &[&str] = &[".zip", OZX];
 pub(super) const OZX: &str = ".ozx";
