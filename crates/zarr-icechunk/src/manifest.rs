@@ -1,0 +1,228 @@
+//! Manifests: where the chunks of arrays lie.
+
+use std::cmp::Ordering;
+
+use zarr_store::Bytes;
+use zstd::bulk::Decompressor;
+use zstd::dict::DecoderDictionary;
+
+use crate::chunk_key::{Index, MAX_RANK};
+use crate::fault::IcechunkFault;
+use crate::flat::{self, FlatFault, Table, Vector};
+use crate::id::Id;
+
+/// A compressed URL has at most so many bytes.
+const MAX_URL: usize = 4096;
+
+type Result<T> = std::result::Result<T, IcechunkFault>;
+
+/// Where the bytes of a chunk are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the manifest.
+    Inline(Bytes),
+    /// In a file of the repository.
+    Native { id: Id, offset: u64, length: u64 },
+    /// In another file.
+    Virtual { url: String, offset: u64, length: u64, etag: Option<String> },
+}
+
+/// A manifest, of which the content stays in memory as it was read. Its order was checked: a chunk that a search does not find is not there.
+pub(crate) struct Manifest {
+    file: String,
+    content: Bytes,
+    dictionary: Option<DecoderDictionary<'static>>,
+}
+
+impl Manifest {
+    /// The manifest `id` of this content.
+    pub(crate) fn parse(file: &str, content: Bytes, id: Id) -> Result<Self> {
+        let record = |fault| IcechunkFault::record(file, fault);
+        let root = Table::root(&content).map_err(record)?;
+        let found = Id(root.required_array(0, "id of the manifest").map_err(record)?);
+        if found != id {
+            return Err(IcechunkFault::Id { file: file.to_owned(), found: found.to_string() });
+        }
+        check_order(&content).map_err(record)?;
+        let dictionary = match (root.u8_or(3, 1).map_err(record)?, root.bytes(2).map_err(record)?) {
+            (1, Some(bytes)) => {
+                let bad = |_| record(FlatFault { what: "dictionary of URLs", at: root.offset() });
+                Some(DecoderDictionary::try_copy(bytes).map_err(bad)?)
+            }
+            (0 | 1, _) => None,
+            _ => return Err(record(FlatFault { what: "compression of URLs", at: root.offset() })),
+        };
+        Ok(Self { file: file.to_owned(), content, dictionary })
+    }
+
+    /// How many bytes of memory it takes.
+    pub(crate) fn size(&self) -> usize {
+        self.content.len()
+    }
+
+    fn fault(&self, fault: FlatFault) -> IcechunkFault {
+        IcechunkFault::record(&self.file, fault)
+    }
+
+    /// The references of an array.
+    fn refs(&self, node: &[u8; 8]) -> flat::Result<Option<Vector<'_>>> {
+        let arrays = arrays(&self.content)?;
+        let at = position(arrays.len(), |i| Ok(node_of(&arrays.table(i)?)?.cmp(node)))?;
+        at.ok().map(|i| refs_of(&arrays.table(i)?)).transpose()
+    }
+
+    /// Where the chunk at a position lies; `None` if it is not stored.
+    pub(crate) fn find(&self, node: &[u8; 8], index: &Index) -> Result<Option<Place>> {
+        let find = || {
+            let Some(refs) = self.refs(node)? else { return Ok(None) };
+            let order = |i| Ok(index_of(&refs.table(i)?)?.u32s().cmp(index.iter().copied()));
+            position(refs.len(), order)?.ok().map(|i| refs.table(i)).transpose()
+        };
+        let table = find().map_err(|fault| self.fault(fault))?;
+        table.map(|table| self.place(&table)).transpose()
+    }
+
+    /// Gives `visit` the position and the size of each chunk of an array behind a beginning of positions, in their order, until it returns a
+    /// position to go on from.
+    pub(crate) fn visit(
+        &self,
+        node: &[u8; 8],
+        begin: &Index,
+        visit: &mut dyn FnMut(Index, u64) -> Onward,
+    ) -> Result<()> {
+        let record = |fault| self.fault(fault);
+        let Some(refs) = self.refs(node).map_err(record)? else { return Ok(()) };
+        let from = |begin: &Index| {
+            let order = |i| Ok(index_of(&refs.table(i)?)?.u32s().cmp(begin.iter().copied()));
+            position(refs.len(), order).map(|at| at.unwrap_or_else(|at| at))
+        };
+        let mut at = from(begin).map_err(record)?;
+        while at < refs.len() {
+            let table = refs.table(at).map_err(record)?;
+            let index: Index = index_of(&table).map_err(record)?.u32s().collect();
+            if !index.starts_with(begin) {
+                return Ok(());
+            }
+            let size = size_of(&table).map_err(record)?;
+            at = match visit(index, size) {
+                Onward::Next => at + 1,
+                // A position that lies behind this one.
+                Onward::From(next) => from(&next).map_err(record)?.max(at + 1),
+                Onward::End => return Ok(()),
+            };
+        }
+        Ok(())
+    }
+
+    fn place(&self, table: &Table<'_>) -> Result<Place> {
+        let record = |fault| self.fault(fault);
+        let read =
+            || Ok((table.u64(2)?, table.u64(3)?, table.array(4)?, table.bytes(8)?, table.str(5)?, table.range(1)?));
+        let (offset, length, id, compressed, url, inline) = read().map_err(record)?;
+        let bad = |what| record(FlatFault { what, at: table.offset() });
+        if offset.checked_add(length).is_none() {
+            return Err(bad("range of a chunk"));
+        }
+        if let Some(id) = id {
+            return Ok(Place::Native { id: Id(id), offset, length });
+        }
+        let url = match (compressed, url, inline) {
+            (Some(bytes), ..) => self.decompressed(bytes).ok_or_else(|| bad("compressed URL"))?,
+            (None, Some(url), _) => url.to_owned(),
+            (None, None, Some(at)) => return Ok(Place::Inline(self.content.slice(at))),
+            (None, None, None) => return Err(bad("reference of a chunk")),
+        };
+        let etag = table.str(6).map_err(record)?.map(str::to_owned);
+        Ok(Place::Virtual { url, offset, length, etag })
+    }
+
+    fn decompressed(&self, bytes: &[u8]) -> Option<String> {
+        let mut decompressor = Decompressor::with_prepared_dictionary(self.dictionary.as_ref()?).ok()?;
+        String::from_utf8(decompressor.decompress(bytes, MAX_URL).ok()?).ok()
+    }
+}
+
+impl std::fmt::Debug for Manifest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Manifest").field("file", &self.file).field("size", &self.size()).finish_non_exhaustive()
+    }
+}
+
+/// Where a visit goes on.
+pub(crate) enum Onward {
+    Next,
+    /// At the first chunk that is not before this beginning of a position.
+    From(Index),
+    End,
+}
+
+fn arrays(content: &[u8]) -> flat::Result<Vector<'_>> {
+    Table::root(content)?.required(1, 4, "arrays of the manifest")
+}
+
+fn node_of(array: &Table<'_>) -> flat::Result<[u8; 8]> {
+    array.required_array(0, "id of a node")
+}
+
+fn refs_of<'b>(array: &Table<'b>) -> flat::Result<Vector<'b>> {
+    array.required(1, 4, "chunks of an array")
+}
+
+fn index_of<'b>(reference: &Table<'b>) -> flat::Result<Vector<'b>> {
+    reference.required(0, 4, "position of a chunk")
+}
+
+fn size_of(reference: &Table<'_>) -> flat::Result<u64> {
+    let is_inline =
+        reference.array::<12>(4)?.is_none() && reference.bytes(8)?.is_none() && reference.bytes(5)?.is_none();
+    match reference.range(1)?.filter(|_| is_inline) {
+        Some(inline) => Ok(inline.len() as u64),
+        None => reference.u64(3),
+    }
+}
+
+/// Finds a position among `len` sorted ones, or the place where it would be.
+fn position(
+    len: usize,
+    order: impl Fn(usize) -> flat::Result<Ordering>,
+) -> flat::Result<std::result::Result<usize, usize>> {
+    let mut range = 0..len;
+    while !range.is_empty() {
+        let middle = range.start + range.len() / 2;
+        match order(middle)? {
+            Ordering::Less => range.start = middle + 1,
+            Ordering::Equal => return Ok(Ok(middle)),
+            Ordering::Greater => range.end = middle,
+        }
+    }
+    Ok(Err(range.start))
+}
+
+/// Checks that arrays and chunks are sorted, so that none is missed by a search.
+fn check_order(content: &[u8]) -> flat::Result<()> {
+    let (mut last, mut count) = (None, 0);
+    for array in arrays(content)?.tables() {
+        let array = array?;
+        let (node, refs) = (node_of(&array)?, refs_of(&array)?);
+        if last.is_some_and(|last| last >= node) {
+            return Err(FlatFault { what: "order of arrays", at: array.offset() });
+        }
+        last = Some(node);
+        // Several arrays could share their chunks: each has its own.
+        count += refs.len();
+        if count > content.len() / 4 {
+            return Err(FlatFault { what: "chunks of an array", at: array.offset() });
+        }
+        let mut before: Option<Vector<'_>> = None;
+        for reference in refs.tables() {
+            let reference = reference?;
+            let index = index_of(&reference)?;
+            let is_behind = before.is_none_or(|before| before.len() == index.len() && before.u32s().lt(index.u32s()));
+            if index.len() > MAX_RANK || !is_behind {
+                return Err(FlatFault { what: "order of chunks", at: reference.offset() });
+            }
+            before = Some(index);
+        }
+    }
+    Ok(())
+}

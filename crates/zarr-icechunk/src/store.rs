@@ -1,0 +1,364 @@
+//! The store of a snapshot.
+
+mod list;
+mod not_blocking;
+
+use std::fmt;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use zarr_store::{
+    AccessProfile, AsyncStore, ByteRange, Capabilities, Error, Fetched, GetInto, GetOptions, Key, Listing, Prefix,
+    Result, SizeVisitor, Store, Version,
+};
+
+use crate::chunk_key;
+use crate::fault::IcechunkFault;
+use crate::file::{self, FileType};
+use crate::id::Id;
+use crate::manifest::{Manifest, Place};
+use crate::manifests::Manifests;
+use crate::outside::{Allowed, OpenFile, Outside};
+use crate::refs::{self, Revision};
+use crate::snapshot::Snapshot;
+use crate::wait::{Below, Way, wait};
+
+use not_blocking::NotBlocking;
+
+/// Manifests in memory take at most so many bytes.
+const MANIFEST_BYTES: usize = 256 << 20;
+
+/// How a repository is opened.
+///
+/// ```
+/// use zarr_icechunk::{IcechunkOptions, Revision};
+/// let options = IcechunkOptions::default().revision(Revision::parse("tag.v1")).manifest_bytes(1 << 20);
+/// assert!(options.clone().allow("s3://bucket/data/,file:///data/").is_some());
+/// assert!(options.allow("data").is_none());
+/// ```
+#[derive(Clone, Debug)]
+pub struct IcechunkOptions {
+    revision: Revision,
+    outside: Outside,
+    manifest_bytes: usize,
+}
+
+/// The branch `main`, with chunks in the repository alone.
+impl Default for IcechunkOptions {
+    fn default() -> Self {
+        Self { revision: Revision::default(), outside: Outside::default(), manifest_bytes: MANIFEST_BYTES }
+    }
+}
+
+impl IcechunkOptions {
+    /// With this revision.
+    #[must_use]
+    pub fn revision(self, revision: Revision) -> Self {
+        Self { revision, ..self }
+    }
+
+    /// With chunks in files outside of the repository whose URLs lie below one of these, with commas between them: `s3://bucket/data/`.
+    /// `NAME=URL` is where the container `NAME` of the repository is. `None` if the text is something else.
+    #[must_use]
+    pub fn allow(mut self, urls: &str) -> Option<Self> {
+        self.outside.allowed = Allowed::parse(urls)?;
+        Some(self)
+    }
+
+    /// With files outside of the repository opened so.
+    #[must_use]
+    pub fn open_files(mut self, open: Arc<OpenFile>) -> Self {
+        self.outside.open = Some(open);
+        self
+    }
+
+    /// With manifests of at most so many bytes in memory, and the one that is in use. By default 256 MiB.
+    #[must_use]
+    pub fn manifest_bytes(self, manifest_bytes: usize) -> Self {
+        Self { manifest_bytes, ..self }
+    }
+}
+
+/// A read-only store of the documents and chunks of one snapshot of an Icechunk repository.
+///
+/// Later commits change nothing in it. Where the repository lies in a store that does not block, this one does not either
+/// ([`Store::as_async`]).
+#[derive(Clone, Debug)]
+pub struct IcechunkStore(Arc<Inner>);
+
+/// What both ways of reading share.
+#[derive(Debug)]
+struct Inner {
+    /// For messages.
+    name: String,
+    below: Below,
+    snapshot: Snapshot,
+    /// The version of all that is in the snapshot and its manifests, which are never changed.
+    version: Version,
+    manifests: Manifests,
+    outside: Outside,
+}
+
+impl IcechunkStore {
+    /// Opens the repository that is all of `store`.
+    ///
+    /// # Errors
+    /// [`Error::NotAStore`] if there is no repository, [`Error::Argument`] if there is no such branch, tag or snapshot,
+    /// [`Error::Format`] with an [`IcechunkFault`] if a file breaks the format; and the errors of `store`.
+    pub fn open(store: Arc<dyn Store>, options: IcechunkOptions) -> Result<Self> {
+        let below = Below::new(store);
+        let id = refs::resolve(&below, &options.revision)?;
+        let name = format!("icechunk:{}@{}", below.store, options.revision);
+        let file = Key::new(&format!("snapshots/{id}"))?;
+        let content = wait(file::content(&below, Way::Blocking, &file, FileType::Snapshot))?;
+        let content = content.ok_or_else(|| {
+            let by = format!("revision {}", options.revision);
+            IcechunkFault::Missing { file: file.to_string(), by }.in_store(&below.store)
+        })?;
+        let snapshot = Snapshot::parse(file.as_str(), content, id).map_err(|fault| fault.in_store(&below.store))?;
+        let manifests = Manifests::new(options.manifest_bytes);
+        let version = Version::new(&id.to_string());
+        Ok(Self(Arc::new(Inner { name, below, snapshot, version, manifests, outside: options.outside })))
+    }
+
+    /// The id of the snapshot.
+    #[must_use]
+    pub fn snapshot_id(&self) -> &str {
+        self.0.version.as_str()
+    }
+}
+
+impl fmt::Display for IcechunkStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.name)
+    }
+}
+
+impl Store for IcechunkStore {
+    fn get(&self, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        wait(self.0.get(Way::Blocking, key, ranges, options))
+    }
+
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
+        self.0.get_into(key, into)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Result<Listing> {
+        wait(self.0.list_dir(Way::Blocking, prefix))
+    }
+
+    fn list_prefix(&self, prefix: &Prefix) -> Result<Vec<Key>> {
+        wait(self.0.list_prefix(Way::Blocking, prefix))
+    }
+
+    fn list_sizes(&self, prefix: &Prefix, visit: &SizeVisitor) -> Result<()> {
+        wait(self.0.visit(Way::Blocking, prefix, &mut |key, size| visit(key, size)))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Inner::CAPABILITIES
+    }
+
+    fn access_profile(&self) -> AccessProfile {
+        self.0.below.store.access_profile()
+    }
+
+    fn as_async(&self) -> Option<Arc<dyn AsyncStore>> {
+        self.0.below.not_blocking()?;
+        Some(Arc::new(NotBlocking(Arc::clone(&self.0))))
+    }
+
+    fn take_warnings(&self) -> Vec<String> {
+        self.0.below.store.take_warnings()
+    }
+}
+
+impl Inner {
+    const CAPABILITIES: Capabilities = Capabilities::none().list(true).suffix_ranges(true);
+
+    fn fail(&self, fault: IcechunkFault) -> Error {
+        fault.in_store(&self.name)
+    }
+
+    async fn get(&self, way: Way, key: &Key, ranges: &[ByteRange], options: &GetOptions) -> Result<Option<Fetched>> {
+        let value = match self.snapshot.node_at(key.as_str()) {
+            Some(node) => self.snapshot.document(node),
+            None => match self.place(way, key).await? {
+                None => return Ok(None),
+                Some(Place::Inline(bytes)) => bytes,
+                Some(Place::Native { id, offset, length }) => {
+                    let chunk = Chunk { key, offset, length };
+                    return self.native(way, chunk, id, ranges, options).await.map(Some);
+                }
+                Some(Place::Virtual { url, offset, length, etag }) => {
+                    let chunk = Chunk { key, offset, length };
+                    return self.outside(way, chunk, &url, etag.as_deref(), ranges, options).await.map(Some);
+                }
+            },
+        };
+        Fetched::of_value(&self.name, key, value, Some(self.version.clone()), ranges, options).map(Some)
+    }
+
+    /// Where the chunk at a key lies; `None` if there is none.
+    async fn place(&self, way: Way, key: &Key) -> Result<Option<Place>> {
+        let Some((path, index)) = chunk_key::parse(key.as_str()) else { return Ok(None) };
+        let Some(node) = self.snapshot.array_at(path) else { return Ok(None) };
+        let extents = self.snapshot.extents(node, &index).map_err(|fault| self.fail(fault))?;
+        for extent in extents.iter().filter(|extent| extent.has_rank(index.len())) {
+            let manifest = self.manifest(way, extent.manifest).await?;
+            if let Some(place) = manifest.find(&node.id, &index).map_err(|fault| self.fail(fault))? {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn manifest(&self, way: Way, id: Id) -> Result<Arc<Manifest>> {
+        let load = async {
+            let file = Key::new(&format!("manifests/{id}"))?;
+            let missing =
+                || IcechunkFault::Missing { file: file.to_string(), by: format!("snapshot {}", self.version) };
+            let content = file::content(&self.below, way, &file, FileType::Manifest).await?;
+            let content = content.ok_or_else(|| self.fail(missing()))?;
+            Manifest::parse(file.as_str(), content, id).map_err(|fault| self.fail(fault))
+        };
+        self.manifests.get(id, load).await
+    }
+
+    /// A chunk in a file of the repository, which is never changed.
+    async fn native(
+        &self,
+        way: Way,
+        chunk: Chunk<'_>,
+        id: Id,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+    ) -> Result<Fetched> {
+        let version = Version::new(&format!("{id}-{}-{}", chunk.offset, chunk.length));
+        if options.has(Some(&version)) {
+            return Ok(Fetched::unchanged(version));
+        }
+        options.check_version(&self.name, chunk.key, Some(&version))?;
+        let file = chunk_file(id)?;
+        let newest = GetOptions::default().expecting(options.expected_size);
+        let mut fetched = match self.part(way, chunk, (&self.below, &file, file.as_str()), ranges, &newest).await? {
+            Some(fetched) => fetched,
+            None => return Err(self.missing(&file, chunk.key)),
+        };
+        (fetched.version, fetched.snapshot) = (Some(version), None);
+        options.check(&self.name, chunk.key, &mut fetched)?;
+        Ok(fetched)
+    }
+
+    /// A chunk in another file, which may be changed: its version is that of the file.
+    async fn outside(
+        &self,
+        way: Way,
+        chunk: Chunk<'_>,
+        url: &str,
+        etag: Option<&str>,
+        ranges: &[ByteRange],
+        options: &GetOptions,
+    ) -> Result<Fetched> {
+        if ranges.is_empty() {
+            // The size is known, whether or not the file may be read.
+            let mut fetched = Fetched::new();
+            fetched.size = Some(chunk.length);
+            return Ok(fetched);
+        }
+        let refused = |reason: String| {
+            self.fail(IcechunkFault::Outside { chunk: chunk.key.clone(), url: url.to_owned(), reason })
+        };
+        let full = self.outside.allowed.check(url).map_err(refused)?;
+        let open = self.outside.open.as_ref();
+        let open = open.ok_or_else(|| refused("nothing opens files outside of the repository here".to_owned()))?;
+        let (store, file) = open(&full)?;
+        let source = Below::new(store);
+        let mut fetched = match self.part(way, chunk, (&source, &file, &full), ranges, options).await? {
+            Some(fetched) => fetched,
+            None => return Err(refused("there is no such file".to_owned())),
+        };
+        // Only a strong ETag is known to be of the kind that the repository has.
+        let found = fetched.version.as_ref().map(Version::as_str).filter(|found| found.starts_with('"'));
+        if let (Some(found), Some(expected)) = (found, etag)
+            && found.trim_matches('"') != expected.trim_matches('"')
+        {
+            let (found, expected) = (found.to_owned(), expected.to_owned());
+            return Err(self.fail(IcechunkFault::Changed { chunk: chunk.key.clone(), url: full, found, expected }));
+        }
+        options.check(&self.name, chunk.key, &mut fetched)?;
+        Ok(fetched)
+    }
+
+    /// Ranges of a chunk that is a part of a file; `None` if there is no such file. Without ranges the file is not looked at.
+    async fn part(
+        &self,
+        way: Way,
+        chunk: Chunk<'_>,
+        (store, file, shown): (&Below, &Key, &str),
+        ranges: &[ByteRange],
+        options: &GetOptions,
+    ) -> Result<Option<Fetched>> {
+        let Chunk { key, offset, length } = chunk;
+        let mut fetched = Fetched::new();
+        if !ranges.is_empty() {
+            let mut asked: SmallVec<[ByteRange; 2]> = SmallVec::new();
+            for range in ranges {
+                let outside =
+                    || Error::Range { store: self.name.clone(), key: key.clone(), range: range.clone(), size: length };
+                let at = range.resolve(length).ok_or_else(outside)?;
+                // The end of the chunk was checked not to overflow.
+                asked.push(ByteRange::Range(offset + at.start..offset + at.end));
+            }
+            fetched = match store.get(way, file, &asked, options).await {
+                Ok(Some(fetched)) => fetched,
+                Ok(None) => return Ok(None),
+                Err(Error::Range { size, .. }) => {
+                    let (chunk, file, end) = (key.clone(), shown.to_owned(), offset + length);
+                    return Err(self.fail(IcechunkFault::Short { chunk, file, size, start: offset, end }));
+                }
+                Err(error) => return Err(error),
+            };
+        }
+        if !fetched.is_unchanged() {
+            fetched.size = Some(length);
+        }
+        Ok(Some(fetched))
+    }
+
+    fn get_into(&self, key: &Key, into: &mut [u8]) -> Result<GetInto> {
+        if self.snapshot.node_at(key.as_str()).is_some() {
+            return Ok(GetInto::Declined);
+        }
+        match wait(self.place(Way::Blocking, key))? {
+            None => Ok(GetInto::Missing),
+            Some(Place::Native { id, offset: 0, length }) if length == into.len() as u64 => {
+                let file = chunk_file(id)?;
+                match self.below.store.get_into(&file, into)? {
+                    GetInto::Found(size) if size == length => Ok(GetInto::Found(size)),
+                    GetInto::Missing => Err(self.missing(&file, key)),
+                    // The chunk is a part of the file.
+                    GetInto::Found(_) | GetInto::Declined => Ok(GetInto::Declined),
+                }
+            }
+            Some(_) => Ok(GetInto::Declined),
+        }
+    }
+
+    fn missing(&self, file: &Key, chunk: &Key) -> Error {
+        self.fail(IcechunkFault::Missing { file: file.to_string(), by: format!("chunk {chunk}") })
+    }
+}
+
+/// A chunk that is a part of a file.
+#[derive(Clone, Copy)]
+struct Chunk<'k> {
+    key: &'k Key,
+    offset: u64,
+    length: u64,
+}
+
+/// The file of the repository with chunks.
+fn chunk_file(id: Id) -> Result<Key> {
+    Key::new(&format!("chunks/{id}"))
+}
