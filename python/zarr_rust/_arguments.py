@@ -57,7 +57,7 @@ _OF_OTHERS = {
 #: The options of stores that there are, of the kinds that the package has.
 OPTIONS = frozenset(
     """
-    access_key access_key_id account_key account_name allow_http allow_invalid_certificates anonymous application_credentials authority_host
+    access_key access_key_id account_key account_name allow allow_http allow_invalid_certificates anonymous application_credentials authority_host
     base_url bearer_token busy_timeout checksum_algorithm client_id client_secret concurrency conditional_put connect_timeout
     container_authorization_token_file container_credentials_full_uri container_credentials_relative_uri credential_type deadline
     default_region disable_bulk_delete disable_tagging durability encryption_key endpoint endpoint_url endpoint_url_sts

@@ -50,6 +50,7 @@
 //! | `filesystem` | stores in directories | yes |
 //! | `zip` | stores in zip files, to be read | yes |
 //! | `hdf5` | HDF5 and netCDF-4 files as stores, to be read | |
+//! | `icechunk` | Icechunk repositories as stores, to be read | |
 //! | `sqlite` | stores in SQLite files; SQLite is built, in C | |
 //! | `netcdf` | netCDF-3 files as stores, to be read | |
 //! | `references` | references of kerchunk (JSON) as stores, to be read | |

@@ -6,6 +6,8 @@ mod formats;
 mod grammar;
 #[cfg(feature = "hdf5")]
 mod hdf5;
+#[cfg(feature = "icechunk")]
+mod icechunk;
 mod known;
 mod options;
 #[cfg(feature = "zip")]
@@ -26,6 +28,8 @@ pub use options::StoreOptions;
 pub use schemes::{Scheme, Schemes};
 pub use signature::{Signature, signature_of_file, signature_of_store};
 pub use zarr_drive::{AsyncAsSync, SyncAsAsync, Unblocker, block_on, unblock};
+#[cfg(feature = "icechunk")]
+pub use zarr_icechunk::{IcechunkFault, IcechunkOptions, IcechunkStore, OpenFile, Revision};
 #[cfg(feature = "netcdf")]
 pub use zarr_netcdf::{NetcdfFault, NetcdfOptions};
 #[cfg(feature = "references")]
@@ -60,6 +64,7 @@ pub mod testing {
 /// | a path, `file:///path` | with feature `filesystem` the directory; with feature `zip` the zip file, with `netcdf` the netCDF-3 file, with `references` the references of kerchunk, if it is a file | `durability` (`none`, `file`, `full`), `locks`, `sync_on_request` |
 /// | `zip:ADDRESS` | with feature `zip` the zip file at the address; one of this machine is written too, one in a bucket or on the web is read by ranges | those of the store at the address |
 /// | a path, `hdf5:ADDRESS` | with feature `hdf5` the HDF5 or netCDF-4 file at the address, to read; a path needs no `hdf5:` if the file begins as one | those of the store at the address |
+/// | `icechunk:ADDRESS`, `icechunk:ADDRESS@REVISION` | with feature `icechunk` a snapshot of the Icechunk repository at the address, to read: of the branch `main`, or of a branch (`@NAME`, `@branch.NAME`), a tag (`@tag.NAME`), a snapshot (`@ID`) | `allow`, URLs with commas between them, below which chunks in other files are read, `NAME=URL` for a container; those of the store at the address |
 /// | `sqlite:PATH` | with feature `sqlite` the SQLite file | `busy_timeout` in seconds, `journal` (`rollback`, `wal`) of a new file, `read_only` |
 /// | `netcdf:ADDRESS` | with feature `netcdf` the netCDF-3 file at the address, to read | those of the store at the address |
 /// | `references:ADDRESS` | with feature `references` the references of kerchunk (JSON) at the address, to read | `allow`: addresses, with commas in between, below which files may lie beside those below the directory of the references; those of the store at the address |

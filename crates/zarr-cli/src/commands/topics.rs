@@ -122,7 +122,7 @@ mod tests {
             .split(|c: char| !(c.is_ascii_alphanumeric() || "_.".contains(c)))
             .map(|word| word.trim_matches('.'))
             .collect();
-        for address in ["s3://b/x.zarr", "gs://b/x.zarr", "az://b/x.zarr", "https://h/x.zarr", "x.zarr"] {
+        for address in ["s3://b/x.zarr", "gs://b/x.zarr", "az://b/x.zarr", "https://h/x.zarr", "x.zarr", "icechunk:x"] {
             let options = StoreOptions::new().set("zzz", "1");
             let error =
                 zarr::store::create_with(address, &options).or_else(|_| zarr::store::open_with(address, &options));

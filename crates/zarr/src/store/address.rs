@@ -86,6 +86,39 @@ impl StoreAddress {
         Some((Self { scheme: self.scheme.clone(), rest: Rest::Url(format!("{above}{slash}{query}")) }, name))
     }
 
+    /// The address in front of an `@` in its last segment, and the text behind that. A path of this machine that is there is one, whatever
+    /// its name; without a slash in a URL an `@` is of its host.
+    pub(super) fn split_at_sign(&self) -> (StoreAddress, Option<String>) {
+        let split = |text: &str| {
+            let (before, behind) = text.rsplit_once('@')?;
+            (!behind.contains('/')).then(|| (before.to_owned(), behind.to_owned()))
+        };
+        let (rest, behind) = match &self.rest {
+            Rest::Nothing => (Rest::Nothing, None),
+            Rest::Path(path) => match path.to_str().filter(|_| !path.exists()).and_then(split) {
+                Some((before, behind)) => {
+                    (Rest::Path(PathBuf::from(if before.is_empty() { "." } else { &before })), Some(behind))
+                }
+                None => (self.rest.clone(), None),
+            },
+            Rest::Address(inner) => {
+                let (inner, behind) = inner.split_at_sign();
+                (Rest::Address(Box::new(inner)), behind)
+            }
+            Rest::Url(url) => {
+                let is_web = matches!(self.scheme(), Some("http" | "https"));
+                let (plain, query) = url.find('?').filter(|_| is_web).map_or((url.as_str(), ""), |at| url.split_at(at));
+                match split(plain).filter(|(before, _)| before.contains('/')) {
+                    Some((before, behind)) => {
+                        (Rest::Url(format!("{}{query}", before.trim_end_matches('/'))), Some(behind))
+                    }
+                    None => (self.rest.clone(), None),
+                }
+            }
+        };
+        (Self { scheme: self.scheme.clone(), rest }, behind)
+    }
+
     /// The error for an address or option that is refused, of kind [`Argument`](zarr_store::ErrorKind::Argument).
     pub fn refuse(&self, message: impl Into<String>) -> Error {
         Error::Argument { store: self.to_string(), message: message.into() }
@@ -191,6 +224,36 @@ mod tests {
         ] {
             let of = |rest: &str| StoreAddress { scheme: Some("s3".to_owned()), rest: Rest::Url(rest.to_owned()) };
             assert_eq!(of(rest).in_store(), Some((of(above), name.to_owned())), "{rest}");
+        }
+    }
+
+    #[test]
+    fn what_stands_behind_an_at_sign() {
+        let schemes = crate::store::schemes();
+        for (text, before, behind) in [
+            ("no/such/x@main", "no/such/x", Some("main")),
+            ("no/such/@tag.v1", "no/such/", Some("tag.v1")),
+            ("no@such/x", "no@such/x", None),
+            ("file:///no/a@b/x@c@d", "/no/a@b/x@c", Some("d")),
+            ("memory:", "memory:", None),
+        ] {
+            let (found, at) = schemes.address(text).unwrap().split_at_sign();
+            assert_eq!((found.to_string().as_str(), at.as_deref()), (before, behind), "{text}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("x@main")).unwrap();
+        let there = StoreAddress::of_path(folder.path().join("x@main"));
+        assert_eq!(there.split_at_sign(), (there, None));
+        for (scheme, rest, before, behind) in [
+            ("s3", "b/x@main", "s3://b/x", Some("main")),
+            ("s3", "b/@main", "s3://b", Some("main")),
+            ("az", "data@acc.dfs", "az://data@acc.dfs", None),
+            ("abfss", "data@acc.dfs/x@tag.v1", "abfss://data@acc.dfs/x", Some("tag.v1")),
+            ("https", "h/x@main?a=b@c", "https://h/x?...", Some("main")),
+        ] {
+            let address = StoreAddress { scheme: Some(scheme.to_owned()), rest: Rest::Url(rest.to_owned()) };
+            let (found, at) = address.split_at_sign();
+            assert_eq!((found.to_string().as_str(), at.as_deref()), (before, behind), "{rest}");
         }
     }
 

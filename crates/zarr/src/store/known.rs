@@ -37,6 +37,8 @@ pub fn schemes() -> Schemes {
         schemes.add(Scheme::address(&["netcdf"], super::formats::netcdf::open).ends(&[".nc", ".cdf"]));
         #[cfg(feature = "references")]
         schemes.add(super::formats::references::scheme());
+        #[cfg(feature = "icechunk")]
+        schemes.add(super::icechunk::scheme());
         for (names, expected) in HINTS {
             for name in *names {
                 if schemes.get(name).is_none() {
@@ -57,6 +59,7 @@ const HINTS: &[(&[&str], &str)] = &[
     (&["sqlite"], "a build with the feature `sqlite`, which has SQLite files"),
     (&["zip"], ZIP_FILES),
     (&["hdf5"], "a build with the feature `hdf5`, which reads HDF5 and netCDF-4 files"),
+    (&["icechunk"], "a build with the feature `icechunk`, which reads Icechunk repositories"),
     (&["s3"], "a build with the feature `s3`, which has buckets of S3"),
     (&["gs", "gcs"], "a build with the feature `gs`, which has buckets of Google Cloud Storage"),
     (&["az", "abfs", "abfss"], "a build with the feature `az`, which has containers of Azure"),

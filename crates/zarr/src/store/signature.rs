@@ -50,6 +50,11 @@ const NETCDF_HINT: &str =
     if cfg!(feature = "netcdf") { "it is only read; `zarr convert` converts it to Zarr" } else { XARRAY };
 const XARRAY: &str = "xarray reads it, and writes Zarr by to_zarr";
 const HDF5: &str = "a build with the feature `hdf5` opens it as a store; xarray reads it, and writes Zarr by to_zarr";
+const ICECHUNK: &str = if cfg!(feature = "icechunk") {
+    "icechunk:ADDRESS opens it, with @BRANCH, @tag.NAME or @SNAPSHOT behind it where `main` is not meant"
+} else {
+    "a build with the feature `icechunk` reads it"
+};
 const TIFF: &str = "tifffile reads it, also as Zarr, and bioformats2raw converts it";
 
 /// Number of bytes of a file that are looked at.
@@ -135,7 +140,7 @@ pub fn signature_of_store(store: &dyn Store) -> Option<Signature> {
     let has_key = |name: &str| listing.keys.iter().any(|key| key.as_str() == name);
     let signature = |what, hint: &str| Some(Signature { what, hint: hint.to_owned() });
     if has_prefix("snapshots") && (has_prefix("manifests") || has_prefix("refs") || has_key("repo")) {
-        return signature("an Icechunk repository", "the package icechunk opens it as a store of zarr-python");
+        return signature("an Icechunk repository", ICECHUNK);
     }
     if has_key("attributes.json")
         && begins("attributes.json").is_some_and(|text| text.contains("\"n5\"") || text.contains("\"dataType\""))
