@@ -27,6 +27,7 @@ mod errors;
 mod folder;
 mod hdf5_files;
 mod hostile;
+mod icechunk;
 mod input;
 #[cfg(target_os = "linux")]
 mod interrupted;
