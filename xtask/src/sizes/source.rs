@@ -27,10 +27,11 @@ impl Source {
                 inside = !line.ends_with('}');
             } else if line == "}" {
                 inside = false;
-            } else if inside && line.strip_prefix("    ").is_some_and(is_function) {
-                if let Some((_, methods)) = traits.last_mut() {
-                    *methods += 1;
-                }
+            } else if inside
+                && line.strip_prefix("    ").is_some_and(is_function)
+                && let Some((_, methods)) = traits.last_mut()
+            {
+                *methods += 1;
             }
         }
         traits
