@@ -25,16 +25,16 @@ pub enum StoreKind {
 pub struct AccessProfile {
     /// Where the values are. It decides how many chunks make one unit of work, and whether values are read into memory of the caller.
     pub kind: StoreKind,
-    /// Large uncompressed chunks are read in pieces of about this size, in bytes, one after another. `None`: all pieces at once.
+    /// Size of the pieces that large uncompressed chunks are read in one after another, in bytes, about. `None`: all pieces at once.
     pub read_size: Option<u64>,
-    /// Ranges of a value with at most so many bytes between them are read as one.
+    /// Maximum number of bytes between ranges of a value that are read as one.
     pub max_gap: u64,
-    /// Ranges are not merged beyond this size, in bytes; a longer one stays as it is. With 0 none are merged.
+    /// Size, in bytes, beyond which ranges are not merged; a longer range stays as it is. With 0 none are merged.
     pub max_size: u64,
-    /// How many requests of one operation the drivers that do not block have under way at once.
+    /// Number of requests of one operation that the drivers that do not block have under way at once.
     pub concurrency: usize,
-    /// How many bytes of one operation these drivers have under way at once: those that were asked for and are not yet
-    /// decoded, or are encoded and not yet stored.
+    /// Number of bytes of one operation that the drivers that do not block have under way at once: bytes that were asked for and are not
+    /// yet decoded, or are encoded and not yet stored.
     pub bytes_in_flight: u64,
     /// Ranges of more than twice this size are read in parts of it, at the same time, and so are whole values that are [expected to
     /// be](crate::GetOptions::expected_size) so large. `None`: never.
@@ -45,7 +45,7 @@ pub struct AccessProfile {
 const BYTES_IN_FLIGHT: u64 = 128 << 20;
 
 impl AccessProfile {
-    /// Of values in memory: no range is merged, since each is lent as it is.
+    /// Profile of values in memory: no range is merged, since each is lent as it is.
     pub const MEMORY: Self = Self {
         kind: StoreKind::Memory,
         read_size: None,
@@ -56,7 +56,7 @@ impl AccessProfile {
         part_size: None,
     };
 
-    /// Of files. A system call takes about as long as copying 16 KiB from the page cache. Pieces of 1 MiB stay in the larger caches
+    /// Profile of files. A system call takes about as long as copying 16 KiB from the page cache. Pieces of 1 MiB stay in the larger caches
     /// of a core, and each costs an opening: pieces of a quarter cost 20 % more in all.
     pub const LOCAL: Self = Self {
         kind: StoreKind::Local,
@@ -68,7 +68,7 @@ impl AccessProfile {
         part_size: None,
     };
 
-    /// Of values behind a network: to read 1 MiB more takes less time than another request, 512 requests hide the latency of values
+    /// Profile of values behind a network: to read 1 MiB more takes less time than another request, 512 requests hide the latency of values
     /// of 64 KiB, and one connection gives a fraction of the bandwidth, so that large values come faster in parts.
     pub const REMOTE: Self = Self {
         kind: StoreKind::Remote,

@@ -68,7 +68,7 @@ pub trait Evict: Default {
 }
 
 impl<P: Evict> Bounded<P> {
-    /// Empty parts that together may hold so many bytes.
+    /// Returns empty parts that together hold at most `max_bytes` bytes.
     #[must_use]
     pub fn new(max_bytes: usize) -> Self {
         let parts = (0..PARTS).map(|_| Part::default()).collect();

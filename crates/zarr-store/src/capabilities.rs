@@ -34,13 +34,13 @@ pub struct Capabilities {
     pub conditional: bool,
     /// After [`Store::flush`](crate::Store::flush) all earlier writes survive a loss of power.
     pub durable: bool,
-    /// [`Store::erase_prefix`](crate::Store::erase_prefix) makes all keys vanish at once, except under the root, a mount point or a prefix that may
-    /// not be renamed: there keys go before the keys below them, hidden ones first.
+    /// [`Store::erase_prefix`](crate::Store::erase_prefix) makes all keys vanish at once, except under the root, a mount point or a prefix
+    /// that may not be renamed: there keys go before the keys below them, hidden ones first.
     pub erases_at_once: bool,
     /// [`Store::exchange_prefixes`](crate::Store::exchange_prefixes) exchanges the keys under two prefixes: in one step, but for
     /// file systems that have no call for that.
     pub exchanges: bool,
-    /// What is set appears to others, and survives the process, with [`Store::flush`](crate::Store::flush) and not before.
+    /// Values that are set appear to others, and survive the process, with [`Store::flush`](crate::Store::flush) and not before.
     pub appears_at_flush: bool,
     /// A value that is set piece by piece ([`Store::begin_set`](crate::Store::begin_set)) is not in memory as a whole.
     pub streams: bool,

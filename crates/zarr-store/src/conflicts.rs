@@ -37,13 +37,13 @@ impl Conflicts {
     /// The longest pause.
     const LONGEST: Duration = Duration::from_secs(2);
 
-    /// None yet; after so many there is no further attempt, and none after [`PATIENCE`](Self::PATIENCE).
+    /// Returns a count of no conflicts yet. There are at most `most` further attempts, and none after [`PATIENCE`](Self::PATIENCE).
     #[must_use]
     pub const fn new(most: u32) -> Self {
         Self { most, patience: Self::PATIENCE, count: 0, since: None, begun: None }
     }
 
-    /// With another time for all attempts.
+    /// Sets another time for all attempts.
     #[must_use]
     pub const fn patience(self, patience: Duration) -> Self {
         Self { patience, ..self }

@@ -116,7 +116,7 @@ impl Tally {
         }
     }
 
-    /// Notes the answer to a call, with memory for so many bytes if it was a get into memory.
+    /// Notes the answer to a call. `room` is the number of bytes of the caller's memory if it was a get into memory.
     fn answered(&self, answer: &Answer, room: usize) {
         match answer {
             Answer::Got(Some(fetched)) => add(&self.bytes_read, fetched.parts().map(<[u8]>::len).sum()),

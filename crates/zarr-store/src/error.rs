@@ -97,7 +97,7 @@ pub enum Error {
     Argument {
         /// The address, without secrets.
         store: String,
-        /// What was found, and what is expected.
+        /// Description of the address or option that was found, and of what is expected.
         message: String,
     },
     /// A key leads through a symbolic link out of the store.
@@ -184,8 +184,8 @@ pub enum Error {
         /// Requests there were.
         expected: usize,
     },
-    /// A job, or the driver that runs it, is at fault: the driver answered another request than the job made, or a script waits for something
-    /// else than replies, or goes on after its end.
+    /// A job, or the driver that runs it, is at fault: the driver answered another request than the job made, or a script waits for
+    /// something else than replies, or goes on after its end.
     #[error("{0}")]
     Job(&'static str),
     /// A store broke its contract.

@@ -186,7 +186,7 @@ impl Fetched {
         self.pieces.is_empty()
     }
 
-    /// The bytes of piece `i`; empty if there are not so many pieces.
+    /// The bytes of piece `i`; empty if there are at most `i` pieces.
     #[must_use]
     pub fn part(&self, i: usize) -> &[u8] {
         self.pieces.get(i).map_or(&[], |piece| self.bytes_of(piece))
@@ -249,8 +249,8 @@ impl Fetched {
         self
     }
 
-    /// The reply to a get of so many ranges, as whoever asks a store for them has to check it: a store that returns too few pieces must not
-    /// look like empty data.
+    /// Returns the reply to a get of `ranges` ranges, checked as whoever asks a store for them has to check it: a store that returns too
+    /// few pieces must not look like empty data.
     ///
     /// # Errors
     /// [`Error::Contract`] if there is another number of pieces, or the reply says that the caller has the value, which did not say so.

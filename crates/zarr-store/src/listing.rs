@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{Key, Prefix};
 
-/// What [`Store::list_sizes`](crate::Store::list_sizes) gives each key to, with the bytes of its value. It may be called on another thread.
+/// Function that [`Store::list_sizes`](crate::Store::list_sizes) calls with each key and the bytes of its value. It may be called on
+/// another thread.
 pub type SizeVisitor = Arc<dyn Fn(Key, u64) + Send + Sync>;
 
 /// A temporary file or directory that a writer left behind which was killed: see [`Store::leftovers`](crate::Store::leftovers).
@@ -28,7 +29,7 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Of these keys and prefixes, which are sorted here, each once.
+    /// Makes a listing of these keys and prefixes, which are sorted here, each once.
     #[must_use]
     pub fn new(mut keys: Vec<Key>, mut prefixes: Vec<Prefix>) -> Self {
         keys.sort_unstable();

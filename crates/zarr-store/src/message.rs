@@ -42,7 +42,7 @@ pub enum Request {
     AppendToSet {
         /// The key.
         key: Key,
-        /// What the reply to `BeginSet` brought.
+        /// Stream that the reply to `BeginSet` brought.
         stream: SetStream,
         /// The pieces.
         pieces: Vec<Bytes>,
@@ -51,7 +51,7 @@ pub enum Request {
     FinishSet {
         /// The key.
         key: Key,
-        /// What the reply to `BeginSet` brought.
+        /// Stream that the reply to `BeginSet` brought.
         stream: SetStream,
         /// The bytes in front of the pieces.
         head: Bytes,

@@ -19,13 +19,13 @@ pub struct SetStream {
 }
 
 impl SetStream {
-    /// A stream with so many bytes in front of all pieces, and with a state of the store's, which [`state`](Self::state) returns.
-    /// When the state is dropped, it removes what was not finished.
+    /// Makes a stream with `head` bytes in front of all pieces, and with a state of the store's, which [`state`](Self::state) returns. When
+    /// the state is dropped, it removes what was not finished.
     pub fn new(head: u64, state: impl Any + Send + Sync) -> Self {
         Self { head, state: Arc::new(state) }
     }
 
-    /// How many bytes lie in front of all pieces.
+    /// Number of bytes in front of all pieces.
     #[must_use]
     pub fn head(&self) -> u64 {
         self.head

@@ -10,15 +10,15 @@ use crate::{
     AccessProfile, Answer, AsyncStore, Below, BoxFuture, Call, Capabilities, CopySource, Key, Pinned, Result, Store,
 };
 
-/// What every store is, whether it blocks or not: shared between threads, with an address for messages.
+/// Properties of every store, whether it blocks or not: it is shared between threads, and has an address for messages.
 pub trait StoreBase: Send + Sync + fmt::Debug + fmt::Display {}
 
 impl<S: Send + Sync + fmt::Debug + fmt::Display + ?Sized> StoreBase for S {}
 
 /// A store that wraps another one: [`answer`](Self::answer) changes what the store below is asked, and its answers.
 ///
-/// It is a [`Store`] if the store below is one, and an [`AsyncStore`] if that is one. So its rule is written once, as an async function; where
-/// the store below blocks, nothing in it waits.
+/// It is a [`Store`] if the store below is one, and an [`AsyncStore`] if that is one. So its rule is written once, as an async function;
+/// where the store below blocks, nothing in it waits.
 ///
 /// # Example
 /// ```
@@ -86,8 +86,8 @@ pub trait Wrapper: StoreBase {
 
     /// Answers a call, by calls on the store below.
     ///
-    /// Every call comes here. A wrapper that is there to hold for some of them names each kind, without a `_`, so that a new one cannot pass
-    /// it by; [`Call::operation`], [`Call::is_change`] and [`Call::with_names`] do so as well. The answer to a [`Call::Pin`] has the
+    /// Every call comes here. A wrapper that is there to hold for some of them names each kind, without a `_`, so that a new one cannot
+    /// pass it by; [`Call::operation`], [`Call::is_change`] and [`Call::with_names`] do so as well. The answer to a [`Call::Pin`] has the
     /// store that is pinned below: it is wrapped where it is returned.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ pub trait Wrapper: StoreBase {
     /// The key below of a value, for [`Store::copy_source`]; `None` if a service must not copy it.
     fn copied<'k>(&self, key: &'k Key) -> Option<Cow<'k, Key>>;
 
-    /// What stands for the parent of the store below, for [`Store::parent`]; `None` if there is none.
+    /// Returns the store that stands for the parent of the store below, for [`Store::parent`]; `None` if there is none.
     fn parent_over(&self, parent: Arc<dyn Store>) -> Option<Arc<dyn Store>>;
 
     /// The capabilities, of those of the store below: the same by default.

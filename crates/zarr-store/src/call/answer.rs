@@ -31,7 +31,7 @@ pub enum Answer {
     Keys(Vec<Key>),
     /// The path of a link, if there is one.
     Link(Option<String>),
-    /// What writers left.
+    /// Temporary files and directories that writers left.
     Leftovers(Vec<Leftover>),
     /// The pinned store, if the prefix can be pinned.
     Pinned(Option<Pinned>),
@@ -90,13 +90,13 @@ impl Answer {
         into_keys: Keys -> Vec<Key>;
         /// The path of a link.
         into_link: Link -> Option<String>;
-        /// What writers left.
+        /// Temporary files and directories that writers left.
         into_leftovers: Leftovers -> Vec<Leftover>;
         /// The lock of a prefix.
         into_lock: Locked -> Option<Lock>;
     }
 
-    /// That it is done.
+    /// Checks that the call is done.
     ///
     /// # Errors
     /// [`Error::Job`] if this is the answer to another call.

@@ -1,4 +1,4 @@
-//! What a store does that has no better way.
+//! Answers to calls for which a store has no better way.
 
 use std::borrow::Cow;
 

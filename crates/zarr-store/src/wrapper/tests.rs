@@ -145,7 +145,8 @@ fn each(check: impl Fn(Call<'_>)) {
     calls.into_iter().for_each(check);
 }
 
-/// What became of a call: it, whether it changes something, whether it was refused as a write, and the calls that came to the store below.
+/// Outcome of a call: the call, whether it changes something, whether it was refused as a write, and the calls that came to the store
+/// below.
 struct Made {
     call: Vec<String>,
     is_change: bool,
