@@ -126,7 +126,7 @@ impl Parts {
     }
 }
 
-/// So many parts of a range are listed at most; the last one is then the rest.
+/// Maximum number of parts that a range is divided into; the last of them covers the rest of the range.
 const MAX_PARTS: u64 = 1 << 16;
 
 /// A get that a driver makes to answer a [`Request::Get`](zarr_store::Request::Get).

@@ -52,8 +52,8 @@ impl Pool {
         Self { threads, ..self }
     }
 
-    /// With at most so many requests, and so many bytes, under way on a store whose requests take long; where `None`, as many as its
-    /// access profile says.
+    /// Sets the maximum number of requests, and of bytes, under way on a store whose requests take long. For `None`, the access profile of
+    /// the store says the number.
     #[must_use]
     pub fn in_flight(mut self, requests: Option<usize>, bytes: Option<u64>) -> Self {
         (self.requests, self.bytes) = (requests, bytes);

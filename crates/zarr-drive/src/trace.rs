@@ -8,8 +8,9 @@
 //!
 //! Values that a blocking store sets together are one request, `set_many`, with the key of the first.
 //!
-//! The target is `zarr`. On stores that do not block, all are below the span in which the operation was called; so are they on other stores,
-//! but for work that is handed to other threads. `store` is the name of the store, which shows no secret, and values are never shown.
+//! The target is `zarr`. On stores that do not block, all are below the span in which the operation was called; so are they on other
+//! stores, but for work that is handed to other threads. `store` is the name of the store, which shows no secret, and values are never
+//! shown.
 
 use std::fmt;
 #[cfg(feature = "tracing")]
@@ -30,7 +31,7 @@ impl Span {
         Self(if LevelFilter::current() == LevelFilter::OFF { tracing::Span::none() } else { tracing::Span::current() })
     }
 
-    /// Of a request to a store.
+    /// Returns the span of a request to a store.
     pub(crate) fn request(store: &dyn fmt::Display, request: &Request) -> Self {
         let (operation, key): (_, &dyn fmt::Display) = match request {
             Request::Get { key, ranges, .. } => return Self::get(store, key, ranges),
@@ -61,7 +62,7 @@ impl Span {
         Self::of(store, operation, key)
     }
 
-    /// Of values that are set together.
+    /// Returns the span of values that are set together.
     pub(crate) fn sets(store: &dyn fmt::Display, values: &[(&Key, &[u8])]) -> Self {
         let first: &dyn fmt::Display = values.first().map_or(&"", |(key, _)| *key);
         let span = Self::of(store, "set_many", first);
@@ -69,7 +70,7 @@ impl Span {
         span
     }
 
-    /// Of a get.
+    /// Returns the span of a get.
     pub(crate) fn get(store: &dyn fmt::Display, key: &dyn fmt::Display, ranges: &[ByteRange]) -> Self {
         let span = Self::of(store, "get", key);
         if !span.0.is_disabled() {
@@ -93,7 +94,7 @@ impl Span {
         Self(span)
     }
 
-    /// Of the wait for a permit.
+    /// Returns the span of the wait for a permit.
     pub(crate) fn wait() -> Self {
         Self(tracing::trace_span!(target: "zarr", "wait"))
     }

@@ -36,12 +36,12 @@ pub(crate) struct Unpark {
 }
 
 impl Unpark {
-    /// Of the calling thread.
+    /// Returns a waker of the calling thread.
     pub(crate) fn this_thread() -> Arc<Self> {
         Arc::new(Self { thread: std::thread::current(), is_woken: AtomicBool::new(false) })
     }
 
-    /// Waits for a wake since the last wait: on the thread that this is of.
+    /// Waits, on the thread that this waker is of, for a wake since the last wait.
     pub(crate) fn wait(&self) {
         while !self.is_woken.swap(false, Ordering::AcqRel) {
             std::thread::park();

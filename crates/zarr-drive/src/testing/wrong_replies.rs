@@ -6,7 +6,7 @@ use zarr_store::Reply;
 
 use crate::{Job, Next};
 
-/// A job that is given replies of another kind than it asked for, after so many right ones: it must end with an error.
+/// A job that is given replies of another kind than it asked for, after `right` steps with the right replies: it must end with an error.
 #[derive(Debug)]
 pub struct WrongReplies<J> {
     job: J,

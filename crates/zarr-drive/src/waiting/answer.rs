@@ -11,10 +11,10 @@ use crate::answer::{check_replies, conflict};
 use crate::get_plan::GetPlan;
 use crate::trace::Span;
 
-/// So many bytes a value is expected to have if nothing else is known.
+/// Expected size of a value, in bytes, if nothing else is known.
 const USUAL_SIZE: u64 = 64 << 10;
 
-/// So many bytes of a value that is set piece by piece a remote store has in memory: parts on their way, and the next one.
+/// Number of bytes that a remote store has in memory of a value that is set piece by piece: parts on their way, and the next one.
 const STREAMED: u64 = 32 << 20;
 
 /// Answers requests at the same time.
@@ -93,11 +93,11 @@ async fn reply(store: &dyn AsyncStore, request: Request) -> Result<Reply> {
 /// The bytes of memory that some requests take until their replies are used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Charge {
-    /// Of values that are set.
+    /// Bytes of values that are set.
     pub(super) set: u64,
-    /// Of ranges: merged ones are in memory with the bytes between them.
+    /// Bytes of ranges: merged ranges are in memory with the bytes between them.
     pub(super) ranges: u64,
-    /// Of values whose size is not known before, as expected.
+    /// Expected bytes of values whose size is not known before.
     pub(super) expected: u64,
 }
 
@@ -131,14 +131,14 @@ impl Charge {
     }
 }
 
-/// How large values are beside their expected size.
+/// Sizes of values relative to their expected sizes.
 ///
-/// What is expected is often the most that codecs make, and values that are compressed have a fraction of that. The largest fraction among
-/// the values that have come, and a quarter more, is taken for the others: no more than is expected, unless one had more than that, as texts
-/// may.
+/// The expected size is often the most that codecs make, and values that are compressed have a fraction of that. The largest fraction among
+/// the values that have come, and a quarter more, is taken for the others: at most the expected size, unless one value had more than that,
+/// as strings may.
 #[derive(Debug, Default)]
 pub(super) struct Shares {
-    /// In units of 1/1024.
+    /// Largest fraction, in units of 1/1024.
     largest: Option<u64>,
 }
 

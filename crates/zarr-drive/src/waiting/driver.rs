@@ -51,7 +51,7 @@ struct Node<'j> {
     forked: usize,
     requests: usize,
     bytes: u64,
-    /// What its requests take.
+    /// Bytes of memory that the requests of the job take.
     charge: Charge,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Step<'j> {
     replies: Vec<Reply>,
     /// Whether it is the first step of its job.
     begins: bool,
-    /// Of the operation.
+    /// Span of the operation.
     span: Span,
 }
 

@@ -10,7 +10,7 @@ use super::permits::Permits;
 use crate::work::{BoxedWork, Outcome, Stop, stalled};
 use crate::{Job, Limits};
 
-/// After so many steps other tasks of the executor have their turn.
+/// Number of steps after which other tasks of the executor have their turn.
 const TURN: usize = 2;
 
 /// Runs a job on a store. Requests run at the same time, of all forked jobs together as many as the

@@ -17,7 +17,7 @@ pub(super) struct Permits {
 
 struct State {
     free: usize,
-    /// Those that wait, and `None` for those that a permit was given to since they were polled last.
+    /// Wakers of the tasks that wait, by their numbers, and `None` for tasks that were given a permit since they were polled last.
     waiting: BTreeMap<u64, Option<Waker>>,
     queue: VecDeque<u64>,
     next: u64,
