@@ -10,17 +10,17 @@ use zarr_codec::View;
 use zarr_drive::now;
 use zarr_grid::{ChunkGrid, Region, Shape};
 
-/// So many bytes are kept before they are written, if whole chunks (or shards) are fewer.
+/// Number of bytes that are kept before they are written, if whole chunks (or shards) have fewer.
 const BUFFER_SIZE: u64 = 64 << 20;
-/// Elements of variable length are not written before they have so many bytes.
+/// Minimum number of bytes of elements of variable length before they are written.
 const LEAST: u64 = 64 << 10;
 
 /// Appends elements to an array piece by piece, in whole chunks or shards ([`Array::appender`]).
 ///
-/// Pieces are kept in memory until they fill all chunks (of sharded arrays: shards) side by side along the other axes, and further ones up to
-/// [`buffer_size`](Self::buffer_size). Then they are written by one [`Array::append`], which publishes them with one change of the document.
-/// So no chunk is written twice, but for one in which the array or a [`flush`](Self::flush) ends, and many small pieces cost few requests.
-/// Others see nothing of elements that are kept.
+/// Pieces are kept in memory until they fill all chunks (of sharded arrays: shards) side by side along the other axes, and further ones up
+/// to [`buffer_size`](Self::buffer_size). Then they are written by one [`Array::append`], which publishes them with one change of the
+/// document. So no chunk is written twice, but for one in which the array or a [`flush`](Self::flush) ends, and many small pieces cost few
+/// requests. Others see nothing of elements that are kept.
 ///
 /// ```
 /// # use std::sync::Arc;
@@ -77,7 +77,8 @@ impl AsyncArray {
 }
 
 impl Appender<'_> {
-    /// Keeps at most so many bytes, 64 MiB by default. If the chunks side by side along the other axes take more, one layer of them is kept.
+    /// Sets the maximum number of bytes that are kept, 64 MiB by default. If the chunks side by side along the other axes take more, one
+    /// layer of them is kept.
     #[must_use]
     pub fn buffer_size(mut self, bytes: u64) -> Self {
         self.kept.limit = bytes;
@@ -149,7 +150,7 @@ pub struct AsyncAppender<'a> {
 }
 
 impl AsyncAppender<'_> {
-    /// Keeps at most so many bytes, as [`Appender::buffer_size`].
+    /// Sets the maximum number of bytes that are kept, as [`Appender::buffer_size`].
     #[must_use]
     pub fn buffer_size(mut self, bytes: u64) -> Self {
         self.kept.limit = bytes;

@@ -222,7 +222,7 @@ pub(crate) struct ArrayCache {
 }
 
 impl ArrayCache {
-    /// Of the array at `path` in a store. `sharded`: its chunks are shards.
+    /// Makes the cache of the array at `path` in a store. `sharded`: its chunks are shards.
     pub(crate) fn new(
         cache: ChunkCache,
         store: StoreId,
@@ -240,7 +240,7 @@ impl ArrayCache {
         self.node.store()
     }
 
-    /// Whether a read, or a chunk, of so many bytes does not go through the cache.
+    /// Whether a read, or a chunk, of `bytes` bytes does not go through the cache.
     pub(crate) fn is_too_much(&self, bytes: u64) -> bool {
         bytes > self.cache.max_bytes() as u64 / 2
     }
@@ -260,7 +260,7 @@ impl ArrayCache {
         self.cache.0.map.find(key, epoch)
     }
 
-    /// What others have kept since a lookup that found nothing, which is counted as one with this.
+    /// Finds an entry that others have kept since a lookup that found nothing; the two lookups are counted as one.
     pub(crate) fn find_again(&self, key: &CacheKey, epoch: u64) -> Option<Arc<CacheEntry>> {
         self.cache.0.map.find_again(key, epoch)
     }

@@ -60,7 +60,7 @@ impl Context<'_> {
     }
 }
 
-/// After so many chunks in a row that the store does not give, none more is asked for.
+/// Number of chunks in a row that the store does not give after which no more chunks are asked for.
 const MAX_FAILURES: usize = 16;
 
 impl Array {

@@ -18,7 +18,7 @@ pub struct ArrayData {
 }
 
 impl ArrayData {
-    /// Zeros, and empty texts.
+    /// Makes an array of zeros, or of empty strings.
     ///
     /// # Errors
     /// [`ErrorKind::Limit`] if memory cannot hold them. Views have strides also where an axis is empty: the other axes have to fit, too.

@@ -52,11 +52,11 @@ pub struct Elements<'a>(Repr<'a>);
 
 #[derive(Debug)]
 enum Repr<'a> {
-    /// Of a shape of their own.
+    /// Elements in a shape of their own.
     View(View<'a>),
-    /// In C order of the selection.
+    /// Elements in C order of the selection.
     Items(Cow<'a, [u8]>, Option<Arc<Heap>>),
-    /// In C order of a shape.
+    /// Elements in C order of a shape.
     Shaped(Vec<u8>, Dims, Arc<Heap>),
 }
 
@@ -143,9 +143,9 @@ pub struct Destination<'a>(Memory<'a>);
 
 #[derive(Debug)]
 enum Memory<'a> {
-    /// Of a shape of its own.
+    /// Memory in a shape of its own.
     View(ViewMut<'a>),
-    /// In C order of the selection.
+    /// Memory in C order of the selection.
     Items(&'a mut [u8]),
 }
 

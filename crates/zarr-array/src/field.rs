@@ -6,7 +6,7 @@ use zarr_codec::{Dims, ElementSpec, View};
 use zarr_dtype::{DataType, Field, FillValue};
 use zarr_grid::{AxisRange, ChunkGrid, IntoSelection, Region, Resolved, Shape};
 
-/// Structs are decoded in pieces of about so many bytes, unless a chunk has more.
+/// Size of the pieces that structs are decoded in, in bytes, about; a piece is larger if a chunk has more.
 const PIECE: u64 = 32 << 20;
 
 impl Array {

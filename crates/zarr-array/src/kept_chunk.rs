@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_codec::{Dims, Patch, View, ViewMut, each_masked};
 use zarr_grid::{AxisRange, ChunkIndex, Region, SelectedElements, Shape};
 
-/// The bytes of elements of variable length that were replaced may be so many in any case.
+/// Number of bytes that replaced elements of variable length may take in any case.
 pub(crate) const LEAST_HEAP: u64 = 64 << 10;
 
 /// New elements of a chunk (of sharded arrays: a shard). Others stay as they are stored.
@@ -24,13 +24,13 @@ pub(crate) struct KeptChunk {
     is_written: AtomicBool,
 }
 
-/// Which elements there are.
+/// The elements that are new.
 #[derive(Debug)]
 enum Cover {
     Nothing,
-    /// All of a box, as long as they are one.
+    /// All elements of a box, as long as they are one.
     Box(Region),
-    /// Those of which the byte is not 0. `missing` is the number of others.
+    /// The elements whose byte is not 0. `missing` is the number of others.
     Mask {
         bytes: Vec<u8>,
         missing: usize,
@@ -148,7 +148,7 @@ impl KeptChunk {
         Ok(())
     }
 
-    /// What is to be written; nothing if there are no new elements.
+    /// Returns the patch that is to be written; it is an error if there are no new elements.
     pub(crate) fn patch(&self) -> Result<Patch<'_>> {
         let view = self.data.view();
         let all = || Region::whole(self.data.shape());
@@ -190,7 +190,7 @@ impl KeptChunk {
 }
 
 impl Cover {
-    /// A mask of so many elements, which has none.
+    /// Makes a mask of `len` elements, none of which is set.
     fn empty_mask(len: usize) -> Result<Self> {
         let no_memory = || Error::new(ErrorKind::Limit, format!("no memory for a mask of {len} elements"));
         #[cfg(test)]
@@ -204,7 +204,7 @@ impl Cover {
     }
 }
 
-/// Sets all bytes of a mask, of which so many were missing.
+/// Sets all bytes of a mask. `missing` is reduced by the number of bytes that were 0.
 fn set_all(mut mask: ViewMut<'_>, missing: &mut usize) {
     mask.runs_mut(|run| {
         set(run, missing);
@@ -212,7 +212,7 @@ fn set_all(mut mask: ViewMut<'_>, missing: &mut usize) {
     });
 }
 
-/// Sets bytes of a mask, of which so many were missing.
+/// Sets bytes of a mask. `missing` is reduced by the number of bytes that were 0.
 fn set(run: &mut [u8], missing: &mut usize) {
     *missing -= run.iter().filter(|&&byte| byte == 0).count();
     run.fill(1);

@@ -10,9 +10,9 @@ use zarr_codec::{Access, InnerChunkIndex, Pipeline, Split};
 use zarr_grid::{ChunkIndex, Region};
 use zarr_store::{Fetched, Version};
 
-/// The kept indexes of an array have so many bytes at most.
+/// Maximum number of bytes of the kept indexes of an array.
 const MAX_BYTES: usize = 16 << 20;
-/// Bytes of an entry besides its index, about.
+/// Number of bytes of an entry besides its index, about.
 const ENTRY: usize = 160;
 /// Reads of more inner chunks of a shard read its index: beside them it costs little.
 const MAX_INNER_CHUNKS: u64 = 64;

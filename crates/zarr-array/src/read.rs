@@ -10,10 +10,10 @@
 //!    └─ the index of a shard ──► ChunkSpan of its inner chunks ──► InnerChunkBatch: one request, or ChunkBatch
 //! ```
 //!
-//! The chunks of an array and the inner chunks of a shard are read by the same code; inner chunks have a
-//! [`Shard`](shard::Shard). The rest stands apart: attempts again (retry), the cache (cached), the requests alone (explain), very many chunks
-//! of which few are stored (search), selections that are no region and several regions, whose boxes are read into a staging buffer
-//! (staged_boxes, many), and regions of one shard, which share its index (shard_regions).
+//! The chunks of an array and the inner chunks of a shard are read by the same code; inner chunks have a [`Shard`](shard::Shard). The rest
+//! stands apart: attempts again (retry), the cache (cached), the requests alone (explain), very many chunks of which few are stored
+//! (search), selections that are no region and several regions, whose boxes are read into a staging buffer (staged_boxes, many), and
+//! regions of one shard, which share its index (shard_regions).
 
 mod cached;
 mod cached_read;
@@ -52,7 +52,7 @@ use zarr_store::{Reply, Request};
 /// Outputs from this size on are written past the caches of the processor: the next reader finds little of them there anyway.
 const STREAMED: usize = 16 << 20;
 
-/// One job reads so many chunks at most that do not lie side by side: each takes memory.
+/// Maximum number of chunks that one job reads if they do not lie side by side: each takes memory.
 const MAX_INDIVIDUALLY: usize = 1024;
 
 /// One read of an array: the state that its jobs share, and who runs them, one after the other. A job that failed is gone with its share of

@@ -25,11 +25,11 @@ use zarr_hierarchy::node::{Ancestors, Edit, Newest, ReadNewest, ReplaceNode, che
 use zarr_meta::{ArrayMetadata, Node};
 use zarr_store::{Durability, Key, Lock};
 
-/// So many chunks are asked for one by one; to look for more, the chunks that are stored are listed.
+/// Maximum number of chunks that are asked for one by one; to look for more, the chunks that are stored are listed.
 const FEW: u64 = 64;
 /// To change the shape loses no element that a chunk had, by a loss of power neither.
 const BESIDE_ELEMENTS: Durability = Durability::File;
-/// How many keys are erased at a time where the store cannot list.
+/// Number of keys that are erased at a time where the store cannot list.
 const BATCH: usize = 1024;
 
 /// Gives an array another shape.

@@ -43,7 +43,7 @@ pub struct Summary<'n> {
 }
 
 impl<'n> Summary<'n> {
-    /// Of a node, by its metadata.
+    /// Makes the summary of a node by its metadata.
     pub fn of(found: &'n StoredNode) -> Self {
         Self { found, data_type: None, warnings: &found.warnings, sizes: None, below: None, section: &[] }
     }

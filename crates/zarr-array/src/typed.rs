@@ -8,7 +8,7 @@ use zarr_drive::now;
 use zarr_dtype::{Cast, CastElement, DataType, Heap, WriteElement};
 use zarr_grid::{AxisRange, ChunkGrid, ChunkOverlaps, IntoSelection, Region, Resolved};
 
-/// So many regions are handed out at a time.
+/// Maximum number of regions that are handed out at a time.
 const BATCH: usize = 4096;
 
 /// One element, to be written as often as is asked for.

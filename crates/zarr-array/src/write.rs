@@ -18,13 +18,13 @@ use zarr_store::{
     Reply, Request, SetOptions, StoreKind, take_buffer,
 };
 
-/// How many jobs a job forks into at most; larger plans fork again.
+/// Maximum number of jobs that a job forks into; larger plans fork again.
 const MAX_FORK: u64 = 64;
-/// A job writes small chunks together, up to so many bytes of them, which fit a thread's caches.
+/// Maximum number of bytes of small chunks that one job writes together: they fit a thread's caches.
 const GROUP_SIZE: u64 = 256 << 10;
-/// And up to so many: enough that looking up their directory is little beside writing them.
+/// Maximum number of small chunks that one job writes together: enough that looking up their directory is little beside writing them.
 const GROUP_LEN: u64 = 64;
-/// How often a partial write is begun again when others keep changing the chunk in between.
+/// Number of times that a partial write is begun again when others keep changing the chunk in between.
 const MAX_TRIES: u32 = 1000;
 
 /// Writes elements of an array, chunk by chunk.
@@ -53,7 +53,7 @@ pub(crate) struct ChunkWrites<'a> {
     conditional: bool,
 }
 
-/// What is left of a chunk that is written whole, when its request is made.
+/// Rest of a chunk that is written whole, when its request is made.
 #[derive(Debug)]
 struct WholeWrite<'a> {
     /// When dropped, invalidates the cached elements.
@@ -107,16 +107,16 @@ pub(crate) struct WriteContext<'a> {
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "there is one for a whole write")]
 enum WrittenElements<'a> {
-    /// All of a region.
+    /// All elements of a region.
     Region(ChunkOverlaps, View<'a>),
-    /// Selected ones. The view has all of the selection, in C order.
+    /// Selected elements. The view has all of the selection, in C order.
     Selected(&'a ElementsByChunk<'a>, View<'a>),
-    /// Those of chunks that were kept, and whether these are to be set apart.
+    /// Elements of chunks that were kept, and whether these are to be set apart.
     Kept(&'a [&'a KeptChunk], bool),
 }
 
 impl WrittenElements<'_> {
-    /// How many chunks have some.
+    /// Number of chunks that have elements to be written.
     fn count_chunks(&self) -> u64 {
         match self {
             Self::Region(overlaps, _) => overlaps.len(),
@@ -125,7 +125,7 @@ impl WrittenElements<'_> {
         }
     }
 
-    /// About how many bytes those of a chunk have that has so many elements.
+    /// Number of bytes, about, of the written elements of a chunk that has `len` elements.
     fn size_of_chunk(&self, len: u64) -> u64 {
         let data = match self {
             Self::Region(_, data) | Self::Selected(_, data) => data,
@@ -397,7 +397,7 @@ impl<'a> WriteChunk<'a> {
         })
     }
 
-    /// What is left when it is written whole, if anything.
+    /// Takes the rest of a chunk that is written whole, if there is any.
     fn take_whole(&mut self) -> Option<WholeWrite<'a>> {
         let whole = WholeWrite { _invalidation: self.invalidation.take(), kept: self.kept };
         (whole._invalidation.is_some() || whole.kept.is_some()).then_some(whole)

@@ -19,9 +19,9 @@ use std::task::{Poll, Waker};
 use zarr_codec::View;
 use zarr_grid::{ChunkIndex, Region, Resolved, SelectedElements};
 
-/// Bytes that are kept at most.
+/// Maximum number of bytes that are kept.
 const LIMIT: u64 = 256 << 20;
-/// If so many chunks in a row cannot be written, the others are not tried.
+/// Number of chunks in a row that cannot be written after which the others are not tried.
 const MAX_FAILED: u32 = 8;
 
 /// The chunks that a writer keeps.
@@ -57,7 +57,8 @@ struct BufferedChunk {
     last: u64,
 }
 
-/// `None` when it was taken to be written. It is locked for the time of a copy, also while the [`BufferedChunks`] is, and never the other way round.
+/// `None` when it was taken to be written. It is locked for the time of a copy, also while the [`BufferedChunks`] is, and never the other
+/// way round.
 type SharedChunk = Arc<Mutex<Option<KeptChunk>>>;
 
 /// New elements of one chunk.
@@ -283,7 +284,7 @@ impl WriteBuffer {
         self.limit.max(size_of_items(core, &chunk).saturating_add(mask).saturating_add(heap))
     }
 
-    /// Writes the chunks whose last elements came first, so many that a quarter of the memory is free: they are written together.
+    /// Writes the chunks whose last elements came first: enough chunks that a quarter of the memory is free. They are written together.
     async fn write_oldest<D: Drive>(&self, verbs: &Verbs<'_, D>) -> Result<()> {
         let oldest = {
             let state = self.state();
@@ -435,7 +436,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The bytes of so many elements, without what lies in a heap.
+/// Number of bytes of the elements of a shape, without what lies in a heap.
 fn size_of_items(core: &ArrayCore, shape: &[u64]) -> u64 {
     u64::try_from(zarr_grid::total_size(shape, core.element().item_size() as u64)).unwrap_or(u64::MAX)
 }

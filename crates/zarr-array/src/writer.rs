@@ -40,9 +40,9 @@ use zarr_grid::IntoSelection;
 ///
 /// # Who sees what
 /// Readers see elements when they are stored: after [`flush`](Self::flush) all that were written before, until then some. A read never
-/// looks into a writer, neither of this array. Elements that are never written stay as they are stored, also where others write them
-/// while their chunk is kept, as far as the store keeps preconditions. Of elements that are written twice the last value stays; a value that
-/// is written past the writer while one is kept is replaced at the flush.
+/// looks into a writer, neither of this array. Elements that are never written stay as they are stored, also where others write them while
+/// their chunk is kept, as far as the store keeps preconditions. Of elements that are written twice the last value stays; a value that is
+/// written past the writer while one is kept is replaced at the flush.
 ///
 /// # Threads
 /// A writer is shared by threads as it is. Writes of different chunks never wait for each other, and a write waits for no request but
@@ -51,9 +51,9 @@ use zarr_grid::IntoSelection;
 ///
 /// # Errors, and the end
 /// If a chunk cannot be written, the others are all the same, unless 8 fail one after the other. The first error is reported, with its
-/// chunk. All that was taken by writes before stays and is written by the next [`flush`](Self::flush). Of a write that fails, some
-/// elements may be taken or stored, and others not. While the store refuses chunks and there is no room, further writes are refused, so that
-/// the bound of memory holds.
+/// chunk. All that was taken by writes before stays and is written by the next [`flush`](Self::flush). Of a write that fails, some elements
+/// may be taken or stored, and others not. While the store refuses chunks and there is no room, further writes are refused, so that the
+/// bound of memory holds.
 ///
 /// What is kept when a writer is dropped is written as well, unless the thread panics, but only [`finish`](Self::finish) reports that it
 /// could not be.
@@ -79,7 +79,7 @@ impl AsyncArray {
 }
 
 impl Writer {
-    /// Keeps at most so many bytes, 256 MiB by default, but always one chunk.
+    /// Sets the maximum number of bytes that are kept, 256 MiB by default; one chunk is kept always.
     #[must_use]
     pub fn buffer_size(mut self, bytes: u64) -> Self {
         self.buffer.set_limit(bytes);
@@ -149,7 +149,7 @@ pub struct AsyncWriter {
 }
 
 impl AsyncWriter {
-    /// Keeps at most so many bytes, as [`Writer::buffer_size`].
+    /// Sets the maximum number of bytes that are kept, as [`Writer::buffer_size`].
     #[must_use]
     pub fn buffer_size(mut self, bytes: u64) -> Self {
         self.buffer.set_limit(bytes);

@@ -9,12 +9,12 @@ use zarr_json::{NamedConfig, Value};
 use zarr_meta::{Dialect, NodePath};
 use zarr_store::{AsyncStore, Store};
 
-/// Chunks share so many epochs: a write of one may make others be read again.
+/// Number of epochs that the chunks of an array share: a write of one chunk may make others be read again.
 const EPOCHS: usize = 1024;
-/// So many nodes of which no array is open are remembered.
+/// Maximum number of nodes that are remembered though no array of them is open.
 const MAX_IDLE: usize = 1024;
 
-/// Which store: the value behind an `Arc`. Held weakly, so that the address is no other store's as long as it is known.
+/// Identity of a store: the value behind an `Arc`. Held weakly, so that the address is no other store's as long as it is known.
 #[derive(Clone, Debug)]
 pub(crate) enum StoreId {
     Blocking(Weak<dyn Store>),

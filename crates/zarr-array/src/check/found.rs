@@ -1,4 +1,4 @@
-//! What is found in a stored chunk.
+//! Findings of a check in a stored chunk.
 
 use crate::Error;
 use std::ops::Range;
@@ -6,7 +6,8 @@ use zarr_codec::Protection;
 use zarr_grid::ChunkIndex;
 use zarr_store::{Key, Version};
 
-/// Of one chunk so many faults are kept, and apart from these so many inner chunks that share bytes, which are no faults.
+/// Maximum number of faults of one chunk that are kept. Inner chunks that share bytes, which are no faults, are counted apart, with the
+/// same maximum.
 const MAX_FAULTS: usize = 1000;
 
 /// A stored chunk that was checked.

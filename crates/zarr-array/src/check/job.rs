@@ -15,10 +15,10 @@ use zarr_store::{ByteRange, GetOptions, Key, Reply, Request, Snapshot, Version};
 
 /// Shards of which no more may be stored are read as a whole.
 const WHOLE: u64 = 16 << 20;
-/// Inner chunks of so many bytes are read together, and of so many of them.
+/// Maximum number of bytes of inner chunks that are read together. Their number is at most `MAX_ENTRIES`.
 const GROUP: u64 = 4 << 20;
 const MAX_ENTRIES: usize = 1024;
-/// A chunk that others replace while it is read in parts is begun so many times.
+/// Maximum number of times that a chunk is begun which others replace while it is read in parts.
 const MAX_TRIES: u32 = 10;
 
 /// Checks chunks.
@@ -73,7 +73,7 @@ impl Shard {
 }
 
 impl<'a> CheckJob<'a> {
-    /// Of these of the chunks.
+    /// Makes the job that checks the chunks with these numbers.
     pub(super) fn all(context: &'a Context<'a>, numbers: Range<usize>) -> Self {
         Self { context, state: CheckStage::All(numbers) }
     }

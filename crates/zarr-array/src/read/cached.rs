@@ -20,7 +20,7 @@ use zarr_codec::{Split, ViewMut};
 use zarr_grid::{ChunkOverlap, Region};
 use zarr_store::{GetOptions, Reply, Request, Snapshot, Version};
 
-/// One thread looks up so many chunks at most.
+/// Maximum number of chunks that one thread looks up.
 const MANY: usize = 1024;
 
 impl ChunkSpan<'_> {

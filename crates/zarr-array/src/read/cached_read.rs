@@ -9,7 +9,7 @@ use zarr_codec::Split;
 use zarr_grid::ChunkOverlap;
 use zarr_store::Fetched;
 
-/// Reads of at most so many bytes copy all that is cached before they fork: a copy takes less time than waking a thread.
+/// Maximum size, in bytes, of reads that copy all that is cached before they fork: a copy takes less time than waking a thread.
 const SMALL: usize = 256 << 10;
 
 /// A read that goes through a cache.
@@ -24,7 +24,7 @@ pub(crate) struct CachedRead<'a> {
 }
 
 impl<'a> CachedRead<'a> {
-    /// Of `size` bytes; `None` if that is too much for the cache.
+    /// Makes a read of `size` bytes; `None` if that is too much for the cache.
     pub(crate) fn new(cache: &'a ArrayCache, size: usize) -> Option<Self> {
         let fits = !cache.is_too_much(size as u64);
         fits.then(|| Self { cache, is_small: size <= SMALL, doubtful: AtomicBool::new(false) })

@@ -58,7 +58,7 @@ pub(super) enum Advance<'f> {
     Done,
     /// It asked for more.
     Waiting,
-    /// All of its bytes have come, in this reply, to be decoded at once.
+    /// The bytes of the whole chunk have come, in this reply, to be decoded at once.
     Bytes(&'f [u8], &'f Fetched),
     /// The index of a shard has come, in this reply. Its inner chunks are to be read.
     Index(Box<Split>, &'f Fetched),

@@ -118,9 +118,9 @@ impl ChunkBatch<'_> {
     }
 }
 
-/// How far a chunk of a plan has come without the bytes that it asked for.
+/// State that a chunk of a plan has come to without the bytes that it asked for.
 enum SkippedChunk {
-    /// It asks for nothing more. So many bytes would be decoded.
+    /// It asks for nothing more. The number is that of the bytes that would be decoded.
     Done(u64),
     /// It asked for more.
     Asked,
@@ -141,7 +141,7 @@ impl ChunkRead<'_> {
     }
 }
 
-/// So many requests are listed at most.
+/// Maximum number of requests that are listed.
 const MAX_LISTED: usize = 1 << 17;
 
 /// The requests of a read.
@@ -168,7 +168,7 @@ struct NotedRequests {
 }
 
 impl RequestLog {
-    /// Of a store with this profile.
+    /// Makes an empty log for a store with this profile.
     pub(crate) fn new(profile: AccessProfile, overlapped: bool) -> Self {
         Self { profile, overlapped, noted: Mutex::default() }
     }

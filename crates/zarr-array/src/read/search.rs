@@ -8,11 +8,12 @@ use zarr_grid::{ChunkIndex, Region};
 
 /// A read of fewer chunks asks for each.
 pub(super) const MANY: u64 = 1 << 16;
-/// So many chunks are asked for before anything is listed: an array whose first chunks are stored is not listed, however many it has.
+/// Number of chunks that are asked for before anything is listed: an array whose first chunks are stored is not listed, however many it
+/// has.
 const FIRST: usize = 256;
-/// Stored chunks are read one by one if at most one of so many is stored. Else a read of the region as a whole takes no longer.
+/// Stored chunks are read one by one if at most one chunk in `SPARSE` is stored. Else a read of the region as a whole takes no longer.
 const SPARSE: u64 = 8;
-/// A listing names the chunks of all the array: it is made if the region has at least one of so many of its grid.
+/// A listing names the chunks of all the array: it is made if the region has at least one chunk in `LISTED` of the grid.
 const LISTED: u64 = 8;
 
 impl<D: Drive> ArrayRead<'_, D> {

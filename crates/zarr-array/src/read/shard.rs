@@ -77,8 +77,8 @@ impl Shard {
     }
 }
 
-/// So many encoded bytes are asked for at once, unless a single inner chunk has more. Only the decoded bytes of a group are
-/// bounded by its making, and an index may say anything of the encoded ones.
+/// Maximum number of encoded bytes that are asked for at once, unless a single inner chunk has more. The making of a group bounds its
+/// decoded bytes only, and an index may say anything of the encoded ones.
 const MAX_ASKED: u64 = 64 << 20;
 
 /// Counts the encoded bytes of inner chunks that are to be asked for at once.

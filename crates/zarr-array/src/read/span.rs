@@ -11,17 +11,17 @@ use zarr_codec::{Access, Pipeline, Split, ViewMut, Windows};
 use zarr_grid::{ChunkIndex, ChunkOverlaps, Region};
 use zarr_store::{AccessProfile, Fetched, StoreKind};
 
-/// A work item decodes to about so many bytes at least: less is not worth the overhead of handing it to a thread.
+/// Minimum number of bytes that a work item decodes to, about: less is not worth the overhead of handing it to a thread.
 pub(super) const LOCAL_GROUP: u64 = 256 << 10;
-/// The same where decoding is nothing but a copy, so that opening a file counts.
+/// Minimum number of bytes that a work item decodes to, about, where decoding is nothing but a copy, so that opening a file counts.
 const COPIED_GROUP: u64 = 512 << 10;
-/// The same where every request has a long latency.
+/// Minimum number of bytes that a work item decodes to, about, where every request has a long latency.
 const REMOTE_GROUP: u64 = 4 << 20;
-/// Shards of up to so many decoded bytes are fetched whole where all of them is read and every request has a long latency.
+/// Maximum decoded size, in bytes, of shards that are fetched whole where all of them is read and every request has a long latency.
 const WHOLE_SHARD: u64 = 32 << 20;
-/// One job reads so many chunks at most at a time, so that tiny ones take little memory.
+/// Maximum number of chunks that one job reads at a time, so that tiny ones take little memory.
 const MAX_CHUNKS: usize = 2048;
-/// A job forks into so many at most; the jobs of larger reads fork again.
+/// Maximum number of jobs that a job forks into; the jobs of larger reads fork again.
 const MAX_FORKS: usize = 64;
 
 /// The state that all jobs of one read share.

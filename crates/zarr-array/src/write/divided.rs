@@ -11,16 +11,16 @@ use zarr_dtype::HeapRef;
 use zarr_grid::ChunkIndex;
 use zarr_store::{Bytes, Fetched, Key, Reply, Request, SetOptions, SetStream};
 
-/// A run has so many bytes of elements at least: much beside the cost of a job. Tests have less, and so many runs.
+/// Minimum number of bytes of elements in a run: much beside the cost of a job. In tests it is smaller, so that there are many runs.
 const RUN_SIZE: u64 = if cfg!(test) { 64 << 10 } else { 1 << 20 };
-/// Shards of which so many bytes of elements are written are divided however many there are: a value that is encoded as a whole is moved
+/// Number of bytes of written elements from which on shards are divided however many there are: a value that is encoded as a whole is moved
 /// to larger memory again and again, and no thread keeps memory of this size.
 pub(super) const LARGE: u64 = 64 << 20;
-/// A stored shard may have so many times the bytes of the elements that are written: it is copied, as jobs do not keep replies.
+/// Maximum size of a stored shard, in multiples of the bytes of the elements that are written: it is copied, as jobs do not keep replies.
 const MAX_COPIED: u64 = 8;
 
-/// How many runs of a shard are encoded at the same time, where so many shards are written on so many threads: two for each thread that
-/// there is for a shard, so that few threads wait for the slowest run.
+/// Number of runs of a shard that are encoded at the same time, where `shards` shards are written on `threads` threads: two for each thread
+/// that there is for a shard, so that few threads wait for the slowest run.
 pub(super) fn window(shards: u64, threads: u64) -> u64 {
     (2 * threads).div_ceil(shards.clamp(1, threads.max(1))).max(2)
 }
@@ -41,7 +41,7 @@ pub(crate) struct DividedChunk<'a> {
     stage: Stage,
 }
 
-/// What a divided chunk waits for.
+/// State of a divided chunk: the event that it waits for.
 #[derive(Debug)]
 enum Stage {
     /// The reply to this.

@@ -300,7 +300,7 @@ fn a_chunk_that_goes_back_needs_no_memory_for_a_mask() {
     assert_eq!(array.read::<i32>((0..20, 0..30)).unwrap(), expected);
 }
 
-/// An array of texts in chunks of 5 x 5, all stored, and a writer.
+/// An array of strings in chunks of 5 x 5, all stored, and its store.
 fn stored_texts(codecs: &str) -> (Arc<Faulty>, Array) {
     let faulty = Arc::new(Faulty::default());
     let store: Arc<dyn Store> = Arc::clone(&faulty) as _;

@@ -25,7 +25,7 @@ fn shard(chunk: [u64; 2], inner: &str, location: &str) -> String {
     )
 }
 
-/// An array of one shard of 4 MiB, the last rows of which lie beyond the array, for so many threads.
+/// An array of one shard of 4 MiB, the last rows of which lie beyond the array, for `threads` threads.
 fn array(codecs: &str, threads: usize) -> (Arc<Counted<MemoryStore>>, Array) {
     let counted = Arc::new(Counted::new(MemoryStore::new()));
     let store: Arc<dyn Store> = Arc::clone(&counted) as _;
@@ -211,7 +211,7 @@ fn texts_count_with_their_bytes() {
     assert_eq!((begins(10), begins(10_000)), (false, true));
 }
 
-/// What a driver counts before a chunk is encoded.
+/// The weight is the number of bytes that a driver counts before a chunk is encoded.
 #[test]
 fn chunks_that_are_encoded_as_a_whole_have_the_weight_of_their_elements() {
     let weight = |codecs: &str| {

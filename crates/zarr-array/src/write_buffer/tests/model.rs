@@ -86,7 +86,7 @@ fn texts(elements: &[i32]) -> Vec<String> {
         .collect()
 }
 
-/// The writer and the array past it, of numbers or of texts.
+/// The writer and the array past it, of numbers or of strings.
 struct Written {
     writer: Writer,
     array: Array,

@@ -29,7 +29,7 @@ pub(super) fn shards(inner: &str) -> String {
     )
 }
 
-/// Shards of inner chunks of texts.
+/// Shards of inner chunks of strings.
 pub(super) fn text_shards(inner: &str) -> String {
     let bytes = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
     shards(inner).replacen(bytes, r#"{"name": "vlen-utf8"}"#, 1)
