@@ -14,8 +14,8 @@ use zarr_store::{
 /// Another store, with a cache in memory of values, parts of values and missing keys.
 ///
 /// It is meant for stores that nobody else writes to, unless it [revalidates](Self::revalidating). Writes through it are seen at once,
-/// writes of others only when the old value was evicted. A write whose [`Precondition`](zarr_store::Precondition) fails invalidates its key, so
-/// that a retry reads the stored value.
+/// writes of others only when the old value was evicted. A write whose [`Precondition`](zarr_store::Precondition) fails invalidates its
+/// key, so that a retry reads the stored value.
 ///
 /// Any part of a cached range is found. All cached parts of a value are of one state, if the store has versions. Parts
 /// not used for long are evicted first. Threads that read different keys do not wait for each other. Nothing of the
@@ -49,16 +49,17 @@ impl<S> Cached<S> {
         Self { store, cache: Arc::new(ValueCache::new(max_bytes)), revalidates: false }
     }
 
-    /// As [`new`](Self::new), but each get asks the store whether the value still has the version of the cached parts, and gets no bytes
-    /// if it has ([`GetOptions::if_none_match`]). For values that others write to as well: each get costs a request, and sees their
-    /// writes. Values without versions, and missing keys, are asked for each time; so are values of Google Cloud Storage, and of servers that
-    /// name no ETag, since they cannot leave out bytes of a known version.
+    /// As [`new`](Self::new), but each get asks the store whether the value still has the version of the cached parts, and gets no bytes if
+    /// it has ([`GetOptions::if_none_match`]). For values that others write to as well: each get costs a request, and sees their writes.
+    /// Values without versions, and missing keys, are asked for each time; so are values of Google Cloud Storage, and of servers that name
+    /// no ETag, since they cannot leave out bytes of a known version.
     #[must_use]
     pub fn revalidating(store: S, max_bytes: usize) -> Self {
         Self { revalidates: true, ..Self::new(store, max_bytes) }
     }
 
-    /// Caches parts of at most so many bytes: documents and indexes of shards, and not the chunks, which would evict them.
+    /// Sets the maximum size, in bytes, of parts that are cached: documents and indexes of shards, and not the chunks, which would evict
+    /// them.
     #[must_use]
     pub fn parts_up_to(mut self, bytes: usize) -> Self {
         self.cache = Arc::new(ValueCache::new(self.cache.max_size()).parts_up_to(bytes));

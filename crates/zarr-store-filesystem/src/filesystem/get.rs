@@ -14,9 +14,9 @@ use super::open_value::{OpenValue, is_out_of_files};
 use super::vfs::{Kind, Stat, Vfs, read_full_at};
 use super::{FilesystemStore, is_absent};
 
-/// Reads of up to so many bytes do not look up the size of the file first: the memory is allocated as the caller asks.
+/// Maximum number of bytes of reads that do not look up the size of the file first: the memory is allocated as the caller asks.
 const TRUSTED: u64 = 1 << 20;
-/// How often opening a file is tried again if the process has too many open files: other threads close theirs.
+/// Number of times that opening a file is tried again if the process has too many open files: other threads close theirs.
 const ATTEMPTS: u32 = 64;
 
 impl FilesystemStore {

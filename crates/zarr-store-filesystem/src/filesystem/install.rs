@@ -12,7 +12,7 @@ use super::retry::Retry;
 use super::vfs::{Directory, Kind, Stat};
 use super::{FilesystemStore, is_absent};
 
-/// After a set replaced a value, so many next sets are expected to do so too.
+/// Number of sets that are expected to replace a value after a set replaced one.
 const IN_A_ROW: u32 = 16;
 
 /// The open directory in which values are set, one after another.
@@ -241,8 +241,8 @@ impl FilesystemStore {
         stat(file)
     }
 
-    /// Gives the temporary file in `directory`, whose identity is read if it is not known, its name if `when` holds; otherwise it stays. The inner error says that it is gone: others took
-    /// it for one that was left behind, or removed the directory.
+    /// Gives the temporary file in `directory`, whose identity is read if it is not known, its name if `when` holds; otherwise it stays.
+    /// The inner error says that it is gone: others took it for one that was left behind, or removed the directory.
     pub(super) fn take_name(
         &self,
         directory: &Directory,

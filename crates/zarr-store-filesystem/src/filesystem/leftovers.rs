@@ -13,11 +13,11 @@ use super::names::is_temporary_name;
 use super::vfs::{Directory, Kind};
 use super::{FilesystemStore, is_absent};
 
-/// Where there are no locks, a temporary file that is older than this counts as left behind.
+/// Age from which on a temporary file counts as left behind where there are no locks.
 const OLD: Duration = Duration::from_secs(24 * 60 * 60);
-/// How many directories are remembered; after that they are looked through again.
+/// Number of directories that are remembered; after that they are looked through again.
 const REMEMBERED: usize = 4096;
-/// A directory is looked through again after this time at the earliest, and after so many times the time that it took.
+/// Minimum time before a directory is looked through again. The time is also at least `SHARE` times the time that the last look took.
 const PAUSE: Duration = Duration::from_secs(1);
 const SHARE: u32 = 100;
 

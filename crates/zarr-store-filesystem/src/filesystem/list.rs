@@ -21,7 +21,7 @@ pub(super) struct Entry {
     pub(super) is_link: bool,
 }
 
-/// What is done with the keys directly in a directory.
+/// Function that is called with the keys directly in a directory.
 type Visit<'v> = dyn FnMut(&str, Vec<(Key, bool)>) -> Result<()> + 'v;
 
 impl FilesystemStore {

@@ -75,7 +75,7 @@ impl Unfinished {
 }
 
 impl FilesystemStore {
-    /// Begins a file for a value, with room for so many bytes in front.
+    /// Begins a file for a value, with room for `head` bytes in front.
     pub(super) fn begin_stream(&self, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
         if is_temporary(key) {
             return Err(Error::Reserved { store: self.to_string(), key: key.clone() });

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::FilesystemStore;
 
-/// So many names are told.
+/// Maximum number of names that the user is warned of.
 const MOST: usize = 8;
 
 /// The files that were left out, each of which the user is warned of once.
