@@ -1,4 +1,4 @@
-//! What an answer says of a value.
+//! Facts about a value that an answer gives.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ enum Outcome {
     Head(Head),
     /// The server refuses a range from the end of the value.
     NoSuffix,
-    /// All of the value, read because its length was not known before.
+    /// The whole value, read because its length was not known before.
     Whole(Bytes, Option<Version>),
 }
 

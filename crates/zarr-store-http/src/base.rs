@@ -54,7 +54,7 @@ impl Base {
         url
     }
 
-    /// Texts that no message may show.
+    /// Returns the strings that no message may show.
     pub(crate) fn secrets(&self) -> Vec<String> {
         let values = self.0.query_pairs().map(|(_, value)| value.into_owned());
         let mut secrets: Vec<String> = values.chain(self.0.password().map(str::to_owned)).collect();

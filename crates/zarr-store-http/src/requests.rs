@@ -10,16 +10,16 @@ use zarr_store_runtime::{Again, Attempts, Hedge, Permit, Retry, Throttle};
 
 use crate::base::{Base, shown};
 
-/// How many redirects lead to a value.
+/// Maximum number of redirects that lead to a value.
 const REDIRECTS: usize = 10;
 
-/// What requests of a store have in common.
+/// State that the requests of a store have in common.
 pub(crate) struct Requests {
     pub(crate) base: Base,
     pub(crate) client: Client,
     /// Headers of the options, which may have secrets in them.
     pub(crate) headers: HeaderMap,
-    /// Texts that no message may show.
+    /// Strings that no message may show.
     pub(crate) secrets: Vec<String>,
     pub(crate) retry: Retry,
     pub(crate) throttle: Arc<Throttle>,
@@ -34,7 +34,7 @@ pub(crate) enum Reply {
     Directory,
 }
 
-/// What one attempt has.
+/// Outcome of one attempt.
 enum Got {
     Answer(Response),
     Directory,
@@ -46,7 +46,7 @@ fn may_pass(status: StatusCode, headers: &HeaderMap) -> bool {
     is_retryable(status) && !(is_suffix && status == StatusCode::INTERNAL_SERVER_ERROR)
 }
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 enum Fault {
     Failure(Failure),
     /// Another attempt would have the same.
@@ -166,7 +166,7 @@ impl Requests {
         self.failed(key, failure.kind, failure.text + &tail)
     }
 
-    /// What a message says of a request that was tried again.
+    /// Returns the part of a message that says how often a request was tried.
     fn tail(&self, key: &Key, attempts: &Attempts) -> String {
         format!(" (GET {}: {attempts})", shown(&self.base.of(key)))
     }
@@ -175,7 +175,7 @@ impl Requests {
         Error::failed(&self.base, Operation::Get, key.as_str(), kind, self.masked(text))
     }
 
-    /// A text without what no message may show.
+    /// Removes the strings that no message may show from a text.
     fn masked(&self, mut text: String) -> String {
         for secret in &self.secrets {
             if text.contains(secret.as_str()) {

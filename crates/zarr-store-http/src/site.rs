@@ -1,4 +1,4 @@
-//! What the tasks of a store share.
+//! State that the tasks of a store share.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -7,7 +7,7 @@ use zarr_store_runtime::Sizes;
 use crate::cache::Cache;
 use crate::requests::Requests;
 
-/// What the tasks of a store share.
+/// State that the tasks of a store share.
 pub(crate) struct Site {
     pub(crate) requests: Requests,
     pub(crate) missing_403: bool,

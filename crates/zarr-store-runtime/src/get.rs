@@ -30,13 +30,13 @@ const MAX_WHOLE: u64 = 256 << 20;
 /// Bytes of a value to ask for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RangeRequest {
-    /// All.
+    /// All bytes.
     All,
-    /// From the start up to but without the end, as far as the value has them; not empty.
+    /// Bytes from the start of the range up to but without its end, as far as the value has them; not empty.
     Bounds(Range<u64>),
-    /// From this offset on.
+    /// Bytes from this offset on.
     From(u64),
-    /// The last ones, as many as this; not none.
+    /// This number of bytes at the end of the value; not 0.
     Last(u64),
 }
 
@@ -243,8 +243,7 @@ impl State<'_> {
         self.request(vec![RangeRequest::All], MAX_WHOLE).await
     }
 
-    /// Makes requests and reads the bodies that the ranges need: as many at once as the source wants, of a value of at most so many
-    /// bytes.
+    /// Makes requests and reads the bodies that the ranges need: as many at once as the source wants, of a value of at most `most` bytes.
     async fn request(&mut self, requests: Vec<RangeRequest>, most: u64) -> Result<Flow> {
         let concurrency = self.source.concurrency().max(1);
         for window in requests.chunks(concurrency) {

@@ -8,13 +8,13 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How many of the last answers say what is slow.
+/// Number of the last answers that say what is slow.
 const SAMPLE: usize = 128;
 
-/// So many of them have to be known.
+/// Minimum number of the last answers that have to be known for a request to have a second.
 const LEAST: usize = 64;
 
-/// Of so many requests one may have a second.
+/// Number of requests of which one may have a second request.
 const SHARE: u64 = 50;
 
 /// Makes a request for a value again where the answer takes longer than 95 of 100 others did, and takes the first answer. At most 2 of

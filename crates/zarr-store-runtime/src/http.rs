@@ -164,7 +164,7 @@ pub struct Failure {
     pub unsent: bool,
     /// There is no such server, as far as can be known: it has no address or refuses connections, and no server has answered before.
     pub absent: bool,
-    /// What happened, without the URL, which may have secrets in it.
+    /// Description of the failure, without the URL, which may have secrets in it.
     pub text: String,
 }
 
@@ -188,7 +188,7 @@ impl Failure {
     }
 }
 
-/// What an error of the client says.
+/// Makes a failure of an error of the client.
 #[must_use]
 pub fn failure(error: reqwest::Error) -> Failure {
     let error = error.without_url();
@@ -351,8 +351,8 @@ pub fn validator(headers: &HeaderMap) -> Option<String> {
 /// until then.
 ///
 /// # Errors
-/// If it is shorter or longer, the connection ends, or there is no memory for it. `body` has what came, which may be gone on with: nothing of
-/// one that is longer.
+/// If it is shorter or longer, the connection ends, or there is no memory for it. `body` has what came, which may be gone on with: nothing
+/// of one that is longer.
 pub async fn read_body(
     mut response: Response,
     permit: Permit,
@@ -416,7 +416,7 @@ pub struct Body {
 }
 
 impl Body {
-    /// Nothing yet, of a body of so many bytes.
+    /// Makes a body of `expected` bytes, of which none has come yet.
     ///
     /// # Errors
     /// If no memory can be as large.
@@ -427,7 +427,7 @@ impl Body {
         Ok(Self { first: Bytes::new(), rest: Vec::new(), expected })
     }
 
-    /// How many bytes there are.
+    /// Number of bytes that have come.
     #[must_use]
     pub fn len(&self) -> u64 {
         (self.first.len() + self.rest.len()) as u64

@@ -1,4 +1,4 @@
-//! What Zarr stores behind a network share.
+//! Parts that Zarr stores behind a network share.
 //!
 //! - [`IoRuntime`]: threads for I/O. The futures of a store need no particular runtime: a program may await them in an executor of
 //!   its own, or block on them in a thread without one, and dropping one ends its request.
@@ -6,7 +6,7 @@
 //! - [`http`]: a client, and the checks of an answer.
 //! - [`Retry`] and [`Attempts`]: attempts at a request within a deadline. [`Throttle`]: as many requests as a server can bear.
 //!   [`Hedge`]: second requests in the place of slow ones.
-//! - [`StoreOptions`]: options as texts. [`is_document`]: which keys are those of documents.
+//! - [`StoreOptions`]: options as strings. [`is_document`]: which keys are those of documents.
 //!
 //! ```
 //! use zarr_store_runtime::IoRuntime;

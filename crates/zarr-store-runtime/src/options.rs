@@ -1,10 +1,10 @@
-//! Options of a store as texts.
+//! Options of a store as strings.
 
 use std::time::Duration;
 
 use zarr_store::{Error, Result};
 
-/// Options of a store as texts, which are taken one by one; those that are left at the end are not known.
+/// Options of a store as strings, which are taken one by one; those that are left at the end are not known.
 ///
 /// ```
 /// use zarr_store_runtime::StoreOptions;
@@ -23,7 +23,7 @@ pub struct StoreOptions<'o> {
 }
 
 impl<'o> StoreOptions<'o> {
-    /// These names and values, for a store of this address, which has no secrets in it.
+    /// Makes options of these names and values, for a store of this address, which has no secrets in it.
     #[must_use]
     pub fn new(store: &'o str, given: &'o [(String, String)]) -> Self {
         Self { store, left: given.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect() }

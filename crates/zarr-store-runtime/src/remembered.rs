@@ -1,11 +1,11 @@
-//! What is known of values, remembered.
+//! Facts about values that are remembered.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zarr_store::{Key, Version};
 
-/// How many values are remembered.
+/// Maximum number of values that are remembered.
 const MOST: usize = 4096;
 
 /// A fact about each of some values, in one version.

@@ -114,7 +114,7 @@ pub enum Again {
 }
 
 impl Attempts {
-    /// None yet, at a request that sends so many bytes. The time begins.
+    /// Makes the record of a request that sends `sent` bytes, without attempts yet. The time begins.
     #[must_use]
     pub fn new(retry: Retry, sent: u64) -> Self {
         let start = Instant::now();
@@ -123,12 +123,12 @@ impl Attempts {
         Self { retry, start, end, made: 0, given_up: false, absent: 0, warned: false, kept_back: Duration::ZERO, came }
     }
 
-    /// One more attempt begins.
+    /// Counts one more attempt, which begins.
     pub fn begin(&mut self) {
         self.made += 1;
     }
 
-    /// How many there were.
+    /// Number of attempts that were begun.
     #[must_use]
     pub fn made(&self) -> u32 {
         self.made
@@ -140,7 +140,7 @@ impl Attempts {
         self.end.map_or(Duration::MAX, |end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// So many bytes of the answer have come by now, which gives the request more time: as much as they took.
+    /// Notes that `bytes` bytes of the answer have come by now, which gives the request more time: as much as they took.
     pub fn received(&mut self, bytes: u64) {
         let came = &mut self.came;
         came.is_more |= bytes > came.most;
@@ -183,8 +183,8 @@ impl Attempts {
 
     /// Waits before the next attempt. False if there is to be none: then there will not be one later either.
     ///
-    /// Where a request has taken two seconds by then, a warning of the crate `log` says once that it is tried again, and what `failure` says
-    /// of the last attempt.
+    /// Where a request has taken two seconds by then, a warning of the crate `log` says once that it is tried again, and what `failure`
+    /// says of the last attempt.
     pub async fn pause(&mut self, again: Again, failure: impl FnOnce() -> String) -> bool {
         let longest = LONGEST_PAUSE.min(self.retry.deadline / 8);
         let due = FIRST_PAUSE.min(self.retry.deadline / 100).saturating_mul(1 << self.made.saturating_sub(1).min(16));
@@ -219,12 +219,12 @@ impl fmt::Display for Attempts {
     }
 }
 
-/// How long a slow network moves so many bytes.
+/// Time that a slow network takes to move `bytes` bytes.
 pub(crate) fn moving(bytes: u64) -> Duration {
     Duration::from_millis(bytes.saturating_mul(1000) / SLOWEST)
 }
 
-/// A time up to this one, by chance.
+/// Draws a time up to this one by chance.
 fn chance(most: Duration) -> Duration {
     let most = u64::try_from(most.as_nanos()).unwrap_or(u64::MAX);
     // The only source of random numbers in the standard library.

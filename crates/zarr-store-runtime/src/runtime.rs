@@ -142,13 +142,13 @@ impl<T> Drop for Task<T> {
     }
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn text(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a text".to_owned())
 }
 
-/// Why a task has no result.
+/// Reason why a task has no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaskError {

@@ -34,7 +34,7 @@ struct State {
 }
 
 impl Throttle {
-    /// At most so many at the same time, and so many to begin with.
+    /// Makes a throttle for at most `most` requests at the same time, which is also the first limit.
     #[must_use]
     pub fn new(most: usize) -> Self {
         let most = most.max(1);
@@ -42,7 +42,7 @@ impl Throttle {
         Self { most, moved: AtomicU64::new(0), state: Mutex::new(state), freed: Notify::new() }
     }
 
-    /// How many may be under way now.
+    /// Number of requests that may be under way now.
     #[must_use]
     pub fn limit(&self) -> usize {
         self.state().limit as usize

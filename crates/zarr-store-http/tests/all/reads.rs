@@ -1,4 +1,4 @@
-//! What the contract of stores asks for.
+//! Tests of the requirements in the contract of stores.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -13,9 +13,9 @@ struct Server {
     value: Mutex<Vec<u8>>,
     version: AtomicU64,
     requests: AtomicUsize,
-    /// Changes the value before each answer that requires no version, so many times.
+    /// Number of answers that require no version before each of which the value is changed.
     replaced: AtomicUsize,
-    /// So many bodies are not read to their end, since the value is replaced meanwhile.
+    /// Number of bodies that are not read to their end, since the value is replaced meanwhile.
     cut: AtomicUsize,
     named: bool,
     ranges: bool,
