@@ -1,4 +1,4 @@
-//! What the tasks of a store share.
+//! State that the tasks of a store share.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ use crate::fault::Subject;
 use crate::names::path;
 use crate::service::Common;
 
-/// What the tasks of a store share.
+/// State that the tasks of a store share.
 pub(crate) struct Bucket {
     pub(crate) subject: Subject,
     pub(crate) store: Arc<dyn ObjectStore>,
@@ -42,7 +42,7 @@ pub(crate) struct Bucket {
 }
 
 impl Bucket {
-    /// What will be seen of an operation, of which a request sends so many bytes. Its time begins.
+    /// Makes the record of an operation, of which a request sends `sent` bytes. The time of the operation begins.
     pub(crate) fn exchange(&self, sent: u64) -> Exchange {
         Exchange::new(Attempts::new(self.common.retry, sent))
     }

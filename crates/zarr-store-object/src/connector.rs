@@ -31,15 +31,15 @@ const MAX_ERROR: usize = 64 << 10;
 /// Bytes of a page of a list: a thousand names of a kilobyte, with escapes.
 const MAX_PAGE: usize = 32 << 20;
 
-/// How long a service for credentials inside of a cloud may take: outside of it, nobody answers.
+/// Time that a service for credentials inside of a cloud may take: outside of it, nobody answers.
 const METADATA_TIME: Duration = Duration::from_secs(2);
 
-/// A copy has as much time as sending so many bytes, within the deadline: nothing comes while the service copies. So has the end of an upload
-/// in parts, as long as something comes: services send spaces while they bring the parts together.
+/// Number of bytes that could be sent in the time that a copy has, within the deadline: nothing comes while the service copies. The end of
+/// an upload in parts has as much time, as long as something comes: services send spaces while they bring the parts together.
 const COPY_BYTES: u64 = 1 << 30;
 
-/// Gives object_store the client of a store, whatever options it has of its own. It tries lists and erasures again. Of a conditional put it may
-/// have to be found out first what became of it, as of the end of an upload in parts, and gets, puts and copies are made anew
+/// Gives object_store the client of a store, whatever options it has of its own. It tries lists and erasures again. Of a conditional put it
+/// may have to be found out first what became of it, as of the end of an upload in parts, and gets, puts and copies are made anew
 /// ([`Exchange::tried`]).
 #[derive(Clone, Debug)]
 pub(crate) struct Connector {
@@ -423,8 +423,8 @@ async fn read_page(
     }
 }
 
-/// Reads the answer to an erasure, a copy or the end of an upload in parts, which may say that something has failed though its status is one
-/// of success.
+/// Reads the answer to an erasure, a copy or the end of an upload in parts, which may say that something has failed though its status is
+/// one of success.
 async fn check_done(
     exchange: &Exchange,
     purpose: Purpose,

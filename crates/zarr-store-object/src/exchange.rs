@@ -1,4 +1,4 @@
-//! What was seen of the requests of one operation.
+//! Record of the requests of one operation.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,7 +17,7 @@ tokio::task_local! {
     static CURRENT: Exchange;
 }
 
-/// What was seen of the requests of one operation: the errors of object_store do not say all of it.
+/// Record of the requests of one operation: the errors of object_store do not say all that was seen of them.
 #[derive(Clone, Debug)]
 pub(crate) struct Exchange(Arc<Mutex<Seen>>);
 
@@ -43,9 +43,9 @@ pub(crate) struct Seen {
     pub(crate) left: Vec<Left>,
     /// The service does not know requests to erase several objects.
     pub(crate) refuses_several: bool,
-    /// What Azure says of a copy that it makes: `pending`, `success` or another word.
+    /// Status that Azure gives of a copy that it makes: `pending`, `success` or another word.
     pub(crate) copy_status: Option<String>,
-    /// How many bytes Azure has copied.
+    /// Number of bytes that Azure has copied.
     pub(crate) copy_progress: Option<u64>,
 }
 
@@ -62,7 +62,8 @@ impl Seen {
         self.problem.as_ref().is_some_and(|problem| problem.is(&["NoSuchUpload"]))
     }
 
-    /// What a message of an error of this kind says of the request: ` (GET http://host/bucket/key: 3 attempts in 1.4 s)`.
+    /// Returns the part about the request in a message of an error of this kind:
+    /// ` (GET http://host/bucket/key: 3 attempts in 1.4 s)`.
     pub(crate) fn tail(&self, kind: ErrorKind) -> String {
         let may_pass = matches!(kind, ErrorKind::Throttled | ErrorKind::TimedOut | ErrorKind::Transient);
         if self.request.is_empty() || !(may_pass || self.attempts.made() > 1) {
@@ -82,7 +83,7 @@ impl Seen {
 }
 
 impl Exchange {
-    /// Of an operation with these attempts at a request.
+    /// Makes the record of an operation with these attempts at a request.
     pub(crate) fn new(attempts: Attempts) -> Self {
         let seen = Seen {
             request: String::new(),
@@ -106,8 +107,8 @@ impl Exchange {
         CURRENT.scope(self.clone(), future).await
     }
 
-    /// Makes a request, again where another attempt may succeed. Each attempt is made anew, and with it its signature, which services take for
-    /// about a quarter of an hour.
+    /// Makes a request, again where another attempt may succeed. Each attempt is made anew, and with it its signature, which services take
+    /// for about a quarter of an hour.
     pub(crate) async fn tried<T, F>(&self, make: impl Fn() -> F) -> object_store::Result<T>
     where
         F: Future<Output = object_store::Result<T>>,
@@ -171,7 +172,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// What an answer says, of whose body these are the first bytes.
+    /// Reads the problem from an answer, of whose body `body` is the beginning.
     pub(crate) fn new(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
         let body = String::from_utf8_lossy(body);
         let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
@@ -201,7 +202,7 @@ impl Problem {
         }
     }
 
-    /// What a document `<Error>` says that comes with a status of success, as S3 sends after it has begun its answer.
+    /// Reads the problem from a document `<Error>` that comes with a status of success, as S3 sends after it has begun its answer.
     pub(crate) fn of_success(document: &str) -> Self {
         let mut problem = Self::new(StatusCode::BAD_REQUEST, &HeaderMap::new(), document.as_bytes());
         problem.status = match problem.code.as_deref() {

@@ -5,13 +5,13 @@ use zarr_store::{Error, ErrorKind, Operation};
 use crate::address::{Address, Protocol};
 use crate::exchange::{Exchange, Problem};
 
-/// What a message about an operation needs.
+/// Facts that a message about an operation needs.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) address: Address,
     /// The region that requests are signed for.
     pub(crate) region: Option<String>,
-    /// Texts that no message may show.
+    /// Strings that no message may show.
     pub(crate) secrets: Vec<String>,
     /// Requests carry no credentials.
     pub(crate) anonymous: bool,
@@ -99,7 +99,7 @@ impl Subject {
             && !(self.address.protocol == Protocol::Azure && problem.is(&["BlobNotFound"]))
     }
 
-    /// What a caller who is refused can try.
+    /// Returns the measures that a caller who is refused can try.
     fn advice(&self) -> String {
         let mut advice = Vec::new();
         if !self.anonymous {

@@ -1,4 +1,4 @@
-//! What requests of object_store are for.
+//! Purposes of the requests of object_store.
 
 use object_store::client::HttpRequest;
 use reqwest::Method;
@@ -11,7 +11,7 @@ const COPY_SOURCES: [&str; 3] = ["x-amz-copy-source", "x-goog-copy-source", "x-m
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OfValue;
 
-/// What a request is for.
+/// Purpose of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Get,
@@ -21,12 +21,12 @@ pub(crate) enum Purpose {
     Copy,
     /// A part of a value that is uploaded in parts.
     Part,
-    /// To begin an upload in parts.
+    /// The beginning of an upload in parts.
     Upload,
-    /// Of an upload in parts: to make a value of them.
+    /// The end of an upload in parts, which makes a value of them.
     Complete,
     List,
-    /// Of `several` at once in S3, whose answer says which objects are left.
+    /// The removal of an object, or of several at once (`several`) in S3, whose answer says which objects are left.
     Erase {
         several: bool,
     },

@@ -162,7 +162,7 @@ async fn body(inner: &Arc<Bucket>, exchange: &Exchange, key: &Key, coming: Comin
     }
 }
 
-/// What an answer that is an error says of the value.
+/// Returns what an answer that is an error says of the value.
 async fn refused(
     inner: &Arc<Bucket>,
     exchange: &Exchange,

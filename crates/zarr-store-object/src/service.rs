@@ -54,7 +54,7 @@ pub(crate) struct Service {
     pub(crate) common: Common,
 }
 
-/// What the options say that is the same for all services.
+/// Options that are the same for all services.
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
     /// An answer with 403 says that there is no such key.
@@ -65,7 +65,7 @@ pub(crate) struct Common {
     allow_http: bool,
 }
 
-/// What a service is built of.
+/// Parts that a service is built of.
 struct Build<'o> {
     address: &'o Address,
     options: StoreOptions<'o>,

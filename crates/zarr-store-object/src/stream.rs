@@ -16,11 +16,11 @@ use crate::read::{There, look};
 use crate::writes::{self, Fate};
 use crate::{object, write};
 
-/// The bytes of a part but the last. All have as many, which some services want; the least that services take are 5 MiB.
+/// Number of bytes of each part but the last. All have as many, which some services want; the least that services take are 5 MiB.
 const PART: usize = 8 << 20;
-/// So many parts of a value are on their way at once.
+/// Maximum number of parts of a value that are on their way at once.
 const SENDING: usize = 3;
-/// So many parts an upload may have.
+/// Maximum number of parts of an upload.
 const MOST_PARTS: usize = 10_000;
 
 /// The state of a stream; `None` while a step is under way, and when it has ended.
@@ -56,7 +56,7 @@ impl Pieces {
         self.pieces.push_back(piece);
     }
 
-    /// Takes so many bytes from the front, or all if there are fewer.
+    /// Takes `size` bytes from the front, or all if there are fewer.
     fn take(&mut self, size: usize) -> Self {
         let mut taken = Self::default();
         while let Some(mut piece) = self.pieces.pop_front() {
@@ -85,9 +85,9 @@ struct Upload {
     runtime: Handle,
     path: Path,
     id: MultipartId,
-    /// By these the value that is made of the parts is known.
+    /// Ids by which the value that is made of the parts is known.
     ids: writes::Put,
-    /// Those that have arrived.
+    /// Ids of the parts that have arrived.
     parts: Vec<Option<PartId>>,
     sending: JoinSet<Result<(usize, PartId)>>,
     is_complete: bool,
@@ -109,7 +109,7 @@ impl Drop for Upload {
     }
 }
 
-/// Begins a value with so many bytes in front. No request is made.
+/// Begins a value with `head` bytes in front. No request is made.
 pub(crate) fn begin(bucket: &Arc<Bucket>, key: &Key, head: u64, options: &SetOptions) -> Result<SetStream> {
     let too_large = || Error::Memory { size: head };
     let head_size = usize::try_from(head).map_err(|_| too_large())?;

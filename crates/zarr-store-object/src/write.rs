@@ -44,7 +44,7 @@ struct Conditional {
     mode: PutMode,
 }
 
-/// What a look at the value says of an attempt that was refused or has no answer.
+/// Outcome of a look at the value after an attempt that was refused or has no answer.
 enum Outcome {
     /// It has set the value.
     Set(Version),
@@ -158,7 +158,7 @@ impl Conditional {
         }
     }
 
-    /// What is to be done after an attempt that has not set the value, as far as its answer says.
+    /// Returns the actions to take after an attempt that has not set the value, as far as its answer says.
     fn refused(&self, exchange: &Exchange) -> Refused {
         let seen = exchange.seen();
         let subject = &self.inner.subject;
@@ -232,7 +232,7 @@ impl Conditional {
     }
 }
 
-/// What is to be done after an attempt that has not set the value.
+/// Actions to take after an attempt that has not set the value, and facts about the attempt.
 struct Refused {
     /// It may be made again.
     again: Option<Again>,

@@ -15,16 +15,16 @@ use zarr_store::Precondition;
 /// headers of them dropped by some proxies.
 pub(crate) const NAME: &str = "zarrwrites";
 
-/// How many ids an object has, at most. They take 1664 bytes, where services keep 2 KB.
+/// Maximum number of ids of an object. They take 1664 bytes, where services keep 2 KB.
 const MOST: usize = 128;
 
-/// The digits of an id: so many that two of them are not the same.
+/// Number of digits of an id: enough that no two ids are the same.
 const DIGITS: usize = 12;
 
-/// 48 bits.
+/// Mask of the 48 bits of an id.
 const BITS: u64 = (1 << (4 * DIGITS)) - 1;
 
-/// What the first of several puts to a key, which requires that there is no value, has for the id of the value before.
+/// Id of the previous value in the first of several puts to a key, a put that requires that there is no value.
 const NONE: &str = "0";
 
 /// The ids of a conditional put, or of an upload in parts.
@@ -33,11 +33,11 @@ pub(crate) struct Put {
     /// Its own, and those before, newest first, with commas in between.
     text: String,
     own: usize,
-    /// What stands for the value that it replaces where a put does not know the ids of that.
+    /// Id that stands for the value that the put replaces where it does not know the ids of that value.
     base: String,
 }
 
-/// What the ids of the value that is there say of a put.
+/// Fate of a put, as the ids of the value that is there say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It set this value.
@@ -79,7 +79,7 @@ impl Put {
         &self.text[..self.own]
     }
 
-    /// What became of it, by the ids of the value that is there.
+    /// Returns the fate of the put by the ids of the value that is there.
     pub(crate) fn fate(&self, found: &str) -> Fate {
         let at = |id: &str| found.split(',').position(|other| other == id);
         match at(self.own()) {

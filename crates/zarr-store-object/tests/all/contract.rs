@@ -1,4 +1,4 @@
-//! What the contract of stores asks for.
+//! Tests of the requirements in the contract of stores.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ fn without_a_condition_of_puts() {
     block_on(testing::contract_async(&store));
 }
 
-/// What reads cost.
+/// Counts the requests that reads cost.
 #[test]
 fn requests() {
     let server = TestServer::builder().bucket("data", Bucket::s3()).start().expect("a server");

@@ -80,7 +80,7 @@ fn copies_are_tried_again() {
     assert_eq!((error.kind(), error.key()), (ErrorKind::Throttled, Some("c")));
 }
 
-/// What the service refuses, the caller does itself.
+/// Copies that the service refuses are done by the caller itself.
 #[test]
 fn copies_that_are_declined() {
     let (server, from, to) = stores(true);

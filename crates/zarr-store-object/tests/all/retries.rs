@@ -213,7 +213,7 @@ fn a_cut_body_of_a_value_that_was_replaced() {
     }
 }
 
-/// Reads one value many times, so many at a time.
+/// Reads one value `count` times, `at_once` reads at a time.
 fn read_many(store: &Arc<BucketStore>, count: usize, at_once: usize) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");

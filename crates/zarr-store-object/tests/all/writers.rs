@@ -164,7 +164,7 @@ fn a_put_without_an_answer_that_was_replaced_without_a_trace_is_an_error() {
     assert!(error.kind() == ErrorKind::Transient && reason(&error).contains("may have been set"), "{}", reason(&error));
 }
 
-/// Of racing creations one succeeds, whatever the service answers to the others.
+/// One of the racing creations succeeds, whatever the service answers to the others.
 #[test]
 fn one_creates() {
     for bucket in [Bucket::s3(), Bucket::s3().conflict_is_409()] {
