@@ -20,13 +20,13 @@ pub enum SqliteFault {
         /// The name.
         name: String,
     },
-    /// Texts are not stored as UTF-8, so that keys have another order.
+    /// Strings are not stored as UTF-8, so that keys have another order.
     #[error("found texts stored as {found}, expected UTF-8")]
     Encoding {
         /// The encoding.
         found: String,
     },
-    /// A key is no text.
+    /// A key is no string.
     #[error("found a key stored as {found}, expected TEXT")]
     KeyType {
         /// The storage class of SQLite.

@@ -42,17 +42,17 @@ pub use options::{Journal, SqliteOptions};
 ///   [`Store::rename_prefix`].
 /// - All pieces of one get are of one state of the value. A range of a large value is read without the rest: at once in files that are
 ///   made here, which have `auto_vacuum` for that; in others SQLite steps through the pages before the range.
-/// - With [`Journal::Rollback`] a set is on the disk when it returns, whatever its [`zarr_store::Durability`]. With [`Journal::Wal`]
-///   a loss of power takes no more than the last changes since [`Store::flush`] or a set with [`zarr_store::Durability::Full`], and leaves all
+/// - With [`Journal::Rollback`] a set is on the disk when it returns, whatever its [`zarr_store::Durability`]. With [`Journal::Wal`] a loss
+///   of power takes no more than the last changes since [`Store::flush`] or a set with [`zarr_store::Durability::Full`], and leaves all
 ///   changes before the first one that is lost.
 /// - [`zarr_store::Precondition`]s hold between all connections and processes. A version is a number drawn by chance at each set, kept in
 ///   the table `zarr_version(k TEXT PRIMARY KEY, n INTEGER)` by triggers on `zarr`, so that sets of other programs change it, too. The
-///   first change of a file from elsewhere adds this table; before, and for values from before, a version is a hash of the bytes, for which the
-///   whole value has to be read. Programs that write parts of a value by SQLite's incremental I/O (not zarr-python) do not change the
+///   first change of a file from elsewhere adds this table; before, and for values from before, a version is a hash of the bytes, for which
+///   the whole value has to be read. Programs that write parts of a value by SQLite's incremental I/O (not zarr-python) do not change the
 ///   number. A hash alone would need no table, but to read a part of a shard in several gets would then mean to read all of it.
 /// - A store that is opened on a file that may not be written, or with [`SqliteOptions::read_only`], writes nothing. (With [`Journal::Wal`]
 ///   SQLite itself makes or needs the files `-wal` and `-shm`.)
-/// - Texts that are no keys are not listed. Values stored as `TEXT` are their UTF-8.
+/// - Strings that are no keys are not listed. Values stored as `TEXT` are their UTF-8.
 /// - The file does not shrink when values are erased: others take their place. `VACUUM` in SQLite makes it smaller.
 /// - [`Store::try_lock`] excludes other processes on Unix, by the lock of an empty file beside the SQLite file that is there as long as
 ///   the lock is held (its name is that of the file, `-lock-` and 16 hexadecimal digits); elsewhere, and where files cannot be made
@@ -78,11 +78,11 @@ pub struct SqliteStore {
     options: SqliteOptions,
 }
 
-/// What a file has to be.
+/// Description of a file that is a store.
 const EXPECTED: &str = "a SQLite file with the table zarr(k TEXT PRIMARY KEY, v BLOB)";
 /// The page size of files that are made here: a row of 1 KiB wastes less than in pages of 4 KiB, and changes less than in larger ones.
 const PAGE_SIZE: u32 = 8192;
-/// How often the journal of a new file is set again while others make the same file.
+/// Number of times that the journal of a new file is set again while others make the same file.
 const ATTEMPTS: u32 = 64;
 
 impl SqliteStore {

@@ -36,7 +36,7 @@ fn spawn(work: &str, path: &Path, number: u64, journal: Journal) -> Child {
         .expect("a process")
 }
 
-/// What a process does. As a test of its own it does nothing.
+/// Work of a process. As a test of its own it does nothing.
 #[test]
 fn work_as_a_process() {
     let (Ok(work), Some(path)) = (std::env::var("ZARR_SQLITE_WORK"), std::env::var_os("ZARR_SQLITE_PATH")) else {

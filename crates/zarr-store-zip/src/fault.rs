@@ -98,7 +98,7 @@ pub enum ZipFault {
     Kept {
         /// The name.
         name: String,
-        /// What was to be done.
+        /// The operation that was to be done.
         operation: Operation,
     },
     /// Another store writes to the zip file, in this process or another one.
@@ -137,9 +137,9 @@ impl ZipFault {
         Error::Format { store, kind: self.kind(), fault: Box::new(self) }
     }
 
-    /// Whose fault it is: names that are no keys are [`ErrorKind::Path`], features that this reader lacks are
-    /// [`ErrorKind::Unsupported`], as are values that cannot be replaced; a file that was replaced is [`ErrorKind::Io`], one to which another store writes
-    /// [`ErrorKind::Denied`], the rest is [`ErrorKind::Invalid`].
+    /// Returns the kind of the error: names that are no keys are [`ErrorKind::Path`], features that this reader lacks are
+    /// [`ErrorKind::Unsupported`], as are values that cannot be replaced; a file that was replaced is [`ErrorKind::Io`], one to which
+    /// another store writes [`ErrorKind::Denied`], the rest is [`ErrorKind::Invalid`].
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {

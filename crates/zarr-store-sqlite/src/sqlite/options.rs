@@ -48,7 +48,7 @@ impl SqliteOptions {
     }
 }
 
-/// What SQLite writes beside the file, so that a change is made as a whole or not at all.
+/// Data that SQLite writes beside the file, so that a change is made as a whole or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Journal {
     /// The pages before the change, in a file that lasts as long as the change: SQLite's default, and that of zarr-python 2. It works on

@@ -57,7 +57,7 @@ impl From<rusqlite::Error> for NoConnection {
 }
 
 impl Pool {
-    /// Of the file at `path`, which is absolute. `connection` is the first.
+    /// Makes the pool of the file at `path`, which is absolute. `connection` is the first.
     pub(super) fn new(path: PathBuf, connection: Connection, read_only: bool, busy_timeout: Duration) -> Self {
         let pool = Self {
             file: file_id(&path),

@@ -14,11 +14,11 @@ use super::pool::Reader;
 use super::schema::HAS_VERSIONS;
 use crate::SqliteFault;
 
-/// Values of up to so many bytes come with the query; others are read by parts straight into the memory of the reply.
+/// Maximum size, in bytes, of values that come with the query; others are read by parts straight into the memory of the reply.
 const INLINE: i64 = 64 << 10;
 /// No value at all comes with the query, for a size alone.
 pub(super) const SIZE_ALONE: i64 = -1;
-/// How many bytes are hashed at a time.
+/// Number of bytes that are hashed at a time.
 const HASHED: usize = 256 << 10;
 
 /// The row of a value with its version, if it has one that is valid.

@@ -48,7 +48,7 @@ pub(super) static HAS_VERSIONS: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// What there is in a file.
+/// Tables that there are in a file.
 pub(super) enum Found {
     /// The table of values.
     Store,
@@ -58,7 +58,7 @@ pub(super) enum Found {
     Others,
 }
 
-/// Looks for the table of values, and checks that its keys are texts in the order of their UTF-8.
+/// Looks for the table of values, and checks that its keys are strings in the order of their UTF-8.
 pub(super) fn check(connection: &Connection) -> Result<Found, Fault> {
     // One state for all questions: another process may make the table between two of them.
     let _state = connection.unchecked_transaction()?;

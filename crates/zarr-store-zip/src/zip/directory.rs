@@ -76,11 +76,11 @@ pub(super) struct Pieces {
     pub(super) pieces: Vec<(u64, Bytes)>,
 }
 
-/// What a look at the bytes of the file lacks.
+/// Reason why the bytes of the file that were read do not suffice.
 pub(super) enum Lack {
-    /// These bytes, which are inside the file.
+    /// These bytes are missing, which are inside the file.
     Bytes(Range<u64>),
-    /// A file that is right.
+    /// The file is faulty.
     Fault(ZipFault),
 }
 

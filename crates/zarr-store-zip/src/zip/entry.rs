@@ -37,7 +37,7 @@ pub(super) struct Entry {
 pub(super) struct Entries(Vec<Entry>);
 
 impl Entries {
-    /// Of entries that are sorted by key.
+    /// Makes entries of a list that is sorted by key.
     pub(super) fn new(sorted: Vec<Entry>) -> Self {
         Self(sorted)
     }

@@ -1,7 +1,7 @@
 //! The reading of a value.
 //!
-//! Its bytes lie behind a local header, whose extra field may be longer than that in the directory. At the first get, header and
-//! bytes are read at once with so many bytes more as the header may be longer by; later ones know where the bytes begin.
+//! The bytes of a value lie behind a local header, whose extra field may be longer than that in the directory. At the first get, header and
+//! bytes are read at once, with as many more bytes as the header may be longer by; later gets know where the bytes begin.
 
 use std::ops::Range;
 
@@ -17,14 +17,14 @@ use super::opening::replaced;
 use super::plan::{Fault, Plan, Ranges, Step};
 
 pub(super) const LOCAL: u32 = 0x0403_4b50;
-/// How many bytes of an extra field are read at once with the value; a longer one costs another request. Extra fields of
-/// common software have up to 36 bytes.
+/// Number of bytes of an extra field that are read at once with the value; a longer one costs another request. Extra fields of common
+/// software have up to 36 bytes.
 const MARGIN: u64 = 1024;
 
 /// How the file is read.
 pub(super) struct Access {
-    /// The local header is read together with the value, and as one range if there are at most so many bytes in between. `None`: before
-    /// the value, which is faster in local files.
+    /// The local header is read together with the value, and as one range with it if there are at most this many bytes in between. `None`:
+    /// the header is read before the value, which is faster in local files.
     pub(super) max_gap: Option<u64>,
     /// The state of the file that was opened.
     pub(super) same_state: GetOptions,
@@ -40,7 +40,7 @@ pub(super) struct Getting<'a> {
     asked: Asked,
 }
 
-/// What is being read.
+/// Part of the file that is being read.
 enum Asked {
     Nothing,
     /// The local header.

@@ -10,11 +10,11 @@ use crate::ZipFault;
 use super::entry::Entry;
 use super::plan::Fault;
 
-/// Memory for values of up to so many bytes is allocated by the size in the directory alone.
+/// Maximum size, in bytes, of values for which memory is allocated by the size in the directory alone.
 pub(super) const TRUSTED: u64 = 16 << 20;
-/// And for larger values if their compression ratio is at most this.
+/// Maximum compression ratio of larger values for which memory is allocated by the size in the directory alone.
 pub(super) const USUAL_RATIO: u64 = 16;
-/// How many bytes are inflated at once to count the size of a value.
+/// Number of bytes that are inflated at once to count the size of a value.
 const PASSED: usize = 64 << 10;
 
 impl Entry {

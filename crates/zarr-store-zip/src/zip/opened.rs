@@ -31,7 +31,7 @@ pub(super) struct Archive {
 pub(super) const LOCAL: AccessProfile = AccessProfile::LOCAL.read_size(Some(256 << 10));
 
 impl Archive {
-    /// Of a file that was opened in a store with this profile; `None` for a local file.
+    /// Makes the archive of a file that was opened in a store with the profile `below`; `None` for a local file.
     pub(super) fn new(name: String, opened: Opened, below: Option<AccessProfile>) -> Self {
         let max_gap = below.map(|profile| profile.max_gap);
         Self {

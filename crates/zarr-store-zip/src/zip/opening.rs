@@ -28,7 +28,7 @@ pub(super) struct Opening {
     /// The end of the file, until the size is known.
     tail: Option<Bytes>,
     pieces: Pieces,
-    /// What is being read; `None` for the end of a file of unknown size.
+    /// Range that is being read; `None` for the end of a file of unknown size.
     asked: Option<Range<u64>>,
 }
 

@@ -28,7 +28,7 @@ pub(super) trait Plan {
 /// Ranges of the file: few, mostly one.
 pub(super) type Ranges = SmallVec<[ByteRange; 2]>;
 
-/// What a plan needs next.
+/// Next step of a plan: ranges that it needs, or its result.
 pub(super) enum Step<T> {
     /// These ranges of the file, all of one state.
     Read(Ranges),
@@ -39,11 +39,11 @@ pub(super) enum Step<T> {
 /// A failure before store and key are known.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// Of the file's format.
+    /// A fault of the file's format.
     Zip(ZipFault),
-    /// Of the file system.
+    /// An error of the file system.
     Io(std::io::Error),
-    /// Of the store below.
+    /// An error of the store below.
     Store(Error),
     /// There is no such file.
     Gone,
@@ -71,7 +71,7 @@ impl From<Error> for Fault {
 pub(super) enum Reply {
     /// The pieces.
     Pieces(Fetched),
-    /// The file has only so many bytes.
+    /// The file has only this number of bytes.
     Short(u64),
 }
 
@@ -123,7 +123,7 @@ fn take<P: Plan>(plan: &mut P, reply: Reply) -> Result<Step<P::Output>, Fault> {
     }
 }
 
-/// What a store below replied, checked: a piece that is too short must not pass for bytes of the file.
+/// Checks the reply of a store below: a piece that is too short must not pass for bytes of the file.
 fn reply(
     store: &dyn std::fmt::Display,
     key: &Key,

@@ -69,7 +69,7 @@ pub(super) struct Session {
     warnings: Mutex<Vec<String>>,
 }
 
-/// What those who write hold one after another.
+/// State that those who write hold one after another.
 struct Writer {
     options: ZipOptions,
     arrangement: Option<ZipArrangement>,

@@ -17,9 +17,9 @@ use crate::{files, folder, key};
 
 /// The environment variable with the path of the zip file, by which a worker knows that it is one.
 const WORKER: &str = "ZARR_STORE_ZIP_WORKER";
-/// A round sets so many values, and replaces one.
+/// Number of values that a round sets; it replaces one besides.
 const VALUES: u64 = 10;
-/// Each of so many rounds is flushed.
+/// Every round whose number is a multiple of this is flushed.
 const FLUSHED: u64 = 3;
 
 /// The value number `i` of a round: of lengths up to 20 kB, and some up to 200 kB.
@@ -64,7 +64,7 @@ fn spawn(path: &Path) -> Child {
     command.spawn().expect("a process")
 }
 
-/// Waits for so many reports, kills the process a little later, and returns the last round that it has flushed.
+/// Waits for `reports` reports, kills the process a little later, and returns the last round that it has flushed.
 fn kill_after(mut child: Child, reports: usize, pause: Duration) -> u64 {
     let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines().map(|line| line.expect("UTF-8"));
     let mut flushed = 0;

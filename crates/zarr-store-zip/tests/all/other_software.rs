@@ -101,7 +101,7 @@ with zipfile.ZipFile(sys.argv[1], 'a', zipfile.ZIP_DEFLATED) as file:
         entry.write(b'wide')
 ";
 
-/// What Python knows of the entry `c/0`, and the comment of the file.
+/// Program that prints what Python knows of the entry `c/0`, and the comment of the file.
 const ASK: &str = "
 import sys, zipfile
 file = zipfile.ZipFile(sys.argv[1])

@@ -60,7 +60,7 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a step returns, without versions.
+/// Takes a step, and returns its result without versions.
 fn take(store: &dyn Store, step: &Step) -> Result<String, ErrorKind> {
     let kind = |error: Error| error.kind();
     match step {

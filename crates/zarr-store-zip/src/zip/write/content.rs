@@ -12,16 +12,16 @@ use crate::zip::file::{read_exact_at, write_all_at};
 use crate::zip::plan::Fault;
 use zarr_store::Operation;
 
-/// Values of up to so many bytes are written together with their local header, by one call.
+/// Maximum size, in bytes, of values that are written together with their local header, by one call.
 const TOGETHER: usize = 64 << 10;
-/// So many bytes are compared at a time.
+/// Number of bytes that are compared at a time.
 const PIECE: u64 = 1 << 20;
 
 /// The bytes of a value.
 pub(in crate::zip) enum Content<'a> {
-    /// With their checksum.
+    /// Bytes with their checksum.
     Slice(&'a [u8], u32),
-    /// Those of `head`, and so many of a file behind them, with the checksum of all.
+    /// The bytes of `head`, and `len` bytes of a file behind them, with the checksum of all.
     File { head: &'a [u8], file: &'a File, len: u64, crc: u32 },
 }
 

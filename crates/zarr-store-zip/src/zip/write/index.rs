@@ -32,7 +32,7 @@ pub(super) struct Value {
 }
 
 impl Value {
-    /// Of an entry whose data begins at `data`.
+    /// Makes the value of an entry whose data begins at `data`.
     pub(super) fn new(key: Key, record: Record, data: u64) -> Self {
         let entry = Entry {
             key,
@@ -132,8 +132,8 @@ impl Index {
     }
 }
 
-/// Where an entry stands among others: those that come first by the number of names above them, others behind them, each in the order of the
-/// file.
+/// Where an entry stands among others: those that come first by the number of names above them, others behind them, each in the order of
+/// the file.
 pub(super) fn place(key: &Key, record: &Record, arrangement: Option<&ZipArrangement>) -> (usize, u64) {
     let is_first = arrangement.is_none_or(|arrangement| key.name() == arrangement.first);
     let depth = arrangement.map_or(0, |_| key.as_str().matches('/').count());

@@ -12,7 +12,7 @@ use crate::ZipFault;
 use crate::zip::file::write_all_at;
 use crate::zip::plan::Fault;
 
-/// Bytes that stay in the file without use are told from such a part of it on: one of so many.
+/// Bytes that stay in the file without use are told if they are more than one `WORTH_TELLING`th of the file.
 const WORTH_TELLING: u64 = 100;
 
 impl Session {
