@@ -1,4 +1,4 @@
-//! What a store is made of.
+//! Parts that a store is made of.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a store has, and where.
+//! Contents of a store, and their places.
 
 use std::collections::BTreeMap;
 use std::fmt;

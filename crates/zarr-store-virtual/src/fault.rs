@@ -1,4 +1,4 @@
-//! What is wrong with a table of chunks, or with the file that a chunk lies in.
+//! Faults of a table of chunks, or of the file that a chunk lies in.
 
 use zarr_store::{Error, ErrorKind, Key};
 
@@ -31,7 +31,7 @@ pub enum VirtualFault {
     TooLarge {
         /// The number of the chunk in C order.
         index: u64,
-        /// What the number is.
+        /// Meaning of the number.
         what: &'static str,
         /// The number.
         found: u64,

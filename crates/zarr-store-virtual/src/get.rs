@@ -9,11 +9,11 @@ use crate::contents::{Contents, Place, version_of};
 use crate::source::{Source, State};
 use crate::{Chunk, VirtualFault};
 
-/// What a get comes to.
+/// Outcome of a get.
 pub(crate) enum Get<'a> {
-    /// This reply.
+    /// The reply.
     Done(Option<Fetched>),
-    /// What [`Asked::end`] makes of the answer of a file.
+    /// The reply that [`Asked::end`] makes of the answer of a file.
     Ask(Asked<'a>),
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) options: Cow<'a, GetOptions>,
     /// The options of the caller.
     given: &'a GetOptions,
-    /// Where in the file the value is; `None` for all of it.
+    /// Range of the value in the file; `None` for all of the file.
     at: Option<Range<u64>>,
     /// A range is not inside the value, which is an error unless the value has another state than is asked for.
     outside: Option<Error>,
@@ -90,7 +90,7 @@ impl Contents {
 }
 
 impl Asked<'_> {
-    /// What is known of a file in one state before it is read.
+    /// Returns the reply that is known from one state of a file before it is read; `None` if there is none.
     fn before(&self, state: &State) -> Result<Option<Fetched>> {
         if let Some(version) = state.version() {
             if self.given.has(Some(version)) {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::ops::Range;
 
-/// What stands between the numbers of a chunk key.
+/// Separator of the numbers of a chunk key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Separator {
     /// `/`
@@ -35,18 +35,18 @@ pub enum ChunkKeyForm {
 pub(crate) struct Subtree {
     /// The numbers of the chunks.
     pub(crate) chunks: Range<u64>,
-    /// What the keys directly under the prefix are.
+    /// Kind of the keys directly under the prefix.
     pub(crate) level: Level,
 }
 
-/// What lies directly under a prefix.
+/// Kind of the keys directly under a prefix.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Level {
     /// The chunks.
     Chunks,
     /// The folder `c`.
     Head,
-    /// Folders, each of so many chunks.
+    /// Folders, each of this number of chunks.
     Folders(u64),
 }
 

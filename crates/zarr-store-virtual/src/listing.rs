@@ -87,9 +87,9 @@ impl Contents {
     }
 }
 
-/// What a key is that a list gives.
+/// Kind of a key that a list gives.
 enum Found<'a> {
-    /// A document of so many bytes.
+    /// A document of this number of bytes.
     Document(u64),
     Chunk(&'a ArrayChunks, u64),
 }
@@ -101,7 +101,7 @@ impl ArrayChunks {
         Key::new(&key)
     }
 
-    /// What lies directly under a folder of the array.
+    /// Lists the keys and prefixes directly under a folder of the array.
     fn list_dir(&self, at: &str, folder: &str, keys: &mut Vec<Key>, prefixes: &mut Vec<Prefix>) -> Result<()> {
         let Some(subtree) = self.form.subtree(folder, &self.counts) else { return Ok(()) };
         let mut from = subtree.chunks.start;

@@ -1,4 +1,4 @@
-//! What chunks are made of: files, and code.
+//! Sources that chunks are made of: files, and code.
 
 use std::fmt;
 use std::sync::Arc;

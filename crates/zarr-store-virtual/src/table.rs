@@ -45,9 +45,9 @@ pub struct ChunkTable {
 }
 
 enum Entries {
-    /// Of chunks that are there, sorted, each behind the last.
+    /// Runs of chunks that are there, sorted, each behind the last.
     Runs(Vec<Run>),
-    /// One for each chunk.
+    /// One entry for each chunk.
     Each(Vec<Entry>),
 }
 
@@ -260,16 +260,16 @@ pub struct ChunkTableBuilder {
 }
 
 impl ChunkTableBuilder {
-    /// The most runs of chunks by default.
+    /// Maximum number of runs of chunks by default.
     pub const LIMIT: usize = 1 << 24;
 
-    /// A table of an array of so many chunks. Nothing is allocated for those that are missing.
+    /// Makes a builder of the table of an array of `count` chunks. Nothing is allocated for chunks that are missing.
     #[must_use]
     pub fn new(count: u64) -> Self {
         Self { count, runs: Vec::new(), is_sorted: true, inline: Vec::new(), limit: Self::LIMIT }
     }
 
-    /// The same, with another limit of chunks, or of runs of them.
+    /// Sets another limit of chunks, or of runs of them.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }

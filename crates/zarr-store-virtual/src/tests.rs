@@ -54,7 +54,7 @@ fn files() -> MemoryStore {
     files
 }
 
-/// What a chunk of a test is, without the numbers of sources.
+/// Kind of a chunk of a test, without the numbers of sources.
 #[derive(Clone, Debug)]
 enum Stored {
     Missing,
