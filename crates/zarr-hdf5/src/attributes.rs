@@ -16,7 +16,7 @@ use crate::file::File;
 use crate::heap::Reference;
 use crate::links::heap_objects;
 
-/// So many bytes of texts and lists the attributes of one object may have.
+/// Maximum number of bytes of strings and lists in the attributes of one object.
 const MAX_BYTES: usize = 16 << 20;
 
 /// The attributes of an object, in the order of the file.
@@ -184,7 +184,7 @@ impl<'f> Values<'f> {
     }
 }
 
-/// Whether the values of a type are texts.
+/// Whether the values of a type are strings.
 pub(crate) fn is_text(datatype: &Datatype) -> bool {
     matches!(datatype, Datatype::String { .. } | Datatype::VarLen { kind: VarLenKind::String, .. })
 }

@@ -22,15 +22,15 @@ use crate::made::Maker;
 use crate::walk::Node;
 use crate::wrap::{self, Wrapper};
 
-/// Contiguous elements are divided into chunks of about so many bytes, of which parts are read as they are.
+/// Size of the chunks that contiguous elements are divided into where parts of a chunk are read as they are, in bytes, about.
 const DIRECT_PART: u64 = 64 << 20;
-/// So many, where a chunk is made as a whole.
+/// Size of the chunks that contiguous elements are divided into where a chunk is made as a whole, in bytes, about.
 const MADE_PART: u64 = 4 << 20;
 
 /// An array of Zarr.
 pub(crate) struct Array {
     pub(crate) document: Map,
-    /// Along each axis.
+    /// Number of chunks along each axis.
     pub(crate) counts: Vec<u64>,
     pub(crate) table: ChunkTable,
     /// Chunks that are stored.

@@ -22,11 +22,11 @@ pub(crate) struct Stored {
 pub(crate) enum Content {
     /// Parts of fixed size.
     Fixed(Vec<Part>),
-    /// References to texts.
+    /// References to strings.
     Texts,
     /// References to lists whose elements have these parts.
     Lists {
-        /// Bytes of an element in the file.
+        /// Number of bytes of an element in the file.
         size: usize,
         parts: Vec<Part>,
         /// The name that numpy has for elements as they are made.
@@ -37,11 +37,11 @@ pub(crate) enum Content {
 /// A part of an element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// Where it begins.
+    /// Offset at which the part begins.
     at: usize,
-    /// Bytes of one number, or of a text.
+    /// Number of bytes of one number, or of a string.
     width: usize,
-    /// So many of them follow each other.
+    /// Number of numbers or strings that follow each other.
     count: usize,
     form: Form,
 }
@@ -320,7 +320,7 @@ fn compound(fields: &[CompoundField], at: usize, parts: &mut Vec<Part>) -> Resul
     Ok(DataType::Struct(made))
 }
 
-/// So many parts an element may have.
+/// Maximum number of parts of an element.
 const MAX_PARTS: usize = 4096;
 
 /// Puts `count` elements, each of the parts from `first` on, in the place of one.

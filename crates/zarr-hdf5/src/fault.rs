@@ -1,4 +1,4 @@
-//! What goes wrong in a file.
+//! Faults in a file.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -8,7 +8,7 @@ use hdf5_reader::global_heap::GlobalHeapCollection;
 
 use crate::fault::{Refusal, guarded};
 
-/// So many collections are kept; each has 4 KiB and more.
+/// Maximum number of collections that are kept; each has 4 KiB and more.
 const KEPT: usize = 64;
 
 /// The collections that were read last.
@@ -17,19 +17,19 @@ pub(crate) struct Heaps(Mutex<HashMap<u64, Collection>>);
 
 type Collection = Arc<HashMap<u32, Vec<u8>>>;
 
-/// The bytes of numbers in a file.
+/// Sizes of numbers in a file, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// Those of an address.
+    /// Number of bytes of an address.
     pub(crate) offset: u8,
-    /// Those of a length.
+    /// Number of bytes of a length.
     pub(crate) length: u8,
 }
 
 /// A reference to an object of the heap, as elements of variable length are in a chunk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reference {
-    /// How many inner elements there are.
+    /// Number of inner elements.
     pub(crate) len: u32,
     collection: u64,
     object: u32,

@@ -38,11 +38,12 @@ pub(crate) struct Place {
     pub(crate) mask: u32,
 }
 
-/// So many chunks of a grid a table of them may have.
+/// Maximum number of chunks in the grid of a table.
 const MAX_COUNT: u64 = 1 << 40;
 
 impl Chunks {
-    /// The chunks of a data set of this shape, and of the largest that it may grow to, which is shown in another, whose elements have `size` bytes. Contiguous elements are divided into chunks of about `part` bytes.
+    /// The chunks of a data set of this shape, and of the largest that it may grow to, which is shown in another, whose elements have
+    /// `size` bytes. Contiguous elements are divided into chunks of about `part` bytes.
     pub(crate) fn new(
         file: &File,
         layout: &DataLayout,
@@ -170,7 +171,7 @@ fn entries(
     })
 }
 
-/// So many chunks contiguous elements are divided into at most.
+/// Maximum number of chunks that contiguous elements are divided into.
 const MAX_PARTS: u64 = 1 << 16;
 
 /// The shape of chunks of about `part` bytes, each of which is one range of elements in C order, and none of which is cut off.

@@ -1,13 +1,15 @@
 //! HDF5 and netCDF-4 files as Zarr stores.
 //!
-//! [`open`] makes a read-only store of a file that is a value of another store: each group and each data set is a node, with its attributes, and
-//! the chunks are ranges of the file, which stays as it is. All metadata is read once, by ranges; chunks are read when they are asked for.
+//! [`open`] makes a read-only store of a file that is a value of another store: each group and each data set is a node, with its
+//! attributes, and the chunks are ranges of the file, which stays as it is. All metadata is read once, by ranges; chunks are read when they
+//! are asked for.
 //!
 //! | HDF5 | Zarr v3 |
 //! |---|---|
-//! | integers and floats of either byte order, bit fields, enumerations | the numbers; names of an enumeration are `flag_values` and `flag_meanings` |
+//! | integers and floats of either byte order, bit fields | the numbers |
+//! | enumerations | the numbers; the names are `flag_values` and `flag_meanings` |
 //! | bool and complex numbers of h5py, its times | `bool`, `complex64`, `complex128`, `numpy.datetime64`, `numpy.timedelta64` |
-//! | texts of fixed length, and of any length | `null_terminated_bytes`, `string` |
+//! | strings of fixed length, and of any length | `null_terminated_bytes`, `string` |
 //! | compound, opaque | `struct`, `raw_bytes` |
 //! | lists of numbers | `vlen-array` |
 //! | contiguous, compact and chunked data by any index | chunks of a regular grid |

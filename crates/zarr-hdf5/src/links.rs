@@ -21,7 +21,7 @@ pub(crate) struct Link {
     pub(crate) target: Target,
 }
 
-/// What a link leads to.
+/// Target of a link.
 #[derive(Clone, Debug)]
 pub(crate) enum Target {
     /// The object at an address.

@@ -136,7 +136,7 @@ impl Maker {
     }
 }
 
-/// Checksums between filters take so many bytes more at most.
+/// Maximum number of bytes that checksums between filters add.
 const ROOM: usize = 64;
 
 enum Failure {

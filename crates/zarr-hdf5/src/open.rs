@@ -14,9 +14,9 @@ use crate::file::File;
 use crate::source::{SIGNATURE, Source};
 use crate::walk::walk;
 
-/// So long the documents of a file may be together.
+/// Maximum number of bytes of the documents of a file together.
 const MAX_BYTES: usize = 128 << 20;
-/// So many chunks the data sets of a file may have stored.
+/// Maximum number of chunks that the data sets of a file have stored.
 const MAX_CHUNKS: usize = 1 << 24;
 
 /// Whether the first bytes of a value are those of an HDF5 file, or of one behind a user block of up to 2048 bytes.
@@ -33,8 +33,9 @@ pub fn is_hdf5(head: &[u8]) -> bool {
 /// Opens the HDF5 file at a key as a read-only store, which messages show by this name.
 ///
 /// # Errors
-/// [`Error::NoStore`](zarr_store::Error::NoStore) if there is no such key, [`Error::NotAStore`](zarr_store::Error::NotAStore) if it is no HDF5
-/// file, [`Error::Format`](zarr_store::Error::Format) if its root cannot be read or it has too many nodes, and the errors of the store below.
+/// [`Error::NoStore`](zarr_store::Error::NoStore) if there is no such key, [`Error::NotAStore`](zarr_store::Error::NotAStore) if it is no
+/// HDF5 file, [`Error::Format`](zarr_store::Error::Format) if its root cannot be read or it has too many nodes, and the errors of the store
+/// below.
 pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<VirtualStore> {
     let file = Arc::new(File::open(Source::open(name.into(), store, key)?)?);
     let mut nodes = walk(&file)?;

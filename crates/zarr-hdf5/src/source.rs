@@ -9,18 +9,18 @@ use zarr_store::{ByteRange, Bytes, Error, ErrorKind, GetOptions, Key, Operation,
 
 use crate::fault::Fault;
 
-/// So many bytes are got at once at first. The parts of metadata lie anywhere in a file.
+/// Number of bytes that are got at once at first. The parts of metadata lie anywhere in a file.
 const BLOCK: u64 = 64 << 10;
-/// A get for metadata grows to so many blocks.
+/// Number of blocks that a get for metadata grows to.
 const MAX_BLOCKS: u64 = 16;
-/// So many blocks are kept.
+/// Maximum number of blocks that are kept.
 const KEPT: usize = 1024;
-/// No part of the metadata is larger.
+/// Maximum number of bytes of a part of the metadata.
 const MAX_PART: usize = 256 << 20;
 
 /// A file in a store, and the blocks of it that were read last.
 pub(crate) struct Source {
-    /// Messages show it.
+    /// Name of the file in messages.
     name: String,
     store: Arc<dyn Store>,
     key: Key,
@@ -37,7 +37,7 @@ pub(crate) struct Source {
 struct Blocks {
     bytes: HashMap<u64, Bytes>,
     order: VecDeque<u64>,
-    /// So many blocks the next get asks for.
+    /// Number of blocks that the next get asks for.
     next: u64,
     /// The error of the store, which the reader of the format cannot carry.
     failed: Option<Error>,

@@ -14,11 +14,11 @@ use crate::fault::Refusal;
 use crate::file::File;
 use crate::links::{Link, Target, links};
 
-/// So many groups and data sets a file may have; of an object with several paths each counts.
+/// Maximum number of groups and data sets of a file; an object with several paths counts once for each path.
 const MAX_NODES: usize = 100_000;
-/// So deep groups may lie in each other.
+/// Maximum depth of groups that lie in each other.
 const MAX_DEPTH: usize = 64;
-/// So many soft links may lead from one to the next.
+/// Maximum number of soft links that lead from one to the next.
 const MAX_SOFT: usize = 16;
 
 /// A group or a data set.

@@ -1,4 +1,4 @@
-//! What is wrong with a file.
+//! Faults of a netCDF file.
 
 use zarr_store::{Error, ErrorKind};
 
@@ -17,9 +17,9 @@ pub enum NetcdfFault {
     Header {
         /// The offset in the file.
         at: u64,
-        /// What is there.
+        /// Description of the content that is there.
         found: String,
-        /// What should be there.
+        /// Description of the content that should be there.
         expected: String,
     },
     /// The file ends within its header.

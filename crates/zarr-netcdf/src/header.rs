@@ -10,10 +10,10 @@ const DIMENSION: u32 = 0x0a;
 const VARIABLE: u32 = 0x0b;
 const ATTRIBUTE: u32 = 0x0c;
 
-/// What a file has.
+/// Header of a file: its records, attributes and variables.
 #[derive(Debug)]
 pub(crate) struct Header {
-    /// `None` if the size of the file tells it.
+    /// Number of records; `None` if the size of the file tells it.
     pub(crate) records: Option<u64>,
     pub(crate) attributes: Vec<Attribute>,
     pub(crate) variables: Vec<Variable>,

@@ -12,7 +12,7 @@ const CHUNK: u64 = 64 << 20;
 const SMALLEST: u64 = 1 << 20;
 /// The largest chunk, where the lengths of a variable have no better divisor.
 const LARGEST: u64 = 1 << 30;
-/// So many divisors of a length are tried.
+/// Maximum number of divisors of a length that are tried.
 const DIVISORS: u64 = 4096;
 
 /// The records of a file.
@@ -32,14 +32,14 @@ pub(crate) struct Layout {
     pub(crate) counts: Vec<u64>,
     count: u64,
     begin: u64,
-    /// The bytes of a chunk.
+    /// Size of a chunk, in bytes.
     length: u64,
-    /// From one chunk to the next.
+    /// Distance from one chunk to the next, in bytes.
     stride: u64,
 }
 
 impl Records {
-    /// The records in a file of so many bytes.
+    /// Returns the records in a file of `file` bytes.
     pub(crate) fn of(header: &Header, file: u64) -> Result<Self, NetcdfFault> {
         let variables = || header.variables.iter().filter(|variable| variable.is_record);
         let mut size = 0_u64;

@@ -11,7 +11,7 @@ use crate::header::{Header, is_magic};
 use crate::layout::{Layout, Records};
 use crate::{NetcdfFault, document};
 
-/// So many bytes are read first. Most headers are shorter.
+/// Number of bytes that are read first. Most headers are shorter.
 const FIRST: u64 = 64 << 10;
 
 /// Bounds of what is read.
