@@ -1,4 +1,4 @@
-//! What is wrong with a file of references.
+//! Faults of a file of references.
 
 use zarr_store::{Error, ErrorKind};
 
@@ -11,9 +11,9 @@ pub enum ReferencesFault {
     Syntax {
         /// The offset in the file.
         at: u64,
-        /// What is there.
+        /// Description of the content that is there.
         found: String,
-        /// What should be there.
+        /// Description of the content that should be there.
         expected: String,
     },
     /// The version of the format is not known.

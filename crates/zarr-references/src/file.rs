@@ -16,12 +16,12 @@ pub(crate) struct File<'t> {
     text: &'t str,
     scope: Scope,
     generators: Vec<Generator>,
-    /// Where the object of references begins.
+    /// Offset at which the object of references begins.
     references: usize,
     limit: u64,
 }
 
-/// What a key stands for.
+/// Content that a key stands for.
 pub(crate) enum Entry<'t> {
     /// The value itself.
     Value(Cow<'t, [u8]>),

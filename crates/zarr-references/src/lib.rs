@@ -1,4 +1,5 @@
-//! References of kerchunk as Zarr stores: JSON whose members are the keys of a store, and whose values are texts, or ranges of other files.
+//! References of kerchunk as Zarr stores: JSON whose members are the keys of a store, and whose values are strings, or ranges of other
+//! files.
 //!
 //! Versions 0 and 1 of the format are read, with templates, generated references and values in base64. A reference may lead to files below
 //! the directory of the references, and below prefixes that the caller [allows](ReferencesOptions::allow), and nowhere else.

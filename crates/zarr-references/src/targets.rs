@@ -143,7 +143,7 @@ fn is_web(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// What lies behind a prefix and a slash.
+/// Returns the part of a URL behind a prefix and a slash.
 fn below<'u>(url: &'u str, prefix: &str) -> Option<&'u str> {
     url.strip_prefix(prefix)?.strip_prefix('/').filter(|rest| !rest.is_empty())
 }

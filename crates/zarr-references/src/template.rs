@@ -1,4 +1,4 @@
-//! Templates: texts with expressions in `{{` and `}}`, of which references use a small part of Jinja.
+//! Templates: strings with expressions in `{{` and `}}`, of which references use a small part of Jinja.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
