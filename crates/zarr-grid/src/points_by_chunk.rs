@@ -3,7 +3,7 @@ use core::ops::Range;
 use crate::error::{Error, Result};
 use crate::grid::ChunkGrid;
 
-/// Groups of at most so many numbers of chunks for each point are counted; more are sorted.
+/// Maximum number of chunk numbers for each point in groups that are sorted by counting; groups with more are sorted by comparison.
 const COUNTED: u64 = 4;
 
 /// Points sorted by chunk: the order of their numbers is kept within each chunk.

@@ -13,9 +13,9 @@ use crate::shape::{Shape, element_count};
 pub struct AxisRange {
     /// The first position.
     pub start: u64,
-    /// How many positions.
+    /// Number of positions.
     pub len: u64,
-    /// From one position to the next, at least 1.
+    /// Distance from one position to the next, at least 1.
     pub step: u64,
 }
 

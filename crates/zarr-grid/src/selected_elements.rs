@@ -28,8 +28,8 @@ pub struct CopyRun {
 /// The selected elements that lie in an array, a chunk of it, or an inner chunk of that, and their indices in the output.
 ///
 /// Of the array ([`new`](Self::new)) they are divided by chunk, and of each chunk by inner chunk ([`by_chunk`](Self::by_chunk)), each in
-/// one pass over the elements of coordinates, or the rows of a mask; of lists and ranges over the positions of each axis. A write copies them
-/// to the chunk, a read from the smallest box that has them ([`bounded`](Self::bounded)).
+/// one pass over the elements of coordinates, or the rows of a mask; of lists and ranges over the positions of each axis. A write copies
+/// them to the chunk, a read from the smallest box that has them ([`bounded`](Self::bounded)).
 ///
 /// # Example
 /// ```
@@ -89,9 +89,9 @@ struct Points<'a> {
 
 #[derive(Debug, Clone, Copy)]
 enum PointSet<'a> {
-    /// So many from the first on.
+    /// This number of points, from the first on.
     All(usize),
-    /// These, in ascending order.
+    /// These points, in ascending order.
     Some(&'a [usize]),
 }
 

@@ -31,7 +31,7 @@ pub enum AxisSelection {
         start: Option<i64>,
         /// The position before which the range ends.
         stop: Option<i64>,
-        /// From one position to the next, not 0.
+        /// Distance from one position to the next, not 0.
         step: i64,
     },
     /// Positions in any order, repeated if listed repeatedly. Independent of lists along other axes (orthogonal).

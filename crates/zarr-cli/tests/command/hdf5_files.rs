@@ -50,7 +50,7 @@ fn converted_and_copied() {
     folder.ok(&["diff", "x.nc", "c.zarr"]);
 }
 
-/// What is left out is named, and the other nodes are there.
+/// Objects that are left out are named, and the other nodes are there.
 #[test]
 fn warnings() {
     let folder = folder();

@@ -139,7 +139,7 @@ impl From<RangeFull> for AxisSelection {
 }
 
 impl IntoSelection for RangeFull {
-    /// All of the array, whatever its number of dimensions.
+    /// Selects the whole array, whatever its number of dimensions.
     fn into_selection(self) -> Result<Selection> {
         Ok(Selection::all())
     }

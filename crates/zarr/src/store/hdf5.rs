@@ -10,9 +10,9 @@ use zarr_store_filesystem::FilesystemStore;
 
 use super::{Scheme, Schemes, StoreAddress, StoreOptions};
 
-/// The ends of names behind which the path of a node may follow.
+/// Ends of names behind which the path of a node may follow.
 const ENDS: &[&str] = &[".nc", ".nc4", ".h5", ".hdf5", ".he5"];
-/// So many bytes show the signature behind the largest user block that is looked behind.
+/// Number of bytes that show the signature behind the largest user block that is looked behind.
 const HEAD: u64 = 2056;
 
 pub(super) fn scheme() -> Scheme {
