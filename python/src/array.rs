@@ -17,7 +17,7 @@ use zarr::json::{Map, ParseOptions, Value, parse};
 use zarr::options::ChunkCache;
 use zarr::{Array, ArrayData, Error, Result, Selection};
 
-/// Operations on so many bytes, of the chunks that they meet, look for signals meanwhile, which takes a thread.
+/// Minimum size, in bytes, of the chunks that an operation meets for it to look for signals meanwhile, which takes a thread.
 const LONG: u64 = 4 << 20;
 
 /// An array, and the store that it lies in.
@@ -58,7 +58,7 @@ impl ArrayHandle {
         Ok(made.bind(py).clone())
     }
 
-    /// Does something with elements in chunks of so many elements; signals are looked for if that may take long.
+    /// Does something with elements in chunks of `met` elements; signals are looked for if that may take long.
     fn run<T: Send>(
         &self,
         py: Python<'_>,
@@ -71,12 +71,12 @@ impl ArrayHandle {
     }
 }
 
-/// Whether so many elements are many.
+/// Whether `elements` elements of an array have at least `LONG` bytes, so that an operation on them may take long.
 fn is_long(array: &Array, elements: u64) -> bool {
     elements.saturating_mul(array.data_type().item_size() as u64) >= LONG
 }
 
-/// How many elements a shape has.
+/// Number of elements of a shape.
 fn count(shape: &[u64]) -> u64 {
     shape.iter().fold(1, |size, &len| size.saturating_mul(len))
 }

@@ -4,12 +4,12 @@ use numpy::PyArrayDescr;
 use pyo3::prelude::*;
 use zarr::dtype::{DataType, npy_literal};
 
-/// How the elements of an array are numpy's.
+/// Form that the elements of an array have in numpy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// They have the same bytes.
     Fixed,
-    /// Texts of any length.
+    /// Strings of any length.
     String,
     /// Bytes of any length.
     Bytes,

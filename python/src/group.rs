@@ -37,7 +37,7 @@ pub(crate) enum Handle {
 }
 
 impl Handle {
-    /// What was opened through a store that has the values of `origin`.
+    /// Makes the handle of a node that was opened through a store that has the values of `origin`.
     fn of(py: Python<'_>, origin: &Arc<Origin>, opened: Opened) -> PyResult<Self> {
         let store = origin.store(py)?;
         Ok(match opened {
@@ -73,8 +73,8 @@ impl GroupHandle {
         self.current.get_in(&self.origin.store(py)?).or_exception(py)
     }
 
-    /// The nodes below the group, by their paths, as its consolidated metadata has them: one request instead of some for each node. They are
-    /// believed where each request takes long, and nothing can be written through this handle.
+    /// The nodes below the group, by their paths, as its consolidated metadata has them: one request instead of some for each node. They
+    /// are believed where each request takes long, and nothing can be written through this handle.
     fn copies(&self, group: &Group) -> Option<&BTreeMap<String, StoredNode>> {
         if !self.origin.is_read_only() || group.store().access_profile().kind != StoreKind::Remote {
             return None;

@@ -52,19 +52,19 @@ struct State {
 }
 
 impl Interrupt {
-    /// By which the operations of this thread are to end, if not by signals.
+    /// Returns the interrupt by which the operations of this thread are to end, if not by signals.
     pub(crate) fn of_thread() -> Option<Self> {
         OF_THREAD.with_borrow(Clone::clone)
     }
 
-    /// From now on it is: requests that read are given up.
+    /// Sets the interrupt: from now on, requests that read are given up.
     pub(crate) fn set(&self) {
         self.0.is_set.store(true, Ordering::SeqCst);
         let waiting = std::mem::take(&mut self.waiting().1);
         waiting.into_values().for_each(Waker::wake);
     }
 
-    /// Whether it is.
+    /// Whether the interrupt is set.
     pub(crate) fn is_set(&self) -> bool {
         self.0.is_set.load(Ordering::SeqCst)
     }

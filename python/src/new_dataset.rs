@@ -23,7 +23,7 @@ pub(crate) struct GivenDataset<'py> {
     variables: Vec<GivenVariable<'py>>,
 }
 
-/// A variable with values, a `dict`: an array of numpy, which may be one of texts.
+/// A variable with values, a `dict`: an array of numpy, which may be one of strings.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct GivenVariable<'py> {

@@ -1,4 +1,4 @@
-//! What zarr-python's codec pipeline does, by this library: batches of chunks are read and written as one selection of an array.
+//! Work of zarr-python's codec pipeline, done by this library: batches of chunks are read and written as one selection of an array.
 //!
 //! The array has the codecs and the data type of zarr-python's, and the chunks of the batch ([`batch`]); its store names each of them as
 //! zarr-python does ([`chunks`]). So nothing here depends on the shape of zarr-python's array, its chunk keys or its path, of which a

@@ -247,7 +247,7 @@ fn pool(py: Python<'_>) -> PyResult<Option<&'static Pool>> {
     Ok(Some(pool))
 }
 
-/// A pool of so many threads, or of one for each core.
+/// Makes a pool of `count` threads, or of one thread for each core.
 fn new_threads(count: Option<NonZeroUsize>) -> PyResult<ThreadPool> {
     let threads = ThreadPoolBuilder::new().num_threads(count.map_or(0, NonZeroUsize::get)).build();
     threads.map_err(|error| PyValueError::new_err(format!("the system refuses threads: {error}")))

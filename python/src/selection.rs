@@ -35,7 +35,7 @@ pub(crate) fn selection(kind: &str, parts: &Bound<'_, PyTuple>) -> PyResult<Sele
     }
 }
 
-/// What is selected.
+/// Resolves a selection on the grid of an array.
 ///
 /// # Errors
 /// `IndexError` if the array does not have it.
@@ -43,8 +43,8 @@ pub(crate) fn resolved(py: Python<'_>, selection: &Selection, grid: &ChunkGrid) 
     selection.resolve_on(grid).map_err(|error| errors::selection(py, &error))
 }
 
-/// The shape of what is selected, and at most how many elements are read for it: those of the chunks (inner chunks, if there are shards) that
-/// it lies in, or of the selection itself.
+/// The shape of what is selected, and at most how many elements are read for it: those of the chunks (inner chunks, if there are shards)
+/// that it lies in, or of the selection itself.
 ///
 /// # Errors
 /// As [`resolved`].

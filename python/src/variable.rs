@@ -1,7 +1,7 @@
 //! Elements of variable length, from and to arrays of numpy.
 //!
-//! Texts are those of arrays of `StringDType`, of `str` objects and of a fixed number of characters; bytes are objects. Others come and go as
-//! a list of `bytes`, which the Python part encodes and decodes (`zarr_rust/_values.py`).
+//! Strings are those of arrays of `StringDType`, of `str` objects and of a fixed number of characters; bytes are objects. Others come and
+//! go as a list of `bytes`, which the Python part encodes and decodes (`zarr_rust/_values.py`).
 
 use crate::data_type::Form;
 use crate::errors::OrException;
@@ -21,13 +21,13 @@ use zarr::json::Value;
 /// Elements that Python hands over.
 #[derive(FromPyObject)]
 pub(crate) enum Given<'py> {
-    /// Texts or bytes, as numpy has them.
+    /// Strings or bytes, as numpy has them.
     Array(Bound<'py, PyUntypedArray>),
     /// The bytes of each, in C order.
     Encoded(Vec<PyBackedBytes>),
 }
 
-/// The meaning of an element that is no text or no bytes.
+/// Meaning of an element that is no string or no bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Absent {
     /// An error.
@@ -52,7 +52,7 @@ struct Elements {
 }
 
 impl Elements {
-    /// None yet, with memory for so many.
+    /// Makes an empty list of elements, with memory for `count` elements.
     fn new(count: usize) -> PyResult<Self> {
         let mut elements = Self { bytes: Vec::new(), items: Vec::new(), too_long: None };
         elements.reserve(count)?;
@@ -64,7 +64,7 @@ impl Elements {
         reserved.map_err(|_| PyMemoryError::new_err(format!("there is no memory for {count} elements")))
     }
 
-    /// Those that were put in.
+    /// Number of elements that were put in.
     fn count(&self) -> usize {
         self.items.len() / HeapRef::SIZE
     }
@@ -108,7 +108,7 @@ impl Elements {
         }
     }
 
-    /// Those of an array of which each of so many elements is the same one.
+    /// Returns the elements of an array of `count` elements, each of which is the same one.
     fn repeated(mut self, count: usize) -> PyResult<Self> {
         let item = std::mem::take(&mut self.items);
         self.reserve(count)?;
@@ -148,7 +148,7 @@ pub(crate) fn from_python(
     .into_data(py, data_type, shape)
 }
 
-/// Of an array that repeats one element in memory, such as one that was broadcast, that element.
+/// Returns the element that an array repeats in memory, such as an array that was broadcast; `None` if the array does not.
 fn the_one<'py>(array: &Bound<'py, PyUntypedArray>) -> PyResult<Option<Bound<'py, PyUntypedArray>>> {
     let is_one = array.len() > 1 && array.strides().iter().zip(array.shape()).all(|(&by, &len)| by == 0 || len == 1);
     if !is_one {
@@ -239,7 +239,7 @@ fn wrong(element: &Bound<'_, PyAny>, expected: &str) -> PyErr {
     PyTypeError::new_err(format!("found an element of type {found}, expected {expected}"))
 }
 
-/// Texts of `StringDType`. Missing ones are what the data type says that they are, which may be a text.
+/// Reads the strings of an array of `StringDType`. Missing ones are what the data type says that they are, which may be a string.
 fn from_texts(array: &Bound<'_, PyUntypedArray>, absent: Absent) -> PyResult<Elements> {
     let mut elements = Elements::new(array.len())?;
     let mut missing = Vec::new();
@@ -263,7 +263,7 @@ fn from_texts(array: &Bound<'_, PyUntypedArray>, absent: Absent) -> PyResult<Ele
     Ok(elements)
 }
 
-/// Texts of a fixed number of characters, of which those of number 0 at the end are none.
+/// Reads strings of a fixed number of characters; characters of number 0 at the end of a string do not belong to it.
 fn from_characters(array: &Bound<'_, PyUntypedArray>) -> PyResult<Elements> {
     let py = array.py();
     if array.dtype().itemsize() == 0 {
@@ -309,7 +309,7 @@ fn no_text(array: &Bound<'_, PyUntypedArray>, number: usize) -> PyResult<PyErr> 
     Ok(encoded.err().unwrap_or_else(|| PyValueError::new_err(format!("element {number} is no text"))))
 }
 
-/// An array of a shape for elements of variable length: `StringDType` for texts, where numpy has it, and objects.
+/// Makes an array of a shape for elements of variable length: `StringDType` for strings, where numpy has it, and objects.
 fn empty<'py>(py: Python<'py>, form: Form, shape: &[u64]) -> PyResult<Bound<'py, PyUntypedArray>> {
     let data_type = match form {
         Form::String => py.import("zarr_rust._values")?.getattr("STRING")?,
@@ -319,10 +319,10 @@ fn empty<'py>(py: Python<'py>, form: Form, shape: &[u64]) -> PyResult<Bound<'py,
     Ok(made.cast_into::<PyUntypedArray>()?)
 }
 
-/// The elements: texts and bytes as an array of a shape, others as a list of their bytes, in C order.
+/// Returns the elements: strings and bytes as an array of a shape, others as a list of their bytes, in C order.
 ///
 /// # Errors
-/// `ValueError` for a text that is no UTF-8, or if the shape has another number of elements.
+/// `ValueError` for a string that is no UTF-8, or if the shape has another number of elements.
 pub(crate) fn to_python<'py>(py: Python<'py>, data: &ArrayData, shape: &[u64]) -> PyResult<Bound<'py, PyAny>> {
     let form = Form::of(data.data_type());
     if !matches!(form, Form::String | Form::Bytes) {
@@ -334,10 +334,10 @@ pub(crate) fn to_python<'py>(py: Python<'py>, data: &ArrayData, shape: &[u64]) -
     Ok(array.into_any())
 }
 
-/// Texts or bytes into an array, in C order. One of objects is new.
+/// Copies strings or bytes into an array, in C order. An array of objects is new.
 ///
 /// # Errors
-/// As [`to_python`], and those of memory that cannot be written to.
+/// Errors of [`to_python`], and of memory that cannot be written to.
 pub(crate) fn to_array(data: &ArrayData, array: &Bound<'_, PyUntypedArray>) -> PyResult<()> {
     let py = array.py();
     if array.len() != data.len() {

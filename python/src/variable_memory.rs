@@ -1,12 +1,13 @@
-//! The memory of numpy's arrays whose elements refer to others: objects of Python, and texts of `StringDType`.
+//! The memory of numpy's arrays whose elements refer to others: objects of Python, and strings of `StringDType`.
 //!
 //! Its invariants, on which the `unsafe` code relies:
 //!
 //! - Elements are where those of a [`Memory`] are.
 //! - An element of an array of `object` is a pointer to an object, of which the array has a reference, or null, which is `None`. While the
 //!   interpreter's lock is held, nobody else changes it.
-//! - An element of an array of `StringDType` is read and written by numpy's own functions alone, while the allocator of the array's data type
-//!   is locked. What they lend is used until it is unlocked, and nothing of Python is called meanwhile: that could wait for the same lock.
+//! - An element of an array of `StringDType` is read and written by numpy's own functions alone, while the allocator of the array's data
+//!   type is locked. What they lend is used until it is unlocked, and nothing of Python is called meanwhile: that could wait for the same
+//!   lock.
 //! - These functions are where numpy's table has them in each version from 2.0 on, which is what its promise for extensions says.
 #![expect(unsafe_code)]
 
@@ -22,10 +23,10 @@ use std::ffi::{c_char, c_int, c_void};
 use std::mem::{forget, size_of, transmute};
 use std::ptr::{NonNull, null};
 
-/// The lock of the texts of arrays of one data type. Only numpy knows what is in it.
+/// The lock of the strings of arrays of one data type. Only numpy knows what is in it.
 type Allocator = NonNull<c_void>;
 
-/// A text that numpy lends.
+/// A string that numpy lends.
 #[repr(C)]
 struct Lent {
     size: usize,
@@ -75,7 +76,7 @@ fn functions(py: Python<'_>) -> PyResult<Functions> {
     FUNCTIONS.get_or_try_init(py, find).copied()
 }
 
-/// The lock of the texts of an array.
+/// The lock of the strings of an array.
 struct Locked {
     functions: Functions,
     allocator: Allocator,
@@ -143,7 +144,7 @@ pub(crate) fn for_each_text(array: &Bound<'_, PyUntypedArray>, mut each: impl Fn
     if is_complete { Ok(()) } else { Err(PyMemoryError::new_err("numpy could not load a text")) }
 }
 
-/// Sets the texts of an array of `StringDType`, in C order, to those that `next` gives, until there is none. It calls nothing of Python.
+/// Sets the strings of an array of `StringDType`, in C order, to those that `next` gives, until there is none. It calls nothing of Python.
 ///
 /// # Errors
 /// `TypeError` for an array of another data type, `ValueError` for one that cannot be written to, `MemoryError`. Some may be set then.

@@ -10,7 +10,7 @@ use zarr::store::{
     Store, StoreBase, Wrapper, fallback,
 };
 
-/// What the store of a batch knows about it.
+/// Facts about a batch that its store knows.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) document_key: &'static str,

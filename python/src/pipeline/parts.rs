@@ -1,4 +1,4 @@
-//! What is selected of a chunk along one axis, and where it goes.
+//! Parts of a chunk that are selected along one axis, and their places in the output.
 
 use crate::pipeline::batch::Item;
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
@@ -59,10 +59,10 @@ impl Part {
     }
 }
 
-/// What is selected of a chunk along an axis, and where that is in the output.
+/// Part of a chunk that is selected along an axis, and its place in the output.
 pub(crate) type Projection = (Part, Option<Part>);
 
-/// What is selected along one axis of each of the chunks along it.
+/// Selections along one axis of the chunks along it.
 #[derive(Debug, Default)]
 pub(crate) struct Axis {
     projections: Vec<Projection>,
@@ -93,7 +93,7 @@ impl Axis {
         self.last
     }
 
-    /// What is selected of an axis with these chunks, and how much; `None` if outputs lie upon each other or leave something out.
+    /// Returns the selection of an axis with these chunks, and its length; `None` if outputs lie upon each other or leave something out.
     pub(crate) fn selection(&self, chunk_len: u64) -> Option<(AxisSelection, u64)> {
         let chunk_len = i64::try_from(chunk_len).ok()?;
         if let [(part, None)] = &self.projections[..] {
@@ -185,10 +185,10 @@ pub(crate) fn points(item: &Item<'_>, chunk_shape: &[u64]) -> PyResult<Option<(V
     Ok(Some((lists, out)))
 }
 
-/// What is selected of a chunk along each axis; `None` if it is no product of the axes.
+/// Returns the part of a chunk that is selected along each axis; `None` if the selection is no product of the axes.
 ///
 /// # Errors
-/// Those of Python.
+/// Errors of Python.
 pub(crate) fn projections(
     item: &Item<'_>,
     drop_axes: &[usize],
@@ -291,8 +291,8 @@ fn out_part(part: &Bound<'_, PyAny>, at: At) -> PyResult<Option<Part>> {
     Ok((0 <= start && start <= stop).then_some(Part::Range { start, len: stop - start, step: 1 }))
 }
 
-/// The integers of an array which has a length along one axis only (`numpy.ix_`) or stands alone beside ranges, or the positions of a mask of
-/// one axis.
+/// The integers of an array which has a length along one axis only (`numpy.ix_`) or stands alone beside ranges, or the positions of a mask
+/// of one axis.
 fn array(part: &Bound<'_, PyAny>, At { rank, axis, is_alone }: At) -> PyResult<Option<Vec<i64>>> {
     let Ok(untyped) = part.cast::<PyUntypedArray>() else { return Ok(None) };
     let shape = untyped.shape();
