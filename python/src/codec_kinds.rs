@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use zarr::codec::Kind;
 
-/// What zarr-python calls the codecs of each name: `"filters"`, `"serializer"` or `"compressors"`. One that is not known makes bytes of bytes, as
+/// Returns the kind that zarr-python gives the codecs of each name: `"filters"`, `"serializer"` or `"compressors"`. One that is not known makes bytes of bytes, as
 /// most do.
 #[pyfunction]
 pub(crate) fn codec_kinds(names: Vec<String>) -> Vec<&'static str> {

@@ -201,7 +201,7 @@ impl Codecs {
         Ok(known.seen.iter().map(Seen::is_missing).collect())
     }
 
-    /// As [`read`](Self::read), of elements of variable length: into texts of numpy, or returned as [`variable::to_python`] makes them.
+    /// Reads as [`read`](Self::read), but elements of variable length: into strings of numpy, or returned as [`variable::to_python`] makes them.
     #[pyo3(signature = (batch, source, out=None))]
     fn read_variable<'py>(
         &self,

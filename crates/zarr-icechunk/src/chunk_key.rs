@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 /// The position of a chunk in the grid, or the beginning of one.
 pub(crate) type Index = SmallVec<[u32; 6]>;
 
-/// An array has at most so many dimensions.
+/// Most dimensions that an array may have.
 pub(crate) const MAX_RANK: usize = 1024;
 
 /// The path of the array, empty for the root, and the position of the chunk; `None` if this is the key of no chunk. Of a prefix without its

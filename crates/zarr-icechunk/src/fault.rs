@@ -52,7 +52,7 @@ pub enum IcechunkFault {
     Compressed {
         /// The file.
         file: String,
-        /// What zstd says.
+        /// Message of zstd.
         reason: String,
     },
     /// The content of a file breaks its schema.

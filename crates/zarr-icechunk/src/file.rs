@@ -7,7 +7,7 @@ use zarr_store::{ByteRange, Bytes, GetOptions, Key, Result};
 use crate::fault::{FILE_TYPE, IcechunkFault};
 use crate::wait::{Below, Way};
 
-/// What a file holds; the number is that of the header.
+/// Kind of the content of a file, with its number in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FileType {
     Snapshot = 1,

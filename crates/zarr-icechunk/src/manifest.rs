@@ -11,7 +11,7 @@ use crate::fault::IcechunkFault;
 use crate::flat::{self, FlatFault, Table, Vector};
 use crate::id::Id;
 
-/// A compressed URL has at most so many bytes.
+/// Most bytes that a compressed URL may have.
 const MAX_URL: usize = 4096;
 
 type Result<T> = std::result::Result<T, IcechunkFault>;

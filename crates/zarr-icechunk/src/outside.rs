@@ -12,7 +12,7 @@ pub type OpenFile = dyn Fn(&str) -> Result<(Arc<dyn Store>, Key)> + Send + Sync;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allowed {
     prefixes: Vec<String>,
-    /// What `vcc://NAME/` stands for.
+    /// URL that `vcc://NAME/` stands for.
     containers: Vec<(String, String)>,
 }
 

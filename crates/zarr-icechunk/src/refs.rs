@@ -16,7 +16,7 @@ const MAIN: &str = "main";
 const REPOSITORY: &str = "repo";
 /// A file with a reference is at most so large.
 const MAX_REFERENCE: u64 = 4096;
-/// So many names are listed in an error.
+/// Number of names that an error lists.
 const MAX_NAMES: usize = 20;
 
 /// Which state of a repository: a branch, a tag or a snapshot.

@@ -49,7 +49,7 @@ impl Node {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) manifest: Id,
-    /// Of each dimension; of none for all chunks.
+    /// Range of the indices of each dimension; empty for all chunks.
     ranges: Vec<Range<u32>>,
 }
 
@@ -59,7 +59,7 @@ impl Extent {
         self.ranges.iter().zip(index).all(|(range, at)| range.contains(at))
     }
 
-    /// Whether chunks with so many dimensions are in the manifest.
+    /// Whether chunks with this number of dimensions are in the manifest.
     pub(crate) fn has_rank(&self, rank: usize) -> bool {
         self.ranges.is_empty() || self.ranges.len() == rank
     }

@@ -25,7 +25,7 @@ use crate::wait::{Below, Way, wait};
 
 use not_blocking::NotBlocking;
 
-/// Manifests in memory take at most so many bytes.
+/// Most bytes that manifests in memory take.
 const MANIFEST_BYTES: usize = 256 << 20;
 
 /// How a repository is opened.
@@ -72,7 +72,7 @@ impl IcechunkOptions {
         self
     }
 
-    /// With manifests of at most so many bytes in memory, and the one that is in use. By default 256 MiB.
+    /// Keeps manifests of at most `manifest_bytes` bytes in memory, and the one that is in use. By default 256 MiB.
     #[must_use]
     pub fn manifest_bytes(self, manifest_bytes: usize) -> Self {
         Self { manifest_bytes, ..self }
@@ -86,7 +86,7 @@ impl IcechunkOptions {
 #[derive(Clone, Debug)]
 pub struct IcechunkStore(Arc<Inner>);
 
-/// What both ways of reading share.
+/// State that both ways of reading share.
 #[derive(Debug)]
 struct Inner {
     /// For messages.

@@ -84,7 +84,7 @@ impl Batch {
         Self::of(items, chunk_shape, grid, Selection::Coordinates(positions), (vec![count], parts))
     }
 
-    /// What is under way ends with an error, as soon as the next request is made.
+    /// Interrupts the operations that are under way: they end with an error as soon as the next request is made.
     fn interrupt(&self) {
         self.interrupt.set();
     }

@@ -9,7 +9,7 @@ use crate::repositories::{files, options};
 
 /// How many damaged states of all files are looked at.
 const ROUNDS: u64 = 1_500;
-/// All values are read in one of so many of them.
+/// Number of damaged repositories of which one has all its values read.
 const WHOLE: u64 = 40;
 
 /// Numbers by chance, the same in each run (SplitMix64).

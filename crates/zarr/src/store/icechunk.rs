@@ -10,7 +10,7 @@ use super::{Scheme, Schemes, StoreAddress, StoreOptions};
 
 /// The option with the URLs of files outside of the repository that may be read.
 const ALLOW: &str = "allow";
-/// So many stores with such files are kept open.
+/// Number of stores with such files that are kept open.
 const MAX_STORES: usize = 64;
 
 pub(super) fn scheme() -> Scheme {
