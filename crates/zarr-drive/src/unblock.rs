@@ -229,9 +229,7 @@ impl AsyncStore for Sent {
                 Call::GetInto { .. }
                 | Call::SetMany { .. }
                 | Call::CreateMany { .. }
-                | Call::SetPartial { .. }
-                | Call::FindLink { .. }
-                | Call::Leftovers { .. } => return fallback(Asynchronous(self), call).await,
+                | Call::SetPartial { .. } => return fallback(Asynchronous(self), call).await,
                 call => call,
             };
             let (operation, name) = (call.operation(), call.name().to_owned());
