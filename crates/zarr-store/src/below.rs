@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::{AccessProfile, Answer, AsyncStore, BoxFuture, Call, Capabilities, Error, Result, Store};
 
 /// A store that is asked, in the form that blocks or in the one without blocking: for a [`Wrapper`](crate::Wrapper), which is written once
-/// for both. In the form that blocks, the futures are done when they are polled first.
+/// for both. In the form that blocks, the store is asked when the future is made.
 pub trait Below: Copy + Send + Sync + fmt::Display {
     /// Answers a call.
     fn call<'c>(self, call: Call<'c>) -> Answering<'c>

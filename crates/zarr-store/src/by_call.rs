@@ -1,6 +1,7 @@
 //! The methods of stores, by calls.
 
 /// The methods of [`Store`](crate::Store) that are calls, for an implementation of [`Store::call`](crate::Store::call).
+/// It has a `call` of its own: that by default asks the methods, which would ask it again without an end.
 ///
 /// # Example
 /// ```

@@ -34,7 +34,7 @@ pub enum Call<'a> {
         /// Which state of the value.
         options: Cow<'a, GetOptions>,
     },
-    /// Get a whole value into memory of the caller. A store that does not block declines.
+    /// Get a whole value into memory of the caller. A store that does not block may decline.
     GetInto {
         /// The key.
         key: Cow<'a, Key>,

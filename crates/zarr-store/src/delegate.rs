@@ -4,7 +4,8 @@
 ///
 /// For a store that answers some methods in its own way, and leaves others as they are by default. One that wraps another, in each form of
 /// it, is a [`Wrapper`](crate::Wrapper). `#[deny(clippy::missing_trait_methods)]` on the implementation reports methods that are neither
-/// delegated nor written.
+/// delegated nor written. `call` stays as it is by default, which asks the methods: if it went to the other store, it would pass by those that are
+/// written.
 ///
 /// # Example
 /// ```
@@ -94,12 +95,6 @@ macro_rules! delegate {
     (@take_warnings |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store; take_warnings() -> Vec<String> } };
     (@flush |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store; flush() -> $crate::Result<()> } };
     (@barrier |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store; barrier() -> $crate::Result<()> } };
-    (@call |$this:ident| $store:expr) => {
-        fn call(&self, call: $crate::Call<'_>) -> $crate::Result<$crate::Answer> {
-            let $this = self;
-            $store.call(call)
-        }
-    };
     (@capabilities |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;
         capabilities() -> $crate::Capabilities } };
     (@access_profile |$this:ident| $store:expr) => { $crate::delegate! { @fn |$this| $store;

@@ -14,7 +14,11 @@ impl<S: Store + ?Sized> Store for Arc<S> {
     crate::delegate! { |this| (**this);
         get, get_into, set, set_pieces, begin_set, append_to_set, finish_set, set_many, create_many,
         copy_source, copy, erase, list_dir, list_prefix, list_sizes, erase_prefix, set_partial, rename_prefix, exchange_prefixes, as_async,
-        find_link, leftovers, parent, pin, is_in_place, try_lock, take_warnings, flush, barrier, call, capabilities, access_profile
+        find_link, leftovers, parent, pin, is_in_place, try_lock, take_warnings, flush, barrier, capabilities, access_profile
+    }
+
+    fn call(&self, call: Call<'_>) -> Result<Answer> {
+        (**self).call(call)
     }
 }
 

@@ -120,8 +120,8 @@ pub trait Store: Send + Sync + fmt::Debug + fmt::Display {
     }
 
     /// Sets values that must not be there, in this order, each as [`Store::set`] does with
-    /// [`Precondition::NotExists`](crate::Precondition::NotExists) and this durability. A store that waits for a disk overrides this, to wait once for many of them: the values of a group of them may then take their
-    /// names when the bytes of all are on the disk.
+    /// [`Precondition::NotExists`](crate::Precondition::NotExists) and this durability. A store that waits for a disk overrides this, to
+    /// wait once for many of them: the values of a group of them may then take their names when the bytes of all are on the disk.
     ///
     /// # Errors
     /// As [`Store::set`]; [`crate::Error::Precondition`] names the key that is there. Values before the failed one may be set.
