@@ -2,6 +2,7 @@
 
 mod circles;
 mod edges;
+mod english;
 mod features;
 mod files;
 mod profiles;

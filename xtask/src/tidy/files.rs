@@ -1,5 +1,6 @@
 //! The form of source files.
 
+use super::english;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -84,6 +85,9 @@ pub(super) fn check(root: &Path) -> Result<Vec<String>, String> {
         let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
         let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         check_file(&name, &text, &mut faults);
+        if !name.starts_with("xtask/src/tidy/") {
+            english::check(&name, &text, &mut faults);
+        }
     }
     Ok(faults)
 }
