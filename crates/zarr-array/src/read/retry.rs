@@ -1,11 +1,9 @@
 //! Further attempts at a part of a read: without the cache, where outdated content may have made it fail; and chunks alone that others
 //! replaced while they were read in parts.
 
-use super::span::ReadContext;
-use super::{ArrayRead, ReadPart};
+use super::{ArrayRead, MAX_INDIVIDUALLY, ReadPart};
 use crate::drive::Drive;
 use crate::{Error, ErrorKind, Result};
-use std::slice;
 use zarr_grid::ChunkIndex;
 
 /// How often chunks are read again that others keep replacing while they are read.
@@ -25,38 +23,29 @@ impl<D: Drive> ArrayRead<'_, D> {
         replaced: Option<Vec<ChunkIndex>>,
     ) -> Result<()> {
         let context = self.context.again();
-        let replaced = match replaced {
+        let mut replaced = match replaced {
             Some(replaced) => replaced,
             None => {
                 self.run(part.job(&context, chunks)?).await?;
                 context.take_replaced()
             }
         };
-        // One after the other: they have parts of the same output, and are few.
-        for chunk in &replaced {
-            self.read_replaced(part, &context, chunk).await?;
-        }
-        self.context.add(&context);
-        Ok(())
-    }
-
-    /// Reads a chunk until it is of one state.
-    async fn read_replaced(
-        &self,
-        part: &mut impl ReadPart,
-        context: &ReadContext<'_>,
-        chunk: &ChunkIndex,
-    ) -> Result<()> {
         for _ in 0..MAX_TRIES {
-            self.run(part.job(context, Some(slice::from_ref(chunk)))?).await?;
-            if context.take_replaced().is_empty() {
+            if replaced.is_empty() {
+                self.context.add(&context);
                 return Ok(());
             }
+            replaced.sort_unstable();
+            replaced.dedup();
+            for chunks in replaced.chunks(MAX_INDIVIDUALLY) {
+                self.run(part.job(&context, Some(chunks))?).await?;
+            }
+            replaced = context.take_replaced();
         }
         let message = format!("the chunk was replaced each of the {MAX_TRIES} times that it was read");
         Err(Error::new(ErrorKind::Conflict, message).at(|location| {
-            location.chunk = Some(chunk.clone());
-            location.key = context.core.key(chunk).ok().map(|key| key.to_string());
+            location.chunk = replaced.first().cloned();
+            location.key = replaced.first().and_then(|chunk| context.core.key(chunk).ok()).map(|key| key.to_string());
         }))
     }
 }

@@ -3,11 +3,11 @@
 
 use super::span::ReadContext;
 use super::{ArrayRead, ReadJob, ReadPart};
-use crate::Result;
 use crate::advanced_selection::{finest_grid, next_batch};
 use crate::buffer::Buffer;
 use crate::drive::Drive;
 use crate::selected_memory::ContiguousOutput;
+use crate::{Error, ErrorKind, Result};
 use std::sync::Arc;
 use zarr_codec::ViewMut;
 use zarr_dtype::Heap;
@@ -34,6 +34,9 @@ impl<D: Drive> ArrayRead<'_, D> {
             for (chunk, bytes) in batch.iter().zip(staged.bytes()) {
                 chunk.copy(item, bytes, out.bytes()?)?;
             }
+        }
+        if next != chunks.len() {
+            return Err(Error::new(ErrorKind::Internal, "a chunk of a selection lies outside of the array"));
         }
         out.finish()
     }
@@ -85,7 +88,8 @@ impl ReadPart for StagedBoxes {
             let (bytes, others) = rest.split_at_mut(*size);
             rest = others;
             // A box lies in one chunk.
-            let lies_in = |chunks: &[ChunkIndex]| chunks.contains(&context.core.grid.intersect(region).get(0).index);
+            let lies_in =
+                |chunks: &[ChunkIndex]| chunks.binary_search(&context.core.grid.intersect(region).get(0).index).is_ok();
             if chunks.is_none_or(lies_in) {
                 let shape = region.shape().iter().map(|&len| len as usize).collect::<Vec<_>>();
                 let view = ViewMut::new(bytes, self.item, &shape)?.with_heap(self.heap.clone());
