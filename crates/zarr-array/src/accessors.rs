@@ -198,6 +198,15 @@ macro_rules! group_accessors {
                 new.dialect(dialect)
             }
 
+            /// Refuses a change of a store without conditional sets, where strict writers are asked for.
+            pub(crate) fn check_strict_writers(&self, what: &str) -> Result<()> {
+                if !self.strict_writers {
+                    return Ok(());
+                }
+                zarr_hierarchy::check_strict_writers(self.store().capabilities(), what)
+                    .map_err(|error| self.with_location(error))
+            }
+
             pub(crate) fn below(&self, name: &str) -> Result<String> {
                 let path = self.found.path.join(name).map_err(|error| self.with_location(error.into()))?;
                 Ok(path.to_string())

@@ -5,7 +5,7 @@ use crate::{AsyncArray, EraseProgress, Group, IntoFlow, NewArray, NewGroup, Opti
 use std::fmt;
 use std::sync::Arc;
 use zarr_drive::unblock;
-use zarr_hierarchy::{Erasure, Staleness, check_strict_writers, in_store, open_group_async, open_node_async};
+use zarr_hierarchy::{Erasure, Staleness, in_store, open_group_async, open_node_async};
 use zarr_json::Map;
 use zarr_meta::{Copies, StoredNode};
 use zarr_store::AsyncStore;
@@ -34,7 +34,7 @@ pub struct AsyncGroup {
     pub(crate) registry: Arc<Registry>,
     pub(crate) found: StoredNode,
     created: Created,
-    strict_writers: bool,
+    pub(crate) strict_writers: bool,
 }
 
 impl AsyncGroup {
@@ -95,10 +95,7 @@ impl AsyncGroup {
     /// # Errors
     /// As there.
     pub async fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        if self.strict_writers {
-            check_strict_writers(self.store.capabilities(), "a change of attributes")
-                .map_err(|error| self.with_location(error))?;
-        }
+        self.check_strict_writers("a change of attributes")?;
         self.found = zarr_hierarchy::set_attributes_async(&*self.store, &self.found, attributes).await?;
         Ok(())
     }
@@ -188,6 +185,7 @@ impl AsyncGroup {
     /// # Errors
     /// As there.
     pub async fn consolidate(&self) -> Result<u64> {
+        self.check_strict_writers("consolidated metadata")?;
         self.created.note();
         zarr_hierarchy::consolidate_async(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
             .await
@@ -209,6 +207,7 @@ impl AsyncGroup {
     /// # Errors
     /// As there.
     pub async fn drop_consolidated(&self) -> Result<()> {
+        self.check_strict_writers("consolidated metadata")?;
         self.created.note();
         zarr_hierarchy::drop_consolidated_async(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
             .await

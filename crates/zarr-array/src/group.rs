@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use zarr_drive::run;
 use zarr_hierarchy::jobs::Operation;
 use zarr_hierarchy::node::{self, DroppedCopies, FindDialect, Foresee, Knowing};
-use zarr_hierarchy::{
-    CopiedAbove, Erasure, Staleness, WalkJob, check_strict_writers, in_store, open_group, open_node, with_location,
-};
+use zarr_hierarchy::{CopiedAbove, Erasure, Staleness, WalkJob, in_store, open_group, open_node, with_location};
 use zarr_json::{Map, Value};
 use zarr_meta::{Copies, Dialect, GroupMetadata, Node, StoredNode};
 use zarr_store::Store;
@@ -180,10 +178,7 @@ impl Group {
     /// # Errors
     /// As there.
     pub fn set_attributes(&mut self, attributes: Map) -> Result<()> {
-        if self.strict_writers {
-            check_strict_writers(self.store.capabilities(), "a change of attributes")
-                .map_err(|error| self.with_location(error))?;
-        }
+        self.check_strict_writers("a change of attributes")?;
         self.found = zarr_hierarchy::set_attributes(&*self.store, &self.found, attributes)?;
         Ok(())
     }
@@ -301,6 +296,7 @@ impl Group {
     /// # Ok::<(), zarr_array::Error>(())
     /// ```
     pub fn consolidate(&self) -> Result<u64> {
+        self.check_strict_writers("consolidated metadata")?;
         self.created.note();
         zarr_hierarchy::consolidate(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
             .map_err(|error| in_store(&*self.store, error))
@@ -320,6 +316,7 @@ impl Group {
     /// # Errors
     /// As [`drop_consolidated`](zarr_hierarchy::drop_consolidated).
     pub fn drop_consolidated(&self) -> Result<()> {
+        self.check_strict_writers("consolidated metadata")?;
         self.created.note();
         zarr_hierarchy::drop_consolidated(&*self.store, &self.found.path.to_string(), Some(self.found.dialect))
             .map_err(|error| in_store(&*self.store, error))

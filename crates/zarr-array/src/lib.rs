@@ -26,7 +26,7 @@
 //! ```text
 //! selection ─► overlaps with chunks, axis by axis ─► windows of the output ─► a job: requests, decoded chunks ─► driver ─► store
 //! ```
-//! The plan of a read resolves the selection, says which chunks are read into which windows of the output, and has chunks read again
+//! A read resolves the selection, divides it into windows of the output, one for each chunk, and has chunks read again
 //! that others replaced meanwhile. Chunks are fetched and decoded in groups. Inner chunks of a shard are read as chunks are, behind the
 //! index of the shard.
 //!

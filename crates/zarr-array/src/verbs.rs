@@ -56,7 +56,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
     async fn read_bytes(&self, resolved: &Resolved, bytes: &mut [u8]) -> Result<()> {
         crate::buffer::advise_large(bytes);
         let out = selected_memory::output(bytes, self.core.element(), resolved, None)?;
-        self.read_planned(resolved, out, true).await
+        self.read_view(resolved, out, true).await
     }
 
     /// A selection as numbers of a type.
@@ -73,7 +73,7 @@ impl<'a, D: Drive> Verbs<'a, D> {
     pub(crate) async fn read_data(&self, resolved: &Resolved) -> Result<ArrayData> {
         selected_memory::len(resolved, self.core.data_type().item_size())?;
         let mut data = ArrayData::zeroed(self.core.element(), &resolved.output_shape())?;
-        self.read_planned(resolved, data.view_mut(), true).await?;
+        self.read_view(resolved, data.view_mut(), true).await?;
         Ok(data.reshaped(resolved.result_shape()))
     }
 
@@ -82,13 +82,13 @@ impl<'a, D: Drive> Verbs<'a, D> {
         let element = self.core.element();
         let destination = out.destination(&element.data_type).map_err(|error| self.locate(error))?;
         match destination.map(|destination| destination.selected(element, resolved)) {
-            Some(out) => self.read_planned(resolved, out.map_err(|error| self.locate(error))?, false).await,
+            Some(out) => self.read_view(resolved, out.map_err(|error| self.locate(error))?, false).await,
             None => out.assign(&self.read_data(resolved).await?).map_err(|error| self.locate(error)),
         }
     }
 
     /// Reads into `out`, which has the output shape.
-    async fn read_planned(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
+    async fn read_view(&self, resolved: &Resolved, out: ViewMut<'_>, zeroed: bool) -> Result<()> {
         // Selections that are no region go through a staging buffer, which is fresh memory.
         let zeroed = zeroed || !matches!(resolved, Resolved::Box(_));
         let read = self.begin_read(out.size(), zeroed).await?;

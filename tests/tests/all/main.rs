@@ -34,6 +34,7 @@ mod foreign;
 mod found_stores;
 mod fuzz;
 mod gone;
+mod group_verbs;
 mod hdf5;
 mod hierarchies;
 #[cfg(target_os = "linux")]

@@ -181,6 +181,8 @@ fn strict_writers_refuse_stores_without_conditions() {
         array.set_attribute("x", &1),
         array.set_dimension_names(&["a", "b"]),
         group.set_attribute("x", &1),
+        group.consolidate().map(drop),
+        group.drop_consolidated(),
         same.set_attribute("x", &1),
     ];
     for (number, result) in refused.into_iter().enumerate() {
