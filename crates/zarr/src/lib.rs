@@ -94,7 +94,7 @@
 //! `zarr-store` and a crate for each kind, who runs operations on them in `zarr-drive`, hierarchies in `zarr-hierarchy`, arrays in
 //! `zarr-array`, conversions in `zarr-convert`, checks in `zarr-check`, comparisons in `zarr-compare`, statistics in `zarr-stats`, the
 //! passes over all elements of these in `zarr-scan`, pictures in `zarr-view`, a server in `zarr-serve`, files
-//! of other formats in `zarr-netcdf` and `zarr-references`. Each can be used alone.
+//! of other formats in `zarr-hdf5`, `zarr-netcdf`, `zarr-references` and `zarr-icechunk`. Each can be used alone.
 
 mod address;
 #[cfg(feature = "check")]

@@ -49,7 +49,11 @@ pub(super) const REFERENCES: &str = "references of kerchunk";
 const NETCDF_HINT: &str =
     if cfg!(feature = "netcdf") { "it is only read; `zarr convert` converts it to Zarr" } else { XARRAY };
 const XARRAY: &str = "xarray reads it, and writes Zarr by to_zarr";
-const HDF5: &str = "a build with the feature `hdf5` opens it as a store; xarray reads it, and writes Zarr by to_zarr";
+const HDF5: &str = if cfg!(feature = "hdf5") {
+    "it is only read; `zarr convert` converts it to Zarr"
+} else {
+    "a build with the feature `hdf5` opens it as a store; xarray reads it, and writes Zarr by to_zarr"
+};
 const ICECHUNK: &str = if cfg!(feature = "icechunk") {
     "icechunk:ADDRESS opens it, with @BRANCH, @tag.NAME or @SNAPSHOT behind it where `main` is not meant"
 } else {
