@@ -226,10 +226,9 @@ impl AsyncStore for Sent {
         Box::pin(async move {
             let call = match call {
                 // One set at a time is copied and sent.
-                Call::GetInto { .. }
-                | Call::SetMany { .. }
-                | Call::CreateMany { .. }
-                | Call::SetPartial { .. } => return fallback(Asynchronous(self), call).await,
+                Call::GetInto { .. } | Call::SetMany { .. } | Call::CreateMany { .. } | Call::SetPartial { .. } => {
+                    return fallback(Asynchronous(self), call).await;
+                }
                 call => call,
             };
             let (operation, name) = (call.operation(), call.name().to_owned());
