@@ -275,7 +275,8 @@ impl Group {
             .map_err(|error| in_store(&*self.store, error))
     }
 
-    /// Writes the consolidated metadata of this group; returns the number of nodes in it, as [`consolidate`](zarr_hierarchy::consolidate) does.
+    /// Writes the consolidated metadata of this group, as [`consolidate`](zarr_hierarchy::consolidate) does; returns the number of nodes in it, the
+    /// group included.
     ///
     /// # Errors
     /// As there.
@@ -289,7 +290,7 @@ impl Group {
     /// let root = Group::create(&store, "/", NewGroup::default(), &registry)?;
     /// root.create_group("a", NewGroup::default())?;
     /// assert!(root.contains("a")? && !root.contains("b")?);
-    /// assert_eq!(root.consolidate()?, 1);
+    /// assert_eq!(root.consolidate()?, 2);
     /// assert!(root.staleness()?.is_some_and(|staleness| !staleness.is_stale()));
     /// root.drop_consolidated()?;
     /// assert!(root.staleness()?.is_none());

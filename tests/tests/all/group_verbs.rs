@@ -45,7 +45,7 @@ fn groups_know_what_is_below() {
 fn groups_consolidate_and_go_on_with_what_is_there() {
     each(|root, dialect| {
         assert!(call!(root, staleness()).is_none(), "{dialect}");
-        assert_eq!(call!(root, consolidate()), 2, "{dialect}");
+        assert_eq!(call!(root, consolidate()), 3, "{dialect}");
         assert!(!call!(root, staleness()).unwrap().is_stale(), "{dialect}");
         assert_eq!(call!(root, consolidated_walk()).nodes.len(), 3, "{dialect}");
         // A handle that has read the copies: they are gone with the change.
