@@ -1,6 +1,6 @@
 //! The global heap, in which elements of variable length lie.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hdf5_reader::Storage;
@@ -11,11 +11,38 @@ use crate::fault::{Refusal, guarded};
 /// Maximum number of collections that are kept; each has 4 KiB and more.
 const KEPT: usize = 64;
 
+/// Maximum number of bytes of the collections that are kept.
+const KEPT_BYTES: usize = 64 << 20;
+
 /// The collections that were read last.
 #[derive(Debug, Default)]
-pub(crate) struct Heaps(Mutex<HashMap<u64, Collection>>);
+pub(crate) struct Heaps(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    collections: HashMap<u64, Collection>,
+    /// The addresses of the collections, the oldest first, and their bytes.
+    order: VecDeque<(u64, usize)>,
+    bytes: usize,
+}
 
 type Collection = Arc<HashMap<u32, Vec<u8>>>;
+
+impl Kept {
+    /// Keeps a collection of this number of bytes, in the place of the oldest ones.
+    fn keep(&mut self, address: u64, collection: Collection, bytes: usize) {
+        if bytes > KEPT_BYTES || self.collections.insert(address, collection).is_some() {
+            return;
+        }
+        self.order.push_back((address, bytes));
+        self.bytes += bytes;
+        while self.order.len() > KEPT || self.bytes > KEPT_BYTES {
+            let Some((oldest, bytes)) = self.order.pop_front() else { break };
+            self.collections.remove(&oldest);
+            self.bytes -= bytes;
+        }
+    }
+}
 
 /// Sizes of numbers in a file, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -72,17 +99,33 @@ impl Heaps {
     }
 
     fn collection(&self, storage: &dyn Storage, sizes: Sizes, address: u64) -> Result<Collection, Refusal> {
-        if let Some(kept) = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&address) {
+        if let Some(kept) = self.0.lock().unwrap_or_else(PoisonError::into_inner).collections.get(&address) {
             return Ok(Arc::clone(kept));
         }
         let parsed = guarded(|| GlobalHeapCollection::parse_at_storage(storage, address, sizes.offset, sizes.length))?;
+        let bytes = parsed.objects.iter().map(|object| object.data.len() + 64).sum();
         let objects = parsed.objects.into_iter().map(|object| (u32::from(object.index), object.data));
         let collection: Collection = Arc::new(objects.collect());
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT {
-            kept.clear();
-        }
-        kept.insert(address, Arc::clone(&collection));
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).keep(address, Arc::clone(&collection), bytes);
         Ok(collection)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_collections_make_room() {
+        let mut kept = Kept::default();
+        for address in 0..KEPT as u64 + 2 {
+            kept.keep(address, Collection::default(), 10);
+        }
+        assert_eq!((kept.collections.len(), kept.bytes), (KEPT, KEPT * 10));
+        assert!(!kept.collections.contains_key(&1) && kept.collections.contains_key(&2));
+        kept.keep(1000, Collection::default(), KEPT_BYTES - 15);
+        assert_eq!((kept.collections.len(), kept.bytes), (2, KEPT_BYTES - 5));
+        kept.keep(1001, Collection::default(), KEPT_BYTES + 1);
+        assert!(!kept.collections.contains_key(&1001) && kept.collections.contains_key(&1000));
     }
 }
