@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 
 use hdf5_reader::{Storage, StorageBuffer};
 use zarr_store::{ByteRange, Bytes, Error, ErrorKind, GetOptions, Key, Operation, Result, Snapshot, Store};
@@ -39,8 +40,8 @@ struct Blocks {
     order: VecDeque<u64>,
     /// Number of blocks that the next get asks for.
     next: u64,
-    /// The error of the store, which the reader of the format cannot carry.
-    failed: Option<Error>,
+    /// The errors of the store, which the reader of the format cannot carry, by the threads that met them.
+    failed: HashMap<ThreadId, Error>,
 }
 
 impl Source {
@@ -86,14 +87,14 @@ impl Source {
         self.base
     }
 
-    /// The error of the store that a read failed with, if one did.
+    /// The error of the store that a read of this thread failed with, if one did.
     pub(crate) fn take_failure(&self) -> Option<Error> {
-        self.lock().failed.take()
+        self.lock().failed.remove(&thread::current().id())
     }
 
-    /// Whether a read failed.
+    /// Whether a read of this thread failed.
     pub(crate) fn has_failed(&self) -> bool {
-        self.lock().failed.is_some()
+        self.lock().failed.contains_key(&thread::current().id())
     }
 
     /// `len` bytes from `at` on, out of blocks that are kept.
@@ -204,7 +205,7 @@ impl Storage for Source {
         }
         self.read(offset, len).map(StorageBuffer::from_vec).map_err(|error| {
             let message = error.to_string();
-            self.lock().failed.get_or_insert(error);
+            self.lock().failed.entry(thread::current().id()).or_insert(error);
             hdf5_reader::error::Error::Other(message)
         })
     }
