@@ -16,7 +16,7 @@ use crate::file::File;
 use crate::layout::Place;
 
 const DEFLATE: u16 = 1;
-const SHUFFLE: u16 = 2;
+pub(crate) const SHUFFLE: u16 = 2;
 const FLETCHER32: u16 = 3;
 const BLOSC: u16 = 32001;
 const ZSTD: u16 = 32015;
@@ -68,6 +68,27 @@ fn wrapped(filters: &[FilterDescription], mask: u32, stored: &[u8]) -> Option<Ve
         };
     }
     Some(bytes)
+}
+
+/// The number of bytes that [`wrapped`] makes of `len` bytes.
+fn wrapped_size(filters: &[FilterDescription], mask: u32, len: u64) -> Option<u64> {
+    let is_skipped = |at: usize| at < 32 && mask & (1 << at) != 0;
+    let has_checksum = filters.last().is_some_and(|last| last.id == FLETCHER32) && !is_skipped(filters.len() - 1);
+    let mut size = if has_checksum { len.checked_sub(4)? } else { len };
+    for (at, filter) in filters.iter().enumerate() {
+        let is_checksum = filter.id == FLETCHER32 && at + 1 == filters.len();
+        if is_skipped(at) || is_checksum {
+            size += match filter.id {
+                DEFLATE => 6 + 5 * size.div_ceil(0xffff).max(1),
+                SHUFFLE => 0,
+                FLETCHER32 => 4,
+                BLOSC => 16,
+                ZSTD => 13 + 3 * size.div_ceil(1 << 17).max(1),
+                _ => return None,
+            };
+        }
+    }
+    Some(size)
 }
 
 /// A stream of zlib with stored blocks (RFC 1950, RFC 1951).
@@ -124,6 +145,9 @@ fn blosc(bytes: &[u8], type_size: u32) -> Option<Vec<u8>> {
 /// The first bytes of all elements, then the second ones, and so on; what is no whole element stays at the end.
 fn shuffled(bytes: &[u8], size: usize) -> Vec<u8> {
     let size = size.max(1);
+    if size > bytes.len() {
+        return bytes.to_vec();
+    }
     let whole = bytes.len() - bytes.len() % size;
     let (elements, rest) = bytes.split_at(whole);
     let of = |at: usize| elements.iter().skip(at).step_by(size).copied();
@@ -131,6 +155,14 @@ fn shuffled(bytes: &[u8], size: usize) -> Vec<u8> {
 }
 
 impl MakeChunk for Wrapper {
+    fn size(&self, number: u32) -> Result<u64> {
+        let place = self.places.get(number as usize);
+        match place.and_then(|place| wrapped_size(&self.filters, place.mask, place.size)) {
+            Some(size) => Ok(size),
+            None => self.make(number).map(|bytes| bytes.len() as u64),
+        }
+    }
+
     fn make(&self, number: u32) -> Result<Bytes> {
         let fault = |text: &str| {
             let fault = Fault::new(format!("data set {}, chunk {number}: {text}", self.path));
@@ -146,5 +178,40 @@ impl MakeChunk for Wrapper {
 impl fmt::Debug for Wrapper {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Wrapper").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filters(ids: &[u16], data: &[u32]) -> Vec<FilterDescription> {
+        let filter = |id: &u16| FilterDescription { id: *id, name: None, client_data: data.to_vec() };
+        ids.iter().map(filter).collect()
+    }
+
+    #[test]
+    fn sizes_are_those_of_the_bytes() {
+        for ids in [&[DEFLATE][..], &[SHUFFLE, DEFLATE, FLETCHER32], &[ZSTD], &[BLOSC], &[SHUFFLE, FLETCHER32]] {
+            let filters = filters(ids, &[4, 2, 4]);
+            for len in [0, 1, 7, 0xffff, 0x10000, 1 << 17, (1 << 17) + 1] {
+                let bytes = vec![7; len];
+                let size = wrapped(&filters, u32::MAX, &bytes).map(|bytes| bytes.len() as u64);
+                assert_eq!(wrapped_size(&filters, u32::MAX, len as u64), size, "{ids:?} {len}");
+                let with_checksum = [&bytes[..], &fletcher32(&bytes).to_le_bytes()].concat();
+                if ids.ends_with(&[FLETCHER32]) {
+                    let mask = (1 << (ids.len() - 1)) - 1;
+                    let size = wrapped(&filters, mask, &with_checksum).map(|bytes| bytes.len() as u64);
+                    assert!(size.is_some());
+                    assert_eq!(wrapped_size(&filters, mask, with_checksum.len() as u64), size, "{ids:?} {len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn elements_larger_than_a_chunk_are_not_shuffled() {
+        assert_eq!(shuffled(&[1, 2, 3], usize::MAX), [1, 2, 3]);
+        assert_eq!(shuffled(&[1, 2, 3, 4, 5], 2), [1, 3, 2, 4, 5]);
     }
 }
