@@ -1,5 +1,7 @@
 //! Attributes as JSON.
 
+use std::collections::HashSet;
+
 use hdf5_reader::ByteOrder;
 use hdf5_reader::io::Cursor;
 use hdf5_reader::messages::HdfMessage;
@@ -10,31 +12,52 @@ use hdf5_reader::object_header::ObjectHeader;
 use zarr_dtype::DataType;
 use zarr_json::{Number, Value};
 
-use crate::element_type::{is_bool, trimmed};
+use crate::element_type::{check_numbers, is_bool, trimmed};
 use crate::fault::Refusal;
 use crate::file::File;
 use crate::heap::Reference;
 use crate::links::heap_objects;
+use crate::raw;
 
-/// Maximum number of bytes of strings and lists in the attributes of one object.
+/// Maximum number of bytes of the attributes of one object.
 const MAX_BYTES: usize = 16 << 20;
+/// Number of bytes that a value counts for at least.
+const OF_VALUE: usize = 16;
 
-/// The attributes of an object, in the order of the file.
-pub(crate) fn attributes(file: &File, header: &ObjectHeader) -> Result<Vec<AttributeMessage>, Refusal> {
+/// The attributes of an object, in the order of the file. Those that are left out are given to `warn`.
+pub(crate) fn attributes(
+    file: &File,
+    address: u64,
+    header: &ObjectHeader,
+    warn: &mut dyn FnMut(String),
+) -> Result<Vec<AttributeMessage>, Refusal> {
     let mut attributes = Vec::new();
+    let mut add = |bytes: &[u8]| {
+        let attribute =
+            file.guard(|| parse(&mut Cursor::new(bytes), file.offset_size(), file.length_size(), bytes.len()))?;
+        let datatype = raw::attribute(bytes).map(|(_, datatype)| datatype);
+        let checked = datatype.ok_or_else(|| Refusal::new("it is cut off")).and_then(check_numbers);
+        match checked {
+            Ok(()) => attributes.push(attribute),
+            Err(refusal) => warn(format!("attribute {:?} is left out: {refusal}", attribute.name)),
+        }
+        Ok(())
+    };
+    for message in raw::messages(file, address, raw::ATTRIBUTE)? {
+        if message.is_shared {
+            return Err(Refusal::new("one lies in the table of shared messages, where it cannot be checked"));
+        }
+        add(&message.bytes)?;
+    }
     for message in &header.messages {
-        match message {
-            HdfMessage::Attribute(attribute) => attributes.push(attribute.clone()),
-            HdfMessage::AttributeInfo(info) if !file.is_undefined(info.fractal_heap_address) => {
-                let by_order = info.btree_creation_order_address.filter(|address| !file.is_undefined(*address));
-                let index = by_order.unwrap_or(info.btree_name_index_address);
-                for bytes in heap_objects(file, info.fractal_heap_address, index)? {
-                    attributes.push(file.guard(|| {
-                        parse(&mut Cursor::new(&bytes), file.offset_size(), file.length_size(), bytes.len())
-                    })?);
-                }
+        if let HdfMessage::AttributeInfo(info) = message
+            && !file.is_undefined(info.fractal_heap_address)
+        {
+            let by_order = info.btree_creation_order_address.filter(|address| !file.is_undefined(*address));
+            let index = by_order.unwrap_or(info.btree_name_index_address);
+            for bytes in heap_objects(file, info.fractal_heap_address, index)? {
+                add(&bytes)?;
             }
-            _ => {}
         }
     }
     Ok(attributes)
@@ -84,12 +107,14 @@ impl<'f> Values<'f> {
             return Ok(Value::Array(list));
         }
         for _ in 0..len {
+            self.spend(OF_VALUE)?;
             list.push(self.nested(datatype, inner, items)?);
         }
         Ok(Value::Array(list))
     }
 
     fn item(&mut self, datatype: &Datatype, bytes: &[u8]) -> Result<Value, Refusal> {
+        self.spend(OF_VALUE)?;
         Ok(match datatype {
             Datatype::FixedPoint { signed, byte_order, .. } => Value::from(integer(bytes, *signed, *byte_order)?),
             Datatype::Bitfield { byte_order, .. } => Value::from(integer(bytes, false, *byte_order)?),
@@ -125,11 +150,18 @@ impl<'f> Values<'f> {
                     let begin = field.byte_offset as usize;
                     let end = begin.saturating_add(self.size_of(&field.datatype)?);
                     let part = bytes.get(begin..end).ok_or_else(|| Refusal::new("a field is cut off"))?;
+                    self.spend(field.name.len())?;
                     members.push((field.name.clone(), self.item(&field.datatype, part)?));
                 }
                 match &members[..] {
                     [(r, re), (i, im)] if r == "r" && i == "i" => Value::Array(vec![re.clone(), im.clone()]),
-                    _ => Value::Object(zarr_json::Map::from_unique(members)),
+                    _ => {
+                        let mut names = HashSet::new();
+                        if let Some((name, _)) = members.iter().find(|(name, _)| !names.insert(name.as_str())) {
+                            return Err(Refusal::new(format!("two of its fields have the name {name:?}")));
+                        }
+                        Value::Object(zarr_json::Map::from_unique(members))
+                    }
                 }
             }
             Datatype::Reference { .. } => return Err(Refusal::new("references are not read")),

@@ -19,6 +19,7 @@ use crate::file::File;
 use crate::filters;
 use crate::layout::{Chunks, Place, StoredChunks};
 use crate::made::Maker;
+use crate::raw;
 use crate::walk::Node;
 use crate::wrap::{self, Wrapper};
 
@@ -27,14 +28,19 @@ const DIRECT_PART: u64 = 64 << 20;
 /// Size of the chunks that contiguous elements are divided into where a chunk is made as a whole, in bytes, about.
 const MADE_PART: u64 = 4 << 20;
 
+/// Maximum number of filters, which is that of the library: each has a bit in the masks of chunks.
+const MAX_FILTERS: usize = 32;
+
 /// An array of Zarr.
 pub(crate) struct Array {
     pub(crate) document: Map,
     /// Number of chunks along each axis.
     pub(crate) counts: Vec<u64>,
     pub(crate) table: ChunkTable,
-    /// Chunks that are stored.
+    /// Chunks that the index lists.
     pub(crate) stored: usize,
+    /// Bytes of elements that are kept.
+    pub(crate) inline: usize,
 }
 
 /// The document of a group.
@@ -125,10 +131,11 @@ pub(crate) fn array(
     let dataspace = dataspace.ok_or_else(|| lacking("shape"))?;
     let layout = layout.ok_or_else(|| lacking("layout"))?;
     let filters = filters.unwrap_or_default();
-    let mut stored = Stored::new(datatype)?;
-    if let Some(raw) = file.raw_datatype(&node.path) {
-        stored.check(&raw)?;
+    if filters.len() > MAX_FILTERS {
+        return Err(Refusal::new(format!("found {} filters, at most {MAX_FILTERS} are read", filters.len())));
     }
+    let mut stored = Stored::new(datatype)?;
+    stored.check(&raw::datatype(file, node.address)?)?;
     let shape = match dataspace.dataspace_type {
         DataspaceType::Scalar => Vec::new(),
         DataspaceType::Null => vec![0],
@@ -145,12 +152,14 @@ pub(crate) fn array(
     let part = if codecs.is_some() && filters.is_empty() { DIRECT_PART } else { MADE_PART };
     let most = dataspace.max_dims.as_deref();
     let grown = dimensions.grown(file, node, &shape, most);
-    let chunks = Chunks::new(file, layout, (&shape, most), &grown, size, !filters.is_empty(), part)?;
+    let is_filtered = !filters.is_empty();
+    let edges = (is_filtered, is_filtered && raw::leaves_edges(file, node.address)?);
+    let chunks = Chunks::new(file, layout, (&shape, most), &grown, size, edges, part)?;
     let is_unfit = |place: &Place| place.mask != 0 && !wrap::is_possible(filters, place.mask);
     let is_masked = matches!(&chunks.places, StoredChunks::At(places) if places.iter().any(is_unfit));
-    let number = match &chunks.places {
-        StoredChunks::Inline(_) => 1,
-        StoredChunks::At(places) => places.len(),
+    let (number, inline) = match &chunks.places {
+        StoredChunks::Inline(data) => (1, data.len()),
+        StoredChunks::At(places) => (places.len().max(chunks.listed), 0),
     };
     let data_type = stored.data_type.clone();
     let fill = fill_value(&stored, fill)?;
@@ -195,7 +204,7 @@ pub(crate) fn array(
         let names = names.into_iter().map(|name| name.map_or(Value::Null, Value::from));
         document.insert("dimension_names", Value::Array(names.collect()));
     }
-    Ok(Array { document, counts, table, stored: number })
+    Ok(Array { document, counts, table, stored: number, inline })
 }
 
 #[allow(clippy::too_many_arguments, reason = "each is a part of the array")]

@@ -37,6 +37,9 @@ impl Fault {
 }
 
 /// The result of a function of the reader, which hostile bytes may make panic.
+///
+/// Where a program is built so that a panic aborts it, nothing is caught. What is known to make the reader panic is therefore refused
+/// before.
 pub(crate) fn guarded<T>(read: impl FnOnce() -> Result<T, ReaderError>) -> Result<T, Refusal> {
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(result) => result.map_err(|error| Refusal::new(reason(&error))),

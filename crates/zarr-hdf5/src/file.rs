@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use hdf5_reader::error::Error as ReaderError;
 use hdf5_reader::object_header::ObjectHeader;
@@ -10,6 +11,7 @@ use zarr_store::{Error, ErrorKind, Result};
 
 use crate::fault::{Fault, Refusal, guarded};
 use crate::heap::{Heaps, Reference, Sizes};
+use crate::layout::MAX_TRIES;
 use crate::source::Source;
 
 /// A file and the parts of it that are kept.
@@ -17,6 +19,8 @@ pub(crate) struct File {
     pub(crate) source: Arc<Source>,
     hdf5: Hdf5File,
     heaps: Heaps,
+    /// Number of divisions that are left for looking for parts of contiguous elements.
+    pub(crate) tries: AtomicU64,
 }
 
 impl File {
@@ -25,7 +29,7 @@ impl File {
         let storage: Arc<dyn Storage> = Arc::clone(&source) as Arc<dyn Storage>;
         let opened = guarded(|| Hdf5File::from_storage(storage));
         match opened {
-            Ok(hdf5) => Ok(Self { source, hdf5, heaps: Heaps::default() }),
+            Ok(hdf5) => Ok(Self { source, hdf5, heaps: Heaps::default(), tries: AtomicU64::new(MAX_TRIES) }),
             Err(refusal) => Err(source.take_failure().unwrap_or_else(|| fault(&source, &refusal))),
         }
     }
@@ -79,12 +83,6 @@ impl File {
     /// The messages of the object at an address.
     pub(crate) fn header(&self, address: u64) -> Result<Arc<ObjectHeader>, Refusal> {
         self.guard(|| self.hdf5.get_or_parse_header(address))
-    }
-
-    /// The description of the data type of a data set as it lies in the file, which has more of numbers than the parsed one; `None` if
-    /// it is not found by its path.
-    pub(crate) fn raw_datatype(&self, path: &str) -> Option<Vec<u8>> {
-        self.guard(|| self.hdf5.dataset(path)?.raw_datatype()).ok()
     }
 
     /// The result of a function of the reader, which hostile bytes may make panic.

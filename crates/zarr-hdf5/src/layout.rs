@@ -1,11 +1,14 @@
 //! Where the chunks of a data set lie.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use hdf5_reader::btree_v1::{BTreeV1Key, collect_btree_v1_leaves_storage};
 use hdf5_reader::chunk_index::{
     ChunkEntry, collect_implicit_chunk_entries, collect_v2_chunk_entries_storage, single_chunk_entry,
 };
 use hdf5_reader::extensible_array::collect_extensible_array_chunk_entries_storage;
 use hdf5_reader::fixed_array::collect_fixed_array_chunk_entries_storage;
+use hdf5_reader::messages::dataspace::UNLIMITED;
 use hdf5_reader::messages::layout::{ChunkIndexing, DataLayout};
 
 use crate::fault::Refusal;
@@ -17,6 +20,8 @@ pub(crate) struct Chunks {
     /// Along each axis.
     pub(crate) counts: Vec<u64>,
     pub(crate) places: StoredChunks,
+    /// Number of entries of the index, of which some may lie outside.
+    pub(crate) listed: usize,
 }
 
 /// Where chunks lie.
@@ -43,14 +48,15 @@ const MAX_COUNT: u64 = 1 << 40;
 
 impl Chunks {
     /// The chunks of a data set of this shape, and of the largest that it may grow to, which is shown in another, whose elements have
-    /// `size` bytes. Contiguous elements are divided into chunks of about `part` bytes.
+    /// `size` bytes. Chunks that are cut off at the end have no filters where the layout leaves them. Contiguous elements are divided into
+    /// chunks of about `part` bytes.
     pub(crate) fn new(
         file: &File,
         layout: &DataLayout,
         (shape, most): (&[u64], Option<&[u64]>),
         shown: &[u64],
         size: usize,
-        is_filtered: bool,
+        (is_filtered, leaves_edges): (bool, bool),
         part: u64,
     ) -> Result<Self, Refusal> {
         let size = size as u64;
@@ -66,7 +72,7 @@ impl Chunks {
                     .ok_or_else(|| Refusal::new(format!("found {} bytes in the header, expected {len}", data.len())))?;
                 let counts: Vec<u64> = shape.iter().map(|len| u64::from(*len > 0)).collect();
                 let places = if len == 0 { StoredChunks::At(Vec::new()) } else { StoredChunks::Inline(data.to_vec()) };
-                Ok(Self { shape: whole, counts, places })
+                Ok(Self { shape: whole, counts, places, listed: 0 })
             }
             DataLayout::Contiguous { address, size: found } => {
                 let total = bytes(shape).ok_or_else(too_large)?;
@@ -74,15 +80,23 @@ impl Chunks {
                 if is_stored && *found < total {
                     return Err(Refusal::new(format!("found {found} bytes for its elements, expected {total}")));
                 }
-                let shape_of_chunks = if is_stored { divided(shape, size, part) } else { whole };
+                let len = file.storage().len();
+                if is_stored && address.checked_add(total).is_none_or(|end| end > len) {
+                    return Err(Refusal::new(format!(
+                        "found {total} bytes at byte {address} for its elements, the file has {len}"
+                    )));
+                }
+                let shape_of_chunks = if is_stored { divided(shape, size, part, &file.tries) } else { whole };
                 let counts = counts(shape, &shape_of_chunks);
                 let step = bytes(&shape_of_chunks).ok_or_else(too_large)?;
                 let number = if is_stored { total / step } else { 0 };
-                if is_stored && address.checked_add(total).is_none() {
-                    return Err(too_large());
-                }
                 let place = |index: u64| Place { index, offset: address + index * step, size: step, mask: 0 };
-                Ok(Self { shape: shape_of_chunks, counts, places: StoredChunks::At((0..number).map(place).collect()) })
+                Ok(Self {
+                    shape: shape_of_chunks,
+                    counts,
+                    places: StoredChunks::At((0..number).map(place).collect()),
+                    listed: 0,
+                })
             }
             DataLayout::Chunked { address, dims, chunk_indexing, .. } => {
                 // Newer versions list the size of elements as one more dimension.
@@ -101,9 +115,10 @@ impl Chunks {
                 let count = counts.iter().try_fold(1_u64, |count, along| count.checked_mul(*along));
                 let count = count.filter(|count| *count <= MAX_COUNT).ok_or_else(too_large)?;
                 let full = bytes(&chunk).ok_or_else(too_large)?;
-                let mut places = Vec::new();
+                let (mut places, mut listed) = (Vec::new(), 0);
                 if count > 0 && !file.is_undefined(*address) {
                     for entry in entries(file, *address, chunk_indexing.as_ref(), (shape, most), dims, size)? {
+                        listed += 1;
                         if file.is_undefined(entry.address) || entry.offsets.len() < shape.len() {
                             continue;
                         }
@@ -115,11 +130,14 @@ impl Chunks {
                         // Chunks behind the ends of a data set that was made smaller are kept in the file.
                         let Some(index) = index else { continue };
                         let size = if is_filtered && entry.size > 0 { entry.size } else { full };
-                        places.push(Place { index, offset: entry.address, size, mask: entry.filter_mask });
+                        let mut ends = entry.offsets.iter().zip(&chunk).zip(shape);
+                        let is_cut_off = ends.any(|((offset, len), end)| offset.saturating_add(*len) > *end);
+                        let mask = if leaves_edges && is_cut_off { u32::MAX } else { entry.filter_mask };
+                        places.push(Place { index, offset: entry.address, size, mask });
                     }
                 }
                 places.sort_unstable_by_key(|place| place.index);
-                Ok(Self { shape: chunk, counts, places: StoredChunks::At(places) })
+                Ok(Self { shape: chunk, counts, places: StoredChunks::At(places), listed })
             }
             #[allow(unreachable_patterns, reason = "a later reader may know more layouts")]
             _ => Err(Refusal::new("the layout of its data is not read")),
@@ -141,6 +159,13 @@ fn entries(
 ) -> Result<Vec<ChunkEntry>, Refusal> {
     let (storage, offsets, lengths) = (file.storage(), file.offset_size(), file.length_size());
     let rank = u32::try_from(shape.len()).unwrap_or(u32::MAX);
+    // Indexes of a fixed number of chunks have those of the largest shape.
+    let whole: Vec<u64> = match most {
+        Some(most) if most.len() == shape.len() => {
+            shape.iter().zip(most).map(|(len, most)| if *most == UNLIMITED { *len } else { *most }).collect()
+        }
+        _ => shape.to_vec(),
+    };
     file.guard(|| match indexing {
         None => {
             let leaves = collect_btree_v1_leaves_storage(storage, address, offsets, lengths, Some(rank), dims, None)?;
@@ -157,10 +182,10 @@ fn entries(
         }
         Some(ChunkIndexing::Implicit) => {
             let size = usize::try_from(size).unwrap_or(usize::MAX);
-            collect_implicit_chunk_entries(address, shape, dims, size, None, storage.len())
+            collect_implicit_chunk_entries(address, &whole, dims, size, None, storage.len())
         }
         Some(ChunkIndexing::FixedArray { .. }) => {
-            collect_fixed_array_chunk_entries_storage(storage, address, offsets, lengths, shape, dims, None)
+            collect_fixed_array_chunk_entries_storage(storage, address, offsets, lengths, &whole, dims, None)
         }
         Some(ChunkIndexing::ExtensibleArray { .. }) => {
             collect_extensible_array_chunk_entries_storage(storage, address, offsets, lengths, shape, most, dims, None)
@@ -174,27 +199,42 @@ fn entries(
 /// Maximum number of chunks that contiguous elements are divided into.
 const MAX_PARTS: u64 = 1 << 16;
 
-/// The shape of chunks of about `part` bytes, each of which is one range of elements in C order, and none of which is cut off.
-fn divided(shape: &[u64], size: u64, part: u64) -> Vec<u64> {
+/// Maximum number of divisions by which parts are looked for in a file.
+pub(crate) const MAX_TRIES: u64 = 1 << 26;
+
+/// The shape of chunks of at most `part` bytes where that makes few enough, each of which is one range of elements in C order, and none
+/// of which is cut off. Where no number of parts divides an axis, it stays whole.
+fn divided(shape: &[u64], size: u64, part: u64, tries: &AtomicU64) -> Vec<u64> {
     let mut chunk = shape.to_vec();
     let mut inner = shape.iter().product::<u64>().saturating_mul(size);
-    let mut number = 1_u64;
+    let mut left = MAX_PARTS;
     for (axis, len) in shape.iter().enumerate() {
         if inner <= part {
             break;
         }
         inner /= len;
         let fitting = (part / inner.max(1)).max(1);
-        let divides = |at: &u64| len.is_multiple_of(*at);
-        let small = (1..=len.isqrt()).filter(divides);
-        let along = small.flat_map(|at| [at, len / at]).filter(|at| *at <= fitting).max().unwrap_or(1);
-        chunk[axis] = along;
-        number = number.saturating_mul(len / along);
-        if along > 1 || inner <= part {
+        if fitting == 1 && *len <= left {
+            chunk[axis] = 1;
+            left /= len;
+            continue;
+        }
+        let most = left.min(*len);
+        let spend = |tries: u64| tries.checked_sub(most);
+        if tries.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err() {
             break;
         }
+        let least = len.div_ceil(fitting);
+        let divides = |parts: &u64| len.is_multiple_of(*parts);
+        let parts = (least..=most).find(divides).or_else(|| (1..=most.min(least)).rev().find(divides));
+        chunk[axis] = len / parts.unwrap_or(1);
+        // What is behind may be divided further where one index of this axis is a chunk.
+        if chunk[axis] > 1 {
+            break;
+        }
+        left /= len;
     }
-    if number > MAX_PARTS { shape.to_vec() } else { chunk }
+    chunk
 }
 
 #[cfg(test)]
@@ -203,6 +243,8 @@ mod tests {
 
     #[test]
     fn contiguous_elements_are_divided_into_ranges() {
+        let divided_by = |tries| move |shape: &[u64], size, part| divided(shape, size, part, &AtomicU64::new(tries));
+        let (divided, at_once) = (divided_by(MAX_TRIES), divided_by(9));
         assert_eq!(divided(&[10, 6], 1, 100), [10, 6]);
         assert_eq!(divided(&[10, 6], 1, 30), [5, 6]);
         assert_eq!(divided(&[10, 6], 1, 6), [1, 6]);
@@ -210,5 +252,12 @@ mod tests {
         assert_eq!(divided(&[7], 8, 16), [1]);
         assert_eq!(divided(&[100_003], 8, 16), [100_003]);
         assert_eq!(divided(&[], 8, 1), [0; 0]);
+        // More parts than the limit: fewer and larger ones.
+        assert_eq!(divided(&[1 << 20, 2], 1, 2), [16, 2]);
+        assert_eq!(divided(&[1 << 20], 1, 2), [16]);
+        assert_eq!(divided(&[2, 100_003], 8, 16), [1, 100_003]);
+        // Any length costs few divisions, and a file has a bounded number of them.
+        assert_eq!(divided(&[1 << 62], 1, 2), [1 << 46]);
+        assert_eq!(at_once(&[1 << 62], 1, 2), [1 << 62]);
     }
 }

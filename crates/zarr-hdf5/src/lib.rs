@@ -47,6 +47,7 @@ mod links;
 mod lzf;
 mod made;
 mod open;
+mod raw;
 mod source;
 mod walk;
 mod wrap;

@@ -1,7 +1,10 @@
 //! The members of groups.
 
+use std::collections::HashSet;
+
 use hdf5_reader::btree_v1::collect_btree_v1_leaves_storage;
 use hdf5_reader::btree_v2::{BTreeV2Header, BTreeV2Record, collect_btree_v2_records_storage};
+use hdf5_reader::error::Error;
 use hdf5_reader::fractal_heap::{FractalHeap, FractalHeapDirectBlockCache};
 use hdf5_reader::io::Cursor;
 use hdf5_reader::local_heap::LocalHeap;
@@ -65,6 +68,9 @@ fn link(message: &LinkMessage) -> Link {
     Link { name: message.name.clone(), target }
 }
 
+/// Maximum number of bytes of the links of a group, or of the attributes of an object.
+const MAX_BYTES: usize = 64 << 20;
+
 /// The objects of a heap that an index lists: links of a group, attributes of an object.
 pub(crate) fn heap_objects(file: &File, heap: u64, index: u64) -> Result<Vec<Vec<u8>>, Refusal> {
     let (storage, offsets, lengths) = (file.storage(), file.offset_size(), file.length_size());
@@ -74,6 +80,7 @@ pub(crate) fn heap_objects(file: &File, heap: u64, index: u64) -> Result<Vec<Vec
         let records = collect_btree_v2_records_storage(storage, &header, offsets, lengths, None, &[], None)?;
         let mut blocks = FractalHeapDirectBlockCache::default();
         let mut objects = Vec::new();
+        let (mut left, mut seen) = (MAX_BYTES, HashSet::new());
         for record in &records {
             let id = match record {
                 BTreeV2Record::LinkNameHash { heap_id, .. }
@@ -82,7 +89,14 @@ pub(crate) fn heap_objects(file: &File, heap: u64, index: u64) -> Result<Vec<Vec
                 | BTreeV2Record::AttributeCreationOrder { heap_id, .. } => heap_id,
                 _ => continue,
             };
-            objects.push(heap.get_object_storage_cached(id, storage, offsets, lengths, &mut blocks)?);
+            if !seen.insert(id) {
+                return Err(Error::InvalidData("an index names one object of a heap twice".to_owned()));
+            }
+            let object = heap.get_object_storage_cached(id, storage, offsets, lengths, &mut blocks)?;
+            left = left.checked_sub(object.len()).ok_or_else(|| {
+                Error::InvalidData(format!("an index names more than {MAX_BYTES} bytes of a heap, which is the limit"))
+            })?;
+            objects.push(object);
         }
         Ok(objects)
     })

@@ -10,12 +10,13 @@ use hdf5_reader::messages::filter_pipeline::FilterDescription;
 use zarr_store::{Bytes, Error, ErrorKind, Result};
 use zarr_store_virtual::MakeChunk;
 
-use crate::element_type::{Content, Stored, append_elements};
+use crate::element_type::{Content, Stored, append_elements, made_size};
 use crate::fault::{Fault, Refusal};
 use crate::file::File;
 use crate::filters::registry;
 use crate::heap::Reference;
 use crate::layout::{Place, StoredChunks};
+use crate::wrap::SHUFFLE;
 
 /// The largest chunk that is made.
 pub(crate) const MAX_BYTES: usize = 256 << 20;
@@ -29,8 +30,10 @@ pub(crate) struct Maker {
     filters: Vec<FilterDescription>,
     registry: FilterRegistry,
     stored: Stored,
-    /// Bytes of an element in the file.
+    /// Bytes of an element in the file; of an array type that of one number.
     size: usize,
+    /// Bytes of what the filters take for an element.
+    filtered: usize,
     /// Elements of a chunk.
     count: usize,
 }
@@ -49,6 +52,14 @@ impl Maker {
             Content::Fixed(_) => stored.size,
             Content::Texts | Content::Lists { .. } => Reference::size(file.sizes()),
         };
+        // Filters take an array for one element.
+        let inner = match stored.content {
+            Content::Fixed(_) => stored.count().unwrap_or(usize::MAX),
+            Content::Texts | Content::Lists { .. } => 1,
+        };
+        let shuffled = filters.iter().find(|filter| filter.id == SHUFFLE);
+        let shuffled = shuffled.and_then(|filter| filter.client_data.first()).map(|size| *size as usize);
+        let filtered = shuffled.filter(|size| *size > 0).unwrap_or(size.saturating_mul(inner));
         let count = usize::try_from(count).ok().filter(|count| {
             u32::try_from(*count).is_ok() && count.checked_mul(size).is_some_and(|bytes| bytes <= MAX_BYTES)
         });
@@ -59,7 +70,7 @@ impl Maker {
         };
         let count = count.ok_or_else(too_large)?;
         let (filters, path) = (filters.to_vec(), path.to_owned());
-        Ok(Self { file, path, places, registry: registry(count * size + ROOM), filters, stored, size, count })
+        Ok(Self { file, path, places, registry: registry(count * size + ROOM), filters, stored, size, filtered, count })
     }
 
     fn bytes(&self, number: u32) -> Result<Bytes, Failure> {
@@ -96,8 +107,9 @@ impl Maker {
             raw.to_vec()
         } else {
             let limit = Some(expected + ROOM);
-            self.file
-                .guard(|| apply_pipeline_with_limit(raw, &self.filters, mask, self.size, Some(&self.registry), limit))?
+            self.file.guard(|| {
+                apply_pipeline_with_limit(raw, &self.filters, mask, self.filtered, Some(&self.registry), limit)
+            })?
         };
         if elements.len() != expected {
             return Err(Refusal::new(format!("found {} bytes of elements, expected {expected}", elements.len())));
@@ -151,7 +163,16 @@ impl From<Refusal> for Failure {
 }
 
 impl MakeChunk for Maker {
+    fn size(&self, number: u32) -> Result<u64> {
+        match &self.stored.content {
+            Content::Fixed(parts) => Ok(self.count as u64 * made_size(parts) as u64),
+            Content::Texts | Content::Lists { .. } => self.make(number).map(|bytes| bytes.len() as u64),
+        }
+    }
+
     fn make(&self, number: u32) -> Result<Bytes> {
+        // One that this thread left is of another chunk.
+        self.file.source.take_failure();
         self.bytes(number).map_err(|failure| match failure {
             Failure::Store(error) => error,
             Failure::Fault(fault) => self.file.source.take_failure().unwrap_or_else(|| {

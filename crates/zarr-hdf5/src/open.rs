@@ -1,6 +1,6 @@
 //! A file as a store.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use zarr_json::{Map, json};
@@ -14,7 +14,7 @@ use crate::file::File;
 use crate::source::{SIGNATURE, Source};
 use crate::walk::walk;
 
-/// Maximum number of bytes of the documents of a file together.
+/// Maximum number of bytes of the documents of a file and of the elements in its headers together.
 const MAX_BYTES: usize = 128 << 20;
 /// Maximum number of chunks that the data sets of a file have stored.
 const MAX_CHUNKS: usize = 1 << 24;
@@ -47,14 +47,20 @@ pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<
     let mut paths = HashSet::new();
     let mut warnings = std::mem::take(&mut nodes.warnings);
     let (mut bytes, mut chunks) = (0, 0);
+    // Objects that cannot be read are looked at once, whatever number of paths they have.
+    let mut refused: HashMap<u64, Refusal> = HashMap::new();
     for node in &nodes.list {
         if node.is_array && dimensions.is_hidden(&file, node) {
             continue;
         }
         let path = dimensions.path(node);
-        let mut warn = |text: &dyn std::fmt::Display| warnings.push(format!("/{path}: {text}"));
-        let made = if node.is_array {
-            document::array(&file, node, &dimensions, id, &mut |text| warn(&text)).map(|array| {
+        let mut warn = |text: &dyn std::fmt::Display| warnings.add(&path, text);
+        let made = if let Some(refusal) = refused.get(&node.address) {
+            Err(Refusal::clone(refusal))
+        } else if node.is_array {
+            let array = document::array(&file, node, &dimensions, id, &mut |text| warn(&text));
+            array.inspect_err(|refusal| drop(refused.insert(node.address, refusal.clone()))).map(|array| {
+                bytes += array.inline;
                 let prefix = if path.is_empty() { Ok(Prefix::root()) } else { Prefix::new(&format!("{path}/")) };
                 chunks += array.stored;
                 (array.document, Some((prefix, array.counts, array.table)))
@@ -99,7 +105,7 @@ pub fn open(store: Arc<dyn Store>, key: Key, name: impl Into<String>) -> Result<
         root.insert("consolidated_metadata", inline);
         builder.document(Key::new("zarr.json")?, root.to_string());
     }
-    for warning in warnings {
+    for warning in warnings.into_texts() {
         builder.warning(warning);
     }
     builder.build()

@@ -21,6 +21,17 @@ const MAX_DEPTH: usize = 64;
 /// Maximum number of soft links that lead from one to the next.
 const MAX_SOFT: usize = 16;
 
+/// Maximum number of links of a file; those of a group with several paths count once for each path.
+const MAX_LINKS: usize = 1 << 20;
+/// Maximum number of bytes of the paths of a file.
+const MAX_PATHS: usize = 128 << 20;
+/// Maximum number of steps that all soft links of a file take.
+const MAX_STEPS: usize = 1 << 20;
+/// Maximum number of warnings.
+const MAX_WARNINGS: usize = 10_000;
+/// Maximum number of bytes of warnings.
+const MAX_WARNED: usize = 16 << 20;
+
 /// A group or a data set.
 pub(crate) struct Node {
     /// The path without a slash in front; empty for the root.
@@ -46,12 +57,33 @@ impl Node {
 #[derive(Default)]
 pub(crate) struct Nodes {
     pub(crate) list: Vec<Node>,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) warnings: Warnings,
 }
 
-impl Nodes {
-    pub(crate) fn warn(&mut self, path: &str, reason: &dyn std::fmt::Display) {
-        self.warnings.push(format!("/{path}: {reason}"));
+/// What was left out of a file, and why: as much as a reader may want to see.
+#[derive(Default)]
+pub(crate) struct Warnings {
+    list: Vec<String>,
+    bytes: usize,
+    /// Warnings that are not in the list.
+    more: usize,
+}
+
+impl Warnings {
+    pub(crate) fn add(&mut self, path: &str, reason: &dyn std::fmt::Display) {
+        if self.list.len() >= MAX_WARNINGS || self.bytes + path.len() > MAX_WARNED {
+            self.more += 1;
+            return;
+        }
+        let text = format!("/{path}: {reason}");
+        self.bytes += text.len();
+        self.list.push(text);
+    }
+
+    /// The warnings, and behind them how many more there were.
+    pub(crate) fn into_texts(self) -> impl Iterator<Item = String> {
+        let more = (self.more > 0).then(|| format!("{} more parts of the file are left out", self.more));
+        self.list.into_iter().chain(more)
     }
 }
 
@@ -70,7 +102,17 @@ struct Todo {
 
 /// All nodes that can be reached. What cannot be read is left out, with a warning.
 pub(crate) fn walk(file: &File) -> Result<Nodes> {
-    let mut walk = Walk { file, nodes: Nodes::default(), links: HashMap::new(), attributes: HashMap::new(), root: 0 };
+    let mut walk = Walk {
+        file,
+        nodes: Nodes::default(),
+        links: HashMap::new(),
+        attributes: HashMap::new(),
+        refused: HashMap::new(),
+        root: 0,
+        seen: 0,
+        paths: 0,
+        steps: 0,
+    };
     walk.root = file.root().map_err(|refusal| file.fault(&refusal))?;
     let mut todo = vec![Todo { path: String::new(), address: walk.root, above: None }];
     while let Some(next) = todo.pop() {
@@ -78,7 +120,13 @@ pub(crate) fn walk(file: &File) -> Result<Nodes> {
             return Err(file.limit(format!("found more than {MAX_NODES} groups and data sets, which is the limit")));
         }
         let is_root = next.path.is_empty();
-        let path = next.path.clone();
+        if walk.seen > MAX_LINKS {
+            return Err(file.limit(format!("found more than {MAX_LINKS} links, which is the limit")));
+        }
+        if walk.paths > MAX_PATHS {
+            return Err(file.limit(format!("found paths of more than {MAX_PATHS} bytes, which is the limit")));
+        }
+        let (path, address) = (next.path.clone(), next.address);
         if let Err(refusal) = walk.visit(next, &mut todo) {
             if let Some(error) = file.source.take_failure() {
                 return Err(error);
@@ -86,7 +134,8 @@ pub(crate) fn walk(file: &File) -> Result<Nodes> {
             if is_root {
                 return Err(file.fault(&refusal));
             }
-            walk.nodes.warn(&path, &refusal);
+            walk.nodes.warnings.add(&path, &refusal);
+            walk.refused.insert(address, refusal);
         }
     }
     Ok(walk.nodes)
@@ -99,11 +148,22 @@ struct Walk<'f> {
     links: HashMap<u64, Rc<Vec<Link>>>,
     /// The attributes of objects that were looked at.
     attributes: HashMap<u64, Arc<Vec<AttributeMessage>>>,
+    /// Objects that cannot be read.
+    refused: HashMap<u64, Refusal>,
     root: u64,
+    /// Links that were looked at.
+    seen: usize,
+    /// Bytes of paths.
+    paths: usize,
+    /// Steps of soft links.
+    steps: usize,
 }
 
 impl Walk<'_> {
     fn visit(&mut self, Todo { path, address, above }: Todo, todo: &mut Vec<Todo>) -> Result<(), Refusal> {
+        if let Some(refusal) = self.refused.get(&address) {
+            return Err(refusal.clone());
+        }
         let header = self.file.header(address)?;
         let has = |is: fn(&HdfMessage) -> bool| header.messages.iter().any(is);
         let is_array = has(|message| matches!(message, HdfMessage::DataLayout(_)));
@@ -123,8 +183,10 @@ impl Walk<'_> {
         let attributes = match self.attributes.get(&address) {
             Some(known) => Arc::clone(known),
             None => {
-                let found = Arc::new(attributes(self.file, &header).unwrap_or_else(|refusal| {
-                    self.nodes.warn(&path, &format!("its attributes are left out: {refusal}"));
+                let warnings = &mut self.nodes.warnings;
+                let found = attributes(self.file, address, &header, &mut |text| warnings.add(&path, &text));
+                let found = Arc::new(found.unwrap_or_else(|refusal| {
+                    self.nodes.warnings.add(&path, &format!("its attributes are left out: {refusal}"));
                     Vec::new()
                 }));
                 self.attributes.insert(address, Arc::clone(&found));
@@ -140,13 +202,18 @@ impl Walk<'_> {
         let members = self.members(address)?;
         for link in members.iter().rev() {
             let child = if path.is_empty() { link.name.clone() } else { format!("{path}/{}", link.name) };
+            self.seen += 1;
+            self.paths = self.paths.saturating_add(child.len());
+            if self.seen > MAX_LINKS || self.paths > MAX_PATHS {
+                break;
+            }
             match self.target(&here, &child, link) {
                 Ok(address) => todo.push(Todo { path: child, address, above: Some(Rc::clone(&here)) }),
                 Err(refusal) => {
                     if self.file.source.has_failed() {
                         return Err(refusal);
                     }
-                    self.nodes.warn(&child, &refusal);
+                    self.nodes.warnings.add(&child, &refusal);
                 }
             }
         }
@@ -154,11 +221,16 @@ impl Walk<'_> {
     }
 
     fn members(&mut self, address: u64) -> Result<Rc<Vec<Link>>, Refusal> {
+        if let Some(refusal) = self.refused.get(&address) {
+            return Err(refusal.clone());
+        }
         if let Some(links) = self.links.get(&address) {
             return Ok(Rc::clone(links));
         }
-        let header = self.file.header(address)?;
-        let links = Rc::new(links(self.file, &header)?);
+        let found = self.file.header(address).and_then(|header| links(self.file, &header));
+        let links = Rc::new(found.inspect_err(|refusal| {
+            self.refused.insert(address, refusal.clone());
+        })?);
         self.links.insert(address, Rc::clone(&links));
         Ok(links)
     }
@@ -196,8 +268,13 @@ impl Walk<'_> {
         }
         let mut address = if path.starts_with('/') { self.root } else { group };
         for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
+            self.steps += 1;
+            if self.steps > MAX_STEPS {
+                return Err(Refusal::new(format!("the soft links of the file take more than {MAX_STEPS} steps")));
+            }
             let members = self.members(address)?;
-            let found = members.iter().find(|link| link.name == name);
+            let found = members.binary_search_by(|link| link.name.as_str().cmp(name)).ok();
+            let found = found.and_then(|found| members.get(found));
             let found =
                 found.ok_or_else(|| Refusal::new(format!("the soft link leads to {path:?}, which is not there")))?;
             address = self.follow(address, found, depth + 1)?;

@@ -1,0 +1,183 @@
+//! Files that the library does not write: too much for few bytes, and what is at odds with itself.
+
+use std::sync::Arc;
+
+use zarr_store::{ErrorKind, Key, MemoryStore, Prefix, Store, StoreExt};
+
+/// The bytes of a file of version 0, whose root group is the object that is added last.
+struct Made(Vec<u8>);
+
+impl Made {
+    fn new() -> Self {
+        Self(vec![0; 96])
+    }
+
+    /// Adds an object of these messages, and returns its address.
+    fn object(&mut self, messages: &[(u16, Vec<u8>)]) -> u64 {
+        self.0.resize(self.0.len().next_multiple_of(8), 0);
+        let mut body = Vec::new();
+        for (kind, bytes) in messages {
+            let len = bytes.len().next_multiple_of(8);
+            body.extend(kind.to_le_bytes());
+            body.extend(u16::try_from(len).unwrap().to_le_bytes());
+            body.extend([0; 4]);
+            body.extend_from_slice(bytes);
+            body.resize(body.len() + len - bytes.len(), 0);
+        }
+        let address = self.0.len() as u64;
+        self.0.extend([1, 0]);
+        self.0.extend(u16::try_from(messages.len()).unwrap().to_le_bytes());
+        self.0.extend(1_u32.to_le_bytes());
+        self.0.extend(u32::try_from(body.len()).unwrap().to_le_bytes());
+        self.0.extend([0; 4]);
+        self.0.extend(body);
+        address
+    }
+
+    fn open(mut self, links: &[(u16, Vec<u8>)]) -> zarr_store::Result<Arc<dyn Store>> {
+        let root = self.object(links);
+        let mut head = b"\x89HDF\r\n\x1a\n\0\0\0\0\0\x08\x08\0\x04\0\x10\0\0\0\0\0".to_vec();
+        for address in [0, u64::MAX, self.0.len() as u64, u64::MAX, 0, root] {
+            head.extend(address.to_le_bytes());
+        }
+        self.0[..head.len()].copy_from_slice(&head);
+        let (below, key) = (Arc::new(MemoryStore::new()), Key::new("x.h5")?);
+        below.set_all(&key, &self.0)?;
+        Ok(Arc::new(zarr_hdf5::open(below, key, "x.h5")?))
+    }
+}
+
+fn link(name: &str, address: u64) -> (u16, Vec<u8>) {
+    let head = [1, 0, u8::try_from(name.len()).unwrap()];
+    (6, [&head[..], name.as_bytes(), &address.to_le_bytes()].concat())
+}
+
+fn soft(name: &str, path: &str) -> (u16, Vec<u8>) {
+    let head = [1, 8, 1, u8::try_from(name.len()).unwrap()];
+    let len = u16::try_from(path.len()).unwrap().to_le_bytes();
+    (6, [&head[..], name.as_bytes(), &len, path.as_bytes()].concat())
+}
+
+/// A shape of one axis.
+fn shape(len: u64) -> (u16, Vec<u8>) {
+    (1, [&[1, 1, 0, 0, 0, 0, 0, 0][..], &len.to_le_bytes()].concat())
+}
+
+/// Single bytes without sign.
+const BYTES: [u8; 12] = [0x10, 0, 0, 0, 1, 0, 0, 0, 0, 0, 8, 0];
+
+fn compact(len: usize) -> (u16, Vec<u8>) {
+    (8, [&[3, 0][..], &u16::try_from(len).unwrap().to_le_bytes(), &vec![7; len]].concat())
+}
+
+fn contiguous(address: u64, len: u64) -> (u16, Vec<u8>) {
+    (8, [&[3, 1][..], &address.to_le_bytes(), &len.to_le_bytes()].concat())
+}
+
+#[test]
+fn a_small_file() {
+    let mut file = Made::new();
+    let data = file.object(&[shape(5), (3, BYTES.to_vec()), compact(5)]);
+    let store = file.open(&[link("a", data)]).unwrap();
+    assert_eq!(store.take_warnings(), [""; 0]);
+    assert_eq!(store.get_all(&Key::new("a/c/0").unwrap()).unwrap().unwrap().to_vec(), [7; 5]);
+}
+
+/// Elements in headers are kept for each path.
+#[test]
+fn many_paths_of_one_object() {
+    let mut file = Made::new();
+    let data = file.object(&[shape(65_000), (3, BYTES.to_vec()), compact(65_000)]);
+    let links: Vec<_> = (0..2100).map(|number| link(&format!("{number}"), data)).collect();
+    let error = file.open(&links).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Limit, "{error}");
+}
+
+#[test]
+fn many_parts_that_are_left_out() {
+    let links: Vec<_> = (0..20_000).map(|number| soft(&format!("{number}"), "nowhere")).collect();
+    let warnings = Made::new().open(&links).unwrap().take_warnings();
+    assert_eq!(warnings.len(), 10_001);
+    assert_eq!(warnings[10_000], "10000 more parts of the file are left out");
+}
+
+/// The elements of a data set lie in the file, whatever its shape is.
+#[test]
+fn elements_behind_the_end() {
+    let mut file = Made::new();
+    let data = file.object(&[shape(1 << 62), (3, BYTES.to_vec()), contiguous(96, 1 << 62)]);
+    let store = file.open(&[link("a", data)]).unwrap();
+    let [warning] = &store.take_warnings()[..] else { panic!("expected a warning") };
+    assert!(warning.starts_with("/a: found 4611686018427387904 bytes at byte 96 for its elements"), "{warning}");
+}
+
+#[test]
+fn more_filters_than_masks_have_bits() {
+    let mut file = Made::new();
+    let filters = [vec![1, 33, 0, 0, 0, 0, 0, 0], [3, 0, 0, 0, 0, 0, 0, 0].repeat(33)].concat();
+    let data = file.object(&[shape(5), (3, BYTES.to_vec()), (11, filters), compact(5)]);
+    let warnings = file.open(&[link("a", data)]).unwrap().take_warnings();
+    assert_eq!(warnings, ["/a: found 33 filters, at most 32 are read"]);
+}
+
+/// An attribute of one struct of these fields, and the number of such structs.
+fn attribute(fields: &[&str], count: u64) -> (u16, Vec<u8>) {
+    let mut datatype = vec![0x16, u8::try_from(fields.len()).unwrap(), 0, 0];
+    datatype.extend(u32::try_from(fields.len()).unwrap().to_le_bytes());
+    for (at, name) in fields.iter().enumerate() {
+        datatype.extend(name.bytes());
+        datatype.resize(datatype.len() + 8 - name.len() % 8, 0);
+        datatype.extend(u32::try_from(at).unwrap().to_le_bytes());
+        datatype.extend([0; 28]);
+        datatype.extend(BYTES);
+    }
+    let len = u16::try_from(datatype.len()).unwrap();
+    let mut bytes = vec![1, 0, 2, 0];
+    bytes.extend(len.to_le_bytes());
+    bytes.extend(16_u16.to_le_bytes());
+    bytes.extend(*b"s\0\0\0\0\0\0\0");
+    bytes.extend(&datatype);
+    bytes.resize(bytes.len().next_multiple_of(8), 0);
+    bytes.extend(shape(count).1);
+    bytes.extend(vec![5; usize::try_from(count).unwrap() * fields.len()]);
+    (12, bytes)
+}
+
+#[test]
+fn fields_of_one_name() {
+    let store = Made::new().open(&[attribute(&["a", "b"], 1)]).unwrap();
+    assert_eq!(store.take_warnings(), [""; 0]);
+    let root = store.get_all(&Key::new("zarr.json").unwrap()).unwrap().unwrap();
+    let root = String::from_utf8(root.to_vec()).unwrap().replace([' ', '\n'], "");
+    assert!(root.contains(r#""s":[{"a":5,"b":5}]"#), "{root}");
+    let store = Made::new().open(&[attribute(&["a", "a"], 1)]).unwrap();
+    assert_eq!(store.take_warnings(), [r#"/: attribute "s" is left out: two of its fields have the name "a""#]);
+}
+
+/// Names of fields come again in each value.
+#[test]
+fn attributes_that_grow() {
+    let name = "n".repeat(1000);
+    let store = Made::new().open(&[attribute(&[&name], 40_000)]).unwrap();
+    let warnings = store.take_warnings();
+    assert_eq!(
+        warnings,
+        [r#"/: attribute "s" is left out: the attributes of the object have more than 16777216 bytes"#]
+    );
+    assert_eq!(store.list_prefix(&Prefix::root()).unwrap().len(), 1);
+}
+
+/// A type of fewer bits than its bytes have, or that is not described to its end.
+#[test]
+fn other_numbers() {
+    for (at, value, reason) in
+        [(8, 1, "integers of 8 bits in 1 bytes are not read"), (10, 7, "integers of 7 bits in 1 bytes are not read")]
+    {
+        let mut datatype = BYTES.to_vec();
+        datatype[at] = value;
+        let mut file = Made::new();
+        let data = file.object(&[shape(5), (3, datatype), compact(5)]);
+        let store = file.open(&[link("a", data)]).unwrap();
+        assert_eq!(store.take_warnings(), [format!("/a: {reason}")]);
+    }
+}
