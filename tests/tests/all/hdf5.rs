@@ -1,11 +1,11 @@
 //! HDF5 and netCDF-4 files as stores. The archive `hdf5` of fixtures (`conformance.rs`) has their elements.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use zarr::Selection;
 use zarr::store::{Counted, ErrorKind, MemoryStore, Prefix, Store, StoreExt};
-use zarr_store::Key;
+use zarr_store::{Key, SizeVisitor};
 use zarr_tests::{Case, cases};
 use zarr_testserver::{Bucket, TestServer};
 
@@ -87,7 +87,7 @@ fn nothing_is_written() {
     assert!(error.to_string().contains("the store is read-only"), "{error}");
     for address in [address.to_owned(), format!("hdf5:{address}")] {
         let error = zarr::store::create(&address).unwrap_err();
-        assert!(error.to_string().ends_with("`zarr convert` writes its data to a Zarr store"), "{error}");
+        assert_eq!(error.kind(), ErrorKind::ReadOnly, "{error}");
     }
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
@@ -107,6 +107,31 @@ fn few_requests() {
     assert_eq!(below.take().gets, 0);
     array.read::<i16>((0, 0, 0)).unwrap();
     assert_eq!(below.take().gets, 1);
+}
+
+/// Sizes of chunks whose elements have one are known without them.
+#[test]
+fn sizes_cost_no_requests() {
+    for (name, path) in [("filters", "lzf/"), ("filters", "gzip_gaps/"), ("filters", "skips/"), ("edges", "")] {
+        let bytes = std::fs::read(named(name)).unwrap();
+        let below = Arc::new(Counted::new(MemoryStore::new()));
+        below.set_all(&Key::new("x.h5").unwrap(), &bytes).unwrap();
+        let key = Key::new("x.h5").unwrap();
+        let store = zarr_hdf5::open(Arc::clone(&below) as Arc<dyn Store>, key, name).unwrap();
+        let prefix = if path.is_empty() { Prefix::root() } else { Prefix::new(path).unwrap() };
+        below.take();
+        let sizes = Arc::new(Mutex::new(Vec::new()));
+        let found = Arc::clone(&sizes);
+        let visit: SizeVisitor = Arc::new(move |key, size| found.lock().unwrap().push((key, size)));
+        store.list_sizes(&prefix, &visit).unwrap();
+        let sizes = std::mem::take(&mut *sizes.lock().unwrap());
+        assert_eq!(below.take().gets, 0, "{name} {path}");
+        assert!(sizes.len() > 1, "{name} {path}");
+        for (key, size) in sizes {
+            let value = store.get_all(&key).unwrap().unwrap();
+            assert_eq!(value.len() as u64, size, "{key}");
+        }
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use zarr_store::{Error, Key, Result, Store};
+use zarr_store::{Error, Key, Operation, Result, Store};
 use zarr_store_filesystem::FilesystemStore;
 
 use super::{Scheme, Schemes, StoreAddress, StoreOptions};
@@ -58,5 +58,5 @@ pub(super) fn open_file(address: &StoreAddress, path: &Path, options: &StoreOpti
 
 /// Refuses to write: such files are only read.
 pub(super) fn only_read(address: &StoreAddress) -> Result<Arc<dyn Store>> {
-    Err(address.refuse("an HDF5 file is only read; `zarr convert` writes its data to a Zarr store"))
+    Err(Error::ReadOnly { store: address.to_string(), operation: Operation::Open })
 }
