@@ -1,6 +1,7 @@
 //! Attributes as JSON.
 
 use std::collections::HashSet;
+use std::sync::atomic::Ordering;
 
 use hdf5_reader::ByteOrder;
 use hdf5_reader::io::Cursor;
@@ -21,6 +22,8 @@ use crate::raw;
 
 /// Maximum number of bytes of the attributes of one object.
 const MAX_BYTES: usize = 16 << 20;
+/// Maximum number of bytes of the attributes of a file, which count once for each path of their object.
+pub(crate) const MAX_IN_FILE: u64 = 256 << 20;
 /// Number of bytes that a value counts for at least.
 const OF_VALUE: usize = 16;
 
@@ -35,7 +38,7 @@ pub(crate) fn attributes(
     let mut add = |bytes: &[u8]| {
         let attribute =
             file.guard(|| parse(&mut Cursor::new(bytes), file.offset_size(), file.length_size(), bytes.len()))?;
-        let datatype = raw::attribute(bytes).map(|(_, datatype)| datatype);
+        let datatype = raw::datatype_of_attribute(bytes);
         let checked = datatype.ok_or_else(|| Refusal::new("it is cut off")).and_then(check_numbers);
         match checked {
             Ok(()) => attributes.push(attribute),
@@ -184,6 +187,10 @@ impl<'f> Values<'f> {
     }
 
     fn spend(&mut self, bytes: usize) -> Result<(), Refusal> {
+        let spend = |left: u64| left.checked_sub(bytes as u64);
+        if self.file.values.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err() {
+            return Err(Refusal::new(format!("the attributes of the file have more than {MAX_IN_FILE} bytes")));
+        }
         self.left = self
             .left
             .checked_sub(bytes)

@@ -9,6 +9,7 @@ use hdf5_reader::object_header::ObjectHeader;
 use hdf5_reader::{Hdf5File, Storage};
 use zarr_store::{Error, ErrorKind, Result};
 
+use crate::attributes::MAX_IN_FILE;
 use crate::fault::{Fault, Refusal, guarded};
 use crate::heap::{Heaps, Reference, Sizes};
 use crate::layout::MAX_TRIES;
@@ -21,6 +22,8 @@ pub(crate) struct File {
     heaps: Heaps,
     /// Number of divisions that are left for looking for parts of contiguous elements.
     pub(crate) tries: AtomicU64,
+    /// Number of bytes that are left for values of attributes.
+    pub(crate) values: AtomicU64,
 }
 
 impl File {
@@ -29,7 +32,10 @@ impl File {
         let storage: Arc<dyn Storage> = Arc::clone(&source) as Arc<dyn Storage>;
         let opened = guarded(|| Hdf5File::from_storage(storage));
         match opened {
-            Ok(hdf5) => Ok(Self { source, hdf5, heaps: Heaps::default(), tries: AtomicU64::new(MAX_TRIES) }),
+            Ok(hdf5) => {
+                let (tries, values) = (AtomicU64::new(MAX_TRIES), AtomicU64::new(MAX_IN_FILE));
+                Ok(Self { source, hdf5, heaps: Heaps::default(), tries, values })
+            }
             Err(refusal) => Err(source.take_failure().unwrap_or_else(|| fault(&source, &refusal))),
         }
     }

@@ -71,6 +71,30 @@ fn link(message: &LinkMessage) -> Link {
 /// Maximum number of bytes of the links of a group, or of the attributes of an object.
 const MAX_BYTES: usize = 64 << 20;
 
+/// What an index has named of a heap.
+#[derive(Default)]
+struct Taken<'r> {
+    ids: HashSet<&'r [u8]>,
+    bytes: usize,
+}
+
+impl<'r> Taken<'r> {
+    fn name(&mut self, id: &'r [u8]) -> Result<(), Error> {
+        match self.ids.insert(id) {
+            true => Ok(()),
+            false => Err(Error::InvalidData("an index names one object of a heap twice".to_owned())),
+        }
+    }
+
+    fn take(&mut self, len: usize) -> Result<(), Error> {
+        self.bytes = self.bytes.saturating_add(len);
+        match self.bytes <= MAX_BYTES {
+            true => Ok(()),
+            false => Err(Error::InvalidData(format!("an index names more than {MAX_BYTES} bytes of a heap"))),
+        }
+    }
+}
+
 /// The objects of a heap that an index lists: links of a group, attributes of an object.
 pub(crate) fn heap_objects(file: &File, heap: u64, index: u64) -> Result<Vec<Vec<u8>>, Refusal> {
     let (storage, offsets, lengths) = (file.storage(), file.offset_size(), file.length_size());
@@ -80,7 +104,7 @@ pub(crate) fn heap_objects(file: &File, heap: u64, index: u64) -> Result<Vec<Vec
         let records = collect_btree_v2_records_storage(storage, &header, offsets, lengths, None, &[], None)?;
         let mut blocks = FractalHeapDirectBlockCache::default();
         let mut objects = Vec::new();
-        let (mut left, mut seen) = (MAX_BYTES, HashSet::new());
+        let mut taken = Taken::default();
         for record in &records {
             let id = match record {
                 BTreeV2Record::LinkNameHash { heap_id, .. }
@@ -89,13 +113,9 @@ pub(crate) fn heap_objects(file: &File, heap: u64, index: u64) -> Result<Vec<Vec
                 | BTreeV2Record::AttributeCreationOrder { heap_id, .. } => heap_id,
                 _ => continue,
             };
-            if !seen.insert(id) {
-                return Err(Error::InvalidData("an index names one object of a heap twice".to_owned()));
-            }
+            taken.name(id)?;
             let object = heap.get_object_storage_cached(id, storage, offsets, lengths, &mut blocks)?;
-            left = left.checked_sub(object.len()).ok_or_else(|| {
-                Error::InvalidData(format!("an index names more than {MAX_BYTES} bytes of a heap, which is the limit"))
-            })?;
+            taken.take(object.len())?;
             objects.push(object);
         }
         Ok(objects)
@@ -140,4 +160,16 @@ fn old_links(file: &File, table: &SymbolTableMessage) -> Result<Vec<Link>, Refus
         }
     }
     Ok(links)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_named_once_and_within_the_limit() {
+        let mut taken = Taken::default();
+        assert!(taken.name(&[1]).is_ok() && taken.name(&[2]).is_ok() && taken.name(&[1]).is_err());
+        assert!(taken.take(MAX_BYTES).is_ok() && taken.take(0).is_ok() && taken.take(1).is_err());
+    }
 }

@@ -59,17 +59,17 @@ pub(crate) fn leaves_edges(file: &File, address: u64) -> Result<bool, Refusal> {
     Ok(found.iter().any(|message| matches!(message.bytes[..], [4 | 5, 2, flags, ..] if flags & 1 != 0)))
 }
 
-/// The name and the description of the data type in an attribute; `None` if they are cut off.
-pub(crate) fn attribute(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+/// The description of the data type in an attribute; `None` if it is cut off.
+pub(crate) fn datatype_of_attribute(bytes: &[u8]) -> Option<&[u8]> {
     let sizes = [2, 4].map(|at| u16_at(bytes, at).map(usize::from));
     let [Some(name), Some(datatype)] = sizes else { return None };
-    let (begin, padded) = match bytes.first()? {
-        1 => (8, name.next_multiple_of(8)),
-        2 => (8, name),
-        3 => (9, name),
+    let begin = match bytes.first()? {
+        1 => 8 + name.next_multiple_of(8),
+        2 => 8 + name,
+        3 => 9 + name,
         _ => return None,
     };
-    Some((bytes.get(begin..begin + name)?, bytes.get(begin + padded..begin + padded + datatype)?))
+    bytes.get(begin..begin + datatype)
 }
 
 /// The messages of a kind in the header at an address.

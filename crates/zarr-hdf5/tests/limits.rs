@@ -1,4 +1,5 @@
 //! Files that the library does not write: too much for few bytes, and what is at odds with itself.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 use std::sync::Arc;
 
@@ -165,6 +166,18 @@ fn attributes_that_grow() {
         [r#"/: attribute "s" is left out: the attributes of the object have more than 16777216 bytes"#]
     );
     assert_eq!(store.list_prefix(&Prefix::root()).unwrap().len(), 1);
+}
+
+/// The values of an object are made for each of its paths.
+#[test]
+fn attributes_of_many_paths() {
+    let mut file = Made::new();
+    let group = file.object(&[(10, vec![0, 0]), attribute(&[&"n".repeat(1000)], 40_000)]);
+    let links: Vec<_> = (0..30).map(|number| link(&format!("{number:02}"), group)).collect();
+    let warnings = file.open(&links).unwrap().take_warnings();
+    assert_eq!(warnings.len(), 30);
+    let reason = r#"attribute "s" is left out: the attributes of the file have more than 268435456 bytes"#;
+    assert_eq!(warnings[29], format!("/29: {reason}"));
 }
 
 /// A type of fewer bits than its bytes have, or that is not described to its end.
